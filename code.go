@@ -1,0 +1,180 @@
+package tidegate
+
+// Code names one kind of failure. Codes are part of the wire format: they are
+// never renamed and never reused.
+type Code string
+
+// Class groups the codes by what a caller can do about them. Each face maps
+// classes, never codes.
+type Class int
+
+// The classes.
+const (
+	NotMet   Class = iota + 1 // the judged thing does not meet its contract
+	Invalid                   // the call or a document it reads is wrong
+	NotFound                  // something that the call names is not there
+	Conflict                  // the state of the run or change forbids it
+	Denied                    // a path leaves the folders it must stay in
+	Failed                    // the machine or the program failed
+	Stopped                   // the caller gave up
+)
+
+func (c Class) String() string {
+	switch c {
+	case NotMet:
+		return "not met"
+	case Invalid:
+		return "invalid"
+	case NotFound:
+		return "not found"
+	case Conflict:
+		return "conflict"
+	case Denied:
+		return "denied"
+	case Failed:
+		return "internal"
+	case Stopped:
+		return "cancelled"
+	}
+	return "unknown"
+}
+
+// The codes, in the order of [Explanations].
+const (
+	MissingRequiredSection Code = "MISSING_REQUIRED_SECTION"
+	TooManyWords           Code = "TOO_MANY_WORDS"
+	MalformedSources       Code = "MALFORMED_SOURCES"
+	TooManySources         Code = "TOO_MANY_SOURCES"
+	ToolBudgetExceeded     Code = "TOOL_BUDGET_EXCEEDED"
+	Wave1NotValidated      Code = "WAVE1_NOT_VALIDATED"
+	Wave1ContractNotMet    Code = "WAVE1_CONTRACT_NOT_MET"
+	GapsSectionNotFound    Code = "GAPS_SECTION_NOT_FOUND"
+	GapsParseFailed        Code = "GAPS_PARSE_FAILED"
+	RawURLNotAllowed       Code = "RAW_URL_NOT_ALLOWED"
+	UnknownCID             Code = "UNKNOWN_CID"
+	SizeCapExceeded        Code = "SIZE_CAP_EXCEEDED"
+
+	InvalidArgs             Code = "INVALID_ARGS"
+	InvalidJSON             Code = "INVALID_JSON"
+	SchemaValidationFailed  Code = "SCHEMA_VALIDATION_FAILED"
+	MismatchedPerspectiveID Code = "MISMATCHED_PERSPECTIVE_ID"
+	DuplicatePerspectiveID  Code = "DUPLICATE_PERSPECTIVE_ID"
+	DuplicateGapID          Code = "DUPLICATE_GAP_ID"
+	InvalidGapPriority      Code = "INVALID_GAP_PRIORITY"
+	InvalidToolBudget       Code = "INVALID_TOOL_BUDGET"
+	InvalidToolUsage        Code = "INVALID_TOOL_USAGE"
+	InvalidWaveDir          Code = "INVALID_WAVE_DIR"
+	UnknownGateID           Code = "UNKNOWN_GATE_ID"
+
+	FileNotFound        Code = "NOT_FOUND"
+	OutputNotFound      Code = "OUTPUT_NOT_FOUND"
+	PerspectiveNotFound Code = "PERSPECTIVE_NOT_FOUND"
+
+	RevisionMismatch        Code = "REVISION_MISMATCH"
+	GateBlocked             Code = "GATE_BLOCKED"
+	MissingArtifact         Code = "MISSING_ARTIFACT"
+	InvalidState            Code = "INVALID_STATE"
+	StageMismatch           Code = "STAGE_MISMATCH"
+	ImmutableField          Code = "IMMUTABLE_FIELD"
+	LifecycleRuleViolation  Code = "LIFECYCLE_RULE_VIOLATION"
+	WaveCapExceeded         Code = "WAVE_CAP_EXCEEDED"
+	ReviewCapExceeded       Code = "REVIEW_CAP_EXCEEDED"
+	RetryExhausted          Code = "RETRY_EXHAUSTED"
+	AlreadyExistsConflict   Code = "ALREADY_EXISTS_CONFLICT"
+	RequestedNextNotAllowed Code = "REQUESTED_NEXT_NOT_ALLOWED"
+	LockHeld                Code = "LOCK_HELD"
+
+	PathNotAllowed Code = "PATH_NOT_ALLOWED"
+	PathTraversal  Code = "PATH_TRAVERSAL"
+	WaveDirSymlink Code = "WAVE_DIR_SYMLINK"
+
+	ReadFailed  Code = "READ_FAILED"
+	WriteFailed Code = "WRITE_FAILED"
+	Internal    Code = "INTERNAL"
+
+	Cancelled Code = "CANCELLED"
+)
+
+// Explanation says what a code means and how to mend what it reports.
+type Explanation struct {
+	Code    Code
+	Class   Class
+	Meaning string // one sentence
+	Mend    string // one sentence, an instruction
+}
+
+// Explanations is the table of all codes, grouped by class. docs/errors.md and
+// `tidegate explain` print it.
+var Explanations = []Explanation{
+	{MissingRequiredSection, NotMet, "A section that the contract requires has no heading in the output.", "Add a top-level heading (# to ######) whose text is exactly the title; details.section names it."},
+	{TooManyWords, NotMet, "The output has more words than the contract allows.", "Shorten the output by details.words - details.max_words words; every token between white space counts, markup included."},
+	{MalformedSources, NotMet, "A line of the Sources section is not a list item, or has no http(s) URL.", "Rewrite the line in details.line_number as one list item with its URL, or remove it."},
+	{TooManySources, NotMet, "The Sources section lists more sources than the contract allows.", "Remove sources until at most details.max_sources lines remain."},
+	{ToolBudgetExceeded, NotMet, "The recorded use of a tool is above the contract's budget.", "Run the agent again within details.limit calls of details.tool."},
+	{Wave1NotValidated, NotMet, "A validation report says that its output did not pass.", "Mend and validate the output first; pass only reports with ok true."},
+	{Wave1ContractNotMet, NotMet, "A validation report lists missing sections.", "Mend the output until its report has an empty missing_sections."},
+	{GapsSectionNotFound, NotMet, "An output has no top-level heading Gaps, and no explicit gaps were given.", "Add a Gaps section to the output, or pass explicit_gaps."},
+	{GapsParseFailed, NotMet, "A bullet under Gaps has no priority in the required form.", "Write the line in details.line_number as `- (P0) text`, with P0, P1, P2 or P3."},
+	{RawURLNotAllowed, NotMet, "A summary contains a raw URL.", "Replace the URL in details.line_number with a citation [@cid]."},
+	{UnknownCID, NotMet, "A summary cites an id that is not among the validated citations.", "Cite an id whose status in citations.jsonl is valid or paywalled, or remove the citation."},
+	{SizeCapExceeded, NotMet, "A summary, or all summaries together, are larger than the manifest allows.", "Shorten the summary that details names, or raise the limit in the manifest."},
+
+	{InvalidArgs, Invalid, "An argument is missing, blank, misspelt, of the wrong type or out of range.", "Correct the argument that details names; `tidegate tools --json` shows every schema."},
+	{InvalidJSON, Invalid, "A document is not strict JSON: a syntax error, a duplicate key, trailing data or invalid UTF-8.", "Correct the document at the position in the message."},
+	{SchemaValidationFailed, Invalid, "A document is JSON but does not follow its schema.", "Correct the field at details.path; `tidegate schema` prints the schemas."},
+	{MismatchedPerspectiveID, Invalid, "A wave output has no validation report with its id, or the other way round, or an id is repeated.", "Pass exactly one output and one report for each perspective."},
+	{DuplicatePerspectiveID, Invalid, "The same perspective occurs twice in one call.", "Pass each perspective once."},
+	{DuplicateGapID, Invalid, "Two explicit gaps have the same gap_id.", "Give each gap an id of its own."},
+	{InvalidGapPriority, Invalid, "A gap's priority is not P0, P1, P2 or P3.", "Use one of the four priorities."},
+	{InvalidToolBudget, Invalid, "A tool budget is not a number of at least 0.", "Correct prompt_contract.tool_budget."},
+	{InvalidToolUsage, Invalid, "A sidecar's tool_usage is not an object of numbers of at least 0.", "Correct the sidecar that details names."},
+	{InvalidWaveDir, Invalid, "The manifest's folder for a wave is not a plain relative path.", "Correct artifacts.paths in the manifest."},
+	{UnknownGateID, Invalid, "A gate id is not one of A to F.", "Use a gate id from A to F."},
+
+	{FileNotFound, NotFound, "A file or folder that the call names does not exist.", "Check the path that details names."},
+	{OutputNotFound, NotFound, "A selected perspective has no output file.", "Write the file details.markdown_path, or leave the perspective out."},
+	{PerspectiveNotFound, NotFound, "The perspective id is not in perspectives.json.", "Use an id that the file lists."},
+
+	{RevisionMismatch, Conflict, "The document changed since the caller read it.", "Read it again and repeat the change on the present revision."},
+	{GateBlocked, Conflict, "A gate that the move needs has not passed, or what it judged has changed since.", "Meet the blockers in details."},
+	{MissingArtifact, Conflict, "An artifact that the move needs does not exist.", "Produce the artifact that details names."},
+	{InvalidState, Conflict, "The run or its documents are in a state in which the operation makes no sense.", "Look at the run with `tidegate run status`."},
+	{StageMismatch, Conflict, "The run is not in the stage that the operation belongs to.", "Look at the run with `tidegate run status`."},
+	{ImmutableField, Conflict, "A patch touches a field that only its own tool may change.", "Leave the field out of the patch."},
+	{LifecycleRuleViolation, Conflict, "A gate update breaks a rule of the gate's life, such as passing without a time.", "Correct the update as the message says."},
+	{WaveCapExceeded, Conflict, "There are more perspectives than the run allows in one wave.", "Remove perspectives, or start a run with a higher limit."},
+	{ReviewCapExceeded, Conflict, "The run has used all its review rounds.", "A person decides: `tidegate run resume --accept` or cancel the run."},
+	{RetryExhausted, Conflict, "The gate has used all its retries.", "A person decides: `tidegate run resume --accept` or cancel the run."},
+	{AlreadyExistsConflict, Conflict, "A run with this id exists and was made with other arguments.", "Choose another id, or repeat the call with the same arguments."},
+	{RequestedNextNotAllowed, Conflict, "The requested stage does not follow the present one.", "Request one of the stages in details, or none."},
+	{LockHeld, Conflict, "Another process is changing the same run or change.", "Try again when it has finished."},
+
+	{PathNotAllowed, Denied, "A path leaves the folders that the call may use.", "Use a path inside the run, or start the server with a --root that holds it."},
+	{PathTraversal, Denied, "An id or path would leave its folder.", "Use an id without separators."},
+	{WaveDirSymlink, Denied, "The folder of a wave is a symbolic link.", "Replace the link with a folder."},
+
+	{ReadFailed, Failed, "A file exists but cannot be read: a folder, a device, or no permission.", "Check the path that details names."},
+	{WriteFailed, Failed, "A file cannot be written: no permission, no space, or a folder in its place.", "Check the path that details names; what was there before is untouched."},
+	{Internal, Failed, "The program met a state that it did not expect.", "Report it with the call that led there."},
+
+	{Cancelled, Stopped, "The call was interrupted; nothing was half-written.", "Repeat the call."},
+}
+
+// Explain finds the explanation of a code.
+func Explain(code Code) (Explanation, bool) {
+	for _, e := range Explanations {
+		if e.Code == code {
+			return e, true
+		}
+	}
+	return Explanation{}, false
+}
+
+// ClassOf is the class of a code. A code that the table does not list belongs
+// to [Failed].
+func ClassOf(code Code) Class {
+	if e, ok := Explain(code); ok {
+		return e.Class
+	}
+	return Failed
+}
