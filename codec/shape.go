@@ -1,0 +1,312 @@
+package codec
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+)
+
+// Shape is the schema of a document, written as a table: it checks a [Value]
+// and names the first violation, depth first with fields in the order of the
+// table, and it prints itself as JSON Schema. Unknown fields are allowed in
+// every object.
+type Shape struct {
+	kind     Kind
+	integer  bool
+	notBlank bool
+	nullable bool
+	typeOnly bool // check the kind, not the rules
+	least    *float64
+	enum     []string
+	version  string
+	rule     func(string) string
+	ruleText string
+	elem     *Shape // of an array; of an object without fields: of every member
+	minItems int
+	fields   []Field
+}
+
+// Field is one row of an object's table.
+type Field struct {
+	Name     string
+	About    string // what the field holds, for the printed schema
+	Optional bool
+	Shape    Shape
+}
+
+// Text is a string. With NotBlank it must have a character that is not white space.
+func Text() Shape { return Shape{kind: String} }
+
+// NotBlank is a string with at least one character that is not white space.
+func NotBlank() Shape { return Shape{kind: String, notBlank: true} }
+
+// OneOf is a string from a list.
+func OneOf(values ...string) Shape { return Shape{kind: String, enum: values} }
+
+// Version is the schema_version of a document. A later version of the same
+// schema is refused with a message that says so.
+func Version(label string) Shape { return Shape{kind: String, version: label} }
+
+// Ruled is a string that passes rule, which returns what is wrong with it, or
+// "". About says the rule in words.
+func Ruled(about string, rule func(string) string) Shape {
+	return Shape{kind: String, rule: rule, ruleText: about}
+}
+
+// NumberFrom is a finite number of at least least.
+func NumberFrom(least float64) Shape { return Shape{kind: Number, least: &least} }
+
+// IntegerFrom is a number without a fraction of at least least.
+func IntegerFrom(least float64) Shape { return Shape{kind: Number, integer: true, least: &least} }
+
+// AnyNumber is a finite number.
+func AnyNumber() Shape { return Shape{kind: Number} }
+
+// Truth is a boolean.
+func Truth() Shape { return Shape{kind: Bool} }
+
+// Anything is any value.
+func Anything() Shape { return Shape{} }
+
+// List is an array of elem with at least minItems elements.
+func List(elem Shape, minItems int) Shape {
+	return Shape{kind: Array, elem: &elem, minItems: minItems}
+}
+
+// Table is an object with these fields; others are allowed and not looked at.
+func Table(fields ...Field) Shape { return Shape{kind: Object, fields: fields} }
+
+// MapOf is an object whose members all have the shape elem.
+func MapOf(elem Shape) Shape { return Shape{kind: Object, elem: &elem} }
+
+// OrNull allows null as well.
+func (s Shape) OrNull() Shape {
+	s.nullable = true
+	return s
+}
+
+// Using is the shape for a reader that uses only some fields: those, and what
+// leads to them, are required and checked by their rules; of every other known
+// field only the type is checked where it is there. A path is written
+// "perspectives[].prompt_contract.max_words".
+func (s Shape) Using(paths ...string) Shape { return s.using("", paths) }
+
+func (s Shape) using(path string, used []string) Shape {
+	leads := func(p string) bool {
+		return slices.ContainsFunc(used, func(u string) bool {
+			rest, ok := strings.CutPrefix(u, p)
+			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		})
+	}
+	s.typeOnly = path != "" && !leads(path)
+	if s.elem != nil {
+		elem := s.elem.using(path+"[]", used)
+		s.elem = &elem
+	}
+	fields := slices.Clone(s.fields)
+	for i := range fields {
+		p := strings.TrimPrefix(path+"."+fields[i].Name, ".")
+		fields[i].Optional = fields[i].Optional || !leads(p)
+		fields[i].Shape = fields[i].Shape.using(p, used)
+	}
+	s.fields = fields
+	return s
+}
+
+// Check returns SCHEMA_VALIDATION_FAILED with the path of the first violation
+// in details.path, or nil.
+func (s Shape) Check(v *Value) error { return s.CheckAt("$", v) }
+
+// CheckAt is [Shape.Check] for a value that stands at path in its document.
+func (s Shape) CheckAt(path string, v *Value) error {
+	if s.nullable && v.Kind() == Null {
+		return nil
+	}
+	if s.kind != Absent && v.Kind() != s.kind {
+		return violation(path, "must be %s, got %s", s.phrase(), describe(v))
+	}
+	if s.typeOnly && s.kind != Object && s.kind != Array {
+		return nil
+	}
+	if wrong := s.wrong(v); wrong != "" {
+		return violation(path, "%s", wrong)
+	}
+	if s.elem != nil {
+		for i, e := range v.Elems() {
+			if err := s.elem.CheckAt(path+"["+strconv.Itoa(i)+"]", e); err != nil {
+				return err
+			}
+		}
+		for _, m := range v.Members() {
+			if err := s.elem.CheckAt(path+"."+m.Key, m.Value); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range s.fields {
+		member := v.Get(f.Name)
+		if member == nil {
+			if f.Optional {
+				continue
+			}
+			return violation(path+"."+f.Name, "is missing; it must be %s", f.Shape.phrase())
+		}
+		if err := f.Shape.CheckAt(path+"."+f.Name, member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Shape) wrong(v *Value) string {
+	text := v.Str()
+	switch {
+	case s.typeOnly:
+		return ""
+	case s.notBlank && strings.TrimSpace(text) == "":
+		return "must not be blank"
+	case s.version != "" && text != s.version:
+		if later(text, s.version) {
+			return fmt.Sprintf("is %q, a later version than this program knows; it knows %q", text, s.version)
+		}
+		return fmt.Sprintf("must be %q, got %q", s.version, text)
+	case s.enum != nil && !slices.Contains(s.enum, text):
+		return fmt.Sprintf("must be %s, got %q", s.phrase(), text)
+	case s.rule != nil:
+		return s.rule(text)
+	case s.kind == Number:
+		f, ok := v.Float()
+		if !ok || math.IsInf(f, 0) {
+			return "must be a finite number"
+		}
+		if _, whole := v.Int(); s.integer && !whole || s.least != nil && f < *s.least {
+			return fmt.Sprintf("must be %s, got %s", s.phrase(), v.text)
+		}
+	case s.kind == Array && v.Len() < s.minItems:
+		return fmt.Sprintf("must have at least %d entries", s.minItems)
+	}
+	return ""
+}
+
+// later reports whether text names the same schema as version with a higher
+// number: manifest.v2 for manifest.v1.
+func later(text, version string) bool {
+	cut := strings.LastIndex(version, ".v")
+	if cut < 0 || !strings.HasPrefix(text, version[:cut+2]) {
+		return false
+	}
+	has, errHas := strconv.Atoi(text[cut+2:])
+	knows, errKnows := strconv.Atoi(version[cut+2:])
+	return errHas == nil && errKnows == nil && has > knows
+}
+
+func violation(path, format string, args ...any) error {
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path),
+		"%s "+format, append([]any{path}, args...)...)
+}
+
+// phrase says in words what the shape demands.
+func (s Shape) phrase() string {
+	switch {
+	case s.version != "":
+		return strconv.Quote(s.version)
+	case s.enum != nil:
+		return "one of " + strings.Join(s.enum, ", ")
+	case s.notBlank:
+		return "a string that is not blank"
+	case s.integer && s.least != nil:
+		return "an integer of at least " + strconv.FormatFloat(*s.least, 'g', -1, 64)
+	case s.kind == Number && s.least != nil:
+		return "a number of at least " + strconv.FormatFloat(*s.least, 'g', -1, 64)
+	case s.kind == Absent:
+		return "there"
+	case s.kind == Array || s.kind == Object:
+		return "an " + s.kind.String()
+	}
+	return "a " + s.kind.String()
+}
+
+func describe(v *Value) string {
+	switch v.Kind() {
+	case String:
+		return "the string " + strconv.Quote(tidegate.Cut(v.text))
+	case Number:
+		return "the number " + v.text
+	case Array, Object:
+		return "an " + v.Kind().String()
+	case Bool:
+		return strconv.FormatBool(v.truth)
+	}
+	return v.Kind().String()
+}
+
+// Schema prints the shape as JSON Schema (draft 2020-12).
+func (s Shape) Schema(title string) *Value {
+	out := NewObject()
+	out.Set("$schema", Of("https://json-schema.org/draft/2020-12/schema"))
+	out.Set("title", Of(title))
+	for _, m := range s.schema().Members() {
+		out.Set(m.Key, m.Value)
+	}
+	return out
+}
+
+func (s Shape) schema() *Value {
+	out := NewObject()
+	if s.kind == Absent {
+		return out
+	}
+	name := s.kind.String()
+	if s.integer {
+		name = "integer"
+	}
+	out.Set("type", Of(name))
+	if s.nullable {
+		out.Set("type", Of([]string{name, "null"}))
+	}
+	if s.ruleText != "" {
+		out.Set("description", Of(s.ruleText))
+	}
+	if s.version != "" {
+		out.Set("const", Of(s.version))
+	}
+	if s.enum != nil {
+		out.Set("enum", Of(s.enum))
+	}
+	if s.notBlank {
+		out.Set("pattern", Of(`\S`))
+	}
+	if s.least != nil {
+		out.Set("minimum", Of(*s.least))
+	}
+	if s.minItems > 0 {
+		out.Set("minItems", Of(s.minItems))
+	}
+	if s.elem != nil {
+		key := "items"
+		if s.kind == Object {
+			key = "additionalProperties"
+		}
+		out.Set(key, s.elem.schema())
+	}
+	if len(s.fields) > 0 {
+		properties, required := NewObject(), []string{}
+		for _, f := range s.fields {
+			property := f.Shape.schema()
+			if f.About != "" {
+				property.Set("description", Of(f.About))
+			}
+			properties.Set(f.Name, property)
+			if !f.Optional {
+				required = append(required, f.Name)
+			}
+		}
+		out.Set("properties", properties)
+		out.Set("required", Of(required))
+	}
+	return out
+}
