@@ -1,0 +1,60 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Visible makes s fit for a terminal or a log: control characters, terminal
+// escapes, bidirectional controls and characters that cannot be seen become
+// escapes such as \x1b and \u202e, bytes that are not UTF-8 become \xff, blanks
+// of every kind become a space, and the marks by which CI logs recognise a
+// command inside a line are broken up. Line ends are kept, as \n.
+func Visible(s string) string {
+	s = lineEnds.Replace(s)
+	if strings.IndexFunc(s, unseen) >= 0 || !utf8.ValidString(s) {
+		var b strings.Builder
+		for i, width := 0, 0; i < len(s); i += width {
+			var r rune
+			r, width = utf8.DecodeRuneInString(s[i:])
+			switch {
+			case r == utf8.RuneError && width == 1:
+				fmt.Fprintf(&b, `\x%02x`, s[i])
+			case !unseen(r) || r == '\n':
+				b.WriteRune(r)
+			case unicode.IsSpace(r) && r != '\v' && r != '\f' && r != '\u0085' && r != '\u2028' && r != '\u2029':
+				b.WriteByte(' ')
+			case r < 0x100:
+				fmt.Fprintf(&b, `\x%02x`, r)
+			case r < 0x10000:
+				fmt.Fprintf(&b, `\u%04x`, r)
+			default:
+				fmt.Fprintf(&b, `\U%08x`, r)
+			}
+		}
+		s = b.String()
+	}
+	return logCommand.ReplaceAllString(s, `#\#$1[`)
+}
+
+// logCommand is how GitHub, Azure and TeamCity mark a command; the first two
+// obey it anywhere in a line.
+var logCommand = regexp.MustCompile(`##([a-z]*)\[`)
+
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// unseen holds for every character that is no visible mark of its own. The
+// printable ones among them are letters and symbols that fonts draw as nothing.
+func unseen(r rune) bool {
+	return r != ' ' && (!unicode.IsPrint(r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
+		r == '\u2800')
+}
+
+// oneLine is Visible text on a single line, without blanks at its ends.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(Visible(s)), " ")
+}
