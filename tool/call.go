@@ -1,0 +1,166 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
+)
+
+// Caller is what a face gives along with a call.
+type Caller struct {
+	// Allow decides on each path argument after the arguments are checked and
+	// before anything is read; nil allows every path. It returns
+	// PATH_NOT_ALLOWED.
+	Allow func(arg, path string) error
+	// Progress hears how far a long call has come; nil when nobody listens. It
+	// may be called from several goroutines.
+	Progress func(done, total int)
+	// Panicked hears the value and the stack of a panic that became INTERNAL.
+	Panicked func(value any, stack []byte)
+}
+
+// Result is the outcome of a call.
+type Result struct {
+	Envelope []byte          // JSON without final newline: the result, or {"ok":false,"error":…}
+	Err      *tidegate.Error // nil when the tool produced a result
+	Passed   bool            // false for an error and for a judgement that went against what was judged
+	out      any
+}
+
+// Report is how the result is shown to a person; ok is false when there was an
+// error or the tool has no report.
+func (r Result) Report() (report.Report, bool) {
+	if reporter, ok := r.out.(Reporter); ok && r.Err == nil {
+		return reporter.Report(), true
+	}
+	return report.Report{}, false
+}
+
+// Call runs the tool on raw JSON arguments; empty input means no arguments. It
+// never panics and never returns an error beside the result.
+func (t *Tool) Call(ctx context.Context, args []byte, caller Caller) Result {
+	out, err := t.call(ctx, args, caller)
+	if err != nil {
+		return Failure(err)
+	}
+	envelope, err := codec.Marshal(out)
+	if err != nil {
+		return Failure(tidegate.Errorf(tidegate.Internal, nil, "the result of %s cannot be written as JSON: %w", t.Name, err))
+	}
+	passed := true
+	if judgement, ok := out.(Judgement); ok {
+		passed = judgement.Passed()
+	}
+	return Result{Envelope: envelope, Passed: passed, out: out}
+}
+
+// Failure is the result of a call that failed with err.
+func Failure(err error) Result {
+	e := tidegate.AsError(err)
+	type body struct {
+		Code    tidegate.Code    `json:"code"`
+		Message string           `json:"message"`
+		Details tidegate.Details `json:"details"`
+	}
+	envelope, marshalErr := codec.Marshal(struct {
+		OK    bool `json:"ok"`
+		Error body `json:"error"`
+	}{false, body{e.Code, e.Message, e.Details}})
+	if marshalErr != nil {
+		return Failure(tidegate.Errorf(tidegate.Internal, nil, "the error %s cannot be written as JSON", e.Code))
+	}
+	return Result{Envelope: envelope, Err: e}
+}
+
+func (t *Tool) call(ctx context.Context, raw []byte, caller Caller) (out any, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			if caller.Panicked != nil {
+				caller.Panicked(value, debug.Stack())
+			}
+			err = tidegate.Errorf(tidegate.Internal, tidegate.D("tool", t.Name), "%s met a state that it did not expect: %s", t.Name, fmt.Sprint(value))
+		}
+	}()
+	args, err := parseArgs(raw)
+	if err != nil {
+		return nil, err
+	}
+	in, err := t.decode(args)
+	if err != nil {
+		return nil, err
+	}
+	if caller.Allow != nil {
+		if err := eachPath("", in, caller.Allow); err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return t.run(context.WithValue(ctx, progressKey{}, caller.Progress), in.Interface())
+}
+
+func parseArgs(raw []byte) (*codec.Value, error) {
+	if len(raw) == 0 {
+		return codec.NewObject(), nil
+	}
+	args, err := codec.Parse(raw)
+	var syntax *codec.SyntaxError
+	switch {
+	case errors.As(err, &syntax) && syntax.Key != "":
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(syntax.Key, "given twice"),
+			"%s is given twice (line %d, column %d)", tidegate.Cut(syntax.Key), syntax.Line, syntax.Column)
+	case err != nil:
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("arguments", err.Error()), "the arguments are not JSON: %w", err)
+	}
+	if args.Kind() == codec.Null {
+		return codec.NewObject(), nil
+	}
+	return args, nil
+}
+
+// eachPath calls visit for every [Path] in v, in the order of declaration.
+func eachPath(name string, v reflect.Value, visit func(arg, path string) error) error {
+	switch v.Kind() {
+	case reflect.String:
+		if path, ok := v.Interface().(Path); ok && path != "" {
+			return visit(name, string(path))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := eachPath(fmt.Sprintf("%s[%d]", name, i), v.Index(i), visit); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		if v.Type() == valueType {
+			return nil
+		}
+		for _, f := range fieldsOf(v.Type()) {
+			inner := f.name
+			if name != "" {
+				inner = name + "." + f.name
+			}
+			if err := eachPath(inner, v.FieldByIndex(f.index), visit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type progressKey struct{}
+
+// Progress is the caller's listener, or a function that does nothing.
+func Progress(ctx context.Context) func(done, total int) {
+	if listen, _ := ctx.Value(progressKey{}).(func(int, int)); listen != nil {
+		return listen
+	}
+	return func(int, int) {}
+}

@@ -1,0 +1,104 @@
+package tool
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Command is how a person calls a tool. Flags derive from the input: every
+// argument that is no operand becomes --its-name, described by its schema.
+type Command struct {
+	Path     string            // "wave review"
+	Operands []Operand         // in order
+	Long     string            // what the command is for, beyond the summary
+	Example  string            // one or more lines that work
+	Rename   map[string]string // argument → flag name, where --its-name would be clumsy
+	Hide     []string          // arguments that Fill provides or that people do not need
+	Flags    []Flag            // beyond those of the input
+	Formats  []string          // report formats beyond text and json
+	Defaults map[string]any    // arguments that a person gets when none is typed
+	// Fill turns what was typed into the tool's arguments, where that is more
+	// than copying: a run folder becomes a manifest path. It sees the arguments
+	// typed so far and changes them.
+	Fill func(ctx context.Context, typed Typed, args *codec.Value) error
+	// Watch lists the files and folders whose change makes --watch call again;
+	// nil for a command without --watch.
+	Watch func(args *codec.Value) []string
+}
+
+// Operand is a positional argument. Field names the argument it fills; when
+// empty, it is only handed to Fill.
+type Operand struct {
+	Name     string // as shown in the help: PERSPECTIVES
+	Field    string
+	About    string
+	Optional bool
+	Repeats  bool // takes all that follow
+	Path     bool // made absolute; implied by a Field of type [Path]
+}
+
+// Flag is an option that is no argument of the tool: Fill makes something of it.
+type Flag struct {
+	Name  string
+	About string
+	Kind  FlagKind
+}
+
+// FlagKind is the type of a [Flag].
+type FlagKind int
+
+// The kinds of flags.
+const (
+	Word FlagKind = iota
+	Switch
+	PathFlag // made absolute against the working folder
+)
+
+// Typed is what a person typed, beyond the tool's own arguments.
+type Typed struct {
+	Operands map[string]string
+	Flags    map[string]string // switches are "true" or absent
+}
+
+// Argument describes one argument for a face that builds flags.
+type Argument struct {
+	Name     string
+	About    string
+	Kind     reflect.Kind // String, Bool, Int, Float64, Slice (of strings), or Invalid for what has no flag
+	Path     bool
+	Required bool
+	Default  string
+	Enum     []string
+}
+
+// Arguments lists the arguments in the order of declaration.
+func (t *Tool) Arguments() []Argument {
+	var list []Argument
+	if _, ok := reflect.New(t.in).Interface().(SchemaSource); ok {
+		return nil
+	}
+	for _, f := range fieldsOf(t.in) {
+		typ := f.typ
+		if typ.Kind() == reflect.Pointer {
+			typ = typ.Elem()
+		}
+		a := Argument{
+			Name: f.name, About: f.about, Required: !f.optional && f.fallback == "", Default: f.fallback,
+			Enum: f.enum, Path: typ == reflect.TypeFor[Path](),
+		}
+		switch typ.Kind() {
+		case reflect.String, reflect.Bool, reflect.Float64:
+			a.Kind = typ.Kind()
+		case reflect.Int, reflect.Int64:
+			a.Kind = reflect.Int
+		case reflect.Slice:
+			if typ.Elem().Kind() == reflect.String {
+				a.Kind = reflect.Slice
+			}
+		}
+		list = append(list, a)
+	}
+	return list
+}

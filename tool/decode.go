@@ -1,0 +1,231 @@
+package tool
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// decode turns arguments into a value of type t. Faults are INVALID_ARGS that
+// name the argument; of several the first is reported: unknown keys, then the
+// arguments in the order of their declaration.
+func (t *Tool) decode(args *codec.Value) (reflect.Value, error) {
+	in := reflect.New(t.in)
+	if source, ok := in.Interface().(SchemaSource); ok {
+		return in.Elem(), source.Decode(args)
+	}
+	if args.Kind() != codec.Object {
+		return in, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("arguments", brief(args)),
+			"the arguments must be an object, got %s", kindOf(args))
+	}
+	fields := slices.DeleteFunc(fieldsOf(t.in), func(f field) bool { return slices.Contains(t.hidden, f.name) })
+	return in.Elem(), decodeObject("", fields, args, in.Elem(), false)
+}
+
+func decodeObject(path string, fields []field, args *codec.Value, into reflect.Value, extra bool) error {
+	for _, m := range args.Members() {
+		if extra || slices.ContainsFunc(fields, func(f field) bool { return f.name == m.Key }) {
+			continue
+		}
+		names := make([]string, len(fields))
+		for i, f := range fields {
+			names[i] = f.name
+		}
+		hint := "; known are " + strings.Join(names, ", ")
+		if near := Nearest(m.Key, names); near != "" {
+			hint = fmt.Sprintf("; did you mean %s?", near)
+		}
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(path+m.Key, brief(m.Value)),
+			"%s is not an argument%s", path+tidegate.Cut(m.Key), hint)
+	}
+	for _, f := range fields {
+		v := args.Get(f.name)
+		if v.Kind() == codec.Null && f.optional {
+			v = nil
+		}
+		name := path + f.name
+		if v == nil {
+			if f.fallback != "" {
+				v = f.defaultValue()
+			} else if f.optional {
+				continue
+			} else {
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, nil), "%s is required%s", name, f.remark())
+			}
+		}
+		if err := f.decodeInto(name, v, into.FieldByIndex(f.index)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f field) remark() string {
+	if f.about == "" {
+		return ""
+	}
+	return ": " + f.about
+}
+
+func (f field) defaultValue() *codec.Value {
+	if v, err := codec.Parse([]byte(f.fallback)); err == nil {
+		return v
+	}
+	return codec.Of(f.fallback)
+}
+
+func (f field) decodeInto(name string, v *codec.Value, into reflect.Value) error {
+	fault := func(format string, args ...any) error {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, brief(v)), "%s "+format, append([]any{name}, args...)...)
+	}
+	if into.Type() == reflect.PointerTo(valueType) {
+		into.Set(reflect.ValueOf(v))
+		return nil
+	}
+	if into.Kind() == reflect.Pointer {
+		into.Set(reflect.New(into.Type().Elem()))
+		into = into.Elem()
+	}
+	switch into.Kind() {
+	case reflect.String:
+		if v.Kind() != codec.String {
+			return fault("must be a string, got %s", kindOf(v))
+		}
+		text := v.Str()
+		_, isPath := into.Interface().(Path)
+		switch {
+		case strings.TrimSpace(text) == "":
+			return fault("must not be blank")
+		case isPath && !filepath.IsAbs(text):
+			return fault("must be absolute")
+		case isPath && strings.ContainsRune(text, 0):
+			return fault("must not contain a NUL character")
+		case f.enum != nil && !slices.Contains(f.enum, text):
+			return fault("must be one of %s, got %q", strings.Join(f.enum, ", "), text)
+		}
+		into.SetString(text)
+	case reflect.Bool:
+		if v.Kind() != codec.Bool {
+			return fault("must be true or false, got %s", kindOf(v))
+		}
+		into.SetBool(v.Bool())
+	case reflect.Int, reflect.Int64:
+		n, ok := v.Int()
+		if !ok {
+			return fault("must be an integer, got %s", kindOf(v))
+		}
+		if err := f.checkRange(float64(n), fault); err != nil {
+			return err
+		}
+		into.SetInt(n)
+	case reflect.Float64:
+		n, ok := v.Float()
+		if !ok || math.IsInf(n, 0) {
+			return fault("must be a finite number, got %s", kindOf(v))
+		}
+		if err := f.checkRange(n, fault); err != nil {
+			return err
+		}
+		into.SetFloat(n)
+	case reflect.Slice:
+		if v.Kind() != codec.Array {
+			return fault("must be an array, got %s", kindOf(v))
+		}
+		if v.Len() < f.minItems {
+			return fault("must have at least %d entries", f.minItems)
+		}
+		list := reflect.MakeSlice(into.Type(), v.Len(), v.Len())
+		for i, elem := range v.Elems() {
+			item := field{typ: into.Type().Elem(), enum: f.enum, openItems: f.openItems}
+			if err := item.decodeInto(name+"["+strconv.Itoa(i)+"]", elem, list.Index(i)); err != nil {
+				return err
+			}
+		}
+		into.Set(list)
+	case reflect.Struct:
+		if v.Kind() != codec.Object {
+			return fault("must be an object, got %s", kindOf(v))
+		}
+		return decodeObject(name+".", fieldsOf(into.Type()), v, into, f.openItems)
+	default:
+		panic(fmt.Sprintf("tool: an argument cannot be of type %s", into.Type()))
+	}
+	return nil
+}
+
+func (f field) checkRange(n float64, fault func(string, ...any) error) error {
+	switch {
+	case f.min != nil && f.max != nil && (n < *f.min || n > *f.max):
+		return fault("must be from %v to %v", *f.min, *f.max)
+	case f.min != nil && n < *f.min:
+		return fault("must be at least %v", *f.min)
+	}
+	return nil
+}
+
+func kindOf(v *codec.Value) string {
+	switch v.Kind() {
+	case codec.Array, codec.Object:
+		return "an " + v.Kind().String()
+	case codec.Null:
+		return "null"
+	}
+	return "a " + v.Kind().String()
+}
+
+// brief is a faulty argument as details quote it: text is cut, and of a list or
+// object only the kind is told, since it may be large.
+func brief(v *codec.Value) any {
+	switch v.Kind() {
+	case codec.String:
+		return tidegate.Cut(v.Str())
+	case codec.Array, codec.Object:
+		if v.Len() == 0 {
+			return v
+		}
+		return fmt.Sprintf("%s of %d", v.Kind(), v.Len())
+	}
+	return v
+}
+
+// Nearest is the name that was probably meant, or "" when none is close: at most
+// a third of the letters differ, letter case and dashes aside.
+func Nearest(typed string, names []string) string {
+	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
+	best, bestDistance := "", len(typed)/3+1
+	if len(typed) > 100 {
+		return ""
+	}
+	for _, name := range names {
+		if d := distance(plain(typed), plain(name)); d < bestDistance {
+			best, bestDistance = name, d
+		}
+	}
+	return best
+}
+
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,201 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Schema is a JSON Schema under construction.
+type Schema = *jsonschema.Schema
+
+// SchemaSource is an input type that brings its own schema and decodes itself,
+// for a tool whose specification gives a data model with rules of its own.
+type SchemaSource interface {
+	// JSONSchema is the schema of the arguments.
+	JSONSchema() *codec.Value
+	// Decode takes the arguments; it returns INVALID_ARGS.
+	Decode(*codec.Value) error
+}
+
+var (
+	valueType   = reflect.TypeFor[codec.Value]()
+	detailsType = reflect.TypeFor[tidegate.Details]()
+	always      = any(true)
+	typeSchemas = map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[Path](): {Type: "string"},
+		valueType:               {},
+		detailsType:             {Type: "object"},
+		reflect.TypeFor[codec.True](): {
+			Type: "boolean", Const: &always, Description: "always true in a result; a failure is an error envelope",
+		},
+	}
+)
+
+func (t *Tool) derive() (input, output *codec.Value) {
+	if source, ok := reflect.New(t.in).Interface().(SchemaSource); ok {
+		input = source.JSONSchema()
+	} else {
+		schema := schemaOf(t.in)
+		for _, name := range t.hidden {
+			delete(schema.Properties, name)
+			schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(p string) bool { return p == name })
+		}
+		if t.Refine != nil {
+			t.Refine(schema)
+		}
+		input = print(schema)
+	}
+	out := schemaOf(t.out)
+	open(out)
+	return input, print(out)
+}
+
+// open allows further keys in results, so that a field added later does not
+// break a client that validates.
+func open(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Type == "object" {
+		s.AdditionalProperties = nil
+	}
+	for _, p := range s.Properties {
+		open(p)
+	}
+	open(s.Items)
+}
+
+func print(s *jsonschema.Schema) *codec.Value {
+	data, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("tool: %v", err))
+	}
+	v, err := codec.Parse(data)
+	if err != nil {
+		panic(fmt.Sprintf("tool: %v", err))
+	}
+	return v
+}
+
+func schemaOf(t reflect.Type) *jsonschema.Schema {
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: typeSchemas})
+	if err != nil {
+		panic(fmt.Sprintf("tool: %v", err))
+	}
+	refine(t, s)
+	return s
+}
+
+// refine adds what the tags say, and takes away null where Go merely means a
+// nil slice or an optional argument.
+func refine(t reflect.Type, s *jsonschema.Schema) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case s == nil:
+	case t == valueType || t == detailsType:
+		s.Types = nil
+	case t.Kind() == reflect.Slice:
+		if s.Types != nil {
+			s.Type, s.Types = "array", nil
+		}
+		refine(t.Elem(), s.Items)
+	case t.Kind() == reflect.Struct:
+		for _, f := range fieldsOf(t) {
+			p := s.Properties[f.name]
+			if p == nil {
+				continue
+			}
+			if f.optional && len(p.Types) == 2 {
+				p.Type, p.Types = p.Types[1], nil
+			}
+			refine(f.typ, p)
+			f.describe(p)
+		}
+	}
+}
+
+func (f field) describe(s *jsonschema.Schema) {
+	for _, v := range f.enum {
+		s.Enum = append(s.Enum, v)
+	}
+	s.Minimum, s.Maximum = f.min, f.max
+	if f.minItems > 0 {
+		s.MinItems = &f.minItems
+	}
+	if f.openItems && s.Items != nil {
+		s.Items.AdditionalProperties = nil
+	}
+	if f.fallback != "" {
+		text, _ := json.Marshal(f.fallback)
+		if f.typ.Kind() != reflect.String && f.typ != reflect.TypeFor[*string]() {
+			text = []byte(f.fallback)
+		}
+		s.Default = text
+	}
+}
+
+// field is one argument, as its Go field and tags declare it.
+type field struct {
+	index     []int
+	name      string
+	about     string
+	typ       reflect.Type
+	optional  bool
+	writes    bool
+	openItems bool
+	enum      []string
+	min, max  *float64
+	minItems  int
+	fallback  string
+}
+
+func fieldsOf(t reflect.Type) []field {
+	var fields []field
+	for _, sf := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
+		if name == "" || name == "-" || !sf.IsExported() {
+			continue
+		}
+		f := field{
+			index:     sf.Index,
+			name:      name,
+			about:     sf.Tag.Get("jsonschema"),
+			typ:       sf.Type,
+			optional:  strings.Contains(options, "omitzero"),
+			writes:    sf.Tag.Get("writes") == "true",
+			openItems: sf.Tag.Get("extra") == "ignore",
+			min:       number(sf.Tag.Get("min")),
+			max:       number(sf.Tag.Get("max")),
+			fallback:  sf.Tag.Get("default"),
+		}
+		if enum := sf.Tag.Get("enum"); enum != "" {
+			f.enum = strings.Split(enum, ",")
+		}
+		if n := number(sf.Tag.Get("minitems")); n != nil {
+			f.minItems = int(*n)
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+func number(tag string) *float64 {
+	if tag == "" {
+		return nil
+	}
+	f, err := strconv.ParseFloat(tag, 64)
+	if err != nil {
+		panic(fmt.Sprintf("tool: %q in a tag is no number", tag))
+	}
+	return &f
+}

@@ -1,0 +1,130 @@
+// Package tool says what a tool is: one declaration from which every face
+// derives. The declaration carries the name, the summary, the effect, the typed
+// input and output, the function, and how a person calls it and sees its result.
+//
+// [Tool.Call] is the only way in for faces: it decodes strictly, checks the
+// arguments, runs the function, recovers a panic, and returns the JSON envelope.
+// No face parses, validates or words anything a second time.
+package tool
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"regexp"
+	"sync"
+
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
+)
+
+// Effect says what a tool does to the world. The zero value is not an effect,
+// so that no declaration can forget it.
+type Effect int
+
+// The effects.
+const (
+	Reads           Effect = iota + 1 // changes nothing
+	WritesOnRequest                   // changes something only when an argument tagged `writes` is given
+	Writes                            // writes files
+)
+
+func (e Effect) String() string {
+	switch e {
+	case Reads:
+		return "reads"
+	case WritesOnRequest:
+		return "writes on request"
+	case Writes:
+		return "writes"
+	}
+	return "unknown"
+}
+
+// Path is an argument that names a file or folder. It must be absolute when the
+// tool sees it: the command line makes it so, other callers write it so. Over
+// MCP it must lie inside the allowed roots.
+type Path string
+
+// Spec is what a tool is declared with, besides its function.
+type Spec struct {
+	Name       string // on the wire: lower-case words with underscores
+	Set        string // the toolset it belongs to: wave, pivot, summary, run, review
+	Summary    string // the first sentence says when to use it
+	Effect     Effect
+	Idempotent bool // repeating the call with the same arguments changes nothing more
+	Destroys   bool // may replace or end something that cannot be had back
+	Command    *Command
+	Refine     func(input Schema) // adds to the input schema what Go types and tags cannot say
+}
+
+// Tool is a declared tool. The schemas are derived when first asked for.
+type Tool struct {
+	Spec
+	in, out reflect.Type
+	run     func(ctx context.Context, in any) (any, error)
+	hidden  []string // arguments that this view of the tool does not accept
+	schemas func() (input, output *codec.Value)
+}
+
+var nameRule = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// New declares a tool. In is a struct whose fields are the arguments, in the
+// order in which they are checked; Out is the result. It panics when the
+// declaration is incomplete, which is a mistake in the program.
+//
+// Fields of In use these tags: json (name; omitzero marks it optional),
+// jsonschema (description), enum (values separated by commas), min, max,
+// default, minitems, extra:"ignore" (objects in this list may carry further
+// keys), writes:"true" (giving it makes the tool write).
+func New[In, Out any](spec Spec, run func(context.Context, In) (Out, error)) *Tool {
+	switch {
+	case !nameRule.MatchString(spec.Name):
+		panic(fmt.Sprintf("tool: %q is not a tool name", spec.Name))
+	case spec.Summary == "" || spec.Effect == 0 || spec.Set == "":
+		panic(fmt.Sprintf("tool: %s lacks a summary, an effect or a set", spec.Name))
+	}
+	t := &Tool{
+		Spec: spec,
+		in:   reflect.TypeFor[In](),
+		out:  reflect.TypeFor[Out](),
+		run: func(ctx context.Context, in any) (any, error) {
+			return run(ctx, in.(In))
+		},
+	}
+	t.schemas = sync.OnceValues(t.derive)
+	return t
+}
+
+// Reporter is a result that says how it is shown to a person.
+type Reporter interface{ Report() report.Report }
+
+// Judgement is a result that can go against what was judged.
+type Judgement interface{ Passed() bool }
+
+// ReadOnly is the tool as a read-only server offers it: a tool that writes only
+// on request loses the arguments that request it. ok is false for a tool that
+// always writes.
+func (t *Tool) ReadOnly() (view *Tool, ok bool) {
+	switch t.Effect {
+	case Reads:
+		return t, true
+	case Writes:
+		return nil, false
+	}
+	view = &Tool{Spec: t.Spec, in: t.in, out: t.out, run: t.run}
+	view.Effect = Reads
+	for _, f := range fieldsOf(t.in) {
+		if f.writes {
+			view.hidden = append(view.hidden, f.name)
+		}
+	}
+	view.schemas = sync.OnceValues(view.derive)
+	return view, true
+}
+
+// InputSchema is the JSON Schema of the arguments.
+func (t *Tool) InputSchema() *codec.Value { in, _ := t.schemas(); return in }
+
+// OutputSchema is the JSON Schema of a successful result.
+func (t *Tool) OutputSchema() *codec.Value { _, out := t.schemas(); return out }

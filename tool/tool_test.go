@@ -1,0 +1,209 @@
+package tool_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/tool"
+)
+
+type pair struct {
+	ID   string `json:"id" jsonschema:"the id"`
+	Note string `json:"note,omitzero"`
+}
+
+type echoIn struct {
+	Folder tool.Path    `json:"folder" jsonschema:"the folder"`
+	Mode   string       `json:"mode,omitzero" enum:"fast,slow" default:"fast"`
+	Limit  int          `json:"limit,omitzero" min:"1" max:"500" default:"25"`
+	Ratio  *float64     `json:"ratio,omitzero" min:"0"`
+	Names  []string     `json:"names,omitzero" minitems:"1"`
+	Pairs  []pair       `json:"pairs,omitzero" extra:"ignore"`
+	Inner  *pair        `json:"inner,omitzero"`
+	Loud   bool         `json:"loud,omitzero"`
+	Free   *codec.Value `json:"free,omitzero"`
+	Save   tool.Path    `json:"save,omitzero" writes:"true"`
+}
+
+type echoOut struct {
+	OK     codec.True `json:"ok"`
+	Limit  int        `json:"limit"`
+	Mode   string     `json:"mode"`
+	Names  []string   `json:"names"`
+	Saved  *string    `json:"saved"`
+	passed bool
+}
+
+func (o echoOut) Passed() bool { return o.passed }
+
+func echo(run func(context.Context, echoIn) (echoOut, error)) *tool.Tool {
+	if run == nil {
+		run = func(_ context.Context, in echoIn) (echoOut, error) {
+			return echoOut{Limit: in.Limit, Mode: in.Mode, Names: in.Names, passed: !in.Loud}, nil
+		}
+	}
+	return tool.New(tool.Spec{Name: "echo", Set: "toy", Summary: "Say it back.", Effect: tool.WritesOnRequest}, run)
+}
+
+func TestCallReturnsFieldsInOrderWithDefaults(t *testing.T) {
+	got := echo(nil).Call(t.Context(), []byte(`{"folder":"/x","limit":30.0,"names":null}`), tool.Caller{})
+	want := "{\n  \"ok\": true,\n  \"limit\": 30,\n  \"mode\": \"fast\",\n  \"names\": [],\n  \"saved\": null\n}"
+	if diff := cmp.Diff(want, string(got.Envelope)); diff != "" || !got.Passed || got.Err != nil {
+		t.Errorf("got %v %v (-want +got):\n%s", got.Passed, got.Err, diff)
+	}
+}
+
+func TestArgumentFaultsNameTheArgument(t *testing.T) {
+	for _, tt := range []struct{ name, args, message, key string }{
+		{"no object", `[]`, "the arguments must be an object", "arguments"},
+		{"not JSON", `{`, "the arguments are not JSON: line 1", "arguments"},
+		{"trailing data", `{"folder":"/x"} 1`, "the arguments are not JSON", "arguments"},
+		{"duplicate", `{"folder":"/x","folder":"/y"}`, "folder is given twice", "folder"},
+		{"unknown", `{"colour":1}`, "colour is not an argument; known are folder", "colour"},
+		{"misspelt", `{"foldre":"/x"}`, "foldre is not an argument; did you mean folder?", "foldre"},
+		{"miscased", `{"Folder":"/x"}`, "did you mean folder?", "Folder"},
+		{"unknown goes before missing", `{"limit":0,"nmes":[]}`, "did you mean names?", "nmes"},
+		{"missing", `{}`, "folder is required: the folder", "folder"},
+		{"null where required", `{"folder":null}`, "folder must be a string, got null", "folder"},
+		{"blank", `{"folder":"\t "}`, "folder must not be blank", "folder"},
+		{"relative", `{"folder":"./rel"}`, "folder must be absolute", "folder"},
+		{"NUL", `{"folder":"/a\u0000b"}`, "folder must not contain a NUL", "folder"},
+		{"wrong type is not coerced", `{"folder":"/x","limit":"3"}`, "limit must be an integer, got a string", "limit"},
+		{"fraction", `{"folder":"/x","limit":2.5}`, "limit must be an integer", "limit"},
+		{"out of range", `{"folder":"/x","limit":501}`, "limit must be from 1 to 500", "limit"},
+		{"below", `{"folder":"/x","ratio":-1}`, "ratio must be at least 0", "ratio"},
+		{"infinite", `{"folder":"/x","ratio":1e999}`, "ratio must be a finite number", "ratio"},
+		{"enumeration", `{"folder":"/x","mode":"warp"}`, `mode must be one of fast, slow, got "warp"`, "mode"},
+		{"empty list", `{"folder":"/x","names":[]}`, "names must have at least 1 entries", "names"},
+		{"element type", `{"folder":"/x","names":["a",3]}`, "names[1] must be a string", "names[1]"},
+		{"element field", `{"folder":"/x","pairs":[{"id":"a","more":1},{"more":1}]}`, "pairs[1].id is required", "pairs[1].id"},
+		{"closed object", `{"folder":"/x","inner":{"id":"a","nota":1}}`, "inner.nota is not an argument; did you mean note?", "inner.nota"},
+		{"boolean", `{"folder":"/x","loud":"yes"}`, "loud must be true or false", "loud"},
+		{"declaration order", `{"save":"rel","folder":"rel"}`, "folder must be absolute", "folder"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := echo(nil).Call(t.Context(), []byte(tt.args), tool.Caller{})
+			if got.Err == nil || got.Err.Code != tidegate.InvalidArgs || got.Passed {
+				t.Fatalf("got %s", got.Envelope)
+			}
+			if !strings.HasPrefix(got.Err.Message, tt.message) && !strings.Contains(got.Err.Message, tt.message) {
+				t.Errorf("message %q lacks %q", got.Err.Message, tt.message)
+			}
+			if _, ok := got.Err.Details.Get(tt.key); !ok {
+				t.Errorf("details %v lack %q", got.Err.Details, tt.key)
+			}
+		})
+	}
+}
+
+func TestErrorEnvelopeHasThreeKeys(t *testing.T) {
+	got := echo(nil).Call(t.Context(), []byte(`{"folder":"./rel"}`), tool.Caller{})
+	want := "{\n  \"ok\": false,\n  \"error\": {\n    \"code\": \"INVALID_ARGS\",\n    \"message\": \"folder must be absolute\",\n    \"details\": {\n      \"folder\": \"./rel\"\n    }\n  }\n}"
+	if diff := cmp.Diff(want, string(got.Envelope)); diff != "" {
+		t.Error(diff)
+	}
+	plain := tool.Failure(errors.New("boom"))
+	if !strings.Contains(string(plain.Envelope), `"details": {}`) || plain.Err.Code != tidegate.Internal {
+		t.Errorf("got %s", plain.Envelope)
+	}
+}
+
+func TestPanicBecomesInternal(t *testing.T) {
+	var heard any
+	bad := echo(func(context.Context, echoIn) (echoOut, error) { panic("kaboom") })
+	got := bad.Call(t.Context(), []byte(`{"folder":"/x"}`), tool.Caller{Panicked: func(v any, _ []byte) { heard = v }})
+	if got.Err == nil || got.Err.Code != tidegate.Internal || heard != "kaboom" {
+		t.Errorf("got %s, heard %v", got.Envelope, heard)
+	}
+}
+
+func TestCancelledContextNeverRuns(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := echo(nil).Call(ctx, []byte(`{"folder":"/x"}`), tool.Caller{}); got.Err == nil || got.Err.Code != tidegate.Cancelled {
+		t.Errorf("got %s", got.Envelope)
+	}
+}
+
+func TestAllowSeesEveryPathAfterTheArgumentChecks(t *testing.T) {
+	var seen []string
+	allow := func(arg, path string) error {
+		seen = append(seen, arg+"="+path)
+		return nil
+	}
+	echo(nil).Call(t.Context(), []byte(`{"folder":"/x","save":"/y"}`), tool.Caller{Allow: allow})
+	if diff := cmp.Diff([]string{"folder=/x", "save=/y"}, seen); diff != "" {
+		t.Error(diff)
+	}
+	seen = nil
+	echo(nil).Call(t.Context(), []byte(`{"folder":"/x","save":"rel"}`), tool.Caller{Allow: allow})
+	if seen != nil {
+		t.Errorf("allow was asked about %v although the arguments are wrong", seen)
+	}
+}
+
+func TestReadOnlyViewDropsTheArgumentsThatWrite(t *testing.T) {
+	view, ok := echo(nil).ReadOnly()
+	if !ok || view.Effect != tool.Reads {
+		t.Fatalf("got %v %v", view, ok)
+	}
+	if view.InputSchema().Get("properties").Get("save") != nil || echo(nil).InputSchema().Get("properties").Get("save") == nil {
+		t.Error("the schemas do not differ in save alone")
+	}
+	got := view.Call(t.Context(), []byte(`{"folder":"/x","save":"/y"}`), tool.Caller{})
+	if got.Err == nil || got.Err.Code != tidegate.InvalidArgs {
+		t.Errorf("got %s", got.Envelope)
+	}
+}
+
+func TestSchemasSayWhatTheDecoderDemands(t *testing.T) {
+	data, err := codec.MarshalLine(echo(nil).InputSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"additionalProperties":false`, `"required":["folder"]`, `"enum":["fast","slow"]`, `"minimum":1,"maximum":500`, `"default":25`, `"default":"fast"`,
+	} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("input schema lacks %s:\n%s", want, data)
+		}
+	}
+	if strings.Contains(string(data), "null") {
+		t.Errorf("input schema allows null:\n%s", data)
+	}
+}
+
+func TestDeclarationsWithoutAnEffectPanic(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("New accepted it")
+		}
+	}()
+	tool.New(tool.Spec{Name: "x", Set: "toy", Summary: "s"}, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{`{"folder":"/x","limit":3}`, `{"folder":"/x","pairs":[{"id":"a"}]}`, `{"Folder":1}`, `null`, `{"a":{"a":1,"a":2}}`} {
+		f.Add([]byte(seed))
+	}
+	seen := echo(func(_ context.Context, in echoIn) (echoOut, error) {
+		if in.Limit < 1 || in.Limit > 500 || !strings.HasPrefix(string(in.Folder), "/") {
+			panic("arguments outside their schema were let in")
+		}
+		return echoOut{}, nil
+	})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got := seen.Call(t.Context(), data, tool.Caller{})
+		if got.Err != nil && got.Err.Code != tidegate.InvalidArgs {
+			t.Fatalf("%s gave %v", data, got.Err)
+		}
+		if _, err := codec.Parse(got.Envelope); err != nil {
+			t.Fatalf("envelope is not strict JSON: %v", err)
+		}
+	})
+}
