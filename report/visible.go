@@ -56,5 +56,30 @@ func unseen(r rune) bool {
 
 // oneLine is Visible text on a single line, without blanks at its ends.
 func oneLine(s string) string {
-	return strings.Join(strings.Fields(Visible(s)), " ")
+	s = strings.TrimSpace(Visible(s))
+	if !strings.Contains(s, "\n") {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	kept := lines[:0]
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line != "" {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// shorten keeps the first n code points of s and says so with an ellipsis.
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
+	}
+	return s
 }

@@ -1,0 +1,244 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"strings"
+)
+
+// Text writes title, blocks and, last, the summary, where a reader's eye is
+// when a long report has scrolled by. With a width, everything but preformatted
+// text is wrapped to it and nothing is cut; without one a row is a line. All
+// content passes through [Visible], and no line begins with the "::" of a
+// workflow command, because CI logs obey it. It fails only when w does, with
+// WRITE_FAILED.
+func Text(w io.Writer, r Report, o Options) error {
+	t := &terminal{color: o.Color, width: o.Width, root: o.Root}
+	if t.width > 0 {
+		t.width = max(t.width, minWidth)
+	}
+	if title := oneLine(r.Title); title != "" {
+		t.wrapped("", "", title, bold)
+	}
+	for _, b := range r.Blocks {
+		t.gap()
+		switch b := b.(type) {
+		case Heading:
+			t.wrapped("", "", oneLine(string(b)), bold)
+			t.tight = true
+		case Paragraph:
+			t.wrapped("", "", Visible(string(b)), "")
+		case Fields:
+			t.fields(b)
+		case Bullets:
+			for _, item := range b {
+				t.wrapped("- ", "  ", oneLine(item), "")
+			}
+		case Preformatted:
+			for line := range strings.Lines(Visible(string(b))) {
+				t.line("  " + strings.TrimSuffix(line, "\n"))
+			}
+		case *Table:
+			t.table(b)
+		case Findings:
+			t.cases(r.Cases)
+		}
+	}
+	if summary := strings.TrimSpace(r.Status.label() + "  " + oneLine(r.Summary)); summary != "" {
+		t.gap()
+		t.wrapped("", "", summary, statusColor(r.Status))
+	}
+	return deliver(w, t.out.Bytes())
+}
+
+// minWidth keeps layouts legible on absurdly narrow terminals.
+const minWidth = 20
+
+// The colours. Each says again what a mark or a word says already.
+const (
+	bold   = "\x1b[1m"
+	dim    = "\x1b[2m"
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+	plain  = "\x1b[0m"
+)
+
+func statusColor(s Status) string {
+	switch s {
+	case Pass:
+		return green
+	case Fail:
+		return red
+	case Warn:
+		return yellow
+	case Skip:
+		return dim
+	}
+	return ""
+}
+
+func levelColor(l Level) string {
+	switch l {
+	case LevelError:
+		return red
+	case LevelWarning:
+		return yellow
+	}
+	return dim
+}
+
+// terminal collects the lines of a text report.
+type terminal struct {
+	out   bytes.Buffer
+	color bool
+	width int
+	root  string
+	tight bool // the next block follows its heading directly
+}
+
+// gap separates blocks by one empty line.
+func (t *terminal) gap() {
+	if t.out.Len() > 0 && !t.tight && !bytes.HasSuffix(t.out.Bytes(), []byte("\n\n")) {
+		t.out.WriteByte('\n')
+	}
+	t.tight = false
+}
+
+// line writes one line of text that is visible already, and colours that are ours.
+func (t *terminal) line(s string) {
+	s = strings.TrimRight(s, " ")
+	if text := strings.TrimLeft(s, " "); strings.HasPrefix(text, "::") {
+		s = s[:len(s)-len(text)] + `\` + text
+	}
+	t.out.WriteString(s)
+	t.out.WriteByte('\n')
+}
+
+func (t *terminal) paint(color, s string) string {
+	if !t.color || color == "" || s == "" {
+		return s
+	}
+	return color + s + plain
+}
+
+// wrapped writes each line of text wrapped to the width, the first one after
+// first and all others after indent.
+func (t *terminal) wrapped(first, indent, text, color string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if t.width > 0 && t.width-columns(first) < minWidth/2 {
+			t.line(first)
+			first = indent
+		}
+		for _, part := range wrap(line, t.room(first), t.room(indent)) {
+			t.line(first + t.paint(color, part))
+			first = indent
+		}
+	}
+}
+
+// room is what is left of the width after an indent.
+func (t *terminal) room(indent string) int {
+	if t.width == 0 {
+		return 0
+	}
+	return max(t.width-columns(indent), minWidth/2)
+}
+
+// columns is the width of a text of ours that may hold colours.
+func columns(s string) int {
+	for _, color := range []string{bold, dim, red, green, yellow, plain} {
+		s = strings.ReplaceAll(s, color, "")
+	}
+	return runes(s)
+}
+
+// fields aligns the values, or puts them below their names where the names
+// take more than half of the width.
+func (t *terminal) fields(fields Fields) {
+	names := make([]string, len(fields))
+	widest := 0
+	for i, f := range fields {
+		names[i] = oneLine(f.Name) + ":"
+		widest = max(widest, runes(names[i]))
+	}
+	below := t.width > 0 && widest > t.width/2
+	indent := strings.Repeat(" ", widest+2)
+	if below {
+		indent = "    "
+	}
+	for i, f := range fields {
+		value := strings.TrimSpace(Visible(f.Value))
+		if label := f.Mark.label(); label != "" {
+			value = strings.TrimSpace(label + "  " + value)
+		}
+		if below {
+			t.wrapped("", "  ", names[i], dim)
+			t.wrapped(indent, indent, value, statusColor(f.Mark))
+			continue
+		}
+		t.wrapped(t.paint(dim, names[i])+indent[runes(names[i]):], indent, value, statusColor(f.Mark))
+	}
+}
+
+// cases shows what [Findings] stands for.
+func (t *terminal) cases(cases []Case) {
+	for _, c := range cases {
+		if !c.telling() {
+			continue
+		}
+		head := joinNonEmpty("  ", oneLine(c.Name), oneLine(relative(t.root, c.File)), oneLine(c.Note))
+		if label := c.Status.label(); label != "" {
+			t.wrapped(t.paint(statusColor(c.Status), label)+"  ", "  ", head, "")
+		} else {
+			t.wrapped("", "  ", head, "")
+		}
+		for _, f := range c.Findings {
+			t.finding(c, f)
+		}
+	}
+}
+
+func (t *terminal) finding(c Case, f Finding) {
+	file := f.File
+	if file == "" && f.Line > 0 {
+		file = c.File
+	}
+	l := f.Level.known()
+	place := Place{file, f.Line}.show(t.root)
+	head := joinNonEmpty("  ", oneLine(f.ruleID()), parenthesised(oneLine(f.Category)), oneLine(place))
+	t.wrapped("  "+t.paint(levelColor(l), string(l))+"  ", "    ", head, "")
+	if title := oneLine(f.Title); title != "" {
+		t.wrapped("    ", "    ", title, bold)
+	}
+	if message := strings.TrimSpace(Visible(f.Message)); message != "" {
+		t.wrapped("    ", "    ", message, "")
+	}
+	if help := strings.TrimSpace(Visible(f.Help)); help != "" {
+		t.wrapped("    → ", "      ", help, "")
+	}
+}
+
+// telling holds for a case that people are shown: it has a finding, or it did
+// not pass.
+func (c Case) telling() bool {
+	return len(c.Findings) > 0 || c.Status == Fail || c.Status == Warn || c.Status == Skip
+}
+
+// parenthesised is "" for an empty text.
+func parenthesised(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "(" + s + ")"
+}
+
+func joinNonEmpty(separator string, parts ...string) string {
+	kept := parts[:0]
+	for _, part := range parts {
+		if part != "" {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, separator)
+}
