@@ -1,0 +1,195 @@
+package markdown
+
+// blocks is the block structure at the current line: the open containers from
+// the outside in, and the leaf that is open in the innermost of them.
+type blocks struct {
+	containers []container
+	quotes     []int // the indexes of the block quotes among containers
+	leaf       leaf
+	fence      byte // the mark of the open fenced code
+	fenceLen   int
+	html       int // the kind of the open HTML block
+	defs       definitions
+	title      []byte // text of the heading found last
+	passages   passages
+	tail       []byte // of a long line in an HTML block: the end of what was seen
+}
+
+// container is a block quote, or a list item.
+type container struct {
+	quote  bool
+	empty  bool // a list item in which no block has begun
+	indent int  // columns by which a list item's content is indented
+}
+
+type leaf uint8
+
+const (
+	noLeaf leaf = iota
+	paragraph
+	indentedCode
+	fencedCode
+	htmlBlock
+)
+
+func (b *blocks) reset(report func(Passage)) {
+	*b = blocks{containers: b.containers[:0], quotes: b.quotes[:0], tail: b.tail[:0],
+		passages: passages{report: report, text: b.passages.text[:0]}}
+}
+
+// plain marks the bytes that start nothing but text at the start of a line.
+var plain = func() (plain [256]bool) {
+	for c := range plain {
+		plain[c] = true
+	}
+	for _, c := range []byte("#`~*+_=<>-0123456789[ \t") {
+		plain[c] = false
+	}
+	return
+}()
+
+// line takes the next line and tells where it lies. The level is that of the
+// top-level heading that it is, with its text in title, or 0.
+func (b *blocks) line(line []byte, cut bool, number int) (in Place, level int) {
+	if b.leaf <= paragraph && len(line) > 0 && plain[line[0]] && len(b.containers) == 0 && b.passages.report == nil {
+		if b.leaf == noLeaf {
+			b.leaf = paragraph
+			b.defs.stop()
+			return InText, 0
+		}
+		if b.defs.state == defText {
+			return InText, 0
+		}
+	}
+	c := cursor{line: line, cut: cut}
+	c.skip(0, 0)
+	b.passages.number = number
+	matched := b.match(&c)
+	if matched == len(b.containers) {
+		switch b.leaf {
+		case fencedCode:
+			return b.inFence(&c), 0
+		case htmlBlock:
+			if b.html <= htmlLastEnded || !c.blank() {
+				return b.inHTML(&c), 0
+			}
+			b.leaf = noLeaf
+		case indentedCode:
+			if c.indented() || c.blank() {
+				b.passages.add(c.rest())
+				return InText, 0
+			}
+			b.leaf = noLeaf
+		case paragraph:
+			if c.blank() {
+				b.endParagraph()
+			}
+		}
+	}
+	if c.blank() {
+		b.close(matched)
+		return InText, 0
+	}
+	return b.open(&c, matched)
+}
+
+// match moves past the marks of the containers that go on in this line, and
+// returns their number.
+func (b *blocks) match(c *cursor) int {
+	quotes := 0
+	for i := range b.containers {
+		if c.blank() {
+			return b.matchBlank(i, quotes)
+		}
+		switch box := &b.containers[i]; {
+		case box.quote:
+			if c.indented() || c.line[c.next] != '>' {
+				return i
+			}
+			c.skipQuote()
+			quotes++
+		case c.indent() < box.indent:
+			return i
+		default:
+			c.col += box.indent
+		}
+	}
+	return len(b.containers)
+}
+
+// matchBlank is match for the containers from i on, in a line of which nothing
+// is left. Blank lines belong to list items, up to the next block quote; a list
+// item that has nothing in it yet they end. There is no loop, or blank lines in
+// deep lists would cost a thousand times their bytes.
+func (b *blocks) matchBlank(i, quotes int) int {
+	if quotes < len(b.quotes) {
+		return b.quotes[quotes]
+	}
+	n := len(b.containers)
+	if i < n && b.containers[n-1].empty {
+		return n - 1
+	}
+	return n
+}
+
+// skipQuote goes past a block quote's mark and the blank that may follow it.
+func (c *cursor) skipQuote() {
+	c.skipMark(1)
+	if c.indent() > 0 {
+		c.col++
+	}
+}
+
+// close ends all containers but the first n, and the open leaf if it was in one
+// of them.
+func (b *blocks) close(n int) {
+	if n == len(b.containers) {
+		return
+	}
+	b.endLeaf()
+	b.containers = b.containers[:n]
+	for len(b.quotes) > 0 && b.quotes[len(b.quotes)-1] >= n {
+		b.quotes = b.quotes[:len(b.quotes)-1]
+	}
+	b.passages.closeTo(n)
+}
+
+// endLeaf ends the open leaf, if any.
+func (b *blocks) endLeaf() {
+	if b.leaf == paragraph {
+		b.endParagraph()
+	}
+	b.leaf = noLeaf
+}
+
+func (b *blocks) endParagraph() {
+	b.leaf = noLeaf
+	b.passages.endParagraph()
+}
+
+// end closes the document.
+func (b *blocks) end() {
+	b.endLeaf()
+	b.close(0)
+	b.passages.flush()
+}
+
+// begin opens a leaf in the innermost of the first n containers, and ends what
+// is open beside it.
+func (b *blocks) begin(l leaf, n int) {
+	b.close(n)
+	b.endLeaf()
+	b.leaf = l
+	if n > 0 {
+		b.containers[n-1].empty = false
+	}
+}
+
+// push opens a container.
+func (b *blocks) push(box container, n int) {
+	b.begin(noLeaf, n)
+	if box.quote {
+		b.quotes = append(b.quotes, n)
+	}
+	b.containers = append(b.containers, box)
+}

@@ -1,0 +1,33 @@
+// Package markdown turns the bytes of a Markdown file into facts: its words,
+// its top-level ATX headings, the lines of the sections they start, and its
+// paragraphs and list items. It knows nothing of perspectives, sources, gaps or
+// summaries; it is handed bytes and judges none of them.
+//
+// # What is exact
+//
+// Block structure follows CommonMark 0.31.2: a heading counts only outside
+// fenced and indented code, HTML blocks of all seven kinds, block quotes and
+// list items, with lazy continuation lines, setext underlines, link reference
+// definitions, tab stops, and line ends of all three kinds. Any sequence of
+// bytes is a document.
+//
+// # Limits
+//
+// A [Scanner] reads in one pass and holds a bounded part of the file, whatever
+// the size of the file or of a line. Structure is exact for lines of up to
+// [MaxLine] bytes and [MaxDepth] open containers. Of a longer line the first
+// MaxLine bytes decide what it starts, and where they leave a choice, the one
+// that hides headings is taken: such a line closes no fence, is not blank, and
+// opens an HTML block when its tag has not ended yet. Containers beyond MaxDepth
+// are text. A heading is only ever found at the start of a line and outside
+// every container, so neither limit can make one out of something else.
+package markdown
+
+const (
+	// MaxLine is the length in bytes, line end not counted, up to which a line
+	// is seen whole.
+	MaxLine = 1 << 20
+	// MaxDepth is the number of block quotes and list items that can be open
+	// one inside the other.
+	MaxDepth = 1000
+)

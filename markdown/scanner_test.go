@@ -1,0 +1,64 @@
+package markdown_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidegate/tidegate/markdown"
+)
+
+// headings are the top-level headings of doc as "line level text", one a line.
+func headings(t testing.TB, r io.Reader) string {
+	t.Helper()
+	var b strings.Builder
+	var s markdown.Scanner
+	_, err := s.Scan(r, markdown.Events{Heading: func(h markdown.Heading) bool {
+		fmt.Fprintf(&b, "%d %d %s\n", h.Line, h.Level, h.Text)
+		return false
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestHeadings(t *testing.T) {
+	tests := []struct{ name, doc, want string }{
+		{"levels", "# a\n## b\n###### c\n####### d\n", "1 1 a\n2 2 b\n3 6 c\n"},
+		{"closing marks", "## a ##\n## a##\n## a ## b\n# #\n## \\#\n### ###  \n", "1 2 a\n2 2 a##\n3 2 a ## b\n4 1 \n5 2 \\#\n6 3 \n"},
+		{"indentation", "   # a\n    # b\n\n\t# c\n", "1 1 a\n"},
+		{"no blank after the marks", "#a\n#\n#\u00a0a\n#\ta\n", "2 1 \n4 1 a\n"},
+		{"unicode blanks are trimmed", "# \u00a0a\u3000\n", "1 1 a\n"},
+		{"fences", "```\n# a\n~~~\n````\n# b\n~~~ `\n# c\n~~~~  \n# d\n``` `\n# e\n", "5 1 b\n9 1 d\n11 1 e\n"},
+		{"unclosed fence", "```\n# a\n\n# b", ""},
+		{"fence in an item ends with it", "- ```\n# a\n", "2 1 a\n"},
+		{"containers", "- # a\n> # b\n1. # c\n\n   # d\n# e\n", "6 1 e\n"},
+		{"lazy line", "> a\n    # b\n# c\n", "3 1 c\n"},
+		{"comment", "<!--\n# a\n\n-->\n# b\n<!-- --> # c\n# d\n", "5 1 b\n7 1 d\n"},
+		{"block tag ends at a blank line", "<div>\n# a\n\n# b\n", "4 1 b\n"},
+		{"any tag does not interrupt a paragraph", "x\n<a>\n# a\n\n<a>\n# b\n", "3 1 a\n"},
+		{"closing raw tag is any tag", "</pre>\n# a\n", ""},
+		{"raw tag with a slash is text", "<pre/>\n# a\n", "2 1 a\n"},
+		{"setext headings are none", "a\n===\n# b\n", "3 1 b\n"},
+		{"definition has nothing to underline", "[a]: b\n===\n<a>\n# c\n", "4 1 c\n"},
+		{"text after a definition is underlined", "[a]: b\nc\n===\n<a>\n# d\n", ""},
+		{"line ends", "# a\r# b\r\n# c\n\r# d", "1 1 a\n2 1 b\n3 1 c\n5 1 d\n"},
+		{"byte-order mark", "\ufeff# a\n\ufeff# b\n", "1 1 a\n"},
+		{"NUL is text", "# \x00a\n\x00# b\n", "1 1 \x00a\n"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, headings(t, strings.NewReader(test.doc))); diff != "" {
+				t.Errorf("headings (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.want, headings(t, iotest.OneByteReader(strings.NewReader(test.doc)))); diff != "" {
+				t.Errorf("headings, read byte by byte (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
