@@ -117,6 +117,16 @@ func (s Shape) using(path string, used []string) Shape {
 	return s
 }
 
+// Elem is the shape of the elements of the list in the field of that name.
+func (s Shape) Elem(field string) Shape {
+	for _, f := range s.fields {
+		if f.Name == field && f.Shape.elem != nil {
+			return *f.Shape.elem
+		}
+	}
+	panic("codec: the shape has no list " + field)
+}
+
 // Check returns SCHEMA_VALIDATION_FAILED with the path of the first violation
 // in details.path, or nil.
 func (s Shape) Check(v *Value) error { return s.CheckAt("$", v) }

@@ -1,0 +1,31 @@
+// Package catalog lists the tools that tidegate has, each declared once, one
+// file per noun. An entry adapts arguments to a function of a domain package
+// and says how a person calls it; it decides nothing itself.
+package catalog
+
+import (
+	"time"
+
+	"github.com/tidegate/tidegate/tool"
+)
+
+// Env is what the tools take from their surroundings. Main fills it, and flags
+// of the command line may still change it before a tool is called.
+type Env struct {
+	Now     func() time.Time
+	Pinned  bool   // Now is pinned by TIDEGATE_NOW; lines written under it say so
+	Home    string // the folder of runs
+	Project string // the project folder of code reviews, absolute
+	Strict  bool   // questionable code reviews are refused
+}
+
+// Tools lists all tools in a stable order.
+func Tools(env *Env) []*tool.Tool {
+	var tools []*tool.Tool
+	for _, group := range [][]*tool.Tool{
+		waveTools(env),
+	} {
+		tools = append(tools, group...)
+	}
+	return tools
+}

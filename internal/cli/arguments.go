@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// flagName is the flag of an argument.
+func flagName(c *tool.Command, argument string) string {
+	if name := c.Rename[argument]; name != "" {
+		return name
+	}
+	return strings.ReplaceAll(argument, "_", "-")
+}
+
+// flagged lists the arguments that become flags.
+func flagged(t *tool.Tool) []tool.Argument {
+	return slices.DeleteFunc(t.Arguments(), func(a tool.Argument) bool {
+		operand := slices.ContainsFunc(t.Command.Operands, func(o tool.Operand) bool { return o.Field == a.Name })
+		return operand || a.Kind == reflect.Invalid || slices.Contains(t.Command.Hide, a.Name)
+	})
+}
+
+func defineFlags(cmd *cobra.Command, t *tool.Tool) {
+	flags := cmd.Flags()
+	for _, a := range flagged(t) {
+		name, about := flagName(t.Command, a.Name), a.About
+		if a.Enum != nil {
+			about += " (" + strings.Join(a.Enum, ", ") + ")"
+		}
+		switch a.Kind {
+		case reflect.Bool:
+			flags.Bool(name, a.Default == "true", about)
+		case reflect.Slice:
+			flags.StringSlice(name, nil, about)
+		case reflect.Int:
+			flags.Var(&literal{text: a.Default, kind: "int"}, name, about)
+		case reflect.Float64:
+			flags.Var(&literal{text: a.Default, kind: "number"}, name, about)
+		default:
+			flags.String(name, a.Default, about)
+		}
+		if a.Enum != nil {
+			complete(cmd, name, a.Enum)
+		}
+		if _, given := t.Command.Defaults[a.Name]; a.Required && !given && t.Command.Fill == nil {
+			if err := cmd.MarkFlagRequired(name); err != nil {
+				panic("cli: " + err.Error())
+			}
+		}
+	}
+	for _, f := range t.Command.Flags {
+		if f.Kind == tool.Switch {
+			flags.Bool(f.Name, false, f.About)
+		} else {
+			flags.String(f.Name, "", f.About)
+		}
+	}
+}
+
+// literal is a flag whose text goes into the arguments as JSON, so that the
+// tool's own decoder judges it: a flag cannot accept what `call` refuses.
+type literal struct{ text, kind string }
+
+func (l *literal) String() string        { return l.text }
+func (l *literal) Type() string          { return l.kind }
+func (l *literal) Set(text string) error { l.text = text; return nil }
+
+// arguments turns what was typed into the tool's JSON arguments.
+func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Tool, operands []string) (*codec.Value, error) {
+	args := codec.NewObject()
+	typed := tool.Typed{Operands: map[string]string{}, Flags: map[string]string{}}
+	paths := map[string]bool{}
+	for _, a := range t.Arguments() {
+		paths[a.Name] = a.Path
+	}
+	for i, o := range t.Command.Operands {
+		if i >= len(operands) {
+			break
+		}
+		text := operands[i]
+		if o.Path || paths[o.Field] {
+			text = absolute(p.Dir, text)
+		}
+		if o.Repeats {
+			args.Set(o.Field, codec.Of(operands[i:]))
+			break
+		}
+		typed.Operands[o.Name] = text
+		if o.Field != "" {
+			args.Set(o.Field, codec.Of(text))
+		}
+	}
+	for _, a := range flagged(t) {
+		flag := cmd.Flags().Lookup(flagName(t.Command, a.Name))
+		if !flag.Changed {
+			if value, ok := t.Command.Defaults[a.Name]; ok {
+				args.Set(a.Name, codec.Of(value))
+			}
+			continue
+		}
+		args.Set(a.Name, p.flagValue(cmd, a, flag.Name, flag.Value.String()))
+	}
+	for _, f := range t.Command.Flags {
+		flag := cmd.Flags().Lookup(f.Name)
+		if !flag.Changed || flag.Value.String() == "false" {
+			continue
+		}
+		typed.Flags[f.Name] = flag.Value.String()
+		if f.Kind == tool.PathFlag {
+			typed.Flags[f.Name] = absolute(p.Dir, flag.Value.String())
+		}
+	}
+	if t.Command.Fill != nil {
+		if err := t.Command.Fill(ctx, typed, args); err != nil {
+			return nil, err
+		}
+	}
+	return args, nil
+}
+
+func (p *Program) flagValue(cmd *cobra.Command, a tool.Argument, name, text string) *codec.Value {
+	switch a.Kind {
+	case reflect.Bool:
+		return codec.Of(text == "true")
+	case reflect.Slice:
+		list, err := cmd.Flags().GetStringSlice(name)
+		if err != nil {
+			panic("cli: " + err.Error())
+		}
+		return codec.Of(list)
+	case reflect.Int, reflect.Float64:
+		if v, err := codec.Parse([]byte(text)); err == nil {
+			return v
+		}
+		return codec.Of(text)
+	}
+	if a.Path {
+		text = absolute(p.Dir, text)
+	}
+	return codec.Of(text)
+}
+
+func absolute(dir, path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+func operandsRule(operands []tool.Operand) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		for i, o := range operands {
+			if i >= len(args) && !o.Optional {
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(o.Name, nil),
+					"%s is missing: %s (usage: %s)", o.Name, o.About, cmd.UseLine())
+			}
+			if o.Repeats {
+				return nil
+			}
+		}
+		if len(args) > len(operands) {
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("argument", tidegate.Cut(args[len(operands)])),
+				"%q is one argument too many (usage: %s)", args[len(operands)], cmd.UseLine())
+		}
+		return nil
+	}
+}

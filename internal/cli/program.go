@@ -1,0 +1,250 @@
+// Package cli turns tools into commands: flags and help from their
+// declarations, reports on a terminal, and an exit status from the class of an
+// error. It is the only user of cobra, and knows no domain.
+//
+// stdout carries results only. Everything else goes to stderr: errors as
+// "tidegate: message", progress, and the log.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// Program is the command line as main assembles it.
+type Program struct {
+	Tools    []*tool.Tool
+	Commands []Command // what is no tool: servers, demo, doctor
+	Settings []Setting
+	Version  string
+
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Terminal       Terminal
+	Dir            string // the working folder, against which paths are made absolute
+	Log            *slog.LevelVar
+}
+
+// Terminal is what is known of stdout and stderr.
+type Terminal struct {
+	Color    bool // stdout shows colours
+	Width    int  // columns of stdout, 0 when it is no terminal
+	Progress bool // stderr is a terminal
+}
+
+// Setting is a flag that configures the program rather than one call, such as
+// the project folder of code reviews.
+type Setting struct {
+	Name  string
+	About string
+	Under []string // the commands, or groups of commands, that accept it
+	Kind  tool.FlagKind
+	Set   func(value string)
+}
+
+// Command is a command that is no tool.
+type Command struct {
+	Path     string // "mcp", or "mcp config"
+	Operands string // as in the usage line: "[CODE]"
+	MaxArgs  int
+	Short    string
+	Long     string
+	Example  string
+	Flags    []Flag
+	Complete []string // values of the first operand
+	Run      func(ctx context.Context, call Invocation) error
+}
+
+// Flag is an option of a [Command].
+type Flag struct {
+	Name    string
+	About   string
+	Kind    tool.FlagKind
+	Default string
+	List    bool // may be given several times
+	Enum    []string
+}
+
+// Invocation is one call of a [Command].
+type Invocation struct {
+	Args  []string
+	Flags map[string][]string // only those given, and those with a default
+	Program
+}
+
+// Flag is the value of a flag, "" when it was not given.
+func (i Invocation) Flag(name string) string {
+	if values := i.Flags[name]; len(values) > 0 {
+		return values[len(values)-1]
+	}
+	return ""
+}
+
+// Run executes one command line and returns the exit status. It prints every
+// error itself.
+func (p *Program) Run(ctx context.Context, args []string) int {
+	root := p.Root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var status exitStatus
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &status):
+		return int(status)
+	}
+	var typed *tidegate.Error
+	if !errors.As(err, &typed) {
+		err = tidegate.Errorf(tidegate.InvalidArgs, nil, "%s", lowerFirst(err.Error()))
+	}
+	p.printError(err)
+	return Status(tidegate.ClassOf(tidegate.CodeOf(err)))
+}
+
+// Root is the whole command tree; documentation is generated from it.
+func (p *Program) Root() *cobra.Command {
+	var level string
+	root := &cobra.Command{
+		Use:   "tidegate",
+		Short: "The gate between what an AI agent wrote and everything that trusts it",
+		Long: `tidegate judges what AI agents write - research outputs and code reviews - by
+contract, says exactly what to mend, and decides what happens next. Every
+judgement is deterministic and offline: no model is asked, nothing is fetched.`,
+		Example:           "  tidegate demo\n  tidegate wave review perspectives.json wave-1",
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+		Args:              cobra.NoArgs,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return p.setLevel(level)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.PersistentFlags().StringVar(&level, "log-level", "warn", "what to log to stderr: debug, info, warn or error")
+	complete(root, "log-level", []string{"debug", "info", "warn", "error"})
+	root.SetIn(p.Stdin)
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
+	root.SetHelpTemplate(helpTemplate)
+	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "Show the help of a command", RunE: func(cmd *cobra.Command, args []string) error {
+		target, _, err := root.Find(args)
+		if err != nil {
+			return err
+		}
+		return target.Help()
+	}})
+	root.AddCommand(p.toolsCommand(), p.callCommand(), p.versionCommand(), p.manCommand())
+	for _, t := range p.Tools {
+		if t.Command != nil {
+			add(root, t.Command.Path, p.toolCommand(t))
+		}
+	}
+	for _, c := range p.Commands {
+		add(root, c.Path, p.extraCommand(c))
+	}
+	for _, s := range p.Settings {
+		p.addSetting(root, s)
+	}
+	return root
+}
+
+func (p *Program) setLevel(name string) error {
+	if p.Log == nil {
+		return nil
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(name)); err != nil {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("log-level", name), "--log-level must be debug, info, warn or error, got %q", name)
+	}
+	p.Log.Set(level)
+	return nil
+}
+
+var groups = map[string]string{
+	"wave":         "Judge what the agents of a wave wrote",
+	"perspectives": "Write and check contracts",
+	"pivot":        "Decide whether a second wave is needed",
+	"summary":      "Build bounded, citation-clean summaries",
+	"run":          "Create a run, look at it and move it through its stages",
+	"review":       "Write, read and compare code reviews",
+	"change":       "Move a code change through its phases",
+	"mcp":          "Serve the tools to agents",
+}
+
+// add puts cmd at its place in the tree, making the group it belongs to.
+func add(root *cobra.Command, path string, cmd *cobra.Command) {
+	words := strings.Fields(path)
+	parent := root
+	for _, word := range words[:len(words)-1] {
+		i := slices.IndexFunc(parent.Commands(), func(c *cobra.Command) bool { return c.Name() == word })
+		if i < 0 {
+			group := &cobra.Command{Use: word, Short: groups[word], Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+			parent.AddCommand(group)
+			parent = group
+			continue
+		}
+		parent = parent.Commands()[i]
+	}
+	parent.AddCommand(cmd)
+}
+
+func (p *Program) addSetting(root *cobra.Command, s Setting) {
+	for _, path := range s.Under {
+		cmd, _, err := root.Find(strings.Fields(path))
+		if err != nil || cmd == root {
+			continue
+		}
+		value := &settingValue{setting: s, dir: p.Dir}
+		flag := cmd.PersistentFlags().VarPF(value, s.Name, "", s.About)
+		if s.Kind == tool.Switch {
+			flag.NoOptDefVal = "true"
+		}
+	}
+}
+
+type settingValue struct {
+	setting Setting
+	dir     string
+	text    string
+}
+
+func (v *settingValue) String() string { return v.text }
+func (v *settingValue) Type() string {
+	switch v.setting.Kind {
+	case tool.Switch:
+		return "bool"
+	case tool.PathFlag:
+		return "path"
+	}
+	return "string"
+}
+
+func (v *settingValue) Set(text string) error {
+	if v.setting.Kind == tool.PathFlag {
+		text = absolute(v.dir, text)
+	}
+	v.text = text
+	v.setting.Set(text)
+	return nil
+}
+
+func complete(cmd *cobra.Command, flag string, values []string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic("cli: " + err.Error())
+	}
+}
+
+func lowerFirst(s string) string {
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && (s[1] < 'A' || s[1] > 'Z') {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// show prints a result and returns nil, or the exit status it asks for.
+func (p *Program) show(result tool.Result, format string) error {
+	switch {
+	case format == "json":
+		if err := p.write(append(result.Envelope, '\n')); err != nil {
+			return err
+		}
+	case result.Err != nil:
+		return result.Err
+	default:
+		r, ok := result.Report()
+		if !ok {
+			return p.write(append(result.Envelope, '\n'))
+		}
+		if err := p.render(r, format); err != nil {
+			return err
+		}
+	}
+	switch {
+	case result.Err != nil:
+		return exitStatus(Status(tidegate.ClassOf(result.Err.Code)))
+	case !result.Passed:
+		return exitStatus(statusNotPassed)
+	}
+	return nil
+}
+
+func (p *Program) render(r report.Report, name string) error {
+	format, ok := report.Lookup(name)
+	if !ok {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("format", name), "there is no format %q", name)
+	}
+	var out bytes.Buffer
+	options := report.Options{Version: p.Version, Root: p.Dir, Color: p.Terminal.Color, Width: p.Terminal.Width}
+	if err := format.Write(&out, r, options); err != nil {
+		return err
+	}
+	return p.write(out.Bytes())
+}
+
+func (p *Program) print(v any) error {
+	data, err := codec.MarshalFile(v)
+	if err != nil {
+		return err
+	}
+	return p.write(data)
+}
+
+func (p *Program) write(data []byte) error {
+	if _, err := p.Stdout.Write(data); err != nil {
+		return tidegate.Errorf(tidegate.WriteFailed, nil, "the result cannot be written to stdout: %w", err)
+	}
+	return nil
+}
+
+// printError shows an error to a person: what is wrong, where, and what to do.
+func (p *Program) printError(err error) {
+	e := tidegate.AsError(err)
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "tidegate: %s: %s\n", e.Code, report.Visible(e.Message))
+	for _, d := range e.Details {
+		text, isText := d.Value.(string)
+		if !isText {
+			line, marshalErr := codec.MarshalLine(d.Value)
+			if marshalErr != nil {
+				continue
+			}
+			text = string(line)
+		}
+		if !strings.Contains(e.Message, text) || text == "" {
+			fmt.Fprintf(&out, "  %s: %s\n", report.Visible(d.Key), report.Visible(text))
+		}
+	}
+	if x, ok := tidegate.Explain(e.Code); ok {
+		fmt.Fprintf(&out, "  to mend it: %s\n", x.Mend)
+	}
+	// Nothing can be done about a stderr that cannot be written.
+	_, _ = p.Stderr.Write(out.Bytes())
+}
+
+func (p *Program) logPanic(value any, stack []byte) {
+	slog.Error("a tool panicked", "value", fmt.Sprint(value), "stack", string(stack))
+}

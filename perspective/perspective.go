@@ -1,0 +1,177 @@
+// Package perspective reads, checks and writes perspectives.v1, the document
+// that lists the perspectives of a run and the contract of each.
+//
+// Reading is tolerant and writing is strict: [Read] demands the fields that its
+// caller uses and the right type of every other known field; [Check] demands
+// the whole table. The package judges no output.
+package perspective
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Perspective is one perspective with what the readers use of it.
+type Perspective struct {
+	ID             string
+	Contract       Contract
+	SourceArtifact string // run-root-relative path of the wave output
+}
+
+// Contract is what an output must meet.
+type Contract struct {
+	MaxWords   float64
+	MaxSources float64
+	Sections   []string // required titles, trimmed, each once
+}
+
+// Document is a perspectives.v1 document.
+type Document struct {
+	RunID        string // "" when the document has none
+	Perspectives []Perspective
+	byID         map[string]int
+}
+
+// Use says what a reader uses of each perspective, beside schema_version and id.
+type Use int
+
+// The uses.
+const (
+	Contracts Use = iota // max_words, max_sources, must_include_sections
+	Artifacts            // source_artifact
+)
+
+var used = map[Use][]string{
+	Contracts: {"schema_version", "perspectives[].id", "perspectives[].prompt_contract.max_words",
+		"perspectives[].prompt_contract.max_sources", "perspectives[].prompt_contract.must_include_sections"},
+	Artifacts: {"schema_version", "perspectives[].id", "perspectives[].source_artifact"},
+}
+
+// Read reads and checks the document at path, once. Perspectives are in byte
+// order of their ids. It returns NOT_FOUND, READ_FAILED, INVALID_JSON or
+// SCHEMA_VALIDATION_FAILED; arg is the argument that named the path.
+func Read(arg, path string, use Use) (*Document, error) {
+	data, err := artifact.ReadFile(arg, path)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := Parse(data, use)
+	if err != nil && tidegate.CodeOf(err) == tidegate.Internal {
+		return nil, tidegate.Errorf(tidegate.InvalidJSON, tidegate.D(arg, path), "%s is not JSON: %w", path, err)
+	}
+	return doc, err
+}
+
+// Parse is [Read] for a document in memory. A document that is no strict JSON
+// gives the *[codec.SyntaxError] itself.
+func Parse(data []byte, use Use) (*Document, error) {
+	shape := Shape().Using(used[use]...)
+	entry := shape.Elem("perspectives")
+	doc := &Document{byID: map[string]int{}}
+	var wrong error
+	top, err := codec.ParseEach(data, "perspectives", func(i int, elem *codec.Value) error {
+		path := "$.perspectives[" + strconv.Itoa(i) + "]"
+		if wrong = entry.CheckAt(path, elem); wrong != nil {
+			return wrong
+		}
+		p := compact(elem)
+		if first, ok := doc.byID[p.ID]; ok {
+			wrong = tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path+".id"),
+				"%s.id repeats the id of perspectives[%d]: %q", path, first, p.ID)
+			return wrong
+		}
+		doc.byID[p.ID] = i
+		doc.Perspectives = append(doc.Perspectives, p)
+		return nil
+	})
+	if top == nil {
+		return nil, err
+	}
+	// The elements are not in top, so this checks the fields before the list.
+	if err := shape.Check(top); err != nil {
+		return nil, err
+	}
+	if wrong != nil {
+		return nil, wrong
+	}
+	doc.RunID = top.Get("run_id").Str()
+	slices.SortFunc(doc.Perspectives, func(a, b Perspective) int { return strings.Compare(a.ID, b.ID) })
+	for i, p := range doc.Perspectives {
+		doc.byID[p.ID] = i
+	}
+	return doc, nil
+}
+
+// Find is the perspective with that id.
+func (d *Document) Find(id string) (*Perspective, bool) {
+	i, ok := d.byID[id]
+	if !ok {
+		return nil, false
+	}
+	return &d.Perspectives[i], true
+}
+
+func compact(v *codec.Value) Perspective {
+	p := Perspective{ID: v.Get("id").Str(), SourceArtifact: v.Get("source_artifact").Str()}
+	if p.SourceArtifact == "" {
+		p.SourceArtifact = "wave-1/" + p.ID + ".md"
+	}
+	contract := v.Get("prompt_contract")
+	p.Contract.MaxWords, _ = contract.Get("max_words").Float()
+	p.Contract.MaxSources, _ = contract.Get("max_sources").Float()
+	for _, s := range contract.Get("must_include_sections").Elems() {
+		if title := strings.TrimSpace(s.Str()); !slices.Contains(p.Contract.Sections, title) {
+			p.Contract.Sections = append(p.Contract.Sections, title)
+		}
+	}
+	return p
+}
+
+// Check demands the whole table of perspectives.v1, unique ids included. It
+// returns SCHEMA_VALIDATION_FAILED.
+func Check(v *codec.Value) error {
+	if err := Shape().Check(v); err != nil {
+		return err
+	}
+	seen := map[string]int{}
+	for i, p := range v.Get("perspectives").Elems() {
+		id := p.Get("id").Str()
+		if first, ok := seen[id]; ok {
+			path := "$.perspectives[" + strconv.Itoa(i) + "].id"
+			return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path),
+				"%s repeats the id of perspectives[%d]: %q", path, first, id)
+		}
+		seen[id] = i
+	}
+	return nil
+}
+
+const maxID = 128
+
+// IDFault says what is wrong with an id that becomes a file name, or "".
+func IDFault(id string) string {
+	switch {
+	case id == "":
+		return "must not be empty"
+	case len(id) > maxID:
+		return "must have at most " + strconv.Itoa(maxID) + " bytes, got " + strconv.Itoa(len(id))
+	case !utf8.ValidString(id):
+		return "must be UTF-8"
+	case strings.ContainsAny(id, `/\`):
+		return `must not contain / or \: it becomes a file name`
+	case strings.HasPrefix(id, "."):
+		return "must not begin with a dot: it becomes a file name"
+	case strings.TrimSpace(id) != id:
+		return "must not begin or end with white space"
+	case strings.ContainsFunc(id, unicode.IsControl):
+		return "must not contain control characters"
+	}
+	return ""
+}

@@ -1,0 +1,58 @@
+package wave
+
+import (
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/perspective"
+)
+
+// Validation is the result of [Validate] for an output that meets its contract.
+type Validation struct {
+	OK              codec.True `json:"ok"`
+	PerspectiveID   string     `json:"perspective_id" jsonschema:"echo of the argument"`
+	MarkdownPath    string     `json:"markdown_path" jsonschema:"echo of the argument"`
+	Words           int        `json:"words" jsonschema:"tokens between white space, markup included"`
+	Sources         int        `json:"sources" jsonschema:"lines of the Sources section; 0 when the contract does not require one"`
+	MissingSections []string   `json:"missing_sections" jsonschema:"required titles without a heading; empty in a success"`
+
+	contract perspective.Contract
+}
+
+// Validate judges one output by the contract of one perspective. What does not
+// meet the contract is an error of class [tidegate.NotMet]; beyond these it
+// returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED and
+// PERSPECTIVE_NOT_FOUND.
+func Validate(perspectivesPath, perspectiveID, markdownPath string) (Validation, error) {
+	doc, err := perspective.Read("perspectives_path", perspectivesPath, perspective.Contracts)
+	if err != nil {
+		return Validation{}, err
+	}
+	p, ok := doc.Find(perspectiveID)
+	if !ok {
+		return Validation{}, perspectiveNotFound(perspectiveID, perspectivesPath)
+	}
+	file, err := artifact.OpenFile("markdown_path", markdownPath)
+	if err != nil {
+		return Validation{}, err
+	}
+	defer file.Close()
+	verdict, err := new(Judge).Judge(p.Contract, file)
+	if err != nil {
+		return Validation{}, unreadable("markdown_path", markdownPath, err)
+	}
+	if verdict.Failure != nil {
+		return Validation{}, verdict.Failure
+	}
+	return Validation{
+		PerspectiveID: perspectiveID, MarkdownPath: markdownPath, Words: verdict.Words, Sources: verdict.Sources, contract: p.Contract,
+	}, nil
+}
+
+func perspectiveNotFound(id, path string) error {
+	return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", id), "%s lists no perspective %q", path, tidegate.Cut(id))
+}
+
+func unreadable(arg, path string, err error) error {
+	return tidegate.Errorf(tidegate.ReadFailed, tidegate.D(arg, path), "%s cannot be read to its end: %w", path, err)
+}
