@@ -1,0 +1,209 @@
+package artifact
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+)
+
+// A chained log is a file of JSON objects, one on each line. A line that this
+// package wrote has "prev" as its last key: the digest of the bytes of the line
+// before it, without the newline, whoever wrote that one.
+
+// FirstPrev is the prev of a line that begins a log.
+const FirstPrev = digestMark + "0000000000000000000000000000000000000000000000000000000000000000"
+
+// MaxLine is how much of a line [ReadLog] keeps, and how long a line of
+// [Tx.Log] may be.
+const MaxLine = 1 << 20
+
+const (
+	digestMark = "sha256:"
+	prevMark   = `"prev":"` + digestMark
+	prevEnd    = `"}`
+	prevLen    = len(prevMark) + 2*sha256.Size + len(prevEnd)
+)
+
+// Line is one line of a log.
+type Line struct {
+	Number int    // counted from 1
+	Text   []byte // without the newline, at most MaxLine bytes; valid until the next line is read
+	Cut    bool   // the line is longer than Text
+	Torn   bool   // the last line, and it has no newline
+	Prev   string // the digest that the line gives for the one before it; "" when it gives none
+	Digest string // the digest of the whole line
+}
+
+// ReadLog reads a log line by line, in memory that does not grow with the log.
+// It takes any bytes. It ends with READ_FAILED when r fails.
+func ReadLog(r io.Reader) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		scanner := newLineScanner(r)
+		for {
+			line, err := scanner.next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(Line{}, tidegate.Errorf(tidegate.ReadFailed, nil, "cannot read the log after line %d: %w", scanner.number, bare(err)))
+				return
+			}
+			if !yield(line, nil) {
+				return
+			}
+		}
+	}
+}
+
+// LogReport is what the chain of a log shows. It cannot show that the last
+// lines were changed or removed together with everything that followed, nor
+// that the whole log was rewritten: for that, compare Head with a digest kept
+// elsewhere.
+type LogReport struct {
+	Lines     int     // whole lines
+	Unchained int     // lines without prev: others wrote them
+	Foreign   []int   // the numbers of the first of them, at most [MaxListed]
+	Broken    int     // lines whose prev is not the digest of the line before
+	Breaks    []Break // the first of them, at most [MaxListed]
+	Torn      bool    // a last line without newline is left out of all this
+	Head      string  // the digest of the last whole line; FirstPrev when there is none
+}
+
+// Break is a place where a line was changed, removed, inserted or moved: the
+// line before Line, or between the two.
+type Break struct {
+	Line int    // the line that shows it
+	Want string // the digest of the line before it
+	Got  string // what the line has as prev
+}
+
+// MaxListed is how many lines of a kind a [LogReport] lists.
+const MaxListed = 100
+
+// VerifyLog follows the chain of a log from its first line to its last, in
+// memory that does not grow with the log. It returns READ_FAILED when r fails.
+func VerifyLog(r io.Reader) (LogReport, error) {
+	report := LogReport{Head: FirstPrev, Foreign: []int{}, Breaks: []Break{}}
+	for line, err := range ReadLog(r) {
+		switch {
+		case err != nil:
+			return LogReport{}, err
+		case line.Torn:
+			report.Torn = true
+			return report, nil
+		case line.Prev == "":
+			report.Unchained++
+			if len(report.Foreign) < MaxListed {
+				report.Foreign = append(report.Foreign, line.Number)
+			}
+		case line.Prev != report.Head:
+			report.Broken++
+			if len(report.Breaks) < MaxListed {
+				report.Breaks = append(report.Breaks, Break{Line: line.Number, Want: report.Head, Got: line.Prev})
+			}
+		}
+		report.Lines++
+		report.Head = line.Digest
+	}
+	return report, nil
+}
+
+// lineScanner cuts a stream into lines of any length.
+type lineScanner struct {
+	in     *bufio.Reader
+	sum    hash.Hash
+	text   []byte
+	tail   []byte // the last prevLen bytes of a line that is longer than text
+	number int
+	start  int64 // of the present line in the stream
+	end    int64 // of the present line, after its newline
+}
+
+func newLineScanner(r io.Reader) *lineScanner {
+	return &lineScanner{in: bufio.NewReaderSize(r, 64<<10), sum: sha256.New()}
+}
+
+// next returns the next line, or io.EOF after the last.
+func (s *lineScanner) next() (Line, error) {
+	s.sum.Reset()
+	s.text, s.tail = s.text[:0], s.tail[:0]
+	s.start = s.end
+	line := Line{Torn: true}
+	for {
+		piece, err := s.in.ReadSlice('\n')
+		s.end += int64(len(piece))
+		if n := len(piece); n > 0 && piece[n-1] == '\n' {
+			piece, line.Torn = piece[:n-1], false
+		}
+		s.sum.Write(piece)
+		kept := min(len(piece), MaxLine-len(s.text))
+		s.text = append(s.text, piece[:kept]...)
+		if kept < len(piece) {
+			line.Cut = true
+			s.keepTail(piece)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err != nil && err != io.EOF:
+			return Line{}, err
+		case err == io.EOF && s.end == s.start:
+			return Line{}, io.EOF
+		}
+		break
+	}
+	s.number++
+	line.Number = s.number
+	line.Text = s.text
+	line.Digest = digestMark + hex.EncodeToString(s.sum.Sum(nil))
+	if line.Cut {
+		line.Prev = prevOf(s.tail)
+	} else {
+		line.Prev = prevOf(s.text)
+	}
+	return line, nil
+}
+
+// keepTail keeps the last bytes of text and what follows it.
+func (s *lineScanner) keepTail(piece []byte) {
+	if len(s.tail) == 0 {
+		s.tail = append(s.tail, s.text[max(0, len(s.text)-prevLen):]...)
+	}
+	s.tail = append(s.tail, piece[max(0, len(piece)-prevLen):]...)
+	s.tail = s.tail[:copy(s.tail, s.tail[max(0, len(s.tail)-prevLen):])]
+}
+
+// prevOf is the digest at the end of a line that this package wrote, or "".
+// Only a key that stands last counts: in a line of ours it always does.
+func prevOf(text []byte) string {
+	if len(text) <= prevLen {
+		return ""
+	}
+	before, end := text[len(text)-prevLen-1], text[len(text)-prevLen:]
+	if before != ',' && before != '{' || !bytes.HasPrefix(end, []byte(prevMark)) || !bytes.HasSuffix(end, []byte(prevEnd)) {
+		return ""
+	}
+	digest := end[len(prevMark)-len(digestMark) : len(end)-len(prevEnd)]
+	if strings.Trim(string(digest[len(digestMark):]), "0123456789abcdef") != "" {
+		return ""
+	}
+	return string(digest)
+}
+
+// chained adds prev to a line: body is a JSON object without that key.
+func chained(body []byte, prev string) []byte {
+	line := append([]byte{}, body[:len(body)-1]...)
+	if len(body) > len("{}") {
+		line = append(line, ',')
+	}
+	line = append(line, prevMark...)
+	line = append(line, strings.TrimPrefix(prev, digestMark)...)
+	return append(line, prevEnd...)
+}

@@ -1,0 +1,209 @@
+package artifact
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tidegate/tidegate"
+)
+
+// Draft is a folder in the making. Names are as in a [Folder].
+type Draft struct {
+	folder *Folder
+	made   []string // folders
+	syncs  syncer
+}
+
+// CreateFolder makes the folder at path, which the caller was given as the
+// argument arg or derived from it, with all that fill puts into it. It appears
+// whole and durable, or not at all: it is made beside its place and renamed.
+// Missing folders above it are made. A draft that a killed process left is
+// removed by the next call for the same path.
+//
+// It returns ALREADY_EXISTS_CONFLICT (and [fs.ErrExist] as its cause) when
+// something is there already, WRITE_FAILED when it cannot be made, and the
+// error of fill; nothing is left then.
+func CreateFolder(arg, path string, fill func(*Draft) error) error {
+	p := place{arg, path}
+	path = filepath.Clean(path)
+	name, err := localName(filepath.Base(path), p)
+	if err != nil {
+		return err
+	}
+	made, err := makeAbove(filepath.Dir(path))
+	if err == nil {
+		err = createIn(filepath.Dir(path), name, p, fill)
+	}
+	if err != nil {
+		for _, dir := range slices.Backward(made) {
+			os.Remove(dir) // fails when others use it by now
+		}
+	}
+	return p.unwritable(err)
+}
+
+func createIn(parent, name string, p place, fill func(*Draft) error) error {
+	root, err := openRoot(parent)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := notThere(root, name, p); err != nil {
+		return err
+	}
+	temp, err := createTempFolder(root, name)
+	if err != nil {
+		return err
+	}
+	defer temp.close()
+	err = fillDraft(root, temp.name, p, fill)
+	if err == nil {
+		err = temp.rename(name)
+	}
+	if err != nil {
+		temp.remove()
+		if there := notThere(root, name, p); there != nil {
+			return there
+		}
+		return err
+	}
+	if err := syncFolder(root, "."); err != nil {
+		if root.Rename(name, temp.name) == nil {
+			temp.remove()
+		}
+		return err
+	}
+	return nil
+}
+
+func notThere(root *os.Root, name string, p place) error {
+	_, err := root.Lstat(name)
+	switch {
+	case err == nil:
+		return tidegate.Errorf(tidegate.AlreadyExistsConflict, p.details(), "already there (%w): %s", fs.ErrExist, p.path)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return err
+}
+
+// fillDraft lets fill do its work and makes the result durable.
+func fillDraft(root *os.Root, temp string, p place, fill func(*Draft) error) error {
+	inside, err := root.OpenRoot(temp + "/.")
+	if err != nil {
+		return err
+	}
+	defer inside.Close()
+	d := &Draft{folder: &Folder{root: inside, path: p.path}, made: []string{"."}}
+	err = fill(d)
+	if synced := d.syncs.wait(); err == nil {
+		err = synced
+	}
+	if err != nil {
+		return err
+	}
+	return syncFolders(inside, d.made)
+}
+
+// Write writes a file of the draft. It returns WRITE_FAILED, also for a file
+// that is there already.
+func (d *Draft) Write(name string, data []byte) error {
+	local, err := d.folder.local(name)
+	if err != nil {
+		return err
+	}
+	if err := d.makeFolders(filepath.ToSlash(filepath.Dir(local))); err != nil {
+		return d.folder.place(name).unwritable(err)
+	}
+	f, err := d.folder.root.OpenFile(local, os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, fileMode)
+	if err != nil {
+		return d.folder.place(name).unwritable(err)
+	}
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		return d.folder.place(name).unwritable(err)
+	}
+	d.syncs.start(f, (*os.File).Sync)
+	return nil
+}
+
+// MakeFolder makes a folder of the draft and those above it. It returns
+// WRITE_FAILED.
+func (d *Draft) MakeFolder(name string) error {
+	local, err := d.folder.local(name)
+	if err != nil {
+		return err
+	}
+	return d.folder.place(name).unwritable(d.makeFolders(local))
+}
+
+// Log appends a line to a chained log of the draft, as [Tx.Log] does. It
+// returns WRITE_FAILED.
+func (d *Draft) Log(name string, line any) error {
+	local, err := d.folder.local(name)
+	if err != nil {
+		return err
+	}
+	body, err := logLine(line)
+	if err != nil {
+		return err
+	}
+	from, err := logEnd(d.folder.root, local)
+	if err == nil {
+		err = d.makeFolders(filepath.ToSlash(filepath.Dir(local)))
+	}
+	if err == nil {
+		err = appendLines(d.folder.root, appendix{name: local, from: from, lines: [][]byte{body}})
+	}
+	return d.folder.place(name).unwritable(err)
+}
+
+func (d *Draft) makeFolders(dir string) error {
+	missing, err := missingFolders(d.folder.root, dir)
+	if err != nil {
+		return err
+	}
+	for _, dir := range missing {
+		if err := d.folder.root.Mkdir(dir, folderMode); err != nil {
+			return err
+		}
+		d.made = append(d.made, dir)
+	}
+	return nil
+}
+
+// makeAbove makes a folder and those above it as far as they are missing,
+// durably, and returns those that it made.
+func makeAbove(dir string) ([]string, error) {
+	var missing []string
+	for {
+		if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		missing = append(missing, dir)
+		dir = filepath.Dir(dir)
+	}
+	slices.Reverse(missing)
+	for i, dir := range missing {
+		err := os.Mkdir(dir, folderMode)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return missing[:i], err
+		}
+		if err := syncPath(filepath.Dir(dir)); err != nil {
+			return missing[:i+1], err
+		}
+	}
+	return missing, nil
+}
+
+func syncPath(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return syncNames(f)
+}

@@ -1,0 +1,28 @@
+// Package artifact keeps files that survive: a reader sees the old file or the
+// new one, a killed process leaves nothing that stops the next, and no name
+// leads out of its folder.
+//
+//   - [Folder] is a folder that access cannot leave, by [os.Root]. Names in it
+//     are relative, with slashes.
+//   - [Folder.Write] and [WriteFile] replace one file durably.
+//   - [Folder.Lock] is the one lock of a folder, and [Tx] changes under it all
+//     the files that belong together, or none of them.
+//   - [Tx.Log] appends to a chained log; [ReadLog] and [VerifyLog] read one.
+//   - [CreateFolder] makes a folder that appears whole or not at all.
+//
+// New files have mode 0600 and new folders 0700. A file that is replaced keeps
+// the permission bits that it had.
+//
+// Names that the package keeps for itself in a folder: .tidegate.lock (the
+// lock, never deleted), .tidegate-tx (a transaction under way), and
+// .tidegate-*.tmp (a write under way). What a killed process left behind under
+// those names is removed by the next one that locks the folder or writes the
+// same file.
+//
+// Errors are [*tidegate.Error]: NOT_FOUND, READ_FAILED, WRITE_FAILED,
+// PATH_NOT_ALLOWED, LOCK_HELD, ALREADY_EXISTS_CONFLICT and CANCELLED. Their
+// details name the path, under the name of the argument where the caller gave
+// one and under "path" otherwise.
+//
+// The package knows no document, no schema and no tool: bytes in, bytes out.
+package artifact

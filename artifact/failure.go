@@ -1,0 +1,88 @@
+package artifact
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/tidegate/tidegate"
+)
+
+// place is what an error calls a file: the name of the argument that led to it
+// and its path.
+type place struct {
+	arg, path string
+}
+
+func (p place) details() tidegate.Details { return tidegate.D(p.arg, p.path) }
+
+// notAllowed is PATH_NOT_ALLOWED. It names the path that was asked for and
+// never what a link points to.
+func (p place) notAllowed(reason string) error {
+	return tidegate.Errorf(tidegate.PathNotAllowed, p.details(), "%s: %s", reason, p.path)
+}
+
+// unreadable is the error for a read that failed with err.
+func (p place) unreadable(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case escapes(err):
+		return p.notAllowed("path leads out of its folder")
+	case errors.Is(err, fs.ErrNotExist), isNoFolder(err):
+		return tidegate.Errorf(tidegate.FileNotFound, p.details(), "no such file or folder: %s", p.path)
+	}
+	return tidegate.Errorf(tidegate.ReadFailed, p.details(), "cannot read (%w): %s", bare(err), p.path)
+}
+
+// unwritable is the error for a write that failed with err. An error that
+// already has a code is returned as it is.
+func (p place) unwritable(err error) error {
+	var coded *tidegate.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &coded):
+		return err
+	case escapes(err):
+		return p.notAllowed("path leads out of its folder")
+	}
+	return tidegate.Errorf(tidegate.WriteFailed, p.details(), "cannot write (%w): %s", bare(err), p.path)
+}
+
+var (
+	errNotRegular = errors.New("not a regular file")
+	errIsFolder   = errors.New("is a folder")
+	errNoFolder   = errors.New("is no folder")
+)
+
+// isNoFolder reports whether err says that a path leads through, or to,
+// something that is no folder. os.Root has no value for it that could be
+// compared.
+func isNoFolder(err error) bool {
+	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, errNoFolder) || bare(err).Error() == "not a directory"
+}
+
+// escapes reports whether err is the refusal of os.Root, which has no exported
+// value.
+func escapes(err error) bool { return bare(err).Error() == "path escapes from parent" }
+
+// bare is err without the operation and the path, which the message has
+// already and which may be those of a link's target.
+func bare(err error) error {
+	var (
+		path    *fs.PathError
+		link    *os.LinkError
+		syscall *os.SyscallError
+	)
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	case errors.As(err, &syscall):
+		return syscall.Err
+	}
+	return err
+}

@@ -1,0 +1,40 @@
+package artifact
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// tryLock takes the exclusive OS lock of f and reports whether it got it. The
+// lock belongs to the handle, not to the process, so that it also holds off
+// other goroutines.
+func tryLock(f *os.File) (bool, error) {
+	err := onHandle(f, func(h windows.Handle) error {
+		return windows.LockFileEx(h, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
+	})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// unlock gives the lock back.
+func unlock(f *os.File) error {
+	return onHandle(f, func(h windows.Handle) error {
+		return windows.UnlockFileEx(h, 0, 1, 0, new(windows.Overlapped))
+	})
+}
+
+func onHandle(f *os.File, call func(windows.Handle) error) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failure error
+	if err := conn.Control(func(fd uintptr) { failure = call(windows.Handle(fd)) }); err != nil {
+		return err
+	}
+	return failure
+}

@@ -1,0 +1,156 @@
+package artifact
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const (
+	lockName   = ".tidegate.lock"
+	stagingDir = ".tidegate-tx"
+
+	fileMode   fs.FileMode = 0o600
+	folderMode fs.FileMode = 0o700
+)
+
+// Folder is an open folder that access cannot leave. Names are relative to it
+// and separated by slashes. A name that is absolute, leads out by ".." or by a
+// symbolic link, is not UTF-8, or belongs to this package is PATH_NOT_ALLOWED
+// in every method. Links that stay inside are followed on reading; absolute
+// ones are taken to lead out.
+//
+// A Folder may be used by several goroutines.
+type Folder struct {
+	root *os.Root
+	path string
+}
+
+// Open opens the folder at path, which the caller was given as the argument
+// arg. It returns NOT_FOUND when there is no folder, and READ_FAILED when it
+// cannot be opened.
+func Open(arg, path string) (*Folder, error) {
+	root, err := openRoot(path)
+	if err != nil {
+		return nil, place{arg, path}.unreadable(err)
+	}
+	return &Folder{root: root, path: filepath.Clean(path)}, nil
+}
+
+// openRoot opens a folder. The dot after the path makes anything but a folder
+// fail, where os.OpenRoot would wait for the other end of a FIFO.
+func openRoot(path string) (*os.Root, error) {
+	if path == "" {
+		return nil, fs.ErrNotExist
+	}
+	return os.OpenRoot(path + string(filepath.Separator) + ".")
+}
+
+// Path is the path by which the folder was opened, cleaned.
+func (f *Folder) Path() string { return f.path }
+
+// Close closes the folder. Files opened through it stay open.
+func (f *Folder) Close() error { return f.root.Close() }
+
+// Folder opens a folder in f. It returns NOT_FOUND when there is none.
+func (f *Folder) Folder(name string) (*Folder, error) {
+	local, err := f.local(name)
+	if err != nil {
+		return nil, err
+	}
+	root, err := f.root.OpenRoot(local + "/.")
+	if err != nil {
+		return nil, f.place(name).unreadable(err)
+	}
+	return &Folder{root: root, path: f.place(name).path}, nil
+}
+
+// MakeFolder makes a folder in f, and those above it, durably. A folder that
+// is there already is left as it is. It returns WRITE_FAILED.
+func (f *Folder) MakeFolder(name string) error {
+	local, err := f.local(name)
+	if err != nil {
+		return err
+	}
+	made, err := missingFolders(f.root, local)
+	if err == nil {
+		err = makeFolders(f.root, made)
+	}
+	if err != nil {
+		removeFolders(f.root, made)
+	}
+	return f.place(name).unwritable(err)
+}
+
+// Read reads a file. It returns NOT_FOUND and READ_FAILED as [ReadFile] does.
+func (f *Folder) Read(name string) ([]byte, error) {
+	file, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := readAll(file)
+	return data, f.place(name).unreadable(err)
+}
+
+// Open opens a file for reading. It returns NOT_FOUND and READ_FAILED as
+// [ReadFile] does.
+func (f *Folder) Open(name string) (*os.File, error) {
+	local, err := f.local(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := openRegular(f.root, local, os.O_RDONLY)
+	if err != nil {
+		return nil, f.place(name).unreadable(err)
+	}
+	return file, nil
+}
+
+// Exists reports whether a regular file of that name is there. It returns
+// READ_FAILED when that cannot be told.
+func (f *Folder) Exists(name string) (bool, error) {
+	local, err := f.local(name)
+	if err != nil {
+		return false, err
+	}
+	info, err := f.root.Stat(local)
+	switch {
+	case err == nil:
+		return info.Mode().IsRegular(), nil
+	case errors.Is(err, fs.ErrNotExist), isNoFolder(err):
+		return false, nil
+	}
+	return false, f.place(name).unreadable(err)
+}
+
+// openRegular opens a file in root and fails when it is not a regular one.
+func openRegular(root *os.Root, name string, flag int) (*os.File, error) {
+	f, err := root.OpenFile(name, flag|nonblock, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := regular(f); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *Folder) place(name string) place {
+	return place{"path", filepath.Join(f.path, filepath.FromSlash(name))}
+}
+
+// local is the cleaned form of a name that a caller gave.
+func (f *Folder) local(name string) (string, error) {
+	return localName(name, place{"path", name})
+}
+
+// target is where a write to a name goes; see writeTarget.
+func (f *Folder) target(name string) (string, fs.FileInfo, error) {
+	local, err := f.local(name)
+	if err != nil {
+		return "", nil, err
+	}
+	return writeTarget(f.root, local, f.place(name))
+}

@@ -1,0 +1,65 @@
+package artifact
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// localName is the cleaned form of a name in a folder, or PATH_NOT_ALLOWED.
+func localName(name string, p place) (string, error) {
+	switch {
+	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
+		return "", p.notAllowed("name is not UTF-8 text")
+	case !filepath.IsLocal(filepath.FromSlash(name)):
+		return "", p.notAllowed("name must be relative and stay in its folder")
+	}
+	local := path.Clean(filepath.ToSlash(name))
+	if first, _, _ := strings.Cut(local, "/"); strings.EqualFold(first, lockName) || strings.EqualFold(first, stagingDir) {
+		return "", p.notAllowed("name is kept for locks and transactions")
+	}
+	return local, nil
+}
+
+// writeTarget is where a write to a name goes: the name itself or, when a
+// symbolic link stands there, what the link names, provided that lies in the
+// folder of the link or below it. It also returns the file that is there, or
+// nil. Only regular files can be written over.
+//
+// The answer may be out of date at once. That is safe: what it names is
+// replaced by renaming, which never follows a link, and os.Root keeps the
+// folders on the way inside.
+func writeTarget(root *os.Root, name string, p place) (string, fs.FileInfo, error) {
+	const maxLinks = 16
+	for range maxLinks {
+		info, err := root.Lstat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return name, nil, nil
+		case err != nil:
+			return "", nil, p.unwritable(err)
+		case info.Mode().IsRegular():
+			return name, info, nil
+		case info.IsDir():
+			return "", nil, p.unwritable(errIsFolder)
+		case info.Mode()&fs.ModeSymlink == 0:
+			return "", nil, p.unwritable(errNotRegular)
+		}
+		link, err := root.Readlink(name)
+		if err != nil {
+			return "", nil, p.unwritable(err)
+		}
+		link = filepath.ToSlash(link)
+		if strings.Contains("/"+link+"/", "/../") || !filepath.IsLocal(filepath.FromSlash(link)) {
+			return "", nil, p.notAllowed("symbolic link leads out of its folder")
+		}
+		if name, err = localName(path.Join(path.Dir(name), link), p); err != nil {
+			return "", nil, err
+		}
+	}
+	return "", nil, p.unwritable(errors.New("too many symbolic links"))
+}

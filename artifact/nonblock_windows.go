@@ -1,0 +1,4 @@
+package artifact
+
+// nonblock is nothing on Windows, where no name in a folder is a FIFO.
+const nonblock = 0

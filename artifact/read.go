@@ -1,0 +1,73 @@
+package artifact
+
+import (
+	"io"
+	"os"
+)
+
+// ReadFile reads the file at path, which the caller was given as the argument
+// arg. It follows symbolic links and never waits for a FIFO.
+//
+// It returns NOT_FOUND when nothing is there or the path leads through
+// something that is no folder, and READ_FAILED for a folder, a FIFO, a device,
+// a socket, or lack of permission.
+func ReadFile(arg, path string) ([]byte, error) {
+	f, err := OpenFile(arg, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := readAll(f)
+	return data, place{arg, path}.unreadable(err)
+}
+
+// OpenFile opens what [ReadFile] reads, for a caller that reads in pieces. It
+// returns the same errors.
+func OpenFile(arg, path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err == nil {
+		_, err = regular(f)
+	}
+	if err != nil {
+		return nil, place{arg, path}.unreadable(err)
+	}
+	return f, nil
+}
+
+// regular returns the size of f. It closes f and fails when f is not a regular
+// file; the descriptor is asked, because the name may have changed hands.
+func regular(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		return info.Size(), nil
+	case err == nil && info.IsDir():
+		err = errIsFolder
+	case err == nil:
+		err = errNotRegular
+	}
+	f.Close()
+	return 0, err
+}
+
+// readAll reads f to its end into a buffer of the size that it has.
+func readAll(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, 0, info.Size()+1)
+	for {
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+	}
+}

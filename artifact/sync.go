@@ -1,0 +1,83 @@
+package artifact
+
+import (
+	"os"
+	"sync"
+)
+
+const (
+	// fewFiles is up to how many files are synced one by one. Above it, one
+	// sync of the file system is cheaper where there is such a thing.
+	fewFiles = 32
+	// maxSyncs is how many files are synced at the same time.
+	maxSyncs = 16
+)
+
+// syncer syncs files at the same time: a file system makes several durable in
+// little more time than one.
+type syncer struct {
+	group sync.WaitGroup
+	slots chan struct{}
+	mu    sync.Mutex
+	err   error
+}
+
+// start syncs f by the function given and closes it, in the background.
+func (s *syncer) start(f *os.File, sync func(*os.File) error) {
+	if s.slots == nil {
+		s.slots = make(chan struct{}, maxSyncs)
+	}
+	s.slots <- struct{}{}
+	s.group.Go(func() {
+		defer func() { <-s.slots }()
+		err := sync(f)
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.err = err
+		}
+	})
+}
+
+// wait waits for all of them and returns an error when one failed.
+func (s *syncer) wait() error {
+	s.group.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(root *os.Root, dir string) error {
+	f, err := root.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return syncNames(f)
+}
+
+// syncFolders makes the names in several folders durable.
+func syncFolders(root *os.Root, dirs []string) error {
+	if canSyncAll && len(dirs) > fewFiles {
+		f, err := root.Open(".")
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return syncAll(f)
+	}
+	var syncs syncer
+	for _, dir := range dirs {
+		f, err := root.Open(dir)
+		if err != nil {
+			syncs.wait()
+			return err
+		}
+		syncs.start(f, syncNames)
+	}
+	return syncs.wait()
+}

@@ -1,0 +1,87 @@
+package artifact
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// Write replaces the file name durably: when it returns nil, the new content is
+// on the disk under its name; when it fails, the old file is untouched and
+// nothing else is left. Missing folders are made. A symbolic link in place of
+// the file is followed when it leads to something in its own folder and is
+// PATH_NOT_ALLOWED otherwise.
+//
+// It returns WRITE_FAILED when the file cannot be written, or something that is
+// no regular file stands in its place.
+//
+// Files that belong together are written by a [Tx] instead.
+func (f *Folder) Write(name string, data []byte) error {
+	target, old, err := f.target(name)
+	if err != nil {
+		return err
+	}
+	made, err := missingFolders(f.root, path.Dir(target))
+	if err == nil {
+		err = makeFolders(f.root, made)
+	}
+	if err == nil {
+		err = replace(f.root, target, old, data)
+	}
+	if err != nil {
+		removeFolders(f.root, made)
+	}
+	return f.place(name).unwritable(err)
+}
+
+// WriteFile is [Folder.Write] for an absolute path that the caller was given as
+// the argument arg. The folder of the file must exist, else WRITE_FAILED.
+func WriteFile(arg, path string, data []byte) error {
+	p := place{arg, path}
+	dir, base := filepath.Split(path)
+	if base == "" || base == "." || base == ".." {
+		return p.unwritable(errIsFolder)
+	}
+	root, err := openRoot(dir)
+	if err != nil {
+		return p.unwritable(err)
+	}
+	defer root.Close()
+	name, err := localName(base, p)
+	if err != nil {
+		return err
+	}
+	target, old, err := writeTarget(root, name, p)
+	if err == nil {
+		err = replace(root, target, old, data)
+	}
+	return p.unwritable(err)
+}
+
+// replace writes data to a temporary file beside target and renames it there.
+func replace(root *os.Root, target string, old fs.FileInfo, data []byte) error {
+	temp, name, err := createTemp(root, target)
+	if err != nil {
+		return err
+	}
+	if err = fill(temp, old, data); err == nil {
+		err = temp.Sync()
+	}
+	if err = moveTemp(root, temp, name, target, err); err != nil {
+		return err
+	}
+	return syncFolder(root, path.Dir(target))
+}
+
+// fill writes data to a new file and gives it the permission bits of the file
+// that it is to replace.
+func fill(f *os.File, old fs.FileInfo, data []byte) error {
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	if old != nil && old.Mode().Perm() != fileMode {
+		return f.Chmod(old.Mode().Perm())
+	}
+	return nil
+}
