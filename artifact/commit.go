@@ -1,0 +1,211 @@
+package artifact
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+
+	"github.com/tidegate/tidegate"
+)
+
+// Commit makes all changes of the transaction, durably, or none, and ends it.
+// It returns WRITE_FAILED with the path when none was made, or the error of a
+// change that could not be added.
+func (tx *Tx) Commit() error {
+	if tx.ended {
+		return tidegate.Errorf(tidegate.Internal, nil, "the transaction has ended")
+	}
+	if len(tx.changes) > 0 {
+		// A removal alone has staged nothing so far.
+		tx.fail(tx.openStaging())
+	}
+	if tx.err != nil {
+		tx.Rollback()
+		return tx.err
+	}
+	f := tx.lock.folder
+	rec, err := tx.prepare()
+	staged := tx.staging != nil
+	tx.end()
+	if !staged {
+		tx.appendLogs(rec)
+		return nil
+	}
+	if err != nil {
+		discard(f)
+		return f.place(stagingDir).unwritable(err)
+	}
+	if err := makeChanges(f, rec, nil); err != nil {
+		undo(f, rec)
+		return err
+	}
+	tx.appendLogs(rec)
+	// The changes are made. If the record stays, the next lock makes nothing
+	// of it and tries again.
+	clearStaging(f, rec)
+	return nil
+}
+
+// prepare keeps what is to be replaced, and writes the record.
+func (tx *Tx) prepare() (record, error) {
+	f := tx.lock.folder
+	rec := record{changes: tx.changes}
+	for _, a := range tx.logs {
+		from, err := logEnd(f.root, a.name)
+		if err != nil {
+			tx.noteLogError(f.place(a.name).unwritable(err))
+			continue
+		}
+		a.from = from
+		rec.logs = append(rec.logs, a)
+	}
+	if tx.staging == nil {
+		return rec, nil
+	}
+	if err := tx.syncs.wait(); err != nil {
+		return rec, err
+	}
+	seen := map[string]bool{}
+	for i, c := range tx.changes {
+		if dir := path.Dir(c.target); !seen[dir] && !c.removes() {
+			seen[dir] = true
+			missing, err := missingFolders(f.root, dir)
+			if err != nil {
+				return rec, f.place(dir).unwritable(err)
+			}
+			rec.addFolders(missing)
+		}
+		if c.replaces && !c.removes() {
+			if err := keep(f.root, c.target, inStaging(keptName(i))); err != nil {
+				return rec, f.place(c.target).unwritable(err)
+			}
+		}
+	}
+	return rec, rec.write(f.root, tx.many)
+}
+
+func (tx *Tx) appendLogs(rec record) {
+	f := tx.lock.folder
+	for _, a := range rec.logs {
+		if err := appendLines(f.root, a); err != nil {
+			tx.noteLogError(f.place(a.name).unwritable(err))
+		}
+	}
+}
+
+// keep gives a file a second name, or copies it where that cannot be done.
+func keep(root *os.Root, name, kept string) error {
+	if root.Link(name, kept) == nil {
+		return nil
+	}
+	from, err := openRegular(root, name, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	to, err := root.OpenFile(kept, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if _, err := to.ReadFrom(from); err != nil {
+		return err
+	}
+	if err := to.Chmod(info.Mode().Perm()); err != nil {
+		return err
+	}
+	return to.Sync()
+}
+
+// makeChanges does what a record says. Done names the changes that an
+// interrupted attempt made already.
+func makeChanges(f *Folder, rec record, done map[int]bool) error {
+	for _, dir := range rec.folders {
+		if err := f.root.Mkdir(dir, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return f.place(dir).unwritable(err)
+		}
+	}
+	for i, c := range rec.changes {
+		if done[i] {
+			continue
+		}
+		from, to := inStaging(stagedName(i)), c.target
+		if c.removes() {
+			from, to = c.target, inStaging(keptName(i))
+		}
+		if err := f.root.Rename(from, to); err != nil && !(c.removes() && errors.Is(err, fs.ErrNotExist)) {
+			return f.place(c.target).unwritable(err)
+		}
+	}
+	return rec.syncFolders(f, false)
+}
+
+// undo takes back what makeChanges did of a record. When it fails it has left
+// a mark by which the next lock goes on with it.
+func undo(f *Folder, rec record) error {
+	err := f.root.Rename(inStaging(recordName), inStaging(undoName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // not there: this is the second attempt
+		return f.place(stagingDir).unwritable(err)
+	}
+	if err := syncFolder(f.root, stagingDir); err != nil {
+		return f.place(stagingDir).unwritable(err)
+	}
+	for i := len(rec.changes) - 1; i >= 0; i-- {
+		if err := undoChange(f.root, i, rec.changes[i]); err != nil {
+			return f.place(rec.changes[i].target).unwritable(err)
+		}
+	}
+	removeFolders(f.root, rec.folders)
+	if err := rec.syncFolders(f, true); err != nil {
+		return err
+	}
+	return clearStaging(f, rec)
+}
+
+func undoChange(root *os.Root, i int, c change) error {
+	var err error
+	if c.replaces {
+		err = root.Rename(inStaging(keptName(i)), c.target)
+	} else if _, err = root.Lstat(inStaging(stagedName(i))); errors.Is(err, fs.ErrNotExist) {
+		err = root.Remove(c.target) // it was renamed from there
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// discard clears away a transaction whose record does not count.
+func discard(f *Folder) error {
+	err := f.root.Remove(inStaging(recordName))
+	if err == nil {
+		// The record must not outlive the files that it names.
+		err = syncFolder(f.root, stagingDir)
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = f.root.RemoveAll(stagingDir)
+	}
+	return f.place(stagingDir).unwritable(err)
+}
+
+// clearStaging clears away a transaction that is done or undone.
+func clearStaging(f *Folder, rec record) error {
+	for _, name := range []string{recordName, undoName} {
+		if err := f.root.Remove(inStaging(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return f.place(stagingDir).unwritable(err)
+		}
+	}
+	if rec.removesAny() {
+		// A record that came back after a loss of power would remove the file
+		// again, although it may have been written since.
+		if err := syncFolder(f.root, stagingDir); err != nil {
+			return f.place(stagingDir).unwritable(err)
+		}
+	}
+	return f.place(stagingDir).unwritable(f.root.RemoveAll(stagingDir))
+}

@@ -1,0 +1,146 @@
+package artifact
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/tidegate/tidegate"
+)
+
+const (
+	lockWait = 30 * time.Second
+
+	// A waiter asks again after a pause that grows between these two. The
+	// longer one is short against the time for which a lock is held, so that a
+	// process that takes the lock again and again does not starve the others.
+	shortPause = 500 * time.Microsecond
+	longPause  = 4 * time.Millisecond
+
+	// The earlier system rewrites its lease in place, so that a reader may see
+	// a part of it for a moment. What is still no lease after this is none.
+	leaseGrace = 250 * time.Millisecond
+	leasePause = 20 * time.Millisecond
+)
+
+// Lock is the held lock of a folder. It is used by one goroutine.
+type Lock struct {
+	folder *Folder
+	file   *os.File
+	tx     *Tx // begun and not ended
+}
+
+// Lock takes the lock of the folder, which holds off other processes and other
+// goroutines, and finishes or undoes a transaction that a killed holder left
+// behind. The lock ends with [Lock.Unlock] or with the process. It is no
+// obstacle to readers.
+//
+// A lease in the file .lock of the earlier system counts as held while it is
+// fresh by the time that now gives.
+//
+// It returns LOCK_HELD after 30 seconds of waiting, CANCELLED when ctx ends
+// first, and WRITE_FAILED when the folder cannot be locked or a transaction
+// cannot be ended.
+func (f *Folder) Lock(ctx context.Context, now func() time.Time) (*Lock, error) {
+	file, err := openRegular(f.root, lockName, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, f.place(lockName).unwritable(err)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, lockWait, errHeld)
+	defer cancel()
+	if err := f.waitForLock(limited, file); err != nil {
+		file.Close()
+		return nil, err
+	}
+	lock := &Lock{folder: f, file: file}
+	if err := f.waitForLease(limited, now); err != nil {
+		lock.Unlock()
+		return nil, err
+	}
+	if err := recoverTx(f); err != nil {
+		lock.Unlock()
+		return nil, err
+	}
+	return lock, nil
+}
+
+// Unlock rolls back a transaction that was not committed and gives the lock
+// back. A second call does nothing.
+func (l *Lock) Unlock() {
+	if l.file == nil {
+		return
+	}
+	if l.tx != nil {
+		l.tx.Rollback()
+	}
+	unlock(l.file)
+	l.file.Close()
+	l.file = nil
+}
+
+// Folder is the folder that is locked.
+func (l *Lock) Folder() *Folder { return l.folder }
+
+func (f *Folder) waitForLock(ctx context.Context, file *os.File) error {
+	for pause := shortPause; ; pause = min(2*pause, longPause) {
+		locked, err := tryLock(file)
+		switch {
+		case err != nil:
+			return f.place(lockName).unwritable(err)
+		case locked:
+			return nil
+		}
+		jitter := rand.N(pause / 2)
+		if err := sleep(ctx, pause+jitter); err != nil {
+			return f.notLocked(err, lockName, "another process")
+		}
+	}
+}
+
+// waitForLease waits while the earlier system holds the folder. The OS lock is
+// kept meanwhile: those whom it holds off would wait for the same lease.
+func (f *Folder) waitForLease(ctx context.Context, now func() time.Time) error {
+	for waited := time.Duration(0); ; waited += leasePause {
+		lease, found := readLease(f.root)
+		switch {
+		case !found:
+			return nil
+		case lease == nil && waited >= leaseGrace:
+			return nil
+		case lease != nil && !lease.fresh(now()):
+			return nil
+		}
+		if err := sleep(ctx, leasePause); err != nil {
+			owner := "the earlier system"
+			if lease != nil {
+				owner = lease.owner
+			}
+			return f.notLocked(err, leaseName, owner)
+		}
+	}
+}
+
+var errHeld = errors.New("lock is held")
+
+// notLocked is the error for a wait that ended with err.
+func (f *Folder) notLocked(err error, name, owner string) error {
+	p := f.place(name)
+	if errors.Is(err, errHeld) {
+		return tidegate.Errorf(tidegate.LockHeld, tidegate.D("lock_path", p.path), "lock is held by %s for more than %v: %s", owner, lockWait, p.path)
+	}
+	return tidegate.Errorf(tidegate.Cancelled, tidegate.D("lock_path", p.path), "cancelled while waiting for the lock: %s (%w)", p.path, err)
+}
+
+// sleep waits for d and returns why ctx ended when it ends before that.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,154 @@
+package artifact
+
+import (
+	"bytes"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/tidegate/tidegate/codec"
+)
+
+const (
+	recordName   = "record" // the changes are to be made
+	undoName     = "undo"   // the same record: the changes are to be taken back
+	recordSchema = "tidegate_commit.v1"
+)
+
+// record is the commit record of a transaction: names and digests, and what is
+// needed to make the changes or to take them back. The file holds it as one
+// line of JSON and a second line with the digest of the first, so that a part
+// of a record is never taken for one.
+type record struct {
+	folders []string // that do not exist before, the outermost first
+	changes []change
+	logs    []appendix
+}
+
+func (r *record) addFolders(dirs []string) {
+	for _, dir := range dirs {
+		if !slices.Contains(r.folders, dir) {
+			r.folders = append(r.folders, dir)
+		}
+	}
+}
+
+func (r record) removesAny() bool { return slices.ContainsFunc(r.changes, change.removes) }
+
+type wireRecord struct {
+	Schema  string       `json:"schema_version"`
+	Folders []string     `json:"folders"`
+	Changes []wireChange `json:"changes"`
+	Logs    []wireLog    `json:"logs"`
+}
+
+type wireChange struct {
+	Name     string `json:"name"`
+	Digest   string `json:"digest"`
+	Replaces bool   `json:"replaces"`
+}
+
+type wireLog struct {
+	Name  string   `json:"name"`
+	From  int64    `json:"from"`
+	Lines []string `json:"lines"`
+}
+
+func (r record) encode() ([]byte, error) {
+	wire := wireRecord{Schema: recordSchema, Folders: r.folders}
+	for _, c := range r.changes {
+		wire.Changes = append(wire.Changes, wireChange{c.target, c.digest, c.replaces})
+	}
+	for _, a := range r.logs {
+		log := wireLog{Name: a.name, From: a.from}
+		for _, line := range a.lines {
+			log.Lines = append(log.Lines, string(line))
+		}
+		wire.Logs = append(wire.Logs, log)
+	}
+	line, err := codec.MarshalLine(wire)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(line, '\n'), codec.DigestBytes(line)+"\n"...), nil
+}
+
+// decodeRecord reads a record. It reports false for anything that is not a
+// whole one.
+func decodeRecord(data []byte) (record, bool) {
+	line, digest, _ := bytes.Cut(data, []byte("\n"))
+	if string(digest) != codec.DigestBytes(line)+"\n" {
+		return record{}, false
+	}
+	v, err := codec.Parse(line)
+	if err != nil || v.Get("schema_version").Str() != recordSchema {
+		return record{}, false
+	}
+	var r record
+	for _, dir := range v.Get("folders").Elems() {
+		r.folders = append(r.folders, dir.Str())
+	}
+	for _, c := range v.Get("changes").Elems() {
+		r.changes = append(r.changes, change{c.Get("name").Str(), c.Get("digest").Str(), c.Get("replaces").Bool()})
+	}
+	for _, log := range v.Get("logs").Elems() {
+		a := appendix{name: log.Get("name").Str()}
+		a.from, _ = log.Get("from").Int()
+		for _, line := range log.Get("lines").Elems() {
+			a.lines = append(a.lines, []byte(line.Str()))
+		}
+		r.logs = append(r.logs, a)
+	}
+	return r, true
+}
+
+// write makes the staged files durable and then the record. The record's name
+// is made durable together with theirs, while it is still empty, so that its
+// content needs only one sync more. All means that there are too many files to
+// have been synced one by one.
+func (r record) write(root *os.Root, all bool) error {
+	data, err := r.encode()
+	if err != nil {
+		return err
+	}
+	f, err := root.OpenFile(inStaging(recordName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if all {
+		err = syncAll(f)
+	} else {
+		err = syncFolders(root, []string{stagingDir, "."})
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// syncFolders makes the names that a record changes durable. What is undone has
+// no need of the folders that were made for it.
+func (r record) syncFolders(f *Folder, undone bool) error {
+	var dirs []string
+	seen := map[string]bool{}
+	for _, dir := range r.folders {
+		seen[dir] = undone
+	}
+	add := func(dir string) {
+		if !seen[dir] {
+			seen[dir] = true
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, dir := range r.folders {
+		add(path.Dir(dir))
+	}
+	for _, c := range r.changes {
+		add(path.Dir(c.target))
+	}
+	return f.place(".").unwritable(syncFolders(f.root, dirs))
+}

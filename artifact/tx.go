@@ -1,0 +1,192 @@
+package artifact
+
+import (
+	"os"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Tx changes files that belong together: after [Tx.Commit] all of them are
+// changed, or none. It is begun and ended under one [Lock] and used by one
+// goroutine.
+//
+// New content is staged in the folder .tidegate-tx and synced. Then a record of
+// what is to be done is written there and synced: from then on the changes
+// will be made, if need be by the next holder of the lock. Each file is renamed
+// into its place, in the order of the calls, so that a reader without the lock
+// who sees the last file sees all of them. What was there before is kept until
+// the end, so that a change that cannot be made takes the others back.
+type Tx struct {
+	lock    *Lock
+	staging *os.Root // nil until something is staged
+	changes []change
+	targets map[string]bool // of the changes
+	logs    []appendix
+	syncs   syncer
+	many    bool // too many staged files to sync each
+	ended   bool
+	err     error // of a change that could not be added
+	logErr  error
+}
+
+// change is one file that a transaction writes or removes.
+type change struct {
+	target   string
+	digest   string // of the new content; "" for a removal
+	replaces bool   // a file is there before the change
+}
+
+func (c change) removes() bool { return c.digest == "" }
+
+// Begin begins a transaction. Nothing is written before its first change. One
+// that was begun before and not committed is rolled back.
+func (l *Lock) Begin() *Tx {
+	if l.tx != nil {
+		l.tx.Rollback()
+	}
+	l.tx = &Tx{lock: l, targets: map[string]bool{}}
+	return l.tx
+}
+
+// Write stages new content for the file name. Missing folders are made on
+// commit. It returns the errors of [Folder.Write]; the transaction cannot be
+// committed after one.
+func (tx *Tx) Write(name string, data []byte) error {
+	f := tx.lock.folder
+	target, old, err := f.target(name)
+	if err != nil {
+		return tx.fail(err)
+	}
+	if err := tx.add(change{target: target, digest: codec.DigestBytes(data), replaces: old != nil}); err != nil {
+		return tx.fail(err)
+	}
+	if err := tx.openStaging(); err != nil {
+		return tx.fail(err)
+	}
+	file, err := tx.staging.OpenFile(stagedName(len(tx.changes)-1), os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, fileMode)
+	if err != nil {
+		return tx.fail(f.place(name).unwritable(err))
+	}
+	if err := fill(file, old, data); err != nil {
+		file.Close()
+		return tx.fail(f.place(name).unwritable(err))
+	}
+	if len(tx.changes) <= fewFiles || !canSyncAll {
+		tx.syncs.start(file, (*os.File).Sync)
+		return nil
+	}
+	tx.many = true
+	return tx.fail(f.place(name).unwritable(file.Close()))
+}
+
+// Remove removes the file name on commit. A file that is not there is no error.
+// It returns the errors of [Folder.Write].
+func (tx *Tx) Remove(name string) error {
+	target, old, err := tx.lock.folder.target(name)
+	if err != nil || old == nil {
+		return tx.fail(err)
+	}
+	return tx.fail(tx.add(change{target: target, replaces: true}))
+}
+
+// Log adds a line to the chained log name on commit, after all changes. Line is
+// what [codec.MarshalLine] makes an object of; its own keys stand in the order
+// that the caller gave them, and "prev" is added as the last.
+//
+// A log is kept as well as it can be: that a line could not be written changes
+// nothing else, and [Tx.LogError] says so.
+func (tx *Tx) Log(name string, line any) {
+	f := tx.lock.folder
+	local, err := f.local(name)
+	if err != nil {
+		tx.noteLogError(err)
+		return
+	}
+	body, err := logLine(line)
+	if err != nil {
+		tx.noteLogError(err)
+		return
+	}
+	i := slices.IndexFunc(tx.logs, func(a appendix) bool { return a.name == local })
+	if i < 0 {
+		i = len(tx.logs)
+		tx.logs = append(tx.logs, appendix{name: local})
+	}
+	tx.logs[i].lines = append(tx.logs[i].lines, body)
+}
+
+// LogError is why a line of [Tx.Log] was not written; nil when all were.
+func (tx *Tx) LogError() error { return tx.logErr }
+
+// Rollback ends the transaction without any change. After Commit it does
+// nothing. What cannot be cleared away now is cleared by the next lock.
+func (tx *Tx) Rollback() {
+	if tx.ended {
+		return
+	}
+	tx.end()
+	tx.syncs.wait()
+	if tx.staging != nil {
+		discard(tx.lock.folder)
+	}
+}
+
+func (tx *Tx) end() {
+	tx.ended = true
+	tx.lock.tx = nil
+	if tx.staging != nil {
+		tx.staging.Close()
+	}
+}
+
+func (tx *Tx) add(c change) error {
+	if tx.ended || tx.targets[c.target] {
+		return tidegate.Errorf(tidegate.Internal, tidegate.D("path", c.target), "a file can be changed once in a transaction that has not ended: %s", c.target)
+	}
+	tx.targets[c.target] = true
+	tx.changes = append(tx.changes, c)
+	return nil
+}
+
+// openStaging makes the folder for staged files when there is none yet.
+func (tx *Tx) openStaging() error {
+	if tx.staging != nil {
+		return nil
+	}
+	f := tx.lock.folder
+	// What the last transaction under this lock could not clear away is in the
+	// way.
+	if err := recoverTx(f); err != nil {
+		return err
+	}
+	err := f.root.Mkdir(stagingDir, folderMode)
+	if err == nil {
+		tx.staging, err = f.root.OpenRoot(stagingDir + "/.")
+	}
+	return f.place(stagingDir).unwritable(err)
+}
+
+// fail returns err and keeps it for Commit.
+func (tx *Tx) fail(err error) error {
+	if tx.err == nil {
+		tx.err = err
+	}
+	return err
+}
+
+func (tx *Tx) noteLogError(err error) {
+	if tx.logErr == nil {
+		tx.logErr = err
+	}
+}
+
+// stagedName is where in the staging folder the new content of a change is,
+// and keptName where what was there before is.
+func stagedName(i int) string { return strconv.Itoa(i) }
+func keptName(i int) string   { return strconv.Itoa(i) + ".old" }
+
+func inStaging(name string) string { return path.Join(stagingDir, name) }
