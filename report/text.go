@@ -44,7 +44,8 @@ func Text(w io.Writer, r Report, o Options) error {
 			t.cases(r.Cases)
 		}
 	}
-	if summary := strings.TrimSpace(r.Status.label() + "  " + oneLine(r.Summary)); summary != "" {
+	if summary := joinNonEmpty("  ", r.Status.label(), oneLine(r.Summary)); summary != "" {
+		t.tight = false
 		t.gap()
 		t.wrapped("", "", summary, statusColor(r.Status))
 	}
@@ -168,10 +169,7 @@ func (t *terminal) fields(fields Fields) {
 		indent = "    "
 	}
 	for i, f := range fields {
-		value := strings.TrimSpace(Visible(f.Value))
-		if label := f.Mark.label(); label != "" {
-			value = strings.TrimSpace(label + "  " + value)
-		}
+		value := joinNonEmpty("  ", f.Mark.label(), oneLine(f.Value))
 		if below {
 			t.wrapped("", "  ", names[i], dim)
 			t.wrapped(indent, indent, value, statusColor(f.Mark))

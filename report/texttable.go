@@ -94,7 +94,13 @@ func (t *terminal) records(grid grid) {
 			if i == 0 && grid.judged {
 				color = statusColor(row.status)
 			}
-			t.wrapped(t.paint(dim, firstOf(grid.columns[i].Name, "-")+": "), "  ", cell, color)
+			name := firstOf(grid.columns[i].Name, "-") + ":"
+			if runes(name) > t.width/2 {
+				t.wrapped("", "", name, dim)
+				t.wrapped("  ", "  ", cell, color)
+			} else {
+				t.wrapped(t.paint(dim, name)+" ", "  ", cell, color)
+			}
 		}
 	}
 }

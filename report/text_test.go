@@ -1,0 +1,132 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate/report"
+)
+
+func checkText(t *testing.T, s string) {
+	t.Helper()
+	got := string(render(t, "text", everywhere(s, s), report.Options{}))
+	want := string(render(t, "text", everywhere(calm(s)), report.Options{}))
+	if g, w := strings.Count(got, "\n"), strings.Count(want, "\n"); g != w {
+		t.Errorf("%q: %d lines, want %d:\n%s", s, g, w, got)
+	}
+	const width = 40
+	narrow := string(render(t, "text", everywhere(s, s), report.Options{Width: width}))
+	for _, out := range []string{got, narrow} {
+		if !utf8.ValidString(out) {
+			t.Errorf("%q: not UTF-8: %q", s, out)
+		}
+		for line := range strings.SplitSeq(out, "\n") {
+			if i := strings.IndexFunc(line, dangerous); i >= 0 {
+				t.Errorf("%q: raw %q in %q", s, line[i:i+1], line)
+			}
+			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") || strings.Contains(line, "##vso[") {
+				t.Errorf("%q: a CI log would obey %q", s, line)
+			}
+		}
+	}
+	for line := range strings.SplitSeq(narrow, "\n") {
+		if n := utf8.RuneCountInString(line); n > width+1 { // one more where a command was broken up
+			t.Errorf("%q: line of %d columns: %q", s, n, line)
+		}
+	}
+}
+
+// dangerous is a second statement of what may not reach a terminal.
+func dangerous(r rune) bool {
+	switch {
+	case r < 0x20, r >= 0x7f && r < 0xa0, r == 0xad, r == 0x34f, r == 0x61c, r == 0x3164, r == 0xfeff,
+		r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
+		r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	}
+	return unicode.Is(unicode.Cf, r)
+}
+
+func TestVisible(t *testing.T) {
+	for _, test := range []struct{ name, in, want string }{
+		{"text stays", "naïve – 漢字 \"'`", "naïve – 漢字 \"'`"},
+		{"terminal escape", "\x1b[31m", `\x1b[31m`},
+		{"override", "a\u202eb", `a\u202eb`},
+		{"tag", "\U000e0041", `\U000e0041`},
+		{"bytes that are no characters", "a\xffb", `a\xffb`},
+		{"line ends", "a\r\nb\rc\nd", "a\nb\nc\nd"},
+		{"other line ends", "a\u0085b\u2028c\vd", `a\x85b\u2028c\x0bd`},
+		{"blanks", "a\tb\u00a0c\u3000d", "a b c d"},
+		{"replacement character", "\ufffd", "\ufffd"},
+		{"log command", "##[error]x ##vso[y] ## [z] ##", `#\#[error]x #\#vso[y] ## [z] ##`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := report.Visible(test.in); got != test.want {
+				t.Errorf("Visible(%q) = %q, want %q", test.in, got, test.want)
+			}
+		})
+	}
+}
+
+func TestWrappedCellsKeepEveryWord(t *testing.T) {
+	words := strings.Repeat("several words of different lengths, and-one-that-is-rather-long-for-a-column ", 20)
+	for width := 20; width < 200; width += 7 {
+		table := report.NewTable("Name", "Text")
+		table.Row(report.Fail, "n", words)
+		out := string(render(t, "text", report.Report{Blocks: []report.Block{table}}, report.Options{Width: width}))
+		rows := strings.SplitN(out, "\n", 3)[2]
+		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+		if got := squeeze(rows); !strings.Contains(got, squeeze(words)) {
+			t.Errorf("width %d loses words:\n%s", width, out)
+		}
+		for line := range strings.SplitSeq(out, "\n") {
+			if n := utf8.RuneCountInString(line); n > width {
+				t.Errorf("width %d: line of %d columns: %q", width, n, line)
+			}
+		}
+	}
+}
+
+func TestWithoutWidthARowIsALine(t *testing.T) {
+	table := report.NewTable("Name", "Text")
+	for range 3 {
+		table.Row(report.Pass, "n", strings.Repeat("long text\n", 1000))
+	}
+	out := render(t, "text", report.Report{Blocks: []report.Block{table}}, report.Options{})
+	if got := strings.Count(string(out), "\n"); got != 5 {
+		t.Errorf("head, rule and three rows are %d lines, want 5", got)
+	}
+}
+
+func TestMarksDoNotNeedColour(t *testing.T) {
+	table := report.NewTable("Name")
+	for _, s := range []report.Status{report.Pass, report.Fail, report.Warn, report.Skip, report.None} {
+		table.Row(s, "n")
+	}
+	r := report.Report{Blocks: []report.Block{table}}
+	seen := make(map[string]bool)
+	lines := strings.Split(string(render(t, "text", r, report.Options{})), "\n")[2:7]
+	for _, line := range lines {
+		seen[line] = true
+	}
+	if len(seen) != len(lines) {
+		t.Errorf("two statuses look alike: %q", lines)
+	}
+	coloured := string(render(t, "text", r, report.Options{Color: true}))
+	for _, line := range lines {
+		if word, _, _ := strings.Cut(line, "  "); !strings.Contains(coloured, word) {
+			t.Errorf("coloured text lacks %q", word)
+		}
+	}
+}
+
+func TestHugeCellsAreWrappedInLinearTime(t *testing.T) {
+	table := report.NewTable("Name", "Text")
+	table.Row(report.Fail, strings.Repeat("x", 4<<20), strings.Repeat("y ", 2<<20))
+	out := string(render(t, "text", report.Report{Blocks: []report.Block{table}}, report.Options{Width: 80}))
+	if got := strings.Count(out, "x"); got < 4<<20 {
+		t.Errorf("%d of %d characters shown", got, 4<<20)
+	}
+}
