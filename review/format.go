@@ -1,0 +1,181 @@
+package review
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The fixed parts of the file, shared by writer and reader.
+const (
+	verdictHeader   = "# Verdict: "
+	changeBullet    = "- **Change**: "
+	issuesBullet    = "- **Issues**: "
+	verdictSection  = "## Verdict"
+	summarySection  = "## Summary"
+	testsSection    = "## Test Results"
+	statusLabel     = "**Overall Status**: "
+	totalBullet     = "- Total tests: "
+	passedBullet    = "- Passed: "
+	failedBullet    = "- Failed: "
+	issuesSection   = "## Issues"
+	noIssues        = "No issues reported."
+	issueHeader     = "### Issue: "
+	warningsSection = "## Warnings"
+	quote           = "> "
+
+	severityBullet       = "- **Severity**: "
+	categoryBullet       = "- **Category**: "
+	fileBullet           = "- **File**: "
+	lineBullet           = "- **Line**: "
+	descriptionBullet    = "- **Description**:"
+	recommendationBullet = "- **Recommendation**:"
+
+	noLine = "none" // the file's name ends like a line number, and is none
+)
+
+// boxes are the options of the verdict block with their explanations.
+var boxes = []struct {
+	verdict Verdict
+	about   string
+}{
+	{Approved, "ready to complete"},
+	{NeedsFix, "verdict NEEDS_FIX: automatic fix round"},
+	{MajorIssues, "stop, manual work needed"},
+}
+
+// endsLikeLine matches a file name that a reader would take for file and line.
+var endsLikeLine = regexp.MustCompile(`^(.*):(-?[0-9]+)$`)
+
+// Format is the REVIEW.md of a payload that [Parse] accepted, with the given
+// warnings at its end.
+func Format(p Payload, warnings []string) []byte {
+	p = Clean(p)
+	var b strings.Builder
+	counts := p.Counts()
+	b.WriteString(verdictHeader + escapeLine(string(p.Verdict)) + "\n\n")
+	b.WriteString(changeBullet + codeSpan(escapeCode(p.ChangeID)) + "\n")
+	fmt.Fprintf(&b, "%s%d high, %d medium, %d low\n\n", issuesBullet, counts.High, counts.Medium, counts.Low)
+	b.WriteString(verdictSection + "\n\n" + escapeLine(p.Verdict.token()) + "\n\n")
+	for _, option := range boxes {
+		mark := " "
+		if option.verdict == p.Verdict {
+			mark = "x"
+		}
+		fmt.Fprintf(&b, "- [%s] %s - %s\n", mark, option.verdict.token(), option.about)
+	}
+	b.WriteString("\n" + summarySection + "\n\n")
+	writeQuote(&b, "", p.Summary)
+	writeTests(&b, p.TestResults)
+	b.WriteString("\n" + issuesSection + "\n")
+	if len(p.Issues) == 0 {
+		b.WriteString("\n" + noIssues + "\n")
+	}
+	for _, issue := range p.Issues {
+		writeIssue(&b, issue)
+	}
+	if len(warnings) > 0 {
+		b.WriteString("\n" + warningsSection + "\n\n")
+		for _, text := range warnings {
+			b.WriteString("- " + escapeLine(cleanLine(text)) + "\n")
+		}
+	}
+	return []byte(b.String())
+}
+
+// writeQuote quotes every line of s. A single line is a one-line value.
+func writeQuote(b *strings.Builder, indent, s string) {
+	if !strings.Contains(s, "\n") {
+		b.WriteString(indent + quote + escapeLine(s) + "\n")
+		return
+	}
+	for line := range strings.SplitSeq(escapeText(s), "\n") {
+		b.WriteString(indent + quote + line + "\n")
+	}
+}
+
+func writeTests(b *strings.Builder, t *TestResults) {
+	b.WriteString("\n" + testsSection + "\n\n" + statusLabel + t.status() + "\n")
+	if t == nil {
+		return
+	}
+	b.WriteByte('\n')
+	for _, count := range []struct {
+		label string
+		value *int64
+	}{{totalBullet, t.Total}, {passedBullet, t.Passed}, {failedBullet, t.Failed}} {
+		if count.value != nil {
+			b.WriteString(count.label + strconv.FormatInt(*count.value, 10) + "\n")
+		}
+	}
+}
+
+// status is the outcome of the tests with the marks by which Agentd's console
+// knows it. A count that was not given and follows from the other two counts as
+// given.
+func (t *TestResults) status() string {
+	const notReported = "❓ NOT REPORTED"
+	if t == nil {
+		return notReported
+	}
+	var passed, failed, total int64
+	for _, count := range []struct{ from, to *int64 }{{t.Passed, &passed}, {t.Failed, &failed}, {t.Total, &total}} {
+		if count.from != nil {
+			*count.to = *count.from
+		}
+	}
+	switch {
+	case t.Failed == nil && t.Passed == nil:
+		return notReported
+	case t.Failed == nil && total > passed && passed >= 0:
+		failed = total - passed
+	case t.Passed == nil && total > failed && failed >= 0:
+		passed = total - failed
+	}
+	switch {
+	case failed > 0 && passed > 0:
+		return "⚠️ PARTIAL"
+	case failed > 0:
+		return "❌ FAIL"
+	case failed == 0 && (passed > 0 || total > 0):
+		return "✅ PASS"
+	}
+	return notReported
+}
+
+func writeIssue(b *strings.Builder, issue Issue) {
+	b.WriteString("\n" + issueHeader + escapeLine(issue.Title) + "\n\n")
+	b.WriteString(severityBullet + escapeLine(string(issue.Severity)) + "\n")
+	b.WriteString(categoryBullet + escapeLine(issue.Category) + "\n")
+	switch {
+	case issue.File == "" && issue.Line != nil:
+		b.WriteString(lineBullet + strconv.FormatInt(*issue.Line, 10) + "\n")
+	case issue.File != "" && issue.Line != nil:
+		b.WriteString(fileBullet + codeSpan(escapeCode(issue.File)+":"+strconv.FormatInt(*issue.Line, 10)) + "\n")
+	case issue.File != "":
+		b.WriteString(fileBullet + codeSpan(escapeCode(issue.File)) + "\n")
+		if endsLikeLine.MatchString(issue.File) {
+			b.WriteString(lineBullet + noLine + "\n")
+		}
+	}
+	quoted := writeField(b, descriptionBullet, issue.Description)
+	if issue.Recommendation != "" {
+		if quoted {
+			b.WriteByte('\n')
+		}
+		writeField(b, recommendationBullet, issue.Recommendation)
+	}
+}
+
+// writeField writes a text behind its label, or, when it has several lines, as
+// a quote below it; quoted says which.
+func writeField(b *strings.Builder, label, text string) (quoted bool) {
+	if !strings.Contains(text, "\n") {
+		b.WriteString(label + " " + escapeLine(text) + "\n")
+		return false
+	}
+	b.WriteString(label + "\n\n")
+	writeQuote(b, "  ", text)
+	return true
+}

@@ -1,0 +1,196 @@
+package review
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Reading is what a REVIEW.md says.
+type Reading struct {
+	Verdict  Verdict  // "" when the file does not say, or not clearly; Problems then says why
+	Complete bool     // the file is as [Format] writes it, and Payload is everything in it
+	Payload  Payload  // of an incomplete reading: nothing
+	Warnings []string // those that stand in the file
+	Problems []string // what keeps the file from being read completely or clearly
+}
+
+// Read reads a REVIEW.md. A file that [Format] wrote is read without loss; it
+// may have been given a byte-order mark or CRLF line ends since. Of any other
+// file, hand-written or edited by hand, only the verdict is read: from its
+// verdict heading or section, at the start of a line, outside code, quotes and
+// HTML. A verdict that is stated twice or in two ways is no verdict but a
+// problem.
+func Read(data []byte) Reading {
+	if !utf8.Valid(data) {
+		return Reading{Problems: []string{"the file is not valid UTF-8"}}
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	text := strings.ReplaceAll(string(data), "\r\n", "\n")
+	p := parser{lines: strings.Split(text, "\n")}
+	payload, warned := p.file()
+	if p.failed == "" {
+		if _, _, err := Parse(codec.Of(payload), false); err != nil {
+			p.failed = tidegate.AsError(err).Message
+		} else if string(Format(payload, warned)) != text {
+			p.failed = "a value is not written as tidegate writes it"
+		}
+	}
+	if p.failed == "" {
+		return Reading{Verdict: payload.Verdict, Complete: true, Payload: payload, Warnings: warned}
+	}
+	verdict, problems := statedVerdict(p.lines)
+	if strings.HasPrefix(text, verdictHeader) {
+		problems = append(problems, "not the layout of tidegate, so only the verdict is read: "+p.failed)
+	}
+	return Reading{Verdict: verdict, Problems: problems}
+}
+
+// parser walks the lines of a file of our own layout. It skips blank lines,
+// because no line of a value is blank, and leaves the exactness to the
+// comparison with [Format].
+type parser struct {
+	lines  []string
+	next   int
+	failed string // the first thing that was not as expected
+}
+
+func (p *parser) fail(expected string) {
+	if p.failed == "" {
+		p.failed = fmt.Sprintf("line %d: expected %s", p.next+1, expected)
+	}
+}
+
+// has takes the next line if it begins with prefix, and returns what follows.
+func (p *parser) has(prefix string) (rest string, ok bool) {
+	if p.failed != "" {
+		return "", false
+	}
+	for p.next < len(p.lines) && p.lines[p.next] == "" {
+		p.next++
+	}
+	if p.next == len(p.lines) {
+		return "", false
+	}
+	if rest, ok = strings.CutPrefix(p.lines[p.next], prefix); ok {
+		p.next++
+	}
+	return rest, ok
+}
+
+// take is has for a line that must be there.
+func (p *parser) take(prefix string) string {
+	rest, ok := p.has(prefix)
+	if !ok {
+		p.fail(strconv.Quote(prefix))
+	}
+	return rest
+}
+
+func (p *parser) file() (payload Payload, warned []string) {
+	payload.Verdict = Verdict(unescapeLine(p.take(verdictHeader)))
+	payload.ChangeID = unescapeCode(p.span(p.take(changeBullet)))
+	p.take(issuesBullet)
+	p.take(verdictSection)
+	p.take("")
+	for range boxes {
+		p.take("- [")
+	}
+	p.take(summarySection)
+	payload.Summary = p.quote("")
+	p.take(testsSection)
+	p.take(statusLabel)
+	t := TestResults{Total: p.count(totalBullet), Passed: p.count(passedBullet), Failed: p.count(failedBullet)}
+	if t != (TestResults{}) {
+		payload.TestResults = &t
+	}
+	p.take(issuesSection)
+	p.has(noIssues)
+	for title, ok := p.has(issueHeader); ok; title, ok = p.has(issueHeader) {
+		payload.Issues = append(payload.Issues, p.issue(unescapeLine(title)))
+	}
+	if _, ok := p.has(warningsSection); ok {
+		for text, ok := p.has("- "); ok; text, ok = p.has("- ") {
+			warned = append(warned, unescapeLine(text))
+		}
+	}
+	if _, more := p.has(""); more {
+		p.next--
+		p.fail("the end of the file")
+	}
+	return payload, warned
+}
+
+func (p *parser) issue(title string) Issue {
+	issue := Issue{Title: title}
+	issue.Severity = Severity(unescapeLine(p.take(severityBullet)))
+	issue.Category = unescapeLine(p.take(categoryBullet))
+	issue.File, issue.Line = p.place()
+	issue.Description = p.field(p.take(descriptionBullet))
+	if text, ok := p.has(recommendationBullet); ok {
+		issue.Recommendation = p.field(text)
+	}
+	return issue
+}
+
+func (p *parser) place() (file string, line *int64) {
+	if text, ok := p.has(fileBullet); ok {
+		file = p.span(text)
+	}
+	if text, ok := p.has(lineBullet); ok {
+		if text != noLine {
+			line = p.integer(text)
+		}
+	} else if parts := endsLikeLine.FindStringSubmatch(file); parts != nil {
+		file, line = parts[1], p.integer(parts[2])
+	}
+	return unescapeCode(file), line
+}
+
+// field reads a text that stands behind its label or, as a quote, below it.
+func (p *parser) field(text string) string {
+	if text == "" {
+		return p.quote("  ")
+	}
+	return unescapeLine(strings.TrimPrefix(text, " "))
+}
+
+// quote reads a quoted text. A quote of one line is a one-line value.
+func (p *parser) quote(indent string) string {
+	lines := []string{p.take(indent + quote)}
+	for line, ok := p.has(indent + quote); ok; line, ok = p.has(indent + quote) {
+		lines = append(lines, line)
+	}
+	if len(lines) == 1 {
+		return unescapeLine(lines[0])
+	}
+	return unescapeText(strings.Join(lines, "\n"))
+}
+
+func (p *parser) span(text string) string {
+	inner, ok := codeSpanText(text)
+	if !ok {
+		p.fail("a code span")
+	}
+	return inner
+}
+
+func (p *parser) count(label string) *int64 {
+	if text, ok := p.has(label); ok {
+		return p.integer(text)
+	}
+	return nil
+}
+
+func (p *parser) integer(text string) *int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		p.fail("an integer")
+	}
+	return &n
+}

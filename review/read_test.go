@@ -1,0 +1,162 @@
+package review_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/review"
+)
+
+const filledSkeleton = `# Code Review Report: simplify-skills
+
+**Iteration**: 0
+
+## Summary
+
+Fine.
+
+## Best Practices Issues
+
+### Issue: [Title]
+- **Severity**: High | Medium | Low
+
+## Verdict
+
+- [ ] APPROVED - nothing to do
+- [x] NEEDS_CHANGES - two things are left
+- [ ] MAJOR_ISSUES - stop
+
+**Next Steps**: mend them
+`
+
+func TestVerdictOfHandWrittenFiles(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       review.Verdict
+		problem    string
+	}{
+		{"filled skeleton", filledSkeleton, review.NeedsFix, ""},
+		{"untouched skeleton", strings.Replace(filledSkeleton, "[x]", "[ ]", 1), "", "neither a checked box nor the word"},
+		{"only the chosen box", "# Review\n\n## Verdict\n- [x] APPROVED - good", review.Approved, ""},
+		{"word after a blank line, more sections", "# Code Review (Iteration 0)\n\n## Verdict\n\nNEEDS_CHANGES\n\n## Next Steps\n- go on\n", review.NeedsFix, ""},
+		{"verdict first", "# Review (Iteration 0)\n\n## Verdict\nNEEDS_CHANGES\n\n### HIGH\n- one\n", review.NeedsFix, ""},
+		{"the earlier tool's layout", "# Code Review (Iteration 1)\n\n## Issues\n\nNo issues found.\n\n## Verdict\nMAJOR_ISSUES\n\n**Next Steps**: stop\n", review.MajorIssues, ""},
+		{"our word by hand", "## Verdict\n\nNEEDS_FIX\n", review.NeedsFix, ""},
+		{"header with the word", "# Verdict: NEEDS_FIX\n\ntext\n", review.NeedsFix, ""},
+		{"header and boxes agree", "## Verdict: NEEDS_FIX\n\n- [ ] APPROVED\n- [x] NEEDS_CHANGES\n", review.NeedsFix, ""},
+		{"lower case", "## verdict\napproved\n", review.Approved, ""},
+		{"CRLF", "## Verdict\r\n\r\nAPPROVED\r\n", review.Approved, ""},
+		{"byte-order mark", "\ufeff## Verdict\nAPPROVED\n", review.Approved, ""},
+		{"no verdict", "# Review\n\nLooks good, approved.\n", "", "neither a verdict heading"},
+		{"empty", "", "", "neither a verdict heading"},
+		{"not UTF-8", "## Verdict\nAPPROVED\xff\n", "", "not valid UTF-8"},
+		{"contradictory sections", "## Verdict\nNEEDS_CHANGES\n\n## Verdict\nAPPROVED\n", "", "contradictory"},
+		{"repeated sections", "## Verdict\nAPPROVED\n\n## Verdict\nAPPROVED\n", "", "repeated"},
+		{"contradictory boxes", "## Verdict\n- [x] APPROVED\n- [x] MAJOR_ISSUES\n", "", "contradictory"},
+		{"repeated boxes", "## Verdict\n- [x] APPROVED\n- [x] APPROVED\n", "", "repeated"},
+		{"box against word", "## Verdict\nAPPROVED\n\n- [x] MAJOR_ISSUES\n", "", "contradictory"},
+		{"header against section", "# Verdict: APPROVED\n\n## Verdict\n\nNEEDS_FIX\n", "", "contradictory"},
+		{"box in another section", "## Notes\n- [x] APPROVED\n\n## Verdict\nMAJOR_ISSUES\n", "", "contradictory"},
+		{"with reservations", "## Verdict\nAPPROVED_WITH_COMMENTS\n", "", "neither a checked box"},
+		{"prefix of a sentence", "## Verdict\nApproved only after the fix\n", "", "neither a checked box"},
+		{"sentence over two lines", "## Verdict\nAPPROVED\nonly after the fix\n", "", "neither a checked box"},
+		{"end of a sentence", "## Verdict\nit is not\nAPPROVED\n", "", "neither a checked box"},
+		{"word in another section", "## Summary\n\nAPPROVED\n", "", "neither a verdict heading"},
+		{"in a fence", "```\n## Verdict\nAPPROVED\n```\n\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
+		{"in a longer fence", "~~~~\n~~~\n## Verdict\nAPPROVED\n~~~~\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
+		{"in a quote", "> ## Verdict\n> APPROVED\n\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
+		{"lazily in a quote", "## Verdict\n\n> it said\nAPPROVED\n\nMAJOR_ISSUES\n", review.MajorIssues, ""},
+		{"in a comment", "<!--\n## Verdict\n\nAPPROVED\n-->\n\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
+		{"in HTML", "<details>\n## Verdict\nAPPROVED\n\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
+		{"in pre", "<pre>\n\n## Verdict\n\nAPPROVED\n</pre>\n\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
+		{"in indented code", "    ## Verdict\n\n    APPROVED\n\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
+		{"box in prose", "it says [x] approved\n\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := review.Read([]byte(test.text))
+			if got.Complete {
+				t.Error("the reading is complete, want a verdict only")
+			}
+			if got.Verdict != test.want {
+				t.Errorf("verdict %v, want %v; problems %q", got.Verdict, test.want, got.Problems)
+			}
+			if all := strings.Join(got.Problems, "; "); !strings.Contains(all, test.problem) || test.problem == "" && test.want == "" {
+				t.Errorf("problems %q, want one with %q", all, test.problem)
+			}
+		})
+	}
+}
+
+func TestOurFilesSurviveLineEnds(t *testing.T) {
+	data := review.Format(sample(review.NeedsFix), []string{"a warning"})
+	crlf := append([]byte("\ufeff"), bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n"))...)
+	if got := review.Read(crlf); !got.Complete || got.Verdict != review.NeedsFix || len(got.Warnings) != 1 {
+		t.Errorf("got %+v, want a complete reading", got)
+	}
+}
+
+func TestEditedFilesAreNotCompletelyRead(t *testing.T) {
+	whole := string(review.Format(sample(review.NeedsFix), nil))
+	for _, test := range []struct {
+		name, from, to string
+		want           review.Verdict
+	}{
+		{"a note at the end", "-race.\n", "-race.\n\nA note.\n", review.NeedsFix},
+		{"a forged issue", "## Issues\n", "## Issues\n\n### Issue: forged\n", review.NeedsFix},
+		{"a count that is wrong", "1 high", "0 high", review.NeedsFix},
+		{"an escape taken away", "Adds a cache", "<b>", review.NeedsFix},
+		{"a severity that is none", "- **Severity**: High", "- **Severity**: Huge", review.NeedsFix},
+		{"another header", "# Verdict: NEEDS_FIX", "# Verdict: APPROVED", ""},
+		{"a header that is none", "# Verdict: NEEDS_FIX", "# Verdict: LGTM", review.NeedsFix},
+		{"another box", "- [ ] APPROVED", "- [x] APPROVED", ""},
+		{"another word", "\nNEEDS_CHANGES\n", "\nAPPROVED\n", ""},
+		{"no final newline", "Bound it.\n", "Bound it.", review.NeedsFix},
+		{"status of the tests", "⚠️ PARTIAL", "✅ PASS", review.NeedsFix},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			edited := strings.Replace(whole, test.from, test.to, 1)
+			if edited == whole {
+				t.Fatalf("%q is not in the file", test.from)
+			}
+			got := review.Read([]byte(edited))
+			if got.Complete || got.Verdict != test.want || len(got.Problems) == 0 {
+				t.Errorf("complete %v, verdict %v, problems %q; want incomplete, %v, some", got.Complete, got.Verdict, got.Problems, test.want)
+			}
+		})
+	}
+}
+
+func TestOurFilesStateTheirVerdictToAnyStrictReader(t *testing.T) {
+	for _, verdict := range verdicts {
+		for _, text := range hostile {
+			if blank(text) {
+				continue
+			}
+			p := sample(verdict)
+			for _, field := range fields {
+				field.set(&p, text)
+			}
+			// A line at the end leaves only the verdict to be read.
+			got := review.Read(append(review.Format(p, nil), "\nnote\n"...))
+			if got.Complete || got.Verdict != verdict {
+				t.Fatalf("%q: verdict %v, want %v; problems %q", text, got.Verdict, verdict, got.Problems)
+			}
+		}
+	}
+}
+
+func TestShowReportsADisagreement(t *testing.T) {
+	shown := review.Show("REVIEW.md", []byte("it says [x] approved\n\n## Verdict\nMAJOR_ISSUES\n"))
+	if shown.Verdict != "MAJOR_ISSUES" || shown.AgentdVerdict != "APPROVED" || shown.Agree || shown.Passed() {
+		t.Errorf("got %+v", shown)
+	}
+	shown = review.Show("REVIEW.md", []byte("\xff"))
+	if shown.Verdict != "UNKNOWN" || shown.AgentdVerdict != review.Unreadable || shown.Passed() {
+		t.Errorf("not UTF-8: got %+v", shown)
+	}
+	shown = review.Show("REVIEW.md", review.Format(sample(review.Approved), nil))
+	if !shown.Passed() || !shown.Agree || !shown.Complete {
+		t.Errorf("approved: got %+v", shown)
+	}
+}

@@ -1,0 +1,200 @@
+package review
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate/report"
+)
+
+// Report is the review for people and programs: one case with a finding for
+// every issue and, where the file is not as it should be, one for the verdict.
+func (s Shown) Report() report.Report {
+	r := report.Report{
+		Name:    "review",
+		Title:   "Code review",
+		Summary: fmt.Sprintf("%s, %s", s.Verdict, s.Counts.words()),
+		Status:  report.PassIf(s.Passed()),
+		Rules:   rules(s.Issues),
+	}
+	if s.ChangeID != "" {
+		r.Title = "Code review of " + s.ChangeID
+	}
+	fields := report.Fields{{Name: "Verdict", Value: s.Verdict, Mark: r.Status}}
+	if !s.Agree {
+		fields = append(fields, report.Field{Name: "Agentd reads", Value: s.AgentdVerdict, Mark: report.Warn})
+	}
+	if s.Complete {
+		fields = append(fields, report.Field{Name: "Tests", Value: s.TestResults.words()})
+	}
+	r.Add(fields)
+	if s.Summary != "" {
+		r.Add(report.Heading("Summary"), report.Paragraph(s.Summary))
+	}
+	if len(s.Issues)+len(s.Problems) > 0 || !s.Agree {
+		r.Add(report.Heading("Issues"), report.Findings{})
+	}
+	if len(s.Warnings) > 0 {
+		r.Add(report.Heading("Warnings"), report.Bullets(s.Warnings))
+	}
+	r.AddCase(report.Case{Name: s.caseName(), File: s.ReviewPath, Status: r.Status, Note: s.Verdict, Findings: findings(s.Issues)})
+	if doubts := s.doubts(); len(doubts) > 0 {
+		r.AddCase(report.Case{Name: "verdict", File: s.ReviewPath, Status: report.Fail, Findings: doubts})
+	}
+	r.Properties = s.properties()
+	return r
+}
+
+func (s Shown) caseName() string {
+	if s.ChangeID == "" {
+		return "review"
+	}
+	return s.ChangeID
+}
+
+// doubts are what keeps the verdict from being clear.
+func (s Shown) doubts() []report.Finding {
+	var doubts []report.Finding
+	for _, problem := range s.Problems {
+		doubts = append(doubts, report.Finding{Rule: "review-file", Level: report.LevelWarning, Message: problem})
+	}
+	if !s.Agree {
+		doubts = append(doubts, report.Finding{
+			Rule: "verdict-disagreement", Level: report.LevelError,
+			Message: fmt.Sprintf("the file says %s, but Agentd reads %s", s.Verdict, s.AgentdVerdict),
+			Help:    "Write the review again with `tidegate review create`.",
+		})
+	}
+	return doubts
+}
+
+func (s Shown) properties() []report.Property {
+	properties := []report.Property{{Name: "verdict", Value: s.Verdict}, {Name: "agentd_verdict", Value: s.AgentdVerdict}}
+	if s.Complete {
+		properties = append(properties, report.Property{Name: "change_id", Value: s.ChangeID}, report.Property{Name: "summary", Value: s.Summary})
+	}
+	if t := s.TestResults; t != nil {
+		for _, count := range []struct {
+			name  string
+			value *int64
+		}{{"tests_passed", t.Passed}, {"tests_failed", t.Failed}, {"tests_total", t.Total}} {
+			if count.value != nil {
+				properties = append(properties, report.Property{Name: count.name, Value: strconv.FormatInt(*count.value, 10)})
+			}
+		}
+	}
+	for _, warning := range s.Warnings {
+		properties = append(properties, report.Property{Name: "warning", Value: warning})
+	}
+	return properties
+}
+
+// levels are the severities in the words of a report.
+var levels = map[Severity]report.Level{High: report.LevelError, Medium: report.LevelWarning, Low: report.LevelNote}
+
+func findings(issues []Identified) []report.Finding {
+	var out []report.Finding
+	for _, issue := range issues {
+		f := report.Finding{
+			Rule:       rule(issue.Category),
+			Level:      levels[issue.Severity],
+			Title:      issue.Title,
+			Message:    issue.Description,
+			Help:       issue.Recommendation,
+			Category:   issue.Category,
+			File:       issue.File,
+			ID:         issue.ID,
+			Properties: []report.Property{{Name: "severity", Value: string(issue.Severity)}},
+		}
+		if issue.Line != nil {
+			f.Line = int(*issue.Line)
+			if *issue.Line < 1 || issue.File == "" {
+				// The line belongs to no file, or to none that exists.
+				f.Line = 0
+				f.Properties = append(f.Properties, report.Property{Name: "line", Value: strconv.FormatInt(*issue.Line, 10)})
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// rule is the id of the rule that all issues of one category come under.
+func rule(category string) string {
+	return "review-" + strings.ReplaceAll(strings.ToLower(category), " ", "-")
+}
+
+// rules explains the categories of the issues, in order of appearance.
+func rules(issues []Identified) []report.Rule {
+	var out []report.Rule
+	seen := map[string]bool{}
+	for _, issue := range issues {
+		if id := rule(issue.Category); !seen[id] {
+			seen[id] = true
+			out = append(out, report.Rule{ID: id, Short: issue.Category + " issues found by the reviewer"})
+		}
+	}
+	return out
+}
+
+func (c Counts) words() string {
+	if c.Total() == 0 {
+		return "no issues"
+	}
+	return fmt.Sprintf("%d high, %d medium, %d low", c.High, c.Medium, c.Low)
+}
+
+func (t *TestResults) words() string {
+	if t == nil {
+		return "not reported"
+	}
+	var parts []string
+	for _, count := range []struct {
+		value *int64
+		word  string
+	}{{t.Passed, "passed"}, {t.Failed, "failed"}, {t.Total, "total"}} {
+		if count.value != nil {
+			parts = append(parts, fmt.Sprintf("%d %s", *count.value, count.word))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Report lists what is new, still there and gone.
+func (d Difference) Report() report.Report {
+	r := report.Report{
+		Name:    "review_diff",
+		Title:   "Issues since the earlier review",
+		Summary: fmt.Sprintf("%d new, %d still there, %d gone", len(d.New), len(d.Still), len(d.Gone)),
+		Rules:   rules(append(append([]Identified{}, d.New...), d.Still...)),
+	}
+	table := report.NewTable("Id", "Severity", "Category", "Title", "Place")
+	for _, group := range []struct {
+		name   string
+		issues []Identified
+		status report.Status
+	}{{"new", d.New, report.Fail}, {"still there", d.Still, report.Warn}, {"gone", d.Gone, report.Pass}} {
+		c := report.Case{Name: group.name, Status: report.None}
+		for _, issue := range group.issues {
+			table.Row(group.status, issue.ID, issue.Severity, issue.Category, issue.Title, issue.place())
+			c.Status = group.status
+		}
+		if group.status != report.Pass {
+			c.Findings = findings(group.issues)
+		}
+		r.AddCase(c)
+	}
+	if len(table.Rows) > 0 {
+		r.Add(table)
+	}
+	return r
+}
+
+func (i Issue) place() report.Place {
+	p := report.Place{File: i.File}
+	if i.Line != nil && i.File != "" {
+		p.Line = int(*i.Line)
+	}
+	return p
+}

@@ -1,0 +1,114 @@
+// Package review is the pure part of code review: the payload that a reviewer
+// submits, the REVIEW.md that is made of it, the way back from the file to the
+// payload, ids by which an issue is recognised in the next review, and the
+// review as a report.
+//
+// Whatever a reviewer typed is quoted, never interpreted. A REVIEW.md that
+// [Format] wrote has the verdict of its payload for [Read] and for the rule by
+// which Agentd reads such files ([AgentdVerdict]), whatever the texts say.
+//
+// The package opens no file and knows no change, no history and no face.
+package review
+
+// Verdict is the outcome of a review. The empty verdict means that a file does
+// not say, or not clearly, what the outcome is.
+type Verdict string
+
+// The verdicts.
+const (
+	Approved    Verdict = "APPROVED"
+	NeedsFix    Verdict = "NEEDS_FIX"
+	MajorIssues Verdict = "MAJOR_ISSUES"
+)
+
+// Verdicts are the verdicts that a payload may have, in the order of the data
+// model.
+var Verdicts = []string{string(Approved), string(NeedsFix), string(MajorIssues)}
+
+// String is the verdict's own word, UNKNOWN for the empty verdict.
+func (v Verdict) String() string {
+	if v == "" {
+		return "UNKNOWN"
+	}
+	return string(v)
+}
+
+// token is the word by which Agentd knows the verdict.
+func (v Verdict) token() string {
+	if v == NeedsFix {
+		return "NEEDS_CHANGES"
+	}
+	return string(v)
+}
+
+// Severity says how much an issue matters.
+type Severity string
+
+// The severities.
+const (
+	High   Severity = "High"
+	Medium Severity = "Medium"
+	Low    Severity = "Low"
+)
+
+// Severities are the severities from the gravest down; issues stand in this
+// order in the file.
+var Severities = []string{string(High), string(Medium), string(Low)}
+
+// Categories are the documented categories. A payload may use any other text;
+// these are recognised in any letter case.
+var Categories = []string{"Bug", "Security", "Performance", "Style"}
+
+// Payload is what a reviewer submits.
+type Payload struct {
+	ChangeID    string       `json:"change_id"`
+	Verdict     Verdict      `json:"verdict"`
+	Summary     string       `json:"summary"`
+	TestResults *TestResults `json:"test_results,omitempty"`
+	Issues      []Issue      `json:"issues"`
+}
+
+// TestResults are the counts of the tests that the reviewer ran. A nil count
+// was not given.
+type TestResults struct {
+	Passed *int64 `json:"passed,omitempty"`
+	Failed *int64 `json:"failed,omitempty"`
+	Total  *int64 `json:"total,omitempty"`
+}
+
+// Issue is one thing that the reviewer found.
+type Issue struct {
+	Title          string   `json:"title"`
+	Severity       Severity `json:"severity"`
+	Category       string   `json:"category"`
+	File           string   `json:"file,omitempty"`
+	Line           *int64   `json:"line,omitempty"`
+	Description    string   `json:"description"`
+	Recommendation string   `json:"recommendation,omitempty"`
+}
+
+// Counts is the number of issues of each severity.
+type Counts struct {
+	High   int `json:"high"`
+	Medium int `json:"medium"`
+	Low    int `json:"low"`
+}
+
+// Total is the number of all issues.
+func (c Counts) Total() int { return c.High + c.Medium + c.Low }
+
+// Counts counts the issues of each severity.
+func (p Payload) Counts() Counts {
+	var c Counts
+	for _, issue := range p.Issues {
+		switch issue.Severity {
+		case High:
+			c.High++
+		case Medium:
+			c.Medium++
+		case Low:
+			c.Low++
+		}
+	}
+	return c
+}

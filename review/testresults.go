@@ -1,0 +1,55 @@
+package review
+
+import (
+	"math/big"
+
+	"github.com/tidegate/tidegate/codec"
+)
+
+// tests reads test_results and asks about counts that cannot be or do not fit
+// the verdict.
+func (c *checker) tests(v *codec.Value, verdict Verdict) *TestResults {
+	if !given(v) {
+		return nil
+	}
+	if v.Kind() != codec.Object {
+		c.violate("test_results", "must be an object, got %s", describe(v))
+		return nil
+	}
+	t := &TestResults{}
+	t.Passed = c.count("test_results.passed", v.Get("passed"))
+	t.Failed = c.count("test_results.failed", v.Get("failed"))
+	if t.Failed != nil && *t.Failed > 0 && verdict == Approved {
+		c.question("test_results.failed", "is %d, but the verdict is APPROVED", *t.Failed)
+	}
+	t.Total = c.count("test_results.total", v.Get("total"))
+	c.addUp(t)
+	if t.Total != nil && *t.Total == 0 && verdict == Approved {
+		c.question("test_results.total", "is 0, but the verdict is APPROVED")
+	}
+	c.unknownKeys("test_results", v, testKeys)
+	return t
+}
+
+func (c *checker) count(field string, v *codec.Value) *int64 {
+	n := c.integer(field, v)
+	if n != nil && *n < 0 {
+		c.question(field, "is %d, but a count is at least 0", *n)
+	}
+	return n
+}
+
+func (c *checker) addUp(t *TestResults) {
+	switch {
+	case t.Total == nil:
+	case t.Passed != nil && t.Failed != nil:
+		sum := new(big.Int).Add(big.NewInt(*t.Passed), big.NewInt(*t.Failed))
+		if sum.Cmp(big.NewInt(*t.Total)) != 0 {
+			c.question("test_results.total", "is %d, but passed %d and failed %d make %s", *t.Total, *t.Passed, *t.Failed, sum)
+		}
+	case t.Passed != nil && *t.Passed > *t.Total:
+		c.question("test_results.total", "is %d, but passed is %d", *t.Total, *t.Passed)
+	case t.Failed != nil && *t.Failed > *t.Total:
+		c.question("test_results.total", "is %d, but failed is %d", *t.Total, *t.Failed)
+	}
+}
