@@ -1,0 +1,173 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// LedgerFile lists the runs that were made in a home, one line each. It lies
+// beside the runs.
+const LedgerFile = "runs-ledger.jsonl"
+
+var initFolders = []string{"wave-1", "wave-2", "citations", "summaries", "synthesis", "logs", "operator", "run-config"}
+
+// Create is the tool deep_research_run_init: it makes the folder of a run under
+// home, or under root_override. The folder appears whole or not at all, and of
+// two callers with one id one makes it. With the arguments that an existing run
+// was made with it answers created false and leaves the run as it is.
+//
+// It returns INVALID_ARGS, PATH_TRAVERSAL, ALREADY_EXISTS_CONFLICT and
+// WRITE_FAILED; nothing is left behind then.
+func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitResult, error) {
+	if err := in.check(clock, home); err != nil {
+		return InitResult{}, err
+	}
+	root, now := filepath.Join(in.RootOverride, in.RunID), clock.Stamp()
+	out := in.result(root)
+	err := artifact.CreateFolder("root", root, func(d *artifact.Draft) error { return in.fill(d, clock, root, now) })
+	switch {
+	case err == nil:
+		out.Created = true
+	case errors.Is(err, fs.ErrExist):
+		if now, err = in.sameAs(root); err != nil {
+			return InitResult{}, err
+		}
+	default:
+		return InitResult{}, err
+	}
+	if err := in.enterInLedger(ctx, clock, root, now, out.Created); err != nil {
+		out.Ledger.Error = tidegate.AsError(err).Message
+	} else {
+		out.Ledger.Written = true
+	}
+	return out, nil
+}
+
+func (in *InitInput) fill(d *artifact.Draft, clock Clock, root, now string) error {
+	digests := tidegate.Details{}
+	for _, doc := range in.documents(root, now) {
+		if doc.check != nil {
+			if err := doc.check(doc.doc); err != nil {
+				return err
+			}
+		}
+		data, err := codec.MarshalFile(doc.doc)
+		if err != nil {
+			return err
+		}
+		if err := d.Write(doc.name, data); err != nil {
+			return err
+		}
+		digests = append(digests, tidegate.Detail{Key: doc.label + "_digest", Value: codec.DigestBytes(data)})
+	}
+	for _, name := range initFolders {
+		if err := d.MakeFolder(name); err != nil {
+			return err
+		}
+	}
+	fields := append(tidegate.D("manifest_revision", 1, "gates_revision", 1), digests...)
+	return d.Log(AuditFile, auditLine(clock, now, "run_init", in.RunID, fields))
+}
+
+// sameAs compares the arguments with the run that is there already and returns
+// when it was made, or ALREADY_EXISTS_CONFLICT with what differs.
+func (in *InitInput) sameAs(root string) (created string, err error) {
+	conflict := func(problem string, differs ...string) error {
+		details := tidegate.D("run_id", in.RunID, "root", root)
+		if len(differs) > 0 {
+			details = append(details, tidegate.Detail{Key: "differs", Value: differs})
+		}
+		return tidegate.Errorf(tidegate.AlreadyExistsConflict, details, "%s already exists and %s", root, problem)
+	}
+	r, err := Open(filepath.Join(root, ManifestFile), "mode", "query.text", "created_at")
+	if err != nil {
+		return "", conflict("is no run that can be opened: " + tidegate.AsError(err).Message)
+	}
+	defer r.Close()
+	if _, err := r.Gates(); err != nil {
+		return "", conflict("has no usable gates: " + tidegate.AsError(err).Message)
+	}
+	policy, err := r.Policy()
+	if err != nil {
+		return "", err
+	}
+	var differs []string
+	note := func(same bool, name string) {
+		if !same {
+			differs = append(differs, name)
+		}
+	}
+	m := r.Manifest()
+	note(m.ID() == in.RunID, "run_id")
+	note(m.Query() == in.Query, "query")
+	note(m.Mode() == in.Mode, "mode")
+	note(m.Sensitivity() == in.Sensitivity, "sensitivity")
+	for _, l := range in.Limits.table() {
+		has, _ := m.Limit(l.name)
+		note(l.given == nil || has == float64(*l.given), "limits."+l.name)
+	}
+	note(policy.RequireBoundGates == in.RequireBoundGates, requireBoundGates)
+	if len(differs) > 0 {
+		return "", conflict("was made with other arguments", differs...)
+	}
+	return m.doc.Get("created_at").Str(), nil
+}
+
+// enterInLedger adds the run's line to the ledger of its home. For a run that
+// was there before it first looks whether the line is: a process that was killed
+// between making the run and entering it left that to the next.
+func (in *InitInput) enterInLedger(ctx context.Context, clock Clock, root, now string, created bool) error {
+	home, err := artifact.Open("home", filepath.Dir(root))
+	if err != nil {
+		return err
+	}
+	defer home.Close()
+	lock, err := home.Lock(ctx, clock.Now)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	if !created {
+		entered, err := inLedger(home, in.RunID)
+		if err != nil || entered {
+			return err
+		}
+	}
+	line := tidegate.D("ts", now, "run_id", in.RunID, "root", root, "session_id", nil,
+		"query", in.Query, "mode", in.Mode, "sensitivity", in.Sensitivity)
+	if clock.Pinned {
+		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
+	}
+	tx := lock.Begin()
+	tx.Log(LedgerFile, line)
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return tx.LogError()
+}
+
+func inLedger(home *artifact.Folder, runID string) (bool, error) {
+	file, err := home.Open(LedgerFile)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	defer file.Close()
+	for line, err := range artifact.ReadLog(file) {
+		if err != nil {
+			return false, err
+		}
+		if doc, err := codec.Parse(line.Text); err == nil && doc.Get("run_id").Str() == runID {
+			return true, nil
+		}
+	}
+	return false, nil
+}

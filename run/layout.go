@@ -1,0 +1,99 @@
+package run
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Files whose place no manifest changes.
+const (
+	ManifestFile        = "manifest.json"
+	ScopeFile           = "operator/scope.json"
+	PolicyFile          = "run-config/policy.json"
+	AuditFile           = "logs/audit.jsonl"
+	RetryDirectivesFile = "retry/retry-directives.json"
+)
+
+// layoutPaths are the keys of artifacts.paths with their defaults, in the order
+// of the schema. The last two are honoured where they stand but not written by
+// init, so that the earlier system reads our manifests as its own.
+var layoutPaths = []struct {
+	key, fallback string
+	written       bool
+}{
+	{"wave1_dir", "wave-1", true},
+	{"wave2_dir", "wave-2", true},
+	{"citations_dir", "citations", true},
+	{"summaries_dir", "summaries", true},
+	{"synthesis_dir", "synthesis", true},
+	{"logs_dir", "logs", true},
+	{"gates_file", "gates.json", true},
+	{"perspectives_file", "perspectives.json", true},
+	{"citations_file", "citations/citations.jsonl", true},
+	{"summary_pack_file", "summaries/summary-pack.json", true},
+	{"pivot_file", "pivot.json", true},
+	{"wave_review_report_file", "wave-review.json", false},
+	{"review_bundle_file", "review/review-bundle.json", false},
+}
+
+// Layout is where a run keeps things: names under its root, with slashes, as
+// the manifest's artifacts.paths says and by default where it says nothing. A
+// name that leads out of the root is kept as it is; the folder refuses it with
+// PATH_NOT_ALLOWED when it is used.
+type Layout struct {
+	Wave1Dir, Wave2Dir, CitationsDir, SummariesDir, SynthesisDir, LogsDir string
+	Gates, Perspectives, Citations, SummaryPack, Pivot                    string
+	WaveReview, ReviewBundle                                              string
+}
+
+func layoutDefault(key string) string {
+	for _, p := range layoutPaths {
+		if p.key == key {
+			return p.fallback
+		}
+	}
+	panic("run: no path " + key)
+}
+
+func layoutOf(root string, paths *codec.Value) Layout {
+	name := func(key string) string {
+		if given := strings.TrimSpace(paths.Get(key).Str()); given != "" {
+			return under(root, given)
+		}
+		return layoutDefault(key)
+	}
+	return Layout{
+		Wave1Dir: name("wave1_dir"), Wave2Dir: name("wave2_dir"), CitationsDir: name("citations_dir"),
+		SummariesDir: name("summaries_dir"), SynthesisDir: name("synthesis_dir"), LogsDir: name("logs_dir"),
+		Gates: name("gates_file"), Perspectives: name("perspectives_file"), Citations: name("citations_file"),
+		SummaryPack: name("summary_pack_file"), Pivot: name("pivot_file"),
+		WaveReview: name("wave_review_report_file"), ReviewBundle: name("review_bundle_file"),
+	}
+}
+
+// Synthesis is the name of the report that review and gate E judge.
+func (l Layout) Synthesis() string { return l.SynthesisDir + "/final-synthesis.md" }
+
+// under makes a path relative to root when it lies there; one that does not
+// stays as it is.
+func under(root, path string) string {
+	if !filepath.IsAbs(path) {
+		return filepath.ToSlash(filepath.Clean(path))
+	}
+	rel, err := filepath.Rel(root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}
+
+// rootOf is the run root: artifacts.root when it is absolute, else the folder
+// of the manifest.
+func rootOf(manifestPath string, doc *codec.Value) string {
+	if root := strings.TrimSpace(doc.Get("artifacts").Get("root").Str()); filepath.IsAbs(root) {
+		return filepath.Clean(root)
+	}
+	return filepath.Dir(manifestPath)
+}

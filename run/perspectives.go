@@ -1,0 +1,100 @@
+package run
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/perspective"
+)
+
+// PerspectivesInput are the arguments of [PerspectivesWrite].
+type PerspectivesInput struct {
+	PerspectivesPath string       `json:"perspectives_path"`
+	Value            *codec.Value `json:"value"`
+	Reason           string       `json:"reason"`
+}
+
+// PerspectivesResult is the result of [PerspectivesWrite].
+type PerspectivesResult struct {
+	OK           codec.True `json:"ok"`
+	Path         string     `json:"path"`
+	AuditWritten bool       `json:"audit_written"`
+	AuditPath    string     `json:"audit_path,omitzero"`
+	AuditError   string     `json:"audit_error,omitzero"`
+}
+
+// PerspectivesWrite is the tool deep_research_perspectives_write: it checks a
+// whole perspectives.v1 document and writes it as it is given. Where a manifest
+// lies beside it, the document must belong to that run and be written where the
+// run keeps its perspectives, or, for a second wave, in the folder of a wave.
+//
+// It returns INVALID_ARGS, SCHEMA_VALIDATION_FAILED, INVALID_STATE (another
+// run's id), NOT_FOUND (no such folder), PATH_NOT_ALLOWED, LOCK_HELD and
+// WRITE_FAILED.
+func PerspectivesWrite(ctx context.Context, clock Clock, in PerspectivesInput) (PerspectivesResult, error) {
+	if err := CheckPath("perspectives_path", in.PerspectivesPath); err != nil {
+		return PerspectivesResult{}, err
+	}
+	if in.Value.Kind() != codec.Object {
+		return PerspectivesResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("value", in.Value), "value must be a perspectives.v1 document")
+	}
+	if err := CheckText("reason", in.Reason); err != nil {
+		return PerspectivesResult{}, err
+	}
+	if err := perspective.Check(in.Value); err != nil {
+		return PerspectivesResult{}, err
+	}
+	root, err := rootAbove(in.PerspectivesPath, in.Value.Get("run_id").Str())
+	if err != nil {
+		return PerspectivesResult{}, err
+	}
+	folder, err := artifact.Open("perspectives_path", root)
+	if err != nil {
+		return PerspectivesResult{}, renamed(err, "perspectives_path", in.PerspectivesPath)
+	}
+	defer folder.Close()
+	name := nameIn(root, in.PerspectivesPath)
+	if name == ManifestFile || name == layoutDefault("gates_file") {
+		return PerspectivesResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("perspectives_path", in.PerspectivesPath),
+			"%s is not a place for perspectives", name)
+	}
+	audit, err := update(ctx, folder, clock, &Update{runID: in.Value.Get("run_id").Str()}, func(u *Update) error {
+		u.Audit("perspectives_write", tidegate.D("reason", strings.TrimSpace(in.Reason), "path", in.PerspectivesPath,
+			"value_digest", codec.Digest(in.Value)))
+		return u.WriteJSON(name, in.Value)
+	})
+	if err != nil {
+		return PerspectivesResult{}, err
+	}
+	out := PerspectivesResult{Path: in.PerspectivesPath, AuditWritten: audit.Written, AuditError: audit.Problem}
+	if audit.Written {
+		out.AuditPath = audit.Path
+	}
+	return out, nil
+}
+
+// rootAbove is the root of the run that a file belongs to: its own folder or
+// the one above it, whichever holds a manifest, and its own folder when neither
+// does. It returns INVALID_STATE when that manifest is another run's.
+func rootAbove(path, runID string) (string, error) {
+	folder := filepath.Dir(path)
+	for _, candidate := range []string{folder, filepath.Dir(folder)} {
+		r, err := Open(filepath.Join(candidate, ManifestFile))
+		if err != nil {
+			continue
+		}
+		defer r.Close()
+		if r.ID() != runID {
+			return "", tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "perspectives_run_id", runID),
+				"the perspectives belong to run %q, the manifest beside them to run %q", runID, r.ID())
+		}
+		if nameIn(r.Root(), path) != "" {
+			return r.Root(), nil
+		}
+	}
+	return folder, nil
+}

@@ -1,0 +1,81 @@
+package run
+
+import (
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// PolicyVersion is the schema_version of a run policy.
+const PolicyVersion = "run_policy.v1"
+
+const requireBoundGates = "require_bound_gates"
+
+// stageTimeouts are the default budgets of the stages, in seconds.
+var stageTimeouts = map[Stage]int64{
+	Init: 120, Perspectives: 86400, Wave1: 600, Pivot: 120, Wave2: 600,
+	Citations: 600, Summaries: 600, Synthesis: 600, Review: 300, Finalize: 120,
+}
+
+// Where a policy's values come from.
+const (
+	PolicyRead          = "policy"
+	PolicyMissing       = "default_missing"
+	PolicyInvalidJSON   = "default_invalid_json"
+	PolicyInvalidSchema = "default_invalid_schema"
+)
+
+// Policy is what the rules read from run-config/policy.json. Reading it never
+// fails on its content: each bad or missing value is its default, and Source
+// says where the values come from.
+type Policy struct {
+	Source   string
+	timeouts map[Stage]int64
+	// RequireBoundGates demands that every gate says what it judged. It is off
+	// where there is no policy, and on where there is one that cannot be read,
+	// so that spoiling the file does not switch the demand off.
+	RequireBoundGates bool
+}
+
+// Timeout is how long a stage may go without progress.
+func (p Policy) Timeout(stage Stage) time.Duration {
+	if seconds, ok := p.timeouts[stage]; ok {
+		return time.Duration(seconds) * time.Second
+	}
+	return time.Duration(stageTimeouts[stage]) * time.Second
+}
+
+func parsePolicy(data []byte) Policy {
+	doc, err := codec.Parse(data)
+	if err != nil {
+		return Policy{Source: PolicyInvalidJSON, RequireBoundGates: true}
+	}
+	if doc.Get("schema_version").Str() != PolicyVersion {
+		return Policy{Source: PolicyInvalidSchema, RequireBoundGates: true}
+	}
+	p := Policy{Source: PolicyRead, RequireBoundGates: doc.Get(requireBoundGates).Bool(), timeouts: map[Stage]int64{}}
+	for _, stage := range Stages {
+		const century = 100 * 366 * 24 * 3600 // what a Duration holds with room to spare
+		if n, ok := doc.Get("stage_timeouts_seconds_v1").Get(string(stage)).Int(); ok && n > 0 && n <= century {
+			p.timeouts[stage] = n
+		}
+	}
+	return p
+}
+
+func newPolicy(requireBound bool) *codec.Value {
+	timeouts := codec.NewObject()
+	for _, stage := range Stages {
+		timeouts.Set(string(stage), codec.Of(stageTimeouts[stage]))
+	}
+	return codec.Of(tidegate.D(
+		"schema_version", PolicyVersion,
+		"stage_timeouts_seconds_v1", timeouts,
+		"citations_ladder_policy_v1", tidegate.D(
+			"direct_fetch_timeout_ms", 5000, "endpoint_timeout_ms", 5000, "max_redirects", 5, "max_body_bytes", 2097152,
+			"direct_fetch_max_attempts", 1, "bright_data_max_attempts", 1, "apify_max_attempts", 1,
+			"backoff_initial_ms", 100, "backoff_multiplier", 2, "backoff_max_ms", 1000),
+		"run_lock_policy_v1", tidegate.D("lease_seconds", 120, "heartbeat_interval_ms", 30000, "heartbeat_max_failures", 1),
+		requireBoundGates, requireBound))
+}

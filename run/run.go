@@ -1,0 +1,198 @@
+package run
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Run is an opened run: its manifest as it was when it was opened, and its
+// folder. [Run.Update] reads again under the lock.
+type Run struct {
+	path     string // of the manifest, as given
+	name     string // of the manifest in folder; "" when it lies elsewhere
+	uses     []string
+	manifest Manifest
+	layout   Layout
+	folder   *artifact.Folder
+}
+
+// Open opens the run of the manifest at an absolute path. Reading is tolerant:
+// it demands schema_version, run_id and the fields in uses (written as
+// [codec.Shape.Using] takes them: "limits.max_summary_kb"), and of every other
+// known field the right type where it is there.
+//
+// It returns INVALID_ARGS, NOT_FOUND, READ_FAILED and INVALID_JSON with
+// manifest_path in their details, SCHEMA_VALIDATION_FAILED with the path of the
+// field, and NOT_FOUND with run_root when the folder that the manifest names is
+// not there.
+func Open(manifestPath string, uses ...string) (*Run, error) {
+	if err := CheckPath("manifest_path", manifestPath); err != nil {
+		return nil, err
+	}
+	data, err := artifact.ReadFile("manifest_path", manifestPath)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{path: manifestPath, uses: append([]string{"schema_version", "run_id"}, uses...)}
+	if r.manifest, err = r.parseManifest(data); err != nil {
+		return nil, err
+	}
+	root := rootOf(manifestPath, r.manifest.doc)
+	if r.folder, err = artifact.Open("run_root", root); err != nil {
+		return nil, err
+	}
+	r.layout = layoutOf(root, r.manifest.doc.Get("artifacts").Get("paths"))
+	r.name = nameIn(root, manifestPath)
+	return r, nil
+}
+
+func (r *Run) parseManifest(data []byte) (Manifest, error) {
+	doc, err := Parse("manifest_path", r.path, data)
+	if err != nil {
+		return Manifest{}, err
+	}
+	return Manifest{doc}, ManifestShape.Using(r.uses...).Check(doc)
+}
+
+// nameIn is the name of a file in the folder root, "" when it does not lie
+// there. Two spellings of one folder, by a symbolic link, are one folder.
+func nameIn(root, path string) string {
+	if name := under(root, path); filepath.IsLocal(name) {
+		return name
+	}
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	realRoot, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return ""
+	}
+	realDir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	if name := under(realRoot, filepath.Join(realDir, filepath.Base(path))); filepath.IsLocal(name) {
+		return name
+	}
+	return ""
+}
+
+// Close gives the run's folder back.
+func (r *Run) Close() error { return r.folder.Close() }
+
+// ManifestPath is the path by which the run was opened.
+func (r *Run) ManifestPath() string { return r.path }
+
+// Manifest is the manifest as it was read when the run was opened.
+func (r *Run) Manifest() Manifest { return r.manifest }
+
+// ID is the run's id.
+func (r *Run) ID() string { return r.manifest.ID() }
+
+// Root is the absolute path of the run's folder.
+func (r *Run) Root() string { return r.folder.Path() }
+
+// Folder is the run's folder. Its files are read with it; they are written with
+// [Run.Update].
+func (r *Run) Folder() *artifact.Folder { return r.folder }
+
+// Layout is where the run keeps things.
+func (r *Run) Layout() Layout { return r.layout }
+
+// Path is the absolute path of a name in the run's folder.
+func (r *Run) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(r.folder.Path(), filepath.FromSlash(name))
+}
+
+// Name is the name of an absolute path in the run's folder, or
+// PATH_NOT_ALLOWED, whose details hold the path under arg and the run root.
+func (r *Run) Name(arg, path string) (string, error) {
+	if name := nameIn(r.Root(), path); name != "" {
+		return name, nil
+	}
+	return "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path, "run_root", r.Root()),
+		"%s lies outside the run's folder %s: %s", arg, r.Root(), path)
+}
+
+// Policy reads the run's policy. It returns READ_FAILED and PATH_NOT_ALLOWED;
+// bad content is never an error.
+func (r *Run) Policy() (Policy, error) {
+	data, err := r.folder.Read(PolicyFile)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return Policy{Source: PolicyMissing}, nil
+	case err != nil:
+		return Policy{}, err
+	}
+	return parsePolicy(data), nil
+}
+
+// Gates reads and checks the run's gates. It returns NOT_FOUND, INVALID_JSON
+// and SCHEMA_VALIDATION_FAILED, and INVALID_STATE when they are another run's.
+func (r *Run) Gates() (Gates, error) {
+	gates, err := readGates(r.folder, r.layout.Gates)
+	if err != nil {
+		return gates, err
+	}
+	if id := gates.doc.Get("run_id").Str(); id != r.ID() {
+		return gates, tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "gates_run_id", id),
+			"the gates belong to run %q, the manifest to run %q", id, r.ID())
+	}
+	return gates, nil
+}
+
+func readGates(folder *artifact.Folder, name string) (Gates, error) {
+	path := filepath.Join(folder.Path(), filepath.FromSlash(name))
+	data, err := folder.Read(name)
+	if err != nil {
+		return Gates{}, renamed(err, "gates_path", path)
+	}
+	doc, err := Parse("gates_path", path, data)
+	if err != nil {
+		return Gates{}, err
+	}
+	return Gates{doc}, CheckGates(doc)
+}
+
+// renamed gives the details of a file error the name of the argument that the
+// caller knows the file by.
+func renamed(err error, arg, path string) error {
+	e := tidegate.AsError(err)
+	return tidegate.Errorf(e.Code, tidegate.D(arg, path), "%s", e.Message)
+}
+
+// Parse reads the JSON document at path, which arg names in the details of
+// INVALID_JSON.
+func Parse(arg, path string, data []byte) (*codec.Value, error) {
+	doc, err := codec.Parse(data)
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.InvalidJSON, tidegate.D(arg, path), "%s is not JSON: %w", filepath.Base(path), err)
+	}
+	return doc, nil
+}
+
+// CheckPath returns INVALID_ARGS unless path is absolute.
+func CheckPath(arg, path string) error {
+	switch {
+	case strings.TrimSpace(path) == "":
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(arg, path), "%s must not be blank", arg)
+	case !filepath.IsAbs(path):
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(arg, tidegate.Cut(path)), "%s must be absolute", arg)
+	}
+	return nil
+}
+
+// CheckText returns INVALID_ARGS when text is blank.
+func CheckText(arg, text string) error {
+	if strings.TrimSpace(text) == "" {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(arg, text), "%s must not be blank", arg)
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package run
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Update is a change of a run under its lock. What it writes lands together
+// when the function that got it returns nil, and not at all otherwise.
+type Update struct {
+	folder    *artifact.Folder
+	tx        *artifact.Tx
+	clock     Clock
+	now       string
+	runID     string
+	run       *Run   // nil where only the gates file is known
+	gatesName string // in folder
+	logged    bool
+	manifest  Manifest // as read under the lock, or as written by this update
+}
+
+// Audit says what became of the lines that an update logged. A line that could
+// not be written changes nothing else.
+type Audit struct {
+	Written bool
+	Path    string // of the log, absolute
+	Problem string // why it was not written
+}
+
+// Update takes the run's lock, first finishing or undoing what a killed process
+// left, and calls change. When change returns an error nothing is written and
+// that error is returned. It also returns LOCK_HELD, CANCELLED and
+// WRITE_FAILED.
+func (r *Run) Update(ctx context.Context, clock Clock, change func(*Update) error) (Audit, error) {
+	return update(ctx, r.folder, clock, &Update{run: r, runID: r.ID(), gatesName: r.layout.Gates}, change)
+}
+
+func update(ctx context.Context, folder *artifact.Folder, clock Clock, u *Update, change func(*Update) error) (Audit, error) {
+	lock, err := folder.Lock(ctx, clock.Now)
+	if err != nil {
+		return Audit{}, err
+	}
+	defer lock.Unlock()
+	u.folder, u.clock, u.now, u.tx = folder, clock, clock.Stamp(), lock.Begin()
+	if err := change(u); err != nil {
+		return Audit{}, err
+	}
+	if err := u.tx.Commit(); err != nil {
+		return Audit{}, err
+	}
+	audit := Audit{Path: filepath.Join(folder.Path(), filepath.FromSlash(AuditFile))}
+	if err := u.tx.LogError(); err != nil {
+		audit.Problem = tidegate.AsError(err).Message
+	} else {
+		audit.Written = u.logged
+	}
+	return audit, nil
+}
+
+// Now is the one time stamp of everything in this update.
+func (u *Update) Now() string { return u.now }
+
+// Write stages a file of the run; one file is written once in an update.
+// Missing folders are made. Files land in the order of the calls, so that a
+// reader who sees the last sees all. It returns WRITE_FAILED and
+// PATH_NOT_ALLOWED, and the update must end with that error.
+func (u *Update) Write(name string, data []byte) error { return u.tx.Write(name, data) }
+
+// WriteJSON stages a document: two-space indent and a final newline.
+func (u *Update) WriteJSON(name string, v any) error {
+	data, err := codec.MarshalFile(v)
+	if err != nil {
+		return err
+	}
+	return u.Write(name, data)
+}
+
+// Remove stages the removal of a file. It returns the errors of [Update.Write].
+func (u *Update) Remove(name string) error { return u.tx.Remove(name) }
+
+// Audit stages a line of the run's audit log: ts, kind and run_id, then fields.
+func (u *Update) Audit(kind string, fields tidegate.Details) {
+	u.audit(kind, u.runID, fields)
+}
+
+func (u *Update) audit(kind, runID string, fields tidegate.Details) {
+	u.logged = true
+	u.tx.Log(AuditFile, auditLine(u.clock, u.now, kind, runID, fields))
+}
+
+func auditLine(clock Clock, now, kind, runID string, fields tidegate.Details) tidegate.Details {
+	line := append(tidegate.D("ts", now, "kind", kind, "run_id", runID), fields...)
+	if clock.Pinned {
+		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
+	}
+	return line
+}
+
+// Manifest reads the manifest again, under the lock, with the demands that the
+// run was opened with.
+func (u *Update) Manifest() (Manifest, error) {
+	if u.manifest.doc != nil {
+		return u.manifest, nil
+	}
+	data, err := artifact.ReadFile("manifest_path", u.run.path)
+	if err != nil {
+		return Manifest{}, err
+	}
+	m, err := u.run.parseManifest(data)
+	if err != nil {
+		return Manifest{}, err
+	}
+	u.manifest = m
+	return m, nil
+}
+
+// Gates reads and checks the gates under the lock, as [Run.Gates] does.
+func (u *Update) Gates() (Gates, error) {
+	if u.run == nil {
+		return readGates(u.folder, u.gatesName)
+	}
+	return u.run.Gates()
+}
+
+// EditManifest applies a merge patch to the manifest, raises its revision,
+// stages it and the audit line manifest_write, and returns the new manifest. It
+// knows no rule about what may change: package stage does, and nobody else
+// calls this.
+//
+// It returns REVISION_MISMATCH when expected is given and is not the present
+// revision, SCHEMA_VALIDATION_FAILED when the manifest before or after the patch
+// breaks the schema, and PATH_NOT_ALLOWED when the manifest does not lie in the
+// run's folder: such a copy of a manifest would be changed under another run's
+// lock and logged in another run's log.
+func (u *Update) EditManifest(patch *codec.Value, expected *int64, reason string) (Manifest, error) {
+	before, err := u.Manifest()
+	if err != nil {
+		return before, err
+	}
+	if u.run.name == "" {
+		_, err := u.run.Name("manifest_path", u.run.path)
+		return before, err
+	}
+	if err := ManifestShape.Check(before.doc); err != nil {
+		return before, err
+	}
+	if err := CheckRevision(expected, before.Revision()); err != nil {
+		return before, err
+	}
+	doc := MergePatch(before.doc, patch)
+	if doc.Kind() == codec.Object {
+		doc.Set("revision", codec.Of(before.Revision()+1))
+		doc.Set("updated_at", codec.Of(u.now))
+	}
+	if err := ManifestShape.Check(doc); err != nil {
+		return before, err
+	}
+	data, err := codec.MarshalFile(doc)
+	if err != nil {
+		return before, err
+	}
+	if err := u.Write(u.run.name, data); err != nil {
+		return before, err
+	}
+	u.manifest = Manifest{doc}
+	u.Audit("manifest_write", tidegate.D("prev_revision", before.Revision(), "new_revision", before.Revision()+1,
+		"reason", reason, "patch_digest", codec.Digest(patch), "manifest_digest", codec.DigestBytes(data)))
+	return u.manifest, nil
+}
+
+// Progress stages a note that the stage has come further: the watchdog counts
+// from here. The label says what was reached, such as
+// "wave1_output_ingested:p1".
+func (u *Update) Progress(reason, label string) error {
+	patch := codec.Of(tidegate.D("stage", tidegate.D("last_progress_at", u.now)))
+	_, err := u.EditManifest(patch, nil, reason+" [progress:"+label+"]")
+	return err
+}
+
+// CheckRevision returns REVISION_MISMATCH when expected is given and differs.
+func CheckRevision(expected *int64, got int64) error {
+	if expected == nil || *expected == got {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.D("expected", *expected, "got", got),
+		"expected revision %d, but the document is at revision %d", *expected, got)
+}
