@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -108,10 +109,10 @@ func findings(issues []Identified) []report.Finding {
 			Properties: []report.Property{{Name: "severity", Value: string(issue.Severity)}},
 		}
 		if issue.Line != nil {
-			f.Line = int(*issue.Line)
-			if *issue.Line < 1 || issue.File == "" {
-				// The line belongs to no file, or to none that exists.
-				f.Line = 0
+			if *issue.Line >= 1 && *issue.Line <= math.MaxInt32 && issue.File != "" {
+				f.Line = int(*issue.Line)
+			} else {
+				// No line that a program could jump to, but what the reviewer said.
 				f.Properties = append(f.Properties, report.Property{Name: "line", Value: strconv.FormatInt(*issue.Line, 10)})
 			}
 		}

@@ -32,6 +32,9 @@ var (
 	listItem      = regexp.MustCompile(`^ {0,3}(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
 )
 
+// maxProblems bounds what is said about one file.
+const maxProblems = 10
+
 // statedVerdict is the verdict that a file of any layout states, or "" with the
 // reasons why it states none.
 func statedVerdict(lines []string) (Verdict, []string) {
@@ -55,6 +58,10 @@ func statedVerdict(lines []string) (Verdict, []string) {
 			problems = append(problems, fmt.Sprintf("repeated verdict: line %d says %s again after line %d", s.line, s.verdict, before))
 		}
 		seen[s.form] = s.line
+	}
+	if len(problems) > maxProblems {
+		more := fmt.Sprintf("%d more of this kind", len(problems)-maxProblems)
+		problems = append(problems[:maxProblems], more)
 	}
 	if len(problems) > 0 {
 		return "", problems

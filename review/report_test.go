@@ -1,0 +1,142 @@
+package review_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/review"
+)
+
+// schemas is where other people's schemas lie beside a checkout.
+const schemas = "../../shared/schemas"
+
+func render(t *testing.T, format string, r report.Report) []byte {
+	t.Helper()
+	f, ok := report.Lookup(format)
+	if !ok {
+		t.Fatalf("no format %q", format)
+	}
+	var out bytes.Buffer
+	if err := f.Write(&out, r, report.Options{Version: "1.2.3", Root: "/project"}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func shownSample(v review.Verdict) review.Shown {
+	return review.Show("/project/agentd/changes/add-cache/REVIEW.md", review.Format(sample(v), []string{"a warning"}))
+}
+
+func TestGoldenReports(t *testing.T) {
+	for _, f := range report.Formats() {
+		golden := filepath.Join("testdata", "report", "needs_fix."+f.Name)
+		got := render(t, f.Name, shownSample(review.NeedsFix).Report())
+		if *update {
+			if err := os.WriteFile(golden, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", golden, diff)
+		}
+	}
+}
+
+func TestExportsFollowTheirSchemas(t *testing.T) {
+	for format, name := range map[string]string{"sarif": "sarif-schema-2.1.0.json", "rdjson": "rdjson-DiagnosticResult.json"} {
+		t.Run(format, func(t *testing.T) {
+			path := filepath.Join(schemas, name)
+			if _, err := os.Stat(path); err != nil {
+				t.Skipf("%s is absent", path)
+			}
+			schema, err := jsonschema.NewCompiler().Compile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, text := range hostile {
+				if blank(text) {
+					continue
+				}
+				p := sample(verdicts[i%3])
+				for _, field := range fields {
+					field.set(&p, text)
+				}
+				shown := review.Show("REVIEW.md", review.Format(p, nil))
+				document, err := jsonschema.UnmarshalJSON(bytes.NewReader(render(t, format, shown.Report())))
+				if err != nil {
+					t.Fatalf("%q: %v", text, err)
+				}
+				if err := schema.Validate(document); err != nil {
+					t.Fatalf("%q: %v", text, err)
+				}
+			}
+		})
+	}
+}
+
+// TestJSONIsLossFree rebuilds the payload from the JSON of a shown review.
+func TestJSONIsLossFree(t *testing.T) {
+	want := review.Clean(sample(review.NeedsFix))
+	data, err := codec.Marshal(shownSample(review.NeedsFix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got review.Payload
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("payload from JSON (-want +got):\n%s", diff)
+	}
+}
+
+func TestSARIFHoldsEveryIssue(t *testing.T) {
+	sarif := string(render(t, "sarif", shownSample(review.MajorIssues).Report()))
+	for _, issue := range sample(review.MajorIssues).Issues {
+		for _, text := range []string{issue.Title, issue.Description, issue.Recommendation, issue.Category, issue.File} {
+			quoted, err := codec.MarshalLine(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(sarif, strings.Trim(string(quoted), `"`)) {
+				t.Errorf("%s is not in the SARIF document:\n%s", quoted, sarif)
+			}
+		}
+	}
+}
+
+func TestLevelsFollowSeverities(t *testing.T) {
+	p := sample(review.NeedsFix)
+	p.Issues = append(p.Issues, review.Issue{Title: "t", Severity: review.Low, Category: "Style", Description: "d"})
+	var levels []report.Level
+	for _, f := range review.Show("REVIEW.md", review.Format(p, nil)).Report().Cases[0].Findings {
+		levels = append(levels, f.Level)
+	}
+	want := []report.Level{report.LevelError, report.LevelWarning, report.LevelNote}
+	if diff := cmp.Diff(want, levels); diff != "" {
+		t.Errorf("levels (-want +got):\n%s", diff)
+	}
+}
+
+func TestDiffReport(t *testing.T) {
+	d := review.Diff(sample(review.NeedsFix).Issues[:1], sample(review.NeedsFix).Issues[1:])
+	text := string(render(t, "text", d.Report()))
+	for _, want := range []string{"1 new, 0 still there, 1 gone", "Race on the map", "Cache is never emptied"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
