@@ -1,0 +1,121 @@
+package catalog_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/tool"
+)
+
+func tools() []*tool.Tool { return catalog.Tools(&catalog.Env{}) }
+
+// TestSnapshots keeps what a client sees of every tool under review.
+func TestSnapshots(t *testing.T) {
+	listed := map[string]bool{}
+	for _, entry := range tool.List(tools()).Tools {
+		path := filepath.Join("testdata", "tools", entry.Name+".json")
+		listed[path] = true
+		got, err := codec.MarshalFile(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatalf("%v; run: go test ./catalog -update", err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s differs (-want +got):\n%s", path, diff)
+		}
+	}
+	files, err := filepath.Glob("testdata/tools/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !listed[file] {
+			t.Errorf("%s belongs to no tool", file)
+		}
+	}
+}
+
+func TestEveryToolIsFitForModelsAndClients(t *testing.T) {
+	sets := map[string]bool{"wave": true, "pivot": true, "summary": true, "run": true, "review": true}
+	names, commands := map[string]bool{}, map[string]bool{}
+	for _, each := range tools() {
+		t.Run(each.Name, func(t *testing.T) {
+			if names[each.Name] {
+				t.Error("the name is taken")
+			}
+			names[each.Name] = true
+			if !sets[each.Set] {
+				t.Errorf("%q is no toolset", each.Set)
+			}
+			if len(each.Summary) > 1024 || !strings.HasSuffix(each.Summary, ".") {
+				t.Errorf("the summary must be sentences of at most 1,024 bytes in all: %q", each.Summary)
+			}
+			checkSchema(t, each.InputSchema(), true)
+			checkSchema(t, each.OutputSchema(), false)
+			if c := each.Command; c != nil {
+				if commands[c.Path] {
+					t.Errorf("the command %q is taken", c.Path)
+				}
+				commands[c.Path] = true
+				if !strings.Contains(c.Example, "tidegate "+c.Path) {
+					t.Errorf("the help of %q shows no example of it", c.Path)
+				}
+			}
+		})
+	}
+}
+
+func checkSchema(t *testing.T, schema *codec.Value, input bool) {
+	t.Helper()
+	data, err := codec.MarshalLine(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("tool.json", document); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compiler.Compile("tool.json"); err != nil {
+		t.Errorf("not a valid JSON Schema: %v", err)
+	}
+	if schema.Get("type").Str() != "object" {
+		t.Error("a schema must be of type object")
+	}
+	if !input {
+		return
+	}
+	for _, combinator := range []string{"anyOf", "oneOf", "allOf"} {
+		if schema.Get(combinator) != nil {
+			t.Errorf("some clients reject a whole list for a top-level %s", combinator)
+		}
+	}
+	if strings.Contains(string(data), `"null"`) {
+		t.Errorf("some clients reject null as a type: %s", data)
+	}
+	for _, property := range schema.Get("properties").Members() {
+		if property.Value.Get("description").Str() == "" {
+			t.Errorf("the argument %s has no description", property.Key)
+		}
+	}
+}

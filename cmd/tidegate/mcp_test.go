@@ -1,0 +1,89 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidegate/tidegate/catalog"
+)
+
+// connect starts the real server process and a client that talks to it.
+func connect(t *testing.T, args ...string) *mcp.ClientSession {
+	t.Helper()
+	command := exec.Command("tidegate", append([]string{"mcp"}, args...)...)
+	command.Stderr = os.Stderr
+	command.Env = append(os.Environ(), "TIDEGATE_HOME="+t.TempDir())
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := session.Close(); err != nil {
+			t.Errorf("the server did not end well: %v", err)
+		}
+	})
+	return session
+}
+
+func TestStdioServerListsTheCatalogueInOrder(t *testing.T) {
+	list, err := connect(t).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, each := range catalog.Tools(&catalog.Env{}) {
+		want = append(want, each.Name)
+	}
+	for _, each := range list.Tools {
+		got = append(got, each.Name)
+		a := each.Annotations
+		if a == nil || a.DestructiveHint == nil || a.OpenWorldHint == nil || *a.OpenWorldHint {
+			t.Errorf("%s lacks an annotation", each.Name)
+		}
+		if each.OutputSchema == nil || each.InputSchema == nil || len(each.Description) > 2048 {
+			t.Errorf("%s lacks a schema or has too long a description", each.Name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStdioServerAnswersLikeCall(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"perspectives.json": `{"schema_version":"perspectives.v1","perspectives":[{"id":"p1","prompt_contract":{"max_words":9,"max_sources":1,"must_include_sections":["Sources"]}}]}`,
+		"p1.md":             "# Sources\n- https://example.org/<b>&\n",
+		"bad.md":            "nothing\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	session := connect(t)
+	for _, file := range []string{"p1.md", "bad.md"} {
+		args := map[string]any{"perspectives_path": filepath.Join(dir, "perspectives.json"), "perspective_id": "p1", "markdown_path": filepath.Join(dir, file)}
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "deep_research_wave_output_validate", Arguments: args})
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := exec.Command("tidegate", "call", "deep_research_wave_output_validate", "--args", string(raw))
+		// A refusal ends with status 1; its envelope is on stdout all the same.
+		want, _ := call.Output()
+		got := result.Content[0].(*mcp.TextContent).Text
+		if diff := cmp.Diff(strings.TrimSuffix(string(want), "\n"), got); diff != "" || result.IsError != (file == "bad.md") {
+			t.Errorf("%s: isError %v (-call +mcp):\n%s", file, result.IsError, diff)
+		}
+	}
+}

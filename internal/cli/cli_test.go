@@ -1,0 +1,260 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/tool"
+)
+
+type weighIn struct {
+	Boat  tool.Path `json:"boat" jsonschema:"the boat"`
+	Limit int       `json:"limit,omitzero" jsonschema:"the heaviest" min:"1" max:"99" default:"10"`
+	Unit  string    `json:"unit,omitzero" jsonschema:"the unit" enum:"kg,t" default:"kg"`
+	Crew  []string  `json:"crew_names,omitzero" jsonschema:"who is aboard"`
+	Ratio *float64  `json:"ratio,omitzero" jsonschema:"how full"`
+	Wet   bool      `json:"wet,omitzero" jsonschema:"after rain"`
+	Fail  string    `json:"fail,omitzero" jsonschema:"a code to fail with"`
+}
+
+type weighOut struct {
+	OK   codec.True `json:"ok"`
+	Boat string     `json:"boat"`
+	Crew []string   `json:"crew"`
+	Load int        `json:"load"`
+	Unit string     `json:"unit"`
+	pass bool
+}
+
+func (o weighOut) Passed() bool { return o.pass }
+
+func (o weighOut) Report() report.Report {
+	r := report.Report{Name: "weigh", Title: "Weight", Summary: "weighed", Status: report.PassIf(o.pass)}
+	r.Add(report.Fields{{Name: "boat", Value: o.Boat}})
+	return r
+}
+
+func weigh() *tool.Tool {
+	return tool.New(tool.Spec{
+		Name: "boat_weigh", Set: "toy", Summary: "Weigh a boat. Use dry hands.", Effect: tool.Reads,
+		Command: &tool.Command{
+			Path:     "boat weigh",
+			Operands: []tool.Operand{{Name: "BOAT", Field: "boat", About: "the boat to weigh"}},
+			Rename:   map[string]string{"crew_names": "crew"},
+			Flags:    []tool.Flag{{Name: "double", About: "count twice", Kind: tool.Switch}},
+			Formats:  []string{"junit"},
+			Example:  "tidegate boat weigh ./jolly",
+			Fill: func(_ context.Context, typed tool.Typed, args *codec.Value) error {
+				if typed.Flags["double"] != "" {
+					args.Set("limit", codec.Of(20))
+				}
+				return nil
+			},
+		},
+	}, func(_ context.Context, in weighIn) (weighOut, error) {
+		if in.Fail != "" {
+			return weighOut{}, tidegate.Errorf(tidegate.Code(in.Fail), tidegate.D("boat", string(in.Boat)), "the boat %s sank\x1b[31m", in.Boat)
+		}
+		return weighOut{Boat: string(in.Boat), Crew: in.Crew, Load: in.Limit, Unit: in.Unit, pass: !in.Wet}, nil
+	})
+}
+
+type outcome struct {
+	status      int
+	stdout, err string
+}
+
+func run(t *testing.T, stdin string, args ...string) outcome {
+	t.Helper()
+	var out, errs bytes.Buffer
+	program := cli.Program{
+		Tools: []*tool.Tool{weigh()}, Version: "v1.2.3", Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Dir: "/harbour",
+	}
+	status := program.Run(t.Context(), args)
+	return outcome{status, out.String(), errs.String()}
+}
+
+func TestNamedCommandTurnsWordsIntoTheToolsArguments(t *testing.T) {
+	got := run(t, "", "boat", "weigh", "jolly", "--limit", "5", "--unit=t", "--crew", "ann,bob", "--format", "json")
+	want := outcome{0, `{
+  "ok": true,
+  "boat": "/harbour/jolly",
+  "crew": [
+    "ann",
+    "bob"
+  ],
+  "load": 5,
+  "unit": "t"
+}
+`, ""}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(outcome{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFillCompletesTheArguments(t *testing.T) {
+	if got := run(t, "", "boat", "weigh", "/jolly", "--double", "--format=json"); !strings.Contains(got.stdout, `"load": 20`) {
+		t.Error(got.stdout)
+	}
+}
+
+func TestExitStatusFollowsTheClass(t *testing.T) {
+	for _, tt := range []struct {
+		args   []string
+		status int
+	}{
+		{[]string{"boat", "weigh", "jolly"}, 0},
+		{[]string{"boat", "weigh", "jolly", "--wet"}, 1},
+		{[]string{"boat", "weigh", "jolly", "--fail", "TOO_MANY_WORDS"}, 1},
+		{[]string{"boat", "weigh", "jolly", "--fail", "INVALID_JSON"}, 2},
+		{[]string{"boat", "weigh", "jolly", "--fail", "NOT_FOUND"}, 3},
+		{[]string{"boat", "weigh", "jolly", "--fail", "LOCK_HELD"}, 4},
+		{[]string{"boat", "weigh", "jolly", "--fail", "PATH_TRAVERSAL"}, 5},
+		{[]string{"boat", "weigh", "jolly", "--fail", "WRITE_FAILED"}, 70},
+		{[]string{"boat", "weigh", "jolly", "--fail", "NO_SUCH_CODE"}, 70},
+		{[]string{"boat", "weigh", "jolly", "--fail", "CANCELLED"}, 130},
+		{[]string{"boat", "weigh", "jolly", "--fail", "NOT_FOUND", "--format", "json"}, 3},
+		{[]string{"boat", "weigh"}, 2},
+		{[]string{"boat", "weigh", "a", "b"}, 2},
+		{[]string{"boat", "weigh", "a", "--limit", "many"}, 2},
+		{[]string{"boat", "weigh", "a", "--limit", "100"}, 2},
+		{[]string{"boat", "weigh", "a", "--unit", "stone"}, 2},
+		{[]string{"boat", "weigh", "a", "--format", "sarif"}, 2},
+		{[]string{"boat", "weigh", "a", "--colour"}, 2},
+		{[]string{"boot"}, 2},
+		{[]string{"call", "boat_weigh", "--args", `{"boat":"/x","wet":true}`}, 0},
+		{[]string{"call", "boat_weigh", "--args", `{"boat":"x"}`}, 2},
+		{[]string{"call", "boat_way"}, 2},
+		{[]string{"version"}, 0},
+	} {
+		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
+			got := run(t, "", tt.args...)
+			if got.status != tt.status {
+				t.Errorf("exit status %d, want %d\n%s%s", got.status, tt.status, got.stdout, got.err)
+			}
+			if got.status > 1 && got.err == "" && got.stdout == "" {
+				t.Error("nothing says why")
+			}
+		})
+	}
+}
+
+func TestErrorsForPeopleNameTheThingAndHowToMendIt(t *testing.T) {
+	got := run(t, "", "boat", "weigh", "jolly", "--fail", "NOT_FOUND")
+	if got.stdout != "" || !strings.HasPrefix(got.err, "tidegate: NOT_FOUND: the boat /harbour/jolly sank") || !strings.Contains(got.err, "to mend it: ") {
+		t.Errorf("got %q %q", got.stdout, got.err)
+	}
+	if strings.Contains(got.err, "\x1b") {
+		t.Error("a terminal escape reached stderr")
+	}
+	if got := run(t, "", "call", "boat_wiegh"); !strings.Contains(got.err, "did you mean boat_weigh?") {
+		t.Error(got.err)
+	}
+	if got := run(t, "", "boat", "weigh"); !strings.Contains(got.err, "BOAT is missing: the boat to weigh") {
+		t.Error(got.err)
+	}
+}
+
+func TestErrorsUnderJSONAreTheEnvelopeOnStdout(t *testing.T) {
+	got := run(t, "", "boat", "weigh", "jolly", "--limit", "0", "--format", "json")
+	if got.err != "" || !strings.Contains(got.stdout, `"code": "INVALID_ARGS"`) || !strings.Contains(got.stdout, `"limit": 0`) {
+		t.Errorf("got %q %q", got.stdout, got.err)
+	}
+}
+
+func TestCallReadsArgumentsFromThreePlaces(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "args.json")
+	args := `{"boat":"/jolly"}`
+	if err := os.WriteFile(file, []byte(args), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fromStdin := run(t, args, "call", "boat_weigh")
+	for _, other := range []outcome{run(t, "", "call", "boat_weigh", "--args", args), run(t, "", "call", "boat_weigh", "--args", "@"+file)} {
+		if diff := cmp.Diff(fromStdin, other, cmp.AllowUnexported(outcome{})); diff != "" || fromStdin.status != 0 {
+			t.Error(diff, fromStdin)
+		}
+	}
+}
+
+func TestToolsListsSchemas(t *testing.T) {
+	got := run(t, "", "tools", "--json")
+	v, err := codec.Parse([]byte(got.stdout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := v.Get("tools").Elems()[0]
+	var keys []string
+	for _, m := range entry.Members() {
+		keys = append(keys, m.Key)
+	}
+	if diff := cmp.Diff([]string{"name", "summary", "effect", "input_schema", "output_schema"}, keys); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestHelpShowsAnExampleAndEndsWithTheExitStatuses(t *testing.T) {
+	for _, args := range [][]string{{"boat", "weigh", "--help"}, {"--help"}, {"boat"}, {"help", "call"}} {
+		got := run(t, "", args...)
+		lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+		if got.status != 0 || strings.TrimSpace(lines[len(lines)-1]) != "130  interrupted" {
+			t.Errorf("%v: status %d, last line %q", args, got.status, lines[len(lines)-1])
+		}
+	}
+	help := run(t, "", "boat", "weigh", "--help").stdout
+	for _, want := range []string{"tidegate boat weigh ./jolly", "--crew", "BOAT: the boat to weigh", "the unit (kg, t)", "boat_weigh"} {
+		if !strings.Contains(help, want) {
+			t.Errorf("help lacks %q:\n%s", want, help)
+		}
+	}
+}
+
+func TestCompletionsForFourShells(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if got := run(t, "", "completion", shell); got.status != 0 || !strings.Contains(got.stdout, "tidegate") {
+			t.Errorf("%s: status %d", shell, got.status)
+		}
+	}
+	if got := run(t, "", "__complete", "boat", "weigh", "x", "--unit", ""); !strings.Contains(got.stdout, "kg\nt\n") {
+		t.Errorf("completion of --unit: %s", got.stdout)
+	}
+	if got := run(t, "", "__complete", "call", ""); !strings.Contains(got.stdout, "boat_weigh") {
+		t.Errorf("completion of call: %s", got.stdout)
+	}
+}
+
+func TestManualPagesAreTheSameBytesEachTime(t *testing.T) {
+	var pages []string
+	for range 2 {
+		dir := filepath.Join(t.TempDir(), "man1")
+		if got := run(t, "", "man", dir); got.status != 0 {
+			t.Fatal(got.err)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, "tidegate-boat-weigh.1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, string(data))
+	}
+	if pages[0] != pages[1] || !strings.Contains(pages[0], "the boat to weigh") {
+		t.Error("the pages differ, or do not describe the command")
+	}
+}
+
+func TestAReportGoesThroughItsFormat(t *testing.T) {
+	if got := run(t, "", "boat", "weigh", "jolly", "--format", "junit"); !strings.Contains(got.stdout, "<testsuite") {
+		t.Error(got.stdout)
+	}
+	got := run(t, "", "boat", "weigh", "jolly")
+	if !strings.Contains(got.stdout, "boat") || strings.Contains(got.stdout, "\x1b") {
+		t.Errorf("plain text in a pipe: %q", got.stdout)
+	}
+}
