@@ -45,6 +45,7 @@ var arrows = map[string]string{
 // outside lists the packages from other modules, and from the parts of the
 // standard library that reach the world, with those who may import them.
 var outside = map[string]string{
+	"github.com/spf13/pflag":                 "internal/cli",
 	"github.com/spf13/cobra":                 "internal/cli",
 	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserver bench",
 	"github.com/google/jsonschema-go":        "tool",
@@ -56,8 +57,8 @@ var outside = map[string]string{
 	"net":                                    "internal/mcpserver bench",
 	"net/http":                               "internal/mcpserver bench",
 	"math/rand":                              "bench",
-	"math/rand/v2":                           "bench",
-	"crypto/rand":                            "artifact",
+	"math/rand/v2":                           "artifact bench",
+	"crypto/rand":                            "artifact run",
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "",

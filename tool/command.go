@@ -12,6 +12,7 @@ import (
 type Command struct {
 	Path     string            // "wave review"
 	Operands []Operand         // in order
+	Short    string            // what it does, one line without full stop, for lists of commands
 	Long     string            // what the command is for, beyond the summary
 	Example  string            // one or more lines that work
 	Rename   map[string]string // argument → flag name, where --its-name would be clumsy

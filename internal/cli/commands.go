@@ -37,7 +37,7 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use:     use,
-		Short:   firstSentence(t.Summary),
+		Short:   firstNonEmpty(t.Command.Short, firstSentence(t.Summary)),
 		Long:    long,
 		Example: indent(t.Command.Example),
 		Args:    operandsRule(t.Command.Operands),
