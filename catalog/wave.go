@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 
+	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/tool"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -11,6 +12,14 @@ type validateIn struct {
 	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
 	PerspectiveID    string    `json:"perspective_id" jsonschema:"the perspective whose contract applies"`
 	MarkdownPath     tool.Path `json:"markdown_path" jsonschema:"absolute path of the output, a markdown file"`
+}
+
+type reviewIn struct {
+	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
+	OutputsDir       tool.Path `json:"outputs_dir" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
+	PerspectiveIDs   []string  `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
+	MaxFailures      int       `json:"max_failures" jsonschema:"most outputs that retry_directives and the sample name; all are judged" min:"1" max:"500" default:"25"`
+	ReportPath       tool.Path `json:"report_path,omitzero" jsonschema:"absolute path to write the result to, in a folder that exists" writes:"true"`
 }
 
 func waveTools(*Env) []*tool.Tool {
@@ -31,8 +40,37 @@ func waveTools(*Env) []*tool.Tool {
 				},
 				Example: "tidegate wave validate perspectives.json p1 wave-1/p1.md",
 			},
-		}, func(_ context.Context, in validateIn) (wave.Validation, error) {
-			return wave.Validate(string(in.PerspectivesPath), in.PerspectiveID, string(in.MarkdownPath))
+		}, func(ctx context.Context, in validateIn) (wave.Validation, error) {
+			return wave.Validate(ctx, string(in.PerspectivesPath), in.PerspectiveID, string(in.MarkdownPath))
+		}),
+		tool.New(tool.Spec{
+			Name: "deep_research_wave_review",
+			Set:  "wave",
+			Summary: "Use this when the agents of a wave have finished, to judge all their outputs by contract at once. " +
+				"It answers pass or fail with figures for every perspective and, for those that failed, a directive that tells the agent what to change.",
+			Effect:     tool.WritesOnRequest,
+			Idempotent: true,
+			Command: &tool.Command{
+				Path: "wave review",
+				Operands: []tool.Operand{
+					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
+					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective"},
+				},
+				Rename:  map[string]string{"perspective_ids": "only", "report_path": "report"},
+				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
+				Example: "tidegate wave review perspectives.json wave-1\n" +
+					"tidegate wave review perspectives.json wave-1 --only p1,p2 --format sarif",
+				Watch: watchWave,
+			},
+		}, func(ctx context.Context, in reviewIn) (wave.ReviewResult, error) {
+			return wave.Review(ctx, wave.ReviewRequest{
+				PerspectivesPath: string(in.PerspectivesPath), OutputsDir: string(in.OutputsDir), PerspectiveIDs: in.PerspectiveIDs,
+				MaxFailures: in.MaxFailures, ReportPath: string(in.ReportPath), Progress: tool.Progress(ctx),
+			})
 		}),
 	}
+}
+
+func watchWave(args *codec.Value) []string {
+	return []string{args.Get("perspectives_path").Str(), args.Get("outputs_dir").Str()}
 }

@@ -1,8 +1,11 @@
 package wave
 
 import (
+	"context"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -13,10 +16,26 @@ import (
 // Verdict is the judgement of one output.
 type Verdict struct {
 	Words           int
-	Sources         int             // well-formed source lines, whatever the verdict
-	MissingSections []string        // in contract order
-	Failure         *tidegate.Error // the first rule that is not met, nil when all are
-	Line            int             // where the failure is, 0 when it has no line
+	Sources         int      // well-formed source lines, whatever the verdict
+	MissingSections []string // in contract order
+	Faults          []Fault  // every rule that is not met, in the order of judgement
+}
+
+// Fault is one rule that an output does not meet.
+type Fault struct {
+	Error *tidegate.Error // of class [tidegate.NotMet]
+	Line  int             // where it is, 1-based; 0 when it has no line
+
+	more  int   // further lines with the same fault
+	lines []int // the first of all its lines, by number
+}
+
+// Failure is the first rule that is not met, or nil when all are.
+func (v Verdict) Failure() *tidegate.Error {
+	if len(v.Faults) == 0 {
+		return nil
+	}
+	return v.Faults[0].Error
 }
 
 // Judge judges outputs one after the other. The zero value is ready; it keeps
@@ -27,15 +46,15 @@ type Judge struct {
 	found   []bool // by index of the contract's sections
 }
 
-// Judge reads one output to its end and judges it by the contract. The order is
-// fixed, and the first rule that is not met is the failure:
-// MISSING_REQUIRED_SECTION, TOO_MANY_WORDS, MALFORMED_SOURCES,
-// TOO_MANY_SOURCES. The only errors are those of r.
-func (j *Judge) Judge(contract perspective.Contract, r io.Reader) (Verdict, error) {
-	sourcesAt := slices.IndexFunc(contract.Sections, func(title string) bool { return strings.EqualFold(title, "Sources") })
+// Judge reads one output to its end and judges it by the contract, in this
+// order: MISSING_REQUIRED_SECTION, TOO_MANY_WORDS, MALFORMED_SOURCES,
+// TOO_MANY_SOURCES. The only errors are those of r, and that of ctx when it
+// ends first.
+func (j *Judge) Judge(ctx context.Context, contract perspective.Contract, r io.Reader) (Verdict, error) {
+	sourcesAt := sourcesIndex(contract)
 	j.found = append(j.found[:0], make([]bool, len(contract.Sections))...)
 	j.sources.reset(contract.MaxSources)
-	words, err := j.scanner.Scan(r, markdown.Events{
+	words, err := j.scanner.Scan(stoppable{ctx, r}, markdown.Events{
 		Heading: func(h markdown.Heading) bool {
 			for i, title := range contract.Sections {
 				if !j.found[i] && string(h.Text) == title {
@@ -56,36 +75,78 @@ func (j *Judge) Judge(contract perspective.Contract, r io.Reader) (Verdict, erro
 			v.MissingSections = append(v.MissingSections, title)
 		}
 	}
-	v.fail(contract, &j.sources)
+	v.findFaults(contract, &j.sources)
 	return v, nil
 }
 
-func (v *Verdict) fail(contract perspective.Contract, sources *sourceLines) {
-	switch {
-	case len(v.MissingSections) > 0:
+// sourcesIndex is the index of the section that is judged as Sources, or -1.
+func sourcesIndex(contract perspective.Contract) int {
+	return slices.IndexFunc(contract.Sections, func(title string) bool { return strings.ToLower(title) == "sources" })
+}
+
+func (v *Verdict) findFaults(contract perspective.Contract, sources *sourceLines) {
+	if len(v.MissingSections) > 0 {
 		first := v.MissingSections[0]
 		details := tidegate.D("section", tidegate.Cut(first))
 		if len(v.MissingSections) > 1 {
 			details = append(details, tidegate.D("missing_sections", v.MissingSections)...)
 		}
-		v.refuse(0, tidegate.MissingRequiredSection, details, "Missing section: %s", first)
-	case float64(v.Words) > contract.MaxWords:
-		v.refuse(0, tidegate.TooManyWords, tidegate.D("max_words", contract.MaxWords, "words", v.Words),
-			"the output has %d words, the contract allows %v", v.Words, contract.MaxWords)
-	case sources.fault != "":
+		v.add(Fault{}, tidegate.MissingRequiredSection, details, "Missing section: %s", first)
+	}
+	if float64(v.Words) > contract.MaxWords {
+		v.add(Fault{}, tidegate.TooManyWords, tidegate.D("max_words", contract.MaxWords, "words", v.Words),
+			"the output has %s, the contract allows %s", counted(v.Words, "word"), limitText(contract.MaxWords))
+	}
+	if sources.malformed > 0 {
 		what := "is not a list item"
 		if sources.fault == missingURL {
 			what = "has no http(s) URL"
 		}
-		v.refuse(sources.faultLine, tidegate.MalformedSources,
-			tidegate.D("line", tidegate.Cut(sources.faultText), "line_number", sources.faultLine, "reason", sources.fault),
-			"line %d of the Sources section %s", sources.faultLine, what)
-	case float64(v.Sources) > contract.MaxSources:
-		v.refuse(sources.overLine, tidegate.TooManySources, tidegate.D("max_sources", contract.MaxSources, "sources", v.Sources),
-			"the output lists %d sources, the contract allows %v", v.Sources, contract.MaxSources)
+		line := sources.lines[0]
+		v.add(Fault{Line: line, more: sources.malformed - 1, lines: sources.lines}, tidegate.MalformedSources,
+			tidegate.D("line", sources.faultText, "line_number", line, "reason", sources.fault),
+			"line %d, in the Sources section, %s", line, what)
+	}
+	if float64(v.Sources) > contract.MaxSources {
+		v.add(Fault{Line: sources.overLine}, tidegate.TooManySources, tidegate.D("max_sources", contract.MaxSources, "sources", v.Sources),
+			"the output lists %s, the contract allows %s", counted(v.Sources, "source"), limitText(contract.MaxSources))
 	}
 }
 
-func (v *Verdict) refuse(line int, code tidegate.Code, details tidegate.Details, format string, args ...any) {
-	v.Failure, v.Line = tidegate.AsError(tidegate.Errorf(code, details, format, args...)), line
+func (v *Verdict) add(f Fault, code tidegate.Code, details tidegate.Details, format string, args ...any) {
+	f.Error = tidegate.AsError(tidegate.Errorf(code, details, format, args...))
+	v.Faults = append(v.Faults, f)
+}
+
+// limitText is a cap as a person writes it.
+func limitText(limit float64) string {
+	if limit < 1e15 {
+		return strconv.FormatFloat(limit, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(limit, 'g', -1, 64)
+}
+
+// most is the greatest count within the cap.
+func most(limit float64) int {
+	return int(math.Min(math.Floor(limit), 1<<53))
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// stoppable is a reader that ends with its context.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s stoppable) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
 }

@@ -3,6 +3,8 @@ package wave
 import (
 	"strconv"
 
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/report"
 )
 
@@ -15,13 +17,110 @@ func (v Validation) Report() report.Report {
 	r.Add(report.Fields{
 		{Name: "file", Value: v.MarkdownPath},
 		{Name: "words", Value: against(v.Words, v.contract.MaxWords)},
-		{Name: "sources", Value: against(v.Sources, v.contract.MaxSources)},
+		{Name: "sources", Value: sourcesAgainst(v.Sources, v.contract)},
 		{Name: "missing sections", Value: "none"},
 	})
 	r.AddCase(report.Case{Name: v.PerspectiveID, File: v.MarkdownPath, Status: report.Pass})
 	return r
 }
 
-func against(n int, limit float64) string {
-	return strconv.Itoa(n) + " of " + strconv.FormatFloat(limit, 'f', -1, 64)
+// Report shows a row for every output, every rule that is not met with its
+// place, and the directives.
+func (r ReviewResult) Report() report.Report {
+	out := report.Report{
+		Name: "wave_review", Title: "Review of a wave", Status: report.PassIf(r.Pass), Rules: rules(), Summary: r.summary(),
+		Properties: []report.Property{
+			{Name: "validated", Value: strconv.Itoa(r.Validated)},
+			{Name: "failed", Value: strconv.Itoa(r.Failed)},
+		},
+	}
+	table := report.NewTable("Perspective", ">Words", ">Sources", "What is wrong", "Where")
+	for _, result := range r.Results {
+		result.addTo(table)
+		out.AddCase(result.reportCase())
+	}
+	out.Add(table)
+	if len(r.RetryDirectives) > 0 {
+		var notes report.Bullets
+		for _, d := range r.RetryDirectives {
+			notes = append(notes, d.PerspectiveID+": "+d.ChangeNote)
+		}
+		out.Add(report.Heading("What to change"), notes)
+	}
+	if r.Bounded.FailuresOmitted > 0 {
+		out.Add(report.Paragraph(counted(r.Bounded.FailuresOmitted, "more output") + " failed; a higher --max-failures lists what to change in them."))
+	}
+	if r.ReportPath != nil {
+		out.Add(report.Fields{{Name: "report", Value: *r.ReportPath}})
+	}
+	return out
+}
+
+func (r ReviewResult) summary() string {
+	if r.Pass {
+		return counted(r.Validated, "output") + " judged, all meet their contracts."
+	}
+	return strconv.Itoa(r.Failed) + " of " + counted(r.Validated, "output") + " failed."
+}
+
+// addTo adds a row for the output, and one more for each further fault.
+func (r OutputResult) addTo(table *report.Table) {
+	words, sources := against(r.Metrics.Words, r.contract.MaxWords), sourcesAgainst(r.Metrics.Sources, *r.contract)
+	if r.Pass {
+		table.Row(report.Pass, r.PerspectiveID, words, sources, "", report.Place{File: r.MarkdownPath})
+		return
+	}
+	for i, f := range r.faults {
+		place := report.Place{File: r.MarkdownPath, Line: f.Line}
+		if i == 0 {
+			table.Row(report.Fail, r.PerspectiveID, words, sources, f.summary(r), place)
+		} else {
+			table.Row(report.Fail, "", "", "", f.summary(r), place)
+		}
+	}
+}
+
+func (r OutputResult) reportCase() report.Case {
+	c := report.Case{Name: r.PerspectiveID, File: r.MarkdownPath, Status: report.PassIf(r.Pass)}
+	for _, f := range r.faults {
+		c.Findings = append(c.Findings, report.Finding{
+			Rule: string(f.Error.Code), Message: f.summary(r), Help: tidegate.Cut(r.instruction(f)), Line: f.Line,
+		})
+	}
+	return c
+}
+
+// summary says in a line what is wrong. All missing titles are named, because a
+// reader wants to mend them at once.
+func (f Fault) summary(r OutputResult) string {
+	switch {
+	case len(r.Metrics.MissingSections) > 1 && f.Error.Code == tidegate.MissingRequiredSection:
+		return tidegate.Cut("Missing sections: " + joinTitles(r.Metrics.MissingSections))
+	case f.more > 0:
+		return f.Error.Message + "; " + counted(f.more, "more line") + " likewise malformed"
+	}
+	return f.Error.Message
+}
+
+func rules() []report.Rule {
+	var list []report.Rule
+	for _, code := range []tidegate.Code{
+		tidegate.MissingRequiredSection, tidegate.TooManyWords, tidegate.MalformedSources, tidegate.TooManySources,
+	} {
+		if e, ok := tidegate.Explain(code); ok {
+			list = append(list, report.Rule{ID: string(code), Short: e.Meaning, Help: e.Mend})
+		}
+	}
+	return list
+}
+
+func against(n int, limit float64) string { return strconv.Itoa(n) + "/" + limitText(limit) }
+
+// sourcesAgainst has no figures where the contract requires no Sources section,
+// because then the cap is not judged.
+func sourcesAgainst(n int, contract perspective.Contract) string {
+	if sourcesIndex(contract) < 0 {
+		return "not judged"
+	}
+	return against(n, contract.MaxSources)
 }

@@ -23,49 +23,38 @@ type sourceLines struct {
 	overLine  int    // the first source beyond the limit
 	fault     string // of the first malformed line
 	faultText string
-	faultLine int
+	malformed int   // lines
+	lines     []int // the numbers of the first malformed lines
 
-	// of the line under way, which may come in pieces
-	start  []byte // its beginning, enough to see the list marker and to quote it
-	blank  bool
-	hasURL bool
-	tail   []byte // the end of the previous piece, for a URL that spans two
+	long longLine // under way
 }
 
-// startSize holds 200 characters of four bytes, with room for indentation.
-const startSize = 2048
+// maxListed is how many malformed lines of one output are told by number.
+const maxListed = 10
 
 func (s *sourceLines) reset(limit float64) {
-	*s = sourceLines{limit: limit, start: s.start[:0], tail: s.tail[:0]}
+	*s = sourceLines{limit: limit, long: s.long}
 }
 
 func (s *sourceLines) line(l markdown.Line) {
 	if l.First && l.Last {
-		s.judge(l.Number, l.Text, len(bytes.TrimSpace(l.Text)) == 0, hasURL(l.Text, true))
+		s.judge(l.Number, l.Text, bytes.TrimLeftFunc(l.Text, unicode.IsSpace), hasURL(l.Text, true))
 		return
 	}
 	if l.First {
-		s.start, s.tail, s.blank, s.hasURL = s.start[:0], s.tail[:0], true, false
+		s.long.reset()
 	}
-	if s.blank {
-		text := bytes.TrimLeftFunc(l.Text, unicode.IsSpace)
-		s.blank = len(text) == 0
-		s.start = append(s.start, text[:min(len(text), startSize)]...)
-	}
-	if !s.hasURL {
-		s.tail = append(s.tail, l.Text...)
-		s.hasURL = hasURL(s.tail, l.Last)
-		s.tail = append(s.tail[:0], s.tail[max(0, len(s.tail)-len("https://")-utf8.UTFMax):]...)
-	}
+	s.long.add(l.Text, l.Last)
 	if l.Last {
-		s.judge(l.Number, s.start, s.blank, s.hasURL)
+		s.judge(l.Number, s.long.quote, s.long.start, s.long.hasURL)
 	}
 }
 
-func (s *sourceLines) judge(number int, text []byte, blank, url bool) {
+// judge takes a line and its text after leading white space.
+func (s *sourceLines) judge(number int, line, text []byte, url bool) {
 	fault := ""
 	switch {
-	case blank:
+	case len(text) == 0:
 		return
 	case !isListItem(text):
 		fault = notBullet
@@ -79,18 +68,61 @@ func (s *sourceLines) judge(number int, text []byte, blank, url bool) {
 		return
 	}
 	if s.fault == "" {
-		s.fault, s.faultLine, s.faultText = fault, number, tidegate.Cut(string(text))
+		s.fault, s.faultText = fault, tidegate.Cut(string(line[:min(len(line), quoteSize)]))
+	}
+	s.malformed++
+	if len(s.lines) < maxListed {
+		s.lines = append(s.lines, number)
 	}
 }
 
-// isListItem reports whether text begins, after white space, with a list
-// marker and a space or tab: -, *, +, or a number of up to nine digits with a
-// full stop or a parenthesis.
-func isListItem(text []byte) bool {
-	text = bytes.TrimLeftFunc(text, unicode.IsSpace)
-	if len(text) == 0 {
-		return false
+const (
+	// quoteSize holds as many characters as a quotation may have.
+	quoteSize = tidegate.MaxText * utf8.UTFMax
+	// startSize holds the longest list marker with the blank after it.
+	startSize = 16
+)
+
+// longLine gathers what judging needs of a line that comes in pieces.
+type longLine struct {
+	quote  []byte // its first bytes
+	start  []byte // its first bytes after leading white space
+	hasURL bool
+	space  []byte // the beginning of a character that may be leading white space
+	tail   []byte // the end of what came, for a URL that spans two pieces
+}
+
+func (l *longLine) reset() {
+	*l = longLine{quote: l.quote[:0], start: l.start[:0], space: l.space[:0], tail: l.tail[:0]}
+}
+
+func (l *longLine) add(piece []byte, last bool) {
+	l.quote = append(l.quote, piece[:min(len(piece), quoteSize-len(l.quote))]...)
+	if len(l.start) == 0 {
+		text := piece
+		if len(l.space) > 0 {
+			text = append(l.space, piece...)
+		}
+		text = bytes.TrimLeftFunc(text, unicode.IsSpace)
+		l.space = l.space[:0]
+		if !last && !utf8.FullRune(text) {
+			l.space = append(l.space, text...)
+			text = nil
+		}
+		l.start = append(l.start, text[:min(len(text), startSize)]...)
+	} else {
+		l.start = append(l.start, piece[:min(len(piece), max(0, startSize-len(l.start)))]...)
 	}
+	if !l.hasURL {
+		text := append(l.tail, piece...)
+		l.hasURL = hasURL(text, last)
+		l.tail = append(l.tail[:0], text[max(0, len(text)-len("https://")-utf8.UTFMax):]...)
+	}
+}
+
+// isListItem reports whether text begins with a list marker and a space or tab:
+// -, *, +, or a number of up to nine digits with a full stop or a parenthesis.
+func isListItem(text []byte) bool {
 	n := 1
 	if bytes.IndexByte([]byte("-*+"), text[0]) < 0 {
 		digits := 0
@@ -116,18 +148,25 @@ func hasURL(text []byte, ends bool) bool {
 		}
 		rest := text[i+3:]
 		whole := len(rest) > 0 && (ends || utf8.FullRune(rest))
-		if r, _ := utf8.DecodeRune(rest); whole && !unicode.IsSpace(r) && isScheme(text[:i]) {
+		if r, _ := utf8.DecodeRune(rest); whole && !unicode.IsSpace(r) && endsInScheme(text[:i]) {
 			return true
 		}
-		text = rest
+		text = text[i+1:]
 	}
 }
 
-func isScheme(before []byte) bool {
-	for _, scheme := range []string{"http", "https"} {
-		if n := len(before) - len(scheme); n >= 0 && bytes.EqualFold(before[n:], []byte(scheme)) {
-			return true
+func endsInScheme(text []byte) bool {
+	if n := len(text); n > 0 && text[n-1]|0x20 == 's' {
+		text = text[:n-1]
+	}
+	n := len(text) - len("http")
+	if n < 0 {
+		return false
+	}
+	for i, c := range []byte("http") {
+		if text[n+i]|0x20 != c {
+			return false
 		}
 	}
-	return false
+	return true
 }

@@ -1,6 +1,8 @@
 package wave
 
 import (
+	"context"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
@@ -21,9 +23,9 @@ type Validation struct {
 
 // Validate judges one output by the contract of one perspective. What does not
 // meet the contract is an error of class [tidegate.NotMet]; beyond these it
-// returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED and
-// PERSPECTIVE_NOT_FOUND.
-func Validate(perspectivesPath, perspectiveID, markdownPath string) (Validation, error) {
+// returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
+// PERSPECTIVE_NOT_FOUND and CANCELLED.
+func Validate(ctx context.Context, perspectivesPath, perspectiveID, markdownPath string) (Validation, error) {
 	doc, err := perspective.Read("perspectives_path", perspectivesPath, perspective.Contracts)
 	if err != nil {
 		return Validation{}, err
@@ -37,12 +39,12 @@ func Validate(perspectivesPath, perspectiveID, markdownPath string) (Validation,
 		return Validation{}, err
 	}
 	defer file.Close()
-	verdict, err := new(Judge).Judge(p.Contract, file)
+	verdict, err := new(Judge).Judge(ctx, p.Contract, file)
 	if err != nil {
-		return Validation{}, unreadable("markdown_path", markdownPath, err)
+		return Validation{}, unreadable(ctx, tidegate.D("markdown_path", markdownPath), markdownPath, err)
 	}
-	if verdict.Failure != nil {
-		return Validation{}, verdict.Failure
+	if failure := verdict.Failure(); failure != nil {
+		return Validation{}, failure
 	}
 	return Validation{
 		PerspectiveID: perspectiveID, MarkdownPath: markdownPath, Words: verdict.Words, Sources: verdict.Sources, contract: p.Contract,
@@ -53,6 +55,10 @@ func perspectiveNotFound(id, path string) error {
 	return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", id), "%s lists no perspective %q", path, tidegate.Cut(id))
 }
 
-func unreadable(arg, path string, err error) error {
-	return tidegate.Errorf(tidegate.ReadFailed, tidegate.D(arg, path), "%s cannot be read to its end: %w", path, err)
+// unreadable is the error of a file that was opened but not read to its end.
+func unreadable(ctx context.Context, details tidegate.Details, path string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return tidegate.Errorf(tidegate.ReadFailed, details, "%s cannot be read to its end: %w", path, err)
 }

@@ -1,0 +1,57 @@
+package wave
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+)
+
+// changeNote tells an agent what to change about the rule that its output
+// fails: one imperative sentence with the numbers it needs.
+func changeNote(r OutputResult) string {
+	return tidegate.Cut(r.instruction(r.faults[0]))
+}
+
+// instruction says how to mend one fault.
+func (r OutputResult) instruction(f Fault) string {
+	switch f.Error.Code {
+	case tidegate.MissingRequiredSection:
+		missing := r.Metrics.MissingSections
+		switch {
+		case len(missing) == 1 && missing[0] == "Sources":
+			return "Add missing required section 'Sources' and include only bullet URL entries."
+		case len(missing) == 1:
+			return fmt.Sprintf("Add missing required section '%s' under a heading with exactly that text.", missing[0])
+		}
+		return fmt.Sprintf("Add missing required sections %s, each under a heading with exactly that text.", joinTitles(missing))
+	case tidegate.TooManyWords:
+		allowed := most(r.contract.MaxWords)
+		return fmt.Sprintf("Shorten the output by at least %s: it has %d and may have at most %d, markup and URLs included.",
+			counted(r.Metrics.Words-allowed, "word"), r.Metrics.Words, allowed)
+	case tidegate.MalformedSources:
+		return fmt.Sprintf("Rewrite %s in the Sources section as a list item with an http(s):// URL, such as '- Title https://example.org/page', or remove it.", f.where())
+	}
+	allowed := most(r.contract.MaxSources)
+	return fmt.Sprintf("Remove at least %s from the Sources section: it lists %d and may list at most %d.",
+		counted(r.Metrics.Sources-allowed, "source"), r.Metrics.Sources, allowed)
+}
+
+// where names the lines of a fault: "line 12", "each of the lines 12, 14 and 5 more".
+func (f Fault) where() string {
+	if f.more == 0 {
+		return "line " + strconv.Itoa(f.Line)
+	}
+	numbers := make([]string, len(f.lines))
+	for i, n := range f.lines {
+		numbers[i] = strconv.Itoa(n)
+	}
+	list := strings.Join(numbers, ", ")
+	if unlisted := f.more + 1 - len(numbers); unlisted > 0 {
+		list += " and " + strconv.Itoa(unlisted) + " more"
+	}
+	return "each of the lines " + list
+}
+
+func joinTitles(titles []string) string { return "'" + strings.Join(titles, "', '") + "'" }
