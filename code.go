@@ -83,6 +83,7 @@ const (
 	AlreadyExistsConflict   Code = "ALREADY_EXISTS_CONFLICT"
 	RequestedNextNotAllowed Code = "REQUESTED_NEXT_NOT_ALLOWED"
 	LockHeld                Code = "LOCK_HELD"
+	Disabled                Code = "DISABLED"
 
 	PathNotAllowed Code = "PATH_NOT_ALLOWED"
 	PathTraversal  Code = "PATH_TRAVERSAL"
@@ -148,6 +149,7 @@ var Explanations = []Explanation{
 	{AlreadyExistsConflict, Conflict, "A run with this id exists and was made with other arguments.", "Choose another id, or repeat the call with the same arguments."},
 	{RequestedNextNotAllowed, Conflict, "The requested stage does not follow the present one.", "Request one of the stages in details, or none."},
 	{LockHeld, Conflict, "Another process is changing the same run or change.", "Try again when it has finished."},
+	{Disabled, Conflict, "The run is switched off in its manifest.", "Set the field that details.constraint_path names to true."},
 
 	{PathNotAllowed, Denied, "A path leaves the folders that the call may use.", "Use a path inside the run, or start the server with a --root that holds it."},
 	{PathTraversal, Denied, "An id or path would leave its folder.", "Use an id without separators."},
