@@ -280,7 +280,7 @@ func ParseEach(data []byte, member string, each func(i int, elem *Value) error) 
 		}
 		return nil, syntaxErrorAt(data, len(data)-len(rest), "text after the end of the document")
 	}
-	return nil, p.syntaxError(data, err)
+	return nil, syntaxError(data, p.dec.InputOffset(), err)
 }
 
 type parser struct {
@@ -355,8 +355,10 @@ func (p *parser) elements() (*Value, error) {
 	return &Value{kind: Array}, err
 }
 
-func (p *parser) syntaxError(data []byte, err error) *SyntaxError {
-	offset, reason, key := p.dec.InputOffset(), "", ""
+// syntaxError says where in data a decoder failed with err; offset is where it
+// had come to.
+func syntaxError(data []byte, offset int64, err error) *SyntaxError {
+	reason, key := "", ""
 	var syntactic *jsontext.SyntacticError
 	switch {
 	case errors.As(err, &syntactic):
