@@ -96,13 +96,17 @@ func (s Shape) OrNull() Shape {
 func (s Shape) Using(paths ...string) Shape { return s.using("", paths) }
 
 func (s Shape) using(path string, used []string) Shape {
-	leads := func(p string) bool {
-		return slices.ContainsFunc(used, func(u string) bool {
-			rest, ok := strings.CutPrefix(u, p)
-			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-		})
+	below := func(inner, outer string) bool {
+		rest, ok := strings.CutPrefix(inner, outer)
+		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 	}
-	s.typeOnly = path != "" && !leads(path)
+	leads := func(p string) bool {
+		return slices.ContainsFunc(used, func(u string) bool { return below(u, p) })
+	}
+	part := func(p string) bool {
+		return slices.ContainsFunc(used, func(u string) bool { return below(p, u) })
+	}
+	s.typeOnly = path != "" && !leads(path) && !part(path)
 	if s.elem != nil {
 		elem := s.elem.using(path+"[]", used)
 		s.elem = &elem
@@ -110,7 +114,7 @@ func (s Shape) using(path string, used []string) Shape {
 	fields := slices.Clone(s.fields)
 	for i := range fields {
 		p := strings.TrimPrefix(path+"."+fields[i].Name, ".")
-		fields[i].Optional = fields[i].Optional || !leads(p)
+		fields[i].Optional = fields[i].Optional || !leads(p) && !part(p)
 		fields[i].Shape = fields[i].Shape.using(p, used)
 	}
 	s.fields = fields

@@ -17,6 +17,7 @@ var boat = codec.Table(
 		codec.Field{Name: "age", Shape: codec.IntegerFrom(16)},
 		codec.Field{Name: "notes", Shape: codec.MapOf(codec.NumberFrom(0)), Optional: true},
 	), 1)},
+	codec.Field{Name: "ports", Shape: codec.List(codec.NotBlank(), 0), Optional: true},
 	codec.Field{Name: "owner", Shape: codec.Text().OrNull(), Optional: true},
 )
 
@@ -52,7 +53,7 @@ func TestCheckNamesTheFirstViolation(t *testing.T) {
 }
 
 func TestUsingDemandsTheUsedFieldsAndTheTypesOfOthers(t *testing.T) {
-	reader := boat.Using("schema_version", "crew[].age")
+	reader := boat.Using("schema_version", "crew[].age", "ports")
 	for _, tt := range []struct{ name, document, path string }{
 		{"unused may be absent", `{"schema_version":"boat.v1","crew":[{"age":20}]}`, ""},
 		{"unused may break its rule", `{"schema_version":"boat.v1","name":"","rig":"raft","crew":[{"age":20,"notes":{"k":-1}}]}`, ""},
@@ -60,6 +61,7 @@ func TestUsingDemandsTheUsedFieldsAndTheTypesOfOthers(t *testing.T) {
 		{"used is required", `{"schema_version":"boat.v1","crew":[{}]}`, "$.crew[0].age"},
 		{"what leads to it is required", `{"schema_version":"boat.v1"}`, "$.crew"},
 		{"used keeps its rule", `{"schema_version":"boat.v1","crew":[{"age":3}]}`, "$.crew[0].age"},
+		{"what lies below it keeps its rule", `{"schema_version":"boat.v1","crew":[{"age":20}],"ports":["a",""]}`, "$.ports[1]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v, err := codec.Parse([]byte(tt.document))

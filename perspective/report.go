@@ -1,0 +1,47 @@
+package perspective
+
+import (
+	"fmt"
+
+	"github.com/tidegate/tidegate/report"
+)
+
+// Report shows the findings and, for programs, one case per perspective that
+// has any.
+func (r LintResult) Report() report.Report {
+	out := report.Report{
+		Name: "perspectives_check", Title: "Check of contracts", Status: report.PassIf(r.Pass),
+		Summary: fmt.Sprintf("%d perspectives: %d errors, %d warnings.", r.Perspectives, r.Errors, r.Warnings),
+	}
+	if r.Pass && r.Warnings > 0 {
+		out.Status = report.Warn
+	}
+	for _, f := range r.Findings {
+		name, status, level := "document", report.Fail, report.LevelError
+		if f.PerspectiveID != nil {
+			name = *f.PerspectiveID
+		}
+		if f.Level == "warning" {
+			status, level = report.Warn, report.LevelWarning
+		}
+		if n := len(out.Cases); n == 0 || out.Cases[n-1].Name != name {
+			out.AddCase(report.Case{Name: name, File: r.PerspectivesPath, Status: status})
+		}
+		last := &out.Cases[len(out.Cases)-1]
+		if status == report.Fail {
+			last.Status = report.Fail
+		}
+		last.Findings = append(last.Findings, report.Finding{
+			Rule: f.Rule, Level: level, Title: f.Path, Message: f.Message,
+		})
+	}
+	if len(out.Cases) == 0 {
+		out.AddCase(report.Case{Name: "document", File: r.PerspectivesPath, Status: report.Pass})
+	} else {
+		out.Add(report.Findings{})
+	}
+	if r.FindingsOmitted > 0 {
+		out.Add(report.Paragraph(fmt.Sprintf("%d more findings; a higher --max-findings lists them.", r.FindingsOmitted)))
+	}
+	return out
+}
