@@ -54,7 +54,7 @@ func decodeObject(path string, fields []field, args *codec.Value, into reflect.V
 		if v == nil {
 			if f.fallback != "" {
 				v = f.defaultValue()
-			} else if f.optional {
+			} else if f.optional && !f.neededIn(fields, into) {
 				continue
 			} else {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, nil), "%s is required%s", name, f.remark())
@@ -65,6 +65,15 @@ func decodeObject(path string, fields []field, args *codec.Value, into reflect.V
 		}
 	}
 	return nil
+}
+
+// neededIn reports whether an optional argument is required after all, because
+// another argument, decoded before it, has the value that its tag names.
+func (f field) neededIn(fields []field, decoded reflect.Value) bool {
+	name, value, _ := strings.Cut(f.requiredIf, "=")
+	return slices.ContainsFunc(fields, func(other field) bool {
+		return other.name == name && decoded.FieldByIndex(other.index).String() == value
+	})
 }
 
 func (f field) remark() string {

@@ -157,6 +157,8 @@ type field struct {
 	min, max  *float64
 	minItems  int
 	fallback  string
+
+	requiredIf string // "mode=fixture"
 }
 
 func fieldsOf(t reflect.Type) []field {
@@ -177,6 +179,8 @@ func fieldsOf(t reflect.Type) []field {
 			min:       number(sf.Tag.Get("min")),
 			max:       number(sf.Tag.Get("max")),
 			fallback:  sf.Tag.Get("default"),
+
+			requiredIf: sf.Tag.Get("requiredif"),
 		}
 		if enum := sf.Tag.Get("enum"); enum != "" {
 			f.enum = strings.Split(enum, ",")

@@ -207,3 +207,29 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestArgumentThatAnotherMakesRequired(t *testing.T) {
+	type in struct {
+		Mode string    `json:"mode,omitzero" enum:"file,none" default:"file"`
+		File tool.Path `json:"file,omitzero" jsonschema:"what to read" requiredif:"mode=file"`
+		Why  string    `json:"why"`
+	}
+	read := tool.New(tool.Spec{Name: "read", Set: "toy", Summary: "Read it.", Effect: tool.Reads},
+		func(context.Context, in) (echoOut, error) { return echoOut{passed: true}, nil })
+	for _, tt := range []struct{ name, args, message string }{
+		{"by default, and before what follows", `{}`, "file is required: what to read"},
+		{"by value", `{"mode":"file","file":null,"why":"x"}`, "file is required: what to read"},
+		{"not otherwise", `{"mode":"none"}`, "why is required"},
+		{"given", `{"file":"/x","why":"x"}`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, message := read.Call(t.Context(), []byte(tt.args), tool.Caller{}), ""
+			if got.Err != nil {
+				message = got.Err.Message
+			}
+			if message != tt.message {
+				t.Errorf("got %q, want %q", message, tt.message)
+			}
+		})
+	}
+}
