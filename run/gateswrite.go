@@ -71,10 +71,11 @@ func GatesWrite(ctx context.Context, clock Clock, in GatesWriteInput) (WriteResu
 	if err != nil {
 		return WriteResult{}, err
 	}
-	return written(next.Revision(), next.doc.Get("updated_at").Str(), audit), nil
+	return Written(next.Revision(), next.doc.Get("updated_at").Str(), audit), nil
 }
 
-func written(revision int64, at string, audit Audit) WriteResult {
+// Written is the result of a write of one document.
+func Written(revision int64, at string, audit Audit) WriteResult {
 	out := WriteResult{NewRevision: revision, UpdatedAt: at, AuditWritten: audit.Written, AuditError: audit.Problem}
 	if audit.Written {
 		out.AuditPath = audit.Path

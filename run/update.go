@@ -126,17 +126,23 @@ func (u *Update) Gates() (Gates, error) {
 	return u.run.Gates()
 }
 
-// EditManifest applies a merge patch to the manifest, raises its revision,
-// stages it and the audit line manifest_write, and returns the new manifest. It
-// knows no rule about what may change: package stage does, and nobody else
-// calls this.
+// Edit is a change of the manifest.
+type Edit struct {
+	Patch    *codec.Value // merge patch; what patch_digest in the audit line covers
+	Also     *codec.Value // merge patch that follows from it, or nil
+	Expected *int64       // revision that the caller saw, or nil
+	Reason   string
+}
+
+// EditManifest applies an edit, raises the revision, stages the manifest and the
+// audit line manifest_write, and returns the new manifest. It knows no rule
+// about what may change: package stage does, and nobody else calls this.
 //
-// It returns REVISION_MISMATCH when expected is given and is not the present
-// revision, SCHEMA_VALIDATION_FAILED when the manifest before or after the patch
-// breaks the schema, and PATH_NOT_ALLOWED when the manifest does not lie in the
-// run's folder: such a copy of a manifest would be changed under another run's
-// lock and logged in another run's log.
-func (u *Update) EditManifest(patch *codec.Value, expected *int64, reason string) (Manifest, error) {
+// It returns REVISION_MISMATCH when the caller saw another revision,
+// SCHEMA_VALIDATION_FAILED when the manifest before or after breaks the schema,
+// and PATH_NOT_ALLOWED when the manifest does not lie in the run's folder: such a
+// copy would be changed under another run's lock and logged in its log.
+func (u *Update) EditManifest(edit Edit) (Manifest, error) {
 	before, err := u.Manifest()
 	if err != nil {
 		return before, err
@@ -148,10 +154,13 @@ func (u *Update) EditManifest(patch *codec.Value, expected *int64, reason string
 	if err := ManifestShape.Check(before.doc); err != nil {
 		return before, err
 	}
-	if err := CheckRevision(expected, before.Revision()); err != nil {
+	if err := CheckRevision(edit.Expected, before.Revision()); err != nil {
 		return before, err
 	}
-	doc := MergePatch(before.doc, patch)
+	doc := MergePatch(before.doc, edit.Patch)
+	if edit.Also != nil {
+		doc = MergePatch(doc, edit.Also)
+	}
 	if doc.Kind() == codec.Object {
 		doc.Set("revision", codec.Of(before.Revision()+1))
 		doc.Set("updated_at", codec.Of(u.now))
@@ -168,7 +177,7 @@ func (u *Update) EditManifest(patch *codec.Value, expected *int64, reason string
 	}
 	u.manifest = Manifest{doc}
 	u.Audit("manifest_write", tidegate.D("prev_revision", before.Revision(), "new_revision", before.Revision()+1,
-		"reason", reason, "patch_digest", codec.Digest(patch), "manifest_digest", codec.DigestBytes(data)))
+		"reason", edit.Reason, "patch_digest", codec.Digest(edit.Patch), "manifest_digest", codec.DigestBytes(data)))
 	return u.manifest, nil
 }
 
@@ -177,7 +186,7 @@ func (u *Update) EditManifest(patch *codec.Value, expected *int64, reason string
 // "wave1_output_ingested:p1".
 func (u *Update) Progress(reason, label string) error {
 	patch := codec.Of(tidegate.D("stage", tidegate.D("last_progress_at", u.now)))
-	_, err := u.EditManifest(patch, nil, reason+" [progress:"+label+"]")
+	_, err := u.EditManifest(Edit{Patch: patch, Reason: reason + " [progress:" + label + "]"})
 	return err
 }
 

@@ -1,0 +1,97 @@
+package run
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
+)
+
+// LogResult is the result of [Log].
+type LogResult struct {
+	OK      codec.True `json:"ok"`
+	RunID   string     `json:"run_id"`
+	Path    string     `json:"path"`
+	Lines   int        `json:"lines"` // in the log, shown or not
+	Entries []LogEntry `json:"entries"`
+}
+
+// LogEntry is one line of the audit log.
+type LogEntry struct {
+	Line    int          `json:"line"`
+	Chained bool         `json:"chained"`       // the line carries the digest of the one before it
+	Torn    bool         `json:"torn,omitzero"` // the last line, cut short by a crash
+	Entry   *codec.Value `json:"entry"`         // the line, or its text when it is no JSON
+}
+
+// Log reads the audit log of the run at a manifest path, its last lines when
+// last is above 0. A run without a log has no entries. It returns the errors of
+// [Open], and READ_FAILED.
+func Log(manifestPath string, last int) (LogResult, error) {
+	r, err := Open(manifestPath)
+	if err != nil {
+		return LogResult{}, err
+	}
+	defer r.Close()
+	out := LogResult{RunID: r.ID(), Path: r.Path(AuditFile), Entries: []LogEntry{}}
+	err = r.eachLine(func(line artifact.Line) {
+		out.Lines++
+		entry, err := codec.Parse(line.Text)
+		if err != nil {
+			entry = codec.Of(tidegate.Cut(string(line.Text)))
+		}
+		out.Entries = append(out.Entries, LogEntry{Line: line.Number, Chained: line.Prev != "", Torn: line.Torn, Entry: entry})
+		if last > 0 && len(out.Entries) > last {
+			out.Entries = slices.Delete(out.Entries, 0, 1)
+		}
+	})
+	return out, err
+}
+
+func (r *Run) eachLine(visit func(artifact.Line)) error {
+	file, err := r.folder.Open(AuditFile)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return nil
+	case err != nil:
+		return err
+	}
+	defer file.Close()
+	for line, err := range artifact.ReadLog(file) {
+		if err != nil {
+			return err
+		}
+		visit(line)
+	}
+	return nil
+}
+
+// Report shows the log to a person.
+func (l LogResult) Report() report.Report {
+	out := report.Report{Name: "run_log", Title: "log of run " + l.RunID, Summary: count(l.Lines, "line")}
+	table := report.NewTable(">Line", "Time", "What", "Revision", "Reason")
+	for _, e := range l.Entries {
+		revision := ""
+		if n, ok := e.Entry.Get("new_revision").Int(); ok {
+			revision = strconv.FormatInt(n, 10)
+		}
+		what, reason := e.Entry.Get("kind").Str(), e.Entry.Get("reason").Str()
+		status := report.None
+		if e.Torn || what == "" {
+			status, what, reason = report.Warn, "unreadable", e.Entry.Str()
+		}
+		table.Row(status, e.Line, e.Entry.Get("ts").Str(), what, revision, reason)
+	}
+	out.Add(table)
+	return out
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

@@ -1,0 +1,54 @@
+package run
+
+import (
+	"context"
+	"os"
+
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
+)
+
+// RecoverResult is the result of [Recover].
+type RecoverResult struct {
+	OK               codec.True `json:"ok"`
+	RunID            string     `json:"run_id"`
+	Root             string     `json:"root"`
+	Interrupted      bool       `json:"interrupted"` // a write had been cut short
+	RevisionBefore   int64      `json:"revision_before"`
+	ManifestRevision int64      `json:"manifest_revision"`
+}
+
+// Recover ends what a killed process left undone: a write whose record was whole
+// is finished, any other is undone. Every tool does the same before it writes;
+// this is for a person who wants it done now. It returns the errors of [Open]
+// and [Run.Update].
+func Recover(ctx context.Context, clock Clock, manifestPath string) (RecoverResult, error) {
+	r, err := Open(manifestPath)
+	if err != nil {
+		return RecoverResult{}, err
+	}
+	defer r.Close()
+	out := RecoverResult{RunID: r.ID(), Root: r.Root(), RevisionBefore: r.manifest.Revision()}
+	if _, err := os.Lstat(r.Path(".tidegate-tx")); err == nil {
+		out.Interrupted = true
+	}
+	_, err = r.Update(ctx, clock, func(u *Update) error {
+		m, err := u.Manifest()
+		out.ManifestRevision = m.Revision()
+		return err
+	})
+	return out, err
+}
+
+// Report shows the result to a person.
+func (r RecoverResult) Report() report.Report {
+	out := report.Report{Name: "run_recover", Title: "run " + r.RunID, Summary: "nothing was interrupted"}
+	switch {
+	case r.Interrupted && r.ManifestRevision > r.RevisionBefore:
+		out.Summary = "an interrupted write was finished"
+	case r.Interrupted:
+		out.Summary = "an interrupted write was cleared away"
+	}
+	out.Add(report.Fields{{Name: "folder", Value: r.Root}})
+	return out
+}

@@ -1,0 +1,329 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/run"
+)
+
+// AdvanceInput are the arguments of [Advance].
+type AdvanceInput struct {
+	ManifestPath             string `json:"manifest_path"`
+	GatesPath                string `json:"gates_path"`
+	RequestedNext            string `json:"requested_next,omitzero"`
+	ExpectedManifestRevision *int64 `json:"expected_manifest_revision,omitzero"`
+	Reason                   string `json:"reason"`
+	DryRun                   bool   `json:"dry_run,omitzero"`
+}
+
+// AdvanceResult is the result of [Advance].
+type AdvanceResult struct {
+	OK               codec.True `json:"ok"`
+	From             run.Stage  `json:"from"`
+	To               run.Stage  `json:"to"`
+	Decision         Decision   `json:"decision"`
+	ManifestRevision int64      `json:"manifest_revision"`
+	DryRun           bool       `json:"dry_run,omitzero"`
+	runID            string
+}
+
+// Decision is what was looked at, and whether it allows the move. InputsDigest
+// is the earlier system's; EvidenceDigest covers what the files held, by names
+// relative to the run, so that it is the same wherever the run lies and changes
+// when something that was judged does.
+type Decision struct {
+	Allowed        bool    `json:"allowed"`
+	Evaluated      []Check `json:"evaluated"`
+	InputsDigest   string  `json:"inputs_digest"`
+	EvidenceDigest string  `json:"evidence_digest"`
+}
+
+// Advance is the tool deep_research_stage_advance: it moves a run to its next
+// stage when every precondition of the move is met. With DryRun it changes
+// nothing, not even the audit log, and takes no lock.
+//
+// A refusal has the code and details of the first blocker, and in
+// details.blockers all of them with what would meet each: INVALID_STATE,
+// MISSING_ARTIFACT, GATE_BLOCKED, WAVE_CAP_EXCEEDED, REVIEW_CAP_EXCEEDED,
+// REQUESTED_NEXT_NOT_ALLOWED. When the review rounds are used up and nothing
+// else is amiss, the run is left to a person: failed, with the reason.
+//
+// It also returns INVALID_ARGS, NOT_FOUND, INVALID_JSON,
+// SCHEMA_VALIDATION_FAILED, REVISION_MISMATCH, DISABLED, PATH_NOT_ALLOWED (the
+// gates are not the run's own), LOCK_HELD, READ_FAILED and WRITE_FAILED.
+func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResult, error) {
+	if err := run.CheckPath("gates_path", in.GatesPath); err != nil {
+		return AdvanceResult{}, err
+	}
+	if err := run.CheckText("reason", in.Reason); err != nil {
+		return AdvanceResult{}, err
+	}
+	r, err := run.Open(in.ManifestPath)
+	if err != nil {
+		return AdvanceResult{}, err
+	}
+	defer r.Close()
+	if err := ownGates(r, in.GatesPath); err != nil {
+		return AdvanceResult{}, err
+	}
+	gates, err := r.Gates()
+	if err != nil {
+		return AdvanceResult{}, err
+	}
+	if in.DryRun {
+		v, err := decide(r, r.Manifest(), gates, in)
+		if err != nil {
+			return AdvanceResult{}, err
+		}
+		return v.result(r.Manifest().Revision(), true), v.refusal()
+	}
+	var v verdict
+	var next run.Manifest
+	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		m, err := u.Manifest()
+		if err != nil {
+			return err
+		}
+		g, err := u.Gates()
+		if err != nil {
+			return err
+		}
+		if v, err = decide(r, m, g, in); err != nil {
+			return err
+		}
+		next, err = v.carryOut(u, g, in.Reason)
+		return err
+	})
+	if err != nil {
+		return AdvanceResult{}, err
+	}
+	if err := v.refusal(); err != nil {
+		return AdvanceResult{}, err
+	}
+	return v.result(next.Revision(), false), nil
+}
+
+// ownGates returns PATH_NOT_ALLOWED unless path is the run's own gates file: a
+// run must not be moved by gates that lie elsewhere.
+func ownGates(r *run.Run, path string) error {
+	name, err := r.Name("gates_path", path)
+	if err == nil && name == r.Layout().Gates {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("gates_path", path, "expected", r.Path(r.Layout().Gates)),
+		"gates_path is not the gates file of the run: %s", path)
+}
+
+// verdict is a decision with everything that led to it.
+type verdict struct {
+	from     run.Stage
+	to       run.Stage // "" when no decision of the run says where to go
+	decision Decision
+	blockers []Blocker
+	s        *situation
+}
+
+func (v verdict) result(revision int64, dryRun bool) AdvanceResult {
+	return AdvanceResult{From: v.from, To: v.to, Decision: v.decision, ManifestRevision: revision, DryRun: dryRun, runID: v.s.run.ID()}
+}
+
+// refusal is the error of a verdict that does not allow the move, else nil.
+func (v verdict) refusal() error {
+	if len(v.blockers) == 0 {
+		return nil
+	}
+	first := v.blockers[0]
+	var to any
+	if v.to != "" {
+		to = v.to
+	}
+	details := slices.Clone(first.Details)
+	for _, d := range tidegate.D("from", v.from, "to", to, "decision", v.decision, "blockers", v.blockers) {
+		if _, ok := details.Get(d.Key); !ok {
+			details = append(details, d)
+		}
+	}
+	message := first.Message
+	if n := len(v.blockers) - 1; n > 0 {
+		message = fmt.Sprintf("%s (and %d more in details.blockers)", message, n)
+	}
+	return tidegate.Errorf(first.Code, details, "%s", message)
+}
+
+// decide judges whether the run may take the move that in requests. It changes
+// nothing.
+func decide(r *run.Run, m run.Manifest, g run.Gates, in AdvanceInput) (verdict, error) {
+	if err := run.ManifestShape.Check(m.Doc()); err != nil {
+		return verdict{}, err
+	}
+	if err := run.CheckRevision(in.ExpectedManifestRevision, m.Revision()); err != nil {
+		return verdict{}, err
+	}
+	if err := switchedOn(m); err != nil {
+		return verdict{}, err
+	}
+	s, err := newSituation(r, m, g)
+	if err != nil {
+		return verdict{}, err
+	}
+	from := m.Stage()
+	if len(movesFrom(from)) == 0 {
+		return verdict{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", from, "status", m.Status()),
+			"the run is in stage %s, after which there is none", from)
+	}
+	requested := run.Stage(strings.TrimSpace(in.RequestedNext))
+	if requested != "" && !slices.Contains(run.Stages, requested) {
+		return verdict{}, tidegate.Errorf(tidegate.RequestedNextNotAllowed, tidegate.D("requested_next", tidegate.Cut(string(requested))),
+			"%q is not a stage", tidegate.Cut(string(requested)))
+	}
+	if _, ok := findMove(from, requested); requested != "" && !ok {
+		return verdict{}, tidegate.Errorf(tidegate.RequestedNextNotAllowed,
+			tidegate.D("from", from, "requested_next", requested, "allowed_next", stagesFrom(from)),
+			"%s does not follow %s; allowed next: %s", requested, from, joined(stagesFrom(from)))
+	}
+	return s.judge(from, requested)
+}
+
+func joined(stages []run.Stage) string {
+	words := make([]string, len(stages))
+	for i, s := range stages {
+		words[i] = string(s)
+	}
+	return strings.Join(words, ", ")
+}
+
+// judge checks the status and every precondition of the move.
+func (s *situation) judge(from, requested run.Stage) (verdict, error) {
+	v := verdict{from: from, to: requested, s: s}
+	add := func(p Precondition) (finding, error) {
+		f, err := p.check(s)
+		if f.entry != nil {
+			v.decision.Evaluated = append(v.decision.Evaluated, *f.entry)
+		}
+		if f.blocker != nil {
+			v.blockers = append(v.blockers, *f.blocker)
+		}
+		return f, err
+	}
+	if _, err := add(statusAllows); err != nil {
+		return v, err
+	}
+	decisive, to, err := s.choose(from)
+	if err != nil {
+		return v, err
+	}
+	if requested == "" {
+		v.to = to
+		if decisive != nil {
+			if _, err := add(*decisive); err != nil {
+				return v, err
+			}
+		}
+	}
+	if m, ok := findMove(from, v.to); ok {
+		v.decision.Evaluated = append(v.decision.Evaluated, Check{"transition", string(from) + " -> " + string(v.to), true, tidegate.D()})
+		for _, p := range m.needs {
+			if requested == "" && decisive != nil && p.Text == decisive.Text {
+				continue // it was checked to choose the move
+			}
+			if _, err := add(p); err != nil {
+				return v, err
+			}
+		}
+	}
+	v.decision.Allowed = len(v.blockers) == 0
+	v.decision.InputsDigest = s.inputsDigest(v, requested)
+	v.decision.EvidenceDigest = s.evidenceDigest(v)
+	return v, nil
+}
+
+// choose is the move that is taken when none is requested, and the precondition
+// whose file says so. The stage is "" when that file says nothing usable.
+func (s *situation) choose(from run.Stage) (decisive *Precondition, to run.Stage, err error) {
+	switch from {
+	case run.Pivot:
+		p, err := s.readPivot()
+		switch {
+		case err != nil:
+			return nil, "", err
+		case p.problem != "":
+			return &pivotDecided, "", nil
+		case p.runWave2:
+			return &pivotDecided, run.Wave2, nil
+		}
+		return &pivotDecided, run.Citations, nil
+	case run.Review:
+		b, err := s.readReview()
+		switch {
+		case err != nil:
+			return nil, "", err
+		case b.problem != "":
+			return &reviewed, "", nil
+		case b.decision == reviewPass:
+			return &reviewed, run.Finalize, nil
+		}
+		return &reviewed, run.Synthesis, nil
+	}
+	return nil, movesFrom(from)[0].to, nil
+}
+
+// inputsDigest is the decision digest of the earlier system.
+func (s *situation) inputsDigest(v verdict, requested run.Stage) string {
+	statuses := codec.NewObject()
+	for _, id := range run.GateIDs {
+		statuses.Set(id, orNull(s.gates.Status(id)))
+	}
+	return codec.Digest(tidegate.D("schema", "stage_advance.decision.v1", "from", v.from, "to", orNull(string(v.to)),
+		"requested_next", orNull(string(requested)), "manifest_revision", s.manifest.Revision(),
+		"gates_revision", s.gates.Revision(), "gates_status", statuses, "evaluated", v.decision.Evaluated))
+}
+
+func (s *situation) evidenceDigest(v verdict) string {
+	files, gates := codec.NewObject(), codec.NewObject()
+	for name, digest := range s.evidence {
+		files.Set(name, codec.Of(digest))
+	}
+	for id, state := range s.states {
+		bound := s.gates.Gate(id).Get("metrics").Get("bound").Get("digest")
+		gates.Set(id, codec.Of(tidegate.D("status", state.Counts(), "bound", orNull(bound.Str()))))
+	}
+	return codec.Digest(tidegate.D("schema", "stage_advance.evidence.v1", "from", v.from, "to", orNull(string(v.to)),
+		"files", files, "gates", gates))
+}
+
+func orNull(text string) *codec.Value {
+	if text == "" {
+		return codec.Of(nil)
+	}
+	return codec.Of(text)
+}
+
+// carryOut stages the move, or, when only the review cap is in the way, that the
+// run is left to a person.
+func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) (run.Manifest, error) {
+	reason = strings.TrimSpace(reason)
+	if len(v.blockers) > 0 {
+		only := v.blockers[0]
+		if len(v.blockers) > 1 || only.Code != tidegate.ReviewCapExceeded {
+			return v.s.manifest, nil
+		}
+		return leaveToPerson(u, v.s.manifest, "stage_advance: "+reason, only.Code, "", reviewRounds(v.s.manifest), only.Message)
+	}
+	status := run.Running
+	if v.to == run.Finalize {
+		status = run.Completed
+	}
+	history := v.s.manifest.Doc().Get("stage").Get("history").Clone()
+	history.Append(codec.Of(tidegate.D("from", v.from, "to", v.to, "ts", u.Now(), "reason", reason,
+		"inputs_digest", v.decision.InputsDigest, "gates_revision", g.Revision(), "evidence_digest", v.decision.EvidenceDigest)))
+	return u.EditManifest(run.Edit{
+		Patch: codec.Of(tidegate.D("status", status, "stage", tidegate.D("current", v.to,
+			"started_at", u.Now(), "last_progress_at", u.Now(), "history", history))),
+		Reason: "stage_advance: " + reason,
+	})
+}

@@ -1,0 +1,176 @@
+package stage
+
+import (
+	"math"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/run"
+)
+
+// situation is a run as the rules see it: its documents, and what its files
+// say. Files are read when a precondition first asks for them.
+type situation struct {
+	run      *run.Run
+	manifest run.Manifest
+	gates    run.Gates
+	policy   run.Policy
+	pivot    *pivotFile
+	review   *reviewBundle
+	states   map[string]run.GateState
+	evidence map[string]string // name → digest of what a precondition looked at
+}
+
+func newSituation(r *run.Run, m run.Manifest, g run.Gates) (*situation, error) {
+	policy, err := r.Policy()
+	if err != nil {
+		return nil, err
+	}
+	return &situation{run: r, manifest: m, gates: g, policy: policy,
+		states: map[string]run.GateState{}, evidence: map[string]string{}}, nil
+}
+
+// pivotFile is what the rules read of the pivot decision.
+type pivotFile struct {
+	name     string
+	problem  string // "" when it is well-formed
+	runWave2 bool
+	gapIDs   []string
+}
+
+// reviewBundle is what the rules read of the review bundle.
+type reviewBundle struct {
+	name     string
+	problem  string
+	decision string
+}
+
+// The decisions of a review.
+const (
+	reviewPass    = "PASS"
+	reviewChanges = "CHANGES_REQUIRED"
+)
+
+func (s *situation) readPivot() (*pivotFile, error) {
+	if s.pivot != nil {
+		return s.pivot, nil
+	}
+	p := &pivotFile{name: s.run.Layout().Pivot}
+	doc, problem, err := s.document(p.name, "pivot.json missing", "pivot not object")
+	if err != nil {
+		return nil, err
+	}
+	if p.problem = problem; problem == "" {
+		p.problem = p.parse(doc)
+	}
+	if p.problem != "" {
+		p.runWave2, p.gapIDs = false, nil
+	}
+	s.pivot = p
+	return p, nil
+}
+
+// parse reads both forms of the decision: the documented one and the earlier
+// top-level run_wave2.
+func (p *pivotFile) parse(doc *codec.Value) (problem string) {
+	decision := doc.Get("decision")
+	required := decision.Get("wave2_required")
+	if required.Kind() != codec.Bool {
+		required = doc.Get("run_wave2")
+	}
+	if required.Kind() != codec.Bool {
+		return "pivot.run_wave2 missing"
+	}
+	ids := decision.Get("wave2_gap_ids")
+	if ids.Kind() != codec.Array {
+		ids = doc.Get("wave2_gap_ids")
+	}
+	for _, id := range ids.Elems() {
+		if id.Kind() != codec.String {
+			return "pivot.wave2_gap_ids invalid"
+		}
+		p.gapIDs = append(p.gapIDs, id.Str())
+	}
+	p.runWave2 = required.Bool()
+	return ""
+}
+
+func (s *situation) readReview() (*reviewBundle, error) {
+	if s.review != nil {
+		return s.review, nil
+	}
+	b := &reviewBundle{name: s.run.Layout().ReviewBundle}
+	doc, problem, err := s.document(b.name, "review-bundle.json missing", "review bundle not object")
+	if err != nil {
+		return nil, err
+	}
+	if b.problem = problem; problem == "" {
+		switch decision := strings.TrimSpace(doc.Get("decision").Str()); decision {
+		case reviewPass, reviewChanges:
+			b.decision = decision
+		default:
+			b.problem = "review decision invalid"
+		}
+	}
+	s.review = b
+	return b, nil
+}
+
+// document reads a JSON object of the run. A missing file, one that is no
+// object and one that belongs to another run are problems; an error is a file
+// that cannot be read at all.
+func (s *situation) document(name, missing, notObject string) (doc *codec.Value, problem string, err error) {
+	data, err := s.run.Folder().Read(name)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return nil, missing, nil
+	case err != nil:
+		return nil, "", err
+	}
+	s.evidence[name] = codec.DigestBytes(data)
+	doc, err = codec.Parse(data)
+	if err != nil {
+		return nil, "not JSON: " + err.Error(), nil
+	}
+	if doc.Kind() != codec.Object {
+		return nil, notObject, nil
+	}
+	if id := doc.Get("run_id"); id.Kind() == codec.String && id.Str() != s.run.ID() {
+		return nil, "belongs to run " + tidegate.Cut(id.Str()), nil
+	}
+	return doc, "", nil
+}
+
+// gate is the state of a gate, compared once with the files that it judged.
+func (s *situation) gate(id string) (run.GateState, error) {
+	if state, ok := s.states[id]; ok {
+		return state, nil
+	}
+	state, err := s.run.GateState(s.gates, id)
+	if err == nil {
+		s.states[id] = state
+	}
+	return state, err
+}
+
+// capOf is a limit of the manifest as a whole number; ok is false when it is
+// not a number of at least 0.
+func (s *situation) capOf(name string) (limit int64, ok bool) {
+	f, ok := s.manifest.Limit(name)
+	if !ok || f < 0 {
+		return 0, false
+	}
+	return int64(math.Trunc(min(f, 1<<53))), true
+}
+
+// reviewRounds counts the moves from review back to synthesis.
+func reviewRounds(m run.Manifest) int64 {
+	var n int64
+	for _, h := range m.History() {
+		if h.Get("from").Str() == string(run.Review) && h.Get("to").Str() == string(run.Synthesis) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,202 @@
+package stage
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/run"
+)
+
+// StatusResult is the result of [Status]: where the run is, what it waits for
+// and what to do next come first.
+type StatusResult struct {
+	OK               codec.True   `json:"ok"`
+	RunID            string       `json:"run_id"`
+	Stage            run.Stage    `json:"stage"`
+	Status           run.Status   `json:"status"`
+	NextStage        *run.Stage   `json:"next_stage"` // where an advance would lead, null when that is not decided
+	WaitingFor       []Blocker    `json:"waiting_for"`
+	NextCommand      *string      `json:"next_command"` // null when there is none
+	Query            string       `json:"query"`
+	Mode             string       `json:"mode"`
+	Root             string       `json:"root"`
+	ManifestPath     string       `json:"manifest_path"`
+	ManifestRevision int64        `json:"manifest_revision"`
+	UpdatedAt        string       `json:"updated_at"`
+	Gates            []GateStatus `json:"gates"`
+	LastFailure      *codec.Value `json:"last_failure"`
+}
+
+// GateStatus is one gate, and whether it still counts.
+type GateStatus struct {
+	ID      string   `json:"id"`
+	Name    string   `json:"name"`
+	Status  string   `json:"status"`  // as written
+	Counts  string   `json:"counts"`  // not_run when what it judged has changed
+	Bound   bool     `json:"bound"`   // it says what it judged
+	Changed []string `json:"changed"` // what changed since
+}
+
+// Status says where a run is, what it waits for and what to do next. It writes
+// nothing and takes no lock. It returns NOT_FOUND, READ_FAILED, INVALID_JSON,
+// SCHEMA_VALIDATION_FAILED and INVALID_STATE (the gates are another run's).
+func Status(manifestPath string) (StatusResult, error) {
+	r, err := run.Open(manifestPath, "status", "stage.current")
+	if err != nil {
+		return StatusResult{}, err
+	}
+	defer r.Close()
+	gates, err := r.Gates()
+	if err != nil {
+		return StatusResult{}, err
+	}
+	m := r.Manifest()
+	out := StatusResult{
+		RunID: r.ID(), Stage: m.Stage(), Status: m.Status(), WaitingFor: []Blocker{}, Query: m.Query(), Mode: m.Mode(), Root: r.Root(),
+		ManifestPath: manifestPath, ManifestRevision: m.Revision(), UpdatedAt: m.Doc().Get("updated_at").Str(), LastFailure: codec.Of(nil),
+	}
+	if failures := m.Failures(); len(failures) > 0 {
+		out.LastFailure = failures[len(failures)-1]
+	}
+	if out.Gates, err = gateStatuses(r, gates); err != nil {
+		return StatusResult{}, err
+	}
+	if m.Status() == run.Completed || m.Status() == run.Cancelled {
+		return out, nil
+	}
+	v, err := decide(r, m, gates, AdvanceInput{})
+	if e := tidegate.AsError(err); e != nil && tidegate.ClassOf(e.Code) == tidegate.Conflict {
+		out.WaitingFor = append(out.WaitingFor, Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: []Remedy{}})
+		return out, nil
+	} else if err != nil {
+		return StatusResult{}, err
+	}
+	if v.to != "" {
+		out.NextStage = &v.to
+	}
+	out.WaitingFor = append(out.WaitingFor, v.blockers...)
+	if command := firstCommand(v); command != "" {
+		out.NextCommand = &command
+	}
+	return out, nil
+}
+
+// firstCommand is what a person types next: what meets the first blocker that a
+// command can meet, or the advance itself.
+func firstCommand(v verdict) string {
+	if len(v.blockers) == 0 {
+		return command("run advance", v.s)
+	}
+	for _, remedy := range v.blockers[0].Meet {
+		if remedy.Command != "" {
+			return remedy.Command
+		}
+	}
+	return ""
+}
+
+func gateStatuses(r *run.Run, gates run.Gates) ([]GateStatus, error) {
+	list := []GateStatus{}
+	for _, m := range gates.Doc().Get("gates").Members() {
+		state, err := r.GateState(gates, m.Key)
+		if err != nil {
+			return nil, err
+		}
+		if state.Changed == nil {
+			state.Changed = []string{}
+		}
+		list = append(list, GateStatus{ID: m.Key, Name: m.Value.Get("name").Str(), Status: state.Status,
+			Counts: state.Counts(), Bound: state.Bound, Changed: state.Changed})
+	}
+	return list, nil
+}
+
+// Report shows the status to a person: first where, what for and what next.
+func (s StatusResult) Report() report.Report {
+	out := report.Report{Name: "run_status", Title: "run " + s.RunID}
+	out.Summary = "stage " + string(s.Stage) + ", " + string(s.Status)
+	switch {
+	case s.Status == run.Failed:
+		out.Status = report.Fail
+	case s.Status == run.Completed:
+		out.Status = report.Pass
+	case len(s.WaitingFor) > 0:
+		out.Status = report.Warn
+	}
+	where := report.Fields{{Name: "stage", Value: string(s.Stage)}, {Name: "status", Value: string(s.Status)}}
+	if s.NextStage != nil {
+		where = append(where, report.Field{Name: "next stage", Value: string(*s.NextStage)})
+	}
+	out.Add(where)
+	s.addWaiting(&out)
+	if s.NextCommand != nil {
+		out.Add(report.Heading("Next command"), report.Preformatted(*s.NextCommand))
+	}
+	gates := report.NewTable("Gate", "Name", "Result", "Bound", "Changed since")
+	for _, g := range s.Gates {
+		gates.Row(gateMark(g), g.ID, g.Name, g.Counts, yesNo(g.Bound), strings.Join(g.Changed, ", "))
+	}
+	out.Add(report.Heading("Gates"), gates, report.Fields{
+		{Name: "question", Value: s.Query}, {Name: "mode", Value: s.Mode}, {Name: "folder", Value: s.Root},
+		{Name: "revision", Value: strconv.FormatInt(s.ManifestRevision, 10)}, {Name: "updated", Value: s.UpdatedAt},
+	})
+	return out
+}
+
+func (s StatusResult) addWaiting(out *report.Report) {
+	if len(s.WaitingFor) == 0 {
+		if s.NextCommand != nil {
+			out.Add(report.Paragraph("Nothing is in the way."))
+		}
+		return
+	}
+	var items report.Bullets
+	for _, b := range s.WaitingFor {
+		item := b.Message
+		for _, remedy := range b.Meet {
+			item += " → " + remedy.Text
+			if remedy.Command == "" && remedy.Tool != "" {
+				item += " (" + remedy.Tool + ")"
+			}
+		}
+		items = append(items, item)
+	}
+	out.Add(report.Heading("Waiting for"), items)
+}
+
+func gateMark(g GateStatus) report.Status {
+	switch {
+	case g.Counts == run.GatePass:
+		return report.Pass
+	case g.Counts == run.GateFail:
+		return report.Fail
+	case g.Counts == run.GateWarn || g.Counts != g.Status:
+		return report.Warn
+	}
+	return report.Skip
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// Report shows the move to a person.
+func (a AdvanceResult) Report() report.Report {
+	out := report.Report{Name: "stage_advance", Title: "run " + a.runID, Status: report.Pass,
+		Summary: "moved from " + string(a.From) + " to " + string(a.To)}
+	if a.DryRun {
+		out.Summary = "would move from " + string(a.From) + " to " + string(a.To) + "; nothing was changed"
+	}
+	table := report.NewTable("Kind", "What")
+	for _, c := range a.Decision.Evaluated {
+		table.Row(report.PassIf(c.OK), c.Kind, c.Name)
+	}
+	out.Add(table)
+	return out
+}
