@@ -1,0 +1,74 @@
+package pivot
+
+import (
+	"context"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/wave"
+)
+
+// FromRun is the input for a run as it stands: every perspective's wave-1
+// output, validated. An output that does not meet its contract has a report
+// that says so, which [Decide] refuses. Paths are absolute.
+//
+// It returns what [run.Open] and [perspective.Read] return, and NOT_FOUND,
+// READ_FAILED or PATH_NOT_ALLOWED for the first output in byte order of the ids
+// that cannot be read.
+func FromRun(ctx context.Context, manifestPath string) (Input, error) {
+	r, err := run.Open(manifestPath)
+	if err != nil {
+		return Input{}, err
+	}
+	defer r.Close()
+	layout := r.Layout()
+	doc, err := perspective.Read("perspectives_path", r.Path(layout.Perspectives), perspective.Contracts)
+	if err != nil {
+		return Input{}, err
+	}
+	n := len(doc.Perspectives)
+	in := Input{Outputs: make([]Output, n), Reports: make([]*codec.Value, n), ManifestPath: manifestPath}
+	err = forEach(ctx, n, nil, func() func(i int) error {
+		var judge wave.Judge
+		return func(i int) error {
+			p := doc.Perspectives[i]
+			name := outputName(p, layout)
+			in.Outputs[i] = Output{p.ID, r.Path(name)}
+			report, err := validate(ctx, &judge, r.Folder(), p, name, r.Path(name))
+			in.Reports[i] = report
+			return err
+		}
+	})
+	return in, err
+}
+
+// outputName is the name of a perspective's output in the run: where the
+// perspective says, and by default in the run's folder for wave 1.
+func outputName(p perspective.Perspective, layout run.Layout) string {
+	if file := p.ID + ".md"; p.SourceArtifact == "wave-1/"+file {
+		return layout.Wave1Dir + "/" + file
+	}
+	return p.SourceArtifact
+}
+
+func validate(ctx context.Context, judge *wave.Judge, folder *artifact.Folder, p perspective.Perspective, name, path string) (*codec.Value, error) {
+	details := tidegate.D("perspective_id", p.ID, "markdown_path", path)
+	file, err := folder.Open(name)
+	if err != nil {
+		e := tidegate.AsError(err)
+		return nil, tidegate.Errorf(e.Code, details, "%s", e.Message)
+	}
+	defer file.Close()
+	verdict, err := judge.Judge(ctx, p.Contract, file)
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.ReadFailed, details, "%s cannot be read to its end: %w", path, err)
+	}
+	if f := verdict.Failure(); f != nil {
+		return codec.Of(tidegate.D("ok", false, "perspective_id", p.ID,
+			"error", tidegate.D("code", f.Code, "message", f.Message, "details", f.Details))), nil
+	}
+	return codec.Of(Report{OK: true, PerspectiveID: p.ID, MarkdownPath: path, Words: float64(verdict.Words), Sources: float64(verdict.Sources)}), nil
+}

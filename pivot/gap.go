@@ -1,0 +1,85 @@
+package pivot
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The sources of a gap.
+const (
+	Explicit = "explicit"     // an operator stated it
+	Parsed   = "parsed_wave1" // a wave-1 output states it
+)
+
+// Priorities are the four priorities, the most urgent first.
+var Priorities = []string{"P0", "P1", "P2", "P3"}
+
+// Gap is one open question, normalised: see [Extract] and [Decide].
+type Gap struct {
+	ID       string   `json:"gap_id" jsonschema:"unique among the gaps"`
+	Priority string   `json:"priority" jsonschema:"P0 is the most urgent" enum:"P0,P1,P2,P3"`
+	Text     string   `json:"text" jsonschema:"trimmed, white space collapsed"`
+	Tags     []string `json:"tags" jsonschema:"each once, in byte order"`
+	Source   string   `json:"source" jsonschema:"who stated it" enum:"explicit,parsed_wave1"`
+	From     string   `json:"from_perspective_id,omitzero" jsonschema:"the perspective whose output states it"`
+
+	file string // where a parsed gap stands, for the report
+	line int
+}
+
+// Line is the line of the output that states a parsed gap, 0 for an explicit
+// one.
+func (g Gap) Line() int { return g.line }
+
+// sortGaps puts gaps in gap order: by priority, then by id in byte order.
+func sortGaps(gaps []Gap) {
+	slices.SortFunc(gaps, func(a, b Gap) int {
+		return cmp.Or(strings.Compare(a.Priority, b.Priority), strings.Compare(a.ID, b.ID))
+	})
+}
+
+// collapse trims text and makes every run of white space in it one blank. A
+// byte that is not UTF-8 becomes U+FFFD, so that text means the same wherever it
+// is written.
+func collapse(text string) string {
+	if !utf8.ValidString(text) {
+		text = string([]rune(text))
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// tagSet is tags in byte order, each once; never nil.
+func tagSet(tags []string) []string {
+	set := slices.Clone(tags)
+	slices.Sort(set)
+	set = slices.Compact(set)
+	if set == nil {
+		return []string{}
+	}
+	return set
+}
+
+// tagsIn lists what follows a # in text and is made of a-z, 0-9, _ and -.
+func tagsIn(text string) []string {
+	var tags []string
+	for {
+		_, after, found := strings.Cut(text, "#")
+		if !found {
+			return tagSet(tags)
+		}
+		n := 0
+		for n < len(after) && isTagByte(after[n]) {
+			n++
+		}
+		if n > 0 {
+			tags = append(tags, after[:n])
+		}
+		text = after[n:]
+	}
+}
+
+func isTagByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}

@@ -1,0 +1,154 @@
+package pivot
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Input is what a decision rests on. The order of the lists does not matter.
+type Input struct {
+	Outputs []Output
+	// Reports are the results of validating the outputs, one each, as the
+	// validator returns them; codec.Of makes one of a wave.Validation.
+	Reports []*codec.Value
+	// ExplicitGaps, when there are any, are used instead of what the outputs
+	// state: objects with gap_id, priority, text, and optionally tags and
+	// from_perspective_id.
+	ExplicitGaps []*codec.Value
+	// ManifestPath names the run, absolute; "" decides without writing.
+	ManifestPath string
+	// Reason goes into the run's audit log; "" writes no line.
+	Reason string
+	// Progress hears how many outputs have been read; nil when nobody listens.
+	// It may be called from several goroutines.
+	Progress func(done, total int)
+}
+
+// Output is a wave-1 output.
+type Output struct {
+	PerspectiveID string
+	Path          string // absolute, or relative to the run root when a run is named
+}
+
+// Report is a validation report, reduced to the fields that the decision uses.
+type Report struct {
+	OK              bool           `json:"ok"`
+	PerspectiveID   string         `json:"perspective_id"`
+	MarkdownPath    string         `json:"markdown_path"`
+	Words           float64        `json:"words"`
+	Sources         float64        `json:"sources"`
+	MissingSections []*codec.Value `json:"missing_sections"`
+
+	index   int          // in the list it was given in
+	failure *codec.Value // what a report that is not ok says of it
+}
+
+// check finds INVALID_ARGS, and reads the reports.
+func (in Input) check() ([]Report, error) {
+	if len(in.Outputs) == 0 {
+		return nil, wrong("wave1_outputs", []string{}, "must have at least 1 entries")
+	}
+	for i, o := range in.Outputs {
+		name := fmt.Sprintf("wave1_outputs[%d]", i)
+		switch {
+		case isBlankText(o.PerspectiveID):
+			return nil, wrong(name+".perspective_id", o.PerspectiveID, "must not be blank")
+		case isBlankText(o.Path):
+			return nil, wrong(name+".output_md_path", o.Path, "must not be blank")
+		case strings.ContainsRune(o.Path, 0):
+			return nil, wrong(name+".output_md_path", tidegate.Cut(o.Path), "must not contain a NUL character")
+		case in.ManifestPath == "" && !filepath.IsAbs(o.Path):
+			return nil, wrong(name+".output_md_path", tidegate.Cut(o.Path), "must be absolute when no manifest_path names the run that it is relative to")
+		}
+	}
+	if len(in.Reports) == 0 {
+		return nil, wrong("wave1_validation_reports", []string{}, "must have at least 1 entries")
+	}
+	reports := make([]Report, len(in.Reports))
+	for i, v := range in.Reports {
+		var err error
+		if reports[i], err = readReport(fmt.Sprintf("wave1_validation_reports[%d]", i), v); err != nil {
+			return nil, err
+		}
+		reports[i].index = i
+	}
+	if in.ManifestPath != "" && !filepath.IsAbs(in.ManifestPath) {
+		return nil, wrong("manifest_path", tidegate.Cut(in.ManifestPath), "must be absolute")
+	}
+	return reports, nil
+}
+
+// readReport demands the six fields of a report that is ok. Of one that is not
+// it demands nothing: that it is not ok is what counts.
+func readReport(name string, v *codec.Value) (Report, error) {
+	ok := v.Get("ok")
+	r := Report{OK: ok.Bool(), PerspectiveID: v.Get("perspective_id").Str(), MarkdownPath: v.Get("markdown_path").Str(),
+		MissingSections: v.Get("missing_sections").Elems()}
+	switch {
+	case v.Kind() != codec.Object:
+		return r, wrongValue(name, v, "must be an object")
+	case ok.Kind() != codec.Bool:
+		return r, wrongValue(name+".ok", ok, "must be true or false")
+	case !r.OK:
+		r.failure = v.Get("error")
+		return r, nil
+	}
+	for _, key := range []string{"perspective_id", "markdown_path"} {
+		if err := checkText(name+"."+key, v.Get(key)); err != nil {
+			return r, err
+		}
+	}
+	for _, field := range []struct {
+		key  string
+		into *float64
+	}{{"words", &r.Words}, {"sources", &r.Sources}} {
+		n, isNumber := v.Get(field.key).Float()
+		if !isNumber || math.IsInf(n, 0) || n < 0 {
+			return r, wrongValue(name+"."+field.key, v.Get(field.key), "must be a finite number of at least 0")
+		}
+		*field.into = n
+	}
+	if sections := v.Get("missing_sections"); sections.Kind() != codec.Array {
+		return r, wrongValue(name+".missing_sections", sections, "must be an array")
+	}
+	return r, nil
+}
+
+func checkText(name string, v *codec.Value) error {
+	if v.Kind() != codec.String || isBlankText(v.Str()) {
+		return wrongValue(name, v, "must be a string that is not blank")
+	}
+	return nil
+}
+
+func isBlankText(s string) bool { return strings.TrimSpace(s) == "" }
+
+// wrong is INVALID_ARGS for the argument of that name.
+func wrong(name string, value any, rule string) error {
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, value), "%s %s", name, rule)
+}
+
+// wrongValue is wrong for a JSON value, which may be absent.
+func wrongValue(name string, v *codec.Value, rule string) error {
+	if v == nil {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, nil), "%s is required; it %s", name, rule)
+	}
+	return wrong(name, quoted(v), rule)
+}
+
+// quoted is a value as details quote it: text is cut, and of a list or object
+// that is not empty only the kind and the length are told.
+func quoted(v *codec.Value) any {
+	switch {
+	case v.Kind() == codec.String:
+		return tidegate.Cut(v.Str())
+	case v.Len() > 0:
+		return fmt.Sprintf("%s of %d", v.Kind(), v.Len())
+	}
+	return v
+}

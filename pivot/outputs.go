@@ -1,0 +1,106 @@
+package pivot
+
+import (
+	"context"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// source is where outputs are read from: the folder of a run, nil where no run
+// is named.
+type source struct {
+	folder   *artifact.Folder
+	progress func(done, total int)
+}
+
+// open opens an output. It returns NOT_FOUND, READ_FAILED and, for a relative
+// path that leads out of the run, PATH_NOT_ALLOWED.
+func (s source) open(o Output) (*os.File, error) {
+	var file *os.File
+	var err error
+	if filepath.IsAbs(o.Path) {
+		file, err = artifact.OpenFile("output_md_path", o.Path)
+	} else {
+		file, err = s.folder.Open(filepath.ToSlash(o.Path))
+	}
+	if err != nil {
+		e := tidegate.AsError(err)
+		return nil, tidegate.Errorf(e.Code, o.details(), "%s", e.Message)
+	}
+	return file, nil
+}
+
+func (o Output) details() tidegate.Details {
+	return tidegate.D("perspective_id", o.PerspectiveID, "output_md_path", o.Path)
+}
+
+// path is where an output lies, for people.
+func (s source) path(o Output) string {
+	if filepath.IsAbs(o.Path) {
+		return o.Path
+	}
+	return filepath.Join(s.folder.Path(), o.Path)
+}
+
+// gaps reads the outputs, which are sorted, on all cores, and returns what they
+// state. Of several failures it returns the first in the order of outputs.
+func (s source) gaps(ctx context.Context, outputs []Output) ([]Gap, error) {
+	found := make([][]Gap, len(outputs))
+	err := forEach(ctx, len(outputs), s.progress, func() func(i int) error {
+		var e extractor
+		return func(i int) error {
+			o := outputs[i]
+			file, err := s.open(o)
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			found[i], err = e.extract(o.PerspectiveID, stoppable{ctx, file})
+			if tidegate.CodeOf(err) == tidegate.Internal {
+				return tidegate.Errorf(tidegate.ReadFailed, o.details(), "%s cannot be read to its end: %w", o.Path, err)
+			}
+			return err
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := []Gap{}
+	for i, gaps := range found {
+		for _, g := range gaps {
+			g.file = s.path(outputs[i])
+			all = append(all, g)
+		}
+	}
+	return all, nil
+}
+
+// exist demands that every output can be opened, as far as that can be told
+// without reading it.
+func (s source) exist(ctx context.Context, outputs []Output) error {
+	return forEach(ctx, len(outputs), s.progress, func() func(i int) error {
+		return func(i int) error {
+			file, err := s.open(outputs[i])
+			if err != nil {
+				return err
+			}
+			return file.Close()
+		}
+	})
+}
+
+// stoppable is a reader that ends with its context.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s stoppable) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
+}

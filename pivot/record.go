@@ -1,0 +1,113 @@
+package pivot
+
+import (
+	"path"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/run"
+)
+
+// DocumentVersion is the schema_version of the document that [Decide] writes.
+const DocumentVersion = "pivot_decision.v1"
+
+// Shape is the table of pivot_decision.v1.
+func Shape() codec.Shape {
+	count := codec.IntegerFrom(0)
+	var rules []string
+	for _, r := range Rules {
+		rules = append(rules, r.ID)
+	}
+	report := codec.Table(
+		codec.Field{Name: "ok", Shape: codec.Truth()},
+		codec.Field{Name: "perspective_id", Shape: codec.NotBlank()},
+		codec.Field{Name: "markdown_path", Shape: codec.NotBlank()},
+		codec.Field{Name: "words", Shape: codec.NumberFrom(0)},
+		codec.Field{Name: "sources", Shape: codec.NumberFrom(0)},
+		codec.Field{Name: "missing_sections", Shape: codec.List(codec.Text(), 0)},
+	)
+	return codec.Table(
+		codec.Field{Name: "schema_version", Shape: codec.Version(DocumentVersion)},
+		codec.Field{Name: "run_id", Shape: codec.NotBlank()},
+		codec.Field{Name: "generated_at", Shape: codec.NotBlank()},
+		codec.Field{Name: "inputs_digest", Shape: codec.NotBlank(), About: "digest of gaps and validator reports"},
+		codec.Field{Name: "wave1", Shape: codec.Table(
+			codec.Field{Name: "outputs", About: "by perspective_id", Shape: codec.List(codec.Table(
+				codec.Field{Name: "perspective_id", Shape: codec.NotBlank()},
+				codec.Field{Name: "output_md", Shape: codec.NotBlank(), About: "run-root-relative path where the output lies in the run, else absolute"},
+				codec.Field{Name: "validator_report", Shape: report},
+			), 1)},
+		)},
+		codec.Field{Name: "gaps", About: "by priority, then by gap_id", Shape: codec.List(codec.Table(
+			codec.Field{Name: "gap_id", Shape: codec.NotBlank()},
+			codec.Field{Name: "priority", Shape: codec.OneOf(Priorities...)},
+			codec.Field{Name: "text", Shape: codec.NotBlank()},
+			codec.Field{Name: "tags", Shape: codec.List(codec.NotBlank(), 0), About: "each once, in byte order"},
+			codec.Field{Name: "source", Shape: codec.OneOf(Explicit, Parsed)},
+			codec.Field{Name: "from_perspective_id", Shape: codec.NotBlank(), Optional: true},
+		), 0)},
+		codec.Field{Name: "decision", Shape: codec.Table(
+			codec.Field{Name: "wave2_required", Shape: codec.Truth()},
+			codec.Field{Name: "rule_hit", Shape: codec.OneOf(rules...)},
+			codec.Field{Name: "metrics", Shape: codec.Table(
+				codec.Field{Name: "p0_count", Shape: count},
+				codec.Field{Name: "p1_count", Shape: count},
+				codec.Field{Name: "p2_count", Shape: count},
+				codec.Field{Name: "p3_count", Shape: count},
+				codec.Field{Name: "total_gaps", Shape: count},
+			)},
+			codec.Field{Name: "explanation", Shape: codec.NotBlank()},
+			codec.Field{Name: "wave2_gap_ids", Shape: codec.List(codec.NotBlank(), 0), About: "what a second wave is to close"},
+		)},
+	)
+}
+
+// document is pivot_decision.v1.
+type document struct {
+	SchemaVersion string `json:"schema_version"`
+	RunID         string `json:"run_id"`
+	GeneratedAt   string `json:"generated_at"`
+	InputsDigest  string `json:"inputs_digest"`
+	Wave1         struct {
+		Outputs []outputEntry `json:"outputs"`
+	} `json:"wave1"`
+	Gaps     []Gap         `json:"gaps"`
+	Decision decisionEntry `json:"decision"`
+}
+
+type outputEntry struct {
+	PerspectiveID   string `json:"perspective_id"`
+	OutputMD        string `json:"output_md"`
+	ValidatorReport Report `json:"validator_report"`
+}
+
+type decisionEntry struct {
+	Wave2Required bool     `json:"wave2_required"`
+	RuleHit       string   `json:"rule_hit"`
+	Metrics       Metrics  `json:"metrics"`
+	Explanation   string   `json:"explanation"`
+	Wave2GapIDs   []string `json:"wave2_gap_ids"`
+}
+
+func (w wave1) document(r *run.Run, now string, d Decision) document {
+	doc := document{
+		SchemaVersion: DocumentVersion, RunID: r.ID(), GeneratedAt: now, InputsDigest: d.InputsDigest, Gaps: d.Gaps,
+		Decision: decisionEntry{d.Wave2Required, d.RuleHit, d.Metrics, d.Explanation, d.Wave2GapIDs},
+	}
+	for i, o := range w.outputs {
+		doc.Wave1.Outputs = append(doc.Wave1.Outputs, outputEntry{o.PerspectiveID, nameInRun(r, o.Path), w.reports[i]})
+	}
+	return doc
+}
+
+// nameInRun is the run-root-relative name of an output that lies in the run,
+// and the absolute path of any other.
+func nameInRun(r *run.Run, given string) string {
+	if !filepath.IsAbs(given) {
+		return path.Clean(filepath.ToSlash(given))
+	}
+	if name, err := r.Name("output_md_path", given); err == nil {
+		return name
+	}
+	return given
+}
