@@ -1,0 +1,168 @@
+package markdown_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/markdown"
+)
+
+var (
+	documents = flag.Int("documents", 3000, "number of random documents that each referee judges")
+	crossAll  = flag.Bool("crossall", false, "let each referee judge all crossings of containers and blocks, not a sample")
+)
+
+// verdict is what a referee says of a document, or we do.
+type verdict struct {
+	Headings []heading `json:"headings"`
+	Places   []int     `json:"places"`   // of the lines from the first heading on
+	Passages []passage `json:"passages"` // only items have a line
+}
+
+type heading struct {
+	Line  int    `json:"line"`
+	Level int    `json:"level"`
+	Text  string `json:"text"`
+}
+
+type passage struct {
+	Line int    `json:"line"`
+	Item bool   `json:"item"`
+	Text string `json:"text"`
+}
+
+func ours(t testing.TB, doc string) verdict {
+	t.Helper()
+	var v verdict
+	var s markdown.Scanner
+	_, err := s.Scan(strings.NewReader(doc), markdown.Events{
+		Heading: func(h markdown.Heading) bool {
+			v.Headings = append(v.Headings, heading{h.Line, h.Level, string(h.Text)})
+			v.Places = append(v.Places, int(markdown.InText))
+			return true
+		},
+		Line: func(l markdown.Line) {
+			v.Places = append(v.Places, int(l.In))
+		},
+		Passage: func(p markdown.Passage) {
+			if !p.Item {
+				p.Line = 0
+			}
+			v.Passages = append(v.Passages, passage{p.Line, p.Item, string(p.Text)})
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// linesAndLevels is the part of a verdict that every referee gives.
+func linesAndLevels(v verdict) any {
+	short := []heading{}
+	for _, h := range v.Headings {
+		short = append(short, heading{Line: h.Line, Level: h.Level})
+	}
+	return short
+}
+
+// difference is a shape about which a referee is wrong.
+type difference struct {
+	name     string
+	sentence string         // of CommonMark 0.31.2, that decides it
+	example  string         // on which the referee differs from us
+	applies  *regexp.Regexp // matches the documents that may have the shape
+}
+
+// corpus is the examples of the specification, one in every stride of the
+// crossings, and generated documents.
+func corpus(t *testing.T, seed uint64, stride int) []string {
+	t.Helper()
+	docs := specExamples(t)
+	for i, doc := range crossings() {
+		if i%stride == 0 || *crossAll {
+			docs = append(docs, doc)
+		}
+	}
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	for range *documents {
+		docs = append(docs, document(rnd, 12))
+	}
+	return docs
+}
+
+// specExamples are the examples of CommonMark 0.31.2, as goldmark's module has them.
+func specExamples(t *testing.T) []string {
+	t.Helper()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/yuin/goldmark").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "_test", "spec.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var examples []struct{ Markdown string }
+	if err := json.Unmarshal(data, &examples); err != nil {
+		t.Fatal(err)
+	}
+	if len(examples) < 600 {
+		t.Fatalf("the specification has %d examples, want more than 600", len(examples))
+	}
+	var docs []string
+	for _, e := range examples {
+		docs = append(docs, e.Markdown)
+	}
+	return docs
+}
+
+// compare reports the documents on which a referee and we differ in what part
+// takes of a verdict, unless a listed difference may be the reason.
+func compare(t *testing.T, docs []string, verdicts []verdict, part func(verdict) any, known []difference) {
+	t.Helper()
+	compared, differ := 0, 0
+document:
+	for i, doc := range docs {
+		for _, d := range known {
+			if d.applies.MatchString(doc) {
+				continue document
+			}
+		}
+		compared++
+		want, got := fmt.Sprint(part(verdicts[i])), fmt.Sprint(part(ours(t, doc)))
+		if want == got {
+			continue
+		}
+		differ++
+		if differ <= 5 {
+			t.Errorf("%q\nreferee: %s\nours:    %s", doc, want, got)
+		}
+	}
+	t.Logf("%d of %d documents compared, %d differ", compared, len(docs), differ)
+	if compared < len(docs)/4 {
+		t.Errorf("%d of %d documents were compared, want a quarter at least", compared, len(docs))
+	}
+}
+
+// checkListed makes sure that a listed difference is one, and is recognised.
+func checkListed(t *testing.T, d difference, referee verdict, part func(verdict) any) {
+	t.Run(d.name, func(t *testing.T) {
+		if !d.applies.MatchString(d.example) {
+			t.Errorf("the example %q does not match %v", d.example, d.applies)
+		}
+		if d.sentence == "" {
+			t.Error("no sentence of CommonMark decides it")
+		}
+		if want, got := fmt.Sprint(part(referee)), fmt.Sprint(part(ours(t, d.example))); want == got {
+			t.Errorf("the referee agrees on %q: %s", d.example, want)
+		}
+	})
+}
