@@ -9,9 +9,10 @@ import (
 
 // JUnit writes one suite with one test case per case. A failed case has one
 // failure that holds all its findings, because the stricter of the two schemas
-// in use allows one; findings of other cases stand in the suite's system-out. Time, timestamp
-// and host name, which that schema demands, are constants. Characters that XML
-// cannot hold become U+FFFD. It fails only when w does, with WRITE_FAILED.
+// in use allows one; findings of other cases stand in the suite's system-out.
+// Time, timestamp and host name, which that schema demands, are constants.
+// Characters that XML cannot hold become U+FFFD. It fails only when w does, with
+// WRITE_FAILED.
 func JUnit(w io.Writer, r Report, o Options) error {
 	name := firstOf(r.Name, program)
 	suite := junitSuite{

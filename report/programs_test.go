@@ -335,6 +335,8 @@ func TestFilesAreRelativeToTheRoot(t *testing.T) {
 		{"below", "/runs/r1/a b.md", "a%20b.md"},
 		{"beside", "/runs/r12/a.md", "file:///runs/r12/a.md"},
 		{"above", "/runs/a.md", "file:///runs/a.md"},
+		{"the folder above", "/runs", "file:///runs"},
+		{"below, with a name of dots", "/runs/r1/..a.md", "..a.md"},
 		{"relative already", "wave-1/ä.md", "wave-1/%C3%A4.md"},
 		{"a colon in the first part", "a:b.md", "./a:b.md"},
 		{"dots inside", "/runs/r1/../r1/a.md", "a.md"},

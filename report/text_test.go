@@ -54,6 +54,7 @@ func TestVisible(t *testing.T) {
 		{"text stays", "naïve – 漢字 \"'`", "naïve – 漢字 \"'`"},
 		{"terminal escape", "\x1b[31m", `\x1b[31m`},
 		{"override", "a\u202eb", `a\u202eb`},
+		{"empty braille", "\u2800", `\u2800`},
 		{"tag", "\U000e0041", `\U000e0041`},
 		{"bytes that are no characters", "a\xffb", `a\xffb`},
 		{"line ends", "a\r\nb\rc\nd", "a\nb\nc\nd"},

@@ -37,7 +37,10 @@ func Visible(s string) string {
 		}
 		s = b.String()
 	}
-	return logCommand.ReplaceAllString(s, `#\#$1[`)
+	if strings.Contains(s, "##") {
+		s = logCommand.ReplaceAllString(s, `#\#$1[`)
+	}
+	return s
 }
 
 // logCommand is how GitHub, Azure and TeamCity mark a command; the first two
@@ -49,9 +52,12 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 // unseen holds for every character that is no visible mark of its own. The
 // printable ones among them are letters and symbols that fonts draw as nothing.
 func unseen(r rune) bool {
-	return r != ' ' && (!unicode.IsPrint(r) ||
-		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
-		r == '\u2800')
+	if r < 0x7f {
+		return r < ' '
+	}
+	const emptyBraille = '\u2800'
+	return !unicode.IsPrint(r) || r == emptyBraille ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // oneLine is Visible text on a single line, without blanks at its ends.
