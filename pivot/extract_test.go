@@ -1,0 +1,251 @@
+package pivot_test
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/markdown"
+	"github.com/tidegate/tidegate/pivot"
+)
+
+var ignorePlaces = cmpopts.IgnoreUnexported(pivot.Gap{})
+
+// brief is a gap as the tables below write it: id, line, priority and text.
+func brief(gaps []pivot.Gap) []string {
+	list := []string{}
+	for _, g := range gaps {
+		list = append(list, strings.Join([]string{g.ID, string(rune('0' + g.Line())), g.Priority, g.Text}, "|"))
+	}
+	return list
+}
+
+func TestExtract(t *testing.T) {
+	for _, test := range []struct {
+		name, markdown string
+		want           []string
+	}{
+		{"the four forms", "## Gaps\n- (P0) a\n- (P1) b\n- (P2) c\n- (P3) d\n",
+			[]string{"gap_p1_1|2|P0|a", "gap_p1_2|3|P1|b", "gap_p1_3|4|P2|c", "gap_p1_4|5|P3|d"}},
+		{"numbers follow the document, not the priority", "# Gaps\n- (P3) late\n- (P0) soon\n", []string{"gap_p1_1|2|P3|late", "gap_p1_2|3|P0|soon"}},
+		{"an empty section", "## Gaps\n", []string{}},
+		{"a section of prose", "## Gaps\nNone that we know of.\n", []string{}},
+		{"any level of heading", "###### Gaps ######\n- (P1) x\n", []string{"gap_p1_1|2|P1|x"}},
+		{"the first heading of that text", "# Gaps\n- (P1) first\n# Gaps\n- (P0) second\n", []string{"gap_p1_1|2|P1|first"}},
+		{"up to the next heading of any level", "# Gaps\n- (P1) x\n###### Next\n- (P0) y\n- other\n", []string{"gap_p1_1|2|P1|x"}},
+		{"nothing before the heading counts", "- (P0) x\n- y\n# Gaps\n", []string{}},
+		{"to the end without a line end", "# Gaps\n- (P1) x", []string{"gap_p1_1|2|P1|x"}},
+		{"text is trimmed and collapsed", "# Gaps\n- (P1) \t a \t\t b\u00a0\u2003c \t\n", []string{"gap_p1_1|2|P1|a b c"}},
+		{"blanks and tabs between the parts", "# Gaps\n-\t \t(P1)\t  x\n", []string{"gap_p1_1|2|P1|x"}},
+		{"the priority may occur again in the text", "# Gaps\n- (P1) (P0) x\n", []string{"gap_p1_1|2|P1|(P0) x"}},
+		{"wrapped text is not part of it", "# Gaps\n- (P1) one\n  two\n\n  three\n", []string{"gap_p1_1|2|P1|one"}},
+		{"nested items are gaps", "# Gaps\n- (P1) a\n  - (P2) b\n      - (P3) c\n", []string{"gap_p1_1|2|P1|a", "gap_p1_2|3|P2|b", "gap_p1_3|4|P3|c"}},
+		{"indentation alone hides nothing", "# Gaps\n\n        - (P0) deep\n\t\t- (P1) tabs\n", []string{"gap_p1_1|3|P0|deep", "gap_p1_2|4|P1|tabs"}},
+		{"unusual white space before the bullet", "# Gaps\n\u00a0\u3000\f\v- (P0) x\n", []string{"gap_p1_1|2|P0|x"}},
+		{"lines in fenced code are none", "# Gaps\n```\n- (P0) code\n- broken\n# Next\n```\n- (P1) x\n", []string{"gap_p1_1|7|P1|x"}},
+		{"fences of tildes", "# Gaps\n~~~ md\n* code\n~~~\n", []string{}},
+		{"a fence in a list item", "# Gaps\n- (P1) see\n  ```\n  - (P0) code\n  ```\n- (P2) y\n", []string{"gap_p1_1|2|P1|see", "gap_p1_2|6|P2|y"}},
+		{"lines in HTML comments are none", "# Gaps\n<!--\n- (P0) old\n- broken\n-->\n- (P1) x\n", []string{"gap_p1_1|6|P1|x"}},
+		{"a comment on one line", "# Gaps\n<!-- - broken -->\n- (P1) x\n", []string{"gap_p1_1|3|P1|x"}},
+		{"other HTML hides nothing", "# Gaps\n<div>\n- (P0) x\n</div>\n", []string{"gap_p1_1|3|P0|x"}},
+		{"thematic breaks", "# Gaps\n- (P1) x\n\n---\n - - -\n* * *\n***\n_ _ _\n-\t-\t-\t-\n", []string{"gap_p1_1|2|P1|x"}},
+		{"emphasis is no list marker", "# Gaps\n*none* that matter\n**none**\n+1 for that\n3.5 percent\n(P4) of them\n(p0) lower\n", []string{}},
+		{"a number of ten digits is no list marker", "# Gaps\n1234567890. x\n", []string{}},
+		{"block quotes are other lines", "# Gaps\n> - (P0) quoted\n", []string{}},
+		{"carriage returns end lines", "# Gaps\r- (P1) a\r\n- (P2) b\r", []string{"gap_p1_1|2|P1|a", "gap_p1_2|3|P2|b"}},
+		{"a byte-order mark", "\ufeff# Gaps\n- (P1) a\n", []string{"gap_p1_1|2|P1|a"}},
+		{"control characters stay in the text", "# Gaps\n- (P1) a\x00\x1b[31mb\x7f\n", []string{"gap_p1_1|2|P1|a\x00\x1b[31mb\x7f"}},
+		{"bytes that are not UTF-8 become U+FFFD, each of them", "# Gaps\n- (P1) a\x85\xa0\xffb\n", []string{"gap_p1_1|2|P1|a\ufffd\ufffd\ufffdb"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			gaps, err := pivot.Extract("p1", iotest.OneByteReader(strings.NewReader(test.markdown)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, brief(gaps)); diff != "" {
+				t.Errorf("gaps (-want +got):\n%s", diff)
+			}
+			for _, g := range gaps {
+				if g.Source != "parsed_wave1" || g.From != "p1" || g.Tags == nil {
+					t.Errorf("source %q, from %q, tags %v", g.Source, g.From, g.Tags)
+				}
+			}
+		})
+	}
+}
+
+func TestExtractTags(t *testing.T) {
+	for text, want := range map[string][]string{
+		"no tags":                         {},
+		"Need X #verification":            {"verification"},
+		"#b then #a then #b":              {"a", "b"},
+		"#":                               {},
+		"## #-_9 #a-b_c1":                 {"-_9", "a-b_c1"},
+		"C#lang, f(#x), [link](#anchor)!": {"anchor", "lang", "x"},
+		"#one#two##three":                 {"one", "three", "two"},
+		"#Upper #lowerUpper #é":           {"lower"},
+		"#a\x00b #c\u200bd":               {"a", "c"},
+		"`#code` **#bold**":               {"bold", "code"},
+		"# spaced":                        {},
+	} {
+		gaps, err := pivot.Extract("p1", strings.NewReader("# Gaps\n- (P2) "+text+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, gaps[0].Tags); diff != "" {
+			t.Errorf("tags of %q (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestExtractRefusesEveryBulletLineOfAnotherForm(t *testing.T) {
+	for _, line := range []string{
+		"- None", "- [ ] (P0) x", "- **(P0)** x", "-(P0) x", "-", "- ", "-x", "--", "-- x", "- (P0)", "- (P0) ", "- (P0) \t \u00a0", "- (P0)x",
+		"-\u00a0(P0) x", "- (P0)\u00a0x", "- (P4) x", "- (p0) x", "- (P 0) x", "- (P0 ) x", "- P0 x", "- (P01) x", "- [P0] x",
+		"* (P0) x", "+ (P0) x", "1. (P0) x", "1) (P0) x", "123456789. x", "*\tx", "*", "+", "7.", "0)",
+		"(P0) x", "(P3)", "(P1)x", "  * nested", "\t\t1. nested", "\u00a0* x", "        (P2) x",
+		"- ```", "- <!-- x -->", "- # heading", "- (P0\u200b) x", "\u2003-\u2003(P0) x", "- - - x", "+ + +", "-_-",
+	} {
+		t.Run(line, func(t *testing.T) {
+			_, err := pivot.Extract("p1", strings.NewReader("intro\n\n# Gaps\n- (P1) fine\n\n"+line+"\n\n- also broken\n"))
+			e := tidegate.AsError(err)
+			if e == nil || e.Code != tidegate.GapsParseFailed {
+				t.Fatalf("got %v, want GAPS_PARSE_FAILED", err)
+			}
+			if diff := cmp.Diff(tidegate.D("perspective_id", "p1", "line", line, "line_number", 6), e.Details); diff != "" {
+				t.Errorf("details (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestExtractCutsTheLineThatItQuotes(t *testing.T) {
+	line := "- " + strings.Repeat("é", 500)
+	_, err := pivot.Extract("p1", strings.NewReader("# Gaps\n"+line))
+	got, _ := tidegate.AsError(err).Details.Get("line")
+	if want := "- " + strings.Repeat("é", 198); got != want {
+		t.Errorf("line %q, want %q", got, want)
+	}
+}
+
+func TestExtractWithoutASection(t *testing.T) {
+	for name, text := range map[string]string{
+		"an empty output":          "",
+		"letter case":              "# gaps\n- (P0) x\n",
+		"more text":                "# Gaps and risks\n",
+		"a setext heading":         "Gaps\n====\n- (P0) x\n",
+		"in fenced code":           "```\n# Gaps\n```\n",
+		"in indented code":         "    # Gaps\n",
+		"in a block quote":         "> # Gaps\n",
+		"in a list item":           "- # Gaps\n",
+		"in a comment":             "<!--\n# Gaps\n-->\n",
+		"no blank after the marks": "#Gaps\n",
+		"seven marks":              "####### Gaps\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := pivot.Extract("p1", strings.NewReader(text))
+			e := tidegate.AsError(err)
+			if e == nil || e.Code != tidegate.GapsSectionNotFound {
+				t.Fatalf("got %v, want GAPS_SECTION_NOT_FOUND", err)
+			}
+			if diff := cmp.Diff(tidegate.D("perspective_id", "p1"), e.Details); diff != "" {
+				t.Errorf("details (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestExtractLongLines(t *testing.T) {
+	const prefix = "- (P0) "
+	long := strings.Repeat("x", markdown.MaxLine)
+	blank := strings.Repeat("\u3000", markdown.MaxLine) // three bytes each: pieces end within a character
+	for _, test := range []struct {
+		name, line string
+		gaps       int // -1: refused
+	}{
+		{"a gap of the longest line", prefix + long[len(prefix):], 1},
+		{"a gap of a longer line", prefix + long, -1},
+		{"prose of a longer line", long + "- (P0) x", 0},
+		{"a bullet behind much white space", blank + prefix + "x", -1},
+		{"another bullet behind much white space", blank + "12) x", -1},
+		{"a priority behind much white space", blank + "(P2) x", -1},
+		{"nothing but white space", blank, 0},
+		{"dashes, and then a gap", strings.Repeat("-", markdown.MaxLine) + prefix + "x", -1},
+		{"emphasis", "*" + long, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			gaps, err := pivot.Extract("p1", strings.NewReader("# Gaps\n"+test.line+"\n- (P1) last\n"))
+			switch {
+			case test.gaps < 0:
+				if e := tidegate.AsError(err); e == nil || e.Code != tidegate.GapsParseFailed {
+					t.Fatalf("got %v, want GAPS_PARSE_FAILED", err)
+				}
+				if n, _ := tidegate.AsError(err).Details.Get("line_number"); n != 2 {
+					t.Errorf("line_number %v, want 2", n)
+				}
+			case err != nil:
+				t.Fatal(err)
+			case len(gaps) != test.gaps+1:
+				t.Fatalf("%d gaps, want %d", len(gaps), test.gaps+1)
+			case test.gaps == 1 && gaps[0].Text != test.line[len(prefix):]:
+				t.Error("the text of the long gap is not the line's")
+			}
+		})
+	}
+}
+
+func TestExtractReturnsTheErrorsOfItsReader(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := pivot.Extract("p1", io.MultiReader(strings.NewReader("# Gaps\n- bad\n"), iotest.ErrReader(broken)))
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v, want the reader's error", err)
+	}
+}
+
+// FuzzGaps checks that no input is too much, and that what is accepted can be
+// written down and read again: the gaps of an output that states exactly the
+// gaps that were found are the same gaps.
+func FuzzGaps(f *testing.F) {
+	for _, seed := range []string{
+		"# Gaps\n- (P0) a #b\n", "# Gaps\n* x\n", "## Gaps\n```\n- (P1) x\n```\n- (P2) y\n", "# Gaps\n<!--\n- x\n-->\n", "# Gaps\n- (P3) \xff\u00a0#t\r(P1)\r\n",
+		"Gaps\n====\n", "# Gaps\n\t- (P0)\tx\n---\n# Next\n- no\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		gaps, err := pivot.Extract("p1", strings.NewReader(string(data)))
+		if err != nil {
+			code := tidegate.CodeOf(err)
+			if code != tidegate.GapsSectionNotFound && code != tidegate.GapsParseFailed {
+				t.Fatalf("untyped error: %v", err)
+			}
+			if gaps != nil {
+				t.Fatal("gaps beside an error")
+			}
+			return
+		}
+		var again strings.Builder
+		again.WriteString("# Gaps\n")
+		for i, g := range gaps {
+			if strings.Join(strings.Fields(g.Text), " ") != g.Text || g.Text == "" {
+				t.Fatalf("the text %q is not normalised", g.Text)
+			}
+			if g.Line() < 2 || i > 0 && g.Line() <= gaps[i-1].Line() {
+				t.Fatalf("gap %d is on line %d", i, g.Line())
+			}
+			again.WriteString("- (" + g.Priority + ") " + g.Text + "\n")
+		}
+		same, err := pivot.Extract("p1", strings.NewReader(again.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(gaps, same, ignorePlaces, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("the gaps written down and read again (-first +again):\n%s", diff)
+		}
+	})
+}
