@@ -36,7 +36,7 @@ func (tx *Tx) Commit() error {
 		discard(f)
 		return f.place(stagingDir).unwritable(err)
 	}
-	if err := makeChanges(f, rec, nil); err != nil {
+	if err := makeChanges(f, rec, func(int) bool { return true }); err != nil {
 		undo(f, rec)
 		return err
 	}
@@ -122,16 +122,15 @@ func keep(root *os.Root, name, kept string) error {
 	return to.Sync()
 }
 
-// makeChanges does what a record says. Done names the changes that an
-// interrupted attempt made already.
-func makeChanges(f *Folder, rec record, done map[int]bool) error {
+// makeChanges makes those changes of a record that are pending.
+func makeChanges(f *Folder, rec record, pending func(i int) bool) error {
 	for _, dir := range rec.folders {
 		if err := f.root.Mkdir(dir, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
 			return f.place(dir).unwritable(err)
 		}
 	}
 	for i, c := range rec.changes {
-		if done[i] {
+		if !pending(i) {
 			continue
 		}
 		from, to := inStaging(stagedName(i)), c.target
@@ -160,7 +159,9 @@ func undo(f *Folder, rec record) error {
 			return f.place(rec.changes[i].target).unwritable(err)
 		}
 	}
-	removeFolders(f.root, rec.folders)
+	if err := removeFolders(f.root, rec.folders); err != nil {
+		return f.place(".").unwritable(err)
+	}
 	if err := rec.syncFolders(f, true); err != nil {
 		return err
 	}

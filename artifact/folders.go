@@ -43,11 +43,14 @@ func makeFolders(root *os.Root, dirs []string) error {
 	return nil
 }
 
-// removeFolders takes back what makeFolders made, as far as it is empty.
-func removeFolders(root *os.Root, dirs []string) {
+// removeFolders takes back what makeFolders made, as far as it is there and
+// empty.
+func removeFolders(root *os.Root, dirs []string) error {
 	for _, dir := range slices.Backward(dirs) {
-		if err := root.Remove(dir); err != nil {
-			return
+		// A folder that is not empty fails with ErrExist.
+		if err := root.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+			return err
 		}
 	}
+	return nil
 }

@@ -3,6 +3,7 @@ package artifact
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"time"
@@ -44,14 +45,10 @@ type Lock struct {
 // first, and WRITE_FAILED when the folder cannot be locked or a transaction
 // cannot be ended.
 func (f *Folder) Lock(ctx context.Context, now func() time.Time) (*Lock, error) {
-	file, err := openRegular(f.root, lockName, os.O_RDWR|os.O_CREATE)
-	if err != nil {
-		return nil, f.place(lockName).unwritable(err)
-	}
 	limited, cancel := context.WithTimeoutCause(ctx, lockWait, errHeld)
 	defer cancel()
-	if err := f.waitForLock(limited, file); err != nil {
-		file.Close()
+	file, err := f.lockFile(limited)
+	if err != nil {
 		return nil, err
 	}
 	lock := &Lock{folder: f, file: file}
@@ -83,7 +80,36 @@ func (l *Lock) Unlock() {
 // Folder is the folder that is locked.
 func (l *Lock) Folder() *Folder { return l.folder }
 
+// lockFile opens the lock file and waits for its lock. A file that was deleted
+// meanwhile, by someone who cleans up, is not the lock any more.
+func (f *Folder) lockFile(ctx context.Context) (*os.File, error) {
+	for {
+		file, err := openRegular(f.root, lockName, os.O_RDWR|os.O_CREATE)
+		if err != nil {
+			return nil, f.place(lockName).unwritable(err)
+		}
+		if err := f.waitForLock(ctx, file); err != nil {
+			file.Close()
+			return nil, err
+		}
+		mine, err := file.Stat()
+		if err == nil {
+			var there os.FileInfo
+			if there, err = f.root.Stat(lockName); err == nil && os.SameFile(mine, there) {
+				return file, nil
+			}
+		}
+		file.Close()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, f.place(lockName).unwritable(err)
+		}
+	}
+}
+
 func (f *Folder) waitForLock(ctx context.Context, file *os.File) error {
+	if ctx.Err() != nil {
+		return f.notLocked(context.Cause(ctx), lockName, "another process")
+	}
 	for pause := shortPause; ; pause = min(2*pause, longPause) {
 		locked, err := tryLock(file)
 		switch {

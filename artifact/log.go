@@ -70,17 +70,17 @@ func appendLines(root *os.Root, a appendix) error {
 	if err != nil {
 		return err
 	}
-	if n, err := f.Write(missing); err != nil {
+	n, err := f.Write(missing)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil && a.from == 0 {
+		err = syncFolder(root, path.Dir(a.name))
+	}
+	if err != nil {
 		takeBack(f, end, int64(n))
-		return err
 	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if a.from == 0 {
-		return syncFolder(root, path.Dir(a.name))
-	}
-	return nil
+	return err
 }
 
 // missingBytes is what must be added at the end of the log f, and where that
@@ -148,8 +148,8 @@ func startOfLastLine(f *os.File, end int64) (int64, error) {
 	return 0, nil
 }
 
-// takeBack removes the n bytes of a write that stopped halfway, unless others
-// have written after it.
+// takeBack removes the n bytes that were added to a log at end, unless others
+// have written after them.
 func takeBack(f *os.File, end, n int64) {
 	if info, err := f.Stat(); err == nil && n > 0 && info.Size() == end+n {
 		f.Truncate(end)

@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path"
 	"slices"
@@ -74,15 +75,15 @@ func (r record) encode() ([]byte, error) {
 }
 
 // decodeRecord reads a record. It reports false for anything that is not a
-// whole one.
-func decodeRecord(data []byte) (record, bool) {
+// whole one, and fails for a whole one that it does not understand.
+func decodeRecord(data []byte) (record, bool, error) {
 	line, digest, _ := bytes.Cut(data, []byte("\n"))
 	if string(digest) != codec.DigestBytes(line)+"\n" {
-		return record{}, false
+		return record{}, false, nil
 	}
 	v, err := codec.Parse(line)
 	if err != nil || v.Get("schema_version").Str() != recordSchema {
-		return record{}, false
+		return record{}, false, errors.New("an interrupted transaction has a record of an unknown kind")
 	}
 	var r record
 	for _, dir := range v.Get("folders").Elems() {
@@ -99,7 +100,7 @@ func decodeRecord(data []byte) (record, bool) {
 		}
 		r.logs = append(r.logs, a)
 	}
-	return r, true
+	return r, true, nil
 }
 
 // write makes the staged files durable and then the record. The record's name

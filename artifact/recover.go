@@ -35,12 +35,19 @@ func recoverTx(f *Folder) error {
 	if !ok {
 		return discard(f)
 	}
-	done, err := doneChanges(f, rec)
-	if err == nil {
-		err = makeChanges(f, rec, done)
+	pending, err := pendingChanges(f, rec)
+	if err != nil {
+		return err
+	}
+	if err = checkStaged(f, rec, pending); err == nil {
+		err = makeChanges(f, rec, func(i int) bool { return pending[i] })
+	}
+	if err != nil && len(pending) > 0 {
+		// Commit did not come to its end, so nobody was told of a success.
+		return undo(f, rec)
 	}
 	if err != nil {
-		return undo(f, rec)
+		return err
 	}
 	for _, a := range rec.logs {
 		// A log is kept as well as it can be, here as in Commit.
@@ -64,32 +71,61 @@ func readRecord(f *Folder, name string) (record, bool, error) {
 	if err != nil {
 		return record{}, false, f.place(stagingDir).unreadable(err)
 	}
-	rec, ok := decodeRecord(data)
-	return rec, ok, nil
+	rec, ok, err := decodeRecord(data)
+	return rec, ok, f.place(stagingDir).unwritable(err)
 }
 
-// doneChanges finds the changes of a record that were made already: those whose
-// staged file is gone, and the removals whose file was put aside. It fails when
-// a staged file is not what the record says.
-func doneChanges(f *Folder, rec record) (map[int]bool, error) {
-	done := map[int]bool{}
+// pendingChanges finds the changes of a record that were not made yet: those
+// whose staged file is still there, and the removals whose file is and was not
+// put aside.
+func pendingChanges(f *Folder, rec record) (map[int]bool, error) {
+	pending := map[int]bool{}
 	for i, c := range rec.changes {
+		there, aside := inStaging(stagedName(i)), ""
 		if c.removes() {
-			_, err := f.root.Lstat(inStaging(keptName(i)))
-			done[i] = err == nil
+			there, aside = c.target, inStaging(keptName(i))
+		}
+		isThere, err := nameExists(f.root, there)
+		if err == nil && isThere && aside != "" {
+			var isAside bool
+			isAside, err = nameExists(f.root, aside)
+			isThere = !isAside
+		}
+		if err != nil {
+			return nil, f.place(c.target).unreadable(err)
+		}
+		if isThere {
+			pending[i] = true
+		}
+	}
+	return pending, nil
+}
+
+// nameExists reports whether something of that name is there. An error means
+// that it cannot be told.
+func nameExists(root *os.Root, name string) (bool, error) {
+	_, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// checkStaged compares the staged files of pending changes with their digests.
+func checkStaged(f *Folder, rec record, pending map[int]bool) error {
+	for i, c := range rec.changes {
+		if !pending[i] || c.removes() {
 			continue
 		}
 		digest, err := digestFile(f.root, inStaging(stagedName(i)))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			done[i] = true
-		case err != nil:
-			return nil, f.place(c.target).unreadable(err)
-		case digest != c.digest:
-			return nil, tidegate.Errorf(tidegate.WriteFailed, f.place(c.target).details(), "staged content is not what was recorded: %s", c.target)
+		if err != nil {
+			return f.place(c.target).unreadable(err)
+		}
+		if digest != c.digest {
+			return tidegate.Errorf(tidegate.WriteFailed, f.place(c.target).details(), "staged content is not what was recorded: %s", c.target)
 		}
 	}
-	return done, nil
+	return nil
 }
 
 func digestFile(root *os.Root, name string) (string, error) {

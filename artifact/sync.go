@@ -52,7 +52,7 @@ func (s *syncer) wait() error {
 
 // syncFolder makes the names in a folder durable.
 func syncFolder(root *os.Root, dir string) error {
-	f, err := root.Open(dir)
+	f, err := root.OpenFile(dir, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func syncFolders(root *os.Root, dirs []string) error {
 	}
 	var syncs syncer
 	for _, dir := range dirs {
-		f, err := root.Open(dir)
+		f, err := root.OpenFile(dir, os.O_RDONLY|nonblock, 0)
 		if err != nil {
 			syncs.wait()
 			return err

@@ -112,7 +112,7 @@ func createTempFolder(root *os.Root, target string) (*tempFolder, error) {
 			return t, nil
 		}
 		t.close()
-		if made == nil && err != nil {
+		if made == nil && err != nil && !errors.Is(err, fs.ErrNotExist) { // not there: another took it for abandoned
 			root.RemoveAll(t.name)
 			return nil, err
 		}

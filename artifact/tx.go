@@ -163,11 +163,16 @@ func (tx *Tx) openStaging() error {
 	if err := recoverTx(f); err != nil {
 		return err
 	}
-	err := f.root.Mkdir(stagingDir, folderMode)
-	if err == nil {
-		tx.staging, err = f.root.OpenRoot(stagingDir + "/.")
+	if err := f.root.Mkdir(stagingDir, folderMode); err != nil {
+		return f.place(stagingDir).unwritable(err)
 	}
-	return f.place(stagingDir).unwritable(err)
+	staging, err := f.root.OpenRoot(stagingDir + "/.")
+	if err != nil {
+		f.root.Remove(stagingDir)
+		return f.place(stagingDir).unwritable(err)
+	}
+	tx.staging = staging
+	return nil
 }
 
 // fail returns err and keeps it for Commit.
