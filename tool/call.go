@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"runtime/debug"
 
@@ -125,12 +126,20 @@ func parseArgs(raw []byte) (*codec.Value, error) {
 	return args, nil
 }
 
-// eachPath calls visit for every [Path] in v, in the order of declaration.
+// eachPath calls visit for every [Path] and every absolute [RunPath] in v, in
+// the order of declaration.
 func eachPath(name string, v reflect.Value, visit func(arg, path string) error) error {
 	switch v.Kind() {
 	case reflect.String:
-		if path, ok := v.Interface().(Path); ok && path != "" {
-			return visit(name, string(path))
+		switch path := v.Interface().(type) {
+		case Path:
+			if path != "" {
+				return visit(name, string(path))
+			}
+		case RunPath:
+			if filepath.IsAbs(string(path)) {
+				return visit(name, string(path))
+			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

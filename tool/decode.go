@@ -109,12 +109,13 @@ func (f field) decodeInto(name string, v *codec.Value, into reflect.Value) error
 		}
 		text := v.Str()
 		_, isPath := into.Interface().(Path)
+		_, isRunPath := into.Interface().(RunPath)
 		switch {
 		case strings.TrimSpace(text) == "":
 			return fault("must not be blank")
 		case isPath && !filepath.IsAbs(text):
 			return fault("must be absolute")
-		case isPath && strings.ContainsRune(text, 0):
+		case (isPath || isRunPath) && strings.ContainsRune(text, 0):
 			return fault("must not contain a NUL character")
 		case f.enum != nil && !slices.Contains(f.enum, text):
 			return fault("must be one of %s, got %q", strings.Join(f.enum, ", "), text)

@@ -30,9 +30,10 @@ var (
 	detailsType = reflect.TypeFor[tidegate.Details]()
 	always      = any(true)
 	typeSchemas = map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[Path](): {Type: "string"},
-		valueType:               {},
-		detailsType:             {Type: "object"},
+		reflect.TypeFor[Path]():    {Type: "string"},
+		reflect.TypeFor[RunPath](): {Type: "string"},
+		valueType:                  {},
+		detailsType:                {Type: "object"},
 		reflect.TypeFor[codec.True](): {
 			Type: "boolean", Const: &always, Description: "always true in a result; a failure is an error envelope",
 		},

@@ -46,6 +46,10 @@ func (e Effect) String() string {
 // MCP it must lie inside the allowed roots.
 type Path string
 
+// RunPath is a [Path] that may also be relative to the root of the run that
+// another argument names. The tool keeps a relative one inside that root.
+type RunPath string
+
 // Spec is what a tool is declared with, besides its function.
 type Spec struct {
 	Name       string // on the wire: lower-case words with underscores

@@ -147,6 +147,29 @@ func TestAllowSeesEveryPathAfterTheArgumentChecks(t *testing.T) {
 	}
 }
 
+func TestAllowSeesThePathsOfARunThatAreAbsolute(t *testing.T) {
+	type in struct {
+		Files []struct {
+			Path tool.RunPath `json:"path"`
+		} `json:"files"`
+	}
+	read := tool.New(tool.Spec{Name: "read", Set: "run", Summary: "Read.", Effect: tool.Reads},
+		func(context.Context, in) (struct{}, error) { return struct{}{}, nil })
+	var seen []string
+	allow := func(arg, path string) error {
+		seen = append(seen, arg+"="+path)
+		return nil
+	}
+	got := read.Call(t.Context(), []byte(`{"files":[{"path":"wave-1/a.md"},{"path":"/x/b.md"}]}`), tool.Caller{Allow: allow})
+	if diff := cmp.Diff([]string{"files[1].path=/x/b.md"}, seen); diff != "" || got.Err != nil {
+		t.Error(diff, got.Err)
+	}
+	got = read.Call(t.Context(), []byte(`{"files":[{"path":"a\u0000b"}]}`), tool.Caller{})
+	if got.Err == nil || got.Err.Code != tidegate.InvalidArgs {
+		t.Errorf("a NUL character: got %s", got.Envelope)
+	}
+}
+
 func TestReadOnlyViewDropsTheArgumentsThatWrite(t *testing.T) {
 	view, ok := echo(nil).ReadOnly()
 	if !ok || view.Effect != tool.Reads {
