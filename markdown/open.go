@@ -118,9 +118,9 @@ func (b *blocks) isBreak(c *cursor, noBreak *[3]int) bool {
 		noBreak[i] = c.next + n
 		return false
 	}
-	if c.cut {
-		n, _ := listMark(rest)
-		return n == 0
+	if n, _ := listMark(rest); c.cut && n > 0 {
+		noBreak[i] = len(c.line)
+		return false
 	}
 	return true
 }
