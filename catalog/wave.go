@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/tool"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -20,6 +21,18 @@ type reviewIn struct {
 	PerspectiveIDs   []string  `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
 	MaxFailures      int       `json:"max_failures" jsonschema:"most outputs that retry_directives and the sample name; all are judged" min:"1" max:"500" default:"25"`
 	ReportPath       tool.Path `json:"report_path,omitzero" jsonschema:"absolute path to write the result to, in a folder that exists" writes:"true"`
+}
+
+type retryPromptIn struct {
+	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
+	OutputsDir       tool.Path `json:"outputs_dir" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
+	PerspectiveIDs   []string  `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
+	MaxFailures      int       `json:"max_failures" jsonschema:"most prompts to make; all outputs are judged" min:"1" max:"500" default:"25"`
+}
+
+type checkIn struct {
+	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
+	MaxFindings      int       `json:"max_findings" jsonschema:"most findings to list; all are counted" min:"1" max:"10000" default:"100"`
 }
 
 func waveTools(*Env) []*tool.Tool {
@@ -67,6 +80,55 @@ func waveTools(*Env) []*tool.Tool {
 				PerspectivesPath: string(in.PerspectivesPath), OutputsDir: string(in.OutputsDir), PerspectiveIDs: in.PerspectiveIDs,
 				MaxFailures: in.MaxFailures, ReportPath: string(in.ReportPath), Progress: tool.Progress(ctx),
 			})
+		}),
+		tool.New(tool.Spec{
+			Name: "deep_research_wave_retry_prompt",
+			Set:  "wave",
+			Summary: "Use this after a review that failed, to get a prompt for each agent that has to write its output again. " +
+				"A prompt names every fault with its numbers and lines and states every rule of the contract, so that an agent that follows it passes.",
+			Effect:     tool.Reads,
+			Idempotent: true,
+			Command: &tool.Command{
+				Path: "wave retry-prompt",
+				Operands: []tool.Operand{
+					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
+					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective"},
+				},
+				Rename: map[string]string{"perspective_ids": "only"},
+				Example: "tidegate wave retry-prompt perspectives.json wave-1 --only p1\n" +
+					"tidegate wave retry-prompt perspectives.json wave-1 --format json",
+			},
+		}, func(ctx context.Context, in retryPromptIn) (wave.RetryPrompts, error) {
+			return wave.RetryPrompt(ctx, wave.ReviewRequest{
+				PerspectivesPath: string(in.PerspectivesPath), OutputsDir: string(in.OutputsDir), PerspectiveIDs: in.PerspectiveIDs,
+				MaxFailures: in.MaxFailures, Progress: tool.Progress(ctx),
+			})
+		}),
+		tool.New(tool.Spec{
+			Name: "deep_research_perspectives_check",
+			Set:  "wave",
+			Summary: "Use this before a wave starts, to find contracts that no output can meet or that mean something else than their author thinks. " +
+				"It checks the whole document and lists errors and warnings with their paths.",
+			Effect:     tool.Reads,
+			Idempotent: true,
+			Command: &tool.Command{
+				Path: "perspectives check",
+				Operands: []tool.Operand{
+					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json"},
+				},
+				Long: `Check perspectives.json before a wave starts.
+
+An error is what makes the document unusable: a field that the schema refuses, a
+required title that no heading can have, a word cap below the words of the
+required headings. With an error the exit status is 1. A warning is what is
+probably not meant: no Gaps section for the pivot, titles that differ only in
+letter case, a cap that leaves no room. Warnings alone leave the exit status 0.`,
+				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
+				Example: "tidegate perspectives check perspectives.json",
+				Watch:   func(args *codec.Value) []string { return []string{args.Get("perspectives_path").Str()} },
+			},
+		}, func(_ context.Context, in checkIn) (perspective.LintResult, error) {
+			return perspective.Lint(string(in.PerspectivesPath), in.MaxFindings)
 		}),
 	}
 }

@@ -1,6 +1,11 @@
 package perspective
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+)
 
 // maxHeading is the length in bytes up to which a line of an output is seen
 // whole; a longer one has no title that could match.
@@ -25,4 +30,21 @@ func HeadingLine(title string) string {
 func endsInMarks(title string) bool {
 	text := strings.TrimRight(title, "#")
 	return text != title && (text == "" || strings.HasSuffix(text, " ") || strings.HasSuffix(text, "\t"))
+}
+
+// Obstacles says why no output can meet the contract; it is empty when one can.
+func (c Contract) Obstacles() []string {
+	var list []string
+	words := 0
+	for _, title := range c.Sections {
+		line := HeadingLine(title)
+		words += len(strings.Fields(line))
+		if line == "" {
+			list = append(list, fmt.Sprintf("no heading can have the required text %q: a heading is one line of at most %d bytes", tidegate.Cut(title), maxHeading))
+		}
+	}
+	if c.MaxWords < float64(words) {
+		list = append(list, fmt.Sprintf("max_words %s cannot hold the required headings, which have %d words", plain(c.MaxWords), words))
+	}
+	return list
 }

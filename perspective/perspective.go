@@ -21,6 +21,7 @@ import (
 // Perspective is one perspective with what the readers use of it.
 type Perspective struct {
 	ID             string
+	Title          string // "" when the document has none
 	Contract       Contract
 	SourceArtifact string // run-root-relative path of the wave output
 }
@@ -119,7 +120,7 @@ func (d *Document) Find(id string) (*Perspective, bool) {
 }
 
 func compact(v *codec.Value) Perspective {
-	p := Perspective{ID: v.Get("id").Str(), SourceArtifact: v.Get("source_artifact").Str()}
+	p := Perspective{ID: v.Get("id").Str(), Title: v.Get("title").Str(), SourceArtifact: v.Get("source_artifact").Str()}
 	if p.SourceArtifact == "" {
 		p.SourceArtifact = "wave-1/" + p.ID + ".md"
 	}

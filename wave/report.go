@@ -124,3 +124,22 @@ func sourcesAgainst(n int, contract perspective.Contract) string {
 	}
 	return against(n, contract.MaxSources)
 }
+
+// Report shows each prompt as it is to be sent.
+func (p RetryPrompts) Report() report.Report {
+	out := report.Report{
+		Name: "wave_retry_prompt", Title: "Retry prompts",
+		Summary: counted(p.Validated, "output") + " judged, " + counted(len(p.Prompts), "prompt") + " for " + strconv.Itoa(p.Failed) + " that failed.",
+	}
+	for _, prompt := range p.Prompts {
+		out.Add(report.Heading(prompt.PerspectiveID))
+		for _, obstacle := range prompt.Obstacles {
+			out.Add(report.Paragraph("No output can pass: " + obstacle + "."))
+		}
+		out.Add(report.Preformatted(prompt.PromptMD))
+	}
+	if p.PromptsOmitted > 0 {
+		out.Add(report.Paragraph(counted(p.PromptsOmitted, "more output") + " failed; a higher --max-failures makes prompts for them."))
+	}
+	return out
+}

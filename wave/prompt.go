@@ -1,0 +1,137 @@
+package wave
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/perspective"
+)
+
+// RetryPrompts is the result of [RetryPrompt].
+type RetryPrompts struct {
+	OK               codec.True    `json:"ok"`
+	PerspectivesPath string        `json:"perspectives_path" jsonschema:"echo of the argument"`
+	OutputsDir       string        `json:"outputs_dir" jsonschema:"echo of the argument"`
+	Validated        int           `json:"validated" jsonschema:"how many outputs were judged"`
+	Failed           int           `json:"failed" jsonschema:"how many of them failed"`
+	Prompts          []AgentPrompt `json:"prompts" jsonschema:"one for each output that failed, in byte order of the ids, at most max_failures of them"`
+	PromptsOmitted   int           `json:"prompts_omitted" jsonschema:"how many more outputs failed"`
+}
+
+// AgentPrompt is what to send to the agent of one perspective.
+type AgentPrompt struct {
+	PerspectiveID     string        `json:"perspective_id"`
+	MarkdownPath      string        `json:"markdown_path" jsonschema:"where the new output is to be saved"`
+	BlockingErrorCode tidegate.Code `json:"blocking_error_code"`
+	Obstacles         []string      `json:"obstacles" jsonschema:"why no output can meet the contract; change the contract before sending the prompt; usually empty"`
+	PromptMD          string        `json:"prompt_md" jsonschema:"the prompt, ready to send"`
+}
+
+// RetryPrompt judges a wave as [Review] does and makes, for each output that
+// failed, a prompt that names every fault and states every rule that the next
+// attempt will be judged by: an agent that follows it passes. It writes nothing
+// and returns the errors of Review, WRITE_FAILED and PATH_NOT_ALLOWED excepted.
+func RetryPrompt(ctx context.Context, req ReviewRequest) (RetryPrompts, error) {
+	req.ReportPath = ""
+	chosen, err := choose(req)
+	if err != nil {
+		return RetryPrompts{}, err
+	}
+	results, err := judgeAll(ctx, req, chosen)
+	if err != nil {
+		return RetryPrompts{}, err
+	}
+	out := RetryPrompts{PerspectivesPath: req.PerspectivesPath, OutputsDir: req.OutputsDir, Validated: len(results)}
+	for i, r := range results {
+		switch {
+		case r.Pass:
+			continue
+		case len(out.Prompts) == req.MaxFailures:
+			out.PromptsOmitted++
+		default:
+			out.Prompts = append(out.Prompts, AgentPrompt{
+				PerspectiveID: r.PerspectiveID, MarkdownPath: r.MarkdownPath, BlockingErrorCode: r.Failure.Code,
+				Obstacles: chosen[i].Contract.Obstacles(), PromptMD: prompt(chosen[i], r),
+			})
+		}
+		out.Failed++
+	}
+	return out, nil
+}
+
+// prompt is the whole text for one agent. What comes from files stands in
+// indented blocks or on lines of its own, cut and without line ends, so that it
+// cannot pass for one of the rules.
+func prompt(p perspective.Perspective, r OutputResult) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Write the output of perspective %s again\n\n", oneLine(p.ID))
+	if title := oneLine(p.Title); title != "" {
+		fmt.Fprintf(&b, "The perspective: %s\n\n", title)
+	}
+	fmt.Fprintf(&b, "Your output, saved as\n\n    %s\n\nwas judged by its contract and refused. Keep what is good in it, mend the faults, and follow the rules.\n\n", unbroken(r.MarkdownPath))
+	b.WriteString("## Faults to mend\n\n")
+	for _, f := range r.faults {
+		fmt.Fprintf(&b, "- %s: %s\n", f.Error.Code, oneLine(f.summary(r)))
+		if line, ok := f.Error.Details.Get("line"); ok {
+			fmt.Fprintf(&b, "  The line is:\n\n      %s\n\n", oneLine(fmt.Sprint(line)))
+		}
+		fmt.Fprintf(&b, "  %s\n", oneLine(r.instruction(f)))
+	}
+	b.WriteString("\n## Rules\n\n")
+	for i, rule := range contractRules(p.Contract) {
+		fmt.Fprintf(&b, "%d. %s\n\n", i+1, rule)
+	}
+	b.WriteString("The rules are applied by a program that knows no exceptions. " +
+		"Answer with the complete new output and nothing else: no introduction, no remarks, and no code fence around it.\n")
+	return b.String()
+}
+
+// contractRules states the rules that a contract makes, in the order of
+// judgement.
+func contractRules(c perspective.Contract) []string {
+	rules := []string{"The output is one Markdown document. Use no HTML tags and no HTML comments. Close every code fence that you open."}
+	sources := sourcesIndex(c)
+	if len(c.Sections) > 0 {
+		var lines strings.Builder
+		for _, title := range c.Sections {
+			fmt.Fprintf(&lines, "\n       %s", headingLine(title))
+		}
+		rules = append(rules, "These headings are required. Each must stand on a line of its own that begins with its # marks, "+
+			"not indented and not inside a list, a block quote or a code block. After the marks, the text must be exactly as shown: "+
+			"same words, same letter case, nothing added, no emphasis. You may use 1 to 6 # marks at the start, and the order is free.\n"+lines.String())
+	}
+	rules = append(rules, fmt.Sprintf("The whole output has at most %d words. Everything between white space counts as a word: "+
+		"heading marks, list marks, numbers, each URL.", most(c.MaxWords)))
+	if sources < 0 {
+		return rules
+	}
+	title := unbroken(c.Sections[sources])
+	section := fmt.Sprintf("The section %s runs from its first heading to the next heading of any level, or to the end. "+
+		"Apart from blank lines it holds nothing but sources, one per line", title)
+	if most(c.MaxSources) == 0 {
+		return append(rules, section+". At most 0 sources are allowed, so leave the section empty.")
+	}
+	return append(rules, section+": a list mark (-, *, + or a number of at most 9 digits with a full stop), one space, and a text that contains "+
+		"a URL with http:// or https://. A source must not be wrapped onto a second line. For example:\n\n"+
+		"       - Title of the source https://example.org/page",
+		fmt.Sprintf("The section %s has at most %s.", title, counted(most(c.MaxSources), "source")))
+}
+
+// headingLine is the line that a required title asks for; a title that no
+// heading can have is shown as it is.
+func headingLine(title string) string {
+	if line := perspective.HeadingLine(title); line != "" {
+		return line
+	}
+	return "## " + unbroken(title)
+}
+
+// oneLine is s without line ends, cut to the length of a quotation.
+func oneLine(s string) string { return tidegate.Cut(unbroken(s)) }
+
+func unbroken(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}
