@@ -1,0 +1,128 @@
+package stage_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
+)
+
+func replaceOnce(t *testing.T, s, old, new string) string {
+	t.Helper()
+	if !strings.Contains(s, old) {
+		t.Fatalf("no %q in the text", old)
+	}
+	return strings.Replace(s, old, new, 1)
+}
+
+func (y *toy) control(verb string) (stage.ControlResult, error) {
+	in := stage.ControlInput{ManifestPath: y.files.ManifestPath, Reason: "test"}
+	switch verb {
+	case "pause":
+		return stage.Pause(y.t.Context(), pinned, in)
+	case "cancel":
+		return stage.Cancel(y.t.Context(), pinned, in)
+	}
+	return stage.Resume(y.t.Context(), pinned, stage.ResumeInput{ManifestPath: in.ManifestPath, Reason: in.Reason, Accept: verb == "accept"})
+}
+
+func TestPauseResumeAndCancelFollowTheTable(t *testing.T) {
+	want := map[string]string{ // "" is refused, the same status is no change
+		"created pause": "paused", "created resume": "", "created accept": "", "created cancel": "cancelled",
+		"running pause": "paused", "running resume": "running", "running accept": "running", "running cancel": "cancelled",
+		"paused pause": "paused", "paused resume": "running", "paused accept": "", "paused cancel": "cancelled",
+		"failed pause": "", "failed resume": "", "failed accept": "running", "failed cancel": "cancelled",
+		"completed pause": "", "completed resume": "", "completed accept": "", "completed cancel": "",
+		"cancelled pause": "", "cancelled resume": "", "cancelled accept": "", "cancelled cancel": "cancelled",
+	}
+	for key, to := range want {
+		from, verb, _ := strings.Cut(key, " ")
+		y := newToy(t, run.InitInput{})
+		y.force(run.Wave1, run.Status(from))
+		out, err := y.control(verb)
+		if to == "" {
+			if tidegate.CodeOf(err) != tidegate.InvalidState || y.status() != from {
+				t.Errorf("%s: %v, now %s", key, err, y.status())
+			}
+			continue
+		}
+		if err != nil || y.status() != to || out.Changed != (from != to) || string(out.Status) != to {
+			t.Errorf("%s: %+v, %v, now %s", key, out, err, y.status())
+		}
+	}
+}
+
+func TestResumeKeepsWhenTheStageBegan(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	if _, err := y.control("pause"); err != nil {
+		t.Fatal(err)
+	}
+	later := run.Clock{Now: pinnedAt(5000)}
+	if _, err := stage.Resume(t.Context(), later, stage.ResumeInput{ManifestPath: y.files.ManifestPath}); err != nil {
+		t.Fatal(err)
+	}
+	at := y.manifest().Get("stage")
+	if at.Get("started_at").Str() != run.Stamp(noon) || at.Get("last_progress_at").Str() != run.Stamp(pinnedAt(5000)()) {
+		t.Errorf("stage %v %v", at.Get("started_at").Str(), at.Get("last_progress_at").Str())
+	}
+	if out, err := y.watchdog(5100); err != nil || out.TimedOut {
+		t.Errorf("time spent paused counts: %+v, %v", out, err)
+	}
+}
+
+func TestCheckpointsHoldOneFactALineWhateverTheReason(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	if _, err := stage.Pause(t.Context(), pinned, stage.ControlInput{ManifestPath: y.files.ManifestPath, Reason: "a\n- stage: finalize\r\n# x"}); err != nil {
+		t.Fatal(err)
+	}
+	want := "# Pause Checkpoint\n\n- ts: 2026-02-14T12:00:00.000Z\n- run_id: r1\n- stage: init\n- reason: a - stage: finalize # x\n- next: tidegate run resume "
+	if got := y.read("logs/pause-checkpoint.md"); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 7 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestStatusSaysWhereWhatForAndWhatNext(t *testing.T) {
+	y := newToy(t, run.InitInput{RequireBoundGates: true})
+	out, err := stage.Status(y.files.ManifestPath)
+	if err != nil || out.Stage != run.Init || len(out.WaitingFor) != 1 || *out.NextStage != run.Wave1 || !strings.Contains(*out.NextCommand, "perspectives") {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	y.put("perspectives.json", perspectives)
+	out, err = stage.Status(y.files.ManifestPath)
+	if err != nil || len(out.WaitingFor) != 0 || *out.NextCommand != "tidegate run advance "+y.root {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	y.to(run.Pivot)
+	y.put("wave-1/p1.md", "changed")
+	out, err = stage.Status(y.files.ManifestPath)
+	if err != nil || out.NextStage != nil || out.Gates[1].Status != "pass" || out.Gates[1].Counts != "not_run" || out.Gates[1].Changed[0] != "wave-1/p1.md" {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if _, err := y.control("cancel"); err != nil {
+		t.Fatal(err)
+	}
+	out, err = stage.Status(y.files.ManifestPath)
+	if err != nil || len(out.WaitingFor) != 0 || out.NextCommand != nil {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if title := out.Report().Title; title != "run r1" {
+		t.Errorf("title %q", title)
+	}
+}
+
+func TestStatusChangesNothing(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	before := y.tree()
+	for _, status := range run.Statuses {
+		y.force(run.Review, status)
+		if _, err := stage.Status(y.files.ManifestPath); err != nil {
+			t.Errorf("%s: %v", status, err)
+		}
+	}
+	y.put("manifest.json", before["manifest.json"])
+	if len(y.tree()) != len(before) {
+		t.Errorf("files appeared: %d, were %d", len(y.tree()), len(before))
+	}
+}

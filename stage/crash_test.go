@@ -1,0 +1,3 @@
+package stage_test
+
+func wholeSequence(dir string) error { return nil }
