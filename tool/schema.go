@@ -86,6 +86,15 @@ func print(s *jsonschema.Schema) *codec.Value {
 	return v
 }
 
+// SchemaFor is the schema of T with further keys allowed, for a Refine that says
+// what an argument of type *codec.Value holds: one whose faults have codes of
+// their own, so that the decoder hands it over unchecked.
+func SchemaFor[T any]() Schema {
+	s := schemaOf(reflect.TypeFor[T]())
+	open(s)
+	return s
+}
+
 func schemaOf(t reflect.Type) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: typeSchemas})
 	if err != nil {
