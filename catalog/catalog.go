@@ -14,6 +14,7 @@ import (
 type Env struct {
 	Now     func() time.Time
 	Pinned  bool   // Now is pinned by TIDEGATE_NOW; lines written under it say so
+	Dir     string // the working folder, absolute
 	Home    string // the folder of runs
 	Project string // the project folder of code reviews, absolute
 	Strict  bool   // questionable code reviews are refused
@@ -23,7 +24,9 @@ type Env struct {
 func Tools(env *Env) []*tool.Tool {
 	var tools []*tool.Tool
 	for _, group := range [][]*tool.Tool{
+		runTools(env),
 		waveTools(env),
+		pivotTools(env),
 	} {
 		tools = append(tools, group...)
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/tidegate/tidegate/codec"
@@ -58,6 +59,7 @@ type Spec struct {
 	Effect     Effect
 	Idempotent bool // repeating the call with the same arguments changes nothing more
 	Destroys   bool // may replace or end something that cannot be had back
+	Person     bool // a person's decision: the named command has it, and no list of tools
 	Command    *Command
 	Refine     func(input Schema) // adds to the input schema what Go types and tags cannot say
 }
@@ -127,6 +129,11 @@ func (t *Tool) ReadOnly() (view *Tool, ok bool) {
 	}
 	view.schemas = sync.OnceValues(view.derive)
 	return view, true
+}
+
+// ForAgents leaves out the tools that only a person may use.
+func ForAgents(tools []*Tool) []*Tool {
+	return slices.DeleteFunc(slices.Clone(tools), func(t *Tool) bool { return t.Person })
 }
 
 // InputSchema is the JSON Schema of the arguments.

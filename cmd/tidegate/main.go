@@ -41,7 +41,7 @@ func run() int {
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
 		Terminal: terminal(),
-		Dir:      env.Project,
+		Dir:      env.Dir,
 		Log:      level,
 	}
 	program.Commands = []cli.Command{mcpCommand(program.Tools)}
@@ -53,7 +53,7 @@ func environment() (*catalog.Env, error) {
 	if err != nil {
 		return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "the working folder cannot be found: %w", err)
 	}
-	env := &catalog.Env{Now: time.Now, Project: dir, Home: runsHome()}
+	env := &catalog.Env{Now: time.Now, Dir: dir, Project: dir, Home: runsHome()}
 	if pinned := os.Getenv("TIDEGATE_NOW"); pinned != "" {
 		at, err := time.Parse(time.RFC3339, pinned)
 		if err != nil {

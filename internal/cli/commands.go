@@ -32,7 +32,9 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 	if about.Len() > 0 {
 		long += "\n" + about.String()
 	}
-	long += "\n\nThe same operation is the tool " + t.Name + " of `tidegate call` and MCP."
+	if !t.Person {
+		long += "\n\nThe same operation is the tool " + t.Name + " of `tidegate call` and MCP."
+	}
 	var format string
 	var watch bool
 	cmd := &cobra.Command{
@@ -141,9 +143,9 @@ func (p *Program) toolsCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return p.print(tool.List(p.Tools))
+				return p.print(tool.List(tool.ForAgents(p.Tools)))
 			}
-			return p.render(tool.Overview(p.Tools), "text")
+			return p.render(tool.Overview(tool.ForAgents(p.Tools)), "text")
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print names, summaries, effects and schemas as JSON")
@@ -152,8 +154,9 @@ func (p *Program) toolsCommand() *cobra.Command {
 
 func (p *Program) callCommand() *cobra.Command {
 	var source string
-	names := make([]string, len(p.Tools))
-	for i, t := range p.Tools {
+	tools := tool.ForAgents(p.Tools)
+	names := make([]string, len(tools))
+	for i, t := range tools {
 		names[i] = t.Name
 	}
 	cmd := &cobra.Command{
@@ -176,7 +179,7 @@ did not pass: read "pass" in the result.`,
 			if err != nil {
 				return err
 			}
-			result := p.Tools[i].Call(cmd.Context(), raw, tool.Caller{Panicked: p.logPanic})
+			result := tools[i].Call(cmd.Context(), raw, tool.Caller{Panicked: p.logPanic})
 			if err := p.write(append(result.Envelope, '\n')); err != nil {
 				return err
 			}

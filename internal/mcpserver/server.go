@@ -42,7 +42,7 @@ func New(tools []*tool.Tool, options Options) *mcp.Server {
 			Logger:       options.Log,
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		})
-	for _, t := range tools {
+	for _, t := range tool.ForAgents(tools) {
 		server.AddTool(describe(t), handler(t, options))
 	}
 	return server
