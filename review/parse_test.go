@@ -176,3 +176,21 @@ func TestSchemaAcceptsWhatParseAccepts(t *testing.T) {
 		}
 	}
 }
+
+func TestFormatMarkdown(t *testing.T) {
+	v := value(t, `{"change_id":"c","verdict":"NEEDS_FIX","summary":"s"}`)
+	got, err := review.FormatMarkdown(v, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, warnings, err := review.Parse(v, false)
+	if err != nil || len(warnings) != 1 {
+		t.Fatalf("warnings %q, error %v", warnings, err)
+	}
+	if want := string(review.Format(p, warnings)); got.Markdown != want {
+		t.Errorf("got\n%s\nwant\n%s", got.Markdown, want)
+	}
+	if _, err := review.FormatMarkdown(v, true); tidegate.CodeOf(err) != tidegate.InvalidArgs {
+		t.Errorf("strict: got error %v, want INVALID_ARGS", err)
+	}
+}

@@ -45,20 +45,21 @@ func statedVerdict(lines []string) (Verdict, []string) {
 		}
 		return "", []string{"no verdict: the verdict section has neither a checked box nor the word alone on its line"}
 	}
-	var problems []string
+	var contradictory, repeated []string
 	if sections > 1 {
-		problems = append(problems, fmt.Sprintf("repeated verdict: there are %d verdict sections", sections))
+		repeated = append(repeated, fmt.Sprintf("repeated verdict: there are %d verdict sections", sections))
 	}
 	seen := map[form]int{}
 	for _, s := range found {
 		if first := found[0]; s.verdict != first.verdict {
-			problems = append(problems, fmt.Sprintf("contradictory verdicts: line %d says %s, line %d says %s",
+			contradictory = append(contradictory, fmt.Sprintf("contradictory verdicts: line %d says %s, line %d says %s",
 				first.line, first.verdict, s.line, s.verdict))
 		} else if before, twice := seen[s.form]; twice {
-			problems = append(problems, fmt.Sprintf("repeated verdict: line %d says %s again after line %d", s.line, s.verdict, before))
+			repeated = append(repeated, fmt.Sprintf("repeated verdict: line %d says %s again after line %d", s.line, s.verdict, before))
 		}
 		seen[s.form] = s.line
 	}
+	problems := append(contradictory, repeated...)
 	if len(problems) > maxProblems {
 		more := fmt.Sprintf("%d more of this kind", len(problems)-maxProblems)
 		problems = append(problems[:maxProblems], more)

@@ -1,0 +1,95 @@
+package change
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/review"
+)
+
+// changesDir is where the changes of a project live.
+const changesDir = "agentd/changes"
+
+// openProject opens the project folder. It returns INVALID_ARGS for a relative
+// path and NOT_FOUND when there is no such folder.
+func openProject(project string) (*artifact.Folder, error) {
+	if !filepath.IsAbs(project) {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("project", tidegate.Cut(project)),
+			"project must be the absolute path of a folder, got %q", tidegate.Cut(project))
+	}
+	return artifact.Open("project", project)
+}
+
+// open opens the folder of a change. It returns INVALID_ARGS for an id that
+// cannot be one, NOT_FOUND when the project or the change has no folder, and
+// PATH_NOT_ALLOWED when a link leads out of the project.
+func open(project, id string) (*artifact.Folder, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	root, err := openProject(project)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Folder(changesDir + "/" + id)
+}
+
+// openOrMake is open for a change that may be new; made says that it was.
+func openOrMake(project, id string) (folder *artifact.Folder, made bool, err error) {
+	folder, err = open(project, id)
+	if tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return folder, false, err
+	}
+	root, err := openProject(project)
+	if err != nil {
+		return nil, false, err
+	}
+	defer root.Close()
+	if err := root.MakeFolder(changesDir + "/" + id); err != nil {
+		return nil, false, err
+	}
+	folder, err = root.Folder(changesDir + "/" + id)
+	return folder, true, err
+}
+
+func checkID(id string) error {
+	if review.ValidChangeID(id) {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("change_id", tidegate.Cut(id)),
+		"change_id must be %s, got %q", review.ChangeIDRule, tidegate.Cut(id))
+}
+
+// entries lists a folder in f in byte order; none when it is not there.
+func entries(f *artifact.Folder, name string) ([]fs.DirEntry, error) {
+	folder, err := f.Folder(name)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	defer folder.Close()
+	list, err := os.ReadDir(folder.Path())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", folder.Path()), "cannot read (%w): %s", err, folder.Path())
+	}
+	return list, nil
+}
+
+// readIfThere reads a file; nil when it is not there.
+func readIfThere(f *artifact.Folder, name string) ([]byte, error) {
+	data, err := f.Read(name)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return nil, nil
+	}
+	if data == nil && err == nil {
+		data = []byte{}
+	}
+	return data, err
+}

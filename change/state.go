@@ -1,0 +1,118 @@
+package change
+
+import (
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/tidegate/tidegate"
+)
+
+// The files of a change folder.
+const (
+	stateFile  = "STATE.yaml"
+	reviewFile = "REVIEW.md"
+)
+
+// The keys of STATE.yaml that the package reads or writes.
+const (
+	keyPhase       = "phase"
+	keyIteration   = "iteration"
+	keyUpdatedAt   = "updated_at"
+	keyLastAction  = "last_action"
+	keyNeedsPerson = "needs_person"
+	keyCounted     = "counted_review"
+)
+
+// state is what STATE.yaml says.
+type state struct {
+	doc         *document
+	phase       string // by its present name
+	written     string // the phase as the file spells it
+	iteration   int64
+	lastAction  string
+	updatedAt   string
+	needsPerson string // why a person is needed; "" when none is
+	counted     string // the review that the last fix round was counted for
+}
+
+// parseState reads a STATE.yaml. It demands what the package uses and ignores
+// the rest. It returns SCHEMA_VALIDATION_FAILED with the place in details.path.
+func parseState(path string, text []byte) (*state, error) {
+	wrong := func(at, format string, args ...any) error {
+		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("state_path", path, "path", at),
+			filepath.Base(path)+": "+format, args...)
+	}
+	doc, err := parseDocument(text)
+	if err != nil {
+		return nil, wrong("$", "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	s := &state{doc: doc, iteration: 1}
+	phase := doc.get(keyPhase)
+	if phase == nil {
+		return nil, wrong("$.phase", "phase is missing; it must be one of %s", strings.Join(Phases, ", "))
+	}
+	s.written = phase.Value
+	var known bool
+	if s.phase, known = phaseNamed(phase.Value); !known || phase.Kind != yaml.ScalarNode {
+		return nil, wrong("$.phase", "phase must be one of %s, got %q", strings.Join(Phases, ", "), tidegate.Cut(phase.Value))
+	}
+	if n := doc.get(keyIteration); n != nil {
+		s.iteration, err = strconv.ParseInt(n.Value, 10, 64)
+		if err != nil || s.iteration < 0 || s.iteration > math.MaxInt32 || n.Kind != yaml.ScalarNode || n.Tag != "!!int" {
+			return nil, wrong("$.iteration", "iteration must be an integer from 0 to 2147483647, got %q", tidegate.Cut(n.Value))
+		}
+	}
+	for _, field := range []struct {
+		key string
+		to  *string
+	}{{keyLastAction, &s.lastAction}, {keyUpdatedAt, &s.updatedAt}, {keyNeedsPerson, &s.needsPerson}, {keyCounted, &s.counted}} {
+		n := doc.get(field.key)
+		if n == nil {
+			continue
+		}
+		if n.Kind != yaml.ScalarNode {
+			return nil, wrong("$."+field.key, "%s must be a text", field.key)
+		}
+		*field.to = n.Value
+	}
+	return s, nil
+}
+
+// fresh is the STATE.yaml of a change that had none.
+func fresh(id string, now time.Time) []byte {
+	at := stamp(now)
+	return []byte("change_id: " + edit{value: id}.written() + "\nschema_version: '2.0'\ncreated_at: " + at + "\nupdated_at: " + at +
+		"\nphase: " + Implementing + "\niteration: 1\nlast_action: " + actionStarted + "\n")
+}
+
+// What last_action says after a move, where the file has that key.
+const (
+	actionStarted  = "change-started"
+	actionApproved = "review-approved"
+	actionNeedsFix = "review-needs-fix"
+	actionPerson   = "needs-person"
+)
+
+// edited is the text of the state with the edits made. updated_at and
+// last_action follow where the file has them.
+func (s *state) edited(path, action string, now time.Time, edits []edit) ([]byte, error) {
+	if s.doc.find(keyUpdatedAt) >= 0 {
+		edits = append(edits, edit{key: keyUpdatedAt, value: stamp(now), bare: true})
+	}
+	if s.doc.find(keyLastAction) >= 0 {
+		edits = append(edits, edit{key: keyLastAction, value: action})
+	}
+	text, err := s.doc.apply(keyPhase, edits)
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("state_path", path),
+			"STATE.yaml cannot be changed in place: %v", err)
+	}
+	return text, nil
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

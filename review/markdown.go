@@ -1,0 +1,29 @@
+package review
+
+import (
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
+)
+
+// Formatted is a REVIEW.md that was not written anywhere.
+type Formatted struct {
+	OK       codec.True `json:"ok"`
+	Markdown string     `json:"markdown"`
+}
+
+// FormatMarkdown is the REVIEW.md that a submitted document would become, its
+// warnings included. It returns the errors of [Parse].
+func FormatMarkdown(v *codec.Value, strict bool) (Formatted, error) {
+	p, warnings, err := Parse(v, strict)
+	if err != nil {
+		return Formatted{}, err
+	}
+	return Formatted{Markdown: string(Format(p, warnings))}, nil
+}
+
+// Report shows the file as it would stand on the disk.
+func (f Formatted) Report() report.Report {
+	r := report.Report{Name: "review_format", Title: "REVIEW.md", Summary: "nothing was written"}
+	r.Add(report.Preformatted(f.Markdown))
+	return r
+}
