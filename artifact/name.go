@@ -10,9 +10,15 @@ import (
 	"unicode/utf8"
 )
 
+// maxName is the length of the longest name in a folder, in bytes. It bounds
+// the depth of the folders that a name can make us open and make.
+const maxName = 1024
+
 // localName is the cleaned form of a name in a folder, or PATH_NOT_ALLOWED.
 func localName(name string, p place) (string, error) {
 	switch {
+	case len(name) > maxName:
+		return "", p.notAllowed("name is longer than 1024 bytes")
 	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
 		return "", p.notAllowed("name is not UTF-8 text")
 	case !filepath.IsLocal(filepath.FromSlash(name)):
