@@ -35,7 +35,7 @@ func Advance(ctx context.Context, project string, now func() time.Time, id strin
 		return Advanced{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("max_rounds", maxRounds),
 			"max_rounds must be at least 0, got %d", maxRounds)
 	}
-	folder, err := open(project, id)
+	folder, err := open(ctx, project, id)
 	if err != nil {
 		return Advanced{}, err
 	}

@@ -65,7 +65,7 @@ func TestFixRoundsEndWithAPerson(t *testing.T) {
 		if got.Iteration != iteration || (got.NeedsPerson != "") != person || got.Changed != changed || got.Phase != "implementing" || got.Passed() {
 			t.Errorf("%s: %+v, want iteration %d, person %v, changed %v", name, got, iteration, person, changed)
 		}
-		status, err := change.StatusOf(root, "c")
+		status, err := change.StatusOf(t.Context(), root, "c")
 		if err != nil || status.Iteration != iteration || status.NeedsPerson != got.NeedsPerson {
 			t.Errorf("%s: status %+v, error %v", name, status, err)
 		}
@@ -251,14 +251,14 @@ func TestStatusAndList(t *testing.T) {
 		"agentd/changes/d/REVIEW.md":           "## Verdict\nMAJOR_ISSUES\n",
 		"agentd/archive/20260101-e/STATE.yaml": "phase: archived\n",
 	})
-	status, err := change.StatusOf(root, "c")
+	status, err := change.StatusOf(t.Context(), root, "c")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if status.Phase != "planned" || status.PhaseInFile != "challenged" || status.Iteration != 4 || status.Review != nil || status.Next != "tidegate change start c" {
 		t.Errorf("status %+v", status)
 	}
-	list, err := change.All(root)
+	list, err := change.All(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,11 +274,11 @@ func TestStatusAndList(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("list (-want +got):\n%s", diff)
 	}
-	if list, err := change.All(t.TempDir()); err != nil || list.Changes == nil || len(list.Changes) != 0 {
+	if list, err := change.All(t.Context(), t.TempDir()); err != nil || list.Changes == nil || len(list.Changes) != 0 {
 		t.Errorf("a project without changes: %+v, error %v", list, err)
 	}
-	_, err = change.StatusOf(root, "empty")
+	_, err = change.StatusOf(t.Context(), root, "empty")
 	refused(t, err, tidegate.FileNotFound, "STATE.yaml")
-	_, err = change.StatusOf(root, "absent")
+	_, err = change.StatusOf(t.Context(), root, "absent")
 	refused(t, err, tidegate.FileNotFound, "absent")
 }

@@ -214,7 +214,7 @@ func TestNothingLeavesTheProject(t *testing.T) {
 		t.Errorf("files outside the project: %v (error %v)", files, err)
 	}
 	for _, id := range []string{"", ".", "..", "../x", "a/b", "a\\b", ".hidden", "-x", "a b", "é", strings.Repeat("a", 129), "a\n"} {
-		_, err := change.StatusOf(root, id)
+		_, err := change.StatusOf(t.Context(), root, id)
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("id %q: got %v, want INVALID_ARGS", id, err)
 		}
@@ -229,7 +229,7 @@ func TestEarlierReviewsStay(t *testing.T) {
 	root := project(t, map[string]string{"agentd/changes/c/REVIEW.md": "## Verdict\nMAJOR_ISSUES\n"})
 	create(t, root, payload("c", review.NeedsFix, "first", "one", "two"))
 	create(t, root, payload("c", review.NeedsFix, "second", "two", "three"))
-	list, err := change.Reviews(root, "c")
+	list, err := change.Reviews(t.Context(), root, "c")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestEarlierReviewsStay(t *testing.T) {
 		t.Errorf("reviews (-want +got):\n%s", diff)
 	}
 
-	diff, err := change.ReviewDiff(root, "c", 0, 0)
+	diff, err := change.ReviewDiff(t.Context(), root, "c", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,17 +250,17 @@ func TestEarlierReviewsStay(t *testing.T) {
 		len(diff.Still) != 1 || diff.Still[0].Title != "two" || len(diff.Gone) != 1 || diff.Gone[0].Title != "one" {
 		t.Errorf("diff %+v", diff)
 	}
-	if _, err := change.ReviewDiff(root, "c", 1, 3); tidegate.CodeOf(err) != tidegate.InvalidState {
+	if _, err := change.ReviewDiff(t.Context(), root, "c", 1, 3); tidegate.CodeOf(err) != tidegate.InvalidState {
 		t.Errorf("a hand-written review: got %v, want INVALID_STATE", err)
 	}
-	_, err = change.ReviewDiff(root, "c", 2, 9)
+	_, err = change.ReviewDiff(t.Context(), root, "c", 2, 9)
 	refused(t, err, tidegate.FileNotFound, "no review 9")
-	_, err = change.ReviewDiff(root, "c", -1, 0)
+	_, err = change.ReviewDiff(t.Context(), root, "c", -1, 0)
 	refused(t, err, tidegate.InvalidArgs, "from")
 
 	// A file that was written by other means is listed before it is kept.
 	write(t, root, "agentd/changes/c/REVIEW.md", "## Verdict\nAPPROVED\n")
-	if list, err = change.Reviews(root, "c"); err != nil || len(list.Reviews) != 4 || list.Reviews[3].Verdict != "APPROVED" || list.Reviews[3].Number != 4 {
+	if list, err = change.Reviews(t.Context(), root, "c"); err != nil || len(list.Reviews) != 4 || list.Reviews[3].Verdict != "APPROVED" || list.Reviews[3].Number != 4 {
 		t.Errorf("reviews %+v, error %v", list, err)
 	}
 }
@@ -268,12 +268,12 @@ func TestEarlierReviewsStay(t *testing.T) {
 func TestDiffOfAFirstReview(t *testing.T) {
 	root := t.TempDir()
 	create(t, root, payload("c", review.NeedsFix, "first", "one"))
-	diff, err := change.ReviewDiff(root, "c", 0, 0)
+	diff, err := change.ReviewDiff(t.Context(), root, "c", 0, 0)
 	if err != nil || diff.From != 0 || diff.To != 1 || len(diff.New) != 1 {
 		t.Errorf("diff %+v, error %v", diff, err)
 	}
 	root = project(t, map[string]string{"agentd/changes/c/STATE.yaml": "phase: planned\n"})
-	_, err = change.ReviewDiff(root, "c", 0, 0)
+	_, err = change.ReviewDiff(t.Context(), root, "c", 0, 0)
 	refused(t, err, tidegate.FileNotFound, "REVIEW.md")
 }
 

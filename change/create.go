@@ -33,7 +33,7 @@ func CreateReview(ctx context.Context, project string, now func() time.Time, pay
 		return Created{}, err
 	}
 	data := review.Format(p, warnings)
-	folder, made, err := openForReview(project, p.ChangeID, strict)
+	folder, made, err := openForReview(ctx, project, p.ChangeID, strict)
 	if err != nil {
 		return Created{}, err
 	}
@@ -61,12 +61,12 @@ func CreateReview(ctx context.Context, project string, now func() time.Time, pay
 	}, nil
 }
 
-func openForReview(project, id string, strict bool) (*artifact.Folder, bool, error) {
+func openForReview(ctx context.Context, project, id string, strict bool) (*artifact.Folder, bool, error) {
 	if strict {
-		folder, err := open(project, id)
+		folder, err := open(ctx, project, id)
 		return folder, false, err
 	}
-	return openOrMake(project, id)
+	return openOrMake(ctx, project, id)
 }
 
 // keep writes a review to REVIEW.md and to the history, together with a

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -16,22 +17,22 @@ const changesDir = "agentd/changes"
 
 // openProject opens the project folder. It returns INVALID_ARGS for a relative
 // path and NOT_FOUND when there is no such folder.
-func openProject(project string) (*artifact.Folder, error) {
+func openProject(ctx context.Context, project string) (*artifact.Folder, error) {
 	if !filepath.IsAbs(project) {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("project", tidegate.Cut(project)),
 			"project must be the absolute path of a folder, got %q", tidegate.Cut(project))
 	}
-	return artifact.Open("project", project)
+	return artifact.Open(ctx, "project", project)
 }
 
 // open opens the folder of a change. It returns INVALID_ARGS for an id that
 // cannot be one, NOT_FOUND when the project or the change has no folder, and
 // PATH_NOT_ALLOWED when a link leads out of the project.
-func open(project, id string) (*artifact.Folder, error) {
+func open(ctx context.Context, project, id string) (*artifact.Folder, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
-	root, err := openProject(project)
+	root, err := openProject(ctx, project)
 	if err != nil {
 		return nil, err
 	}
@@ -40,12 +41,12 @@ func open(project, id string) (*artifact.Folder, error) {
 }
 
 // openOrMake is open for a change that may be new; made says that it was.
-func openOrMake(project, id string) (folder *artifact.Folder, made bool, err error) {
-	folder, err = open(project, id)
+func openOrMake(ctx context.Context, project, id string) (folder *artifact.Folder, made bool, err error) {
+	folder, err = open(ctx, project, id)
 	if tidegate.CodeOf(err) != tidegate.FileNotFound {
 		return folder, false, err
 	}
-	root, err := openProject(project)
+	root, err := openProject(ctx, project)
 	if err != nil {
 		return nil, false, err
 	}

@@ -2,6 +2,7 @@ package change
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -84,8 +85,8 @@ func reviews(f *artifact.Folder) ([]kept, error) {
 
 // Reviews lists the reviews of a change, oldest first. It returns INVALID_ARGS
 // for a bad id, NOT_FOUND when there is no such change, and READ_FAILED.
-func Reviews(project, id string) (ReviewList, error) {
-	folder, err := open(project, id)
+func Reviews(ctx context.Context, project, id string) (ReviewList, error) {
+	folder, err := open(ctx, project, id)
 	if err != nil {
 		return ReviewList{}, err
 	}
@@ -112,7 +113,7 @@ func Reviews(project, id string) (ReviewList, error) {
 // It returns INVALID_ARGS for a bad id or a number below 0, NOT_FOUND when there
 // is no such change or review, and INVALID_STATE when the issues of a review
 // cannot be read because tidegate did not write it.
-func ReviewDiff(project, id string, from, to int) (DiffResult, error) {
+func ReviewDiff(ctx context.Context, project, id string, from, to int) (DiffResult, error) {
 	for _, number := range []struct {
 		name  string
 		value int
@@ -122,7 +123,7 @@ func ReviewDiff(project, id string, from, to int) (DiffResult, error) {
 				"%s must be the number of a review, got %d", number.name, number.value)
 		}
 	}
-	folder, err := open(project, id)
+	folder, err := open(ctx, project, id)
 	if err != nil {
 		return DiffResult{}, err
 	}

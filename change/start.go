@@ -14,7 +14,7 @@ import (
 // It returns INVALID_ARGS for a bad id, GATE_BLOCKED, with what is allowed, for
 // any other phase, and otherwise what [Advance] returns.
 func Start(ctx context.Context, project string, now func() time.Time, id string) (Started, error) {
-	folder, _, err := openOrMake(project, id)
+	folder, _, err := openOrMake(ctx, project, id)
 	if err != nil {
 		return Started{}, err
 	}

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"context"
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
@@ -11,8 +12,8 @@ import (
 // StatusOf says where a change stands. It returns INVALID_ARGS for a bad id,
 // NOT_FOUND naming the folder or STATE.yaml, SCHEMA_VALIDATION_FAILED for a
 // STATE.yaml that cannot be understood, and READ_FAILED.
-func StatusOf(project, id string) (Status, error) {
-	folder, err := open(project, id)
+func StatusOf(ctx context.Context, project, id string) (Status, error) {
+	folder, err := open(ctx, project, id)
 	if err != nil {
 		return Status{}, err
 	}
@@ -54,8 +55,8 @@ func currentReview(folder *artifact.Folder) (*ReviewStatus, error) {
 // files cannot be read or understood is listed with the reason. It returns
 // INVALID_ARGS for a relative project, NOT_FOUND when the project is no folder,
 // and READ_FAILED.
-func All(project string) (List, error) {
-	root, err := openProject(project)
+func All(ctx context.Context, project string) (List, error) {
+	root, err := openProject(ctx, project)
 	if err != nil {
 		return List{}, err
 	}
@@ -109,8 +110,8 @@ func listed(folder *artifact.Folder, id string) ListEntry {
 
 // ShowReview reads the REVIEW.md at an absolute path, by our own rule and by
 // Agentd's. It returns NOT_FOUND and READ_FAILED.
-func ShowReview(path string) (review.Shown, error) {
-	data, err := artifact.ReadFile("review_path", path)
+func ShowReview(ctx context.Context, path string) (review.Shown, error) {
+	data, err := artifact.ReadFile(ctx, "review_path", path)
 	if err != nil {
 		return review.Shown{}, err
 	}
