@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -25,32 +26,25 @@ type Draft struct {
 //
 // It returns ALREADY_EXISTS_CONFLICT (and [fs.ErrExist] as its cause) when
 // something is there already, WRITE_FAILED when it cannot be made, and the
-// error of fill; nothing is left then.
-func CreateFolder(arg, path string, fill func(*Draft) error) error {
+// error of fill; nothing is left then. It returns PATH_NOT_ALLOWED outside the
+// folders of [WithRoots].
+func CreateFolder(ctx context.Context, arg, path string, fill func(*Draft) error) error {
 	p := place{arg, path}
 	path = filepath.Clean(path)
 	name, err := localName(filepath.Base(path), p)
 	if err != nil {
 		return err
 	}
-	made, err := makeAbove(filepath.Dir(path))
+	parent, end, err := makeFolder(ctx, p, filepath.Dir(path))
 	if err == nil {
-		err = createIn(filepath.Dir(path), name, p, fill)
+		err = createIn(parent, name, p, fill)
+		parent.Close()
 	}
-	if err != nil {
-		for _, dir := range slices.Backward(made) {
-			os.Remove(dir) // fails when others use it by now
-		}
-	}
+	end(err != nil)
 	return p.unwritable(err)
 }
 
-func createIn(parent, name string, p place, fill func(*Draft) error) error {
-	root, err := openRoot(parent)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
+func createIn(root *os.Root, name string, p place, fill func(*Draft) error) error {
 	if err := notThere(root, name, p); err != nil {
 		return err
 	}
@@ -197,6 +191,15 @@ func makeAbove(dir string) ([]string, error) {
 		}
 	}
 	return missing, nil
+}
+
+// removeAbove takes back what makeAbove made, as far as nobody uses it by now.
+func removeAbove(made []string, failed bool) {
+	if failed {
+		for _, dir := range slices.Backward(made) {
+			os.Remove(dir)
+		}
+	}
 }
 
 func syncPath(dir string) error {

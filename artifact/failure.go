@@ -23,11 +23,15 @@ func (p place) notAllowed(reason string) error {
 	return tidegate.Errorf(tidegate.PathNotAllowed, p.details(), "%s: %s", reason, p.path)
 }
 
-// unreadable is the error for a read that failed with err.
+// unreadable is the error for a read that failed with err. An error that
+// already has a code is returned as it is.
 func (p place) unreadable(err error) error {
+	var coded *tidegate.Error
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &coded):
+		return err
 	case escapes(err):
 		return p.notAllowed("path leads out of its folder")
 	case errors.Is(err, fs.ErrNotExist), isNoFolder(err):

@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -17,9 +18,9 @@ const (
 
 // Folder is an open folder that access cannot leave. Names are relative to it
 // and separated by slashes. A name that is absolute, leads out by ".." or by a
-// symbolic link, is not UTF-8, or belongs to this package is PATH_NOT_ALLOWED
-// in every method. Links that stay inside are followed on reading; absolute
-// ones are taken to lead out.
+// symbolic link, is not UTF-8, is longer than 1024 bytes, or belongs to this
+// package is PATH_NOT_ALLOWED in every method. Links that stay inside are
+// followed on reading; absolute ones are taken to lead out.
 //
 // A Folder may be used by several goroutines.
 type Folder struct {
@@ -29,11 +30,13 @@ type Folder struct {
 
 // Open opens the folder at path, which the caller was given as the argument
 // arg. It returns NOT_FOUND when there is no folder, and READ_FAILED when it
-// cannot be opened.
-func Open(arg, path string) (*Folder, error) {
-	root, err := openRoot(path)
+// cannot be opened. It returns PATH_NOT_ALLOWED outside the folders of
+// [WithRoots].
+func Open(ctx context.Context, arg, path string) (*Folder, error) {
+	p := place{arg, path}
+	root, err := openFolder(ctx, p, path)
 	if err != nil {
-		return nil, place{arg, path}.unreadable(err)
+		return nil, p.unreadable(err)
 	}
 	return &Folder{root: root, path: filepath.Clean(path)}, nil
 }
@@ -52,6 +55,18 @@ func (f *Folder) Path() string { return f.path }
 
 // Close closes the folder. Files opened through it stay open.
 func (f *Folder) Close() error { return f.root.Close() }
+
+// FS is what lies in the folder, for walking and listing it. It is valid until
+// the folder is closed.
+func (f *Folder) FS() fs.FS { return f.root.FS() }
+
+// Is reports whether f and other are the same folder, by whatever path they
+// were opened.
+func (f *Folder) Is(other *Folder) bool {
+	one, errOne := f.root.Stat(".")
+	two, errTwo := other.root.Stat(".")
+	return errOne == nil && errTwo == nil && os.SameFile(one, two)
+}
 
 // Folder opens a folder in f. It returns NOT_FOUND when there is none.
 func (f *Folder) Folder(name string) (*Folder, error) {

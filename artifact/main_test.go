@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 var errNotLogged = errors.New("the log line was not written")
 
 // operations are what another process can be told to do in a folder.
-var operations = map[string]func(dir string) error{"count": countUp}
+var operations = map[string]func(dir string) error{"count": countUp, "hold": holdLock}
 
 func self(t *testing.T, op, dir string, before ...string) *exec.Cmd {
 	t.Helper()
@@ -67,7 +67,7 @@ func self(t *testing.T, op, dir string, before ...string) *exec.Cmd {
 
 func open(t *testing.T, dir string) *artifact.Folder {
 	t.Helper()
-	f, err := artifact.Open("dir", dir)
+	f, err := artifact.Open(context.Background(), "dir", dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,8 +87,10 @@ func locked(t *testing.T, f *artifact.Folder) *artifact.Lock {
 	return l
 }
 
-// tree is all that is in a folder: the content of each file by name, and
-// "folder" for each folder.
+func pinned() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }
+
+// tree is all that is in a folder: the content of each file by name, "folder"
+// for each folder and "link" for each symbolic link.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -98,8 +100,12 @@ func tree(t *testing.T, dir string) map[string]string {
 		}
 		name, _ := filepath.Rel(dir, path)
 		name = filepath.ToSlash(name)
-		if d.IsDir() {
+		switch d.Type() {
+		case os.ModeDir:
 			all[name] = "folder"
+			return nil
+		case os.ModeSymlink:
+			all[name] = "link"
 			return nil
 		}
 		data, err := os.ReadFile(path)
@@ -135,7 +141,7 @@ func countUp(dir string) error {
 }
 
 func countOnce(dir string) error {
-	f, err := artifact.Open("dir", dir)
+	f, err := artifact.Open(context.Background(), "dir", dir)
 	if err != nil {
 		return err
 	}

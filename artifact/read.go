@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"context"
 	"io"
 	"os"
 )
@@ -10,9 +11,10 @@ import (
 //
 // It returns NOT_FOUND when nothing is there or the path leads through
 // something that is no folder, and READ_FAILED for a folder, a FIFO, a device,
-// a socket, or lack of permission.
-func ReadFile(arg, path string) ([]byte, error) {
-	f, err := OpenFile(arg, path)
+// a socket, or lack of permission. It returns PATH_NOT_ALLOWED outside the
+// folders of [WithRoots].
+func ReadFile(ctx context.Context, arg, path string) ([]byte, error) {
+	f, err := OpenFile(ctx, arg, path)
 	if err != nil {
 		return nil, err
 	}
@@ -23,13 +25,11 @@ func ReadFile(arg, path string) ([]byte, error) {
 
 // OpenFile opens what [ReadFile] reads, for a caller that reads in pieces. It
 // returns the same errors.
-func OpenFile(arg, path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
-	if err == nil {
-		_, err = regular(f)
-	}
+func OpenFile(ctx context.Context, arg, path string) (*os.File, error) {
+	p := place{arg, path}
+	f, err := openPath(ctx, p)
 	if err != nil {
-		return nil, place{arg, path}.unreadable(err)
+		return nil, p.unreadable(err)
 	}
 	return f, nil
 }

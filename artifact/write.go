@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path"
@@ -36,14 +37,15 @@ func (f *Folder) Write(name string, data []byte) error {
 }
 
 // WriteFile is [Folder.Write] for an absolute path that the caller was given as
-// the argument arg. The folder of the file must exist, else WRITE_FAILED.
-func WriteFile(arg, path string, data []byte) error {
+// the argument arg. The folder of the file must exist, else WRITE_FAILED, and
+// lie in the folders of [WithRoots], else PATH_NOT_ALLOWED.
+func WriteFile(ctx context.Context, arg, path string, data []byte) error {
 	p := place{arg, path}
 	dir, base := filepath.Split(path)
 	if base == "" || base == "." || base == ".." {
 		return p.unwritable(errIsFolder)
 	}
-	root, err := openRoot(dir)
+	root, err := openFolder(ctx, p, dir)
 	if err != nil {
 		return p.unwritable(err)
 	}

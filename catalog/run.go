@@ -118,7 +118,7 @@ func (e *Env) fillRunAndGates(ctx context.Context, typed tool.Typed, args *codec
 	if err := e.fillRun(ctx, typed, args); err != nil {
 		return err
 	}
-	opened, err := run.Open(args.Get("manifest_path").Str())
+	opened, err := run.Open(ctx, args.Get("manifest_path").Str())
 	if err != nil {
 		return err
 	}
@@ -133,14 +133,14 @@ func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *code
 	if err := e.fillRun(ctx, typed, args); err != nil {
 		return err
 	}
-	opened, err := run.Open(args.Get("manifest_path").Str())
+	opened, err := run.Open(ctx, args.Get("manifest_path").Str())
 	if err != nil {
 		return err
 	}
 	defer opened.Close()
 	args.Delete("manifest_path")
 	path := typed.Operands["PERSPECTIVES"]
-	data, err := artifact.ReadFile("PERSPECTIVES", path)
+	data, err := artifact.ReadFile(ctx, "PERSPECTIVES", path)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func runTools(env *Env) []*tool.Tool {
 			Name: "deep_research_run_list", Set: "run", Effect: tool.Reads, Idempotent: true,
 			Summary: "Use this to find a run whose path you do not know. It lists the runs in the home of runs with stage, status and question.",
 			Command: &tool.Command{Path: "run list", Short: "List the runs", Example: "tidegate run list"},
-		}, func(context.Context, none) (run.ListResult, error) { return run.List(env.Home) }),
+		}, func(ctx context.Context, _ none) (run.ListResult, error) { return run.List(ctx, env.Home) }),
 
 		tool.New(tool.Spec{
 			Name: "deep_research_run_status", Set: "run", Effect: tool.Reads, Idempotent: true,
@@ -196,8 +196,8 @@ func runTools(env *Env) []*tool.Tool {
 				Path: "run status", Short: "Show where a run is, what it waits for and the next command",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown"}, Example: "tidegate run status harbour",
 			},
-		}, func(_ context.Context, in manifestIn) (stage.StatusResult, error) {
-			return stage.Status(string(in.ManifestPath))
+		}, func(ctx context.Context, in manifestIn) (stage.StatusResult, error) {
+			return stage.Status(ctx, string(in.ManifestPath))
 		}),
 
 		tool.New(tool.Spec{
@@ -275,8 +275,8 @@ func runTools(env *Env) []*tool.Tool {
 				Path: "run log", Short: "Show the audit log of a run",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Example: "tidegate run log harbour --last 5",
 			},
-		}, func(_ context.Context, in runLogIn) (run.LogResult, error) {
-			return run.Log(string(in.ManifestPath), in.Last)
+		}, func(ctx context.Context, in runLogIn) (run.LogResult, error) {
+			return run.Log(ctx, string(in.ManifestPath), in.Last)
 		}),
 
 		tool.New(tool.Spec{
@@ -286,8 +286,8 @@ func runTools(env *Env) []*tool.Tool {
 				Path: "run verify", Short: "Check a run for damage and tampering",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown", "sarif", "junit", "github"}, Example: "tidegate run verify harbour",
 			},
-		}, func(_ context.Context, in manifestIn) (run.VerifyResult, error) {
-			return run.Verify(string(in.ManifestPath))
+		}, func(ctx context.Context, in manifestIn) (run.VerifyResult, error) {
+			return run.Verify(ctx, string(in.ManifestPath))
 		}),
 
 		tool.New(tool.Spec{

@@ -127,8 +127,8 @@ letter case, a cap that leaves no room. Warnings alone leave the exit status 0.`
 				Example: "tidegate perspectives check perspectives.json",
 				Watch:   func(args *codec.Value) []string { return []string{args.Get("perspectives_path").Str()} },
 			},
-		}, func(_ context.Context, in checkIn) (perspective.LintResult, error) {
-			return perspective.Lint(string(in.PerspectivesPath), in.MaxFindings)
+		}, func(ctx context.Context, in checkIn) (perspective.LintResult, error) {
+			return perspective.Lint(ctx, string(in.PerspectivesPath), in.MaxFindings)
 		}),
 	}
 }

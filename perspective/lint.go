@@ -1,6 +1,7 @@
 package perspective
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -41,8 +42,8 @@ type Finding struct {
 // of the document at path: what the whole table of perspectives.v1 refuses,
 // contracts that no output can meet, and contracts that probably mean something
 // else than they say. It returns NOT_FOUND, READ_FAILED or INVALID_JSON.
-func Lint(path string, maxFindings int) (LintResult, error) {
-	data, err := artifact.ReadFile("perspectives_path", path)
+func Lint(ctx context.Context, path string, maxFindings int) (LintResult, error) {
+	data, err := artifact.ReadFile(ctx, "perspectives_path", path)
 	if err != nil {
 		return LintResult{}, err
 	}

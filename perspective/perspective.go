@@ -7,6 +7,7 @@
 package perspective
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +24,14 @@ type Perspective struct {
 	ID             string
 	Title          string // "" when the document has none
 	Contract       Contract
-	SourceArtifact string // run-root-relative path of the wave output
+	ToolBudget     []ToolLimit // in byte order of the tools
+	SourceArtifact string      // run-root-relative path of the wave output
+}
+
+// ToolLimit is how often an agent may call one tool.
+type ToolLimit struct {
+	Tool  string
+	Calls float64
 }
 
 // Contract is what an output must meet.
@@ -58,8 +66,8 @@ var used = map[Use][]string{
 // Read reads and checks the document at path, once. Perspectives are in byte
 // order of their ids. It returns NOT_FOUND, READ_FAILED, INVALID_JSON or
 // SCHEMA_VALIDATION_FAILED; arg is the argument that named the path.
-func Read(arg, path string, use Use) (*Document, error) {
-	data, err := artifact.ReadFile(arg, path)
+func Read(ctx context.Context, arg, path string, use Use) (*Document, error) {
+	data, err := artifact.ReadFile(ctx, arg, path)
 	if err != nil {
 		return nil, err
 	}
@@ -124,15 +132,27 @@ func compact(v *codec.Value) Perspective {
 	if p.SourceArtifact == "" {
 		p.SourceArtifact = "wave-1/" + p.ID + ".md"
 	}
+	p.Contract = ContractOf(v)
+	for _, m := range v.Get("prompt_contract").Get("tool_budget").Members() {
+		calls, _ := m.Value.Float()
+		p.ToolBudget = append(p.ToolBudget, ToolLimit{m.Key, calls})
+	}
+	slices.SortFunc(p.ToolBudget, func(a, b ToolLimit) int { return strings.Compare(a.Tool, b.Tool) })
+	return p
+}
+
+// ContractOf is the contract of one perspective of a document that was checked.
+func ContractOf(v *codec.Value) Contract {
 	contract := v.Get("prompt_contract")
-	p.Contract.MaxWords, _ = contract.Get("max_words").Float()
-	p.Contract.MaxSources, _ = contract.Get("max_sources").Float()
+	var c Contract
+	c.MaxWords, _ = contract.Get("max_words").Float()
+	c.MaxSources, _ = contract.Get("max_sources").Float()
 	for _, s := range contract.Get("must_include_sections").Elems() {
-		if title := strings.TrimSpace(s.Str()); !slices.Contains(p.Contract.Sections, title) {
-			p.Contract.Sections = append(p.Contract.Sections, title)
+		if title := strings.TrimSpace(s.Str()); !slices.Contains(c.Sections, title) {
+			c.Sections = append(c.Sections, title)
 		}
 	}
-	return p
+	return c
 }
 
 // Check demands the whole table of perspectives.v1, unique ids included. It

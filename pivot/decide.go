@@ -100,7 +100,7 @@ func digest(gaps []Gap, reports []Report) string {
 }
 
 func (w wave1) decideInRun(ctx context.Context, clock run.Clock, in Input) (Decision, error) {
-	r, err := run.Open(in.ManifestPath)
+	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
 		return Decision{}, err
 	}

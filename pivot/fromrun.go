@@ -19,13 +19,13 @@ import (
 // READ_FAILED or PATH_NOT_ALLOWED for the first output in byte order of the ids
 // that cannot be read.
 func FromRun(ctx context.Context, manifestPath string) (Input, error) {
-	r, err := run.Open(manifestPath)
+	r, err := run.Open(ctx, manifestPath)
 	if err != nil {
 		return Input{}, err
 	}
 	defer r.Close()
 	layout := r.Layout()
-	doc, err := perspective.Read("perspectives_path", r.Path(layout.Perspectives), perspective.Contracts)
+	doc, err := perspective.Read(ctx, "perspectives_path", r.Path(layout.Perspectives), perspective.Contracts)
 	if err != nil {
 		return Input{}, err
 	}

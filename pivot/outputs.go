@@ -18,11 +18,11 @@ type source struct {
 
 // open opens an output. It returns NOT_FOUND, READ_FAILED and, for a relative
 // path that leads out of the run, PATH_NOT_ALLOWED.
-func (s source) open(o Output) (*os.File, error) {
+func (s source) open(ctx context.Context, o Output) (*os.File, error) {
 	var file *os.File
 	var err error
 	if filepath.IsAbs(o.Path) {
-		file, err = artifact.OpenFile("output_md_path", o.Path)
+		file, err = artifact.OpenFile(ctx, "output_md_path", o.Path)
 	} else {
 		file, err = s.folder.Open(filepath.ToSlash(o.Path))
 	}
@@ -53,7 +53,7 @@ func (s source) gaps(ctx context.Context, outputs []Output) ([]Gap, error) {
 		var e extractor
 		return func(i int) error {
 			o := outputs[i]
-			file, err := s.open(o)
+			file, err := s.open(ctx, o)
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ func (s source) gaps(ctx context.Context, outputs []Output) ([]Gap, error) {
 func (s source) exist(ctx context.Context, outputs []Output) error {
 	return forEach(ctx, len(outputs), s.progress, func() func(i int) error {
 		return func(i int) error {
-			file, err := s.open(outputs[i])
+			file, err := s.open(ctx, outputs[i])
 			if err != nil {
 				return err
 			}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -94,17 +93,12 @@ func Bind(folder *artifact.Folder, names []string) (Binding, error) {
 
 // filesUnder lists the files that name stands for: itself, or what lies in it.
 func filesUnder(folder *artifact.Folder, name string) ([]string, error) {
-	root, err := os.OpenRoot(folder.Path())
-	if err != nil {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", folder.Path()), "cannot read (%w): %s", err, folder.Path())
-	}
-	defer root.Close()
-	info, err := root.Stat(name)
+	info, err := fs.Stat(folder.FS(), name)
 	if err != nil || !info.IsDir() {
 		return []string{name}, nil
 	}
 	var files []string
-	err = fs.WalkDir(root.FS(), name, func(file string, entry fs.DirEntry, err error) error {
+	err = fs.WalkDir(folder.FS(), name, func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

@@ -30,12 +30,12 @@ func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitRe
 	}
 	root, now := filepath.Join(in.RootOverride, in.RunID), clock.Stamp()
 	out := in.result(root)
-	err := artifact.CreateFolder("root", root, func(d *artifact.Draft) error { return in.fill(d, clock, root, now) })
+	err := artifact.CreateFolder(ctx, "root", root, func(d *artifact.Draft) error { return in.fill(d, clock, root, now) })
 	switch {
 	case err == nil:
 		out.Created = true
 	case errors.Is(err, fs.ErrExist):
-		if now, err = in.sameAs(root); err != nil {
+		if now, err = in.sameAs(ctx, root); err != nil {
 			return InitResult{}, err
 		}
 	default:
@@ -77,7 +77,7 @@ func (in *InitInput) fill(d *artifact.Draft, clock Clock, root, now string) erro
 
 // sameAs compares the arguments with the run that is there already and returns
 // when it was made, or ALREADY_EXISTS_CONFLICT with what differs.
-func (in *InitInput) sameAs(root string) (created string, err error) {
+func (in *InitInput) sameAs(ctx context.Context, root string) (created string, err error) {
 	conflict := func(problem string, differs ...string) error {
 		details := tidegate.D("run_id", in.RunID, "root", root)
 		if len(differs) > 0 {
@@ -85,7 +85,7 @@ func (in *InitInput) sameAs(root string) (created string, err error) {
 		}
 		return tidegate.Errorf(tidegate.AlreadyExistsConflict, details, "%s already exists and %s", root, problem)
 	}
-	r, err := Open(filepath.Join(root, ManifestFile), "mode", "query.text", "created_at")
+	r, err := Open(ctx, filepath.Join(root, ManifestFile), "mode", "query.text", "created_at")
 	if err != nil {
 		return "", conflict("is no run that can be opened: " + tidegate.AsError(err).Message)
 	}
@@ -123,7 +123,7 @@ func (in *InitInput) sameAs(root string) (created string, err error) {
 // was there before it first looks whether the line is: a process that was killed
 // between making the run and entering it left that to the next.
 func (in *InitInput) enterInLedger(ctx context.Context, clock Clock, root, now string, created bool) error {
-	home, err := artifact.Open("home", filepath.Dir(root))
+	home, err := artifact.Open(ctx, "home", filepath.Dir(root))
 	if err != nil {
 		return err
 	}

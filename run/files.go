@@ -3,7 +3,6 @@ package run
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -43,7 +42,7 @@ func (r *Run) entries(dir string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer folder.Close()
-	entries, err := os.ReadDir(folder.Path())
+	entries, err := fs.ReadDir(folder.FS(), ".")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil

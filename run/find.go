@@ -1,10 +1,13 @@
 package run
 
 import (
+	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 )
 
 // Find is the path of the manifest of the run that a person names: by the path
@@ -46,18 +49,26 @@ func isFile(path string) bool {
 }
 
 // runsIn lists the folders in home that hold a manifest, in byte order.
-func runsIn(home string) ([]string, error) {
-	entries, err := os.ReadDir(home)
-	if os.IsNotExist(err) {
+func runsIn(ctx context.Context, home string) ([]string, error) {
+	folder, err := artifact.Open(ctx, "home", home)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
 		return nil, nil
+	case err != nil:
+		return nil, err
 	}
+	defer folder.Close()
+	entries, err := fs.ReadDir(folder.FS(), ".")
 	if err != nil {
 		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("home", home), "cannot read the runs home (%w): %s", err, home)
 	}
 	var manifests []string
 	for _, e := range entries {
-		if path := filepath.Join(home, e.Name(), ManifestFile); CheckID(e.Name()) == nil && isFile(path) {
-			manifests = append(manifests, path)
+		if CheckID(e.Name()) != nil {
+			continue
+		}
+		if there, err := folder.Exists(e.Name() + "/" + ManifestFile); err == nil && there {
+			manifests = append(manifests, filepath.Join(home, e.Name(), ManifestFile))
 		}
 	}
 	return manifests, nil

@@ -54,7 +54,7 @@ func GatesWrite(ctx context.Context, clock Clock, in GatesWriteInput) (WriteResu
 	}
 	// A missing file is told apart from a missing folder only by its path, and
 	// both are the caller's gates_path.
-	folder, err := artifact.Open("gates_path", filepath.Dir(in.GatesPath))
+	folder, err := artifact.Open(ctx, "gates_path", filepath.Dir(in.GatesPath))
 	if err != nil {
 		return WriteResult{}, renamed(err, "gates_path", in.GatesPath)
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
@@ -30,18 +31,18 @@ type ListedRun struct {
 // List lists the runs in a home, in byte order of their folders. A home that is
 // not there has none, and a run that cannot be opened is listed with its
 // problem. It returns READ_FAILED.
-func List(home string) (ListResult, error) {
+func List(ctx context.Context, home string) (ListResult, error) {
 	if err := CheckPath("home", home); err != nil {
 		return ListResult{}, err
 	}
-	manifests, err := runsIn(home)
+	manifests, err := runsIn(ctx, home)
 	if err != nil {
 		return ListResult{}, err
 	}
 	out := ListResult{Home: home, Runs: []ListedRun{}}
 	for _, path := range manifests {
 		listed := ListedRun{RunID: filepath.Base(filepath.Dir(path)), Root: filepath.Dir(path)}
-		if r, err := Open(path); err != nil {
+		if r, err := Open(ctx, path); err != nil {
 			listed.Problem = tidegate.AsError(err).Message
 		} else {
 			m := r.Manifest()

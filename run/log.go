@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"slices"
 	"strconv"
 
@@ -30,8 +31,8 @@ type LogEntry struct {
 // Log reads the audit log of the run at a manifest path, its last lines when
 // last is above 0. A run without a log has no entries. It returns the errors of
 // [Open], and READ_FAILED.
-func Log(manifestPath string, last int) (LogResult, error) {
-	r, err := Open(manifestPath)
+func Log(ctx context.Context, manifestPath string, last int) (LogResult, error) {
+	r, err := Open(ctx, manifestPath)
 	if err != nil {
 		return LogResult{}, err
 	}

@@ -48,11 +48,11 @@ func PerspectivesWrite(ctx context.Context, clock Clock, in PerspectivesInput) (
 	if err := perspective.Check(in.Value); err != nil {
 		return PerspectivesResult{}, err
 	}
-	root, err := rootAbove(in.PerspectivesPath, in.Value.Get("run_id").Str())
+	root, err := rootAbove(ctx, in.PerspectivesPath, in.Value.Get("run_id").Str())
 	if err != nil {
 		return PerspectivesResult{}, err
 	}
-	folder, err := artifact.Open("perspectives_path", root)
+	folder, err := artifact.Open(ctx, "perspectives_path", root)
 	if err != nil {
 		return PerspectivesResult{}, renamed(err, "perspectives_path", in.PerspectivesPath)
 	}
@@ -80,10 +80,10 @@ func PerspectivesWrite(ctx context.Context, clock Clock, in PerspectivesInput) (
 // rootAbove is the root of the run that a file belongs to: its own folder or
 // the one above it, whichever holds a manifest, and its own folder when neither
 // does. It returns INVALID_STATE when that manifest is another run's.
-func rootAbove(path, runID string) (string, error) {
+func rootAbove(ctx context.Context, path, runID string) (string, error) {
 	folder := filepath.Dir(path)
 	for _, candidate := range []string{folder, filepath.Dir(folder)} {
-		r, err := Open(filepath.Join(candidate, ManifestFile))
+		r, err := Open(ctx, filepath.Join(candidate, ManifestFile))
 		if err != nil {
 			continue
 		}

@@ -2,7 +2,7 @@ package run
 
 import (
 	"context"
-	"os"
+	"io/fs"
 
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/report"
@@ -23,13 +23,13 @@ type RecoverResult struct {
 // this is for a person who wants it done now. It returns the errors of [Open]
 // and [Run.Update].
 func Recover(ctx context.Context, clock Clock, manifestPath string) (RecoverResult, error) {
-	r, err := Open(manifestPath)
+	r, err := Open(ctx, manifestPath)
 	if err != nil {
 		return RecoverResult{}, err
 	}
 	defer r.Close()
 	out := RecoverResult{RunID: r.ID(), Root: r.Root(), RevisionBefore: r.manifest.Revision()}
-	if _, err := os.Lstat(r.Path(".tidegate-tx")); err == nil {
+	if _, err := fs.Stat(r.folder.FS(), ".tidegate-tx"); err == nil {
 		out.Interrupted = true
 	}
 	_, err = r.Update(ctx, clock, func(u *Update) error {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 
@@ -29,11 +30,11 @@ type Run struct {
 // manifest_path in their details, SCHEMA_VALIDATION_FAILED with the path of the
 // field, and NOT_FOUND with run_root when the folder that the manifest names is
 // not there.
-func Open(manifestPath string, uses ...string) (*Run, error) {
+func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error) {
 	if err := CheckPath("manifest_path", manifestPath); err != nil {
 		return nil, err
 	}
-	data, err := artifact.ReadFile("manifest_path", manifestPath)
+	data, err := artifact.ReadFile(ctx, "manifest_path", manifestPath)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func Open(manifestPath string, uses ...string) (*Run, error) {
 		return nil, err
 	}
 	root := rootOf(manifestPath, r.manifest.doc)
-	if r.folder, err = artifact.Open("run_root", root); err != nil {
+	if r.folder, err = artifact.Open(ctx, "run_root", root); err != nil {
 		return nil, err
 	}
 	r.layout = layoutOf(root, r.manifest.doc.Get("artifacts").Get("paths"))

@@ -33,7 +33,7 @@ func create(t *testing.T, in run.InitInput) run.InitResult {
 
 func open(t *testing.T, manifestPath string) *run.Run {
 	t.Helper()
-	r, err := run.Open(manifestPath)
+	r, err := run.Open(t.Context(), manifestPath)
 	if err != nil {
 		t.Fatal(err)
 	}

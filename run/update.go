@@ -12,6 +12,7 @@ import (
 // Update is a change of a run under its lock. What it writes lands together
 // when the function that got it returns nil, and not at all otherwise.
 type Update struct {
+	ctx       context.Context // of the call that the update belongs to
 	folder    *artifact.Folder
 	tx        *artifact.Tx
 	clock     Clock
@@ -45,7 +46,7 @@ func update(ctx context.Context, folder *artifact.Folder, clock Clock, u *Update
 		return Audit{}, err
 	}
 	defer lock.Unlock()
-	u.folder, u.clock, u.now, u.tx = folder, clock, clock.Stamp(), lock.Begin()
+	u.ctx, u.folder, u.clock, u.now, u.tx = ctx, folder, clock, clock.Stamp(), lock.Begin()
 	if err := change(u); err != nil {
 		return Audit{}, err
 	}
@@ -106,7 +107,7 @@ func (u *Update) Manifest() (Manifest, error) {
 	if u.manifest.doc != nil {
 		return u.manifest, nil
 	}
-	data, err := artifact.ReadFile("manifest_path", u.run.path)
+	data, err := artifact.ReadFile(u.ctx, "manifest_path", u.run.path)
 	if err != nil {
 		return Manifest{}, err
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -49,12 +50,12 @@ const verifyLimits = "A chain cannot show that the log was rewritten as a whole 
 // looked at is looked at again.
 //
 // It returns the errors of [Open] and READ_FAILED. What it finds is no error.
-func Verify(manifestPath string) (VerifyResult, error) {
+func Verify(ctx context.Context, manifestPath string) (VerifyResult, error) {
 	const attempts = 5
 	var out VerifyResult
 	for range attempts {
-		before := fingerprint(manifestPath)
-		v, err := newVerifier(manifestPath)
+		before := fingerprint(ctx, manifestPath)
+		v, err := newVerifier(ctx, manifestPath)
 		if err != nil {
 			return VerifyResult{}, err
 		}
@@ -63,7 +64,7 @@ func Verify(manifestPath string) (VerifyResult, error) {
 		if err != nil {
 			return VerifyResult{}, err
 		}
-		if out.Pass || before == fingerprint(manifestPath) {
+		if out.Pass || before == fingerprint(ctx, manifestPath) {
 			break
 		}
 	}
@@ -71,13 +72,13 @@ func Verify(manifestPath string) (VerifyResult, error) {
 }
 
 // fingerprint changes with every write of the run.
-func fingerprint(manifestPath string) string {
-	data, err := artifact.ReadFile("manifest_path", manifestPath)
+func fingerprint(ctx context.Context, manifestPath string) string {
+	data, err := artifact.ReadFile(ctx, "manifest_path", manifestPath)
 	if err != nil {
 		return ""
 	}
 	print := codec.DigestBytes(data)
-	if r, err := Open(manifestPath); err == nil {
+	if r, err := Open(ctx, manifestPath); err == nil {
 		defer r.Close()
 		if gates, err := r.Folder().Read(r.layout.Gates); err == nil {
 			print += codec.DigestBytes(gates)
@@ -102,8 +103,8 @@ type record struct {
 	logged                          bool
 }
 
-func newVerifier(manifestPath string) (*verifier, error) {
-	r, err := Open(manifestPath)
+func newVerifier(ctx context.Context, manifestPath string) (*verifier, error) {
+	r, err := Open(ctx, manifestPath)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResu
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return AdvanceResult{}, err
 	}
-	r, err := run.Open(in.ManifestPath)
+	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
 		return AdvanceResult{}, err
 	}

@@ -27,7 +27,7 @@ func TestRunPassesThroughAllStagesToCompleted(t *testing.T) {
 		if diff := cmp.Diff(want, strings.Join(moves, " ")); diff != "" {
 			t.Error(diff)
 		}
-		if v, err := run.Verify(y.files.ManifestPath); err != nil || !v.Pass || len(v.Findings) != 0 {
+		if v, err := run.Verify(t.Context(), y.files.ManifestPath); err != nil || !v.Pass || len(v.Findings) != 0 {
 			t.Errorf("verify: %+v, %v", v, err)
 		}
 	}

@@ -72,7 +72,7 @@ func Resume(ctx context.Context, clock run.Clock, in ResumeInput) (ControlResult
 }
 
 func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trigger, to run.Status) (ControlResult, error) {
-	r, err := run.Open(in.ManifestPath)
+	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
 		return ControlResult{}, err
 	}

@@ -34,7 +34,7 @@ func ManifestWrite(ctx context.Context, clock run.Clock, in ManifestWriteInput) 
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return run.WriteResult{}, err
 	}
-	r, err := run.Open(in.ManifestPath)
+	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
 		return run.WriteResult{}, err
 	}

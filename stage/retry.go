@@ -55,7 +55,7 @@ func RetryRecord(ctx context.Context, clock run.Clock, in RetryInput) (RetryResu
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return RetryResult{}, err
 	}
-	r, err := run.Open(in.ManifestPath)
+	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
 		return RetryResult{}, err
 	}

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -43,8 +44,8 @@ type GateStatus struct {
 // Status says where a run is, what it waits for and what to do next. It writes
 // nothing and takes no lock. It returns NOT_FOUND, READ_FAILED, INVALID_JSON,
 // SCHEMA_VALIDATION_FAILED and INVALID_STATE (the gates are another run's).
-func Status(manifestPath string) (StatusResult, error) {
-	r, err := run.Open(manifestPath, "status", "stage.current")
+func Status(ctx context.Context, manifestPath string) (StatusResult, error) {
+	r, err := run.Open(ctx, manifestPath, "status", "stage.current")
 	if err != nil {
 		return StatusResult{}, err
 	}

@@ -61,7 +61,7 @@ func WatchdogCheck(ctx context.Context, clock run.Clock, in WatchdogInput) (Watc
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return WatchdogResult{}, err
 	}
-	r, err := run.Open(in.ManifestPath)
+	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
 		return WatchdogResult{}, err
 	}

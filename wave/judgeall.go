@@ -76,7 +76,7 @@ func (b *batch) work() {
 func (b *batch) judge(judge *Judge, i int) error {
 	p := &b.chosen[i]
 	path := b.path(i)
-	file, err := artifact.OpenFile("markdown_path", path)
+	file, err := artifact.OpenFile(b.ctx, "markdown_path", path)
 	if err != nil {
 		return err
 	}

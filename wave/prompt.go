@@ -36,7 +36,7 @@ type AgentPrompt struct {
 // and returns the errors of Review, WRITE_FAILED and PATH_NOT_ALLOWED excepted.
 func RetryPrompt(ctx context.Context, req ReviewRequest) (RetryPrompts, error) {
 	req.ReportPath = ""
-	chosen, err := choose(req)
+	chosen, err := choose(ctx, req)
 	if err != nil {
 		return RetryPrompts{}, err
 	}

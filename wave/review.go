@@ -88,7 +88,7 @@ type BoundedReport struct {
 // PERSPECTIVE_NOT_FOUND, OUTPUT_NOT_FOUND, WRITE_FAILED, PATH_NOT_ALLOWED and
 // CANCELLED.
 func Review(ctx context.Context, req ReviewRequest) (ReviewResult, error) {
-	chosen, err := choose(req)
+	chosen, err := choose(ctx, req)
 	if err != nil {
 		return ReviewResult{}, err
 	}
@@ -103,7 +103,7 @@ func Review(ctx context.Context, req ReviewRequest) (ReviewResult, error) {
 		if err != nil {
 			return ReviewResult{}, err
 		}
-		if err := artifact.WriteFile("report_path", req.ReportPath, document); err != nil {
+		if err := artifact.WriteFile(ctx, "report_path", req.ReportPath, document); err != nil {
 			return ReviewResult{}, err
 		}
 	}
@@ -112,8 +112,8 @@ func Review(ctx context.Context, req ReviewRequest) (ReviewResult, error) {
 
 // choose reads the contracts and selects those that are asked for, in byte
 // order of the ids.
-func choose(req ReviewRequest) ([]perspective.Perspective, error) {
-	doc, err := perspective.Read("perspectives_path", req.PerspectivesPath, perspective.Contracts)
+func choose(ctx context.Context, req ReviewRequest) ([]perspective.Perspective, error) {
+	doc, err := perspective.Read(ctx, "perspectives_path", req.PerspectivesPath, perspective.Contracts)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func choose(req ReviewRequest) ([]perspective.Perspective, error) {
 		return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$.perspectives"),
 			"$.perspectives is empty; a review needs at least one perspective")
 	}
-	outputs, err := artifact.Open("outputs_dir", req.OutputsDir)
+	outputs, err := artifact.Open(ctx, "outputs_dir", req.OutputsDir)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type Validation struct {
 // returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
 // PERSPECTIVE_NOT_FOUND and CANCELLED.
 func Validate(ctx context.Context, perspectivesPath, perspectiveID, markdownPath string) (Validation, error) {
-	doc, err := perspective.Read("perspectives_path", perspectivesPath, perspective.Contracts)
+	doc, err := perspective.Read(ctx, "perspectives_path", perspectivesPath, perspective.Contracts)
 	if err != nil {
 		return Validation{}, err
 	}
@@ -34,7 +34,7 @@ func Validate(ctx context.Context, perspectivesPath, perspectiveID, markdownPath
 	if !ok {
 		return Validation{}, perspectiveNotFound(perspectiveID, perspectivesPath)
 	}
-	file, err := artifact.OpenFile("markdown_path", markdownPath)
+	file, err := artifact.OpenFile(ctx, "markdown_path", markdownPath)
 	if err != nil {
 		return Validation{}, err
 	}
