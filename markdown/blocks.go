@@ -18,8 +18,8 @@ type blocks struct {
 // container is a block quote, or a list item.
 type container struct {
 	quote  bool
-	empty  bool // a list item in which no block has begun
-	indent int  // columns by which a list item's content is indented
+	empty  bool  // a list item in which no block has begun
+	indent int32 // columns by which a list item's content is indented
 }
 
 type leaf uint8
@@ -51,15 +51,8 @@ var plain = func() (plain [256]bool) {
 // line takes the next line and tells where it lies. The level is that of the
 // top-level heading that it is, with its text in title, or 0.
 func (b *blocks) line(line []byte, cut bool, number int) (in Place, level int) {
-	if b.leaf <= paragraph && len(line) > 0 && plain[line[0]] && len(b.containers) == 0 && b.passages.report == nil {
-		if b.leaf == noLeaf {
-			b.leaf = paragraph
-			b.defs.stop()
-			return InText, 0
-		}
-		if b.defs.state == defText {
-			return InText, 0
-		}
+	if len(b.containers) == 0 && b.leaf <= paragraph && b.passages.report == nil && b.simple(line) {
+		return InText, 0
 	}
 	c := cursor{line: line, cut: cut}
 	c.skip(0, 0)
@@ -93,6 +86,23 @@ func (b *blocks) line(line []byte, cut bool, number int) (in Place, level int) {
 	return b.open(&c, matched)
 }
 
+// simple takes a line that can be judged by its first byte, as most can where
+// no container is open and nobody asks for text.
+func (b *blocks) simple(line []byte) bool {
+	switch {
+	case len(line) == 0:
+		b.leaf = noLeaf
+	case !plain[line[0]]:
+		return false
+	case b.leaf == noLeaf:
+		b.leaf = paragraph
+		b.defs.stop()
+	case b.defs.state != defText:
+		return false
+	}
+	return true
+}
+
 // match moves past the marks of the containers that go on in this line, and
 // returns their number.
 func (b *blocks) match(c *cursor) int {
@@ -108,10 +118,10 @@ func (b *blocks) match(c *cursor) int {
 			}
 			c.skipQuote()
 			quotes++
-		case c.indent() < box.indent:
+		case c.indent() < int(box.indent):
 			return i
 		default:
-			c.col += box.indent
+			c.col += int(box.indent)
 		}
 	}
 	return len(b.containers)

@@ -38,8 +38,13 @@ const (
 
 const maxLabel = 999
 
-// start begins a paragraph.
-func (d *definitions) start() { *d = definitions{state: defStart} }
+// start begins a paragraph whose first byte is c.
+func (d *definitions) start(c byte) {
+	d.state = defText
+	if c == '[' {
+		d.state = defStart
+	}
+}
 
 // stop declares the paragraph to be text.
 func (d *definitions) stop() { d.state = defText }

@@ -1,7 +1,5 @@
 package markdown
 
-import "bytes"
-
 // open takes what is left of a line that is not blank, after the marks of the
 // first matched containers: it opens the blocks that begin there, or adds the
 // text to a paragraph.
@@ -66,7 +64,7 @@ func (b *blocks) open(c *cursor, matched int) (in Place, level int) {
 				b.endSetext()
 				return InText, 0
 			}
-			if b.isBreak(c, &noBreak) {
+			if c.isBreak(&noBreak) {
 				b.begin(noLeaf, matched)
 				return InText, 0
 			}
@@ -77,7 +75,7 @@ func (b *blocks) open(c *cursor, matched int) (in Place, level int) {
 			if inParagraph && (value != 1 || onlyBlanks(rest[n:]) && !c.cut) {
 				break
 			}
-			b.push(container{indent: c.skipListMark(n), empty: true}, matched)
+			b.push(container{indent: int32(c.skipListMark(n)), empty: true}, matched)
 			b.passages.beginItem(matched)
 			matched++
 			inParagraph, lazy, item = false, false, true
@@ -91,7 +89,7 @@ func (b *blocks) open(c *cursor, matched int) (in Place, level int) {
 	if !inParagraph && !lazy {
 		b.begin(paragraph, matched)
 		b.passages.beginParagraph()
-		b.defs.start()
+		b.defs.start(c.line[c.next])
 	}
 	b.addText(c)
 	return InText, 0
@@ -108,12 +106,21 @@ func place(in Place, item bool) Place {
 
 // isBreak tells whether the rest of the line is a thematic break. What one look
 // has found out serves the next, as in "- - - x" every mark asks.
-func (b *blocks) isBreak(c *cursor, noBreak *[3]int) bool {
-	i := bytes.IndexByte([]byte("-_*"), c.line[c.next])
-	if i < 0 || c.next < noBreak[i] {
+func (c *cursor) isBreak(noBreak *[3]int) bool {
+	rest := c.rest()
+	var i int
+	switch rest[0] {
+	case '-':
+	case '_':
+		i = 1
+	case '*':
+		i = 2
+	default:
 		return false
 	}
-	rest := c.rest()
+	if c.next < noBreak[i] {
+		return false
+	}
 	if n := notInBreak(rest); n >= 0 {
 		noBreak[i] = c.next + n
 		return false

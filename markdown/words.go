@@ -33,31 +33,76 @@ func (w *wordCounter) total() int {
 
 func (w *wordCounter) write(b []byte) {
 	b = w.joinSplit(b)
-	for len(b) >= 8 {
-		x := binary.LittleEndian.Uint64(b)
-		high := x & highs
-		if high != 0 && mayStartSpace(x) {
-			b = w.decode(b)
-			continue
+	for len(b) >= 32 {
+		b = w.ascii(b)
+		for range 4 {
+			b = w.eight(b)
 		}
-		low := x &^ high
-		// In each byte: 0x80 for 0x09 to 0x0D and 0x20. No sum carries into the
-		// next byte, since the bytes of low are below 0x80.
-		spaces := ((low+0x77*ones)&^(low+0x72*ones) | ^((low ^ 0x20*ones) + 0x7F*ones)) & highs &^ high
-		w.n += bits.OnesCount64((spaces<<8 | w.space) &^ spaces)
-		w.space = spaces >> 56
-		b = b[8:]
 	}
 	for len(b) > 0 {
-		b = w.decode(b)
+		b = w.eight(b)
 	}
 }
 
-// mayStartSpace tells whether one of the bytes is C2 or E0 to E3.
-func mayStartSpace(x uint64) bool {
+// ascii takes 32 bytes at a time from the front of b for as long as they are ASCII.
+func (w *wordCounter) ascii(b []byte) []byte {
+	n, space := w.n, w.space
+	for len(b) >= 32 {
+		x0 := binary.LittleEndian.Uint64(b)
+		x1 := binary.LittleEndian.Uint64(b[8:])
+		x2 := binary.LittleEndian.Uint64(b[16:])
+		x3 := binary.LittleEndian.Uint64(b[24:])
+		if (x0|x1|x2|x3)&highs != 0 {
+			break
+		}
+		s0, s1, s2, s3 := spaces(x0), spaces(x1), spaces(x2), spaces(x3)
+		// A word begins where the byte before is white space and this one is not.
+		// Its mark is the highest bit of a byte: four of them are counted at once.
+		n += bits.OnesCount64((s0<<8|space)&^s0 |
+			((s1<<8|s0>>56)&^s1)>>1 |
+			((s2<<8|s1>>56)&^s2)>>2 |
+			((s3<<8|s2>>56)&^s3)>>3)
+		space = s3 >> 56
+		b = b[32:]
+	}
+	w.n, w.space = n, space
+	return b
+}
+
+// eight takes eight bytes, or a few more, from the front of b.
+func (w *wordCounter) eight(b []byte) []byte {
+	if len(b) < 8 {
+		return w.decode(b)
+	}
+	x := binary.LittleEndian.Uint64(b)
+	high := x & highs
+	if high != 0 && hasWideSpace(x, b) {
+		return w.decode(b)
+	}
+	s := spaces(x&^high) &^ high
+	w.n += bits.OnesCount64((s<<8 | w.space) &^ s)
+	w.space = s >> 56
+	return b[8:]
+}
+
+// spaces has 0x80 in each byte in which x, eight bytes of ASCII, has white space:
+// 0x09 to 0x0D and 0x20. No sum carries into the next byte.
+func spaces(x uint64) uint64 {
+	return ((x+0x77*ones)&^(x+0x72*ones) | ^((x ^ 0x20*ones) + 0x7F*ones)) & highs
+}
+
+// hasWideSpace tells whether white space of more than one byte begins, or may
+// begin, in the first eight bytes of b, which are x.
+func hasWideSpace(x uint64, b []byte) bool {
+	// In each byte: 0x80 where it is C2 or E0 to E3, and now and then elsewhere.
 	c2 := x ^ 0xC2*ones
 	e0 := x&(0xFC*ones) ^ 0xE0*ones
-	return ((c2-ones)&^c2|(e0-ones)&^e0)&highs != 0
+	for may := ((c2-ones)&^c2 | (e0-ones)&^e0) & highs & x; may != 0; may &= may - 1 {
+		if n, known := spaceLen(b[bits.TrailingZeros64(may)/8:]); n > 0 || !known {
+			return true
+		}
+	}
+	return false
 }
 
 // decode takes eight bytes, or all that is left, and the rest of a white space

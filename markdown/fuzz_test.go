@@ -1,0 +1,46 @@
+package markdown_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// FuzzHeadings holds any bytes to what must be true of all documents: the facts
+// do not depend on how the bytes are read, words are fields, lines are numbered
+// as they stand, and goldmark finds the same headings where it is to be trusted.
+func FuzzHeadings(f *testing.F) {
+	rnd := rand.New(rand.NewPCG(6, 0))
+	for range 200 {
+		f.Add([]byte(document(rnd, 12)))
+	}
+	for _, doc := range crossings() {
+		if rnd.IntN(500) == 0 {
+			f.Add([]byte(doc))
+		}
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		want := facts(t, bytes.NewReader(doc))
+		if diff := cmp.Diff(want, facts(t, iotest.OneByteReader(bytes.NewReader(doc)))); diff != "" {
+			t.Errorf("whole and byte by byte differ (-whole +bytes):\n%s", diff)
+		}
+		if diff := cmp.Diff(want, facts(t, &unevenReader{doc, rand.New(rand.NewPCG(7, 0))})); diff != "" {
+			t.Errorf("whole and in pieces differ (-whole +pieces):\n%s", diff)
+		}
+		if got, want := words(t, bytes.NewReader(doc)), fields(doc); got != want {
+			t.Errorf("%d words, want %d", got, want)
+		}
+		if len(doc) > 4096 || !utf8.Valid(doc) || listed(goldmarkDifferences, string(doc)) {
+			return
+		}
+		want1, got := fmt.Sprint(linesAndLevels(goldmarkVerdict(string(doc)))), fmt.Sprint(linesAndLevels(ours(t, string(doc))))
+		if want1 != got {
+			t.Errorf("goldmark: %s\nours:     %s", want1, got)
+		}
+	})
+}
