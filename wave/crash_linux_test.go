@@ -1,0 +1,135 @@
+package wave_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/wave"
+)
+
+// The test binary reviews the wave in this folder, as a process of its own,
+// when the variable is set.
+const waveFolder = "WAVE_TEST_FOLDER"
+
+func init() {
+	if os.Getenv(waveFolder) != "" {
+		// The thread that strace counts on writes the report.
+		runtime.LockOSThread()
+	}
+}
+
+func TestMain(m *testing.M) {
+	dir := os.Getenv(waveFolder)
+	if dir == "" {
+		os.Exit(m.Run())
+	}
+	_, err := wave.Review(context.Background(), reportRequest(dir))
+	if err != nil {
+		fmt.Print(tidegate.CodeOf(err))
+		os.Exit(0)
+	}
+	fmt.Print("done")
+	os.Exit(0)
+}
+
+func reportRequest(dir string) wave.ReviewRequest {
+	return wave.ReviewRequest{
+		PerspectivesPath: filepath.Join(dir, "perspectives.json"), OutputsDir: filepath.Join(dir, "wave-1"),
+		MaxFailures: 25, ReportPath: filepath.Join(dir, "reports", "wave-review.json"),
+	}
+}
+
+// Whenever a review is killed, or the disk fails it, the report is the old one
+// or the new one; and where it says that it failed, nothing else is left.
+func TestReportIsOldOrNewWhereverTheReviewIsInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fault injection is left out of the short form")
+	}
+	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
+		t.Skipf("strace cannot be used here: %v", err)
+	}
+	_, outputs := mixed(t)
+	dir := filepath.Dir(outputs)
+	reports := filepath.Join(dir, "reports")
+	report := filepath.Join(reports, "wave-review.json")
+	if err := os.Mkdir(reports, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := wave.Review(t.Context(), reportRequest(dir)); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const old = "the old report\n"
+	for _, fault := range []string{"signal=KILL", "error=ENOSPC", "error=EIO"} {
+		said := map[string]int{}
+		for _, call := range []string{"openat", "write", "fsync", "renameat", "renameat2", "fchmod"} {
+			for n, struck := 1, true; struck; n++ {
+				writeFile(t, report, old)
+				var answer string
+				answer, struck = reviewUnder(t, dir, fmt.Sprintf("inject=%s:%s:when=%d", call, fault, n))
+				said[answer]++
+				got, err := os.ReadFile(report)
+				if err != nil || string(got) != old && string(got) != string(whole) {
+					t.Fatalf("%s at %s %d: the report is neither old nor new (%v):\n%s", fault, call, n, err, got)
+				}
+				if answer == "done" && string(got) == old {
+					t.Fatalf("%s at %s %d: it said done and the report is the old one", fault, call, n)
+				}
+				if left := clearBeside(t, report); answer != "" && len(left) > 0 {
+					t.Fatalf("%s at %s %d: it said %s and left %v behind", fault, call, n, answer, left)
+				}
+			}
+		}
+		t.Logf("%s: %v", fault, said)
+		if (said[""] > 3) != (fault == "signal=KILL") || said[""] == 0 && said[string(tidegate.WriteFailed)] < 3 {
+			t.Errorf("%s: %v: the faults do not strike the report", fault, said)
+		}
+	}
+}
+
+// clearBeside removes what stands beside the report and returns the names.
+func clearBeside(t *testing.T, report string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(report))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != filepath.Base(report) {
+			names = append(names, e.Name())
+			if err := os.Remove(filepath.Join(filepath.Dir(report), e.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return names
+}
+
+// reviewUnder reviews in a process with a fault. It returns what was said, ""
+// when it was killed, and whether the fault has struck.
+func reviewUnder(t *testing.T, dir, inject string) (said string, struck bool) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace := filepath.Join(t.TempDir(), "trace")
+	cmd := exec.Command("strace", "-qq", "-o", trace, "-e", inject, exe)
+	cmd.Env = append(os.Environ(), waveFolder+"="+dir)
+	printed, _ := cmd.Output()
+	log, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(printed), len(printed) == 0 || strings.Contains(string(log), "INJECTED")
+}
