@@ -26,7 +26,9 @@ func Tools(env *Env) []*tool.Tool {
 	for _, group := range [][]*tool.Tool{
 		runTools(env),
 		waveTools(env),
+		waveRunTools(env),
 		pivotTools(env),
+		summaryTools(env),
 	} {
 		tools = append(tools, group...)
 	}

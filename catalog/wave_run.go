@@ -1,0 +1,130 @@
+package catalog
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/tool"
+	"github.com/tidegate/tidegate/wave"
+)
+
+type planIn struct {
+	ManifestPath     tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+	PerspectivesPath tool.Path `json:"perspectives_path,omitzero" jsonschema:"absolute path of perspectives.json; the run's own when absent"`
+	Reason           string    `json:"reason" jsonschema:"why, for the audit log"`
+}
+
+type ingestIn struct {
+	ManifestPath     tool.Path      `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+	PerspectivesPath tool.Path      `json:"perspectives_path" jsonschema:"absolute path of perspectives.json with the contracts"`
+	Wave             string         `json:"wave" jsonschema:"the wave that the outputs belong to" enum:"wave1,wave2"`
+	Outputs          []submissionIn `json:"outputs" jsonschema:"what the agents wrote" minitems:"1" extra:"ignore"`
+}
+
+type submissionIn struct {
+	PerspectiveID string       `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
+	Markdown      string       `json:"markdown" jsonschema:"the whole output"`
+	ToolUsage     *codec.Value `json:"tool_usage,omitzero" jsonschema:"how often the agent called each tool: an object of numbers"`
+}
+
+type gateIn struct {
+	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+	ReportPath   tool.Path `json:"wave_review_report_path,omitzero" jsonschema:"absolute path of the review's report inside the run; wave-review.json when absent"`
+	Reason       string    `json:"reason" jsonschema:"why, for the audit log"`
+}
+
+func (in gateIn) request() wave.GateRequest {
+	return wave.GateRequest{ManifestPath: string(in.ManifestPath), ReportPath: string(in.ReportPath), Reason: in.Reason}
+}
+
+// fillOutputs reads the outputs of a folder: <id>.md for each perspective of
+// the run that has one there.
+func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	if err := e.fillRun(ctx, typed, args); err != nil {
+		return err
+	}
+	opened, err := run.Open(ctx, args.Get("manifest_path").Str())
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	perspectives := opened.Path(opened.Layout().Perspectives)
+	doc, err := perspective.Read(ctx, "perspectives_path", perspectives, perspective.Contracts)
+	if err != nil {
+		return err
+	}
+	args.Set("perspectives_path", codec.Of(perspectives))
+	outputs := codec.Of([]string{})
+	for _, p := range doc.Perspectives {
+		data, err := artifact.ReadFile(ctx, "FOLDER", filepath.Join(typed.Operands["FOLDER"], p.ID+".md"))
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		outputs.Append(codec.Of(tidegate.D("perspective_id", p.ID, "markdown", string(data))))
+	}
+	if outputs.Len() == 0 {
+		return tidegate.Errorf(tidegate.OutputNotFound, tidegate.D("FOLDER", typed.Operands["FOLDER"]), "%s has no <id>.md for any perspective of the run", typed.Operands["FOLDER"])
+	}
+	args.Set("outputs", outputs)
+	return nil
+}
+
+func waveRunTools(env *Env) []*tool.Tool {
+	return []*tool.Tool{
+		tool.New(tool.Spec{
+			Name: "deep_research_wave1_plan", Set: "wave", Effect: tool.Writes, Idempotent: true,
+			Summary: "Use this once a run has its perspectives, to get the prompts for its agents. It writes the plan of the first wave: for each perspective a prompt with the question, the scope and every rule that the output will be judged by.",
+			Command: &tool.Command{
+				Path: "wave plan", Short: "Write the prompts of the first wave",
+				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("planned by hand"),
+				Example: "tidegate wave plan harbour",
+			},
+		}, func(ctx context.Context, in planIn) (wave.PlanResult, error) {
+			return wave.Plan(ctx, env.clock(), wave.PlanRequest{ManifestPath: string(in.ManifestPath), PerspectivesPath: string(in.PerspectivesPath), Reason: in.Reason})
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_wave_output_ingest", Set: "wave", Effect: tool.Writes, Idempotent: true,
+			Summary: "Use this to hand the outputs of agents to a run. Each is judged by its contract and tool budget first; either all are written or none, and a refusal names the output and the rule.",
+			Command: &tool.Command{
+				Path: "wave ingest", Short: "Take the outputs in a folder into a run, all or none",
+				Operands: []tool.Operand{runOperand[0], {Name: "FOLDER", About: "the folder that holds <perspective id>.md files", Path: true}},
+				Hide:     []string{"manifest_path", "perspectives_path"}, Fill: env.fillOutputs, Defaults: map[string]any{"wave": "wave1"},
+				Example: "tidegate wave ingest harbour ./outputs",
+			},
+		}, func(ctx context.Context, in ingestIn) (wave.IngestResult, error) {
+			req := wave.IngestRequest{ManifestPath: string(in.ManifestPath), PerspectivesPath: string(in.PerspectivesPath), Wave: in.Wave}
+			for _, o := range in.Outputs {
+				req.Outputs = append(req.Outputs, wave.Submission(o))
+			}
+			return wave.Ingest(ctx, env.clock(), req)
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_gate_b_derive", Set: "wave", Effect: tool.Writes,
+			Summary: "Use this after a wave review to derive gate B. It judges the outputs again instead of believing the report, and returns the update for deep_research_gates_write, bound to the files that were judged.",
+		}, func(ctx context.Context, in gateIn) (wave.GateResult, error) {
+			return wave.DeriveGateB(ctx, env.clock(), in.request())
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_gate_b_record", Set: "wave", Effect: tool.Writes, Person: true,
+			Summary: "Derive gate B from the wave review and record it.",
+			Command: &tool.Command{
+				Path: "wave gate", Short: "Derive gate B from the review and record it in the run",
+				Operands: runOperand, Hide: []string{"manifest_path"}, Rename: map[string]string{"wave_review_report_path": "report"},
+				Fill: env.fillRun, Defaults: byHand("derived by hand"), Example: "tidegate wave gate harbour",
+			},
+		}, func(ctx context.Context, in gateIn) (wave.GateResult, error) {
+			return wave.RecordGateB(ctx, env.clock(), in.request())
+		}),
+	}
+}

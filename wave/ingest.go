@@ -1,0 +1,198 @@
+package wave
+
+import (
+	"context"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/run"
+)
+
+// IngestRequest are the arguments of [Ingest].
+type IngestRequest struct {
+	ManifestPath     string
+	PerspectivesPath string
+	Wave             string // wave1 or wave2
+	Outputs          []Submission
+}
+
+// Submission is one output that an agent handed in.
+type Submission struct {
+	PerspectiveID string
+	Markdown      string
+	ToolUsage     *codec.Value // calls by tool, nil when the agent reported none
+}
+
+// IngestResult is the result of [Ingest].
+type IngestResult struct {
+	OK               codec.True `json:"ok"`
+	ManifestPath     string     `json:"manifest_path" jsonschema:"echo of the argument"`
+	PerspectivesPath string     `json:"perspectives_path" jsonschema:"echo of the argument"`
+	Wave             string     `json:"wave" jsonschema:"echo of the argument"`
+	RunRoot          string     `json:"run_root"`
+	WrittenCount     int        `json:"written_count"`
+	ValidatedCount   int        `json:"validated_count"`
+	Outputs          []Ingested `json:"outputs" jsonschema:"what was written, in the order of the argument"`
+}
+
+// Ingested is one output that was taken in.
+type Ingested struct {
+	PerspectiveID string `json:"perspective_id"`
+	MarkdownPath  string `json:"markdown_path"`
+}
+
+// SidecarVersion is the schema_version of the file beside an output that
+// records what the agent used.
+const SidecarVersion = "wave-output-meta.v1"
+
+// Ingest takes outputs into a run: each is judged by its contract and its tool
+// budget first, and either all are written, in one transaction, or none. An
+// output that is refused is an error of class [tidegate.NotMet] with
+// perspective_id and markdown_path before the judge's own details.
+//
+// It also returns INVALID_ARGS, NOT_FOUND, READ_FAILED, INVALID_JSON,
+// SCHEMA_VALIDATION_FAILED, INVALID_STATE (another run's perspectives),
+// INVALID_WAVE_DIR, WAVE_DIR_SYMLINK, PATH_TRAVERSAL, DUPLICATE_PERSPECTIVE_ID,
+// PERSPECTIVE_NOT_FOUND, INVALID_TOOL_BUDGET, INVALID_TOOL_USAGE, LOCK_HELD and WRITE_FAILED.
+func Ingest(ctx context.Context, clock run.Clock, req IngestRequest) (IngestResult, error) {
+	opened, err := run.Open(ctx, req.ManifestPath)
+	if err != nil {
+		return IngestResult{}, err
+	}
+	defer opened.Close()
+	doc, err := perspective.Read(ctx, "perspectives_path", req.PerspectivesPath, perspective.Contracts)
+	if err != nil {
+		return IngestResult{}, err
+	}
+	if err := sameRun(opened.ID(), "perspectives_run_id", doc.RunID); err != nil {
+		return IngestResult{}, err
+	}
+	dir := opened.Layout().Wave1Dir
+	if req.Wave == "wave2" {
+		dir = opened.Layout().Wave2Dir
+	}
+	if err := checkWaveDir(opened, req.Wave, dir); err != nil {
+		return IngestResult{}, err
+	}
+	result := IngestResult{ManifestPath: req.ManifestPath, PerspectivesPath: req.PerspectivesPath, Wave: req.Wave, RunRoot: opened.Root()}
+	_, err = opened.Update(ctx, clock, func(u *run.Update) error {
+		judge, seen := new(Judge), map[string]bool{}
+		for i, output := range req.Outputs {
+			p, err := submitted(doc, output, i, seen)
+			if err != nil {
+				return err
+			}
+			name := path.Join(dir, output.PerspectiveID+".md")
+			if err := take(ctx, u, judge, p, output, name, opened.Path(name)); err != nil {
+				return err
+			}
+			result.Outputs = append(result.Outputs, Ingested{output.PerspectiveID, opened.Path(name)})
+		}
+		result.WrittenCount, result.ValidatedCount = len(result.Outputs), len(result.Outputs)
+		ids := make([]string, len(result.Outputs))
+		for i, o := range result.Outputs {
+			ids[i] = o.PerspectiveID
+		}
+		u.Audit("wave_output_ingest", tidegate.D("wave", req.Wave, "perspective_ids", ids))
+		return nil
+	})
+	return result, err
+}
+
+// submitted finds the perspective that an output was written for.
+func submitted(doc *perspective.Document, output Submission, i int, seen map[string]bool) (*perspective.Perspective, error) {
+	id := output.PerspectiveID
+	switch {
+	case strings.TrimSpace(output.Markdown) == "":
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("index", i, "perspective_id", tidegate.Cut(id)), "the markdown of output %d must not be blank", i)
+	case strings.ContainsAny(id, `/\`) || id == "." || id == "..":
+		return nil, tidegate.Errorf(tidegate.PathTraversal, tidegate.D("index", i, "perspective_id", tidegate.Cut(id)), "the perspective id of output %d would leave the folder of the wave", i)
+	case seen[id]:
+		return nil, tidegate.Errorf(tidegate.DuplicatePerspectiveID, tidegate.D("perspective_id", id), "there are two outputs for perspective %q", tidegate.Cut(id))
+	}
+	seen[id] = true
+	p, ok := doc.Find(id)
+	if !ok {
+		return nil, tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", id), "the perspectives list no %q", tidegate.Cut(id))
+	}
+	return p, nil
+}
+
+// take judges one output and stages it with its sidecar. The sidecar of an
+// earlier attempt never counts: it is replaced, or removed when this attempt
+// brought none.
+func take(ctx context.Context, u *run.Update, judge *Judge, p *perspective.Perspective, output Submission, name, markdownPath string) error {
+	refused := func(err error) error {
+		e := tidegate.AsError(err)
+		return &tidegate.Error{Code: e.Code, Message: e.Message, Details: append(tidegate.D("perspective_id", p.ID, "markdown_path", markdownPath), e.Details...)}
+	}
+	verdict, err := judge.Judge(ctx, p.Contract, strings.NewReader(output.Markdown))
+	if err != nil {
+		return err
+	}
+	if verdict.Failure() != nil {
+		return refused(verdict.Failure())
+	}
+	if err := CheckToolUsage(p.ToolBudget, output.ToolUsage); err != nil {
+		return refused(err)
+	}
+	if err := u.Write(name, []byte(output.Markdown)); err != nil {
+		return err
+	}
+	sidecar := strings.TrimSuffix(name, ".md") + ".meta.json"
+	if output.ToolUsage == nil {
+		return u.Remove(sidecar)
+	}
+	return u.WriteJSON(sidecar, tidegate.D("schema_version", SidecarVersion, "ingested_at", u.Now(), "tool_usage", output.ToolUsage))
+}
+
+// checkWaveDir demands a plain relative folder inside the run that is no link.
+func checkWaveDir(opened *run.Run, wave, dir string) error {
+	details := tidegate.D("wave", wave, "wave_dir", dir)
+	for _, segment := range strings.Split(dir, "/") {
+		if strings.TrimSpace(segment) == "" || segment == "." || strings.Contains(segment, "..") {
+			return tidegate.Errorf(tidegate.InvalidWaveDir, details, "the manifest's folder for %s, %q, is not a plain relative path", wave, tidegate.Cut(dir))
+		}
+	}
+	linked, err := opened.Folder().IsLink(dir)
+	switch {
+	case err != nil:
+		return err
+	case linked:
+		return tidegate.Errorf(tidegate.WaveDirSymlink, details, "the folder of %s, %q, is a symbolic link", wave, tidegate.Cut(dir))
+	}
+	return nil
+}
+
+// CheckToolUsage compares recorded use with a budget. Without a record nothing
+// was used. It returns INVALID_TOOL_BUDGET, INVALID_TOOL_USAGE and, for the first tool in byte order,
+// TOOL_BUDGET_EXCEEDED.
+func CheckToolUsage(budget []perspective.ToolLimit, usage *codec.Value) error {
+	for _, limit := range budget {
+		if limit.Calls < 0 {
+			return tidegate.Errorf(tidegate.InvalidToolBudget, tidegate.D("tool", limit.Tool, "limit", limit.Calls), "the budget of %s must be at least 0", limit.Tool)
+		}
+	}
+	if usage == nil {
+		return nil
+	}
+	if usage.Kind() != codec.Object {
+		return tidegate.Errorf(tidegate.InvalidToolUsage, tidegate.D("tool_usage", usage.Kind().String()), "tool_usage must be an object of numbers")
+	}
+	for _, m := range usage.Members() {
+		if n, ok := m.Value.Float(); !ok || n < 0 {
+			return tidegate.Errorf(tidegate.InvalidToolUsage, tidegate.D("tool", tidegate.Cut(m.Key), "recorded", m.Value), "the use of %q must be a number of at least 0", tidegate.Cut(m.Key))
+		}
+	}
+	for _, limit := range budget {
+		if n, _ := usage.Get(limit.Tool).Float(); n > limit.Calls {
+			return tidegate.Errorf(tidegate.ToolBudgetExceeded, tidegate.D("tool", limit.Tool, "limit", limit.Calls, "recorded", n),
+				"%s was called %s times, the budget is %s", limit.Tool, strconv.FormatFloat(n, 'f', -1, 64), strconv.FormatFloat(limit.Calls, 'f', -1, 64))
+		}
+	}
+	return nil
+}
