@@ -344,14 +344,16 @@ func TestInputsDigestDependsOnWhatDecides(t *testing.T) {
 	}
 	seen := map[string]string{decide(t, base()).InputsDigest: "nothing"}
 	for name, change := range map[string]func(*pivot.Input){
-		"words":              func(in *pivot.Input) { in.Reports[0].Set("words", parse(t, "841")) },
-		"a fraction of one":  func(in *pivot.Input) { in.Reports[0].Set("words", parse(t, "842.5")) },
-		"sources":            func(in *pivot.Input) { in.Reports[0].Set("sources", parse(t, "8")) },
-		"the path of one":    func(in *pivot.Input) { in.Reports[0].Set("markdown_path", codec.Of("/run/wave-1/p1.md ")) },
-		"the text of a gap":  func(in *pivot.Input) { write(t, in.Outputs[0].Path, "# Gaps\n- (P2) y #a\n") },
-		"a priority":         func(in *pivot.Input) { write(t, in.Outputs[0].Path, "# Gaps\n- (P3) x #a\n") },
-		"an additional gap":  func(in *pivot.Input) { write(t, in.Outputs[0].Path, "# Gaps\n- (P2) x #a\n- (P3) z\n") },
-		"the source of gaps": func(in *pivot.Input) { in.ExplicitGaps = list(t, `[{"gap_id": "gap_p1_1", "priority": "P2", "text": "x #a", "tags": ["a"], "from_perspective_id": "p1"}]`) },
+		"words":             func(in *pivot.Input) { in.Reports[0].Set("words", parse(t, "841")) },
+		"a fraction of one": func(in *pivot.Input) { in.Reports[0].Set("words", parse(t, "842.5")) },
+		"sources":           func(in *pivot.Input) { in.Reports[0].Set("sources", parse(t, "8")) },
+		"the path of one":   func(in *pivot.Input) { in.Reports[0].Set("markdown_path", codec.Of("/run/wave-1/p1.md ")) },
+		"the text of a gap": func(in *pivot.Input) { write(t, in.Outputs[0].Path, "# Gaps\n- (P2) y #a\n") },
+		"a priority":        func(in *pivot.Input) { write(t, in.Outputs[0].Path, "# Gaps\n- (P3) x #a\n") },
+		"an additional gap": func(in *pivot.Input) { write(t, in.Outputs[0].Path, "# Gaps\n- (P2) x #a\n- (P3) z\n") },
+		"the source of gaps": func(in *pivot.Input) {
+			in.ExplicitGaps = list(t, `[{"gap_id": "gap_p1_1", "priority": "P2", "text": "x #a", "tags": ["a"], "from_perspective_id": "p1"}]`)
+		},
 	} {
 		in := base()
 		change(&in)
@@ -375,7 +377,9 @@ func TestTheOrderOfArgumentsAndTheWhiteSpaceOfGapsDoNotMatter(t *testing.T) {
 			outputs["p"+string(rune('a'+i))] = "# Gaps\n" + space() + "-" + blank() + "(P" + string(rune('0'+i%4)) + ")" + blank() + "one" + space() + "two" + space() + "#tag\n"
 		}
 		in := wave(t, outputs)
-		shuffle := func() { random.Shuffle(n, func(i, j int) { in.Reports[i], in.Reports[j] = in.Reports[j], in.Reports[i] }) }
+		shuffle := func() {
+			random.Shuffle(n, func(i, j int) { in.Reports[i], in.Reports[j] = in.Reports[j], in.Reports[i] })
+		}
 		shuffle()
 		random.Shuffle(n, func(i, j int) { in.Outputs[i], in.Outputs[j] = in.Outputs[j], in.Outputs[i] })
 		got := decide(t, in)

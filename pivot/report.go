@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/report"
 )
 
@@ -16,10 +16,11 @@ func (d Decision) Report() report.Report {
 	if len(d.Gaps) > 0 {
 		r.Add(report.Heading("Gaps"), d.gapTable())
 	}
+	m := d.Metrics
 	r.Add(report.Heading("Decision"), report.Fields{
-		{Name: "gaps", Value: fmt.Sprintf("%d: %d P0, %d P1, %d P2, %d P3", d.Metrics.Total, d.Metrics.P0, d.Metrics.P1, d.Metrics.P2, d.Metrics.P3)},
-		{Name: "rule", Value: d.RuleHit + ": " + d.condition()},
 		{Name: "second wave", Value: wave2Word(d.Wave2Required)},
+		{Name: "rule", Value: d.RuleHit + ": " + d.condition()},
+		{Name: "gaps", Value: fmt.Sprintf("%d (%d P0, %d P1, %d P2, %d P3)", m.Total, m.P0, m.P1, m.P2, m.P3)},
 		{Name: "inputs digest", Value: d.InputsDigest},
 		{Name: "written to", Value: d.written()},
 	})
@@ -28,21 +29,21 @@ func (d Decision) Report() report.Report {
 }
 
 func (d Decision) gapTable() *report.Table {
-	wanted := make(map[string]bool, len(d.Wave2GapIDs))
+	inWave2 := make(map[string]bool, len(d.Wave2GapIDs))
 	for _, id := range d.Wave2GapIDs {
-		wanted[id] = true
+		inWave2[id] = true
 	}
-	table := report.NewTable("Priority", "Gap", "Perspective", "Where", "Wave 2", "Text")
+	table := report.NewTable("Priority", "Gap", "Perspective", "Where", "In wave 2", "Text")
 	for _, g := range d.Gaps {
 		where := any(g.Source)
 		if g.file != "" {
 			where = report.Place{File: g.file, Line: g.line}
 		}
-		inWave2 := ""
-		if wanted[g.ID] {
-			inWave2 = "yes"
+		taken := "no"
+		if inWave2[g.ID] {
+			taken = "yes"
 		}
-		table.Row(report.None, g.Priority, g.ID, g.From, where, inWave2, g.Text)
+		table.Row(report.None, g.Priority, g.ID, g.From, where, taken, tidegate.Cut(g.Text))
 	}
 	return table
 }
@@ -58,26 +59,29 @@ func (d Decision) condition() string {
 
 func (d Decision) written() string {
 	if d.PivotPath == nil {
-		return "nowhere: no run was named"
+		return "no file; the decision was only made"
 	}
 	return *d.PivotPath
 }
 
 func (d Decision) next() []string {
-	if !d.Wave2Required {
-		return []string{"The second wave is skipped: the run goes on to the citations."}
+	next := []string{"The second wave is skipped: the run goes on to the citations."}
+	if d.Wave2Required {
+		next = []string{"The run goes on to a second wave, which is to close the " + counted(len(d.Wave2GapIDs), "gap") + " marked above."}
 	}
-	next := []string{"The run goes on to a second wave, which is to close " + counted(len(d.Wave2GapIDs)) + ": " + strings.Join(d.Wave2GapIDs, ", ") + "."}
 	if limit := math.Trunc(d.agents); d.hasAgents && float64(len(d.Wave2GapIDs)) > limit {
-		next = append(next, "The run allows "+strconv.FormatFloat(limit, 'f', -1, 64)+
-			" agents in its second wave: it will be refused until the limit is raised, or fewer gaps are stated with explicit gaps.")
+		return append(next, "Its manifest allows only "+strconv.FormatFloat(limit, 'f', -1, 64)+
+			" for wave 2 (max_wave2_agents): raise the limit, or decide again with fewer explicit gaps.")
+	}
+	if d.PivotPath != nil {
+		next = append(next, "`tidegate run advance` moves it there.")
 	}
 	return next
 }
 
-func counted(n int) string {
+func counted(n int, noun string) string {
 	if n == 1 {
-		return "1 gap"
+		return "1 " + noun
 	}
-	return strconv.Itoa(n) + " gaps"
+	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -1,0 +1,137 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/pivot"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/tool"
+)
+
+type pivotDecideIn struct {
+	Outputs      []wave1OutputIn `json:"wave1_outputs" jsonschema:"the wave-1 outputs, one per perspective" minitems:"1" extra:"ignore"`
+	Reports      []*codec.Value  `json:"wave1_validation_reports" jsonschema:"what deep_research_wave_output_validate answered for each output" minitems:"1"`
+	ExplicitGaps []*codec.Value  `json:"explicit_gaps,omitzero" jsonschema:"gaps that an operator states; when there are any, those in the outputs are not read"`
+	ManifestPath tool.Path       `json:"manifest_path,omitzero" jsonschema:"absolute path of the run's manifest.json; with it the decision is written to the run's pivot file" writes:"true"`
+	Reason       string          `json:"reason,omitzero" jsonschema:"why the decision is made now; with manifest_path it goes into the run's audit log"`
+}
+
+type wave1OutputIn struct {
+	PerspectiveID string       `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
+	OutputMDPath  tool.RunPath `json:"output_md_path" jsonschema:"the markdown file: absolute, or relative to the run root when manifest_path is given"`
+}
+
+func pivotTools(env *Env) []*tool.Tool {
+	return []*tool.Tool{
+		tool.New(tool.Spec{
+			Name: "deep_research_pivot_decide",
+			Set:  "pivot",
+			Summary: "Use this when wave 1 has been validated, to decide by rubric whether the run needs a second wave. " +
+				"It collects the gaps that the outputs state as `- (P0) text` under their heading Gaps, or takes explicit ones, " +
+				"and answers with the rule that hit, the gaps in order and those that a second wave is to close. " +
+				"A gap that cannot be read is an error that names its line.",
+			Effect:     tool.WritesOnRequest,
+			Idempotent: true,
+			Refine:     refinePivotDecide,
+			Command: &tool.Command{
+				Path:  "pivot decide",
+				Short: "Decide whether a run needs a second wave",
+				Long: "Validate the wave-1 outputs of a run, collect the gaps that they state, decide by the rubric whether a second " +
+					"wave is needed, and write the decision to the run. `tidegate pivot rules` prints the rubric.",
+				Operands: runOperand,
+				Hide:     []string{"manifest_path"},
+				Flags: []tool.Flag{
+					{Name: "explicit-gaps", Kind: tool.PathFlag, About: "JSON file with a list of gaps to decide on instead of those in the outputs"},
+					{Name: "dry-run", Kind: tool.Switch, About: "decide, and write nothing"},
+				},
+				Formats: []string{"markdown"},
+				Example: "tidegate pivot decide runs/tides\ntidegate pivot decide runs/tides --explicit-gaps gaps.json --dry-run",
+				Fill:    env.fillPivot,
+			},
+		}, func(ctx context.Context, in pivotDecideIn) (pivot.Decision, error) {
+			outputs := make([]pivot.Output, len(in.Outputs))
+			for i, o := range in.Outputs {
+				outputs[i] = pivot.Output{PerspectiveID: o.PerspectiveID, Path: string(o.OutputMDPath)}
+			}
+			return pivot.Decide(ctx, env.clock(), pivot.Input{
+				Outputs: outputs, Reports: in.Reports, ExplicitGaps: in.ExplicitGaps,
+				ManifestPath: string(in.ManifestPath), Reason: in.Reason, Progress: tool.Progress(ctx),
+			})
+		}),
+		tool.New(tool.Spec{
+			Name: "deep_research_pivot_rules",
+			Set:  "pivot",
+			Summary: "Use this to see the rubric by which deep_research_pivot_decide decides. " +
+				"It lists the rules in the order in which they are tried, each with its condition and the template of its explanation.",
+			Effect:     tool.Reads,
+			Idempotent: true,
+			Command: &tool.Command{
+				Path:    "pivot rules",
+				Short:   "Print the rubric of the pivot",
+				Formats: []string{"markdown"},
+				Example: "tidegate pivot rules",
+			},
+		}, func(context.Context, struct{}) (pivot.RuleList, error) {
+			return pivot.ListRules(), nil
+		}),
+	}
+}
+
+// wave1ReportSchema and explicitGapSchema tell callers what the entries of two
+// lists are. Only their schemas are used: faults in the entries have codes of
+// their own, so that the decision checks them.
+type wave1ReportSchema struct {
+	OK              bool     `json:"ok" jsonschema:"true; an output that did not pass cannot be decided on"`
+	PerspectiveID   string   `json:"perspective_id" jsonschema:"one of wave1_outputs"`
+	MarkdownPath    string   `json:"markdown_path" jsonschema:"recorded, not opened"`
+	Words           float64  `json:"words"`
+	Sources         float64  `json:"sources"`
+	MissingSections []string `json:"missing_sections" jsonschema:"empty; an output that lacks sections cannot be decided on"`
+}
+
+type explicitGapSchema struct {
+	ID       string   `json:"gap_id" jsonschema:"unique in the list"`
+	Priority string   `json:"priority" jsonschema:"P0 is the most urgent" enum:"P0,P1,P2,P3"`
+	Text     string   `json:"text"`
+	Tags     []string `json:"tags,omitzero"`
+	From     string   `json:"from_perspective_id,omitzero" jsonschema:"the perspective that the gap belongs to"`
+}
+
+func refinePivotDecide(input tool.Schema) {
+	input.Properties["wave1_validation_reports"].Items = tool.SchemaFor[wave1ReportSchema]()
+	input.Properties["explicit_gaps"].Items = tool.SchemaFor[explicitGapSchema]()
+}
+
+// fillPivot makes of a run what the tool asks for: its manifest, its outputs,
+// and a validation report of each.
+func (e *Env) fillPivot(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	if err := e.fillRun(ctx, typed, args); err != nil {
+		return err
+	}
+	in, err := pivot.FromRun(ctx, args.Get("manifest_path").Str())
+	if err != nil {
+		return err
+	}
+	outputs := make([]wave1OutputIn, len(in.Outputs))
+	for i, o := range in.Outputs {
+		outputs[i] = wave1OutputIn{o.PerspectiveID, tool.RunPath(o.Path)}
+	}
+	args.Set("wave1_outputs", codec.Of(outputs))
+	args.Set("wave1_validation_reports", codec.Of(in.Reports))
+	if typed.Flags["dry-run"] != "" {
+		args.Delete("manifest_path")
+	}
+	file := typed.Flags["explicit-gaps"]
+	if file == "" {
+		return nil
+	}
+	data, err := artifact.ReadFile(ctx, "explicit_gaps", file)
+	if err != nil {
+		return err
+	}
+	gaps, err := run.Parse("explicit_gaps", file, data)
+	args.Set("explicit_gaps", gaps)
+	return err
+}

@@ -1,0 +1,67 @@
+package pivot_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/pivot"
+	"github.com/tidegate/tidegate/report"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestReport(t *testing.T) {
+	required, in := newRun(t, `{"schema_version": "manifest.v1", "run_id": "r1", "limits": {"max_wave2_agents": 1}}`)
+	write(t, filepath.Join(required, "wave-1", "p1.md"), "# Findings\nx\n\n# Gaps\n- (P3) later\n- (P1) a \x1b[31mhostile\x1b[0m | text\n- (P0) now #soon\n")
+	skipped := wave(t, map[string]string{"p1": "# Gaps\n"})
+	explicit := wave(t, map[string]string{"p1": ""})
+	explicit.ExplicitGaps = list(t, `[{"gap_id": "g1", "priority": "P2", "text": "from an operator"}]`)
+	for _, test := range []struct {
+		name string
+		in   pivot.Input
+	}{{"required", in}, {"skipped", skipped}, {"explicit", explicit}} {
+		for _, format := range []string{"text", "markdown"} {
+			t.Run(test.name+" as "+format, func(t *testing.T) {
+				f, _ := report.Lookup(format)
+				var out bytes.Buffer
+				if err := f.Write(&out, decide(t, test.in).Report(), report.Options{Root: required}); err != nil {
+					t.Fatal(err)
+				}
+				golden(t, required, test.name+"."+format, out.Bytes())
+			})
+		}
+	}
+	t.Run("rules", func(t *testing.T) {
+		var out bytes.Buffer
+		if err := report.Text(&out, pivot.ListRules().Report(), report.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, required, "rules.text", out.Bytes())
+	})
+}
+
+// golden compares got, which names files under root, with a file in testdata.
+func golden(t *testing.T, root, name string, got []byte) {
+	t.Helper()
+	got = bytes.ReplaceAll(got, []byte(root), []byte("ROOT"))
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run: go test ./pivot -update", err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
