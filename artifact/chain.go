@@ -62,10 +62,11 @@ func ReadLog(r io.Reader) iter.Seq2[Line, error] {
 	}
 }
 
-// LogReport is what the chain of a log shows. It cannot show that the last
-// lines were changed or removed together with everything that followed, nor
-// that the whole log was rewritten: for that, compare Head with a digest kept
-// elsewhere.
+// LogReport is what the chain of a log shows. A line is covered by the prev of
+// the line after it. So the chain cannot show that a line was changed which is
+// the last, or is followed by one that others wrote; nor that the last lines
+// were removed, or the whole log rewritten: for that, compare Head with a
+// digest kept elsewhere.
 type LogReport struct {
 	Lines     int     // whole lines
 	Unchained int     // lines without prev: others wrote them
@@ -120,7 +121,7 @@ type lineScanner struct {
 	in     *bufio.Reader
 	sum    hash.Hash
 	text   []byte
-	tail   []byte // the last prevLen bytes of a line that is longer than text
+	tail   []byte // the last bytes of a line that is longer than text
 	number int
 	start  int64 // of the present line in the stream
 	end    int64 // of the present line, after its newline
@@ -147,7 +148,7 @@ func (s *lineScanner) next() (Line, error) {
 		s.text = append(s.text, piece[:kept]...)
 		if kept < len(piece) {
 			line.Cut = true
-			s.keepTail(piece)
+			s.keepTail(piece[kept:])
 		}
 		switch {
 		case err == bufio.ErrBufferFull:
@@ -171,13 +172,15 @@ func (s *lineScanner) next() (Line, error) {
 	return line, nil
 }
 
-// keepTail keeps the last bytes of text and what follows it.
+// keepTail keeps the last bytes of text and of what follows it, as many as
+// prevOf looks at.
 func (s *lineScanner) keepTail(piece []byte) {
+	const kept = prevLen + 1
 	if len(s.tail) == 0 {
-		s.tail = append(s.tail, s.text[max(0, len(s.text)-prevLen):]...)
+		s.tail = append(s.tail, s.text[max(0, len(s.text)-kept):]...)
 	}
-	s.tail = append(s.tail, piece[max(0, len(piece)-prevLen):]...)
-	s.tail = s.tail[:copy(s.tail, s.tail[max(0, len(s.tail)-prevLen):])]
+	s.tail = append(s.tail, piece[max(0, len(piece)-kept):]...)
+	s.tail = s.tail[:copy(s.tail, s.tail[max(0, len(s.tail)-kept):])]
 }
 
 // prevOf is the digest at the end of a line that this package wrote, or "".
