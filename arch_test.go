@@ -31,7 +31,7 @@ var arrows = map[string]string{
 	"stage":              ". codec artifact perspective run wave pivot report",
 	"review":             ". codec report",
 	"change":             ". codec artifact review report",
-	"tool":               ". codec report",
+	"tool":               ". codec artifact report",
 	"catalog":            ". codec artifact perspective run wave pivot summary stage review change report tool",
 	"internal/cli":       ". codec report tool",
 	"internal/mcpserver": ". codec report tool",

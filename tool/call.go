@@ -9,16 +9,13 @@ import (
 	"runtime/debug"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/report"
 )
 
 // Caller is what a face gives along with a call.
 type Caller struct {
-	// Allow decides on each path argument after the arguments are checked and
-	// before anything is read; nil allows every path. It returns
-	// PATH_NOT_ALLOWED.
-	Allow func(arg, path string) error
 	// Progress hears how far a long call has come; nil when nobody listens. It
 	// may be called from several goroutines.
 	Progress func(done, total int)
@@ -45,6 +42,10 @@ func (r Result) Report() (report.Report, bool) {
 
 // Call runs the tool on raw JSON arguments; empty input means no arguments. It
 // never panics and never returns an error beside the result.
+//
+// Where the context is confined to roots, every path among the arguments must
+// lie in them, else the answer is PATH_NOT_ALLOWED: after the arguments are
+// checked, and before anything is read.
 func (t *Tool) Call(ctx context.Context, args []byte, caller Caller) Result {
 	out, err := t.call(ctx, args, caller)
 	if err != nil {
@@ -96,10 +97,9 @@ func (t *Tool) call(ctx context.Context, raw []byte, caller Caller) (out any, er
 	if err != nil {
 		return nil, err
 	}
-	if caller.Allow != nil {
-		if err := eachPath("", in, caller.Allow); err != nil {
-			return nil, err
-		}
+	allowed := func(arg, path string) error { return artifact.Allowed(ctx, arg, path) }
+	if err := eachPath("", in, allowed); err != nil {
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -140,6 +140,10 @@ func eachPath(name string, v reflect.Value, visit func(arg, path string) error) 
 			if filepath.IsAbs(string(path)) {
 				return visit(name, string(path))
 			}
+		}
+	case reflect.Pointer:
+		if !v.IsNil() && v.Type() != reflect.PointerTo(valueType) {
+			return eachPath(name, v.Elem(), visit)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -130,43 +131,54 @@ func TestCancelledContextNeverRuns(t *testing.T) {
 	}
 }
 
-func TestAllowSeesEveryPathAfterTheArgumentChecks(t *testing.T) {
-	var seen []string
-	allow := func(arg, path string) error {
-		seen = append(seen, arg+"="+path)
-		return nil
+func TestPathsOutsideTheRootsAreRefusedAfterTheArgumentChecks(t *testing.T) {
+	root := t.TempDir()
+	type file struct {
+		Path tool.RunPath `json:"path"`
 	}
-	echo(nil).Call(t.Context(), []byte(`{"folder":"/x","save":"/y"}`), tool.Caller{Allow: allow})
-	if diff := cmp.Diff([]string{"folder=/x", "save=/y"}, seen); diff != "" {
-		t.Error(diff)
-	}
-	seen = nil
-	echo(nil).Call(t.Context(), []byte(`{"folder":"/x","save":"rel"}`), tool.Caller{Allow: allow})
-	if seen != nil {
-		t.Errorf("allow was asked about %v although the arguments are wrong", seen)
-	}
-}
-
-func TestAllowSeesThePathsOfARunThatAreAbsolute(t *testing.T) {
 	type in struct {
-		Files []struct {
-			Path tool.RunPath `json:"path"`
-		} `json:"files"`
+		Folder tool.Path `json:"folder"`
+		Files  []file    `json:"files,omitzero"`
+		Inner  *struct {
+			Path tool.Path `json:"path,omitzero"`
+		} `json:"inner,omitzero"`
 	}
+	ran := 0
 	read := tool.New(tool.Spec{Name: "read", Set: "run", Summary: "Read.", Effect: tool.Reads},
-		func(context.Context, in) (struct{}, error) { return struct{}{}, nil })
-	var seen []string
-	allow := func(arg, path string) error {
-		seen = append(seen, arg+"="+path)
-		return nil
-	}
-	got := read.Call(t.Context(), []byte(`{"files":[{"path":"wave-1/a.md"},{"path":"/x/b.md"}]}`), tool.Caller{Allow: allow})
-	if diff := cmp.Diff([]string{"files[1].path=/x/b.md"}, seen); diff != "" || got.Err != nil {
-		t.Error(diff, got.Err)
-	}
-	got = read.Call(t.Context(), []byte(`{"files":[{"path":"a\u0000b"}]}`), tool.Caller{})
-	if got.Err == nil || got.Err.Code != tidegate.InvalidArgs {
-		t.Errorf("a NUL character: got %s", got.Envelope)
+		func(context.Context, in) (struct{}, error) { ran++; return struct{}{}, nil })
+	for _, tt := range []struct {
+		name, args string
+		code       tidegate.Code
+		key        string
+	}{
+		{"inside", `{"folder":"$ROOT/a"}`, "", ""},
+		{"the root itself", `{"folder":"$ROOT"}`, "", ""},
+		{"outside", `{"folder":"/x"}`, tidegate.PathNotAllowed, "folder"},
+		{"up and out", `{"folder":"$ROOT/../x"}`, tidegate.PathNotAllowed, "folder"},
+		{"a sibling with the same beginning", `{"folder":"$ROOT2"}`, tidegate.PathNotAllowed, "folder"},
+		{"in a list", `{"folder":"$ROOT","files":[{"path":"wave-1/a.md"},{"path":"/x/b.md"}]}`, tidegate.PathNotAllowed, "files[1].path"},
+		{"in an object", `{"folder":"$ROOT","inner":{"path":"/x"}}`, tidegate.PathNotAllowed, "inner.path"},
+		{"relative to a run", `{"folder":"$ROOT","files":[{"path":"wave-1/a.md"}]}`, "", ""},
+		{"wrong arguments go first", `{"folder":"/x","files":3}`, tidegate.InvalidArgs, "files"},
+		{"a NUL character", `{"folder":"/x","files":[{"path":"a\u0000b"}]}`, tidegate.InvalidArgs, "files[0].path"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ran = 0
+			args := strings.ReplaceAll(tt.args, "$ROOT", root)
+			got := read.Call(artifact.WithRoots(t.Context(), root), []byte(args), tool.Caller{})
+			if tt.code == "" {
+				if got.Err != nil || ran != 1 {
+					t.Fatalf("got %s", got.Envelope)
+				}
+				return
+			}
+			if got.Err == nil || got.Err.Code != tt.code || ran != 0 {
+				t.Fatalf("got %s, ran %d times", got.Envelope, ran)
+			}
+			if _, ok := got.Err.Details.Get(tt.key); !ok {
+				t.Errorf("details %v lack %q", got.Err.Details, tt.key)
+			}
+		})
 	}
 }
 

@@ -25,8 +25,6 @@ const maxText = 100 << 10
 type Options struct {
 	Version string
 	Log     *slog.Logger
-	// Allow decides on each path argument; nil allows every path.
-	Allow func(arg, path string) error
 }
 
 const instructions = `tidegate judges what AI agents wrote, by contract, deterministically and offline. ` +
@@ -81,7 +79,6 @@ func raw(v *codec.Value) json.RawMessage {
 func handler(t *tool.Tool, options Options) mcp.ToolHandler {
 	return func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		caller := tool.Caller{
-			Allow: options.Allow,
 			Panicked: func(value any, stack []byte) {
 				options.Log.Error("a tool panicked", "tool", t.Name, "value", fmt.Sprint(value), "stack", string(stack))
 			},
