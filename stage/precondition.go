@@ -11,7 +11,7 @@ import (
 
 // Precondition is one thing that a move needs.
 type Precondition struct {
-	Text  string // for the printed table
+	Text  string // for the printed table; "" for what is noted but never blocks
 	check func(*situation) (finding, error)
 }
 
@@ -154,7 +154,7 @@ var gateANotFailed = Precondition{"gate A has not failed", func(s *situation) (f
 	}), nil
 }}
 
-var wave2Folder = Precondition{"wave 2 folder is noted, there or not", func(s *situation) (finding, error) {
+var wave2Folder = Precondition{"", func(s *situation) (finding, error) {
 	dir := s.run.Layout().Wave2Dir
 	there, err := s.run.HasFolder(dir)
 	if err != nil {
@@ -204,7 +204,7 @@ var wave2GapsNamed = Precondition{"pivot decision names the gaps of wave 2", fun
 	}), nil
 }}
 
-var wave2Cap = Precondition{"gaps of wave 2 ≤ limits.max_wave2_agents", func(s *situation) (finding, error) {
+var wave2Cap = Precondition{"wave 2 has at most limits.max_wave2_agents gaps", func(s *situation) (finding, error) {
 	p, err := s.readPivot()
 	if err != nil || p.problem != "" || !p.runWave2 {
 		return finding{}, err
@@ -317,7 +317,7 @@ var reviewLimitValid = Precondition{"limits.max_review_iterations is a number of
 	}), nil
 }}
 
-var reviewCap = Precondition{"review rounds < limits.max_review_iterations", func(s *situation) (finding, error) {
+var reviewCap = Precondition{"fewer review rounds than limits.max_review_iterations", func(s *situation) (finding, error) {
 	limit, ok := s.capOf("max_review_iterations")
 	if !ok {
 		return finding{}, nil

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate/codec"
@@ -20,7 +21,7 @@ type TableResult struct {
 // PrintedRow is one [Row] in words.
 type PrintedRow struct {
 	Stage      string   `json:"stage"` // "any" for every stage
-	Status     string   `json:"status"`
+	Status     []string `json:"status"`
 	Trigger    string   `json:"trigger"`
 	NextStage  string   `json:"next_stage"` // "same" for the same stage
 	NextStatus string   `json:"next_status"`
@@ -28,16 +29,23 @@ type PrintedRow struct {
 }
 
 // Print prints the table: every way in which a run can move, and as a diagram
-// for Mermaid. With diagram its report shows the diagram alone.
+// for Mermaid. Rows that differ only in the status they leave are one. With
+// diagram its report shows the diagram alone.
 func Print(diagram bool) TableResult {
 	out := TableResult{Mermaid: Mermaid(), diagram: diagram}
 	for _, row := range Table() {
-		p := PrintedRow{Stage: "any", Status: string(row.Status), Trigger: string(row.Trigger), NextStage: "same",
-			NextStatus: string(row.NextStatus), Needs: texts(row.Needs)}
+		p := PrintedRow{Stage: "any", Trigger: string(row.Trigger), NextStage: "same", NextStatus: string(row.NextStatus), Needs: texts(row.Needs)}
 		if row.Stage != "" {
 			p.Stage, p.NextStage = string(row.Stage), string(row.NextStage)
 		}
-		out.Rows = append(out.Rows, p)
+		at := slices.IndexFunc(out.Rows, func(q PrintedRow) bool {
+			return q.Stage == p.Stage && q.Trigger == p.Trigger && q.NextStage == p.NextStage && q.NextStatus == p.NextStatus
+		})
+		if at < 0 {
+			at = len(out.Rows)
+			out.Rows = append(out.Rows, p)
+		}
+		out.Rows[at].Status = append(out.Rows[at].Status, string(row.Status))
 	}
 	return out
 }
@@ -45,7 +53,9 @@ func Print(diagram bool) TableResult {
 func texts(needs []Precondition) []string {
 	list := []string{}
 	for _, p := range needs {
-		list = append(list, p.Text)
+		if p.Text != "" {
+			list = append(list, p.Text)
+		}
 	}
 	return list
 }
@@ -60,7 +70,7 @@ func (t TableResult) Report() report.Report {
 	out.Title = "how a run moves"
 	table := report.NewTable("Stage", "Status", "Trigger", "Next stage", "Next status", "Needs")
 	for _, row := range t.Rows {
-		table.Row(report.None, row.Stage, row.Status, row.Trigger, row.NextStage, row.NextStatus, strings.Join(row.Needs, "; "))
+		table.Row(report.None, row.Stage, strings.Join(row.Status, ", "), row.Trigger, row.NextStage, row.NextStatus, strings.Join(row.Needs, "; "))
 	}
 	out.Add(table, report.Paragraph("Completed and cancelled are final."))
 	return out

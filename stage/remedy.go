@@ -23,7 +23,7 @@ func remedyPerspectives(s *situation) []Remedy {
 	return []Remedy{{
 		Text: "write the perspectives", Tool: "deep_research_perspectives_write",
 		Arguments: tidegate.D("perspectives_path", s.run.Path(s.run.Layout().Perspectives), "value", "<perspectives.v1 document>", "reason", whyBlank),
-		Command:   command("run perspectives", s, "FILE"),
+		Command:   command("perspectives write", s, "FILE"),
 	}}
 }
 
@@ -36,6 +36,7 @@ func remedyOutputs(s *situation, wave string) []Remedy {
 		Text: "take in the outputs that the agents wrote", Tool: "deep_research_wave_output_ingest",
 		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "perspectives_path", s.run.Path(perspectives),
 			"wave", wave, "outputs", "<outputs>"),
+		Command: command("wave ingest", s, "FOLDER", "--wave", wave),
 	}}
 }
 
@@ -46,7 +47,7 @@ func remedyWaveReview(s *situation) []Remedy {
 		Arguments: tidegate.D("perspectives_path", s.run.Path(l.Perspectives), "outputs_dir", s.run.Path(l.Wave1Dir),
 			"report_path", s.run.Path(l.WaveReview)),
 		Command: "tidegate wave review " + quote(s.run.Path(l.Perspectives)) + " " + quote(s.run.Path(l.Wave1Dir)) +
-			" --report-path " + quote(s.run.Path(l.WaveReview)),
+			" --report " + quote(s.run.Path(l.WaveReview)),
 	}}
 }
 
@@ -65,6 +66,7 @@ func remedyGate(s *situation, id string) []Remedy {
 	return append(remedyWaveReview(s), Remedy{
 		Text: "derive gate B from the review", Tool: "deep_research_gate_b_derive",
 		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
+		Command:   command("wave gate", s),
 	}, record)
 }
 

@@ -136,7 +136,7 @@ func (s StatusResult) Report() report.Report {
 	if s.NextCommand != nil {
 		out.Add(report.Heading("Next command"), report.Preformatted(*s.NextCommand))
 	}
-	gates := report.NewTable("Gate", "Name", "Result", "Bound", "Changed since")
+	gates := report.NewTable("Gate", "Name", "Counts as", "Bound", "Changed since")
 	for _, g := range s.Gates {
 		gates.Row(gateMark(g), g.ID, g.Name, g.Counts, yesNo(g.Bound), strings.Join(g.Changed, ", "))
 	}
