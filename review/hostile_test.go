@@ -120,11 +120,11 @@ func checkHostile(t *testing.T, p review.Payload) {
 }
 
 func TestHostileTextsStayText(t *testing.T) {
-	for _, field := range fields {
-		for _, verdict := range verdicts {
+	for f, field := range fields {
+		for v, verdict := range verdicts {
 			t.Run(field.name+"/"+string(verdict), func(t *testing.T) {
-				for _, text := range hostile {
-					if blank(text) && !optional(field.name) {
+				for i, text := range hostile {
+					if blank(text) && !optional(field.name) || testing.Short() && (i+f+v)%7 != 0 {
 						continue
 					}
 					p := sample(verdict)
@@ -145,7 +145,7 @@ func TestPairsOfHostileTextsStayText(t *testing.T) {
 	}
 	step := 1
 	if testing.Short() {
-		step = 37
+		step = 97
 	}
 	for n := 0; n < len(short)*len(short); n += step {
 		pair := short[n/len(short)] + []string{"", "\n", " "}[n%3] + short[n%len(short)]
