@@ -1,0 +1,174 @@
+package perspective_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/report"
+)
+
+// full is a perspective that the linter has nothing to say about, with the
+// contract's fields given.
+func full(id, maxWords, maxSources string, titles ...string) string {
+	if titles == nil {
+		titles = []string{"Findings", "Gaps", "Sources"}
+	}
+	list, _ := json.Marshal(titles)
+	return fmt.Sprintf(`{"id":%q,"title":"T","track":"standard","agent_type":"a","prompt_contract":`+
+		`{"max_words":%s,"max_sources":%s,"tool_budget":{},"must_include_sections":%s}}`, id, maxWords, maxSources, list)
+}
+
+func lintDocument(perspectives ...string) string {
+	return `{"schema_version":"perspectives.v1","run_id":"r","created_at":"t","perspectives":[` + strings.Join(perspectives, ",") + `]}`
+}
+
+func lint(t *testing.T, document string, most int) perspective.LintResult {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "perspectives.json")
+	if err := os.WriteFile(path, []byte(document), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	result, err := perspective.Lint(t.Context(), path, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestLint(t *testing.T) {
+	contract := ".prompt_contract"
+	for _, tt := range []struct {
+		name, document string
+		want           []string // level, rule and path
+	}{
+		{"nothing to say", lintDocument(full("a", "100", "5"), full("b", "100", "5")), nil},
+		{"empty list", lintDocument(), []string{"error NO_PERSPECTIVES $.perspectives"}},
+		{"field of the document", `{"schema_version":"perspectives.v1","perspectives":[` + full("a", "100", "5") + `]}`, []string{"error SCHEMA_VALIDATION_FAILED $.run_id"}},
+		{"no object", `7`, []string{"error SCHEMA_VALIDATION_FAILED $"}},
+		{"every perspective is checked", lintDocument(`{}`, full("b", "-1", "5"), full("c", "100", "5"), `{"id":"../x"}`), []string{
+			"error SCHEMA_VALIDATION_FAILED $.perspectives[0].id",
+			"error SCHEMA_VALIDATION_FAILED $.perspectives[1].prompt_contract.max_words",
+			"error SCHEMA_VALIDATION_FAILED $.perspectives[3].id",
+		}},
+		{"repeated id", lintDocument(full("a", "100", "5"), full("a", "100", "5")), []string{"error SCHEMA_VALIDATION_FAILED $.perspectives[1].id"}},
+		{"id in another case", lintDocument(full("a", "100", "5"), full("A", "100", "5")), []string{"warning ID_DIFFERS_ONLY_IN_CASE $.perspectives[1].id"}},
+
+		{"title with a line end", lintDocument(full("a", "100", "5", "Gaps", "Sources", "two\nlines")), []string{"error TITLE_UNMATCHABLE $.perspectives[0]" + contract + ".must_include_sections[2]"}},
+		{"title longer than a line", lintDocument(full("a", "100", "5", "Gaps", "Sources", strings.Repeat("x", 1<<20))), []string{"error TITLE_UNMATCHABLE $.perspectives[0]" + contract + ".must_include_sections[2]"}},
+		{"title with blanks around it", lintDocument(full("a", "100", "5", " Gaps", "Sources")), []string{"warning TITLE_TRIMMED $.perspectives[0]" + contract + ".must_include_sections[0]"}},
+		{"title twice", lintDocument(full("a", "100", "5", "Gaps", "Sources", "Gaps")), []string{"warning TITLE_REPEATED $.perspectives[0]" + contract + ".must_include_sections[2]"}},
+		{"title in two cases", lintDocument(full("a", "100", "5", "Gaps", "Sources", "Method", "METHOD")), []string{"warning TITLE_DIFFERS_ONLY_IN_CASE $.perspectives[0]" + contract + ".must_include_sections[3]"}},
+		{"title with what cannot be seen", lintDocument(full("a", "100", "5", "Gaps", "Sources", "Key\u200bpoints", "Key\u00a0points")), []string{
+			"warning TITLE_INVISIBLE $.perspectives[0]" + contract + ".must_include_sections[2]",
+			"warning TITLE_INVISIBLE $.perspectives[0]" + contract + ".must_include_sections[3]",
+		}},
+		{"title that ends in marks", lintDocument(full("a", "100", "5", "Gaps", "Sources", "About C #", "C#")), []string{"warning TITLE_ENDS_IN_MARKS $.perspectives[0]" + contract + ".must_include_sections[2]"}},
+
+		{"cap below the headings", lintDocument(full("a", "5", "5")), []string{"error CAP_BELOW_HEADINGS $.perspectives[0]" + contract + ".max_words"}},
+		{"cap of the headings", lintDocument(full("a", "6", "5")), []string{"warning CAP_LEAVES_NO_TEXT $.perspectives[0]" + contract + ".max_words"}},
+		{"cap with room", lintDocument(full("a", "7", "5")), nil},
+		{"caps with fractions", lintDocument(full("a", "7.5", "1.5")), []string{
+			"warning CAP_NOT_WHOLE $.perspectives[0]" + contract + ".max_words",
+			"warning CAP_NOT_WHOLE $.perspectives[0]" + contract + ".max_sources",
+		}},
+		{"no source allowed", lintDocument(full("a", "100", "0.5")), []string{
+			"warning CAP_NOT_WHOLE $.perspectives[0]" + contract + ".max_sources",
+			"warning CAP_LEAVES_NO_SOURCE $.perspectives[0]" + contract + ".max_sources",
+		}},
+		{"no sections at all", lintDocument(full("a", "0", "5", []string{}...)), []string{
+			"warning CAP_LEAVES_NO_TEXT $.perspectives[0]" + contract + ".max_words",
+			"warning NO_SOURCES_SECTION $.perspectives[0]" + contract + ".must_include_sections",
+			"warning NO_GAPS_SECTION $.perspectives[0]" + contract + ".must_include_sections",
+		}},
+		{"neither sources nor gaps", lintDocument(full("a", "100", "5", "Findings")), []string{
+			"warning NO_SOURCES_SECTION $.perspectives[0]" + contract + ".must_include_sections",
+			"warning NO_GAPS_SECTION $.perspectives[0]" + contract + ".must_include_sections",
+		}},
+		{"sources and gaps in another case", lintDocument(full("a", "100", "5", "sources", "GAPS")), []string{
+			"warning SOURCES_OTHER_CASE $.perspectives[0]" + contract + ".must_include_sections",
+			"warning GAPS_OTHER_CASE $.perspectives[0]" + contract + ".must_include_sections",
+		}},
+		{"sources twice", lintDocument(full("a", "100", "5", "Gaps", "sources", "Sources")), []string{
+			"warning TITLE_DIFFERS_ONLY_IN_CASE $.perspectives[0]" + contract + ".must_include_sections[2]",
+			"warning SOURCES_AMBIGUOUS $.perspectives[0]" + contract + ".must_include_sections",
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			result := lint(t, tt.document, 100)
+			var got []string
+			errors := 0
+			for _, f := range result.Findings {
+				got = append(got, f.Level+" "+f.Rule+" "+f.Path)
+				if f.Level == "error" {
+					errors++
+				}
+				if n := len([]rune(f.Message)); n == 0 || n > 200 {
+					t.Errorf("the message of %s has %d characters", f.Rule, n)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+			if result.Errors != errors || result.Warnings != len(got)-errors || result.Pass != (errors == 0) || result.Passed() != result.Pass {
+				t.Errorf("errors %d, warnings %d, pass %v", result.Errors, result.Warnings, result.Pass)
+			}
+		})
+	}
+}
+
+func TestLintIsBounded(t *testing.T) {
+	var list []string
+	for i := range 300 {
+		list = append(list, full(fmt.Sprint("p", i), "1", "5", "A", "B"))
+	}
+	result := lint(t, `{"schema_version":"perspectives.v1","run_id":"r","perspectives":[`+strings.Join(list, ",")+`]}`, 10)
+	if len(result.Findings) != 10 || result.FindingsOmitted != 891 || result.Errors != 301 || result.Warnings != 600 || result.Perspectives != 300 {
+		t.Errorf("%d findings, %d omitted, %d errors, %d warnings", len(result.Findings), result.FindingsOmitted, result.Errors, result.Warnings)
+	}
+	if first := result.Findings[0]; first.Path != "$.created_at" || first.PerspectiveID != nil {
+		t.Errorf("the first finding is %+v, not that of the document", first)
+	}
+	if second := result.Findings[1]; second.PerspectiveID == nil || *second.PerspectiveID != "p0" {
+		t.Errorf("the second finding is %+v", second)
+	}
+}
+
+func TestLintReportShowsEveryFinding(t *testing.T) {
+	r := lint(t, lintDocument(full("a", "1", "5", "X"), full("b", "100", "5")), 100).Report()
+	if r.Status != report.Fail || len(r.Cases) != 1 || len(r.Cases[0].Findings) != 3 {
+		t.Errorf("status %v, cases %+v", r.Status, r.Cases)
+	}
+	if r := lint(t, lintDocument(full("a", "100", "5", "X")), 100).Report(); r.Status != report.Warn || r.Cases[0].Status != report.Warn {
+		t.Errorf("warnings alone: status %v", r.Status)
+	}
+	if r := lint(t, lintDocument(full("a", "100", "5")), 100).Report(); r.Status != report.Pass || len(r.Cases) != 1 {
+		t.Errorf("nothing to say: status %v", r.Status)
+	}
+}
+
+func TestLintRefusals(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "perspectives.json")
+	if _, err := perspective.Lint(t.Context(), path, 1); tidegate.CodeOf(err) != tidegate.FileNotFound {
+		t.Errorf("absent: %v", err)
+	}
+	if _, err := perspective.Lint(t.Context(), dir, 1); tidegate.CodeOf(err) != tidegate.ReadFailed {
+		t.Errorf("a folder: %v", err)
+	}
+	for _, document := range []string{"", "{", `{"perspectives":[}`, lintDocument() + "x", `{"a":1,"a":2}`} {
+		if err := os.WriteFile(path, []byte(document), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := perspective.Lint(t.Context(), path, 1); tidegate.CodeOf(err) != tidegate.InvalidJSON {
+			t.Errorf("%q: %v", document, err)
+		}
+	}
+}
