@@ -73,23 +73,63 @@ func (p *Program) printError(err error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "tidegate: %s: %s\n", e.Code, report.Visible(e.Message))
 	for _, d := range e.Details {
-		text, isText := d.Value.(string)
-		if !isText {
-			line, marshalErr := codec.MarshalLine(d.Value)
-			if marshalErr != nil {
-				continue
-			}
-			text = string(line)
-		}
-		if !strings.Contains(e.Message, text) || text == "" {
-			fmt.Fprintf(&out, "  %s: %s\n", report.Visible(d.Key), report.Visible(text))
-		}
+		showDetail(&out, e.Message, d)
 	}
 	if x, ok := tidegate.Explain(e.Code); ok {
 		fmt.Fprintf(&out, "  to mend it: %s\n", x.Mend)
 	}
 	// Nothing can be done about a stderr that cannot be written.
 	_, _ = p.Stderr.Write(out.Bytes())
+}
+
+// showDetail prints what the message does not say yet: scalars as they are,
+// lists item by item. What is nested deeper is for programs, which read it as JSON.
+func showDetail(out *bytes.Buffer, message string, d tidegate.Detail) {
+	v := codec.Of(d.Value)
+	switch v.Kind() {
+	case codec.Object:
+	case codec.Array:
+		fmt.Fprintf(out, "  %s:\n", report.Visible(d.Key))
+		for _, item := range v.Elems() {
+			showItem(out, "    ", item)
+		}
+	default:
+		if text := plain(v); text == "" || !strings.Contains(message, text) {
+			fmt.Fprintf(out, "  %s: %s\n", report.Visible(d.Key), report.Visible(text))
+		}
+	}
+}
+
+// showItem prints one item of a list. An object leads with its message or text,
+// then says how to meet it: by a command where there is one, else by a tool.
+func showItem(out *bytes.Buffer, indent string, item *codec.Value) {
+	head := plain(item)
+	for _, key := range []string{"message", "text"} {
+		if text := item.Get(key).Str(); text != "" {
+			head = text
+		}
+	}
+	fmt.Fprintf(out, "%s- %s\n", indent, report.Visible(head))
+	if command := item.Get("command").Str(); command != "" {
+		fmt.Fprintf(out, "%s  %s\n", indent, report.Visible(command))
+	} else if name := item.Get("tool").Str(); name != "" {
+		fmt.Fprintf(out, "%s  by the tool %s\n", indent, report.Visible(name))
+	}
+	for _, inner := range item.Get("meet").Elems() {
+		showItem(out, indent+"  ", inner)
+	}
+}
+
+// plain is a value as text: a string bare, anything else as JSON.
+func plain(v *codec.Value) string {
+	if v.Kind() == codec.String {
+		return v.Str()
+	}
+	line, err := codec.MarshalLine(v)
+	if err != nil {
+		return ""
+	}
+	return string(line)
 }
 
 func (p *Program) logPanic(value any, stack []byte) {
