@@ -21,7 +21,7 @@ func checkPreconditions(outputs []Output, reports []Report) error {
 		if len(r.MissingSections) > 0 {
 			return tidegate.Errorf(tidegate.Wave1ContractNotMet,
 				tidegate.D("perspective_id", r.PerspectiveID, "missing_sections", r.MissingSections),
-				"the report of %q lists %d missing sections", tidegate.Cut(r.PerspectiveID), len(r.MissingSections))
+				"the report of %q lists %s", tidegate.Cut(r.PerspectiveID), counted(len(r.MissingSections), "missing section"))
 		}
 	}
 	return checkPairs(outputs, reports)

@@ -3,6 +3,7 @@ package pivot_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -134,6 +135,17 @@ func TestRulesPrintThemselves(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, pivot.ListRules().Rules); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheSchemaOfADecisionNamesEveryRule(t *testing.T) {
+	var ids []string
+	for _, r := range pivot.Rules {
+		ids = append(ids, r.ID)
+	}
+	field, _ := reflect.TypeFor[pivot.Decision]().FieldByName("RuleHit")
+	if got, want := field.Tag.Get("enum"), strings.Join(ids, ","); got != want {
+		t.Errorf("the schema lists %s, the rubric %s", got, want)
 	}
 }
 
