@@ -29,6 +29,7 @@ func Tools(env *Env) []*tool.Tool {
 		waveRunTools(env),
 		pivotTools(env),
 		summaryTools(env),
+		reviewTools(env),
 	} {
 		tools = append(tools, group...)
 	}

@@ -1,0 +1,157 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/change"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/review"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// payloadIn is a review payload. Its data model allows unknown keys and reports
+// all violations at once, so the review package reads it whole.
+type payloadIn struct{ payload *codec.Value }
+
+// JSONSchema is the data model of a review.
+func (in *payloadIn) JSONSchema() *codec.Value { return review.Schema() }
+
+// Decode keeps the payload for the review package, which judges it.
+func (in *payloadIn) Decode(args *codec.Value) error {
+	in.payload = args
+	return nil
+}
+
+type changeIn struct {
+	ChangeID string `json:"change_id" jsonschema:"the change, which is the name of its folder under agentd/changes"`
+}
+
+type reviewShowIn struct {
+	ReviewPath tool.Path `json:"review_path" jsonschema:"absolute path of a REVIEW.md"`
+}
+
+type reviewDiffIn struct {
+	ChangeID string `json:"change_id" jsonschema:"the change, which is the name of its folder under agentd/changes"`
+	From     int    `json:"from,omitzero" jsonschema:"number of the earlier review; the one before when absent" min:"1"`
+	To       int    `json:"to,omitzero" jsonschema:"number of the later review; the newest when absent" min:"1"`
+}
+
+type changeAdvanceIn struct {
+	ChangeID  string `json:"change_id" jsonschema:"the change, which is the name of its folder under agentd/changes"`
+	MaxRounds int    `json:"max_rounds,omitzero" jsonschema:"most rounds of fixing before a person is needed" min:"0" default:"2"`
+}
+
+var changeOperand = []tool.Operand{{Name: "ID", Field: "change_id", About: "the change, as its folder under agentd/changes is named"}}
+
+// fillReview reads the payload from the file that a person names.
+func fillReview(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	path := typed.Operands["PAYLOAD"]
+	data, err := artifact.ReadFile(ctx, "PAYLOAD", path)
+	if err != nil {
+		return err
+	}
+	payload, err := codec.Parse(data)
+	if err != nil {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("PAYLOAD", path), "%s is not JSON: %w", path, err)
+	}
+	if payload.Kind() != codec.Object {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("PAYLOAD", path), "%s must hold a JSON object", path)
+	}
+	for _, m := range payload.Members() {
+		args.Set(m.Key, m.Value)
+	}
+	return nil
+}
+
+var payloadOperand = []tool.Operand{{Name: "PAYLOAD", About: "a JSON file with the review", Path: true}}
+
+func reviewTools(env *Env) []*tool.Tool {
+	exports := []string{"markdown", "sarif", "rdjson", "junit", "github"}
+	return []*tool.Tool{
+		tool.New(tool.Spec{
+			Name: "create_review", Set: "review", Effect: tool.Writes,
+			Summary: "Use this when you have verified an implementation, to submit your code review. It checks the payload and writes REVIEW.md of the change; " +
+				"all violations come back at once and then nothing is written. The verdict is APPROVED, NEEDS_FIX or MAJOR_ISSUES.",
+			Command: &tool.Command{
+				Path: "review create", Short: "Check a review and write it as REVIEW.md",
+				Operands: payloadOperand, Fill: fillReview, Example: "tidegate review create review.json",
+			},
+		}, func(ctx context.Context, in payloadIn) (change.Created, error) {
+			return change.CreateReview(ctx, env.Project, env.Now, in.payload, env.Strict)
+		}),
+
+		tool.New(tool.Spec{
+			Name: "format_review_markdown", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Summary: "Use this to see the REVIEW.md that create_review would write. It takes the same payload and writes nothing.",
+			Command: &tool.Command{
+				Path: "review format", Short: "Show the REVIEW.md that a review would become",
+				Operands: payloadOperand, Fill: fillReview, Example: "tidegate review format review.json",
+			},
+		}, func(_ context.Context, in payloadIn) (review.Formatted, error) {
+			return review.FormatMarkdown(in.payload, env.Strict)
+		}),
+
+		tool.New(tool.Spec{
+			Name: "review_show", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Summary: "Use this to read a REVIEW.md: its verdict, issues and test results, and what is contradictory in it. It also says how the Agentd parser reads the verdict.",
+			Command: &tool.Command{
+				Path: "review show", Short: "Read a REVIEW.md; exits 1 unless it is approved",
+				Operands: []tool.Operand{{Name: "FILE", Field: "review_path", About: "the REVIEW.md to read"}},
+				Formats:  exports, Example: "tidegate review show agentd/changes/charge-planner/REVIEW.md",
+			},
+		}, func(ctx context.Context, in reviewShowIn) (review.Shown, error) {
+			return change.ShowReview(ctx, string(in.ReviewPath))
+		}),
+
+		tool.New(tool.Spec{
+			Name: "review_list", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Summary: "Use this to see all reviews that a change has had, numbered, with their verdicts.",
+			Command: &tool.Command{Path: "review list", Short: "List the reviews of a change", Operands: changeOperand, Example: "tidegate review list charge-planner"},
+		}, func(ctx context.Context, in changeIn) (change.ReviewList, error) {
+			return change.Reviews(ctx, env.Project, in.ChangeID)
+		}),
+
+		tool.New(tool.Spec{
+			Name: "review_diff", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Summary: "Use this after a second review, to see which issues are new, still there, or gone.",
+			Command: &tool.Command{Path: "review diff", Short: "Compare two reviews of a change", Operands: changeOperand, Example: "tidegate review diff charge-planner"},
+		}, func(ctx context.Context, in reviewDiffIn) (change.DiffResult, error) {
+			return change.ReviewDiff(ctx, env.Project, in.ChangeID, in.From, in.To)
+		}),
+
+		tool.New(tool.Spec{
+			Name: "change_list", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Summary: "Use this to see the code changes of the project with phase, iteration and verdict.",
+			Command: &tool.Command{Path: "change list", Short: "List the changes of the project", Example: "tidegate change list"},
+		}, func(ctx context.Context, _ none) (change.List, error) { return change.All(ctx, env.Project) }),
+
+		tool.New(tool.Spec{
+			Name: "change_status", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Summary: "Use this to see where a code change stands: phase, iteration, verdict, and what may happen next.",
+			Command: &tool.Command{Path: "change status", Short: "Show where a change stands", Operands: changeOperand, Example: "tidegate change status charge-planner"},
+		}, func(ctx context.Context, in changeIn) (change.Status, error) {
+			return change.StatusOf(ctx, env.Project, in.ChangeID)
+		}),
+
+		tool.New(tool.Spec{
+			Name: "change_start", Set: "review", Effect: tool.Writes, Idempotent: true,
+			Summary: "Use this when the implementation of a code change begins. It sets the phase to implementing, and makes STATE.yaml where there is none.",
+			Command: &tool.Command{Path: "change start", Short: "Begin the implementation of a change", Operands: changeOperand, Example: "tidegate change start charge-planner"},
+		}, func(ctx context.Context, in changeIn) (change.Started, error) {
+			return change.Start(ctx, env.Project, env.Now, in.ChangeID)
+		}),
+
+		tool.New(tool.Spec{
+			Name: "change_advance", Set: "review", Effect: tool.Writes, Idempotent: true,
+			Summary: "Use this after a review, to move a code change by its verdict: APPROVED completes it, NEEDS_FIX counts one more round up to the limit, MAJOR_ISSUES leaves it to a person.",
+			Command: &tool.Command{
+				Path: "change advance", Short: "Move a change by the verdict of its review; exits 1 unless it is approved",
+				Operands: changeOperand, Example: "tidegate change advance charge-planner",
+			},
+		}, func(ctx context.Context, in changeAdvanceIn) (change.Advanced, error) {
+			return change.Advance(ctx, env.Project, env.Now, in.ChangeID, in.MaxRounds)
+		}),
+	}
+}
