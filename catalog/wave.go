@@ -19,7 +19,7 @@ type reviewIn struct {
 	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
 	OutputsDir       tool.Path `json:"outputs_dir" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
 	PerspectiveIDs   []string  `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
-	MaxFailures      int       `json:"max_failures" jsonschema:"most outputs that retry_directives and the sample name; all are judged" min:"1" max:"500" default:"25"`
+	MaxFailures      int       `json:"max_failures,omitzero" jsonschema:"most outputs that retry_directives and the sample name; all are judged" min:"1" max:"500" default:"25"`
 	ReportPath       tool.Path `json:"report_path,omitzero" jsonschema:"absolute path to write the result to, in a folder that exists" writes:"true"`
 }
 
@@ -27,12 +27,12 @@ type retryPromptIn struct {
 	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
 	OutputsDir       tool.Path `json:"outputs_dir" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
 	PerspectiveIDs   []string  `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
-	MaxFailures      int       `json:"max_failures" jsonschema:"most prompts to make; all outputs are judged" min:"1" max:"500" default:"25"`
+	MaxFailures      int       `json:"max_failures,omitzero" jsonschema:"most prompts to make; all outputs are judged" min:"1" max:"500" default:"25"`
 }
 
 type checkIn struct {
 	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
-	MaxFindings      int       `json:"max_findings" jsonschema:"most findings to list; all are counted" min:"1" max:"10000" default:"100"`
+	MaxFindings      int       `json:"max_findings,omitzero" jsonschema:"most findings to list; all are counted" min:"1" max:"10000" default:"100"`
 }
 
 func waveTools(*Env) []*tool.Tool {

@@ -37,6 +37,7 @@ type task struct {
 	maxWords   int
 	sources    string // the title of the section that holds sources, "" for none
 	maxSources int
+	gaps       bool // gaps have a form of their own
 }
 
 func (a obedient) understand() (task, error) {
@@ -68,6 +69,8 @@ func (a obedient) understand() (task, error) {
 		case sourcesLimit.MatchString(text):
 			t.maxSources, _ = strconv.Atoi(sourcesLimit.FindStringSubmatch(text)[1])
 		case strings.HasPrefix(text, "The output is one Markdown document."):
+		case strings.HasPrefix(text, "The section Gaps lists what is still unknown"):
+			t.gaps = true
 		default:
 			return task{}, fmt.Errorf("a rule that an agent cannot understand: %s", text)
 		}
@@ -104,6 +107,11 @@ func (a obedient) write(t task) string {
 					b.WriteString(source + "\n" + a.pick("", "\n"))
 				}
 			}
+			continue
+		}
+		if t.gaps && isHeadingOf(heading, "Gaps") && left >= 4 {
+			left -= 4
+			b.WriteString("- (P" + a.pick("0", "1", "2", "3") + ") something unknown\n\n")
 			continue
 		}
 		left -= a.text(&b, min(left, a.rng.IntN(12)))

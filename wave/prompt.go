@@ -3,6 +3,7 @@ package wave
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -90,7 +91,7 @@ func prompt(p perspective.Perspective, r OutputResult) string {
 }
 
 // contractRules states the rules that a contract makes, in the order of
-// judgement.
+// judgement, and the form of gaps, which the pivot after the wave demands.
 func contractRules(c perspective.Contract) []string {
 	rules := []string{"The output is one Markdown document. Use no HTML tags and no HTML comments. Close every code fence that you open."}
 	sources := sourcesIndex(c)
@@ -105,6 +106,10 @@ func contractRules(c perspective.Contract) []string {
 	}
 	rules = append(rules, fmt.Sprintf("The whole output has at most %d words. Everything between white space counts as a word: "+
 		"heading marks, list marks, numbers, each URL.", most(c.MaxWords)))
+	if slices.Contains(c.Sections, "Gaps") {
+		rules = append(rules, "The section Gaps lists what is still unknown, one list item per gap, in the form `- (P1) text of the gap`: "+
+			"P0 for the most urgent, then P1, P2 and P3. It has no other list items.")
+	}
 	if sources < 0 {
 		return rules
 	}

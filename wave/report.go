@@ -75,7 +75,7 @@ func (r OutputResult) addTo(table *report.Table) {
 		if i == 0 {
 			table.Row(report.Fail, r.PerspectiveID, words, sources, f.summary(r), place)
 		} else {
-			table.Row(report.Fail, "", "", "", f.summary(r), place)
+			table.Row(report.None, "", "", "", f.summary(r), place)
 		}
 	}
 }
