@@ -109,7 +109,7 @@ func (b *blocks) match(c *cursor) int {
 	quotes := 0
 	for i := range b.containers {
 		if c.blank() {
-			return b.matchBlank(i, quotes)
+			return b.matchBlank(quotes)
 		}
 		switch box := &b.containers[i]; {
 		case box.quote:
@@ -127,27 +127,20 @@ func (b *blocks) match(c *cursor) int {
 	return len(b.containers)
 }
 
-// matchBlank is match for the containers from i on, in a line of which nothing
-// is left. Blank lines belong to list items, up to the next block quote; a list
-// item that has nothing in it yet they end. There is no loop, or blank lines in
-// deep lists would cost a thousand times their bytes.
-func (b *blocks) matchBlank(i, quotes int) int {
+// matchBlank is the number of containers that go on in a line of which nothing is
+// left after the marks of that many block quotes. Blank lines belong to list
+// items, up to the next block quote, but end an item that has nothing in it yet.
+// There is no loop, or blank lines in deep lists would cost a thousand times
+// their bytes.
+func (b *blocks) matchBlank(quotes int) int {
 	if quotes < len(b.quotes) {
 		return b.quotes[quotes]
 	}
 	n := len(b.containers)
-	if i < n && b.containers[n-1].empty {
+	if b.containers[n-1].empty {
 		return n - 1
 	}
 	return n
-}
-
-// skipQuote goes past a block quote's mark and the blank that may follow it.
-func (c *cursor) skipQuote() {
-	c.skipMark(1)
-	if c.indent() > 0 {
-		c.col++
-	}
 }
 
 // close ends all containers but the first n, and the open leaf if it was in one

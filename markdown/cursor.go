@@ -1,5 +1,7 @@
 package markdown
 
+import "bytes"
+
 // cursor is a place in a line, in columns, so that a tab can be used up in
 // parts: what counts is how far it is to the next byte that is no space or tab.
 type cursor struct {
@@ -8,6 +10,8 @@ type cursor struct {
 	col  int  // the column that has been reached
 	next int  // index of the next byte that is no space or tab
 	to   int  // its column
+
+	noBreak [3]int // by mark: index before which no thematic break begins
 }
 
 // skip goes to index i, at column col, and looks ahead from there.
@@ -41,3 +45,47 @@ func (c *cursor) blank() bool { return c.next == len(c.line) && !c.cut }
 func (c *cursor) indented() bool { return c.to-c.col >= 4 }
 
 func (c *cursor) rest() []byte { return c.line[c.next:] }
+
+// skipQuote goes past a block quote's mark and the blank that may follow it.
+func (c *cursor) skipQuote() {
+	c.skipMark(1)
+	if c.indent() > 0 {
+		c.col++
+	}
+}
+
+// skipListMark goes past a list mark of n bytes and the blanks that belong to
+// it, and returns by how much the item's content is indented.
+func (c *cursor) skipListMark(n int) int {
+	before := c.indent()
+	c.skipMark(n)
+	blanks := c.indent()
+	if blanks == 0 || blanks > 4 || c.blank() {
+		if blanks > 0 {
+			c.col++
+		}
+		return before + n + 1
+	}
+	c.col = c.to
+	return before + n + blanks
+}
+
+// isBreak tells whether the rest of the line is a thematic break. What one look
+// has found out serves the next, as in "- - - x" every mark asks. Where the line
+// is cut, what may be a list item is none.
+func (c *cursor) isBreak() bool {
+	rest := c.rest()
+	mark := bytes.IndexByte([]byte("-_*"), rest[0])
+	if mark < 0 || c.next < c.noBreak[mark] {
+		return false
+	}
+	if n := notInBreak(rest); n >= 0 {
+		c.noBreak[mark] = c.next + n
+		return false
+	}
+	if n, _ := listMark(rest); c.cut && n > 0 {
+		c.noBreak[mark] = len(c.line)
+		return false
+	}
+	return true
+}

@@ -79,6 +79,21 @@ func document(rnd *rand.Rand, lines int) string {
 	return doc
 }
 
+// crumbs are smaller than contents; what they add up to nobody has thought of.
+var crumbs = []string{
+	" ", " ", " ", "\n", "\n", "\n", "\n\n", "\r\n", "  ", "    ", "\t", ">", "> ", "- ", "-", "+", "*", "1.", "2) ", "#", "# ", "## ",
+	"```", "~~~", "`", "~", "<", "</", ">", "<a", "<div", "<!--", "-->", "<?", "?>", "<!X", "<![CDATA[", "]]>", "<pre>", "</pre>",
+	"[", "]", "]:", "[a]: ", "[a]: b\n", ":", "'", "\"", "(", ")", "=", "==", "---", "_", "\\", "a", "b", "x", "&", "/", "0", "10",
+}
+
+func soup(rnd *rand.Rand) string {
+	var b strings.Builder
+	for range 1 + rnd.IntN(60) {
+		b.WriteString(crumbs[rnd.IntN(len(crumbs))])
+	}
+	return b.String()
+}
+
 // containers are a mark that opens one, and what continues it.
 var containers = [][2]string{
 	{"> ", "> "}, {">", ">"}, {"- ", "  "}, {"*\t", "\t"}, {"+    ", "     "}, {"1. ", "   "}, {"2) ", "   "}, {"   10. ", "       "},

@@ -110,7 +110,7 @@ func goldmarkVerdict(doc string) verdict {
 }
 
 func TestAgreesWithGoldmark(t *testing.T) {
-	docs := corpus(t, 2, 11)
+	docs := corpus(t, 2, 11, *documents)
 	verdicts := make([]verdict, len(docs))
 	for i, doc := range docs {
 		verdicts[i] = goldmarkVerdict(doc)

@@ -78,7 +78,9 @@ func isFenceClose(b []byte, c byte, n int, cut bool) bool {
 }
 
 // isSetextUnderline tells whether b can underline a paragraph.
-func isSetextUnderline(b []byte) bool { return onlyBlanks(b[run(b, b[0]):]) }
+func isSetextUnderline(b []byte) bool {
+	return (b[0] == '=' || b[0] == '-') && onlyBlanks(b[run(b, b[0]):])
+}
 
 // ThematicBreak tells whether a line, white space before it ignored, has the
 // form of a thematic break: three or more of one of -, _ and *, with nothing but

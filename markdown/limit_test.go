@@ -156,11 +156,13 @@ func TestMemory(t *testing.T) {
 		text string
 	}{
 		{"a line of 100 MiB", 100 << 20, "words and words "},
-		{"100 MiB of marks", 100 << 20, "#"},
-		{"100 MiB of quotes", 100 << 20, ">"},
-		{"100 MiB of list marks", 100 << 20, "- "},
-		{"100 MiB of deep lists", 100 << 20, strings.Repeat("- ", 2000) + "x\n\n"},
-		{"100 MiB without a line feed", 100 << 20, "# a\r"},
+		{"20 MiB of marks", 20 << 20, "#"},
+		{"20 MiB of quotes", 20 << 20, ">"},
+		{"20 MiB of list marks", 20 << 20, "- "},
+		{"20 MiB of deep lists", 20 << 20, strings.Repeat("- ", 2000) + "x\n\n"},
+		{"20 MiB without a line feed", 20 << 20, "# a text of some words\r"},
+		{"a paragraph of 20 MiB", 20 << 20, "words\n"},
+		{"a definition of 20 MiB", 20 << 20, "[a]: b 'c\nd\n"},
 		{"a file of 1 GiB", 1 << 30, string(output(850, false))},
 	}
 	for _, test := range tests {
@@ -170,11 +172,12 @@ func TestMemory(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			lines := 0
+			lines, passages := 0, 0
 			var s markdown.Scanner
 			_, err := s.Scan(&endless{text: bytes.Repeat([]byte(test.text), 4096/len(test.text)+1), left: test.size}, markdown.Events{
 				Heading: func(markdown.Heading) bool { return true },
 				Line:    func(markdown.Line) { lines++ },
+				Passage: func(markdown.Passage) { passages++ },
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -4,89 +4,37 @@ package markdown
 // first matched containers: it opens the blocks that begin there, or adds the
 // text to a paragraph.
 func (b *blocks) open(c *cursor, matched int) (in Place, level int) {
-	inParagraph := b.leaf == paragraph && matched == len(b.containers)
-	lazy := b.leaf == paragraph && !inParagraph
+	var to text
+	if b.leaf == paragraph {
+		to = ownText
+		if matched < len(b.containers) {
+			to = lazyText
+		}
+	}
 	item := false
-	var noBreak [3]int // index before which no thematic break begins, by mark
-	for {
-		if c.indented() {
-			if inParagraph || lazy {
-				break
+	for !c.indented() {
+		if in, level, ok := b.openLeaf(c, matched, to); ok {
+			if item {
+				in = InText
 			}
+			return in, level
+		}
+		if matched == MaxDepth || !b.openContainer(c, matched, to) {
+			break
+		}
+		item = item || !b.containers[matched].quote
+		matched++
+		to = newText
+		if c.blank() {
+			return InText, 0
+		}
+	}
+	if to == newText {
+		if c.indented() {
 			b.begin(indentedCode, matched)
 			b.passages.add(c.rest())
 			return InText, 0
 		}
-		rest := c.rest()
-		switch rest[0] {
-		case '>':
-			if matched < MaxDepth {
-				b.push(container{quote: true}, matched)
-				c.skipQuote()
-				matched++
-				inParagraph, lazy = false, false
-				if c.blank() {
-					return InText, 0
-				}
-				continue
-			}
-		case '#':
-			if level := headingLevel(rest); level > 0 {
-				b.begin(noLeaf, matched)
-				b.title = headingText(rest, level, c.cut)
-				if matched > 0 {
-					b.passages.add(b.title)
-					return InText, 0
-				}
-				b.passages.flush()
-				return InText, level
-			}
-		case '`', '~':
-			if n := fenceOpen(rest, c.cut); n > 0 {
-				b.begin(fencedCode, matched)
-				b.fence, b.fenceLen = rest[0], n
-				return place(InFence, item), 0
-			}
-		case '<':
-			kind := htmlKind(rest, c.cut)
-			if kind > 0 && (kind < htmlAnyTag || !inParagraph && !lazy) {
-				b.begin(htmlBlock, matched)
-				b.html = kind
-				return place(b.inHTML(c), item), 0
-			}
-		case '=':
-			if inParagraph && isSetextUnderline(rest) && !b.defs.only() {
-				b.endSetext()
-				return InText, 0
-			}
-		case '-', '_', '*', '+', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-			if inParagraph && rest[0] == '-' && isSetextUnderline(rest) && !b.defs.only() {
-				b.endSetext()
-				return InText, 0
-			}
-			if c.isBreak(&noBreak) {
-				b.begin(noLeaf, matched)
-				return InText, 0
-			}
-			n, value := listMark(rest)
-			if n == 0 || matched == MaxDepth {
-				break
-			}
-			if inParagraph && (value != 1 || onlyBlanks(rest[n:]) && !c.cut) {
-				break
-			}
-			b.push(container{indent: int32(c.skipListMark(n)), empty: true}, matched)
-			b.passages.beginItem(matched)
-			matched++
-			inParagraph, lazy, item = false, false, true
-			if c.blank() {
-				return InText, 0
-			}
-			continue
-		}
-		break
-	}
-	if !inParagraph && !lazy {
 		b.begin(paragraph, matched)
 		b.passages.beginParagraph()
 		b.defs.start(c.line[c.next])
@@ -95,57 +43,79 @@ func (b *blocks) open(c *cursor, matched int) (in Place, level int) {
 	return InText, 0
 }
 
-// place is where a line lies that opens a block, which may be the first of an
-// item that begins in the same line.
-func place(in Place, item bool) Place {
-	if item {
-		return InText
-	}
-	return in
-}
+// text is what the rest of a line is, if it begins no block.
+type text uint8
 
-// isBreak tells whether the rest of the line is a thematic break. What one look
-// has found out serves the next, as in "- - - x" every mark asks.
-func (c *cursor) isBreak(noBreak *[3]int) bool {
+const (
+	newText  text = iota // the beginning of a paragraph, or indented code
+	ownText              // a line of the open paragraph
+	lazyText             // likewise, though marks of its containers are missing
+)
+
+// openLeaf opens the leaf that the rest of the line begins, if it begins one, in
+// the innermost of the first n containers.
+func (b *blocks) openLeaf(c *cursor, n int, to text) (in Place, level int, ok bool) {
 	rest := c.rest()
-	var i int
 	switch rest[0] {
-	case '-':
-	case '_':
-		i = 1
-	case '*':
-		i = 2
-	default:
-		return false
+	case '#':
+		if level := headingLevel(rest); level > 0 {
+			b.begin(noLeaf, n)
+			b.title = headingText(rest, level, c.cut)
+			if n > 0 {
+				b.passages.add(b.title)
+				return InText, 0, true
+			}
+			b.passages.flush()
+			return InText, level, true
+		}
+	case '`', '~':
+		if length := fenceOpen(rest, c.cut); length > 0 {
+			b.begin(fencedCode, n)
+			b.fence, b.fenceLen = rest[0], length
+			return InFence, 0, true
+		}
+	case '<':
+		if kind := htmlKind(rest, c.cut); kind > 0 && (kind != htmlAnyTag || to == newText) {
+			b.begin(htmlBlock, n)
+			b.html = kind
+			return b.inHTML(c), 0, true
+		}
+	case '=', '-', '_', '*':
+		if to == ownText && isSetextUnderline(rest) && !b.defs.only() {
+			b.passages.dropHeading()
+			b.endLeaf()
+			return InText, 0, true
+		}
+		if c.isBreak() {
+			b.begin(noLeaf, n)
+			return InText, 0, true
+		}
 	}
-	if c.next < noBreak[i] {
-		return false
-	}
-	if n := notInBreak(rest); n >= 0 {
-		noBreak[i] = c.next + n
-		return false
-	}
-	if n, _ := listMark(rest); c.cut && n > 0 {
-		noBreak[i] = len(c.line)
-		return false
-	}
-	return true
+	return InText, 0, false
 }
 
-// skipListMark goes past a list mark of n bytes and the blanks that belong to
-// it, and returns by how much the item's content is indented.
-func (c *cursor) skipListMark(n int) int {
-	before := c.indent()
-	c.skipMark(n)
-	blanks := c.indent()
-	if blanks == 0 || blanks > 4 || c.blank() {
-		if blanks > 0 {
-			c.col++
+// openContainer opens the container that the rest of the line begins, if it
+// begins one, inside the first n, and moves past its mark.
+func (b *blocks) openContainer(c *cursor, n int, to text) bool {
+	rest := c.rest()
+	switch rest[0] {
+	case '>':
+		b.push(container{quote: true}, n)
+		c.skipQuote()
+		return true
+	case '-', '+', '*', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		length, value := listMark(rest)
+		if length == 0 {
+			return false
 		}
-		return before + n + 1
+		if to == ownText && (value != 1 || onlyBlanks(rest[length:]) && !c.cut) {
+			return false
+		}
+		b.push(container{indent: int32(c.skipListMark(length)), empty: true}, n)
+		b.passages.beginItem(n)
+		return true
 	}
-	c.col = c.to
-	return before + n + blanks
+	return false
 }
 
 // addText adds the rest of the line to the open paragraph.
@@ -169,12 +139,7 @@ func (b *blocks) endText() {
 	}
 }
 
-// endSetext ends a paragraph that turned out to be a setext heading.
-func (b *blocks) endSetext() {
-	b.passages.dropHeading()
-	b.endLeaf()
-}
-
+// inFence takes a line of the open fenced code.
 func (b *blocks) inFence(c *cursor) Place {
 	if !c.indented() && isFenceClose(c.rest(), b.fence, b.fenceLen, c.cut) {
 		b.leaf = noLeaf

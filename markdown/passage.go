@@ -55,7 +55,7 @@ func (p *passages) beginParagraph() {
 
 // add takes a line of text, code or HTML.
 func (p *passages) add(line []byte) {
-	if p.kind == noPassage {
+	if p.kind == noPassage || len(p.text) >= MaxLine {
 		return
 	}
 	line = bytes.TrimSpace(line)
@@ -68,8 +68,7 @@ func (p *passages) add(line []byte) {
 	case p.kind == paragraphPassage:
 		p.line = p.number
 	}
-	line = line[:min(len(line), max(0, MaxLine-len(p.text)))]
-	p.text = append(p.text, line...)
+	p.text = append(p.text, line[:min(len(line), MaxLine-len(p.text))]...)
 }
 
 // dropParagraph takes back what the open paragraph has added.

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	documents = flag.Int("documents", 3000, "number of random documents that each referee judges")
+	documents = flag.Int("documents", 3000, "number of random documents that the referees judge")
 	crossAll  = flag.Bool("crossall", false, "let each referee judge all crossings of containers and blocks, not a sample")
 )
 
@@ -98,8 +98,8 @@ func listed(known []difference, doc string) bool {
 }
 
 // corpus is the examples of the specification, one in every stride of the
-// crossings, and generated documents.
-func corpus(t *testing.T, seed uint64, stride int) []string {
+// crossings, and random documents.
+func corpus(t *testing.T, seed uint64, stride, random int) []string {
 	t.Helper()
 	docs := specExamples(t)
 	for i, doc := range crossings() {
@@ -108,8 +108,12 @@ func corpus(t *testing.T, seed uint64, stride int) []string {
 		}
 	}
 	rnd := rand.New(rand.NewPCG(seed, 0))
-	for range *documents {
-		docs = append(docs, document(rnd, 12))
+	for i := range random {
+		if i%3 == 0 {
+			docs = append(docs, soup(rnd))
+		} else {
+			docs = append(docs, document(rnd, 12))
+		}
 	}
 	return docs
 }

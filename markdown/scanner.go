@@ -74,7 +74,10 @@ func (s *Scanner) Scan(r io.Reader, on Events) (words int, err error) {
 	s.on = Events{}
 	s.in.reset(nil)
 	s.blocks.reset(nil)
-	return s.words.total(), err
+	if err != nil {
+		return 0, err
+	}
+	return s.words.total(), nil
 }
 
 func (s *Scanner) scan() error {

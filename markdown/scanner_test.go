@@ -1,6 +1,7 @@
 package markdown_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -47,6 +48,12 @@ func TestHeadings(t *testing.T) {
 		{"setext headings are none", "a\n===\n# b\n", "3 1 b\n"},
 		{"definition has nothing to underline", "[a]: b\n===\n<a>\n# c\n", "4 1 c\n"},
 		{"text after a definition is underlined", "[a]: b\nc\n===\n<a>\n# d\n", ""},
+		{"longest label", "[" + strings.Repeat("é", 999) + "]: b\n===\n<a>\n# c\n", "4 1 c\n"},
+		{"label too long for a definition", "[" + strings.Repeat("é", 1000) + "]: b\n===\n<a>\n# c\n", ""},
+		{"item of a definition goes on after blank lines", "- [a]: b\n\n\n  # c\n", ""},
+		{"empty item ends at a blank line", "-\n\n  # a\n", "3 1 a\n"},
+		{"ten digits are no number", "1234567890. # a\n\n            # b\n# c\n", "4 1 c\n"},
+		{"only 1 interrupts a paragraph", "a\n2. b\n\n   # c\n\nd\n1. e\n\n   # f\n", "4 1 c\n"},
 		{"line ends", "# a\r# b\r\n# c\n\r# d", "1 1 a\n2 1 b\n3 1 c\n5 1 d\n"},
 		{"byte-order mark", "\ufeff# a\n\ufeff# b\n", "1 1 a\n"},
 		{"NUL is text", "# \x00a\n\x00# b\n", "1 1 \x00a\n"},
@@ -61,4 +68,55 @@ func TestHeadings(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestScanReturnsTheReadersError(t *testing.T) {
+	broken := errors.New("broken")
+	long := strings.Repeat("x", 2*markdown.MaxLine)
+	for _, text := range []string{"", "a", "# a\n", long} {
+		var s markdown.Scanner
+		_, err := s.Scan(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), markdown.Events{})
+		if err != broken {
+			t.Errorf("after %d bytes: error %v, want %v", len(text), err, broken)
+		}
+		n, err := s.Scan(strings.NewReader("a b"), markdown.Events{})
+		if n != 2 || err != nil {
+			t.Errorf("the next scan has %d words and error %v, want 2 and none", n, err)
+		}
+	}
+	var s markdown.Scanner
+	if _, err := s.Scan(stuckReader{}, markdown.Events{}); err != io.ErrNoProgress {
+		t.Errorf("a reader that gives nothing: error %v, want %v", err, io.ErrNoProgress)
+	}
+}
+
+type stuckReader struct{}
+
+func (stuckReader) Read([]byte) (int, error) { return 0, nil }
+
+func ExampleScanner_Scan() {
+	output := `# Findings
+Tides are predictable.
+
+` + "```" + `
+## Sources
+` + "```" + `
+
+## Sources
+- https://example.org/tides
+`
+	var s markdown.Scanner
+	words, err := s.Scan(strings.NewReader(output), markdown.Events{
+		Heading: func(h markdown.Heading) bool {
+			fmt.Printf("line %d: %s\n", h.Line, h.Text)
+			return string(h.Text) == "Sources"
+		},
+		Line: func(l markdown.Line) { fmt.Printf("line %d: %s\n", l.Number, l.Text) },
+	})
+	fmt.Println(words, "words,", err)
+	// Output:
+	// line 1: Findings
+	// line 8: Sources
+	// line 9: - https://example.org/tides
+	// 13 words, <nil>
 }
