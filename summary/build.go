@@ -1,0 +1,114 @@
+package summary
+
+import (
+	"context"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/run"
+)
+
+// Mode says where summaries come from.
+type Mode string
+
+// The modes.
+const (
+	Fixture  Mode = "fixture"  // given as files
+	Generate Mode = "generate" // made from the wave outputs by rule
+)
+
+// Request says what [Build] builds. Paths are absolute, and "" is the default,
+// which the manifest gives.
+type Request struct {
+	ManifestPath        string
+	PerspectivesPath    string
+	CitationsPath       string
+	Mode                Mode
+	FixtureSummariesDir string // holds <perspective id>.md for each perspective; mode Fixture only
+	SummaryPackPath     string
+	SummariesDir        string
+	Reason              string // for the audit line
+	DryRun              bool   // check everything, write nothing
+	// Progress hears how many summaries have been checked; nil when nobody
+	// listens. It may be called from several goroutines.
+	Progress func(done, total int)
+}
+
+// Result is the result of [Build].
+type Result struct {
+	OK              codec.True `json:"ok"`
+	SummaryPackPath string     `json:"summary_pack_path" jsonschema:"absolute path of the pack"`
+	SummariesDir    string     `json:"summaries_dir" jsonschema:"absolute path of the folder of the summaries"`
+	SummaryCount    int        `json:"summary_count" jsonschema:"how many summaries the pack has"`
+	InputsDigest    string     `json:"inputs_digest" jsonschema:"over manifest, perspectives, validated citations and the bytes of the summaries"`
+	DryRun          bool       `json:"dry_run,omitzero" jsonschema:"true when nothing was written, because dry_run asked for that"`
+
+	plan *plan
+}
+
+// Build is the tool deep_research_summary_pack_build. It checks everything under
+// the run's lock before it writes anything; what it writes lands together, the
+// pack last. A refusal leaves the files of the last build as they were.
+//
+// What a summary or the pool does not meet is RAW_URL_NOT_ALLOWED, UNKNOWN_CID
+// or SIZE_CAP_EXCEEDED. Beyond these it returns NOT_FOUND, READ_FAILED,
+// INVALID_JSON, SCHEMA_VALIDATION_FAILED (also for a document without
+// perspectives), PATH_NOT_ALLOWED for a target that is not its own, INVALID_ARGS
+// for two targets that are one, LOCK_HELD, CANCELLED and WRITE_FAILED.
+func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
+	r, err := run.Open(ctx, req.ManifestPath, "limits.max_summary_kb", "limits.max_total_summary_kb")
+	if err != nil {
+		return Result{}, err
+	}
+	defer r.Close()
+	if req.DryRun {
+		p, err := newPlan(ctx, r, r.Manifest(), req)
+		if err != nil {
+			return Result{}, err
+		}
+		_, err = p.pack(r.ID(), clock.Stamp())
+		return p.result(), err
+	}
+	var p *plan
+	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		manifest, err := u.Manifest()
+		if err != nil {
+			return err
+		}
+		if p, err = newPlan(ctx, r, manifest, req); err != nil {
+			return err
+		}
+		return p.write(u, manifest.ID())
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	return p.result(), nil
+}
+
+// write stages the summaries, and the pack after them.
+func (p *plan) write(u *run.Update, runID string) error {
+	pack, err := p.pack(runID, u.Now())
+	if err != nil {
+		return err
+	}
+	for _, s := range p.made {
+		if err := u.Write(p.summaryName(s.id), s.data); err != nil {
+			return err
+		}
+	}
+	if err := u.Write(p.packName, pack); err != nil {
+		return err
+	}
+	u.Audit("summary_pack_build", tidegate.D("reason", strings.TrimSpace(p.req.Reason), "mode", p.req.Mode,
+		"summary_count", len(p.made), "inputs_digest", p.digest))
+	return nil
+}
+
+func (p *plan) result() Result {
+	return Result{
+		SummaryPackPath: p.packPath, SummariesDir: p.summariesPath, SummaryCount: len(p.made), InputsDigest: p.digest,
+		DryRun: p.req.DryRun, plan: p,
+	}
+}

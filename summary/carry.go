@@ -1,0 +1,199 @@
+package summary
+
+import (
+	"bytes"
+	"unicode"
+)
+
+// carrier turns passages of a wave output into text that a summary may hold:
+// citations that the pool has stay, URLs that it maps become citations, and all
+// other URLs and citations go.
+type carrier struct {
+	pool            *Pool
+	urls, citations int // how many went
+}
+
+// carry is a passage on one line, and the first cid that it carries, nil when
+// it carries none. The text is nil when nothing is left of the passage.
+func (c *carrier) carry(passage []byte) (text, cid []byte) {
+	line := bytes.Join(bytes.Fields(passage), []byte(" "))
+	before := *c
+	// What is removed leaves a gap. Closing it can make a URL or a citation of
+	// what stood on its two sides; then the gap stays.
+	for _, close := range []bool{true, false} {
+		*c = before
+		text, cid = c.rewrite(line, close)
+		if cid == nil && *c != before && !bytes.ContainsFunc(text, isWord) {
+			return nil, nil // only marks are left
+		}
+		if c.clean(text) {
+			return text, cid
+		}
+	}
+	return nil, nil
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+func (c *carrier) clean(text []byte) bool {
+	h := newHygiene(c.pool)
+	h.whole(text)
+	return h.fault("") == nil
+}
+
+func (c *carrier) rewrite(line []byte, close bool) (text, cid []byte) {
+	out := make([]byte, 0, len(line)+64)
+	urls := newURLFinder(line)
+	url, hasURL := urls.next(0)
+	citation, hasCitation := nextCitation(line, 0)
+	at := 0
+	for hasURL || hasCitation {
+		isCitation := hasCitation && (!hasURL || citation.start < url.start)
+		piece, stands := citation, []byte(nil)
+		if isCitation {
+			stands = c.kept(citation.cid(line))
+		} else {
+			piece, stands = c.resolved(line, url)
+		}
+		out = append(out, line[at:piece.start]...)
+		if !isCitation && close {
+			out, piece.end = unwrap(out, line, piece)
+		}
+		switch {
+		case stands != nil:
+			out = cite(out, stands)
+			if cid == nil {
+				cid = stands
+			}
+		case close:
+			out, piece.end = closeGap(out, line, piece.end)
+		default:
+			out = append(out, ' ')
+		}
+		at = piece.end
+		if hasURL && url.start < at {
+			url, hasURL = urls.next(at)
+		}
+		if hasCitation && citation.start < at {
+			citation, hasCitation = nextCitation(line, at)
+		}
+	}
+	return bytes.TrimSpace(append(out, line[at:]...)), cid
+}
+
+// kept is cid when a summary may cite it, else nil.
+func (c *carrier) kept(cid []byte) []byte {
+	if c.pool.has(cid) && citable(cid) {
+		return cid
+	}
+	c.citations++
+	return nil
+}
+
+// resolved is a URL as it should be read, with or without the punctuation at its
+// end, and the cid that stands for it, nil when none does.
+func (c *carrier) resolved(line []byte, url span) (span, []byte) {
+	trimmed := trimURL(line, url)
+	for _, candidate := range []span{url, trimmed} {
+		if ref := c.pool.urls.find(candidate.of(line)); ref != 0 {
+			return candidate, c.pool.ids.text(ref)
+		}
+	}
+	c.urls++
+	return trimmed, nil
+}
+
+// cite appends a citation. One that repeats the last one is left out: a link
+// often shows the URL that it leads to.
+func cite(out, cid []byte) []byte {
+	mark := append(append(append([]byte{}, citationMark...), cid...), ']')
+	if bytes.HasSuffix(bytes.TrimSuffix(out, []byte(" ")), mark) {
+		return bytes.TrimSuffix(out, []byte(" "))
+	}
+	return append(out, mark...)
+}
+
+// closeGap closes the gap between what was written and what follows from at:
+// brackets that hold nothing any more go, and so does a blank before punctuation.
+// It says where the text goes on.
+func closeGap(out, line []byte, at int) ([]byte, int) {
+	before := bytes.TrimSuffix(out, []byte(" "))
+	for at < len(line) && line[at] == ' ' {
+		at++
+	}
+	if n := len(before) - 1; n >= 0 && at < len(line) {
+		pair := string([]byte{before[n], line[at]})
+		if pair == "()" || pair == "[]" || pair == "<>" {
+			return closeGap(before[:n], line, at+1)
+		}
+		if bytes.IndexByte([]byte(",.;:!?)"), line[at]) >= 0 {
+			return before, at
+		}
+	}
+	return append(before, ' '), at
+}
+
+// unwrap takes away what is around a URL for its sake: the marks of an autolink,
+// the syntax of a link, of which only the text stays, and parentheses that hold
+// nothing else. Out is what was written before the URL, and the result says
+// where the text goes on after it.
+func unwrap(out, line []byte, url span) ([]byte, int) {
+	if bytes.HasSuffix(out, []byte("<")) && bytes.HasPrefix(line[url.end:], []byte(">")) {
+		out, url.end = out[:len(out)-1], url.end+1
+	}
+	text, isLink := bytes.CutSuffix(out, []byte("]("))
+	if !isLink {
+		if bytes.HasSuffix(out, []byte("(")) && bytes.HasPrefix(line[url.end:], []byte(")")) {
+			return out[:len(out)-1], url.end + 1
+		}
+		return out, url.end
+	}
+	end, open := linkEnd(line, url.end), openingBracket(text)
+	if end < 0 || open < 0 {
+		return out, url.end
+	}
+	label := bytes.Clone(text[open+1:])
+	if open > 0 && out[open-1] == '!' {
+		open--
+	}
+	return append(append(out[:open], label...), ' '), end
+}
+
+// linkEnd is where a link ends whose destination ends at from: after an
+// optional title and the closing parenthesis. It is -1 for what is no link.
+func linkEnd(line []byte, from int) int {
+	rest := bytes.TrimLeftFunc(line[from:], unicode.IsSpace)
+	if len(rest) > 1 && len(rest) < len(line[from:]) && bytes.IndexByte([]byte(`"'(`), rest[0]) >= 0 {
+		closing := rest[0]
+		if closing == '(' {
+			closing = ')'
+		}
+		n := bytes.IndexByte(rest[1:], closing)
+		if n < 0 {
+			return -1
+		}
+		rest = bytes.TrimLeftFunc(rest[1+n+1:], unicode.IsSpace)
+	}
+	if len(rest) == 0 || rest[0] != ')' {
+		return -1
+	}
+	return len(line) - len(rest) + 1
+}
+
+// openingBracket is the index of the bracket that opens the link text which
+// ends text, -1 when there is none.
+func openingBracket(text []byte) int {
+	depth := 0
+	for i := len(text) - 1; i >= 0; i-- {
+		switch text[i] {
+		case ']':
+			depth++
+		case '[':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		}
+	}
+	return -1
+}

@@ -1,0 +1,86 @@
+package summary
+
+import "strings"
+
+// FindURLs lists the raw URLs of a text, trimmed.
+func FindURLs(text string) []string {
+	var found []string
+	finder := newURLFinder([]byte(text))
+	for at := 0; ; {
+		url, ok := finder.next(at)
+		if !ok {
+			return found
+		}
+		url = trimURL([]byte(text), url)
+		found = append(found, text[url.start:url.end])
+		at = url.end
+	}
+}
+
+// FindCitations lists what stands between the brackets of the citations of a
+// text.
+func FindCitations(text string) []string {
+	var found []string
+	for at := 0; ; {
+		citation, ok := nextCitation([]byte(text), at)
+		if !ok {
+			return found
+		}
+		found = append(found, string(citation.cid([]byte(text))))
+		at = citation.end
+	}
+}
+
+// URLKey is urlKey.
+func URLKey(url string) string { return urlKey(url) }
+
+// CIDs lists the ids that may be cited, in byte order, with a star after the
+// paywalled ones.
+func (p *Pool) CIDs() []string {
+	cids := []string{}
+	for _, ref := range p.ids.sorted() {
+		cid := string(p.ids.text(ref))
+		if p.paywalled([]byte(cid)) {
+			cid += "*"
+		}
+		cids = append(cids, cid)
+	}
+	return cids
+}
+
+// CIDOf is the cid that stands for a URL, "" when none does.
+func (p *Pool) CIDOf(url string) string {
+	ref := p.urls.find([]byte(url))
+	if ref == 0 {
+		return ""
+	}
+	return string(p.ids.text(ref))
+}
+
+// Has is has.
+func (p *Pool) Has(cid string) bool { return p.has([]byte(cid)) }
+
+// Carry is the text that a generated summary carries of a passage.
+func (p *Pool) Carry(passage string) string {
+	text, _ := (&carrier{pool: p}).carry([]byte(passage))
+	return string(text)
+}
+
+// Clean reports whether a text has no raw URL and no unknown citation.
+func (p *Pool) Clean(text string) bool { return (&carrier{pool: p}).clean([]byte(text)) }
+
+// Stream is the fault of a text that is read in windows.
+func (p *Pool) Stream(text string) error {
+	h := newHygiene(p)
+	if err := h.stream(strings.NewReader(text)); err != nil {
+		return err
+	}
+	return h.fault("p")
+}
+
+// Whole is the fault of a text that is in memory.
+func (p *Pool) Whole(text string) error {
+	h := newHygiene(p)
+	h.whole([]byte(text))
+	return h.fault("p")
+}

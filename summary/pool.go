@@ -1,0 +1,104 @@
+package summary
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Pool is what a build knows of the citations: the ids that may be cited, which
+// are those with a line whose status is valid or paywalled, and, where a build
+// asks for them, the URLs that stand for them.
+type Pool struct {
+	ids  idSet
+	urls *urlIndex // nil when no URLs were asked for
+}
+
+// ReadPool reads a citation pool, JSON lines of citation.v1, as a stream. It
+// uses cid and status: a line without a string in both, or with a blank cid, is
+// skipped. Every other known field must have its type where it is there.
+//
+// It returns INVALID_JSON and SCHEMA_VALIDATION_FAILED with the number of the
+// line, and READ_FAILED; path names the pool in their details.
+func ReadPool(r io.Reader, path string, withURLs bool) (*Pool, error) {
+	p := &Pool{}
+	if withURLs {
+		p.urls = &urlIndex{refs: map[string]urlRef{}}
+	}
+	names := make([]string, len(citationFields))
+	for i, f := range citationFields {
+		names[i] = f.name
+	}
+	err := codec.EachLine(r, names, func(number int, members []codec.LineMember) error {
+		return p.line(path, number, members)
+	})
+	var (
+		syntax *codec.SyntaxError
+		typed  *tidegate.Error
+	)
+	switch {
+	case err == nil:
+		return p, nil
+	case errors.As(err, &syntax):
+		return nil, tidegate.Errorf(tidegate.InvalidJSON, tidegate.D("citations_path", path, "line_number", syntax.Line), "%s is not JSON: %w", path, syntax)
+	case errors.As(err, &typed):
+		return nil, err
+	}
+	return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("citations_path", path), "%s cannot be read to its end: %w", path, err)
+}
+
+func (p *Pool) line(path string, number int, members []codec.LineMember) error {
+	cid, status := members[fieldCID], members[fieldStatus]
+	if cid.Kind != codec.String || status.Kind != codec.String || len(bytes.TrimSpace(cid.Text)) == 0 {
+		return nil
+	}
+	for i, f := range citationFields {
+		if kind := members[i].Kind; kind != f.kind && kind != codec.Absent && kind != codec.Null {
+			return tidegate.Errorf(tidegate.SchemaValidationFailed,
+				tidegate.D("path", "$."+f.name, "citations_path", path, "line_number", number),
+				"$.%s in line %s must be of type %v, got %v", f.name, strconv.Itoa(number), f.kind, kind)
+		}
+	}
+	var rank byte
+	switch string(status.Text) {
+	case citationValid:
+		rank = statusValid
+	case citationPaywalled:
+		rank = statusPaywalled
+	default:
+		return nil
+	}
+	ref, err := p.ids.add(cid.Text, rank)
+	if err != nil {
+		return err
+	}
+	if p.urls != nil && citable(cid.Text) {
+		for rank, field := range []int{fieldNormalizedURL, fieldURL, fieldURLOriginal} {
+			if url := members[field]; url.Kind == codec.String {
+				p.urls.add(url.Text, ref, byte(rank))
+			}
+		}
+	}
+	return nil
+}
+
+// has reports whether an id may be cited.
+func (p *Pool) has(cid []byte) bool { return p.ids.find(cid) != 0 }
+
+// paywalled reports whether no record says that a cited id is valid.
+func (p *Pool) paywalled(cid []byte) bool {
+	ref := p.ids.find(cid)
+	return ref != 0 && p.ids.status(ref) == statusPaywalled
+}
+
+// citable reports whether an id can stand between [@ and ] in a summary: it
+// must end where the citation ends, and bring no raw URL with it.
+func citable(cid []byte) bool {
+	urls := newURLFinder(cid)
+	_, isURL := urls.next(0)
+	return !isURL && !bytes.ContainsAny(cid, "]\r\n")
+}
