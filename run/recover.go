@@ -19,8 +19,8 @@ type RecoverResult struct {
 }
 
 // Recover ends what a killed process left undone: a write whose record was whole
-// is finished, any other is undone. Every tool does the same before it writes;
-// this is for a person who wants it done now. It returns the errors of [Open]
+// is finished, any other is undone and cleared away. Every tool does the same
+// before it writes; this is for a person who wants it done now. It returns the errors of [Open]
 // and [Run.Update].
 func Recover(ctx context.Context, clock Clock, manifestPath string) (RecoverResult, error) {
 	r, err := Open(ctx, manifestPath)
@@ -28,7 +28,7 @@ func Recover(ctx context.Context, clock Clock, manifestPath string) (RecoverResu
 		return RecoverResult{}, err
 	}
 	defer r.Close()
-	out := RecoverResult{RunID: r.ID(), Root: r.Root(), RevisionBefore: r.manifest.Revision()}
+	out := RecoverResult{RunID: r.ID(), Root: r.Root(), RevisionBefore: r.found, Interrupted: r.finished}
 	if _, err := fs.Stat(r.folder.FS(), ".tidegate-tx"); err == nil {
 		out.Interrupted = true
 	}

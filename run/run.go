@@ -2,8 +2,10 @@ package run
 
 import (
 	"context"
+	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -19,6 +21,8 @@ type Run struct {
 	manifest Manifest
 	layout   Layout
 	folder   *artifact.Folder
+	found    int64 // revision before an interrupted write was finished
+	finished bool  // there was one
 }
 
 // Open opens the run of the manifest at an absolute path. Reading is tolerant:
@@ -30,6 +34,10 @@ type Run struct {
 // manifest_path in their details, SCHEMA_VALIDATION_FAILED with the path of the
 // field, and NOT_FOUND with run_root when the folder that the manifest names is
 // not there.
+//
+// A write that a killed process had committed but not finished is finished
+// first, so that who looks at a run to see how to go on does not do the same
+// step twice.
 func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error) {
 	if err := CheckPath("manifest_path", manifestPath); err != nil {
 		return nil, err
@@ -46,9 +54,35 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	if r.folder, err = artifact.Open(ctx, "run_root", root); err != nil {
 		return nil, err
 	}
+	r.found = r.manifest.Revision()
+	if r.finished = r.finishInterrupted(ctx); r.finished {
+		if data, err = artifact.ReadFile(ctx, "manifest_path", manifestPath); err == nil {
+			r.manifest, err = r.parseManifest(data)
+		}
+		if err != nil {
+			r.Close()
+			return nil, err
+		}
+	}
 	r.layout = layoutOf(root, r.manifest.doc.Get("artifacts").Get("paths"))
 	r.name = nameIn(root, manifestPath)
 	return r, nil
+}
+
+// finishInterrupted lets the lock end a committed write that nobody is working
+// on any more, and reports whether something may have changed. Where the folder
+// cannot be locked it is read as it is. A lease of the earlier system is no
+// obstacle: who committed the write held the lock.
+func (r *Run) finishInterrupted(ctx context.Context) bool {
+	if _, err := fs.Stat(r.folder.FS(), ".tidegate-tx/record"); err != nil {
+		return false
+	}
+	afterEveryLease := func() time.Time { return time.Unix(1<<40, 0) }
+	lock, err := r.folder.Lock(ctx, afterEveryLease)
+	if err == nil {
+		lock.Unlock()
+	}
+	return true
 }
 
 func (r *Run) parseManifest(data []byte) (Manifest, error) {

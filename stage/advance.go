@@ -93,6 +93,9 @@ func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResu
 		if err != nil {
 			return err
 		}
+		if err := notMovedSince(r.Manifest(), m); err != nil {
+			return err
+		}
 		if v, err = decide(r, m, g, in); err != nil {
 			return err
 		}
@@ -106,6 +109,17 @@ func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResu
 		return AdvanceResult{}, err
 	}
 	return v.result(next.Revision(), false), nil
+}
+
+// notMovedSince returns REVISION_MISMATCH when another process moved the run
+// between the call and the lock: of two callers who want the run out of one
+// stage the second must not move it out of the next.
+func notMovedSince(seen, now run.Manifest) error {
+	if seen.Stage() == now.Stage() && len(seen.History()) == len(now.History()) {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.D("expected", seen.Revision(), "got", now.Revision()),
+		"another caller moved the run from %s to %s meanwhile", seen.Stage(), now.Stage())
 }
 
 // ownGates returns PATH_NOT_ALLOWED unless path is the run's own gates file: a

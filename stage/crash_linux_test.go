@@ -1,0 +1,109 @@
+package stage_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/run"
+)
+
+// The calls at which the process is killed or the call fails: every one that
+// changes something on the disk, and those that make it durable.
+var crashCalls = []string{"openat", "write", "fsync", "renameat", "renameat2", "unlinkat", "mkdirat", "linkat", "flock", "ftruncate"}
+
+// TestRunContinuesToTheSameArtifactsWhereverItIsKilled runs the whole sequence
+// in another process under strace, which kills it at one call, or lets that
+// call fail, and then starts it again: the final artifacts must be those of a
+// run that nothing happened to, byte for byte. In the short form it tries a
+// tenth of the calls.
+func TestRunContinuesToTheSameArtifactsWhereverItIsKilled(t *testing.T) {
+	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
+		t.Skipf("strace cannot be used here: %v", err)
+	}
+	// Every attempt uses the same folder, because paths stand in the manifest.
+	dir := filepath.Join(t.TempDir(), "crash")
+	fresh := func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fresh()
+	counts := countCalls(t, dir)
+	reference := tree(t, dir)
+	if reference["home/r1/pivot.json"] == "" || !strings.Contains(reference["home/r1/manifest.json"], `"current": "citations"`) {
+		t.Fatal("the sequence did not reach its end")
+	}
+	stride := 1
+	if testing.Short() || os.Getenv("TIDEGATE_TEST_ALL") == "" {
+		stride = 9
+	}
+	tried := 0
+	for _, call := range crashCalls {
+		for n := 1; n <= counts[call]; n += stride {
+			for _, fault := range []string{"signal=KILL", "error=EIO"} {
+				fresh()
+				inject := fmt.Sprintf("inject=%s:%s:when=%d", call, fault, n)
+				said, _ := self("whole", dir, "strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace="+call, "-e", inject).Output()
+				if out, err := self("whole", dir).CombinedOutput(); string(out) != "done" {
+					t.Fatalf("%s: it said %q, and started again %q, %v", inject, said, out, err)
+				}
+				tried++
+				got := tree(t, dir)
+				if fault == "error=EIO" && lostLine(reference, got) {
+					continue // audit lines are best effort: a disk that refuses the line does not stop the run
+				}
+				if err := sameArtifacts(reference, got); err != nil {
+					t.Fatalf("%s: it said %q: %v", inject, said, err)
+				}
+				if v, err := run.Verify(t.Context(), filepath.Join(dir, "home/r1/manifest.json")); err != nil || !v.Pass {
+					t.Fatalf("%s: verify %+v, %v", inject, v.Findings, err)
+				}
+			}
+		}
+	}
+	t.Logf("%d points tried", tried)
+}
+
+// countCalls runs the sequence once and counts its calls.
+func countCalls(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "trace")
+	said, err := self("whole", dir, "strace", "-f", "-qq", "-o", out, "-e", "trace="+strings.Join(crashCalls, ",")).Output()
+	if err != nil || string(said) != "done" {
+		t.Fatalf("%s, %v", said, err)
+	}
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		_, line, _ = strings.Cut(line, " ")
+		call, _, ok := strings.Cut(strings.TrimSpace(line), "(")
+		if ok && slices.Contains(crashCalls, call) {
+			counts[call]++
+		}
+	}
+	if counts["write"] < 20 || counts["fsync"] < 20 {
+		t.Fatalf("too few calls in the trace: %v", counts)
+	}
+	return counts
+}
+
+// lostLine reports whether everything but the logs is as it should be.
+func lostLine(want, got map[string]string) bool {
+	for _, log := range []string{"home/runs-ledger.jsonl", "home/r1/logs/audit.jsonl"} {
+		if _, ok := got[log]; !ok || strings.Count(got[log], "\n") <= strings.Count(want[log], "\n") {
+			got[log] = want[log]
+		}
+	}
+	return sameArtifacts(want, got) == nil
+}
