@@ -51,7 +51,7 @@ var plain = func() (plain [256]bool) {
 // line takes the next line and tells where it lies. The level is that of the
 // top-level heading that it is, with its text in title, or 0.
 func (b *blocks) line(line []byte, cut bool, number int) (in Place, level int) {
-	if len(b.containers) == 0 && b.leaf <= paragraph && b.passages.report == nil && b.simple(line) {
+	if b.passages.report == nil && b.simple(line) {
 		return InText, 0
 	}
 	c := cursor{line: line, cut: cut}
@@ -86,21 +86,45 @@ func (b *blocks) line(line []byte, cut bool, number int) (in Place, level int) {
 	return b.open(&c, matched)
 }
 
-// simple takes a line that can be judged by its first byte, as most can where
-// no container is open and nobody asks for text.
+// simple takes a line that can be judged by its first bytes, as most can when
+// nobody asks for text: blank lines and plain text where no container is open,
+// blank lines in lists, and plain items of an outermost list.
 func (b *blocks) simple(line []byte) bool {
+	n := len(b.containers)
 	switch {
-	case len(line) == 0:
-		b.leaf = noLeaf
-	case !plain[line[0]]:
+	case n == 0 && b.leaf > paragraph:
 		return false
-	case b.leaf == noLeaf:
+	case len(line) == 0:
+		if n > 0 && (len(b.quotes) > 0 || b.containers[n-1].empty || b.leaf > paragraph) {
+			return false
+		}
+		b.leaf = noLeaf
+		return true
+	case plain[line[0]]:
+		if n > 0 || b.leaf == paragraph && b.defs.state != defText {
+			return false
+		}
 		b.leaf = paragraph
 		b.defs.stop()
-	case b.defs.state != defText:
+		return true
+	case isPlainItem(line):
+		// No container is continued by a line that begins with this mark.
+		b.close(0)
+		b.containers = append(b.containers, container{indent: 2})
+		b.leaf = paragraph
+		b.defs.stop()
+		return true
+	}
+	return false
+}
+
+// isPlainItem tells whether a line is a bullet, a space and text that can begin
+// nothing else, be it in bold.
+func isPlainItem(line []byte) bool {
+	if len(line) < 5 || line[0] != '-' && line[0] != '*' && line[0] != '+' || line[1] != ' ' {
 		return false
 	}
-	return true
+	return plain[line[2]] || line[2] == '*' && line[3] == '*' && plain[line[4]]
 }
 
 // match moves past the marks of the containers that go on in this line, and

@@ -1,7 +1,5 @@
 package markdown
 
-import "bytes"
-
 // cursor is a place in a line, in columns, so that a tab can be used up in
 // parts: what counts is how far it is to the next byte that is no space or tab.
 type cursor struct {
@@ -75,8 +73,18 @@ func (c *cursor) skipListMark(n int) int {
 // is cut, what may be a list item is none.
 func (c *cursor) isBreak() bool {
 	rest := c.rest()
-	mark := bytes.IndexByte([]byte("-_*"), rest[0])
-	if mark < 0 || c.next < c.noBreak[mark] {
+	var mark int
+	switch rest[0] {
+	case '-':
+		mark = 0
+	case '_':
+		mark = 1
+	case '*':
+		mark = 2
+	default:
+		return false
+	}
+	if c.next < c.noBreak[mark] {
 		return false
 	}
 	if n := notInBreak(rest); n >= 0 {

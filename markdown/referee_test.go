@@ -41,16 +41,22 @@ type passage struct {
 	Text string `json:"text"`
 }
 
+// ours makes sure that what is found does not depend on what is asked for.
 func ours(t testing.TB, doc string) verdict {
 	t.Helper()
-	return facts(t, strings.NewReader(doc))
+	v := facts(t, strings.NewReader(doc), true)
+	quick := facts(t, strings.NewReader(doc), false)
+	quick.Passages = v.Passages
+	if want, got := fmt.Sprint(v), fmt.Sprint(quick); want != got {
+		t.Errorf("%q\nwith passages:    %s\nwithout passages: %s", doc, want, got)
+	}
+	return v
 }
 
-func facts(t testing.TB, r io.Reader) verdict {
+func facts(t testing.TB, r io.Reader, passages bool) verdict {
 	t.Helper()
 	var v verdict
-	var s markdown.Scanner
-	_, err := s.Scan(r, markdown.Events{
+	on := markdown.Events{
 		Heading: func(h markdown.Heading) bool {
 			v.Headings = append(v.Headings, heading{h.Line, h.Level, string(h.Text)})
 			v.Places = append(v.Places, int(markdown.InText))
@@ -62,14 +68,17 @@ func facts(t testing.TB, r io.Reader) verdict {
 			}
 			v.Places = append(v.Places, int(l.In))
 		},
-		Passage: func(p markdown.Passage) {
+	}
+	if passages {
+		on.Passage = func(p markdown.Passage) {
 			if !p.Item {
 				p.Line = 0
 			}
 			v.Passages = append(v.Passages, passage{p.Line, p.Item, string(p.Text)})
-		},
-	})
-	if err != nil {
+		}
+	}
+	var s markdown.Scanner
+	if _, err := s.Scan(r, on); err != nil {
 		t.Fatal(err)
 	}
 	return v
