@@ -275,7 +275,7 @@ func (v *verifier) revisions() {
 		case d.recorded == 0 && has <= 1:
 			// The earlier system writes no line when it makes a run.
 		case d.recorded == 0:
-			v.find("warning", "revision-unrecorded", d.name, 0, "the %s is at revision %d, of which the log has no line", d.label, has)
+			v.find("error", "revision-unrecorded", d.name, 0, "the %s is at revision %d, of which the log has no line", d.label, has)
 		default:
 			v.find("error", "revision-mismatch", d.name, 0, "the %s is at revision %d, the log ends at %d", d.label, has, d.recorded)
 		}

@@ -1,0 +1,215 @@
+package run_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/run"
+)
+
+func manifestAt(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "manifest.json")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestOpenDemandsOnlyWhatIsUsedAndTheTypesOfTheRest(t *testing.T) {
+	for _, tt := range []struct {
+		name, manifest string
+		uses           []string
+		code           tidegate.Code
+		detail         string
+	}{
+		{"the least", `{"schema_version":"manifest.v1","run_id":"r1"}`, nil, "", ""},
+		{"byte-order mark", "\ufeff" + `{"schema_version":"manifest.v1","run_id":"r1"}`, nil, "", ""},
+		{"unused may break its rule", `{"schema_version":"manifest.v1","run_id":"r1","mode":"warp","limits":{"max_summary_kb":-1}}`, nil, "", ""},
+		{"unused of the wrong type", `{"schema_version":"manifest.v1","run_id":"r1","limits":[]}`, nil, tidegate.SchemaValidationFailed, "$.limits"},
+		{"used and absent", `{"schema_version":"manifest.v1","run_id":"r1"}`, []string{"limits.max_summary_kb"}, tidegate.SchemaValidationFailed, "$.limits"},
+		{"used and there", `{"schema_version":"manifest.v1","run_id":"r1","limits":{"max_summary_kb":0.5}}`, []string{"limits.max_summary_kb"}, "", ""},
+		{"no run id", `{"schema_version":"manifest.v1"}`, nil, tidegate.SchemaValidationFailed, "$.run_id"},
+		{"another document", `{"schema_version":"gates.v1"}`, nil, tidegate.SchemaValidationFailed, "$.schema_version"},
+		{"a later manifest", `{"schema_version":"manifest.v2","run_id":"r1"}`, nil, tidegate.SchemaValidationFailed, "$.schema_version"},
+		{"no object", `[]`, nil, tidegate.SchemaValidationFailed, "$"},
+		{"no JSON", `{"a":1,}`, nil, tidegate.InvalidJSON, ""},
+		{"duplicate key", `{"run_id":"a","run_id":"b"}`, nil, tidegate.InvalidJSON, ""},
+		{"invalid UTF-8", "{\"run_id\":\"\xff\"}", nil, tidegate.InvalidJSON, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := manifestAt(t, tt.manifest)
+			r, err := run.Open(t.Context(), path, tt.uses...)
+			if tt.code == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer r.Close()
+				if r.ID() != "r1" || r.Root() != filepath.Dir(path) || r.Layout().Pivot != "pivot.json" {
+					t.Errorf("got %q in %s, %+v", r.ID(), r.Root(), r.Layout())
+				}
+				return
+			}
+			e := wantCode(t, err, tt.code)
+			want := tidegate.D("path", tt.detail)
+			if tt.code == tidegate.InvalidJSON {
+				want = tidegate.D("manifest_path", path)
+			}
+			if diff := cmp.Diff(want, e.Details); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestOpenNamesTheFileThatIsMissing(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "manifest.json")
+	_, err := run.Open(t.Context(), missing)
+	if e := wantCode(t, err, tidegate.FileNotFound); !cmp.Equal(e.Details, tidegate.D("manifest_path", missing)) {
+		t.Errorf("details %v", e.Details)
+	}
+	_, err = run.Open(t.Context(), "manifest.json")
+	wantCode(t, err, tidegate.InvalidArgs)
+	_, err = run.Open(t.Context(), t.TempDir())
+	wantCode(t, err, tidegate.ReadFailed)
+	gone := filepath.Join(t.TempDir(), "gone")
+	_, err = run.Open(t.Context(), manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"root":"`+gone+`"}}`))
+	if e := wantCode(t, err, tidegate.FileNotFound); !cmp.Equal(e.Details, tidegate.D("run_root", gone)) {
+		t.Errorf("details %v", e.Details)
+	}
+}
+
+func TestLayoutFollowsTheManifest(t *testing.T) {
+	root := t.TempDir()
+	path := manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"root":" `+root+` ","paths":{
+		"pivot_file":"`+root+`/deep/pivot.json","wave1_dir":"./waves//one/","wave2_dir":" ","gates_file":"../gates.json","review_bundle_file":"b.json"}}}`)
+	r := open(t, path)
+	l := r.Layout()
+	got := []string{r.Root(), l.Pivot, l.Wave1Dir, l.Wave2Dir, l.Gates, l.ReviewBundle, l.WaveReview, l.Synthesis()}
+	want := []string{root, "deep/pivot.json", "waves/one", "wave-2", "../gates.json", "b.json", "wave-review.json", "synthesis/final-synthesis.md"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	_, err := r.Gates()
+	wantCode(t, err, tidegate.PathNotAllowed)
+	_, err = r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Write("../x", nil) })
+	wantCode(t, err, tidegate.PathNotAllowed)
+}
+
+func TestManifestOutsideItsRunIsNotWritten(t *testing.T) {
+	out := create(t, run.InitInput{})
+	elsewhere := manifestAt(t, read(t, out.ManifestPath))
+	r := open(t, elsewhere)
+	before := tree(t, out.Root)
+	_, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") })
+	wantCode(t, err, tidegate.PathNotAllowed)
+	if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
+		t.Errorf("a copy of the manifest left traces in the real run:\n%s", diff)
+	}
+}
+
+func TestRunReachedByASymbolicLinkIsTheSameRun(t *testing.T) {
+	out := create(t, run.InitInput{})
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(out.Root, link); err != nil {
+		t.Skip(err)
+	}
+	r := open(t, filepath.Join(link, "manifest.json"))
+	if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRunIsFoundByIDFolderAndManifest(t *testing.T) {
+	out := create(t, run.InitInput{RunID: "tide"})
+	home, elsewhere := filepath.Dir(out.Root), t.TempDir()
+	for _, tt := range []struct{ workdir, name string }{
+		{elsewhere, "tide"}, {elsewhere, out.Root}, {elsewhere, out.ManifestPath}, {home, "./tide"}, {out.Root, "."}, {out.Root, "manifest.json"},
+	} {
+		got, err := run.Find(home, tt.workdir, tt.name)
+		if err != nil || got != out.ManifestPath {
+			t.Errorf("%+v: %q, %v", tt, got, err)
+		}
+	}
+	for _, name := range []string{"none", "../x", elsewhere, "wave-1"} {
+		_, err := run.Find(home, elsewhere, name)
+		if e := wantCode(t, err, tidegate.FileNotFound); e.Details[0].Value != name {
+			t.Errorf("details %v", e.Details)
+		}
+	}
+	_, err := run.Find(home, elsewhere, " ")
+	wantCode(t, err, tidegate.InvalidArgs)
+}
+
+func TestListShowsRunsInByteOrderAndWhatCannotBeOpened(t *testing.T) {
+	home := t.TempDir()
+	for _, id := range []string{"b", "a-b", "a", "Z"} {
+		if _, err := run.Create(t.Context(), pinned, home, run.InitInput{Query: "q " + id, RunID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, home, "broken/manifest.json", "{")
+	put(t, home, "no-run/file", "x")
+	out, err := run.List(t.Context(), home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range out.Runs {
+		got = append(got, r.RunID+":"+string(r.Stage)+":"+string(r.Status))
+	}
+	if diff := cmp.Diff("Z:init:created a:init:created a-b:init:created b:init:created broken::", strings.Join(got, " ")); diff != "" {
+		t.Error(diff)
+	}
+	if out.Runs[4].Problem == "" || len(out.Report().Blocks) != 1 {
+		t.Errorf("got %+v", out.Runs[4])
+	}
+	empty, err := run.List(t.Context(), filepath.Join(home, "none"))
+	if err != nil || len(empty.Runs) != 0 || empty.Runs == nil {
+		t.Errorf("%+v, %v", empty, err)
+	}
+}
+
+func TestCancelledUpdateWritesNothing(t *testing.T) {
+	out := create(t, run.InitInput{})
+	r := open(t, out.ManifestPath)
+	before := tree(t, out.Root)
+	held := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		r.Update(context.Background(), pinned, func(*run.Update) error { close(held); <-done; return context.Canceled })
+	}()
+	<-held
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := open(t, out.ManifestPath).Update(ctx, pinned, func(u *run.Update) error { return u.Write("x", nil) })
+	wantCode(t, err, tidegate.Cancelled)
+	close(done)
+	if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMergePatchVectorsOfRFC7396(t *testing.T) {
+	for _, v := range [][3]string{
+		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`}, {`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
+		{`{"a":"b"}`, `{"a":null}`, `{}`}, {`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`},
+		{`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`}, {`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
+		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
+		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`}, {`["a","b"]`, `["c","d"]`, `["c","d"]`},
+		{`{"a":"b"}`, `["c"]`, `["c"]`}, {`{"a":"foo"}`, `null`, `null`}, {`{"a":"foo"}`, `"bar"`, `"bar"`},
+		{`{"e":null}`, `{"a":1}`, `{"e":null,"a":1}`}, {`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`},
+		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
+	} {
+		target, patch := parse(t, v[0]), parse(t, v[1])
+		got := line(t, run.MergePatch(target, patch))
+		if got != v[2] || line(t, target) != v[0] || line(t, patch) != v[1] {
+			t.Errorf("%s with %s: got %s, want %s", v[0], v[1], got, v[2])
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package run_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/run"
+)
+
+func line(t testing.TB, v any) string {
+	t.Helper()
+	data, err := codec.MarshalLine(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+const perspectivesDoc = `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[{"id":"p1","title":"T","track":"standard","agent_type":"a",` +
+	`"prompt_contract":{"max_words":900,"max_sources":12,"tool_budget":{"search_calls":4},"must_include_sections":["Findings","Sources","Gaps"]},"extra":true}]}`
+
+// used is a run with a few writes behind it.
+func used(t *testing.T) run.InitResult {
+	t.Helper()
+	out := create(t, run.InitInput{})
+	if _, err := run.PerspectivesWrite(t.Context(), pinned, run.PerspectivesInput{
+		PerspectivesPath: filepath.Join(out.Root, "perspectives.json"), Value: parse(t, perspectivesDoc), Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	put(t, out.Root, "wave-1/p1.md", "x")
+	r := open(t, out.ManifestPath)
+	for range 3 {
+		if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
+	lines := func(root string, change func([]string) []string) {
+		t.Helper()
+		path := filepath.Join(root, "logs/audit.jsonl")
+		all := strings.SplitAfter(strings.TrimSuffix(read(t, path), "\n"), "\n")
+		all[len(all)-1] += "\n"
+		if err := os.WriteFile(path, []byte(strings.Join(change(all), "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit := func(root, name, old, new string) {
+		t.Helper()
+		before := read(t, filepath.Join(root, name))
+		if !strings.Contains(before, old) {
+			t.Fatalf("no %q in %s", old, name)
+		}
+		put(t, root, name, strings.Replace(before, old, new, 1))
+	}
+	for _, tt := range []struct {
+		name   string
+		tamper func(root string)
+		want   string // level rule file
+		pass   bool
+	}{
+		{"nothing", func(string) {}, "", true},
+		{"status edited", func(root string) { edit(root, "manifest.json", `"created"`, `"running"`) }, "error digest-mismatch manifest.json", false},
+		{"stage edited", func(root string) { edit(root, "manifest.json", `"current": "init"`, `"current": "review"`) },
+			"error digest-mismatch manifest.json; error history-broken manifest.json", false},
+		{"revision edited", func(root string) { edit(root, "manifest.json", `"revision": 4`, `"revision": 9`) },
+			"error digest-mismatch manifest.json; error revision-mismatch manifest.json", false},
+		{"gate edited", func(root string) { edit(root, "gates.json", `"not_run"`, `"pass"`) },
+			"error digest-mismatch gates.json; error schema-violation gates.json", false},
+		{"question edited in the scope", func(root string) { edit(root, "operator/scope.json", "What moves", "What stops") }, "error digest-mismatch operator/scope.json", false},
+		{"policy edited", func(root string) { edit(root, "run-config/policy.json", `"init": 120`, `"init": 99999`) }, "error digest-mismatch run-config/policy.json", false},
+		{"policy removed", func(root string) { os.Remove(filepath.Join(root, "run-config/policy.json")) }, "error file-missing run-config/policy.json", false},
+		{"perspectives edited", func(root string) { edit(root, "perspectives.json", "900", "90000") }, "error digest-mismatch perspectives.json", false},
+		{"perspectives spoilt", func(root string) { put(t, root, "perspectives.json", "[") }, "error not-json perspectives.json", false},
+		{"gates removed", func(root string) { os.Remove(filepath.Join(root, "gates.json")) }, "error file-missing gates.json", false},
+		{"judged output edited", func(root string) { put(t, root, "wave-1/p1.md", "y") }, "warning gate-stale wave-1/p1.md", true},
+		{"log line edited", func(root string) {
+			edit(root, "logs/audit.jsonl", `"reason":"test [progress:x]"`, `"reason":"nothing"`)
+		}, "error chain-broken logs/audit.jsonl", false},
+		{"log line removed", func(root string) { lines(root, func(l []string) []string { return append(l[:2:2], l[3:]...) }) },
+			"error chain-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl", false},
+		{"log lines swapped", func(root string) { lines(root, func(l []string) []string { l[2], l[3] = l[3], l[2]; return l }) },
+			"error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; " +
+				"error revision-gap logs/audit.jsonl; error revision-gap logs/audit.jsonl; error revision-gap logs/audit.jsonl", false},
+		{"last log line removed", func(root string) { lines(root, func(l []string) []string { return l[:len(l)-1] }) },
+			"error digest-mismatch gates.json; error revision-mismatch gates.json", false},
+		{"log torn", func(root string) {
+			put(t, root, "logs/audit.jsonl", read(t, filepath.Join(root, "logs/audit.jsonl"))+`{"ts":`)
+		}, "warning line-torn logs/audit.jsonl", true},
+		{"foreign line", func(root string) {
+			put(t, root, "logs/audit.jsonl", read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"x\"}\n")
+		}, "note line-unchained logs/audit.jsonl", true},
+		{"log removed", func(root string) { os.Remove(filepath.Join(root, "logs/audit.jsonl")) },
+			"note log-missing logs/audit.jsonl; error revision-unrecorded manifest.json; error revision-unrecorded gates.json", false},
+		{"gates of another run", func(root string) { edit(root, "gates.json", `"run_id": "r1"`, `"run_id": "r2"`) },
+			"error digest-mismatch gates.json; error run-id-mismatch gates.json", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := used(t)
+			tt.tamper(out.Root)
+			before := tree(t, out.Root)
+			v, err := run.Verify(t.Context(), out.ManifestPath)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range v.Findings {
+				got = append(got, f.Level+" "+f.Rule+" "+f.File)
+			}
+			if diff := cmp.Diff(tt.want, strings.Join(got, "; ")); diff != "" || v.Pass != tt.pass || v.Passed() != tt.pass {
+				t.Errorf("pass %v (-want +got):\n%s", v.Pass, diff)
+			}
+			if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
+				t.Errorf("verify changed something:\n%s", diff)
+			}
+			var b strings.Builder
+			if err := report.Text(&b, v.Report(), report.Options{}); err != nil || !strings.Contains(b.String(), "rewritten as a whole") {
+				t.Errorf("the report does not say what a chain cannot show: %v\n%s", err, b.String())
+			}
+		})
+	}
+}
+
+func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
+	out := used(t)
+	put(t, out.Root, "logs/audit.jsonl", "no json\n"+read(t, filepath.Join(out.Root, "logs/audit.jsonl"))+`{"ts":`)
+	log, err := run.Log(t.Context(), out.ManifestPath, 0)
+	if err != nil || log.Lines != 8 || len(log.Entries) != 8 || log.Entries[0].Chained || !log.Entries[1].Chained || !log.Entries[7].Torn {
+		t.Fatalf("%+v, %v", log, err)
+	}
+	log, err = run.Log(t.Context(), out.ManifestPath, 2)
+	if err != nil || len(log.Entries) != 2 || log.Lines != 8 || log.Entries[0].Entry.Get("kind").Str() != "gates_write" {
+		t.Fatalf("%+v, %v", log, err)
+	}
+	if rows := log.Report().Blocks; len(rows) != 1 {
+		t.Errorf("report %v", rows)
+	}
+	if err := os.Remove(log.Path); err != nil {
+		t.Fatal(err)
+	}
+	if log, err := run.Log(t.Context(), out.ManifestPath, 0); err != nil || len(log.Entries) != 0 || log.Entries == nil {
+		t.Errorf("%+v, %v", log, err)
+	}
+}
+
+func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
+	out := used(t)
+	want := []string{
+		"ts kind run_id manifest_revision gates_revision scope_digest manifest_digest gates_digest policy_digest clock prev",
+		"ts kind run_id reason path value_digest clock prev",
+		"ts kind run_id prev_revision new_revision reason patch_digest manifest_digest clock prev",
+		"ts kind run_id prev_revision new_revision reason patch_digest manifest_digest clock prev",
+		"ts kind run_id prev_revision new_revision reason patch_digest manifest_digest clock prev",
+		"ts kind run_id prev_revision new_revision reason inputs_digest gates_digest clock prev",
+	}
+	log, err := run.Log(t.Context(), out.ManifestPath, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range log.Entries {
+		var keys []string
+		for _, m := range e.Entry.Members() {
+			keys = append(keys, m.Key)
+		}
+		got = append(got, strings.Join(keys, " "))
+		if e.Entry.Get("clock").Str() != "pinned" {
+			t.Errorf("line %d does not say that the clock was pinned", e.Line)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	unpinned := run.Clock{Now: pinned.Now}
+	r := open(t, out.ManifestPath)
+	if _, err := r.Update(t.Context(), unpinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+		t.Fatal(err)
+	}
+	log, _ = run.Log(t.Context(), out.ManifestPath, 1)
+	if log.Entries[0].Entry.Get("clock") != nil {
+		t.Error("a line under the real clock says pinned")
+	}
+}

@@ -1,0 +1,105 @@
+package stage_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
+)
+
+// earlier is a run as the earlier system leaves it: no chain in its log, a blank
+// reason in its history, a pivot file in the old form, the lease and the marker
+// of a tick that was killed.
+func earlier(t *testing.T) *toy {
+	t.Helper()
+	const id = "dr_20260110093000_k3x9ab"
+	home := t.TempDir()
+	root := filepath.Join(home, id)
+	value, err := os.ReadFile("testdata/earlier/perspectives.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill := strings.NewReplacer("@ROOT@", root, "@HOME@", home, "@PERSPECTIVES@", codec.Digest(parse(t, string(value))))
+	y := &toy{t: t, root: root, files: run.InitResult{ManifestPath: filepath.Join(root, "manifest.json"), GatesPath: filepath.Join(root, "gates.json")}}
+	for name, content := range tree(t, "testdata/earlier") {
+		if content != "folder" {
+			y.put(strings.Replace(name, "earlier.lock", ".lock", 1), fill.Replace(content))
+		}
+	}
+	return y
+}
+
+func TestRunMadeByTheEarlierSystemOpensAndMovesOn(t *testing.T) {
+	y := earlier(t)
+	status, err := stage.Status(t.Context(), y.files.ManifestPath)
+	if err != nil || status.Stage != run.Pivot || len(status.WaitingFor) != 0 || *status.NextStage != run.Citations || status.Gates[1].Counts != "pass" {
+		t.Fatalf("%+v, %v", status, err)
+	}
+	v, err := run.Verify(t.Context(), y.files.ManifestPath)
+	if err != nil || !v.Pass || v.Log.Unchained != 4 || len(v.Findings) != 1 {
+		t.Fatalf("verify %+v, %v", v, err)
+	}
+	out := y.mustAdvance("")
+	if out.To != run.Citations || out.ManifestRevision != 4 {
+		t.Errorf("got %+v", out)
+	}
+	y.put("citations/citations.jsonl", "{}\n")
+	y.gate("C", "pass", "citations/citations.jsonl")
+	y.mustAdvance("")
+	if note := y.manifest().Get("metrics").Get("house").Get("note").Str(); note == "" {
+		t.Error("a field that only the house knows was lost")
+	}
+	v, err = run.Verify(t.Context(), y.files.ManifestPath)
+	if err != nil || !v.Pass || v.Log.Lines != 7 || v.Log.Unchained != 4 || v.Log.Broken != 0 {
+		t.Errorf("the chain was not taken up: %+v, %v", v, err)
+	}
+}
+
+func TestRetriesOfTheEarlierSystemCount(t *testing.T) {
+	y := earlier(t)
+	out, err := y.retry("B", "add Sources")
+	if err != nil || out.RetryCount != 2 || !out.RepeatedNote {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// The earlier system's own rules for its documents, as far as they go beyond
+// ours: what we write must pass them, so that it can take a run over again.
+func TestWhatWeWriteTheEarlierSystemReads(t *testing.T) {
+	y := newToy(t, run.InitInput{}).to(run.Finalize)
+	m := y.manifest()
+	var keys []string
+	for _, member := range m.Members() {
+		keys = append(keys, member.Key)
+	}
+	want := "schema_version run_id created_at updated_at revision query mode status stage limits agents artifacts metrics failures"
+	if diff := cmp.Diff(want, strings.Join(keys, " ")); diff != "" {
+		t.Error(diff)
+	}
+	for i, h := range m.Get("stage").Get("history").Elems() {
+		for _, key := range []string{"from", "to", "ts", "reason", "inputs_digest"} {
+			if strings.TrimSpace(h.Get(key).Str()) == "" {
+				t.Errorf("history[%d].%s is blank", i, key)
+			}
+		}
+		if _, ok := h.Get("gates_revision").Int(); !ok {
+			t.Errorf("history[%d].gates_revision is no integer", i)
+		}
+	}
+	for _, key := range []string{"wave1_dir", "wave2_dir", "citations_dir", "summaries_dir", "synthesis_dir", "logs_dir",
+		"gates_file", "perspectives_file", "citations_file", "summary_pack_file", "pivot_file"} {
+		if m.Get("artifacts").Get("paths").Get(key).Str() == "" {
+			t.Errorf("artifacts.paths.%s is blank", key)
+		}
+	}
+	for _, g := range parse(t, y.read("gates.json")).Get("gates").Members() {
+		if len(g.Value.Members()) != 9 || g.Value.Get("status").Str() != "not_run" && g.Value.Get("checked_at").Str() == "" {
+			t.Errorf("gate %s: %v", g.Key, g.Value)
+		}
+	}
+}
