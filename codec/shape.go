@@ -137,46 +137,64 @@ func (s Shape) Check(v *Value) error { return s.CheckAt("$", v) }
 
 // CheckAt is [Shape.Check] for a value that stands at path in its document.
 func (s Shape) CheckAt(path string, v *Value) error {
+	if f := s.check(v); f != nil {
+		path += f.path
+		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path), "%s %s", path, f.text)
+	}
+	return nil
+}
+
+// fault is a violation below the value that is checked. Its path is put
+// together on the way up, so that a value without one costs no text.
+type fault struct{ path, text string }
+
+func (f *fault) under(step string) *fault {
+	f.path = step + f.path
+	return f
+}
+
+func (s *Shape) check(v *Value) *fault {
 	if s.nullable && v.Kind() == Null {
 		return nil
 	}
 	if s.kind != Absent && v.Kind() != s.kind {
-		return violation(path, "must be %s, got %s", s.phrase(), describe(v))
+		return &fault{text: "must be " + s.phrase() + ", got " + describe(v)}
 	}
 	if s.typeOnly && s.kind != Object && s.kind != Array {
 		return nil
 	}
 	if wrong := s.wrong(v); wrong != "" {
-		return violation(path, "%s", wrong)
+		return &fault{text: wrong}
 	}
 	if s.elem != nil {
 		for i, e := range v.Elems() {
-			if err := s.elem.CheckAt(path+"["+strconv.Itoa(i)+"]", e); err != nil {
-				return err
+			if f := s.elem.check(e); f != nil {
+				return f.under("[" + strconv.Itoa(i) + "]")
 			}
 		}
 		for _, m := range v.Members() {
-			if err := s.elem.CheckAt(path+"."+m.Key, m.Value); err != nil {
-				return err
+			if f := s.elem.check(m.Value); f != nil {
+				return f.under("." + m.Key)
 			}
 		}
 	}
-	for _, f := range s.fields {
-		member := v.Get(f.Name)
+	for i := range s.fields {
+		field := &s.fields[i]
+		member := v.Get(field.Name)
 		if member == nil {
-			if f.Optional {
+			if field.Optional {
 				continue
 			}
-			return violation(path+"."+f.Name, "is missing; it must be %s", f.Shape.phrase())
+			return &fault{"." + field.Name, "is missing; it must be " + field.Shape.phrase()}
 		}
-		if err := f.Shape.CheckAt(path+"."+f.Name, member); err != nil {
-			return err
+		if f := field.Shape.check(member); f != nil {
+			return f.under("." + field.Name)
 		}
 	}
 	return nil
 }
 
-func (s Shape) wrong(v *Value) string {
+func (s *Shape) wrong(v *Value) string {
 	text := v.Str()
 	switch {
 	case s.typeOnly:
@@ -218,13 +236,8 @@ func later(text, version string) bool {
 	return errHas == nil && errKnows == nil && has > knows
 }
 
-func violation(path, format string, args ...any) error {
-	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path),
-		"%s "+format, append([]any{path}, args...)...)
-}
-
 // phrase says in words what the shape demands.
-func (s Shape) phrase() string {
+func (s *Shape) phrase() string {
 	switch {
 	case s.version != "":
 		return strconv.Quote(s.version)
