@@ -25,7 +25,7 @@ func (t *Tool) decode(args *codec.Value) (reflect.Value, error) {
 		return in, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("arguments", brief(args)),
 			"the arguments must be an object, got %s", kindOf(args))
 	}
-	fields := slices.DeleteFunc(fieldsOf(t.in), func(f field) bool { return slices.Contains(t.hidden, f.name) })
+	fields := slices.DeleteFunc(slices.Clone(fieldsOf(t.in)), func(f field) bool { return slices.Contains(t.hidden, f.name) })
 	return in.Elem(), decodeObject("", fields, args, in.Elem(), false)
 }
 

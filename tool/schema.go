@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/tidegate/tidegate"
@@ -171,7 +172,20 @@ type field struct {
 	requiredIf string // "mode=fixture"
 }
 
+// known holds the fields of the types that were asked about: a list of a
+// thousand objects asks a thousand times.
+var known sync.Map // reflect.Type → []field
+
+// fieldsOf lists the arguments that a struct declares. The list is shared.
 func fieldsOf(t reflect.Type) []field {
+	fields, ok := known.Load(t)
+	if !ok {
+		fields, _ = known.LoadOrStore(t, readFields(t))
+	}
+	return fields.([]field)
+}
+
+func readFields(t reflect.Type) []field {
 	var fields []field
 	for _, sf := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
