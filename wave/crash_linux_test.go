@@ -14,8 +14,8 @@ import (
 	"github.com/tidegate/tidegate/wave"
 )
 
-// The test binary reviews the wave in this folder, as a process of its own,
-// when the variable is set.
+// waveFolder makes the test binary review the wave in that folder, as a process
+// of its own.
 const waveFolder = "WAVE_TEST_FOLDER"
 
 func init() {
@@ -26,16 +26,18 @@ func init() {
 }
 
 func TestMain(m *testing.M) {
+	if kind := os.Getenv(judgeKind); kind != "" {
+		os.Exit(judgeHuge(kind))
+	}
 	dir := os.Getenv(waveFolder)
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	_, err := wave.Review(context.Background(), reportRequest(dir))
-	if err != nil {
+	if _, err := wave.Review(context.Background(), reportRequest(dir)); err != nil {
 		fmt.Print(tidegate.CodeOf(err))
-		os.Exit(0)
+	} else {
+		fmt.Print("done")
 	}
-	fmt.Print("done")
 	os.Exit(0)
 }
 

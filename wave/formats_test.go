@@ -1,0 +1,261 @@
+package wave_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
+
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/wave"
+)
+
+// schemas is where other people's schemas lie beside a checkout; they are not
+// part of the project.
+const schemas = "../../shared/schemas"
+
+// hostile are texts that would break out of one format or the other. As titles
+// and source lines they reach every place of a report that a file can reach.
+var hostile = []string{
+	"# heading", "| cell | cell |", "``` fence", "`code` | x", "<script>alert(1)</script>", "<!-- comment", "]]> </failure></testcase>",
+	"::error file=x,line=1::boo", "##[error]boo", "%0A%25", "\x1b[31mred\x1b[0m", "\u202eevil", "a\u2028b\u0085c", "\x00\x01\x7f", "\ufffe\uffff",
+	`"},{"ruleId":"x"}`, "[text](https://example.com)", "![x](https://example.com/x.png)", "@octocat", "#123", "&lt;b&gt; &#35;", "$x$", `ends with \`,
+	"*a* **b** _c_", "- item", "1. item", "> quote", "===", "---", "Sources", strings.Repeat("x", 1100), "漢字 👩‍👩‍👧",
+}
+
+// hostileWave has one failing output of every rule for every hostile text.
+func hostileWave(t *testing.T) (wave.ReviewResult, string) {
+	var contracts []contract
+	outputs := map[string]string{}
+	add := func(c contract, output string) {
+		c.id = fmt.Sprintf("p%03d", len(contracts))
+		if len(contracts)%7 == 0 {
+			c.id += " ::warning::<b>|`" + "`]]>"
+		}
+		c.id = strings.ReplaceAll(c.id, "/", "")
+		contracts = append(contracts, c)
+		outputs[c.id] = output
+	}
+	for _, s := range hostile {
+		add(contract{sections: []string{s}}, "x")
+		add(contract{sections: []string{s, "Other " + s}}, "x")
+		add(contract{sections: []string{"Sources"}}, "# Sources\nx "+s+"\n")
+		add(contract{sections: []string{"Sources"}, maxWords: 0.5, maxSources: 0.5}, "# Sources\n- "+s+"\n- http://a\n")
+		add(contract{}, s)
+	}
+	perspectives, dir := writeWave(t, contracts, outputs)
+	return review(t, perspectives, dir), filepath.Dir(dir)
+}
+
+func render(t *testing.T, r report.Report, name, root string) []byte {
+	t.Helper()
+	format, ok := report.Lookup(name)
+	if !ok {
+		t.Fatalf("there is no format %s", name)
+	}
+	var out bytes.Buffer
+	if err := format.Write(&out, r, report.Options{Version: "test", Root: root}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestHostileReviewAsSARIF(t *testing.T) {
+	result, root := hostileWave(t)
+	data := render(t, result.Report(), "sarif", root)
+	var log struct {
+		Runs []struct {
+			Tool struct {
+				Driver struct {
+					Rules []struct {
+						ID   string
+						Help struct{ Text string }
+					}
+				}
+			}
+			Results []struct {
+				RuleID    string
+				Locations []struct {
+					PhysicalLocation struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine int }
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &log); err != nil {
+		t.Fatal(err)
+	}
+	faults, withLine := 0, 0
+	for _, r := range result.Report().Cases {
+		faults += len(r.Findings)
+	}
+	for _, r := range log.Runs[0].Results {
+		if len(r.Locations) != 1 || !strings.HasPrefix(r.Locations[0].PhysicalLocation.ArtifactLocation.URI, "wave-1/") {
+			t.Errorf("locations %+v", r.Locations)
+			continue
+		}
+		if line := r.Locations[0].PhysicalLocation.Region.StartLine; line > 0 {
+			withLine++
+		} else if r.RuleID == "MALFORMED_SOURCES" {
+			t.Errorf("a malformed line has no line")
+		}
+	}
+	if len(log.Runs[0].Results) != faults || withLine == 0 {
+		t.Errorf("%d results for %d faults", len(log.Runs[0].Results), faults)
+	}
+	var rules []string
+	for _, r := range log.Runs[0].Tool.Driver.Rules {
+		rules = append(rules, r.ID)
+		if r.Help.Text == "" {
+			t.Errorf("%s has no help", r.ID)
+		}
+	}
+	slices.Sort(rules)
+	if want := []string{"MALFORMED_SOURCES", "MISSING_REQUIRED_SECTION", "TOO_MANY_SOURCES", "TOO_MANY_WORDS"}; !slices.Equal(rules, want) {
+		t.Errorf("rules %v", rules)
+	}
+	path := filepath.Join(schemas, "sarif-schema-2.1.0.json")
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("the SARIF schema is absent: checked for form only")
+	}
+	schema, err := jsonschema.NewCompiler().Compile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(value); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHostileReviewAsJUnit(t *testing.T) {
+	result, root := hostileWave(t)
+	data := render(t, result.Report(), "junit", root)
+	var suites struct {
+		Suites []struct {
+			Tests    int `xml:"tests,attr"`
+			Failures int `xml:"failures,attr"`
+			Cases    []struct {
+				Name    string `xml:"name,attr"`
+				Failure *struct {
+					Type string `xml:"type,attr"`
+				} `xml:"failure"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(data, &suites); err != nil {
+		t.Fatal(err)
+	}
+	suite := suites.Suites[0]
+	if suite.Tests != result.Validated || suite.Failures != result.Failed || len(suite.Cases) != result.Validated {
+		t.Errorf("%d tests, %d failures, %d cases", suite.Tests, suite.Failures, len(suite.Cases))
+	}
+	for i, c := range suite.Cases {
+		if (c.Failure == nil) != result.Results[i].Pass {
+			t.Errorf("%s: failure %+v", c.Name, c.Failure)
+		} else if c.Failure != nil && c.Failure.Type != string(result.Results[i].Failure.Code) {
+			t.Errorf("%s: failure of type %s", c.Name, c.Failure.Type)
+		}
+	}
+	xsd := filepath.Join(schemas, "junit-10.xsd")
+	if _, err := os.Stat(xsd); err != nil {
+		t.Skip("the JUnit schema is absent: checked for form only")
+	}
+	if _, err := exec.LookPath("xmllint"); err != nil {
+		t.Skip("xmllint is absent: checked for form only")
+	}
+	cmd := exec.Command("xmllint", "--noout", "--schema", xsd, "-")
+	cmd.Stdin = bytes.NewReader(data)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestHostileReviewAsGitHubCommands(t *testing.T) {
+	result, root := hostileWave(t)
+	lines := strings.Split(strings.TrimSpace(string(render(t, result.Report(), "github", root))), "\n")
+	commands, told := 0, false
+	for _, line := range lines {
+		if strings.HasPrefix(line, "::error file=wave-1/") {
+			commands++
+		} else if line == "::notice title=tidegate::180 of 190 findings are not shown here: GitHub shows 10 annotations of a kind for a step" {
+			told = true
+		} else if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") {
+			t.Errorf("a command that is not ours: %q", line)
+		}
+	}
+	if commands != 10 {
+		t.Errorf("%d annotations, want 10, the most that GitHub shows", commands)
+	}
+	if !told {
+		t.Errorf("nothing says how many were left out: %q", lines[commands:])
+	}
+}
+
+func TestHostileReviewAsMarkdown(t *testing.T) {
+	result, root := hostileWave(t)
+	data := render(t, result.Report(), "markdown", root)
+	document := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(data))
+	counts := map[string]int{}
+	err := ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			counts[n.Kind().String()]++
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"HTMLBlock", "RawHTML", "Link", "Image", "AutoLink", "Blockquote", "FencedCodeBlock", "ThematicBreak", "CodeBlock"} {
+		if counts[kind] > 0 {
+			t.Errorf("%d nodes of kind %s come from hostile content", counts[kind], kind)
+		}
+	}
+	if counts["Table"] != 1 || counts["Heading"] != 2 {
+		t.Errorf("%d tables, %d headings", counts["Table"], counts["Heading"])
+	}
+}
+
+func TestHostileReviewAsText(t *testing.T) {
+	result, root := hostileWave(t)
+	for r := range strings.SplitSeq(string(render(t, result.Report(), "text", root)), "\n") {
+		if strings.ContainsAny(r, "\x1b\x00\x01\x7f\r\u202e\u2028\u0085") {
+			t.Errorf("a line can move the cursor: %q", r)
+		}
+	}
+}
+
+func TestReportNamesEveryFaultAndItsPlace(t *testing.T) {
+	perspectives, outputs := writeWave(t, []contract{{id: "p", maxWords: 3, maxSources: 1, sections: []string{"A", "Sources"}}},
+		map[string]string{"p": "# Sources\n- https://a\n- https://b\nc\nd\n"})
+	got := string(render(t, review(t, perspectives, outputs).Report(), "text", filepath.Dir(outputs)))
+	for _, want := range []string{
+		"p              8/3      2/1  Missing section: A",
+		"the output has 8 words, the contract allows 3",
+		"line 4, in the Sources section, is not a list item; 1 more line likewise malformed",
+		"wave-1/p.md:4", "wave-1/p.md:3",
+		"- p: Add missing required section 'A' under a heading with exactly that text.",
+		"1 of 1 output failed.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the report lacks %q:\n%s", want, got)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package wave_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tidegate/tidegate/bench/sample"
+	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
+)
+
+// judgeKind makes the test binary judge one huge output, as a process of its own.
+const judgeKind = "WAVE_TEST_JUDGE"
+
+// mostMemory is what a process may use, in KiB.
+const mostMemory = 64 << 10
+
+// repeated gives a text over and over, up to a size.
+type repeated struct {
+	text string
+	at   int
+	left int
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), r.left)], r.text[r.at:])
+	r.at = (r.at + n) % len(r.text)
+	r.left -= n
+	return n, nil
+}
+
+// judgeHuge prints the verdict on an output that no memory could hold.
+func judgeHuge(kind string) int {
+	var middle io.Reader
+	switch kind {
+	case "1 GiB":
+		const line = "- a line of an output that is far too long, see https://example.org\n"
+		middle = &repeated{text: line, left: (1<<30/len(line) + 1) * len(line)}
+	default:
+		middle = &repeated{text: "- https://example.org and so on ", left: 100 << 20}
+	}
+	output := io.MultiReader(strings.NewReader("# Sources\n"), middle, strings.NewReader("\n# Findings\n"))
+	verdict, err := new(wave.Judge).Judge(context.Background(), perspective.Contract{MaxWords: 1e12, MaxSources: 1e12, Sections: []string{"Findings", "Sources"}}, output)
+	if err != nil || verdict.Failure() != nil {
+		fmt.Print(err, verdict.Failure())
+		return 1
+	}
+	fmt.Printf("%d words, %d sources", verdict.Words, verdict.Sources)
+	return 0
+}
+
+// peak runs the test binary in another role and returns what it printed and the
+// most memory it used, in KiB.
+func peak(t *testing.T, variable, value string) (said string, memory int64) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), variable+"="+value)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+}
+
+func TestHugeOutputIsJudgedInBoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a gibibyte is left out of the short form")
+	}
+	for kind, want := range map[string]string{
+		"1 GiB":             "205274177 words, 15790321 sources",
+		"a line of 100 MiB": "16384004 words, 1 sources",
+	} {
+		t.Run(kind, func(t *testing.T) {
+			said, memory := peak(t, judgeKind, kind)
+			if said != want {
+				t.Errorf("%s, want %s", said, want)
+			}
+			if memory > mostMemory {
+				t.Errorf("%d KiB, want at most %d", memory, mostMemory)
+			}
+			t.Logf("%s in %d KiB", said, memory)
+		})
+	}
+}
+
+func TestWaveOf10000IsReviewedInBoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("10,000 files are left out of the short form")
+	}
+	dir := t.TempDir()
+	if err := (sample.Wave{Outputs: 10000, Words: 100, Failing: 0.5}).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "reports"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	said, memory := peak(t, waveFolder, dir)
+	if said != "done" {
+		t.Error(said)
+	}
+	if memory > mostMemory {
+		t.Errorf("%d KiB, want at most %d", memory, mostMemory)
+	}
+	t.Logf("%d KiB", memory)
+}
