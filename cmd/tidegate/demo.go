@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/tool"
+)
+
+func demoCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path:  "demo",
+		Short: "Play the whole story on sample data, offline, in a few seconds",
+		Long: `Play the whole story on sample data: a research question, six perspectives, a
+wave of which four outputs break their contracts, the review, the mended wave,
+the gate, the pivot, the summary pack; then a code review that moves a change.
+
+Every step shows the command that you would type and runs it. It needs no
+network and no agent, and leaves its folder for you to look at.`,
+		Example: "tidegate demo\ntidegate demo --step\ntidegate demo --keep ./harbour",
+		Flags: []cli.Flag{
+			{Name: "step", About: "wait for Enter between two steps", Kind: tool.Switch},
+			{Name: "keep", About: "an empty or absent folder to play in, instead of a temporary one", Kind: tool.PathFlag},
+		},
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			folder := call.Flag("keep")
+			if folder == "" {
+				made, err := os.MkdirTemp("", "tidegate-demo-")
+				if err != nil {
+					return tidegate.Errorf(tidegate.WriteFailed, nil, "no folder for the demo can be made: %w", err)
+				}
+				folder = made
+			}
+			player := &demo.Player{Out: call.Stdout, Folder: folder, Color: call.Terminal.Color, Run: runIn(env, call, folder)}
+			if call.Flag("step") == "true" {
+				player.Pause = enter(call)
+			}
+			return player.Play(ctx)
+		},
+	}
+}
+
+// runIn runs command lines as if typed in folder, with runs and code reviews of
+// its own.
+func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Context, []string) int {
+	inner := &catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs")}
+	program := call.Program
+	program.Tools, program.Commands, program.Settings = catalog.Tools(inner), nil, nil
+	program.Stderr, program.Dir, program.Terminal.Progress = call.Stdout, folder, false
+	return program.Run
+}
+
+// enter waits for a line on stdin, or its end, or the end of ctx.
+func enter(call cli.Invocation) func(context.Context) error {
+	lines := make(chan struct{})
+	ask := make(chan struct{})
+	go func() {
+		in := bufio.NewReader(call.Stdin)
+		for range ask {
+			// A stdin that has ended lets the story play on.
+			_, _ = in.ReadString('\n')
+			lines <- struct{}{}
+		}
+	}()
+	return func(ctx context.Context) error {
+		fmt.Fprint(call.Stderr, "-- press Enter --")
+		ask <- struct{}{}
+		select {
+		case <-lines:
+			fmt.Fprintln(call.Stderr)
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package demo
+
+import (
+	"embed"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+)
+
+//go:embed data
+var samples embed.FS
+
+// Unpack writes the sample data into a folder, which is made. It returns
+// INVALID_ARGS when the folder holds something already, and WRITE_FAILED.
+func Unpack(folder string) error {
+	if entries, err := os.ReadDir(folder); err == nil && len(entries) > 0 {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("folder", folder), "the folder %s is not empty; the demo needs one of its own", folder)
+	}
+	return fs.WalkDir(samples, "data", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(folder, filepath.FromSlash(relativeTo("data", name)))
+		if entry.IsDir() {
+			err = os.MkdirAll(target, 0o700)
+		} else {
+			err = writeSample(name, target)
+		}
+		if err != nil {
+			return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("folder", folder), "the sample data cannot be written: %w", err)
+		}
+		return nil
+	})
+}
+
+func writeSample(name, target string) error {
+	data, err := samples.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(target, data, 0o600)
+}
+
+func relativeTo(root, name string) string {
+	if name == root {
+		return "."
+	}
+	return path.Clean(name[len(root)+1:])
+}

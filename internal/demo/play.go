@@ -1,0 +1,140 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+)
+
+// Player plays the story.
+type Player struct {
+	Out    io.Writer
+	Folder string // absolute; the story plays in it and leaves it
+	Color  bool
+	// Run runs a command line of tidegate in Folder, with its runs in Folder/runs,
+	// prints to Out and returns the exit status.
+	Run func(ctx context.Context, args []string) int
+	// Pause waits between two steps; nil plays on.
+	Pause func(ctx context.Context) error
+}
+
+// Play unpacks the sample data and plays the story. A command that ends with
+// another exit status than the story says ends it with INTERNAL. Play also
+// returns INVALID_ARGS, WRITE_FAILED, READ_FAILED and what Pause returns.
+func (p *Player) Play(ctx context.Context) error {
+	if err := Unpack(p.Folder); err != nil {
+		return err
+	}
+	p.printf("%s\n\n%s\n\n  %s\n\n%s\n\n", p.strong("Should a harbour buy electric tugs? A demo of tidegate"),
+		wrap("Everything below really happens, offline, in a folder that stays there for you to look at:"), p.Folder,
+		wrap("The lines that begin with $ are what you would type in that folder, after export TIDEGATE_HOME=$PWD."))
+	for i, s := range story {
+		if i > 0 && p.Pause != nil {
+			if err := p.Pause(ctx); err != nil {
+				return err
+			}
+		}
+		p.printf("%s\n\n%s\n\n", p.strong(fmt.Sprintf("%d. %s", i+1, s.title)), wrap(s.text))
+		for _, a := range s.actions {
+			if err := p.act(ctx, i+1, a); err != nil {
+				return err
+			}
+		}
+	}
+	p.printf("%s\n\n%s", p.strong("The end, so far"), strings.ReplaceAll(ending, "{folder}", p.Folder))
+	return nil
+}
+
+func (p *Player) act(ctx context.Context, number int, a action) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p.printf("%s\n\n", p.strong("$ "+a.line()))
+	switch {
+	case a.show != "":
+		text, err := os.ReadFile(filepath.Join(p.Folder, filepath.FromSlash(a.show)))
+		if err != nil {
+			return tidegate.Errorf(tidegate.ReadFailed, tidegate.D("file", a.show), "step %d cannot show %s: %w", number, a.show, err)
+		}
+		p.printf("%s\n", text)
+	case a.args == nil:
+		if err := p.copyFile(a.copy[0], a.copy[1]); err != nil {
+			return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("file", a.copy[0]), "step %d cannot copy %s: %w", number, a.copy[0], err)
+		}
+	default:
+		status := p.Run(ctx, a.args)
+		p.printf("\n")
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if status != a.status {
+			return tidegate.Errorf(tidegate.Internal, tidegate.D("command", a.line(), "status", status, "expected", a.status),
+				"step %d ended with exit status %d, and the story expects %d: %s", number, status, a.status, a.line())
+		}
+	}
+	if a.after != "" {
+		p.printf("%s\n\n", wrap(a.after))
+	}
+	return nil
+}
+
+func (p *Player) copyFile(name, folder string) error {
+	data, err := os.ReadFile(filepath.Join(p.Folder, filepath.FromSlash(name)))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(p.Folder, filepath.FromSlash(folder), filepath.Base(filepath.FromSlash(name))), data, 0o600)
+}
+
+// line is what a user would type.
+func (a action) line() string {
+	switch {
+	case a.show != "":
+		return "cat " + a.show
+	case a.args == nil:
+		return "cp " + a.copy[0] + " " + a.copy[1]
+	}
+	words := []string{"tidegate"}
+	for _, arg := range a.args {
+		if strings.ContainsAny(arg, " ?*") {
+			arg = `"` + arg + `"`
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}
+
+// printf ignores errors: a story that nobody hears has no one to tell.
+func (p *Player) printf(format string, args ...any) { _, _ = fmt.Fprintf(p.Out, format, args...) }
+
+func (p *Player) strong(text string) string {
+	if !p.Color {
+		return text
+	}
+	return "\x1b[1m" + text + "\x1b[0m"
+}
+
+// wrap breaks running text into lines of at most 78 columns.
+func wrap(text string) string {
+	var b strings.Builder
+	column := 0
+	for _, word := range strings.Fields(text) {
+		switch n := len([]rune(word)); {
+		case column == 0:
+			column = n
+		case column+1+n > 78:
+			b.WriteByte('\n')
+			column = n
+		default:
+			b.WriteByte(' ')
+			column += 1 + n
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}

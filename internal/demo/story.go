@@ -1,0 +1,164 @@
+package demo
+
+// step is one scene of the story: what happens and why, then what a user would
+// type.
+type step struct {
+	title   string
+	text    string
+	actions []action
+}
+
+// action is one line that a user would type; exactly one of args, copy and show
+// is set.
+type action struct {
+	args   []string  // a command line of tidegate
+	status int       // the exit status that it must end with
+	copy   [2]string // a file, and the folder that it is copied into
+	show   string    // a file whose text is shown
+	after  string    // what to notice in the output
+}
+
+func tidegateLine(status int, after string, args ...string) action {
+	return action{args: args, status: status, after: after}
+}
+
+const question = "Should the port replace two of its four tugs with electric ones?"
+
+var story = []step{
+	{
+		title: "A question becomes a run",
+		text: "A run is a folder: a manifest that says where the run stands, six gates of which none has passed yet, " +
+			"and a log in which every line carries the digest of the line before it.",
+		actions: []action{tidegateLine(0, "", "run", "init", question, "--id", "harbour")},
+	},
+	{
+		title: "Six perspectives, six contracts",
+		text: "Each perspective is one angle of the question, given to one agent, with a contract: which sections its output must have, " +
+			"how many words and sources it may have. The contracts are checked before anyone works by them, then become part of the run.",
+		actions: []action{
+			tidegateLine(0, "", "perspectives", "check", "perspectives.json"),
+			tidegateLine(0, "", "perspectives", "write", "harbour", "perspectives.json"),
+		},
+	},
+	{
+		title: "The prompts for the agents",
+		text: "The plan holds one prompt per agent, with every rule that the output will be judged by. " +
+			"With its perspectives in place the run may move to its first wave.",
+		actions: []action{
+			tidegateLine(0, "", "wave", "plan", "harbour"),
+			tidegateLine(0, "", "run", "advance", "harbour"),
+		},
+	},
+	{
+		title: "The agents have written: judge the wave",
+		text: "Here your agents would work; six sample outputs lie in drafts/. The review reads every output once and judges it by its contract. " +
+			"Four break theirs, each in another way.",
+		actions: []action{tidegateLine(1, "Exit status 1: judged, and not passed. A script or CI job stops here.",
+			"wave", "review", "perspectives.json", "drafts")},
+	},
+	{
+		title: "What an agent is told",
+		text: "A review is only useful if the next attempt passes. The retry prompt names every fault with its numbers and lines, " +
+			"and states every rule again, so that an agent that follows it passes.",
+		actions: []action{tidegateLine(0, "", "wave", "retry-prompt", "perspectives.json", "drafts", "--only", "operations")},
+	},
+	{
+		title: "Unfit outputs do not get in",
+		text:  "Taking outputs into a run judges them again: all are written, or none. The drafts are refused.",
+		actions: []action{
+			tidegateLine(1, "", "wave", "ingest", "harbour", "drafts"),
+		},
+	},
+	{
+		title: "The mended outputs do",
+		text:  "The agents have written again; their second attempts lie in mended/. They are taken in, and the review is kept with the run.",
+		actions: []action{
+			tidegateLine(0, "", "wave", "ingest", "harbour", "mended"),
+			tidegateLine(0, "", "wave", "review", "runs/harbour/perspectives.json", "runs/harbour/wave-1", "--report", "runs/harbour/wave-review.json"),
+		},
+	},
+	{
+		title: "The gate",
+		text: "Gate B says that the wave meets its contracts. It does not believe the report: the outputs are judged once more, " +
+			"and the gate is bound to their bytes. Change one of them later, and the gate no longer counts.",
+		actions: []action{
+			tidegateLine(0, "", "wave", "gate", "harbour"),
+			tidegateLine(0, "", "run", "advance", "harbour"),
+		},
+	},
+	{
+		title: "Is a second wave needed?",
+		text: "Each output ends with the gaps that it leaves, from P0 (stops the work) to P3 (good to know). A rubric of four rules decides, in order; " +
+			"no model is asked. One P0 gap, or two P1 gaps, would have meant a second wave.",
+		actions: []action{
+			tidegateLine(0, "Four gaps, but only one of them is P1: no rule requires a second wave.", "pivot", "decide", "harbour"),
+			tidegateLine(0, "", "run", "advance", "harbour"),
+		},
+	},
+	{
+		title: "The citations are given",
+		text: "tidegate does not check URLs yet. This file says of each source whether someone reached it; here it is sample data. " +
+			"One source is invalid, one is behind a paywall.",
+		actions: []action{{copy: [2]string{"citations/citations.jsonl", "runs/harbour/citations"}}},
+	},
+	{
+		title: "The summary pack",
+		text: "A synthesis should not read raw outputs. It gets one bounded summary per perspective, in which every URL has become the id of a " +
+			"validated citation. Nothing is invented: a citation stands only beside a text that carried it.",
+		actions: []action{
+			tidegateLine(0, "The source that could not be reached is left out, and the build says so.", "summary", "build", "harbour"),
+			{show: "runs/harbour/summaries/operations.md"},
+		},
+	},
+	{
+		title: "Here the run waits",
+		text: "The next stage needs gate C, which stands for checked citations. Nobody has judged it, so the run does not move, " +
+			"and says what would meet the condition. A gate that checked nothing has not passed.",
+		actions: []action{
+			tidegateLine(4, "Exit status 4: the state of the run forbids it.", "run", "advance", "harbour"),
+			tidegateLine(0, "", "run", "verify", "harbour"),
+		},
+	},
+	{
+		title: "The same for code: a review with a verdict",
+		text: "A second agent has reviewed a code change and hands in its review as JSON. It is checked, all violations at once, and becomes REVIEW.md, " +
+			"which people read and programs read back without loss.",
+		actions: []action{
+			tidegateLine(0, "", "change", "start", "charge-planner"),
+			tidegateLine(0, "", "review", "create", "review-1.json"),
+			{show: "agentd/changes/charge-planner/REVIEW.md"},
+		},
+	},
+	{
+		title: "The verdict moves the change",
+		text:  "NEEDS_FIX sends the change back for one more round and counts it. Rounds are limited: after two a person must look.",
+		actions: []action{
+			tidegateLine(1, "Exit status 1: not approved.", "change", "advance", "charge-planner"),
+		},
+	},
+	{
+		title: "Fixed, reviewed again, approved",
+		text:  "The second review finds both issues gone. Reviews are kept and compared, and APPROVED completes the change.",
+		actions: []action{
+			tidegateLine(0, "", "review", "create", "review-2.json"),
+			tidegateLine(0, "", "review", "diff", "charge-planner"),
+			tidegateLine(0, "", "change", "advance", "charge-planner"),
+		},
+	},
+}
+
+const ending = `That is what tidegate does today: it judges, says what to mend, decides what
+happens next and keeps the record. What it does not do yet: it starts no agents,
+it checks no citations (they were given here), and it writes no synthesis. There
+is no finished report at the end of this run, and tidegate does not pretend so.
+
+Try next, in {folder}:
+
+  export TIDEGATE_HOME=$PWD
+  tidegate run status harbour           where the run stands and what it waits for
+  tidegate explain TOO_MANY_WORDS       any code or rule, with an example
+  tidegate wave review perspectives.json drafts --format github
+
+Change a word in runs/harbour/wave-1/grid.md, then ask for the status again: gate
+B no longer counts.
+`
