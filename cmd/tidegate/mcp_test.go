@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,7 @@ func TestStdioServerListsTheCatalogueInOrder(t *testing.T) {
 	for _, each := range catalog.Tools(&catalog.Env{}) {
 		want = append(want, each.Name)
 	}
+	slices.Sort(want)
 	for _, each := range list.Tools {
 		got = append(got, each.Name)
 		a := each.Annotations

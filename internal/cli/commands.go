@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/tool"
@@ -95,6 +96,8 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 		switch {
 		case f.Kind == tool.Switch:
 			cmd.Flags().Bool(f.Name, false, f.About)
+		case f.List && f.Kind == tool.PathFlag: // a path may have a comma in it
+			cmd.Flags().StringArray(f.Name, nil, f.About)
 		case f.List:
 			cmd.Flags().StringSlice(f.Name, nil, f.About)
 		default:
@@ -110,11 +113,7 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 			flag := cmd.Flags().Lookup(f.Name)
 			values := []string{flag.Value.String()}
 			if f.List {
-				list, err := cmd.Flags().GetStringSlice(f.Name)
-				if err != nil {
-					return err
-				}
-				values = list
+				values = flag.Value.(pflag.SliceValue).GetSlice()
 			}
 			if f.Enum != nil && flag.Changed && !slices.Contains(f.Enum, values[0]) {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(f.Name, values[0]), "--%s must be one of %s, got %q", f.Name, strings.Join(f.Enum, ", "), values[0])

@@ -1,5 +1,6 @@
-// Package mcpserver serves tools over the Model Context Protocol. It is the
-// only user of the MCP SDK, and knows no domain.
+// Package mcpserver serves tools, prompts and resources over the Model Context
+// Protocol, on stdio and over streamable HTTP. It is the only user of the MCP
+// SDK, and knows no domain: what it serves is handed to it as plain values.
 //
 // Results carry the complete JSON as structuredContent and the same bytes as
 // text. Errors are one text block with the error envelope and no structured
@@ -21,34 +22,60 @@ import (
 // maxText is the size of a text block up to which it repeats the whole result.
 const maxText = 100 << 10
 
-// Options configure a server.
+// Options say what a server offers beside tools, and to whom.
 type Options struct {
-	Version string
-	Log     *slog.Logger
+	Version   string
+	Log       *slog.Logger
+	Prompts   []Prompt
+	Resources []Resource
+	Templates []Template
+	// Confine returns the context that tools and resources run with, which may
+	// limit what they touch; nil leaves them the rights of the process.
+	Confine func(context.Context) context.Context
 }
 
-const instructions = `tidegate judges what AI agents wrote, by contract, deterministically and offline. ` +
-	`Use it before you trust, merge or pass on an agent's output. A judgement that goes against an output is a ` +
-	`result (pass:false) that says what to mend; an error says what to correct in the call. All paths are absolute.`
+// Instructions tell a model what the server is for. Clients cut them at 2 KB.
+const Instructions = `tidegate judges what AI agents wrote, by contract, deterministically and offline. ` +
+	`Use it before you trust, merge or pass on an agent's output, and to decide what happens next.
 
-// New is an MCP server that offers the tools, in their order.
+A judgement that goes against an output is a result, not an error: read "pass", then follow retry_directives. ` +
+	`An error ({"ok":false,"error":{"code","message","details"}}) says what to correct in the call; correct it and call again. ` +
+	`All paths in arguments are absolute.
+
+Where to begin: research outputs of several agents: deep_research_wave_review. One output: deep_research_wave_output_validate. ` +
+	`A code review: create_review. Where a research run stands and what it waits for: deep_research_run_status.`
+
+// New is an MCP server that offers the tools. Clients see them in byte order of
+// their names.
 func New(tools []*tool.Tool, options Options) *mcp.Server {
 	server := mcp.NewServer(
 		&mcp.Implementation{Name: "tidegate", Title: "tidegate", Version: options.Version},
 		&mcp.ServerOptions{
-			Instructions: instructions,
-			Logger:       options.Log,
-			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+			Instructions: Instructions,
+			Logger:       warnings(options.Log),
+			// Nothing that is listed changes while the server runs.
+			Capabilities: &mcp.ServerCapabilities{
+				Tools:     &mcp.ToolCapabilities{},
+				Prompts:   &mcp.PromptCapabilities{},
+				Resources: &mcp.ResourceCapabilities{},
+			},
 		})
-	for _, t := range tool.ForAgents(tools) {
+	server.AddReceivingMiddleware(receive(tools, options))
+	for _, t := range tools {
 		server.AddTool(describe(t), handler(t, options))
 	}
+	for _, p := range options.Prompts {
+		if p.usable(tools) {
+			server.AddPrompt(p.describe(), p.handle)
+		}
+	}
+	for _, r := range options.Resources {
+		server.AddResource(r.describe(), r.handle)
+	}
+	for _, t := range options.Templates {
+		server.AddResourceTemplate(t.describe(), t.handle)
+	}
 	return server
-}
-
-// ServeStdio serves until stdin ends or the context is cancelled.
-func ServeStdio(ctx context.Context, tools []*tool.Tool, options Options) error {
-	return New(tools, options).Run(ctx, &mcp.StdioTransport{})
 }
 
 func describe(t *tool.Tool) *mcp.Tool {
@@ -79,20 +106,32 @@ func raw(v *codec.Value) json.RawMessage {
 func handler(t *tool.Tool, options Options) mcp.ToolHandler {
 	return func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		caller := tool.Caller{
+			Progress: progress(ctx, request),
 			Panicked: func(value any, stack []byte) {
 				options.Log.Error("a tool panicked", "tool", t.Name, "value", fmt.Sprint(value), "stack", string(stack))
 			},
 		}
 		result := t.Call(ctx, request.Params.Arguments, caller)
 		if result.Err != nil {
+			noteOutcome(ctx, string(result.Err.Code))
 			return &mcp.CallToolResult{IsError: true, Content: text(string(result.Envelope))}, nil
 		}
-		content := text(string(result.Envelope))
-		if len(result.Envelope) > maxText {
-			content = text(fmt.Sprintf("The result of %s has %d bytes, too many for this text block; all of it is in structuredContent.", t.Name, len(result.Envelope)))
+		content := string(result.Envelope)
+		if len(content) > maxText {
+			content = summary(t, result)
 		}
-		return &mcp.CallToolResult{Content: content, StructuredContent: json.RawMessage(result.Envelope)}, nil
+		return &mcp.CallToolResult{Content: text(content), StructuredContent: json.RawMessage(result.Envelope)}, nil
 	}
+}
+
+// summary stands for a result that is too large for a text block.
+func summary(t *tool.Tool, result tool.Result) string {
+	short := ""
+	if report, ok := result.Report(); ok && report.Summary != "" {
+		short = report.Summary + ". "
+	}
+	return fmt.Sprintf("%sThe result of %s has %d bytes, too many for this text block, which is only a summary; all of it is in structuredContent.",
+		short, t.Name, len(result.Envelope))
 }
 
 func text(s string) []mcp.Content { return []mcp.Content{&mcp.TextContent{Text: s}} }

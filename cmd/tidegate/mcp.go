@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/mcpserver"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// tokenVariable holds the bearer token where no file does.
+const tokenVariable = "TIDEGATE_MCP_TOKEN"
+
+func mcpCommand(env *catalog.Env, tools []*tool.Tool) cli.Command {
+	return cli.Command{
+		Path:  "mcp",
+		Short: "Serve the tools to agents over MCP, on stdio or HTTP",
+		Long: `Serve the tools over the Model Context Protocol.
+
+Without --http it speaks on stdin and stdout: an agent's client starts this
+command, and nothing else is printed on stdout. ` + "`tidegate mcp config`" + ` sets a client
+up. With --http it serves any number of clients at http://ADDRESS/mcp until it is
+interrupted, and logs every request to stderr without its arguments.
+
+What a caller may touch: over HTTP, and on stdio as soon as one --root is given,
+the working folder (unless that is / or your home), the folder of runs, the
+--project and every --root, whatever symbolic links say. A path outside them is
+PATH_NOT_ALLOWED. On stdio without --root it is whatever you may touch.
+
+An HTTP address that other machines can reach needs a token, which callers send
+as "Authorization: Bearer TOKEN". It is read from --token-file or, without one,
+from ` + tokenVariable + `.`,
+		Example: `tidegate mcp --root .
+tidegate mcp --root . --read-only --toolsets wave,review
+tidegate mcp --http 127.0.0.1:8642
+tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
+		Flags: []cli.Flag{
+			{Name: "http", About: "serve streamable HTTP at HOST:PORT instead of stdio; without a host, on this machine only; port 0 takes a free one"},
+			{Name: "token-file", About: "file with the bearer token that HTTP callers have to send", Kind: tool.PathFlag},
+			{Name: "root", About: "a folder that callers may touch, beside the working folder and the runs; may be repeated", Kind: tool.PathFlag, List: true},
+			{Name: "read-only", About: "offer only what writes nothing", Kind: tool.Switch},
+			{Name: "tools", About: "offer only the tools named", List: true},
+			{Name: "toolsets", About: "offer only the tools of these sets: wave, pivot, summary, run, review", List: true},
+		},
+		Run: func(ctx context.Context, call cli.Invocation) error { return serveMCP(ctx, env, tools, call) },
+	}
+}
+
+func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cli.Invocation) error {
+	offered, err := mcpserver.Narrow(tools, mcpserver.Narrowing{
+		ReadOnly: call.Flag("read-only") == "true", Names: call.Flags["tools"], Sets: call.Flags["toolsets"],
+	})
+	if err != nil {
+		return err
+	}
+	options := mcpserver.Options{Version: call.Version, Log: slog.Default(), Prompts: prompts(), Resources: schemaResources()}
+	if slices.ContainsFunc(offered, func(t *tool.Tool) bool { return t.Set == "run" }) {
+		options.Templates = runTemplates(env.Home)
+	}
+	address := call.Flag("http")
+	if roots := call.Flags["root"]; len(roots) > 0 || address != "" {
+		folders, err := allowedRoots(env, roots)
+		if err != nil {
+			return err
+		}
+		options.Confine = func(ctx context.Context) context.Context { return artifact.WithRoots(ctx, folders...) }
+	}
+	if address == "" {
+		if call.Flag("token-file") != "" {
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("token-file", call.Flag("token-file")), "--token-file is for --http; stdio has no callers to tell apart")
+		}
+		return mcpserver.ServeStdio(ctx, offered, call.Stdin, call.Stdout, options)
+	}
+	token, err := bearerToken(call.Flag("token-file"))
+	if err != nil {
+		return err
+	}
+	// Requests are logged unless somebody asked for errors only.
+	if call.Log != nil && call.Log.Level() == slog.LevelWarn {
+		call.Log.Set(slog.LevelInfo)
+	}
+	return mcpserver.ServeHTTP(ctx, offered, mcpserver.HTTP{Address: address, Token: token}, options)
+}
+
+// allowedRoots lists the folders that callers may touch. Clients start servers
+// in / or in the user's home when they have no better idea, so neither counts
+// unless it is named.
+func allowedRoots(env *catalog.Env, given []string) ([]string, error) {
+	for _, root := range given {
+		if info, err := os.Stat(root); err != nil || !info.IsDir() {
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", root), "--root must be a folder that exists, got %s", root)
+		}
+	}
+	folders := slices.Clone(given)
+	if home, err := os.UserHomeDir(); env.Dir != filepath.Dir(env.Dir) && (err != nil || env.Dir != filepath.Clean(home)) {
+		folders = append(folders, env.Dir)
+	}
+	if env.Project != env.Dir {
+		folders = append(folders, env.Project)
+	}
+	if env.Home != "" {
+		folders = append(folders, env.Home)
+	}
+	return folders, nil
+}
+
+// bearerToken reads the token from a file or, without one, from the environment.
+// It is "" when there is neither.
+func bearerToken(file string) (string, error) {
+	if file == "" {
+		return strings.TrimSpace(os.Getenv(tokenVariable)), nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("token-file", file), "--token-file cannot be read: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	if token == "" || strings.ContainsAny(token, " \t\r\n") {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("token-file", file), "--token-file must hold one token on one line: %s", file)
+	}
+	return token, nil
+}

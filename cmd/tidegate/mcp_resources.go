@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"mime"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/mcpserver"
+	"github.com/tidegate/tidegate/run"
+)
+
+const (
+	schemaURI = "tidegate://schema/"
+	runURI    = "tidegate://run/"
+
+	// maxResource bounds what is sent of a run: a client puts it before a model.
+	maxResource = 4 << 20
+)
+
+// runTemplates are the artifacts of the runs in home, to be read only.
+func runTemplates(home string) []mcpserver.Template {
+	return []mcpserver.Template{
+		{
+			URITemplate: runURI + "{run}",
+			Name:        "run",
+			Description: "the artifacts of a run, by the run's id: a list of their URIs and sizes",
+			MIMEType:    "application/json",
+			Read: func(ctx context.Context, uri string) ([]byte, string, error) {
+				folder, _, err := openRun(ctx, home, uri)
+				if err != nil {
+					return nil, "", err
+				}
+				defer folder.Close()
+				data, err := listArtifacts(folder, strings.TrimSuffix(uri, "/"))
+				return data, "application/json", err
+			},
+		},
+		{
+			URITemplate: runURI + "{run}/{+path}",
+			Name:        "artifact",
+			Description: "one artifact of a run, by the run's id and its path in the run's folder, such as wave-1/p1.md",
+			Read: func(ctx context.Context, uri string) ([]byte, string, error) {
+				folder, name, err := openRun(ctx, home, uri)
+				if err != nil {
+					return nil, "", err
+				}
+				defer folder.Close()
+				data, err := readArtifact(folder, name)
+				return data, mimeTypeOf(name), err
+			},
+		},
+	}
+}
+
+// openRun opens the folder of the run that a URI names, and returns the name in
+// it that follows.
+func openRun(ctx context.Context, home, uri string) (*artifact.Folder, string, error) {
+	id, name, _ := strings.Cut(strings.TrimPrefix(uri, runURI), "/")
+	id, errID := url.PathUnescape(id)
+	name, errName := url.PathUnescape(name)
+	if errID != nil || errName != nil || run.CheckID(id) != nil {
+		return nil, "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("uri", tidegate.Cut(uri)), "a run's artifact is %sRUN_ID/PATH, got %q", runURI, tidegate.Cut(uri))
+	}
+	r, err := run.Open(ctx, filepath.Join(home, id, run.ManifestFile))
+	if err != nil {
+		return nil, "", err
+	}
+	return r.Folder(), name, nil
+}
+
+func readArtifact(folder *artifact.Folder, name string) ([]byte, error) {
+	file, err := folder.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxResource+1))
+	switch {
+	case err != nil:
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", name), "%s cannot be read to its end: %w", name, err)
+	case len(data) > maxResource:
+		return nil, tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.D("path", name, "max_bytes", maxResource),
+			"%s has more than %d bytes; read the file %s itself", name, maxResource, filepath.Join(folder.Path(), name))
+	}
+	return data, nil
+}
+
+// listed is one artifact of a run.
+type listed struct {
+	URI   string `json:"uri"`
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+}
+
+// listArtifacts lists the regular files of a run in byte order of their paths.
+// Hidden ones are locks and unfinished writes.
+func listArtifacts(folder *artifact.Folder, uri string) ([]byte, error) {
+	artifacts := []listed{}
+	err := fs.WalkDir(folder.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != "." && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+		case entry.Type().IsRegular():
+			info, err := entry.Info()
+			if err != nil {
+				return err
+			}
+			escaped := (&url.URL{Path: name}).EscapedPath()
+			artifacts = append(artifacts, listed{uri + "/" + escaped, name, info.Size()})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", folder.Path()), "the run's folder cannot be listed: %w", err)
+	}
+	return codec.Marshal(struct {
+		Root      string   `json:"root"`
+		Artifacts []listed `json:"artifacts"`
+	}{folder.Path(), artifacts})
+}
+
+func mimeTypeOf(name string) string {
+	switch extension := path.Ext(name); extension {
+	case ".md":
+		return "text/markdown"
+	case ".jsonl":
+		return "application/x-ndjson"
+	case ".yaml", ".yml":
+		return "application/yaml"
+	default:
+		if known := mime.TypeByExtension(extension); known != "" {
+			return known
+		}
+		return "application/octet-stream"
+	}
+}

@@ -1,0 +1,124 @@
+package mcpserver
+
+import (
+	"context"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// Prompt is a job that a person starts from the client's menu: it becomes a
+// message to the model that names the tools and the order of work.
+type Prompt struct {
+	Name        string
+	Title       string
+	Description string
+	Arguments   []PromptArgument
+	Needs       []string // tools; without one of them the prompt is not offered
+	// Text is the message. It returns INVALID_ARGS.
+	Text func(args map[string]string) (string, error)
+}
+
+// PromptArgument is an argument of a [Prompt].
+type PromptArgument struct {
+	Name        string
+	Description string
+	Required    bool
+}
+
+func (p Prompt) usable(tools []*tool.Tool) bool {
+	return !slices.ContainsFunc(p.Needs, func(name string) bool {
+		return !slices.ContainsFunc(tools, func(t *tool.Tool) bool { return t.Name == name })
+	})
+}
+
+func (p Prompt) describe() *mcp.Prompt {
+	described := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
+	for _, a := range p.Arguments {
+		described.Arguments = append(described.Arguments, &mcp.PromptArgument{Name: a.Name, Description: a.Description, Required: a.Required})
+	}
+	return described
+}
+
+func (p Prompt) handle(_ context.Context, request *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	for _, a := range p.Arguments {
+		if a.Required && request.Params.Arguments[a.Name] == "" {
+			return nil, protocolError(tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(a.Name, nil), "%s is required: %s", a.Name, a.Description))
+		}
+	}
+	message, err := p.Text(request.Params.Arguments)
+	if err != nil {
+		return nil, protocolError(err)
+	}
+	return &mcp.GetPromptResult{
+		Description: p.Description,
+		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: message}}},
+	}, nil
+}
+
+// Resource is a document that a client can read.
+type Resource struct {
+	URI         string
+	Name        string
+	Description string
+	MIMEType    string
+	Read        func(ctx context.Context) ([]byte, error)
+}
+
+func (r Resource) describe() *mcp.Resource {
+	return &mcp.Resource{URI: r.URI, Name: r.Name, Description: r.Description, MIMEType: r.MIMEType}
+}
+
+func (r Resource) handle(ctx context.Context, request *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	data, err := r.Read(ctx)
+	return contents(request.Params.URI, r.MIMEType, data, err)
+}
+
+// Template is a family of documents whose URIs follow a template of RFC 6570.
+type Template struct {
+	URITemplate string
+	Name        string
+	Description string
+	MIMEType    string // where all of them have the same
+	Read        func(ctx context.Context, uri string) (data []byte, mimeType string, err error)
+}
+
+func (t Template) describe() *mcp.ResourceTemplate {
+	return &mcp.ResourceTemplate{URITemplate: t.URITemplate, Name: t.Name, Description: t.Description, MIMEType: t.MIMEType}
+}
+
+func (t Template) handle(ctx context.Context, request *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	data, mimeType, err := t.Read(ctx, request.Params.URI)
+	return contents(request.Params.URI, mimeType, data, err)
+}
+
+func contents(uri, mimeType string, data []byte, err error) (*mcp.ReadResourceResult, error) {
+	if err != nil {
+		if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.NotFound {
+			return nil, mcp.ResourceNotFoundError(uri)
+		}
+		return nil, protocolError(err)
+	}
+	content := &mcp.ResourceContents{URI: uri, MIMEType: mimeType}
+	if utf8.Valid(data) {
+		content.Text = string(data)
+	} else {
+		content.Blob = data
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
+}
+
+// protocolError is an error for requests that have no envelope: the message
+// goes to the client and the envelope is its data.
+func protocolError(err error) error {
+	code := int64(jsonrpc.CodeInvalidParams)
+	if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.Failed {
+		code = jsonrpc.CodeInternalError
+	}
+	failure := tool.Failure(err)
+	return &jsonrpc.Error{Code: code, Message: string(failure.Err.Code) + ": " + failure.Err.Message, Data: failure.Envelope}
+}

@@ -1,0 +1,38 @@
+package mcpserver
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// progressPause is the shortest time between two notifications of one call. A
+// wave of ten thousand outputs is no reason for ten thousand messages.
+const progressPause = 100 * time.Millisecond
+
+// progress sends notifications to a client that gave a token, and is nil for
+// one that did not. What is sent only ever grows, although the workers of a
+// call report in any order; the first and the last are always sent.
+func progress(ctx context.Context, request *mcp.CallToolRequest) func(done, total int) {
+	token := request.Params.GetProgressToken()
+	if token == nil {
+		return nil
+	}
+	var (
+		mu   sync.Mutex
+		sent int
+		last time.Time
+	)
+	return func(done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done <= sent || done < total && time.Since(last) < progressPause || ctx.Err() != nil {
+			return
+		}
+		sent, last = done, time.Now()
+		// A client that cannot be told is no reason to stop its call.
+		_ = request.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(done), Total: float64(total)})
+	}
+}

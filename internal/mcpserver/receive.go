@@ -1,0 +1,164 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// receive is what happens around every request: it gets the rights that the
+// operator gave, ends with the connection that carries it, ends no more than
+// itself when it panics, and is noted without the contents of its arguments.
+func receive(tools []*tool.Tool, options Options) mcp.Middleware {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, request mcp.Request) (result mcp.Result, err error) {
+			ctx, cancel := untilCarrierEnds(ctx)
+			defer cancel()
+			if options.Confine != nil {
+				ctx = options.Confine(ctx)
+			}
+			subject := subjectOf(request)
+			ctx, note := withNote(ctx, method, subject)
+			start := time.Now()
+			defer func() {
+				if value := recover(); value != nil {
+					options.Log.Error("a request panicked", "method", method, "value", fmt.Sprint(value), "stack", string(debug.Stack()))
+					result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server met a state that it did not expect"}
+				}
+				if err != nil {
+					note.outcome(err)
+				}
+				if note.own {
+					options.Log.LogAttrs(ctx, slog.LevelInfo, "request", append(note.attributes(), slog.Duration("took", time.Since(start).Round(time.Microsecond)))...)
+				}
+			}()
+			if call, ok := request.(*mcp.CallToolRequest); ok && !slices.Contains(names, call.Params.Name) {
+				return nil, unknownTool(call.Params.Name, names)
+			}
+			return next(ctx, method, request)
+		}
+	}
+}
+
+func unknownTool(name string, names []string) error {
+	hint := "tools/list names those that this server offers"
+	if near := tool.Nearest(name, names); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q; %s", tidegate.Cut(name), hint)}
+}
+
+// subjectOf is what a request is about: a name, never the arguments.
+func subjectOf(request mcp.Request) string {
+	switch r := request.(type) {
+	case *mcp.CallToolRequest:
+		return r.Params.Name
+	case *mcp.GetPromptRequest:
+		return r.Params.Name
+	case *mcp.ReadResourceRequest:
+		return r.Params.URI
+	}
+	return ""
+}
+
+type carrierKey struct{}
+
+// withCarrier marks the context of what carries requests: an HTTP request, or
+// the process whose stdin they come from.
+func withCarrier(ctx context.Context) context.Context {
+	return context.WithValue(ctx, carrierKey{}, ctx)
+}
+
+// untilCarrierEnds ends a request with its carrier. The SDK does that for HTTP
+// and the newest revision of the protocol only; a stateless server cannot
+// deliver an answer later in any of them.
+func untilCarrierEnds(ctx context.Context) (context.Context, context.CancelFunc) {
+	carrier, ok := ctx.Value(carrierKey{}).(context.Context)
+	if !ok {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(carrier, func() { cancel(context.Cause(carrier)) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+type noteKey struct{}
+
+// note collects what the log says of a request. It may be written while the
+// HTTP request that it belongs to is already logged.
+type note struct {
+	own bool // there is no HTTP request that logs it
+
+	mu              sync.Mutex
+	method, subject string
+	result          string
+}
+
+func withNote(ctx context.Context, method, subject string) (context.Context, *note) {
+	n, ok := ctx.Value(noteKey{}).(*note)
+	if !ok {
+		n = &note{own: true}
+		ctx = context.WithValue(ctx, noteKey{}, n)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.method, n.subject, n.result = method, tidegate.Cut(subject), "ok"
+	return ctx, n
+}
+
+// noteOutcome notes the code of a call that failed.
+func noteOutcome(ctx context.Context, result string) {
+	if n, ok := ctx.Value(noteKey{}).(*note); ok {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.result = result
+	}
+}
+
+func (n *note) outcome(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.result = tidegate.Cut(err.Error())
+}
+
+func (n *note) attributes() []slog.Attr {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.method == "" {
+		return nil
+	}
+	attributes := []slog.Attr{slog.String("rpc", n.method)}
+	if n.subject != "" {
+		attributes = append(attributes, slog.String("name", n.subject))
+	}
+	return append(attributes, slog.String("outcome", n.result))
+}
+
+// warnings is a log that keeps what the SDK has to say below a warning to
+// itself: it reports every connection, which over HTTP is every request.
+func warnings(log *slog.Logger) *slog.Logger { return slog.New(atLeastWarn{log.Handler()}) }
+
+type atLeastWarn struct{ slog.Handler }
+
+func (h atLeastWarn) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
+}
+func (h atLeastWarn) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return atLeastWarn{h.Handler.WithAttrs(attrs)}
+}
+func (h atLeastWarn) WithGroup(name string) slog.Handler {
+	return atLeastWarn{h.Handler.WithGroup(name)}
+}
