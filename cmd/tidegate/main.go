@@ -16,14 +16,14 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/cli"
-	"github.com/tidegate/tidegate/internal/mcpserver"
 	"github.com/tidegate/tidegate/tool"
 	"golang.org/x/term"
 )
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(status()) }
 
-func run() int {
+// status runs the command line and returns the exit status.
+func status() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	level := new(slog.LevelVar)
@@ -44,8 +44,23 @@ func run() int {
 		Dir:      env.Dir,
 		Log:      level,
 	}
-	program.Commands = []cli.Command{mcpCommand(program.Tools)}
+	program.Commands = []cli.Command{mcpCommand(env, program.Tools), demoCommand(env)}
+	program.Settings = settings(env)
 	return program.Run(ctx, os.Args[1:])
+}
+
+// settings are what the operator of a face decides, and no caller of a tool.
+func settings(env *catalog.Env) []cli.Setting {
+	return []cli.Setting{
+		{
+			Name: "project", About: "the project folder of code reviews and changes (default the working folder)", Kind: tool.PathFlag,
+			Under: []string{"call", "mcp", "review", "change"}, Set: func(value string) { env.Project = value },
+		},
+		{
+			Name: "strict", About: "refuse code reviews with anything that would be a warning", Kind: tool.Switch,
+			Under: []string{"call", "mcp", "review create"}, Set: func(value string) { env.Strict = value == "true" },
+		},
+	}
 }
 
 func environment() (*catalog.Env, error) {
@@ -97,16 +112,4 @@ func version() string {
 		return info.Main.Version
 	}
 	return "(devel)"
-}
-
-func mcpCommand(tools []*tool.Tool) cli.Command {
-	return cli.Command{
-		Path:    "mcp",
-		Short:   "Serve the tools to agents over MCP on stdio",
-		Long:    "Serve the tools over the Model Context Protocol on stdin and stdout. An agent's client starts this command; nothing else is printed.",
-		Example: "tidegate mcp",
-		Run: func(ctx context.Context, call cli.Invocation) error {
-			return mcpserver.ServeStdio(ctx, tools, mcpserver.Options{Version: call.Version, Log: slog.Default()})
-		},
-	}
 }
