@@ -10,6 +10,7 @@
 package codec
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -44,7 +45,13 @@ var (
 // Marshal writes v as it goes over the wire: two-space indent, no final
 // newline. Bytes that are not UTF-8 become U+FFFD. It fails only for values
 // that JSON cannot hold, such as NaN or a channel.
-func Marshal(v any) ([]byte, error) { return json.Marshal(v, wire) }
+func Marshal(v any) ([]byte, error) {
+	// The encoder writes into the buffer's own memory, so that a large result
+	// is held once.
+	var out bytes.Buffer
+	err := json.MarshalWrite(&out, v, wire)
+	return out.Bytes(), err
+}
 
 // MarshalFile is [Marshal] with the final newline of a file.
 func MarshalFile(v any) ([]byte, error) {
