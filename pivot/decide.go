@@ -90,15 +90,6 @@ func (w wave1) decide(ctx context.Context, s source) (Decision, error) {
 	}, nil
 }
 
-// digest covers everything that decides, and nothing else: no time, no order of
-// arguments.
-func digest(gaps []Gap, reports []Report) string {
-	return codec.Digest(struct {
-		Gaps    []Gap    `json:"gaps"`
-		Reports []Report `json:"wave1_validation_reports"`
-	}{gaps, reports})
-}
-
 func (w wave1) decideInRun(ctx context.Context, clock run.Clock, in Input) (Decision, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {

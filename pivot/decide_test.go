@@ -336,6 +336,35 @@ func TestInputsDigestGoldenVector(t *testing.T) {
 	}
 }
 
+func TestInputsDigestIsThatOfTheCanonicalForm(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 1))
+	hostile := []string{"a", "\u00e9", "<&>", `"`, `\`, "\x00", "\x1f", "\x7f", "\U0001F30A", "/", "\ufffd", "\b", "Z"}
+	text := func() string {
+		out := "x"
+		for range random.IntN(6) {
+			out += hostile[random.IntN(len(hostile))]
+		}
+		return out
+	}
+	for range 300 {
+		gap := tidegate.D("gap_id", text(), "priority", pivot.Priorities[random.IntN(4)], "text", text(), "tags", []string{text()})
+		if random.IntN(2) == 0 {
+			gap = append(gap, tidegate.D("from_perspective_id", text())...)
+		}
+		numbers := []string{"0", "-0.0", "842", "0.5", "1e21", "1e-7", "123456789012345678901", "9007199254740993"}
+		report := goodReport("p1")
+		report.Set("markdown_path", codec.Of(text()+"\u2028\n"))
+		report.Set("words", parse(t, numbers[random.IntN(len(numbers))]))
+		report.Set("sources", parse(t, numbers[random.IntN(len(numbers))]))
+		in := wave(t, map[string]string{"p1": ""})
+		in.Reports, in.ExplicitGaps = []*codec.Value{report}, []*codec.Value{codec.Of(gap)}
+		want := codec.Digest(tidegate.D("wave1_validation_reports", in.Reports, "gaps", []any{append(gap, tidegate.D("source", "explicit")...)}))
+		if got := decide(t, in).InputsDigest; got != want {
+			t.Fatalf("got %s, want %s for %v and %v", got, want, gap, report)
+		}
+	}
+}
+
 func TestInputsDigestDependsOnWhatDecides(t *testing.T) {
 	base := func() pivot.Input {
 		in := wave(t, map[string]string{"p1": "# Gaps\n- (P2) x #a\n"})

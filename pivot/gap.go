@@ -44,21 +44,43 @@ func sortGaps(gaps []Gap) {
 // byte that is not UTF-8 becomes U+FFFD, so that text means the same wherever it
 // is written.
 func collapse(text string) string {
+	if isCollapsed(text) {
+		return text
+	}
 	if !utf8.ValidString(text) {
 		text = string([]rune(text))
 	}
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// tagSet is tags in byte order, each once; never nil.
+// isCollapsed reports whether text is ASCII that collapse would not change, as
+// most text is.
+func isCollapsed(text string) bool {
+	blank := true
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == ' ':
+			if blank {
+				return false
+			}
+			blank = true
+		case c >= '\t' && c <= '\r' || c >= utf8.RuneSelf:
+			return false
+		default:
+			blank = false
+		}
+	}
+	return !blank
+}
+
+// tagSet puts tags in byte order, each once, and returns what is left; never
+// nil.
 func tagSet(tags []string) []string {
-	set := slices.Clone(tags)
-	slices.Sort(set)
-	set = slices.Compact(set)
-	if set == nil {
+	if len(tags) == 0 {
 		return []string{}
 	}
-	return set
+	slices.Sort(tags)
+	return slices.Compact(tags)
 }
 
 // tagsIn lists what follows a # in text and is made of a-z, 0-9, _ and -.

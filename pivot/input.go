@@ -111,7 +111,7 @@ func readReport(name string, v *codec.Value) (Report, error) {
 		if !isNumber || math.IsInf(n, 0) || n < 0 {
 			return r, wrongValue(name+"."+field.key, v.Get(field.key), "must be a finite number of at least 0")
 		}
-		*field.into = n
+		*field.into = math.Abs(n) // -0 is 0
 	}
 	if sections := v.Get("missing_sections"); sections.Kind() != codec.Array {
 		return r, wrongValue(name+".missing_sections", sections, "must be an array")

@@ -2,11 +2,13 @@ package pivot
 
 import (
 	"context"
-	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 )
 
 // source is where outputs are read from: the folder of a run, nil where no run
@@ -59,6 +61,9 @@ func (s source) gaps(ctx context.Context, outputs []Output) ([]Gap, error) {
 			}
 			defer file.Close()
 			found[i], err = e.extract(o.PerspectiveID, stoppable{ctx, file})
+			for g := range found[i] {
+				found[i][g].file = s.path(o)
+			}
 			if tidegate.CodeOf(err) == tidegate.Internal {
 				return tidegate.Errorf(tidegate.ReadFailed, o.details(), "%s cannot be read to its end: %w", o.Path, err)
 			}
@@ -68,14 +73,10 @@ func (s source) gaps(ctx context.Context, outputs []Output) ([]Gap, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []Gap{}
-	for i, gaps := range found {
-		for _, g := range gaps {
-			g.file = s.path(outputs[i])
-			all = append(all, g)
-		}
+	if all := slices.Concat(found...); all != nil {
+		return all, nil
 	}
-	return all, nil
+	return []Gap{}, nil
 }
 
 // exist demands that every output can be opened, as far as that can be told

@@ -21,7 +21,6 @@ func (d Decision) Report() report.Report {
 		{Name: "second wave", Value: wave2Word(d.Wave2Required)},
 		{Name: "rule", Value: d.RuleHit + ": " + d.condition()},
 		{Name: "gaps", Value: fmt.Sprintf("%d (%d P0, %d P1, %d P2, %d P3)", m.Total, m.P0, m.P1, m.P2, m.P3)},
-		{Name: "inputs digest", Value: d.InputsDigest},
 		{Name: "written to", Value: d.written()},
 	})
 	r.Add(report.Heading("What happens next"), report.Bullets(d.next()))

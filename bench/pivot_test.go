@@ -1,0 +1,188 @@
+package bench_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate/bench/sample"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/pivot"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/tool"
+	"github.com/tidegate/tidegate/wave"
+)
+
+const (
+	pivotOutputs = 1000
+	gapsEach     = 3
+)
+
+// pivotRun makes a run of sample outputs that state exactly gapsEach gaps each.
+func pivotRun(b *testing.B) (root string) {
+	b.Helper()
+	root = b.TempDir()
+	if err := (sample.Wave{Outputs: pivotOutputs, Words: 850}).Write(root); err != nil {
+		b.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(root, "wave-1", "*.md"))
+	if err != nil || len(files) != pivotOutputs {
+		b.Fatal(len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(file, withGaps(b, text, gapsEach), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	manifest := `{"schema_version": "manifest.v1", "run_id": "bench"}`
+	if err := os.WriteFile(filepath.Join(root, "manifest.json"), []byte(manifest), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return root
+}
+
+// withGaps makes prose of all gaps of a sample output but the first n.
+func withGaps(b *testing.B, text []byte, n int) []byte {
+	mark := []byte("\n- (P")
+	parts := bytes.Split(text, mark)
+	if len(parts) <= n {
+		b.Fatalf("a sample output has only %d gaps", len(parts)-1)
+	}
+	out := bytes.Join(parts[:n+1], mark)
+	for _, rest := range parts[n+1:] {
+		out = append(append(out, "\nand (P"...), rest...)
+	}
+	return out
+}
+
+var pivotClock = run.Clock{Now: func() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC) }}
+
+// BenchmarkPivot compares deciding on a wave with reviewing the same files, by
+// turns in one run. The metric pivot/review must stay below 2.
+func BenchmarkPivot(b *testing.B) {
+	root := pivotRun(b)
+	ctx := context.Background()
+	request := wave.ReviewRequest{
+		PerspectivesPath: filepath.Join(root, "perspectives.json"), OutputsDir: filepath.Join(root, "wave-1"), MaxFailures: 25,
+	}
+	fromRun, err := pivot.FromRun(ctx, filepath.Join(root, "manifest.json"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	onlyDecide := fromRun
+	onlyDecide.ManifestPath = ""
+	decide := func(in pivot.Input) error {
+		d, err := pivot.Decide(ctx, pivotClock, in)
+		if err == nil && d.Metrics.Total != pivotOutputs*gapsEach {
+			err = fmt.Errorf("%d gaps", d.Metrics.Total)
+		}
+		return err
+	}
+	review := func() error {
+		_, err := wave.Review(ctx, request)
+		return err
+	}
+	b.Run("library", func(b *testing.B) {
+		compare(b, review, func() error { return decide(onlyDecide) })
+	})
+	b.Run("written", func(b *testing.B) {
+		compare(b, review, func() error { return decide(fromRun) })
+	})
+	b.Run("validated_and_written", func(b *testing.B) {
+		compare(b, review, func() error {
+			in, err := pivot.FromRun(ctx, fromRun.ManifestPath)
+			if err != nil {
+				return err
+			}
+			return decide(in)
+		})
+	})
+	b.Run("call", func(b *testing.B) {
+		tools := map[string]*tool.Tool{}
+		for _, t := range catalog.Tools(&catalog.Env{Now: pivotClock.Now}) {
+			tools[t.Name] = t
+		}
+		call := func(name string, args any) func() error {
+			raw, err := codec.MarshalLine(args)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return func() error {
+				if result := tools[name].Call(ctx, raw, tool.Caller{}); result.Err != nil {
+					return result.Err
+				}
+				return nil
+			}
+		}
+		type output struct {
+			ID   string `json:"perspective_id"`
+			Path string `json:"output_md_path"`
+		}
+		var outputs []output
+		for _, o := range onlyDecide.Outputs {
+			outputs = append(outputs, output{o.PerspectiveID, o.Path})
+		}
+		compare(b,
+			call("deep_research_wave_review", map[string]any{"perspectives_path": request.PerspectivesPath, "outputs_dir": request.OutputsDir}),
+			call("deep_research_pivot_decide", map[string]any{"wave1_outputs": outputs, "wave1_validation_reports": onlyDecide.Reports}))
+	})
+}
+
+// compare runs both functions by turns and reports the ratio of their times.
+func compare(b *testing.B, review, pivot func() error) {
+	var reviewed, pivoted time.Duration
+	for range b.N {
+		start := time.Now()
+		if err := review(); err != nil {
+			b.Fatal(err)
+		}
+		middle := time.Now()
+		if err := pivot(); err != nil {
+			b.Fatal(err)
+		}
+		reviewed += middle.Sub(start)
+		pivoted += time.Since(middle)
+	}
+	b.ReportMetric(float64(pivoted)/float64(reviewed), "pivot/review")
+	b.ReportMetric(float64(pivoted.Microseconds())/float64(b.N)/1000, "pivot-ms")
+	b.ReportMetric(float64(reviewed.Microseconds())/float64(b.N)/1000, "review-ms")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkPivotGaps shows that the cost of a gap does not grow with their
+// number: ns/gap stays the same.
+func BenchmarkPivotGaps(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var text bytes.Buffer
+			text.WriteString("# Gaps\n")
+			for i := range n {
+				fmt.Fprintf(&text, "- (P%d) what is known of case %d is not measured #case-%d\n", i%4, i, i%7)
+			}
+			path := filepath.Join(b.TempDir(), "p.md")
+			if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			in := pivot.Input{
+				Outputs: []pivot.Output{{PerspectiveID: "p", Path: path}},
+				Reports: []*codec.Value{codec.Of(pivot.Report{OK: true, PerspectiveID: "p", MarkdownPath: path})},
+			}
+			for b.Loop() {
+				d, err := pivot.Decide(context.Background(), pivotClock, in)
+				if err != nil || d.Metrics.Total != n {
+					b.Fatal(d.Metrics.Total, err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/gap")
+		})
+	}
+}
