@@ -69,6 +69,7 @@ type Argument struct {
 	About    string
 	Kind     reflect.Kind // String, Bool, Int, Float64, Slice (of strings), or Invalid for what has no flag
 	Path     bool
+	Writes   bool // giving it makes the tool write
 	Required bool
 	Default  string
 	Enum     []string
@@ -87,7 +88,7 @@ func (t *Tool) Arguments() []Argument {
 		}
 		a := Argument{
 			Name: f.name, About: f.about, Required: !f.optional && f.fallback == "", Default: f.fallback,
-			Enum: f.enum, Path: typ == reflect.TypeFor[Path](),
+			Enum: f.enum, Path: typ == reflect.TypeFor[Path](), Writes: f.writes,
 		}
 		switch typ.Kind() {
 		case reflect.String, reflect.Bool, reflect.Float64:

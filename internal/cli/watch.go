@@ -16,14 +16,21 @@ import (
 const watchEvery = 300 * time.Millisecond
 
 // watch calls the tool again whenever one of the files that its declaration
-// names has changed, until the context ends.
+// names has changed, until the context ends. What the call itself writes is no
+// change: it would call for the next one.
 func (p *Program) watch(ctx context.Context, t *tool.Tool, args *codec.Value, format string) error {
 	files := t.Command.Watch(args)
+	written := map[string]bool{}
+	for _, a := range t.Arguments() {
+		if path := args.Get(a.Name).Str(); a.Writes && path != "" {
+			written[filepath.Clean(path)] = true
+		}
+	}
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
 	before := ""
 	for {
-		if state := fingerprint(files); state != before {
+		if state := fingerprint(files, written); state != before {
 			before = state
 			err := p.callAndShow(ctx, t, args, format)
 			var status exitStatus
@@ -41,29 +48,35 @@ func (p *Program) watch(ctx context.Context, t *tool.Tool, args *codec.Value, fo
 }
 
 // fingerprint tells the sizes and times of the files, and of the entries of
-// those that are folders. What cannot be read is told as absent.
-func fingerprint(paths []string) string {
+// those that are folders, but for what is to be left out. What cannot be read is
+// told as absent.
+func fingerprint(paths []string, without map[string]bool) string {
 	var b strings.Builder
-	describe := func(path string) os.FileInfo {
-		info, err := os.Stat(path)
-		if err != nil {
+	describe := func(path string, info os.FileInfo, err error) {
+		switch {
+		case without[filepath.Clean(path)]:
+		case err != nil:
 			fmt.Fprintf(&b, "%s absent\n", path)
-			return nil
+		default:
+			fmt.Fprintf(&b, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
 		}
-		fmt.Fprintf(&b, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
-		return info
 	}
 	for _, path := range paths {
-		info := describe(path)
-		if info == nil || !info.IsDir() {
+		info, err := os.Stat(path)
+		if err != nil || !info.IsDir() {
+			describe(path, info, err)
 			continue
 		}
+		// A folder's own time changes with every temporary file in it.
 		entries, err := os.ReadDir(path)
 		if err != nil {
+			describe(path, info, err)
 			continue
 		}
 		for _, e := range entries {
-			describe(filepath.Join(path, e.Name()))
+			name := filepath.Join(path, e.Name())
+			info, err := os.Stat(name)
+			describe(name, info, err)
 		}
 	}
 	return b.String()

@@ -1,0 +1,78 @@
+package cli_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/tool"
+)
+
+type soundIn struct {
+	Harbour tool.Path `json:"harbour" jsonschema:"the folder"`
+	Log     tool.Path `json:"log,omitzero" jsonschema:"where to write" writes:"true"`
+}
+
+type soundOut struct {
+	OK codec.True `json:"ok"`
+}
+
+// A watched call is repeated when something it reads has changed, and not for
+// what it writes itself, even into the folder that is watched.
+func TestWatch(t *testing.T) {
+	harbour := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(harbour, name), []byte(text), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	write("depth", "3")
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		sound := tool.New(tool.Spec{
+			Name: "harbour_sound", Set: "toy", Summary: "Sound a harbour.", Effect: tool.WritesOnRequest,
+			Command: &tool.Command{
+				Path:     "harbour sound",
+				Operands: []tool.Operand{{Name: "HARBOUR", Field: "harbour", About: "the folder"}},
+				Watch:    func(args *codec.Value) []string { return []string{args.Get("harbour").Str()} },
+			},
+		}, func(_ context.Context, in soundIn) (soundOut, error) {
+			calls++
+			write("log", strings.Repeat("x", calls))
+			return soundOut{}, nil
+		})
+		program := cli.Program{Tools: []*tool.Tool{sound}, Stdout: io.Discard, Stderr: io.Discard, Dir: harbour}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan int)
+		go func() {
+			ended <- program.Run(ctx, []string{"harbour", "sound", harbour, "--log", filepath.Join(harbour, "log"), "--watch"})
+		}()
+		expect := func(want int, after string) {
+			t.Helper()
+			time.Sleep(5 * time.Second)
+			if calls != want {
+				t.Errorf("%d calls after %s, want %d", calls, after, want)
+			}
+		}
+		expect(1, "the start")
+		write("depth", "12")
+		expect(2, "a change")
+		write("chart", "new")
+		expect(3, "a new file")
+		if err := os.Remove(filepath.Join(harbour, "chart")); err != nil {
+			t.Error(err)
+		}
+		expect(4, "a file is gone")
+		cancel()
+		if status := <-ended; status != 0 {
+			t.Errorf("exit status %d after an interrupt", status)
+		}
+	})
+}
