@@ -84,7 +84,27 @@ func print(s *jsonschema.Schema) *codec.Value {
 	if err != nil {
 		panic(fmt.Sprintf("tool: %v", err))
 	}
+	asObjects(v)
 	return v
+}
+
+// asObjects writes {} for every schema that is true. They mean the same, but a
+// client of the TypeScript SDK refuses the whole list of tools for a property
+// whose schema is no object.
+func asObjects(schema *codec.Value) {
+	properties := schema.Get("properties")
+	for _, p := range properties.Members() {
+		if p.Value.Bool() {
+			properties.Set(p.Key, codec.NewObject())
+		}
+		asObjects(p.Value)
+	}
+	switch items := schema.Get("items"); items.Kind() {
+	case codec.Bool:
+		schema.Set("items", codec.NewObject())
+	case codec.Object:
+		asObjects(items)
+	}
 }
 
 // SchemaFor is the schema of T with further keys allowed, for a Refine that says

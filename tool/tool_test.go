@@ -211,6 +211,9 @@ func TestSchemasSayWhatTheDecoderDemands(t *testing.T) {
 	if strings.Contains(string(data), "null") {
 		t.Errorf("input schema allows null:\n%s", data)
 	}
+	if !strings.Contains(string(data), `"free":{}`) {
+		t.Errorf("what may be anything is not written as an object:\n%s", data)
+	}
 }
 
 func TestDeclarationsWithoutAnEffectPanic(t *testing.T) {
