@@ -1,0 +1,52 @@
+package wave_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tidegate/tidegate/bench/sample"
+	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
+)
+
+func BenchmarkJudge(b *testing.B) {
+	for _, kind := range []struct {
+		name  string
+		share float64
+	}{{"ASCII", 0}, {"5 percent non-ASCII", 0.05}} {
+		b.Run(kind.name, func(b *testing.B) {
+			dir := b.TempDir()
+			if err := (sample.Wave{Outputs: 1, Words: 850, NonASCII: kind.share}).Write(dir); err != nil {
+				b.Fatal(err)
+			}
+			output, err := os.ReadFile(filepath.Join(dir, "wave-1", "p00000.md"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			c := perspective.Contract{MaxWords: 1e6, MaxSources: 1e6, Sections: []string{"Summary", "Findings", "Gaps", "Sources"}}
+			var j wave.Judge
+			b.SetBytes(int64(len(output)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if v, err := j.Judge(b.Context(), c, bytes.NewReader(output)); err != nil || v.Failure() != nil {
+					b.Fatal(err, v.Failure())
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkReviewOf1000(b *testing.B) {
+	dir := b.TempDir()
+	if err := (sample.Wave{Outputs: 1000, Words: 850, Failing: 0.1}).Write(dir); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if got := review(b, filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "wave-1")); got.Validated != 1000 {
+			b.Fatal(got.Validated)
+		}
+	}
+}
