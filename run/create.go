@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"path/filepath"
 
@@ -29,6 +30,7 @@ func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitRe
 		return InitResult{}, err
 	}
 	root, now := filepath.Join(in.RootOverride, in.RunID), clock.Stamp()
+	entered := ledgerSize(ctx, filepath.Dir(root))
 	out := in.result(root)
 	err := artifact.CreateFolder(ctx, "root", root, func(d *artifact.Draft) error { return in.fill(d, clock, root, now) })
 	switch {
@@ -38,10 +40,11 @@ func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitRe
 		if now, err = in.sameAs(ctx, root); err != nil {
 			return InitResult{}, err
 		}
+		entered = 0
 	default:
 		return InitResult{}, err
 	}
-	if err := in.enterInLedger(ctx, clock, root, now, out.Created); err != nil {
+	if err := in.enterInLedger(ctx, clock, root, now, entered); err != nil {
 		out.Ledger.Error = tidegate.AsError(err).Message
 	} else {
 		out.Ledger.Written = true
@@ -119,10 +122,11 @@ func (in *InitInput) sameAs(ctx context.Context, root string) (created string, e
 	return m.doc.Get("created_at").Str(), nil
 }
 
-// enterInLedger adds the run's line to the ledger of its home. For a run that
-// was there before it first looks whether the line is: a process that was killed
-// between making the run and entering it left that to the next.
-func (in *InitInput) enterInLedger(ctx context.Context, clock Clock, root, now string, created bool) error {
+// enterInLedger adds the run's line to the ledger of its home unless it is
+// there: another process may find the run before its maker has entered it, and
+// one that was killed in between left that to the next. The line of this run
+// can only stand after the byte from.
+func (in *InitInput) enterInLedger(ctx context.Context, clock Clock, root, now string, from int64) error {
 	home, err := artifact.Open(ctx, "home", filepath.Dir(root))
 	if err != nil {
 		return err
@@ -133,11 +137,8 @@ func (in *InitInput) enterInLedger(ctx context.Context, clock Clock, root, now s
 		return err
 	}
 	defer lock.Unlock()
-	if !created {
-		entered, err := inLedger(home, in.RunID)
-		if err != nil || entered {
-			return err
-		}
+	if entered, err := inLedger(home, in.RunID, from); err != nil || entered {
+		return err
 	}
 	line := tidegate.D("ts", now, "run_id", in.RunID, "root", root, "session_id", nil,
 		"query", in.Query, "mode", in.Mode, "sensitivity", in.Sensitivity)
@@ -152,7 +153,20 @@ func (in *InitInput) enterInLedger(ctx context.Context, clock Clock, root, now s
 	return tx.LogError()
 }
 
-func inLedger(home *artifact.Folder, runID string) (bool, error) {
+func ledgerSize(ctx context.Context, home string) int64 {
+	file, err := artifact.OpenFile(ctx, "home", filepath.Join(home, LedgerFile))
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0
+	}
+	return size
+}
+
+func inLedger(home *artifact.Folder, runID string, from int64) (bool, error) {
 	file, err := home.Open(LedgerFile)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
@@ -161,6 +175,9 @@ func inLedger(home *artifact.Folder, runID string) (bool, error) {
 		return false, err
 	}
 	defer file.Close()
+	if _, err := file.Seek(from, io.SeekStart); err != nil {
+		return false, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", file.Name()), "cannot read the ledger: %w", err)
+	}
 	for line, err := range artifact.ReadLog(file) {
 		if err != nil {
 			return false, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
 )
 
@@ -106,8 +107,14 @@ func TestManifestOutsideItsRunIsNotWritten(t *testing.T) {
 	elsewhere := manifestAt(t, read(t, out.ManifestPath))
 	r := open(t, elsewhere)
 	before := tree(t, out.Root)
-	_, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") })
+	_, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
+		_, err := u.EditManifest(run.Edit{Patch: parse(t, `{}`), Reason: "test"})
+		return err
+	})
 	wantCode(t, err, tidegate.PathNotAllowed)
+	if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+		t.Error(err)
+	}
 	if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
 		t.Errorf("a copy of the manifest left traces in the real run:\n%s", diff)
 	}
@@ -212,4 +219,62 @@ func TestMergePatchVectorsOfRFC7396(t *testing.T) {
 			t.Errorf("%s with %s: got %s, want %s", v[0], v[1], got, v[2])
 		}
 	}
+}
+
+func TestProgressLeavesAnIncompleteManifestAsItIs(t *testing.T) {
+	path := manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1"}`)
+	before := read(t, path)
+	if _, err := open(t, path).Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+		t.Fatal(err)
+	}
+	if read(t, path) != before {
+		t.Error("it was rewritten")
+	}
+}
+
+func FuzzMergePatch(f *testing.F) {
+	f.Add(`{"a":{"b":1,"c":[null]},"z":2}`, `{"a":{"b":null,"d":{}},"q":[{"x":null}]}`)
+	f.Add(`[1]`, `{"a":null}`)
+	f.Fuzz(func(t *testing.T, targetText, patchText string) {
+		target, err := codec.Parse([]byte(targetText))
+		if err != nil {
+			return
+		}
+		patch, err := codec.Parse([]byte(patchText))
+		if err != nil {
+			return
+		}
+		before, change := line(t, target), line(t, patch)
+		once := run.MergePatch(target, patch)
+		if line(t, target) != before || line(t, patch) != change {
+			t.Fatal("an argument was changed")
+		}
+		if twice := run.MergePatch(once, patch); line(t, twice) != line(t, once) {
+			t.Fatalf("%s with %s: once %s, twice %s", before, change, line(t, once), line(t, twice))
+		}
+	})
+}
+
+// Whatever stands in a manifest, opening it ends with the run or a coded error.
+func FuzzOpen(f *testing.F) {
+	f.Add([]byte(`{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"root":"x","paths":{"gates_file":"../g"}}}`))
+	f.Add([]byte(`{"schema_version":"manifest.v1","run_id":"r1","stage":{"history":[{"from":1}]}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "manifest.json")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := run.Open(t.Context(), path)
+		if err != nil {
+			if code := tidegate.CodeOf(err); code == tidegate.Internal {
+				t.Fatal(err)
+			}
+			return
+		}
+		defer r.Close()
+		r.Gates()
+		if _, err := run.Verify(t.Context(), path); tidegate.CodeOf(err) == tidegate.Internal {
+			t.Fatal(err)
+		}
+	})
 }

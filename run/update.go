@@ -184,10 +184,18 @@ func (u *Update) EditManifest(edit Edit) (Manifest, error) {
 
 // Progress stages a note that the stage has come further: the watchdog counts
 // from here. The label says what was reached, such as
-// "wave1_output_ingested:p1".
+// "wave1_output_ingested:p1". A manifest that a tool may read but not write,
+// because it is incomplete or lies outside the run's folder, is left as it is.
 func (u *Update) Progress(reason, label string) error {
+	m, err := u.Manifest()
+	if err != nil {
+		return err
+	}
+	if u.run.name == "" || ManifestShape.Check(m.doc) != nil {
+		return nil
+	}
 	patch := codec.Of(tidegate.D("stage", tidegate.D("last_progress_at", u.now)))
-	_, err := u.EditManifest(Edit{Patch: patch, Reason: reason + " [progress:" + label + "]"})
+	_, err = u.EditManifest(Edit{Patch: patch, Reason: reason + " [progress:" + label + "]"})
 	return err
 }
 

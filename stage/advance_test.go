@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -570,5 +571,50 @@ func TestNobodyElseMovesARun(t *testing.T) {
 	})
 	if len(offenders) > 0 {
 		t.Errorf("only package stage may call EditManifest: %v", offenders)
+	}
+}
+
+func TestNewSynthesisMustBeJudgedAnew(t *testing.T) {
+	y := newToy(t, run.InitInput{RequireBoundGates: true}).to(run.Review)
+	y.gate("E", "pass", "synthesis/final-synthesis.md")
+	y.gate("F", "pass", "manifest.json")
+	y.put("review/review-bundle.json", reviewAgain)
+	y.mustAdvance("")
+	y.put("synthesis/final-synthesis.md", "# Another summary\n")
+	y.mustAdvance("")
+	y.put("review/review-bundle.json", reviewPass)
+	_, err := y.advance("")
+	e := wantCode(t, err, tidegate.GateBlocked)
+	if changed, _ := e.Details.Get("changed"); !cmp.Equal(changed, []string{"synthesis/final-synthesis.md"}) {
+		t.Errorf("details %v", e.Details)
+	}
+	y.gate("E", "pass", "synthesis/final-synthesis.md")
+	y.mustAdvance("")
+}
+
+func TestOfManyConcurrentAdvancesOneMovesTheRun(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	y.put("perspectives.json", perspectives)
+	y.put("wave-1/p1.md", "x")
+	y.put("wave-review.json", "{}")
+	y.gate("B", "pass", "wave-1")
+	var wait sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		wait.Go(func() { _, errs[i] = y.advance(run.Wave1) })
+	}
+	wait.Wait()
+	moved := 0
+	for _, err := range errs {
+		switch tidegate.CodeOf(err) {
+		case "":
+			moved++
+		case tidegate.RevisionMismatch, tidegate.RequestedNextNotAllowed:
+		default:
+			t.Error(err)
+		}
+	}
+	if moved != 1 || y.stage() != "wave1" {
+		t.Errorf("%d moved the run, which is in %s", moved, y.stage())
 	}
 }

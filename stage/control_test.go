@@ -126,3 +126,43 @@ func TestStatusChangesNothing(t *testing.T) {
 		t.Errorf("files appeared: %d, were %d", len(y.tree()), len(before))
 	}
 }
+
+func TestPauseWaitsForAWriterInsteadOfFailing(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	r, err := run.Open(t.Context(), y.files.ManifestPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	holding, paused := make(chan struct{}), make(chan error, 1)
+	_, err = r.Update(t.Context(), pinned, func(u *run.Update) error {
+		go func() {
+			close(holding)
+			_, err := y.control("pause")
+			paused <- err
+		}()
+		<-holding
+		return u.Progress("test", "x")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-paused; err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := y.manifest().Get("revision").Int(); n != 3 || y.status() != "paused" {
+		t.Errorf("revision %d, status %s: an update was lost", n, y.status())
+	}
+}
+
+func TestLogsFolderThatLeadsOutIsRefusedAndTheRunStaysAsItIs(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	y.put("manifest.json", replaceOnce(t, y.read("manifest.json"), `"logs_dir": "logs"`, `"logs_dir": "../logs"`))
+	_, err := y.control("pause")
+	wantCode(t, err, tidegate.PathNotAllowed)
+	_, err = y.watchdog(1_000_000)
+	wantCode(t, err, tidegate.PathNotAllowed)
+	if y.status() != "created" {
+		t.Errorf("status %s", y.status())
+	}
+}

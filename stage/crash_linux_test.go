@@ -1,6 +1,7 @@
 package stage_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,8 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
+var every = flag.Bool("every", false, "kill the process at every single call")
+
 // The calls at which the process is killed or the call fails: every one that
 // changes something on the disk, and those that make it durable.
 var crashCalls = []string{"openat", "write", "fsync", "renameat", "renameat2", "unlinkat", "mkdirat", "linkat", "flock", "ftruncate"}
@@ -19,8 +22,8 @@ var crashCalls = []string{"openat", "write", "fsync", "renameat", "renameat2", "
 // TestRunContinuesToTheSameArtifactsWhereverItIsKilled runs the whole sequence
 // in another process under strace, which kills it at one call, or lets that
 // call fail, and then starts it again: the final artifacts must be those of a
-// run that nothing happened to, byte for byte. In the short form it tries a
-// tenth of the calls.
+// run that nothing happened to, byte for byte. With -every it tries every call,
+// which takes minutes; without, and with -short, a part of them.
 func TestRunContinuesToTheSameArtifactsWhereverItIsKilled(t *testing.T) {
 	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
@@ -41,9 +44,12 @@ func TestRunContinuesToTheSameArtifactsWhereverItIsKilled(t *testing.T) {
 	if reference["home/r1/pivot.json"] == "" || !strings.Contains(reference["home/r1/manifest.json"], `"current": "citations"`) {
 		t.Fatal("the sequence did not reach its end")
 	}
-	stride := 1
-	if testing.Short() || os.Getenv("TIDEGATE_TEST_ALL") == "" {
-		stride = 9
+	stride := 11
+	switch {
+	case *every:
+		stride = 1
+	case testing.Short():
+		stride = 53
 	}
 	tried := 0
 	for _, call := range crashCalls {
