@@ -68,7 +68,7 @@ func (c *carrier) rewrite(line []byte, close bool) (text, cid []byte) {
 		case close:
 			out, piece.end = closeGap(out, line, piece.end)
 		default:
-			out = append(out, ' ')
+			out = append(bytes.TrimSuffix(out, []byte(" ")), ' ')
 		}
 		at = piece.end
 		if hasURL && url.start < at {
@@ -117,20 +117,24 @@ func cite(out, cid []byte) []byte {
 // brackets that hold nothing any more go, and so does a blank before punctuation.
 // It says where the text goes on.
 func closeGap(out, line []byte, at int) ([]byte, int) {
-	before := bytes.TrimSuffix(out, []byte(" "))
-	for at < len(line) && line[at] == ' ' {
-		at++
-	}
-	if n := len(before) - 1; n >= 0 && at < len(line) {
-		pair := string([]byte{before[n], line[at]})
-		if pair == "()" || pair == "[]" || pair == "<>" {
-			return closeGap(before[:n], line, at+1)
+	for {
+		out = bytes.TrimSuffix(out, []byte(" "))
+		for at < len(line) && line[at] == ' ' {
+			at++
 		}
-		if bytes.IndexByte([]byte(",.;:!?)"), line[at]) >= 0 {
-			return before, at
+		if len(out) == 0 || at == len(line) {
+			break
 		}
+		pair := string([]byte{out[len(out)-1], line[at]})
+		if pair != "()" && pair != "[]" && pair != "<>" {
+			break
+		}
+		out, at = out[:len(out)-1], at+1
 	}
-	return append(before, ' '), at
+	if at < len(line) && bytes.IndexByte([]byte(",.;:!?)"), line[at]) >= 0 {
+		return out, at
+	}
+	return append(out, ' '), at
 }
 
 // unwrap takes away what is around a URL for its sake: the marks of an autolink,
@@ -159,32 +163,40 @@ func unwrap(out, line []byte, url span) ([]byte, int) {
 	return append(append(out[:open], label...), ' '), end
 }
 
+// maxLink is the longest text or title of a link that is recognised, so that
+// many brackets that open nothing cost no more than one.
+const maxLink = 1000
+
 // linkEnd is where a link ends whose destination ends at from: after an
 // optional title and the closing parenthesis. It is -1 for what is no link.
 func linkEnd(line []byte, from int) int {
-	rest := bytes.TrimLeftFunc(line[from:], unicode.IsSpace)
-	if len(rest) > 1 && len(rest) < len(line[from:]) && bytes.IndexByte([]byte(`"'(`), rest[0]) >= 0 {
-		closing := rest[0]
+	at := from
+	if at+2 < len(line) && line[at] == ' ' && bytes.IndexByte([]byte(`"'(`), line[at+1]) >= 0 {
+		closing := line[at+1]
 		if closing == '(' {
 			closing = ')'
 		}
-		n := bytes.IndexByte(rest[1:], closing)
+		at += 2
+		n := bytes.IndexByte(line[at:min(len(line), at+maxLink)], closing)
 		if n < 0 {
 			return -1
 		}
-		rest = bytes.TrimLeftFunc(rest[1+n+1:], unicode.IsSpace)
+		at += n + 1
 	}
-	if len(rest) == 0 || rest[0] != ')' {
+	if at < len(line) && line[at] == ' ' {
+		at++
+	}
+	if at == len(line) || line[at] != ')' {
 		return -1
 	}
-	return len(line) - len(rest) + 1
+	return at + 1
 }
 
 // openingBracket is the index of the bracket that opens the link text which
 // ends text, -1 when there is none.
 func openingBracket(text []byte) int {
 	depth := 0
-	for i := len(text) - 1; i >= 0; i-- {
+	for i := len(text) - 1; i >= max(0, len(text)-maxLink); i-- {
 		switch text[i] {
 		case ']':
 			depth++

@@ -84,3 +84,13 @@ func (p *Pool) Whole(text string) error {
 	h.whole([]byte(text))
 	return h.fault("p")
 }
+
+// Generate is the summary of an output, and what it leaves out.
+func (p *Pool) Generate(output []byte, limit int) (string, LeftOut) {
+	d, err := (&writer{pool: p}).read(strings.NewReader(string(output)), limit)
+	if err != nil {
+		panic(err)
+	}
+	text, left := d.compose(limit)
+	return string(text), left
+}
