@@ -185,7 +185,7 @@ func (d *definitions) inBare(c byte, escaped bool) {
 		}
 	case c < ' ' && c != 0 || c == 0x7F: // NUL stands for U+FFFD, which is no control character
 		d.state = defText
-	case escaped && isPunctuation(c):
+	case escaped: // also where the backslash escapes nothing, as then c means nothing
 	case c == '\\':
 		d.escaped = true
 	case c == '(':
@@ -220,8 +220,4 @@ func (d *definitions) inTitle(c byte, escaped bool) {
 	case c == '(' && d.closer == ')':
 		d.state = defText
 	}
-}
-
-func isPunctuation(c byte) bool {
-	return c > ' ' && c < 0x7F && !isLetter(c) && !isDigit(c)
 }

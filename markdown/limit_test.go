@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,6 +65,22 @@ func TestLongLines(t *testing.T) {
 				t.Errorf("%d words, want %d", got, want)
 			}
 		})
+	}
+}
+
+func TestHTMLEndsAcrossTheBorderOfALongLine(t *testing.T) {
+	for _, end := range []string{"</textarea>", "</PRE>"} {
+		for before := range len(end) + 1 {
+			doc := "<pre>" + strings.Repeat("x", markdown.MaxLine-len("<pre>")-before) + end + "\n# a\n"
+			for name, r := range map[string]io.Reader{
+				"whole":        strings.NewReader(doc),
+				"byte by byte": iotest.OneByteReader(strings.NewReader(doc)),
+			} {
+				if got := headings(t, r); got != "2 1 a\n" {
+					t.Errorf("%d bytes of %s before the border, read %s: headings %q", before, end, name, got)
+				}
+			}
+		}
 	}
 }
 
@@ -163,6 +180,7 @@ func TestMemory(t *testing.T) {
 		{"20 MiB without a line feed", 20 << 20, "# a text of some words\r"},
 		{"a paragraph of 20 MiB", 20 << 20, "words\n"},
 		{"a definition of 20 MiB", 20 << 20, "[a]: b 'c\nd\n"},
+		{"a list of 20 MiB", 20 << 20, "- text\n"},
 		{"a file of 1 GiB", 1 << 30, string(output(850, false))},
 	}
 	for _, test := range tests {
@@ -170,21 +188,22 @@ func TestMemory(t *testing.T) {
 			if testing.Short() && test.size > 100<<20 {
 				t.Skip("1 GiB is too much for a short test")
 			}
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			lines, passages := 0, 0
-			var s markdown.Scanner
-			_, err := s.Scan(&endless{text: bytes.Repeat([]byte(test.text), 4096/len(test.text)+1), left: test.size}, markdown.Events{
+			text := bytes.Repeat([]byte(test.text), 4096/len(test.text)+1)
+			on := markdown.Events{
 				Heading: func(markdown.Heading) bool { return true },
-				Line:    func(markdown.Line) { lines++ },
-				Passage: func(markdown.Passage) { passages++ },
-			})
-			if err != nil {
-				t.Fatal(err)
+				Line:    func(markdown.Line) {},
 			}
-			runtime.ReadMemStats(&after)
-			if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
-				t.Errorf("%d bytes were allocated for %d", used, test.size)
+			for _, on.Passage = range []func(markdown.Passage){nil, func(markdown.Passage) {}} {
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				var s markdown.Scanner
+				if _, err := s.Scan(&endless{text: text, left: test.size}, on); err != nil {
+					t.Fatal(err)
+				}
+				runtime.ReadMemStats(&after)
+				if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
+					t.Errorf("%d bytes were allocated for %d", used, test.size)
+				}
 			}
 		})
 	}

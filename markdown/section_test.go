@@ -42,6 +42,7 @@ func TestSectionLines(t *testing.T) {
 		{"other HTML", "# Gaps\n<div>\n- a\n\n- b\n", []string{"2 3 <div>", "3 3 - a", "4 0 ", "5 0 - b"}},
 		{"in a quote in an item", "# Gaps\n- x\n\n  > ~~~\n  > - a\n- b\n", []string{"2 0 - x", "3 0 ", "4 1   > ~~~", "5 1   > - a", "6 0 - b"}},
 		{"an item's first line is text", "# Gaps\n- ```\n  - a\n  ```\n- <!-- b -->\n", []string{"2 0 - ```", "3 1   - a", "4 1   ```", "5 0 - <!-- b -->"}},
+		{"a blank line ends a quote", "# Gaps\n> - a\n\n>    ```\n> - b\n", []string{"2 0 > - a", "3 0 ", "4 1 >    ```", "5 1 > - b"}},
 		{"indented code is text", "# Gaps\n\n    - a\n", []string{"2 0 ", "3 0     - a"}},
 		{"a heading in code ends nothing", "# Gaps\n```\n# a\n```\n- b\n", []string{"2 1 ```", "3 1 # a", "4 1 ```", "5 0 - b"}},
 	}
