@@ -102,6 +102,7 @@ func checkSchema(t *testing.T, schema *codec.Value, input bool) {
 	if schema.Get("type").Str() != "object" {
 		t.Error("a schema must be of type object")
 	}
+	checkPortable(t, "$", schema)
 	if !input {
 		return
 	}
@@ -117,5 +118,24 @@ func checkSchema(t *testing.T, schema *codec.Value, input bool) {
 		if property.Value.Get("description").Str() == "" {
 			t.Errorf("the argument %s has no description", property.Key)
 		}
+	}
+}
+
+// checkPortable demands of every schema inside that it says what it allows, by
+// one type or by branches: some clients refuse a list of tools for less.
+func checkPortable(t *testing.T, path string, schema *codec.Value) {
+	t.Helper()
+	branches := schema.Get("anyOf")
+	if schema.Get("type").Kind() != codec.String && branches == nil {
+		t.Errorf("%s has not exactly one type: %v", path, schema.Get("type"))
+	}
+	for _, branch := range branches.Elems() {
+		checkPortable(t, path+".anyOf", branch)
+	}
+	for _, p := range schema.Get("properties").Members() {
+		checkPortable(t, path+"."+p.Key, p.Value)
+	}
+	if items := schema.Get("items"); items != nil {
+		checkPortable(t, path+"[]", items)
 	}
 }

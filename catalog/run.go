@@ -52,14 +52,14 @@ type advanceIn struct {
 
 type manifestWriteIn struct {
 	ManifestPath     tool.Path    `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
-	Patch            *codec.Value `json:"patch" jsonschema:"merge patch (RFC 7396) of the manifest"`
+	Patch            *codec.Value `json:"patch" holds:"object" jsonschema:"merge patch (RFC 7396) of the manifest"`
 	ExpectedRevision *int64       `json:"expected_revision,omitzero" jsonschema:"the revision that the patch was made for" min:"1"`
 	Reason           string       `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 type gatesWriteIn struct {
 	GatesPath        tool.Path    `json:"gates_path" jsonschema:"absolute path of the run's gates.json"`
-	Update           *codec.Value `json:"update" jsonschema:"object of gate id (A to F) to the fields that change: status, checked_at, metrics, artifacts, warnings, notes"`
+	Update           *codec.Value `json:"update" holds:"object" jsonschema:"object of gate id (A to F) to the fields that change: status, checked_at, metrics, artifacts, warnings, notes"`
 	InputsDigest     string       `json:"inputs_digest" jsonschema:"digest of what was judged, as the judging tool returned it"`
 	ExpectedRevision *int64       `json:"expected_revision,omitzero" jsonschema:"the revision that the update was made for" min:"1"`
 	Reason           string       `json:"reason" jsonschema:"why, for the audit log"`
@@ -67,7 +67,7 @@ type gatesWriteIn struct {
 
 type perspectivesWriteIn struct {
 	PerspectivesPath tool.Path    `json:"perspectives_path" jsonschema:"absolute path of the perspectives.json to write"`
-	Value            *codec.Value `json:"value" jsonschema:"the whole perspectives.v1 document"`
+	Value            *codec.Value `json:"value" holds:"object" jsonschema:"the whole perspectives.v1 document"`
 	Reason           string       `json:"reason" jsonschema:"why, for the audit log"`
 }
 

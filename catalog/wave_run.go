@@ -29,7 +29,7 @@ type ingestIn struct {
 type submissionIn struct {
 	PerspectiveID string       `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
 	Markdown      string       `json:"markdown" jsonschema:"the whole output"`
-	ToolUsage     *codec.Value `json:"tool_usage,omitzero" jsonschema:"how often the agent called each tool: an object of numbers"`
+	ToolUsage     *codec.Value `json:"tool_usage,omitzero" holds:"object" jsonschema:"how often the agent called each tool: an object of numbers"`
 }
 
 type gateIn struct {

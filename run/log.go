@@ -23,9 +23,9 @@ type LogResult struct {
 // LogEntry is one line of the audit log.
 type LogEntry struct {
 	Line    int          `json:"line"`
-	Chained bool         `json:"chained"`       // the line carries the digest of the one before it
-	Torn    bool         `json:"torn,omitzero"` // the last line, cut short by a crash
-	Entry   *codec.Value `json:"entry"`         // the line, or its text when it is no JSON
+	Chained bool         `json:"chained"`                     // the line carries the digest of the one before it
+	Torn    bool         `json:"torn,omitzero"`               // the last line, cut short by a crash
+	Entry   *codec.Value `json:"entry" holds:"object,string"` // the line, or its text when it is no JSON
 }
 
 // Log reads the audit log of the run at a manifest path, its last lines when

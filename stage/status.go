@@ -28,7 +28,7 @@ type StatusResult struct {
 	ManifestRevision int64        `json:"manifest_revision"`
 	UpdatedAt        string       `json:"updated_at"`
 	Gates            []GateStatus `json:"gates"`
-	LastFailure      *codec.Value `json:"last_failure"`
+	LastFailure      *codec.Value `json:"last_failure" holds:"null,object"`
 }
 
 // GateStatus is one gate, and whether it still counts.

@@ -84,27 +84,7 @@ func print(s *jsonschema.Schema) *codec.Value {
 	if err != nil {
 		panic(fmt.Sprintf("tool: %v", err))
 	}
-	asObjects(v)
-	return v
-}
-
-// asObjects writes {} for every schema that is true. They mean the same, but a
-// client of the TypeScript SDK refuses the whole list of tools for a property
-// whose schema is no object.
-func asObjects(schema *codec.Value) {
-	properties := schema.Get("properties")
-	for _, p := range properties.Members() {
-		if p.Value.Bool() {
-			properties.Set(p.Key, codec.NewObject())
-		}
-		asObjects(p.Value)
-	}
-	switch items := schema.Get("items"); items.Kind() {
-	case codec.Bool:
-		schema.Set("items", codec.NewObject())
-	case codec.Object:
-		asObjects(items)
-	}
+	return portable(v)
 }
 
 // SchemaFor is the schema of T with further keys allowed, for a Refine that says
@@ -156,6 +136,11 @@ func refine(t reflect.Type, s *jsonschema.Schema) {
 }
 
 func (f field) describe(s *jsonschema.Schema) {
+	if len(f.holds) == 1 {
+		s.Type = f.holds[0]
+	} else if len(f.holds) > 1 {
+		s.Types = f.holds
+	}
 	for _, v := range f.enum {
 		s.Enum = append(s.Enum, v)
 	}
@@ -185,6 +170,7 @@ type field struct {
 	writes    bool
 	openItems bool
 	enum      []string
+	holds     []string
 	min, max  *float64
 	minItems  int
 	fallback  string
@@ -228,6 +214,9 @@ func readFields(t reflect.Type) []field {
 		}
 		if enum := sf.Tag.Get("enum"); enum != "" {
 			f.enum = strings.Split(enum, ",")
+		}
+		if holds := sf.Tag.Get("holds"); holds != "" {
+			f.holds = strings.Split(holds, ",")
 		}
 		if n := number(sf.Tag.Get("minitems")); n != nil {
 			f.minItems = int(*n)

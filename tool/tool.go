@@ -82,7 +82,9 @@ var nameRule = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 // Fields of In use these tags: json (name; omitzero marks it optional),
 // jsonschema (description), enum (values separated by commas), min, max,
 // default, minitems, extra:"ignore" (objects in this list may carry further
-// keys), writes:"true" (giving it makes the tool write), requiredif:"mode=fixture"
+// keys), writes:"true" (giving it makes the tool write), holds:"object" (the
+// types that a *codec.Value may have, for the schema; the decoder hands it over
+// unchecked), requiredif:"mode=fixture"
 // (an optional argument that is required when the one named, declared before
 // it, has that value).
 func New[In, Out any](spec Spec, run func(context.Context, In) (Out, error)) *Tool {

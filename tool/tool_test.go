@@ -28,6 +28,7 @@ type echoIn struct {
 	Inner  *pair        `json:"inner,omitzero"`
 	Loud   bool         `json:"loud,omitzero"`
 	Free   *codec.Value `json:"free,omitzero"`
+	Patch  *codec.Value `json:"patch,omitzero" holds:"object"`
 	Save   tool.Path    `json:"save,omitzero" writes:"true"`
 }
 
@@ -211,8 +212,15 @@ func TestSchemasSayWhatTheDecoderDemands(t *testing.T) {
 	if strings.Contains(string(data), "null") {
 		t.Errorf("input schema allows null:\n%s", data)
 	}
-	if !strings.Contains(string(data), `"free":{}`) {
-		t.Errorf("what may be anything is not written as an object:\n%s", data)
+	if !strings.Contains(string(data), `"free":{}`) || !strings.Contains(string(data), `"patch":{"type":"object"}`) {
+		t.Errorf("what the decoder hands over is not described as it is tagged:\n%s", data)
+	}
+	out, err := codec.MarshalLine(echo(nil).OutputSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `"saved":{"anyOf":[{"type":"null"},{"type":"string"}]}`; !strings.Contains(string(out), want) {
+		t.Errorf("output schema lacks %s:\n%s", want, out)
 	}
 }
 
