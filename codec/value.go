@@ -267,7 +267,7 @@ func Parse(data []byte) (*Value, error) { return ParseEach(data, "", nil) }
 // ParseEach reads a document like [Parse], but hands the elements of the
 // top-level member of that name, when it is an array, to each, one by one, and
 // keeps an empty array in their place: a long list costs the memory of one
-// element. The document is read to its end, and syntax errors win, before the
+// element, which is valid during the call only. The document is read to its end, and syntax errors win, before the
 // first error of each is returned; each is not called again after one.
 func ParseEach(data []byte, member string, each func(i int, elem *Value) error) (*Value, error) {
 	data = bytes.TrimPrefix(data, bom)
@@ -288,6 +288,29 @@ type parser struct {
 	member string
 	each   func(int, *Value) error
 	failed error
+
+	inEach bool
+	spare  []*Value // the values of one element, used again for the next
+	used   int
+}
+
+func (p *parser) newValue(kind Kind) *Value {
+	if !p.inEach {
+		return &Value{kind: kind}
+	}
+	if p.used == len(p.spare) {
+		p.spare = append(p.spare, new(Value))
+	}
+	v := p.spare[p.used]
+	p.used++
+	*v = Value{kind: kind, elems: v.elems[:0], members: v.members[:0]}
+	return v
+}
+
+func (p *parser) text(kind Kind, tok jsontext.Token) *Value {
+	v := p.newValue(kind)
+	v.text = tok.String()
+	return v
 }
 
 func (p *parser) value(depth int) (*Value, error) {
@@ -297,15 +320,17 @@ func (p *parser) value(depth int) (*Value, error) {
 	}
 	switch tok.Kind() {
 	case jsontext.KindNull:
-		return &Value{kind: Null}, nil
+		return p.newValue(Null), nil
 	case jsontext.KindTrue, jsontext.KindFalse:
-		return &Value{kind: Bool, truth: tok.Bool()}, nil
+		v := p.newValue(Bool)
+		v.truth = tok.Bool()
+		return v, nil
 	case jsontext.KindString:
-		return &Value{kind: String, text: tok.String()}, nil
+		return p.text(String, tok), nil
 	case jsontext.KindNumber:
-		return &Value{kind: Number, text: tok.String()}, nil
+		return p.text(Number, tok), nil
 	case jsontext.KindBeginArray:
-		v := &Value{kind: Array}
+		v := p.newValue(Array)
 		for p.dec.PeekKind() != jsontext.KindEndArray {
 			elem, err := p.value(depth + 1)
 			if err != nil {
@@ -316,7 +341,7 @@ func (p *parser) value(depth int) (*Value, error) {
 		_, err := p.dec.ReadToken()
 		return v, err
 	}
-	v := &Value{kind: Object}
+	v := p.newValue(Object)
 	for p.dec.PeekKind() != jsontext.KindEndObject {
 		key, err := p.dec.ReadToken()
 		if err != nil {
@@ -342,7 +367,10 @@ func (p *parser) elements() (*Value, error) {
 	if _, err := p.dec.ReadToken(); err != nil {
 		return nil, err
 	}
+	p.inEach = true
+	defer func() { p.inEach = false }()
 	for i := 0; p.dec.PeekKind() != jsontext.KindEndArray; i++ {
+		p.used = 0
 		elem, err := p.value(2)
 		if err != nil {
 			return nil, err
