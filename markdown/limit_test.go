@@ -74,7 +74,7 @@ func TestHTMLEndsAcrossTheBorderOfALongLine(t *testing.T) {
 			doc := "<pre>" + strings.Repeat("x", markdown.MaxLine-len("<pre>")-before) + end + "\n# a\n"
 			for name, r := range map[string]io.Reader{
 				"whole":        strings.NewReader(doc),
-				"byte by byte": iotest.OneByteReader(strings.NewReader(doc)),
+				"byte by byte": io.MultiReader(strings.NewReader(doc[:markdown.MaxLine-20]), iotest.OneByteReader(strings.NewReader(doc[markdown.MaxLine-20:]))),
 			} {
 				if got := headings(t, r); got != "2 1 a\n" {
 					t.Errorf("%d bytes of %s before the border, read %s: headings %q", before, end, name, got)
@@ -194,6 +194,9 @@ func TestMemory(t *testing.T) {
 				Line:    func(markdown.Line) {},
 			}
 			for _, on.Passage = range []func(markdown.Passage){nil, func(markdown.Passage) {}} {
+				if on.Passage != nil && test.size > 100<<20 {
+					continue
+				}
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				var s markdown.Scanner
