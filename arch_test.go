@@ -37,6 +37,7 @@ var arrows = map[string]string{
 	"internal/mcpserver": ". codec report tool",
 	"internal/clients":   ".",
 	"internal/demo":      ". codec report tool",
+	"internal/corpus":    "",
 	"internal/docs":      ". codec tool",
 	"cmd/tidegate":       "*",
 	"bench":              "*",
@@ -61,7 +62,7 @@ var outside = map[string]string{
 	"crypto/rand":                            "artifact run",
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
-	"github.com/rogpeppe/go-internal":        "",
+	"github.com/rogpeppe/go-internal":        "internal/corpus",
 	"github.com/yuin/goldmark":               "",
 }
 

@@ -7,17 +7,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/corpus"
 	"github.com/tidegate/tidegate/internal/mcpserver"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -98,96 +96,49 @@ func checkStructured(t *testing.T, text string, structured any) {
 	}
 }
 
-// TestEveryFaceGivesTheSameBytes runs the corpus in testdata/calls. A file
-// holds input files, then calls: a section "call NAME" with the arguments and a
-// section "want" with the envelope. $WORK stands for the folder of the files. The
-// calls of one file run in order on the same folder. Where results hold digests
-// over absolute paths, the file says so with the words "digests masked", and the
-// faces are still compared byte for byte.
+// TestEveryFaceGivesTheSameBytes runs the corpus in testdata/calls through
+// every face.
 func TestEveryFaceGivesTheSameBytes(t *testing.T) {
-	scripts, err := filepath.Glob("testdata/calls/*.txtar")
-	if err != nil || len(scripts) == 0 {
-		t.Fatalf("no corpus: %v", err)
+	scripts, err := corpus.Load("testdata/calls")
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, script := range scripts {
-		t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(script)
-			if err != nil {
-				t.Fatal(err)
-			}
+		t.Run(script.Name, func(t *testing.T) {
 			work := shortFolder(t)
-			first := ""
+			var first []corpus.Outcome
 			for _, face := range faces {
 				if err := os.RemoveAll(work); err != nil {
 					t.Fatal(err)
 				}
-				got := runCalls(t, face.name, face.call, archive, work)
-				if first == "" {
-					first = got
+				env := &catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")}
+				tools := catalog.Tools(env)
+				outcomes, err := script.Run(work, func(name string, args []byte) []byte { return face.call(t, tools, name, args) })
+				if err != nil {
+					t.Fatal(err)
 				}
-				if diff := cmp.Diff(first, got); diff != "" {
-					t.Errorf("%s differs from %s:\n%s", face.name, faces[0].name, diff)
+				if first == nil {
+					first = outcomes
+				}
+				for i, o := range outcomes {
+					if diff := cmp.Diff(first[i].Raw, o.Raw); diff != "" {
+						t.Errorf("call %d, %s: %s differs from %s:\n%s", i+1, o.Tool, face.name, faces[0].name, diff)
+					}
 				}
 			}
 			if *update {
-				if err := os.WriteFile(script, txtar.Format(archive), 0o644); err != nil {
+				if err := script.Update(first); err != nil {
 					t.Fatal(err)
+				}
+				return
+			}
+			for i, o := range first {
+				if diff := cmp.Diff(o.Want, o.Got); diff != "" {
+					t.Errorf("call %d, %s (-want +got):\n%s", i+1, o.Tool, diff)
 				}
 			}
 		})
 	}
-}
-
-var digest = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
-
-// runCalls returns all envelopes as they came.
-func runCalls(t *testing.T, name string, call face, archive *txtar.Archive, work string) string {
-	var all strings.Builder
-	masked := strings.Contains(string(archive.Comment), "digests masked")
-	at := time.Date(2026, time.March, 4, 5, 6, 7, 0, time.UTC)
-	env := &catalog.Env{Now: func() time.Time { return at }, Pinned: true, Project: work, Home: filepath.Join(work, "runs")}
-	tools := catalog.Tools(env)
-	if err := os.MkdirAll(work, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	calls := 0
-	for i, section := range archive.Files {
-		toolName, isCall := strings.CutPrefix(section.Name, "call ")
-		switch {
-		case isCall:
-			calls++
-			args := strings.ReplaceAll(strings.TrimSuffix(string(section.Data), "\n"), "$WORK", work)
-			envelope := string(call(t, tools, toolName, []byte(args)))
-			all.WriteString(envelope + "\n")
-			got := strings.ReplaceAll(envelope, work, "$WORK") + "\n"
-			if masked {
-				got = digest.ReplaceAllString(got, "sha256:*")
-			}
-			if i+1 == len(archive.Files) || archive.Files[i+1].Name != "want" {
-				t.Fatalf("call %s has no want section after it", toolName)
-			}
-			want := &archive.Files[i+1]
-			if *update && name == "library" {
-				want.Data = []byte(got)
-			}
-			if diff := cmp.Diff(string(want.Data), got); diff != "" {
-				t.Errorf("%s: call %d, %s (-want +got):\n%s", name, calls, toolName, diff)
-			}
-		case section.Name != "want":
-			path := filepath.Join(work, filepath.FromSlash(section.Name))
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			data := bytes.ReplaceAll(section.Data, []byte("$WORK"), []byte(work))
-			if err := os.WriteFile(path, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if calls == 0 {
-		t.Fatal("the file has no call")
-	}
-	return all.String()
 }
 
 // shortFolder is a folder whose path is short enough not to be cut in messages.

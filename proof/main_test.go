@@ -1,0 +1,47 @@
+// Package proof_test holds the suites that show what docs/reliability.md
+// promises. They use the program as it is, as a built binary. `go test ./proof`
+// runs a short form of each; `go test ./proof -full -timeout 60m` all of it.
+package proof_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+var full = flag.Bool("full", false, "run the long form of every suite")
+
+// binary is the program under test.
+var binary string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "tg")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	binary = filepath.Join(dir, "tidegate")
+	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/tidegate").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "the program does not build: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+// shortFolder is a folder that does not exist yet, with a path that is short
+// enough not to be cut in messages.
+func shortFolder(t *testing.T) string {
+	t.Helper()
+	parent, err := os.MkdirTemp("", "tg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(parent) })
+	return filepath.Join(parent, "work")
+}
