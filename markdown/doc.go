@@ -17,10 +17,10 @@
 // the size of the file or of a line. Structure is exact for lines of up to
 // [MaxLine] bytes and [MaxDepth] open containers. Of a longer line the first
 // MaxLine bytes decide what it starts, and where they leave a choice, the one
-// that hides headings is taken: such a line closes no fence, is not blank, and
-// opens an HTML block when its tag has not ended yet. Containers beyond MaxDepth
-// are text. A heading is only ever found at the start of a line and outside
-// every container, so neither limit can make one out of something else.
+// that hides a heading below is taken: such a line closes no fence, is not
+// blank, and opens an HTML block when its tag has not ended yet. Marks of
+// containers beyond MaxDepth are text. Nothing that lies beyond a limit is ever
+// read as a heading; the lines after it are judged by what it was taken for.
 package markdown
 
 const (
