@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/pivot"
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/summary"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// schema is one JSON Schema that the program publishes.
+type schema struct {
+	name, about string
+	print       func() *codec.Value
+}
+
+// documentSchemas are those of the documents that tools read and write.
+func documentSchemas() []schema {
+	var list []schema
+	for _, s := range []struct {
+		name, about string
+		shape       func() codec.Shape
+	}{
+		{"perspectives.v1", "the contracts by which outputs are judged", perspective.Shape},
+		{"manifest.v1", "what a run is and where it stands", func() codec.Shape { return run.ManifestShape }},
+		{"gates.v1", "the gates of a run", func() codec.Shape { return run.GatesShape }},
+		{"scope.v1", "what a run is to answer", func() codec.Shape { return run.ScopeShape }},
+		{"pivot_decision.v1", "the decision about a second wave", pivot.Shape},
+		{"citation.v1", "one line of the pool of citations", summary.CitationShape},
+		{"summary_pack.v1", "the summaries of a run, for synthesis", summary.PackShape},
+	} {
+		list = append(list, schema{s.name, s.about, func() *codec.Value { return s.shape().Schema(s.name) }})
+	}
+	return list
+}
+
+// schemas are those of the documents and of the results of all tools.
+func schemas(tools []*tool.Tool) []schema {
+	list := documentSchemas()
+	for _, t := range tools {
+		list = append(list, schema{t.Name, "the result of the tool", func() *codec.Value {
+			out := codec.NewObject()
+			out.Set("$schema", codec.Of("https://json-schema.org/draft/2020-12/schema"))
+			out.Set("title", codec.Of("result of "+t.Name))
+			for _, m := range t.OutputSchema().Members() {
+				out.Set(m.Key, m.Value)
+			}
+			return out
+		}})
+	}
+	return list
+}
+
+func schemaCommand(tools []*tool.Tool) cli.Command {
+	list := schemas(tools)
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = s.name
+	}
+	return cli.Command{
+		Path: "schema", Operands: "[NAME]", MaxArgs: 1,
+		Short: "Print the JSON Schema of a document or of a tool's result",
+		Long: `Print the JSON Schema (draft 2020-12) of a document, such as perspectives.v1, or
+of the result of a tool. Without a name it lists what there is. The same schemas
+are in docs/schemas; those of tool arguments are in "tidegate tools --json".`,
+		Example:  "tidegate schema\ntidegate schema summary_pack.v1",
+		Complete: names,
+		Run: func(_ context.Context, call cli.Invocation) error {
+			if len(call.Args) == 0 {
+				return listSchemas(call, list)
+			}
+			name := call.Args[0]
+			i := slices.Index(names, name)
+			if i < 0 {
+				hint := "`tidegate schema` lists them"
+				if near := tool.Nearest(name, names); near != "" {
+					hint = "did you mean " + near + "?"
+				}
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "there is no schema %q; %s", tidegate.Cut(name), hint)
+			}
+			data, err := codec.MarshalFile(list[i].print())
+			if err != nil {
+				return err
+			}
+			if _, err := call.Stdout.Write(data); err != nil {
+				return tidegate.Errorf(tidegate.WriteFailed, nil, "the schema cannot be written to stdout: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+func listSchemas(call cli.Invocation, list []schema) error {
+	table := report.NewTable("Name", "What it describes")
+	for _, s := range list {
+		table.Row(report.None, s.name, s.about)
+	}
+	r := report.Report{Name: "schemas", Title: "Schemas"}
+	r.Add(table)
+	return report.Text(call.Stdout, r, report.Options{Color: call.Terminal.Color, Width: call.Terminal.Width})
+}
