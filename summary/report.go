@@ -3,7 +3,6 @@ package summary
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/tidegate/tidegate/report"
 )
@@ -13,7 +12,7 @@ import (
 func (r Result) Report() report.Report {
 	p := r.plan
 	out := report.Report{Name: "summary_pack_build", Title: "Summary pack of " + p.run.ID(), Status: report.Pass}
-	out.Summary = fmt.Sprintf("%s, %s of %s KB in all.", count(len(p.made), "summary", "summaries"), kilobytes(p.total), number(p.limits.MaxTotalSummaryKB))
+	out.Summary = fmt.Sprintf("%s, %d of %d bytes in all.", count(len(p.made), "summary", "summaries"), p.total, p.limits.totalBytes())
 	if r.DryRun {
 		out.Summary += " Nothing was written: this was a dry run."
 	}
@@ -27,9 +26,9 @@ func (r Result) Report() report.Report {
 		{Name: "mode", Value: string(p.req.Mode)},
 		{Name: "inputs digest", Value: r.InputsDigest},
 	})
-	table := report.NewTable("Perspective", ">KB", ">Cap", ">Citations", ">Claims")
+	table := report.NewTable("Perspective", ">Bytes", ">Cap", ">Citations", ">Claims")
 	for _, s := range p.made {
-		table.Row(report.None, s.id, kilobytes(s.size), number(p.limits.MaxSummaryKB), s.cited, s.claimCount)
+		table.Row(report.None, s.id, s.size, p.limits.summaryBytes(), s.cited, s.claimCount)
 		out.AddCase(report.Case{Name: s.id, File: p.run.Path(p.summaryName(s.id)), Status: report.Pass})
 	}
 	out.Add(table)
@@ -73,12 +72,3 @@ func count(n int, one, many string) string {
 	}
 	return strconv.Itoa(n) + " " + many
 }
-
-// kilobytes is a size in units of 1,024 bytes, rounded up to a tenth, so that
-// what is over a cap never looks equal to it.
-func kilobytes(bytes int) string {
-	tenths := (bytes*10 + 1023) / 1024
-	return strings.TrimSuffix(fmt.Sprintf("%d.%d", tenths/10, tenths%10), ".0")
-}
-
-func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
