@@ -16,13 +16,3 @@ func (i InitResult) Report() report.Report {
 		report.Heading("Next command"), report.Preformatted("tidegate run status "+i.RunID))
 	return out
 }
-
-// Report shows to a person that the perspectives were written.
-func (p PerspectivesResult) Report() report.Report {
-	out := report.Report{Name: "perspectives_write", Title: "perspectives", Summary: "wrote " + p.Path, Status: report.Pass}
-	if !p.AuditWritten {
-		out.Status = report.Warn
-		out.Add(report.Paragraph("The audit log could not be written: " + p.AuditError))
-	}
-	return out
-}
