@@ -34,56 +34,65 @@ func wordCount(folder string) (program, error) {
 	return program{argv, outputs, false}, nil
 }
 
-// run returns the wall time in milliseconds and the most memory in KiB.
-func (p program) run() (elapsed float64, memory int64, err error) {
+// cost is what one run took.
+type cost struct {
+	wall, cpu float64 // milliseconds
+	memory    int64   // KiB
+}
+
+func (p program) run() (cost, error) {
 	cmd := exec.Command(p.argv[0], p.argv[1:]...)
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
 	begin := time.Now()
-	err = cmd.Run()
-	elapsed = float64(time.Since(begin)) / 1e6
-	if cmd.ProcessState == nil {
-		return 0, 0, err
+	err := cmd.Run()
+	wall := time.Since(begin)
+	state := cmd.ProcessState
+	if state == nil || err != nil && !(p.judges && state.ExitCode() == 1) {
+		return cost{}, fmt.Errorf("%s: %w", p.argv[0], err)
 	}
-	if err != nil && !(p.judges && cmd.ProcessState.ExitCode() == 1) {
-		return 0, 0, fmt.Errorf("%s: %w", p.argv[0], err)
-	}
-	return elapsed, maxMemory(cmd.ProcessState), nil
+	return cost{milliseconds(wall), milliseconds(state.UserTime() + state.SystemTime()), maxMemory(state)}, nil
 }
 
-// pairs is what runs of two programs in turn show; times are medians.
+func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
+
+// pairs is what runs of two programs in turn show.
 type pairs struct {
-	first, second      float64
-	ratio, least, most float64 // of first to second, pair by pair
-	memory             int64   // of the first, the most of all runs
+	first, second      cost    // medians; of memory the most
+	ratio, least, most float64 // of the wall times, pair by pair
 }
 
 // alternate runs the two programs in turn, after one run of each that does not
 // count and fills the cache.
-func (o options) alternate(first, second program) (pairs, error) {
-	var p pairs
-	var firsts, seconds, ratios []float64
-	for i := range o.pairs + 1 {
-		a, memory, err := first.run()
+func alternate(n int, first, second program) (pairs, error) {
+	var firsts, seconds []cost
+	for range n + 1 {
+		a, err := first.run()
 		if err != nil {
-			return p, err
+			return pairs{}, err
 		}
-		b, _, err := second.run()
+		b, err := second.run()
 		if err != nil {
-			return p, err
+			return pairs{}, err
 		}
-		p.memory = max(p.memory, memory)
-		if i == 0 && o.pairs > 1 {
-			continue
-		}
-		firsts, seconds, ratios = append(firsts, a), append(seconds, b), append(ratios, a/b)
-		if o.pairs == 1 {
-			break
-		}
+		firsts, seconds = append(firsts, a), append(seconds, b)
 	}
-	p.first, p.second, p.ratio = median(firsts), median(seconds), median(ratios)
-	p.least, p.most = slices.Min(ratios), slices.Max(ratios)
-	return p, nil
+	firsts, seconds = firsts[1:], seconds[1:]
+	var ratios []float64
+	for i := range firsts {
+		ratios = append(ratios, firsts[i].wall/seconds[i].wall)
+	}
+	return pairs{middle(firsts), middle(seconds), median(ratios), slices.Min(ratios), slices.Max(ratios)}, nil
+}
+
+func middle(runs []cost) (m cost) {
+	var walls, cpus []float64
+	for _, r := range runs {
+		walls, cpus = append(walls, r.wall), append(cpus, r.cpu)
+		m.memory = max(m.memory, r.memory)
+	}
+	m.wall, m.cpu = median(walls), median(cpus)
+	return m
 }
 
 func median(list []float64) float64 {
