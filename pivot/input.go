@@ -2,7 +2,6 @@ package pivot
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"strings"
 
@@ -108,10 +107,10 @@ func readReport(name string, v *codec.Value) (Report, error) {
 		into *float64
 	}{{"words", &r.Words}, {"sources", &r.Sources}} {
 		n, isNumber := v.Get(field.key).Float()
-		if !isNumber || math.IsInf(n, 0) || n < 0 {
+		if !isNumber || n < 0 {
 			return r, wrongValue(name+"."+field.key, v.Get(field.key), "must be a finite number of at least 0")
 		}
-		*field.into = math.Abs(n) // -0 is 0
+		*field.into = n
 	}
 	if sections := v.Get("missing_sections"); sections.Kind() != codec.Array {
 		return r, wrongValue(name+".missing_sections", sections, "must be an array")

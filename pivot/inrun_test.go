@@ -221,7 +221,10 @@ func TestPathsOfOutputsInARun(t *testing.T) {
 	t.Run("relative and leaving", func(t *testing.T) {
 		_, in := newRun(t, plainManifest)
 		in.Outputs[0].Path = "wave-1/../../p1.md"
-		refused(t, in, tidegate.PathNotAllowed, tidegate.D("perspective_id", "p1", "output_md_path", "wave-1/../../p1.md"))
+		details := tidegate.D("perspective_id", "p1", "output_md_path", "wave-1/../../p1.md")
+		refused(t, in, tidegate.PathNotAllowed, details)
+		in.ManifestPath += ".absent" // it is not even looked for
+		refused(t, in, tidegate.PathNotAllowed, details)
 	})
 	t.Run("relative and leaving by a link", func(t *testing.T) {
 		root, in := newRun(t, plainManifest)
