@@ -16,3 +16,15 @@ func (i InitResult) Report() report.Report {
 		report.Heading("Next command"), report.Preformatted("tidegate run status "+i.RunID))
 	return out
 }
+
+// Report shows to a person that the perspectives were written.
+func (p PerspectivesResult) Report() report.Report {
+	out := report.Report{Name: "perspectives_write", Title: "Perspectives of the run", Status: report.Pass,
+		Summary: "the document follows perspectives.v1 and was written"}
+	out.Add(report.Fields{{Name: "file", Value: p.Path}})
+	if !p.AuditWritten {
+		out.Status = report.Warn
+		out.Add(report.Paragraph("The audit log could not be written: " + p.AuditError))
+	}
+	return out
+}
