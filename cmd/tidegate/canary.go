@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/tool"
+)
+
+func canaryCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path:  "canary",
+		Short: "Plant a violation of every rule and demand that each is caught",
+		Long: `Plant one violation per rule in a scratch wave, run and review, and demand that
+each is caught by its code, and that its mended counterpart passes. A gate that
+lets everything through looks just like one that finds nothing: this command
+tells them apart. The exit status is 1 when a rule is not applied.`,
+		Example: "tidegate canary\ntidegate canary --format junit",
+		Flags:   []cli.Flag{formatFlag("text", "junit", "markdown")},
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			scratch, err := os.MkdirTemp("", "tidegate-canary-")
+			if err != nil {
+				return tidegate.Errorf(tidegate.WriteFailed, nil, "no scratch folder can be made: %w", err)
+			}
+			defer os.RemoveAll(scratch)
+			canary := demo.Canary{Scratch: scratch, Tools: func(folder string) []*tool.Tool {
+				return catalog.Tools(&catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs")})
+			}}
+			sightings, err := canary.Run(ctx)
+			if err != nil {
+				return err
+			}
+			return call.Show(demo.Report(sightings), call.Flag("format"))
+		},
+	}
+}
+
+// formatFlag is --format of a command that is no tool; the first is the default.
+func formatFlag(names ...string) cli.Flag {
+	return cli.Flag{Name: "format", About: "how to print the result", Default: names[0], Enum: names}
+}

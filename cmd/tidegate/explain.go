@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/demo"
+)
+
+func explainCommand() cli.Command {
+	return cli.Command{
+		Path:     "explain",
+		Operands: "[CODE]",
+		MaxArgs:  1,
+		Short:    "Explain an error code or a rule, with an example that fails and one that passes",
+		Long: `Explain an error code, or a rule that a result names: what it means, why it
+exists, how to meet it, an example that fails and the same one mended. Without
+a name, all codes and rules are listed.`,
+		Example:  "tidegate explain\ntidegate explain TOO_MANY_WORDS\ntidegate explain Wave2Required.P1",
+		Flags:    []cli.Flag{formatFlag("text", "markdown")},
+		Complete: codes(),
+		Run: func(_ context.Context, call cli.Invocation) error {
+			if len(call.Args) == 0 {
+				rules, err := demo.Rules()
+				if err != nil {
+					return err
+				}
+				return call.Show(demo.Overview(rules), call.Flag("format"))
+			}
+			rule, err := demo.Find(call.Args[0])
+			if err != nil {
+				return err
+			}
+			return call.Show(demo.Explain(rule, cli.Status), call.Flag("format"))
+		},
+	}
+}
+
+// codes are the names that a shell completes. The other rules lie in files that
+// are read only when they are asked for.
+func codes() []string {
+	names := make([]string, len(tidegate.Explanations))
+	for i, x := range tidegate.Explanations {
+		names[i] = string(x.Code)
+	}
+	return names
+}

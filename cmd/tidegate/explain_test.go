@@ -1,0 +1,107 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/pivot"
+	"github.com/tidegate/tidegate/report"
+)
+
+func allRules(t *testing.T) []demo.Rule {
+	t.Helper()
+	rules, err := demo.Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+// TestEveryRuleIsExplained holds the explanations to what the code can name.
+func TestEveryRuleIsExplained(t *testing.T) {
+	explained := map[string]bool{}
+	for _, r := range allRules(t) {
+		explained[r.ID] = true
+	}
+	var named []string
+	for _, x := range tidegate.Explanations {
+		named = append(named, string(x.Code))
+	}
+	for _, r := range pivot.Rules {
+		named = append(named, r.ID)
+	}
+	named = append(named, literals(t, "perspective/lint.go", `^[A-Z]+(_[A-Z]+)+$`, 5)...)
+	named = append(named, literals(t, "wave/gateb.go", `^[A-Z]+(_[A-Z]+)+$`, 9)...)
+	named = append(named, literals(t, "run/verify.go", `^[a-z]+(-[a-z]+)+$`, 10)...)
+	named = append(named, literals(t, "review/report.go", `^(review-file|verdict-[a-z]+)$`, 2)...)
+	named = append(named, literals(t, "change/report.go", `^needs-person$`, 1)...)
+	slices.Sort(named)
+	for _, id := range slices.Compact(named) {
+		if !explained[id] {
+			t.Errorf("internal/demo/rules explains no %s", id)
+		}
+		delete(explained, id)
+	}
+	for id := range explained {
+		t.Errorf("internal/demo/rules explains %s, which nothing names", id)
+	}
+}
+
+// literals are the string literals of a file that match, at least that many.
+func literals(t *testing.T, file, pattern string, least int) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", filepath.FromSlash(file)), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	match := regexp.MustCompile(pattern)
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if text, err := strconv.Unquote(literal.Value); err == nil && match.MatchString(text) {
+				found = append(found, text)
+			}
+		}
+		return true
+	})
+	if len(found) < least {
+		t.Fatalf("only %d rules were found in %s", len(found), file)
+	}
+	return found
+}
+
+func TestEveryExplanationIsWhole(t *testing.T) {
+	for _, r := range allRules(t) {
+		t.Run(r.ID, func(t *testing.T) {
+			for what, text := range map[string]string{"meaning": r.Meaning, "why": r.Why, "mend": r.Mend} {
+				if !strings.HasSuffix(text, ".") {
+					t.Errorf("%s is no sentence: %q", what, text)
+				}
+			}
+			examples := 0
+			for _, block := range demo.Explain(r, func(tidegate.Class) int { return 1 }).Blocks {
+				if pre, ok := block.(report.Preformatted); ok {
+					if strings.TrimSpace(string(pre)) == "" {
+						t.Error("an example is empty")
+					}
+					if strings.Contains(string(pre), "$DIR") {
+						t.Errorf("a placeholder shows: %s", pre)
+					}
+					examples++
+				}
+			}
+			if examples < 2 {
+				t.Errorf("%d examples", examples)
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package demo
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/report"
+)
+
+// Explain shows one rule: what it means, why it exists, how to meet it, and an
+// example that fails and one that passes. The status is the exit status of a
+// class of codes.
+func Explain(r Rule, status func(tidegate.Class) int) report.Report {
+	out := report.Report{Name: "explain", Title: r.ID, Summary: r.Meaning}
+	where := report.Fields{{Name: "named in", Value: r.Kind.Where}}
+	if x, ok := tidegate.Explain(tidegate.Code(r.ID)); ok {
+		where = append(where, report.Field{Name: "class", Value: fmt.Sprintf("%s, exit status %d", x.Class, status(x.Class))})
+	}
+	out.Add(report.Paragraph(r.Meaning), where,
+		report.Heading("Why"), report.Paragraph(r.Why),
+		report.Heading("To mend it"), report.Paragraph(r.Mend))
+	first := r.plants[0].archive
+	bad, good := "An example that fails", "The same, mended"
+	if r.Kind.Folder == "pivot" {
+		bad, good = "An example to which it applies", "One to which it does not"
+	}
+	out.Add(report.Heading(bad), report.Preformatted(first.example(failing)))
+	if said := strings.TrimSpace(first.text("", "answer")); said != "" {
+		out.Add(report.Heading("What tidegate says"), report.Preformatted(shown(said)))
+	}
+	out.Add(report.Heading(good), report.Preformatted(first.example(mended)))
+	out.Summary = "tidegate canary plants such examples and demands that each is caught"
+	if why := first.header["unplanted"]; why != "" {
+		out.Summary = "tidegate canary does not plant it: " + why
+	}
+	return out
+}
+
+// example is what a variant shows: its words, its files, then the call that
+// judges. A call that is the same in both variants stands in the failing one.
+func (a archive) example(variant string) string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if words := a.text(variant, "text"); words != "" {
+		add("%s", strings.TrimSpace(words))
+	}
+	for _, s := range a.sections {
+		data := strings.TrimRight(shown(s.data), "\n")
+		switch {
+		case s.verb == "judge" && (s.variant == variant || s.variant == "" && variant == failing),
+			s.verb == "call" && s.variant == variant:
+			add("tidegate call %s\n%s", s.name, indented(data))
+		case s.variant != variant:
+		case s.verb == "file":
+			add("%s:\n%s", s.name, indented(data))
+		case s.verb == "append" || s.verb == "tear":
+			add("at the end of %s:\n%s", s.name, indented(data))
+		case s.verb == "link":
+			add("%s, a symbolic link to %s", s.name, data)
+		case s.verb == "remove" && a.text(variant, "text") == "":
+			add("%s is missing", s.name)
+		case s.verb == "replace":
+			_, after, _ := strings.Cut(data, "\n")
+			add("in %s:\n%s", s.name, indented(strings.TrimSpace(after)))
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// shown puts a path that a reader recognises in the place of the scratch folder.
+func shown(text string) string { return strings.ReplaceAll(text, "$DIR", "/path/to") }
+
+func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
+
+// Overview lists all rules by kind.
+func Overview(rules []Rule) report.Report {
+	out := report.Report{Name: "explain", Title: "Codes and rules", Summary: "tidegate explain CODE shows one of them with examples"}
+	for _, kind := range Kinds {
+		table := report.NewTable("Name", "Meaning")
+		for _, r := range rules {
+			if r.Kind == kind {
+				table.Row(report.None, r.ID, r.Meaning)
+			}
+		}
+		out.Add(report.Heading(kind.Title+" ("+kind.Where+")"), table)
+	}
+	return out
+}
