@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/clients"
+	"github.com/tidegate/tidegate/tool"
+)
+
+func mcpConfigCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path:  "mcp config",
+		Short: "Tell an agent client about this server",
+		Long: `Print the configuration that makes an agent client start "tidegate mcp", confined
+to a folder. With --write it goes into the client's own file: what is there stays
+as it is, byte for byte. Where that cannot be done safely - a file with comments, an
+entry of the same name that says something else - nothing is written, and the
+block is printed with the client's own command for adding it.
+
+Files: claude-code .mcp.json, opencode opencode.json, gemini .gemini/settings.json,
+cursor .cursor/mcp.json, vscode .vscode/mcp.json, all in the working folder; codex
+config.toml in $CODEX_HOME or ~/.codex.`,
+		Example: `tidegate mcp config --client claude-code --write
+tidegate mcp config --client codex --root /srv/research`,
+		Flags: []cli.Flag{
+			{Name: "client", About: "the client to set up", Enum: clients.Names()},
+			{Name: "root", About: "the folder that the client's agents may touch (default the working folder); may be repeated", Kind: tool.PathFlag, List: true},
+			{Name: "write", About: "write it into the client's file instead of printing it", Kind: tool.Switch},
+		},
+		Run: func(ctx context.Context, call cli.Invocation) error { return configureClient(ctx, env, call) },
+	}
+}
+
+func configureClient(ctx context.Context, env *catalog.Env, call cli.Invocation) error {
+	client, ok := clients.Find(call.Flag("client"))
+	if !ok {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("client", nil), "--client is required: one of %s", strings.Join(clients.Names(), ", "))
+	}
+	server, err := serverFor(env, call.Flags["root"])
+	if err != nil {
+		return err
+	}
+	file, err := clientFile(client, env.Dir)
+	if err != nil {
+		return err
+	}
+	if call.Flag("write") != "true" {
+		fmt.Fprintf(call.Stderr, "%s reads this from %s; --write puts it there.\n", client.Title, file)
+		_, err := fmt.Fprint(call.Stdout, client.Block(server))
+		return err
+	}
+	changed, err := writeEntry(ctx, client, server, file, env.Dir)
+	switch {
+	case err != nil:
+		fmt.Fprintf(call.Stdout, "%s\n%s\n", client.Block(server), client.Add(server))
+		return err
+	case changed:
+		_, err = fmt.Fprintf(call.Stdout, "%s: %s starts tidegate from now on\n", file, client.Title)
+	default:
+		_, err = fmt.Fprintf(call.Stdout, "%s: nothing to do, tidegate is there\n", file)
+	}
+	return err
+}
+
+// serverFor is this program as a client has to start it. Clients that are
+// started from a desktop know no PATH, so it is named by its file.
+func serverFor(env *catalog.Env, roots []string) (clients.Server, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return clients.Server{}, tidegate.Errorf(tidegate.Internal, nil, "the path of this program is not known: %w", err)
+	}
+	if len(roots) == 0 {
+		roots = []string{env.Dir}
+	}
+	server := clients.Server{Name: "tidegate", Command: program, Args: []string{"mcp"}}
+	for _, root := range roots {
+		if info, err := os.Stat(root); err != nil || !info.IsDir() {
+			return server, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", root), "--root must be a folder that exists, got %s", root)
+		}
+		server.Args = append(server.Args, "--root", root)
+	}
+	server.Args = append(server.Args, "--project", env.Project)
+	return server, nil
+}
+
+// clientFile is where the client keeps its configuration.
+func clientFile(client clients.Client, dir string) (string, error) {
+	if home := os.Getenv("CODEX_HOME"); home != "" && client.Name == "codex" {
+		return filepath.Join(home, "config.toml"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("HOME", nil), "the home folder is not known: %w", err)
+	}
+	return client.File(dir, home), nil
+}
+
+// writeEntry adds the server to the client's file and reports whether that
+// changed it. It returns ALREADY_EXISTS_CONFLICT when the file cannot be changed
+// safely, READ_FAILED and WRITE_FAILED.
+func writeEntry(ctx context.Context, client clients.Client, server clients.Server, file, dir string) (bool, error) {
+	for _, other := range client.OtherForms(dir) {
+		if _, err := os.Lstat(other); err == nil {
+			return false, tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.D("path", other),
+				"%s is there, which may have comments: add the block to it yourself", other)
+		}
+	}
+	existing, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", file), "cannot read %s: %w", file, err)
+	}
+	merged, changed, err := client.Merge(existing, server)
+	if err != nil {
+		return false, tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.D("path", file), "%s was left as it is: %w", file, err)
+	}
+	if !changed {
+		return false, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return false, tidegate.Errorf(tidegate.WriteFailed, tidegate.D("path", file), "cannot make the folder of %s: %w", file, err)
+	}
+	return true, artifact.WriteFile(ctx, "path", file, merged)
+}

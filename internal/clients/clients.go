@@ -1,0 +1,211 @@
+// Package clients knows how agent clients are told about an MCP server: where
+// each keeps its configuration, what an entry looks like there, and the client's
+// own command for adding one. It turns texts into texts and touches no file.
+package clients
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Server is an MCP server that a client starts and speaks to on stdio.
+type Server struct {
+	Name    string
+	Command string
+	Args    []string
+}
+
+// Client is an agent client.
+type Client struct {
+	Name  string // as typed: claude-code
+	Title string // as its makers write it
+	file  string // of the configuration, with slashes, in the project or the user's home
+	user  bool   // the file is in the user's home
+	forms []string
+	// section is the path of the object, or table, that holds the servers.
+	section string
+	toml    bool
+	entry   func(Server) any
+	top     []member // what a new file has beside the section
+	add     func(Server) string
+}
+
+type member struct {
+	key   string
+	value any
+}
+
+type command struct {
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+type typedCommand struct {
+	Type    string   `json:"type"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+type localCommand struct {
+	Type    string   `json:"type"`
+	Command []string `json:"command"`
+	Enabled bool     `json:"enabled"`
+}
+
+func plain(s Server) any { return command{s.Command, s.Args} }
+func stdio(s Server) any { return typedCommand{"stdio", s.Command, s.Args} }
+
+// All lists the clients that are known.
+var All = []Client{
+	{
+		Name: "claude-code", Title: "Claude Code", file: ".mcp.json", section: "mcpServers", entry: stdio,
+		add: func(s Server) string {
+			return words(append([]string{"claude", "mcp", "add", "--scope", "project", s.Name, "--", s.Command}, s.Args...))
+		},
+	},
+	{
+		Name: "codex", Title: "Codex", file: ".codex/config.toml", user: true, section: "mcp_servers", toml: true,
+		add: func(s Server) string {
+			return words(append([]string{"codex", "mcp", "add", s.Name, "--", s.Command}, s.Args...))
+		},
+	},
+	{
+		Name: "opencode", Title: "opencode", file: "opencode.json", forms: []string{"opencode.jsonc"}, section: "mcp",
+		entry: func(s Server) any { return localCommand{"local", append([]string{s.Command}, s.Args...), true} },
+		top:   []member{{"$schema", "https://opencode.ai/config.json"}},
+		add:   func(Server) string { return "opencode mcp add" },
+	},
+	{
+		Name: "gemini", Title: "Gemini CLI", file: ".gemini/settings.json", section: "mcpServers", entry: plain,
+		add: func(s Server) string {
+			// Options after -- are the server's own.
+			at := slices.IndexFunc(s.Args, func(a string) bool { return strings.HasPrefix(a, "-") })
+			if at < 0 {
+				at = len(s.Args)
+			}
+			line := append([]string{"gemini", "mcp", "add", "--scope", "project", s.Name, s.Command}, s.Args[:at]...)
+			return words(append(append(line, "--"), s.Args[at:]...))
+		},
+	},
+	{
+		Name: "cursor", Title: "Cursor", file: ".cursor/mcp.json", section: "mcpServers", entry: plain,
+		add: func(s Server) string {
+			query := url.Values{"name": {s.Name}, "config": {base64.StdEncoding.EncodeToString(oneLine(plain(s)))}}
+			return words([]string{"open", "cursor://anysphere.cursor-deeplink/mcp/install?" + query.Encode()})
+		},
+	},
+	{
+		Name: "vscode", Title: "VS Code", file: ".vscode/mcp.json", section: "servers", entry: stdio,
+		add: func(s Server) string {
+			return words([]string{"code", "--add-mcp", string(oneLine(struct {
+				Name string `json:"name"`
+				command
+			}{s.Name, command{s.Command, s.Args}}))})
+		},
+	},
+}
+
+// Names lists the names of [All].
+func Names() []string {
+	names := make([]string, len(All))
+	for i, c := range All {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// Find is the client of that name.
+func Find(name string) (Client, bool) {
+	i := slices.IndexFunc(All, func(c Client) bool { return c.Name == name })
+	if i < 0 {
+		return Client{}, false
+	}
+	return All[i], true
+}
+
+// File is where the client keeps its configuration: in the project folder, or
+// in the user's home.
+func (c Client) File(project, home string) string {
+	folder := project
+	if c.user {
+		folder = home
+	}
+	return filepath.Join(folder, filepath.FromSlash(c.file))
+}
+
+// OtherForms are files that the client reads beside [Client.File] and that may
+// have comments. Where one of them is, it is the one that people keep.
+func (c Client) OtherForms(project string) []string {
+	var paths []string
+	for _, name := range c.forms {
+		paths = append(paths, filepath.Join(project, name))
+	}
+	return paths
+}
+
+// Block is a configuration that has the server and nothing else.
+func (c Client) Block(s Server) string {
+	if c.toml {
+		return table(c.section, s)
+	}
+	members := append(slices.Clone(c.top), member{c.section, object{{s.Name, c.entry(s)}}})
+	return string(indented(object(members), "", "  ")) + "\n"
+}
+
+// Add is the client's own way of adding the server: a command line, or a link.
+func (c Client) Add(s Server) string { return c.add(s) }
+
+// object is a JSON object that keeps its order.
+type object []member
+
+// MarshalJSON writes the members in their order.
+func (o object) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, oneLine(m.key)...), ':'), oneLine(m.value)...)
+	}
+	return append(out, '}'), nil
+}
+
+// oneLine is v as JSON. All that is written here can be.
+func oneLine(v any) []byte {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		panic("clients: " + err.Error())
+	}
+	return []byte(strings.TrimSuffix(out.String(), "\n"))
+}
+
+func indented(v any, prefix, indent string) []byte {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent(prefix, indent)
+	if err := encoder.Encode(v); err != nil {
+		panic("clients: " + err.Error())
+	}
+	return []byte(strings.TrimSuffix(out.String(), "\n"))
+}
+
+// words is a command line for a POSIX shell.
+func words(args []string) string {
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		quoted[i] = arg
+		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool {
+			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,", r)
+		}) {
+			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
