@@ -108,7 +108,7 @@ func TestModes(t *testing.T) {
 // them, and never a part of one.
 func TestReadersSeeWholeFilesInOrder(t *testing.T) {
 	dir := t.TempDir()
-	content := func(i int) string { return strings.Repeat(fmt.Sprintln(i), 10_000) }
+	content := func(i int) string { return strings.Repeat(fmt.Sprintln(i), 1000) }
 	put(t, dir, map[string]string{"first": content(0), "last": content(0)})
 	f := open(t, dir)
 	stop := make(chan struct{})
