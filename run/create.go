@@ -26,12 +26,16 @@ var initFolders = []string{"wave-1", "wave-2", "citations", "summaries", "synthe
 // It returns INVALID_ARGS, PATH_TRAVERSAL, ALREADY_EXISTS_CONFLICT and
 // WRITE_FAILED; nothing is left behind then.
 func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitResult, error) {
+	atHome := in.RootOverride == ""
 	if err := in.check(clock, home); err != nil {
 		return InitResult{}, err
 	}
 	root, now := filepath.Join(in.RootOverride, in.RunID), clock.Stamp()
 	entered := ledgerSize(ctx, filepath.Dir(root))
 	out := in.result(root)
+	if atHome {
+		out.called = in.RunID
+	}
 	err := artifact.CreateFolder(ctx, "root", root, func(d *artifact.Draft) error { return in.fill(d, clock, root, now) })
 	switch {
 	case err == nil:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 )
 
@@ -163,8 +164,8 @@ func TestSecondInitWithTheSameArgumentsChangesNothing(t *testing.T) {
 		t.Error(diff)
 	}
 	second.Created = true
-	if diff := cmp.Diff(first, second); diff != "" {
-		t.Error(diff)
+	if first != second {
+		t.Errorf("first %+v, second %+v", first, second)
 	}
 }
 
@@ -265,5 +266,27 @@ func TestLedgerLineThatACrashLostIsWrittenByTheNextInit(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, tree(t, home)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestSuggestedCommandNamesTheRunInOneWord(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "my runs")
+	for _, tt := range []struct {
+		in   run.InitInput
+		want string
+	}{
+		{run.InitInput{RunID: "tide"}, "tidegate run status tide"},
+		{run.InitInput{RunID: "it's mine"}, `tidegate run status 'it'\''s mine'`},
+		{run.InitInput{RunID: "tide", RootOverride: filepath.Join(home, "a")}, "tidegate run status '" + filepath.Join(home, "a/tide") + "'"},
+	} {
+		tt.in.Query = "q"
+		out, err := run.Create(t.Context(), pinned, home, tt.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := out.Report().Blocks
+		if got := blocks[len(blocks)-1]; got != report.Preformatted(tt.want) {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
 	}
 }

@@ -200,6 +200,7 @@ type InitResult struct {
 	PolicyPath   string      `json:"policy_path"`
 	Ledger       Ledger      `json:"ledger"`
 	Paths        InitFolders `json:"paths"`
+	called       string      // what a person calls the run in a command
 }
 
 // Ledger says what became of the run's line in the ledger of its home.
@@ -224,7 +225,7 @@ type InitFolders struct {
 func (in *InitInput) result(root string) InitResult {
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
 	return InitResult{
-		RunID: in.RunID, Root: root, ManifestPath: at(ManifestFile), GatesPath: at(layoutDefault("gates_file")), PolicyPath: at(PolicyFile),
+		RunID: in.RunID, Root: root, called: root, ManifestPath: at(ManifestFile), GatesPath: at(layoutDefault("gates_file")), PolicyPath: at(PolicyFile),
 		Ledger: Ledger{Path: filepath.Join(filepath.Clean(in.RootOverride), LedgerFile)},
 		Paths: InitFolders{
 			Wave1Dir: at("wave-1"), Wave2Dir: at("wave-2"), CitationsDir: at("citations"), SummariesDir: at("summaries"),

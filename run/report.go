@@ -13,7 +13,7 @@ func (i InitResult) Report() report.Report {
 		out.Add(report.Paragraph("The run could not be entered in " + i.Ledger.Path + ": " + i.Ledger.Error))
 	}
 	out.Add(report.Fields{{Name: "folder", Value: i.Root}, {Name: "manifest", Value: i.ManifestPath}, {Name: "gates", Value: i.GatesPath}},
-		report.Heading("Next command"), report.Preformatted("tidegate run status "+i.RunID))
+		report.Heading("Next command"), report.Preformatted("tidegate run status "+ShellWord(i.called)))
 	return out
 }
 

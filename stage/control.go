@@ -128,9 +128,9 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 func nextCommand(r *run.Run, status run.Status) string {
 	switch status {
 	case run.Paused:
-		return "tidegate run resume " + quote(r.Root())
+		return "tidegate run resume " + run.ShellWord(r.Root())
 	case run.Running:
-		return "tidegate run status " + quote(r.Root())
+		return "tidegate run status " + run.ShellWord(r.Root())
 	}
 	return "none: the run is final"
 }

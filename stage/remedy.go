@@ -46,8 +46,8 @@ func remedyWaveReview(s *situation) []Remedy {
 		Text: "review the wave", Tool: "deep_research_wave_review",
 		Arguments: tidegate.D("perspectives_path", s.run.Path(l.Perspectives), "outputs_dir", s.run.Path(l.Wave1Dir),
 			"report_path", s.run.Path(l.WaveReview)),
-		Command: "tidegate wave review " + quote(s.run.Path(l.Perspectives)) + " " + quote(s.run.Path(l.Wave1Dir)) +
-			" --report " + quote(s.run.Path(l.WaveReview)),
+		Command: "tidegate wave review " + run.ShellWord(s.run.Path(l.Perspectives)) + " " + run.ShellWord(s.run.Path(l.Wave1Dir)) +
+			" --report " + run.ShellWord(s.run.Path(l.WaveReview)),
 	}}
 }
 
@@ -147,17 +147,6 @@ func remedyAccept(s *situation) []Remedy {
 // command is a command on this run, named by its folder, which works wherever
 // the run lies.
 func command(name string, s *situation, more ...string) string {
-	words := append([]string{"tidegate", name, quote(s.run.Root())}, more...)
+	words := append([]string{"tidegate", name, run.ShellWord(s.run.Root())}, more...)
 	return strings.Join(words, " ")
-}
-
-// quote makes a path one word of a shell.
-func quote(path string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:@%", r)
-	}
-	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
