@@ -17,13 +17,14 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestReport(t *testing.T) {
 	required, in := newRun(t, `{"schema_version": "manifest.v1", "run_id": "r1", "limits": {"max_wave2_agents": 1}}`)
 	write(t, filepath.Join(required, "wave-1", "p1.md"), "# Findings\nx\n\n# Gaps\n- (P3) later\n- (P1) a \x1b[31mhostile\x1b[0m | text\n- (P0) now #soon\n")
+	root, unlimited := newRun(t, plainManifest)
 	skipped := wave(t, map[string]string{"p1": "# Gaps\n"})
 	explicit := wave(t, map[string]string{"p1": ""})
 	explicit.ExplicitGaps = list(t, `[{"gap_id": "g1", "priority": "P2", "text": "from an operator"}]`)
 	for _, test := range []struct {
 		name string
 		in   pivot.Input
-	}{{"required", in}, {"skipped", skipped}, {"explicit", explicit}} {
+	}{{"required", in}, {"unlimited", unlimited}, {"skipped", skipped}, {"explicit", explicit}} {
 		for _, format := range []string{"text", "markdown"} {
 			t.Run(test.name+" as "+format, func(t *testing.T) {
 				f, _ := report.Lookup(format)
@@ -31,7 +32,7 @@ func TestReport(t *testing.T) {
 				if err := f.Write(&out, decide(t, test.in).Report(), report.Options{Root: required}); err != nil {
 					t.Fatal(err)
 				}
-				golden(t, required, test.name+"."+format, out.Bytes())
+				golden(t, test.name+"."+format, bytes.ReplaceAll(bytes.ReplaceAll(out.Bytes(), []byte(required), []byte("ROOT")), []byte(root), []byte("ROOT")))
 			})
 		}
 	}
@@ -40,14 +41,12 @@ func TestReport(t *testing.T) {
 		if err := report.Text(&out, pivot.ListRules().Report(), report.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, required, "rules.text", out.Bytes())
+		golden(t, "rules.text", out.Bytes())
 	})
 }
 
-// golden compares got, which names files under root, with a file in testdata.
-func golden(t *testing.T, root, name string, got []byte) {
+func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	got = bytes.ReplaceAll(got, []byte(root), []byte("ROOT"))
 	path := filepath.Join("testdata", name)
 	if *update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
