@@ -147,8 +147,11 @@ func ContractOf(v *codec.Value) Contract {
 	var c Contract
 	c.MaxWords, _ = contract.Get("max_words").Float()
 	c.MaxSources, _ = contract.Get("max_sources").Float()
-	for _, s := range contract.Get("must_include_sections").Elems() {
-		if title := strings.TrimSpace(s.Str()); !slices.Contains(c.Sections, title) {
+	titles := contract.Get("must_include_sections").Elems()
+	seen := make(map[string]bool, len(titles))
+	for _, s := range titles {
+		if title := strings.TrimSpace(s.Str()); !seen[title] {
+			seen[title] = true
 			c.Sections = append(c.Sections, title)
 		}
 	}

@@ -43,7 +43,8 @@ func (v Verdict) Failure() *tidegate.Error {
 type Judge struct {
 	scanner markdown.Scanner
 	sources sourceLines
-	found   []bool // by index of the contract's sections
+	found   []bool         // by index of the contract's sections
+	byTitle map[string]int // the same index, of a contract with many sections
 }
 
 // Judge reads one output to its end and judges it by the contract, in this
@@ -52,17 +53,16 @@ type Judge struct {
 // ends first.
 func (j *Judge) Judge(ctx context.Context, contract perspective.Contract, r io.Reader) (Verdict, error) {
 	sourcesAt := sourcesIndex(contract)
-	j.found = append(j.found[:0], make([]bool, len(contract.Sections))...)
+	j.require(contract.Sections)
 	j.sources.reset(contract.MaxSources)
 	words, err := j.scanner.Scan(stoppable{ctx, r}, markdown.Events{
 		Heading: func(h markdown.Heading) bool {
-			for i, title := range contract.Sections {
-				if !j.found[i] && string(h.Text) == title {
-					j.found[i] = true
-					return i == sourcesAt
-				}
+			i := j.section(contract.Sections, h.Text)
+			if i < 0 || j.found[i] {
+				return false
 			}
-			return false
+			j.found[i] = true
+			return i == sourcesAt
 		},
 		Line: j.sources.line,
 	})
@@ -77,6 +77,36 @@ func (j *Judge) Judge(ctx context.Context, contract perspective.Contract, r io.R
 	}
 	v.findFaults(contract, &j.sources)
 	return v, nil
+}
+
+// fewSections are found faster without an index.
+const fewSections = 16
+
+func (j *Judge) require(sections []string) {
+	j.found = append(j.found[:0], make([]bool, len(sections))...)
+	if len(sections) <= fewSections {
+		return
+	}
+	j.byTitle = make(map[string]int, len(sections))
+	for i, title := range sections {
+		j.byTitle[title] = i
+	}
+}
+
+// section is the index of the section with that title, or -1.
+func (j *Judge) section(sections []string, title []byte) int {
+	if len(sections) > fewSections {
+		if i, ok := j.byTitle[string(title)]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range sections {
+		if sections[i] == string(title) {
+			return i
+		}
+	}
+	return -1
 }
 
 // sourcesIndex is the index of the section that is judged as Sources, or -1.

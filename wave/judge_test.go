@@ -277,6 +277,26 @@ func TestJudgeReturnsTheErrorOfItsReader(t *testing.T) {
 	}
 }
 
+// A contract with many sections costs no more per heading than one with few.
+func TestJudgeManySections(t *testing.T) {
+	const n = 20000
+	var titles []string
+	var output strings.Builder
+	for i := range n {
+		titles = append(titles, fmt.Sprint("Title ", i))
+		fmt.Fprintf(&output, "# Title %d\n# Other %d\n", (i*7919)%n, i)
+	}
+	c := perspective.Contract{MaxWords: 1e9, MaxSources: 1, Sections: append(titles, "Sources")}
+	output.WriteString("# Sources\n- https://a\n# Sources\ntext\n")
+	if got := told(t, judge(t, c, output.String())); got != "120007 words, 1 sources" {
+		t.Error(got)
+	}
+	v := judge(t, c, strings.Replace(output.String(), "# Title 5\n", "", 1))
+	if diff := cmp.Diff([]string{"Title 5"}, v.MissingSections); diff != "" {
+		t.Errorf("missing sections (-want +got):\n%s", diff)
+	}
+}
+
 // FuzzJudge checks the judge against its own rules in another form: counts by
 // the standard library, and consistency of the verdict.
 func FuzzJudge(f *testing.F) {
