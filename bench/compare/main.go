@@ -90,7 +90,7 @@ func (o options) run() error {
 		return err
 	}
 	if o.npm {
-		return o.linters(binary, dir, folders[0])
+		return o.linters(binary, dir, folders[2])
 	}
 	return nil
 }
@@ -132,15 +132,16 @@ func (o options) cold(binary, folder string) error {
 	return nil
 }
 
-// linters runs two linters of Markdown over the same files, each beside a
-// review. They check other things; the figures give a sense of scale.
+// linters runs two linters of Markdown over the files of the small wave, each
+// once beside a review. They check other things; the figures give a sense of
+// scale.
 func (o options) linters(binary, dir, folder string) error {
 	install := exec.Command("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", dir, "markdownlint-cli2", "rumdl")
 	if out, err := install.CombinedOutput(); err != nil {
 		fmt.Printf("\nThe linters cannot be installed: %v %s\n", err, out)
 		return nil
 	}
-	fmt.Printf("\n| program | time | wave review beside it | ratio |\n| --- | ---: | ---: | ---: |\n")
+	fmt.Printf("\n| program, on %d outputs | time | wave review beside it | ratio |\n| --- | ---: | ---: | ---: |\n", o.outputs/10)
 	for _, linter := range []struct {
 		name string
 		args []string
@@ -153,7 +154,7 @@ func (o options) linters(binary, dir, folder string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("| %s | %.1f s | %.2f s | %.4f |\n", linter.name, p.second.wall/1000, p.first.wall/1000, p.ratio)
+		fmt.Printf("| %s | %.1f s | %.3f s | %.4f |\n", linter.name, p.second.wall/1000, p.first.wall/1000, p.ratio)
 	}
 	return nil
 }
