@@ -57,6 +57,7 @@ func TestWatch(t *testing.T) {
 		expect := func(want int, after string) {
 			t.Helper()
 			time.Sleep(5 * time.Second)
+			synctest.Wait()
 			if calls != want {
 				t.Errorf("%d calls after %s, want %d", calls, after, want)
 			}
