@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
@@ -24,12 +25,13 @@ const inputsSchema = "summary_pack_build.inputs.v1"
 //	{"manifest_digest":…,"mode":…,"perspectives_digest":…,"schema":…,
 //	 "summaries":{<perspective id>:<digest>,…},"validated_cids":[…]}
 //
-// It is written piece by piece, because the ids alone may be a million.
+// It is written piece by piece, because the ids alone may be a million. A hash
+// does not fail.
 func (in inputs) digest() string {
 	sum := sha256.New()
 	write := func(parts ...string) {
 		for _, part := range parts {
-			_, _ = sum.Write([]byte(part)) // a hash does not fail
+			_, _ = sum.Write([]byte(part))
 		}
 	}
 	write(`{"manifest_digest":`, quoted(in.manifestDigest), `,"mode":`, quoted(string(in.mode)),
@@ -48,20 +50,27 @@ func (in inputs) digest() string {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }
 
+// writeCIDs writes the validated ids in byte order, without a copy of each.
 func (in inputs) writeCIDs(sum hash.Hash) {
+	out := bufio.NewWriter(sum)
 	for i, ref := range in.pool.ids.sorted() {
 		if i > 0 {
-			_, _ = sum.Write([]byte(","))
+			_ = out.WriteByte(',')
 		}
-		_, _ = sum.Write([]byte(quoted(string(in.pool.ids.text(ref)))))
+		cid := in.pool.ids.text(ref)
+		if !plain(cid) {
+			_, _ = out.WriteString(quoted(string(cid)))
+			continue
+		}
+		_ = out.WriteByte('"')
+		_, _ = out.Write(cid)
+		_ = out.WriteByte('"')
 	}
+	_ = out.Flush()
 }
 
 // quoted is a string in canonical JSON.
 func quoted(s string) string {
-	if plain(s) {
-		return `"` + s + `"`
-	}
 	data, err := codec.Canonical(s)
 	if err != nil {
 		panic("summary: " + err.Error())
@@ -69,10 +78,10 @@ func quoted(s string) string {
 	return string(data)
 }
 
-// plain reports whether a string stands in JSON as it is.
-func plain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+// plain reports whether a text stands in JSON as it is.
+func plain(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
 			return false
 		}
 	}
