@@ -1,0 +1,142 @@
+package bench_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	packSummaries = 5000
+	packBytes     = 5 << 10
+	packPairs     = 5
+)
+
+// BenchmarkSummaryPack builds a pack of many summaries and copies the same files
+// with cp -r and sync, in turn, and reports the median of the ratios of
+// neighbouring runs. Both begin with everything on the disk and nothing in the
+// target; "again" replaces the pack of the build before.
+//
+// The folder is that of TIDEGATE_BENCH_DIR, else a temporary one; it must be on a
+// disk.
+func BenchmarkSummaryPack(b *testing.B) {
+	dir := diskFolder(b)
+	binary := filepath.Join(dir, "tidegate")
+	command(b, "go", "build", "-o", binary, "../cmd/tidegate")
+	root, fixtures := filepath.Join(dir, "run"), filepath.Join(dir, "fixtures")
+	writeSummaries(b, root, fixtures)
+	build := []string{binary, "summary", "build", root, "--fixtures", fixtures, "--format", "json"}
+	copied := filepath.Join(dir, "copied")
+	measure := func(name string, prepare func()) {
+		b.Run(name, func(b *testing.B) {
+			var ratios, builds, copies []float64
+			for b.Loop() {
+				for range packPairs {
+					prepare()
+					command(b, "sync")
+					took := command(b, build...)
+					remove(b, copied)
+					command(b, "sync")
+					copyTook := command(b, "sh", "-c", `cp -r "$1" "$2" && sync`, "sh", fixtures, copied)
+					ratios, builds, copies = append(ratios, took/copyTook), append(builds, took), append(copies, copyTook)
+				}
+			}
+			b.ReportMetric(median(ratios), "ratio")
+			b.ReportMetric(slices.Max(ratios), "worst-ratio")
+			b.ReportMetric(median(builds), "build-ms")
+			b.ReportMetric(median(copies), "cp-sync-ms")
+			b.Logf("%s: %d summaries of %d bytes on %s", name, packSummaries, packBytes, diskOf(dir))
+		})
+	}
+	measure("first", func() { remove(b, filepath.Join(root, "summaries")) })
+	measure("again", func() {})
+}
+
+// diskFolder is a folder on a disk.
+func diskFolder(b *testing.B) string {
+	b.Helper()
+	if _, err := exec.LookPath("cp"); err != nil {
+		b.Skip("there is no cp to compare with")
+	}
+	dir, err := os.MkdirTemp(os.Getenv("TIDEGATE_BENCH_DIR"), "tidegate-bench")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { os.RemoveAll(dir) })
+	if strings.Contains(diskOf(dir), "tmpfs") {
+		b.Skipf("%s is in memory; set TIDEGATE_BENCH_DIR to a folder on a disk", dir)
+	}
+	return dir
+}
+
+// diskOf names the device and the file system that a folder is on.
+func diskOf(dir string) string {
+	out, err := exec.Command("df", "--output=source,fstype", dir).Output()
+	if err != nil {
+		return "an unknown disk"
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return strings.Join(strings.Fields(lines[len(lines)-1]), ", ")
+}
+
+// writeSummaries makes a run and a folder with a summary of packBytes bytes for
+// each of its perspectives: paragraphs and list items, of which every other cites
+// one of a thousand citations.
+func writeSummaries(b *testing.B, root, fixtures string) {
+	b.Helper()
+	var perspectives, pool strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&pool, `{"schema_version":"citation.v1","normalized_url":"https://example.org/%d","cid":"cid_%064x","url":"https://example.org/%d","url_original":"https://example.org/%d","status":"valid"}`+"\n", i, i, i, i)
+	}
+	for i := range packSummaries {
+		id := fmt.Sprintf("p%05d", i)
+		fmt.Fprintf(&perspectives, `,{"id":%q}`, id)
+		var text strings.Builder
+		for n := 0; text.Len() < packBytes; n++ {
+			fmt.Fprintf(&text, "- Finding %d of %s is that measured throughput rose by %d percent between two releases [@cid_%064x].\n", n, id, n, (i*31+n)%1000)
+			fmt.Fprintf(&text, "\nWhat the agents of perspective %s found beyond that, in their own words and at some length, is told here in paragraph %d.\n\n", id, n)
+		}
+		write(b, filepath.Join(fixtures, id+".md"), text.String()[:packBytes-200]+"\n"+strings.Repeat("end of it ", 20)[:199])
+	}
+	write(b, filepath.Join(root, "manifest.json"), fmt.Sprintf(`{"schema_version":"manifest.v1","run_id":"bench","limits":{"max_summary_kb":5,"max_total_summary_kb":%d}}`, 5*packSummaries))
+	write(b, filepath.Join(root, "perspectives.json"), `{"schema_version":"perspectives.v1","perspectives":[`+perspectives.String()[1:]+`]}`)
+	write(b, filepath.Join(root, "citations", "citations.jsonl"), pool.String())
+}
+
+func write(b *testing.B, path, text string) {
+	b.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func remove(b *testing.B, path string) {
+	b.Helper()
+	if err := os.RemoveAll(path); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// command runs a program and returns how many milliseconds it took.
+func command(b *testing.B, argv ...string) float64 {
+	b.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	begin := time.Now()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%s: %v\n%s", argv[0], err, out)
+	}
+	return float64(time.Since(begin)) / 1e6
+}
+
+func median(list []float64) float64 {
+	sorted := slices.Sorted(slices.Values(list))
+	return sorted[len(sorted)/2]
+}
