@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/clients"
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/run"
+)
+
+func doctorCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path:  "doctor",
+		Short: "Look whether this machine is fit: folders, locks, limits, terminal, clients",
+		Long: `Look at what tidegate finds here: its version, where runs live and whether that
+folder keeps files safely, the limits of the system, the terminal, the clock, and
+which agent clients are set up. It leaves nothing behind. The exit status is 1
+when something is unfit.`,
+		Example: "tidegate doctor",
+		Flags:   []cli.Flag{formatFlag("text", "markdown")},
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			findings := examine(ctx, env, call)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return call.Show(diagnosis(findings), call.Flag("format"))
+		},
+	}
+}
+
+// finding is one thing that the doctor looked at.
+type finding struct {
+	group  string
+	what   string
+	found  string
+	status report.Status // None for a plain fact
+}
+
+func examine(ctx context.Context, env *catalog.Env, call cli.Invocation) []finding {
+	found := []finding{
+		{"Program", "version", call.Version, report.None},
+		{"Program", "built with", runtime.Version() + " for " + runtime.GOOS + "/" + runtime.GOARCH, report.None},
+		clockFinding(env),
+	}
+	found = append(found, homeFindings(ctx, env)...)
+	found = append(found, projectFinding(env.Project), openFiles())
+	found = append(found, terminalFindings(call.Terminal)...)
+	return append(found, clientFindings(env)...)
+}
+
+func clockFinding(env *catalog.Env) finding {
+	if env.Pinned {
+		return finding{"Program", "clock", "pinned by TIDEGATE_NOW: times in logs are not real", report.Warn}
+	}
+	return finding{"Program", "clock", "the system's", report.Pass}
+}
+
+func homeFindings(ctx context.Context, env *catalog.Env) []finding {
+	home := env.Home
+	if home == "" {
+		return []finding{{"Runs", "folder", "not known: set TIDEGATE_HOME", report.Fail}}
+	}
+	list := []finding{{"Runs", "folder", home, report.None}}
+	probe := home
+	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
+		list = append(list, finding{"Runs", "runs", "none yet; the folder is made with the first run", report.None})
+		probe = existingParent(home)
+	} else if runs, err := run.List(ctx, home); err == nil {
+		list = append(list, finding{"Runs", "runs", strconv.Itoa(len(runs.Runs)), report.None})
+	}
+	return append(list, diskFindings(ctx, env.Now, probe)...)
+}
+
+func existingParent(path string) string {
+	for {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return path
+		}
+		parent := filepath.Dir(path)
+		if parent == path {
+			return path
+		}
+		path = parent
+	}
+}
+
+func projectFinding(project string) finding {
+	entries, err := os.ReadDir(filepath.Join(project, "agentd", "changes"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return finding{"Code reviews", "project", project + " (no agentd/changes yet)", report.None}
+	case err != nil:
+		return finding{"Code reviews", "project", err.Error(), report.Warn}
+	}
+	return finding{"Code reviews", "project", fmt.Sprintf("%s (%d changes)", project, len(entries)), report.None}
+}
+
+func terminalFindings(t cli.Terminal) []finding {
+	if t.Width == 0 {
+		return []finding{{"Terminal", "output", "no terminal: plain text, no limit on width", report.None}}
+	}
+	colours := "colours"
+	if !t.Color {
+		colours = "no colours (NO_COLOR or TERM=dumb)"
+	}
+	status := report.Pass
+	if t.Width < 80 {
+		status = report.Warn
+	}
+	return []finding{{"Terminal", "output", fmt.Sprintf("%d columns, %s", t.Width, colours), status}}
+}
+
+// clientFindings tells, for every client that has a configuration here, whether
+// it starts this program.
+func clientFindings(env *catalog.Env) []finding {
+	var list []finding
+	server, err := serverFor(env, nil)
+	if err != nil {
+		return []finding{{"Agent clients", "all", err.Error(), report.Warn}}
+	}
+	for _, client := range clients.All {
+		file, err := clientFile(client, env.Dir)
+		if err != nil {
+			continue
+		}
+		existing, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		_, changed, err := client.Merge(existing, server)
+		switch {
+		case err != nil:
+			list = append(list, finding{"Agent clients", client.Name, file + ": " + err.Error(), report.Warn})
+		case changed:
+			list = append(list, finding{"Agent clients", client.Name, file + " does not name tidegate yet", report.None})
+		default:
+			list = append(list, finding{"Agent clients", client.Name, file + " starts this program", report.Pass})
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, finding{"Agent clients", "none", "no configuration found; tidegate mcp config --client NAME --write makes one", report.None})
+	}
+	return list
+}
+
+func diagnosis(found []finding) report.Report {
+	r := report.Report{Name: "doctor", Title: "tidegate doctor", Status: report.Pass, Summary: "fit for work"}
+	unfit, warned := 0, 0
+	var group report.Fields
+	for i, f := range found {
+		group = append(group, report.Field{Name: f.what, Value: f.found, Mark: f.status})
+		if i+1 == len(found) || found[i+1].group != f.group {
+			r.Add(report.Heading(f.group), group)
+			group = nil
+		}
+		switch f.status {
+		case report.Fail:
+			unfit++
+		case report.Warn:
+			warned++
+		}
+	}
+	switch {
+	case unfit > 0:
+		r.Status, r.Summary = report.Fail, fmt.Sprintf("%d unfit, %d to look at", unfit, warned)
+	case warned > 0:
+		r.Status, r.Summary = report.Warn, fmt.Sprintf("fit for work, %d to look at", warned)
+	}
+	return r
+}

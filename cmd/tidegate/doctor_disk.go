@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/report"
+)
+
+// diskFindings tries in a scratch folder inside dir what a run relies on, with
+// the code that a run uses.
+func diskFindings(ctx context.Context, now func() time.Time, dir string) []finding {
+	tell := func(what string, err error, good string) finding {
+		if err != nil {
+			return finding{"Runs", what, err.Error(), report.Fail}
+		}
+		return finding{"Runs", what, good, report.Pass}
+	}
+	scratch, err := os.MkdirTemp(dir, ".tidegate-doctor-")
+	if err != nil {
+		return []finding{tell("writable", fmt.Errorf("no: %w; TIDEGATE_HOME names another folder", err), "")}
+	}
+	defer os.RemoveAll(scratch)
+	list := []finding{tell("writable", nil, "yes")}
+	folder, err := artifact.Open(ctx, "folder", scratch)
+	if err != nil {
+		return append(list, tell("opened", err, ""))
+	}
+	defer folder.Close()
+	list = append(list,
+		tell("durable writes", tryReplace(folder), "a file is replaced whole, and synced"),
+		tell("locks", tryLock(ctx, now, folder, scratch), "a second process has to wait"))
+	if sameFile(scratch) {
+		list = append(list, finding{"Runs", "file names", "letter case does not matter here: ids must differ in more", report.Warn})
+	}
+	return list
+}
+
+func tryReplace(folder *artifact.Folder) error {
+	for _, text := range []string{"before", "after"} {
+		if err := folder.Write("probe", []byte(text)); err != nil {
+			return err
+		}
+	}
+	if data, err := folder.Read("probe"); err != nil || string(data) != "after" {
+		return fmt.Errorf("a replaced file reads %q: %w", data, err)
+	}
+	return nil
+}
+
+// lockPatience is how long a second lock is tried before it counts as refused.
+const lockPatience = 100 * time.Millisecond
+
+func tryLock(ctx context.Context, now func() time.Time, first *artifact.Folder, path string) error {
+	held, err := first.Lock(ctx, now)
+	if err != nil {
+		return err
+	}
+	defer held.Unlock()
+	second, err := artifact.Open(ctx, "folder", path)
+	if err != nil {
+		return err
+	}
+	defer second.Close()
+	patience, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	also, err := second.Lock(patience, now)
+	switch code := tidegate.CodeOf(err); {
+	case err == nil:
+		also.Unlock()
+		return fmt.Errorf("two processes can hold the same lock: this file system is not fit for runs")
+	case code == tidegate.LockHeld || code == tidegate.Cancelled:
+		return nil
+	}
+	return err
+}
+
+// sameFile tells whether names that differ only in letter case are one file.
+func sameFile(folder string) bool {
+	name := filepath.Join(folder, "Case")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(folder, strings.ToLower("Case")))
+	return err == nil
+}

@@ -1,0 +1,7 @@
+package main
+
+import "github.com/tidegate/tidegate/report"
+
+func openFiles() finding {
+	return finding{"Limits", "open files", "this system has no limit per process", report.None}
+}
