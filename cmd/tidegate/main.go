@@ -44,7 +44,7 @@ func status() int {
 		Dir:      env.Dir,
 		Log:      level,
 	}
-	program.Commands = []cli.Command{mcpCommand(env, program.Tools), mcpConfigCommand(env), schemaCommand(program.Tools), demoCommand(env), canaryCommand(env), explainCommand()}
+	program.Commands = []cli.Command{mcpCommand(env, program.Tools), mcpConfigCommand(env), schemaCommand(program.Tools), demoCommand(env), canaryCommand(env), explainCommand(), doctorCommand(env)}
 	program.Settings = settings(env)
 	return program.Run(ctx, os.Args[1:])
 }
