@@ -1,0 +1,273 @@
+package proof_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/corpus"
+)
+
+// writingCalls are the system calls by which a tool changes files.
+var writingCalls = []string{"openat", "write", "fsync", "syncfs", "renameat", "renameat2", "unlinkat", "mkdirat", "linkat", "fchmod", "ftruncate", "flock"}
+
+// injury is what happens to the process at one system call.
+type injury struct{ name, inject string }
+
+func injuries() []injury {
+	kill := injury{"killed", "signal=KILL"}
+	if !*full {
+		return []injury{kill, {"no space", "error=ENOSPC"}}
+	}
+	return []injury{kill, {"no space", "error=ENOSPC"}, {"broken disk", "error=EIO"}, {"no permission", "error=EACCES"}, {"other file system", "error=EXDEV"}}
+}
+
+// writer is one tool that writes, with a state in which it has something to do.
+type writer struct {
+	name    string
+	prepare []command
+	tool    string
+	args    string
+	// then is called after the tool, where the tool itself may find nothing to
+	// do any more and so takes no lock.
+	then command
+}
+
+type command struct{ tool, args string }
+
+// TestEveryWritingToolSurvivesEveryInjury lets each writing tool be killed, or a
+// system call of it fail, at every call by which it changes files. Right after,
+// every artifact is the old one or the new one, whole. After the next call the
+// result is that of one or two undisturbed calls, no other file is left, the lock
+// is free and the audit chain is unbroken.
+func TestEveryWritingToolSurvivesEveryInjury(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of processes are left out of the short form")
+	}
+	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
+		t.Skipf("strace cannot be used here: %v", err)
+	}
+	points := 0
+	for _, w := range writers() {
+		t.Run(w.name, func(t *testing.T) {
+			points += w.injure(t)
+		})
+	}
+	t.Logf("%d points in all", points)
+}
+
+// injure returns the number of points tried.
+func (w writer) injure(t *testing.T) int {
+	work := shortFolder(t)
+	prepared := w.state(t, work)
+	restore := func() {
+		if err := os.RemoveAll(work); err != nil {
+			t.Fatal(err)
+		}
+		for name, data := range prepared {
+			path := filepath.Join(work, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	restore()
+	before := snapshot(t, work)
+	trace := w.traced(t, work)
+	once := snapshot(t, work)
+	w.call(t, work)
+	twice := snapshot(t, work)
+	if maps.EqualFunc(before, once, bytes.Equal) {
+		t.Fatalf("%s changed nothing", w.tool)
+	}
+	points := 0
+	for _, call := range writingCalls {
+		first, all := occurrences(trace, call, work)
+		for n := first; n <= all; n++ {
+			for _, injury := range injuries() {
+				restore()
+				w.traced(t, work, "-e", fmt.Sprintf("inject=%s:%s:when=%d", call, injury.inject, n))
+				points++
+				where := fmt.Sprintf("%s at %s %d of %d", injury.name, call, n, all)
+				checkWhole(t, where, before, once, snapshot(t, work))
+				w.call(t, work)
+				checkHealed(t, where, once, twice, snapshot(t, work))
+				if t.Failed() {
+					t.FailNow()
+				}
+			}
+		}
+	}
+	t.Logf("%d points", points)
+	return points
+}
+
+// state is the folder in which the tool has something to do.
+func (w writer) state(t *testing.T, work string) map[string][]byte {
+	t.Helper()
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range sampleFiles {
+		path := filepath.Join(work, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "$WORK", work)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range w.prepare {
+		out := call(t, work, nil, "", "", c.tool, []byte(strings.ReplaceAll(c.args, "$WORK", work)))
+		if !bytes.Contains(out, []byte(`"ok": true`)) {
+			t.Fatalf("preparing %s: %s", c.tool, out)
+		}
+	}
+	return snapshot(t, work)
+}
+
+func (w writer) call(t *testing.T, work string) {
+	t.Helper()
+	call(t, work, nil, "", "", w.tool, []byte(strings.ReplaceAll(w.args, "$WORK", work)))
+	if w.then.tool != "" {
+		call(t, work, nil, "", "", w.then.tool, []byte(strings.ReplaceAll(w.then.args, "$WORK", work)))
+	}
+}
+
+// traced makes the call under strace and returns the trace. The call may fail.
+func (w writer) traced(t *testing.T, work string, options ...string) string {
+	t.Helper()
+	log := filepath.Join(filepath.Dir(work), "trace")
+	args := append([]string{"-f", "-qq", "-o", log, "-e", "trace=" + strings.Join(writingCalls, ",")}, options...)
+	command := exec.Command("strace", append(args, binary, "call", w.tool, "--project", work)...)
+	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work, "TIDEGATE_NOW="+corpus.Now.Format(time.RFC3339), "GOMAXPROCS=1")
+	command.Dir = work
+	command.Stdin = strings.NewReader(strings.ReplaceAll(w.args, "$WORK", work))
+	// What an injured process says and how it ends is its own affair.
+	_, _ = command.CombinedOutput()
+	data, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// occurrences says which calls of one name belong to the tool's work: from the
+// first one after the work folder is mentioned to the last of all.
+func occurrences(trace, call, work string) (first, all int) {
+	started := false
+	for line := range strings.Lines(trace) {
+		started = started || strings.Contains(line, work)
+		if strings.Contains(line, " "+call+"(") {
+			all++
+			if started && first == 0 {
+				first = all
+			}
+		}
+	}
+	if first == 0 {
+		return 1, 0
+	}
+	return first, all
+}
+
+func snapshot(t *testing.T, work string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	err := filepath.WalkDir(work, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(work, path)
+		files[name] = data
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// isLog reports whether a file is appended to, line by line, and best effort:
+// its lines may be missing, torn at the end, or one ahead.
+func isLog(name string) bool { return strings.HasSuffix(name, ".jsonl") }
+
+// checkWhole demands that every artifact is the old one or the new one.
+func checkWhole(t *testing.T, where string, before, after, got map[string][]byte) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		old, had := before[name]
+		data, has := got[name]
+		switch {
+		case isLog(name) || strings.HasSuffix(name, ".lock"):
+		case has && (bytes.Equal(data, after[name]) || had && bytes.Equal(data, old)):
+		case !has && !had:
+		default:
+			t.Errorf("%s: %s is neither the old nor the new one (there: %v):\n%s", where, name, has, data)
+		}
+	}
+}
+
+// checkHealed demands the files of one or two undisturbed calls and no others,
+// and logs whose chain is unbroken.
+func checkHealed(t *testing.T, where string, once, twice, got map[string][]byte) {
+	t.Helper()
+	differs := func(want map[string][]byte) string {
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			if _, ok := got[name]; !ok {
+				return name + " is missing"
+			}
+			if !isLog(name) && !bytes.Equal(got[name], want[name]) {
+				return name + " differs:\n" + string(got[name])
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(got)) {
+			if _, ok := want[name]; !ok {
+				return name + " is left over"
+			}
+		}
+		return ""
+	}
+	if a, b := differs(once), differs(twice); a != "" && b != "" {
+		t.Errorf("%s, after the next call: %s", where, a)
+	}
+	for name, data := range got {
+		if isLog(name) && strings.Contains(name, "audit") {
+			checkChain(t, where, data)
+		}
+	}
+}
+
+// checkChain verifies the log by the rule that is documented: each line carries
+// the digest of the raw bytes of the line before.
+func checkChain(t *testing.T, where string, data []byte) {
+	t.Helper()
+	var previous []byte
+	for i, line := range bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
+		v, err := codec.Parse(line)
+		if err != nil {
+			t.Errorf("%s: line %d of the log is no JSON: %s", where, i+1, line)
+			return
+		}
+		if prev := v.Get("prev").Str(); previous != nil && prev != codec.DigestBytes(previous) {
+			t.Errorf("%s: line %d of the log does not carry the digest of the line before", where, i+1)
+		}
+		previous = line
+	}
+}

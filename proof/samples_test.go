@@ -1,0 +1,55 @@
+package proof_test
+
+// sampleFiles are inputs that the writing tools are called with.
+var sampleFiles = map[string]string{
+	"summaries-in/moon.md": "## Findings\n\n- The moon pulls [@cid_a]\n",
+	"citations-in.jsonl":   `{"cid":"cid_a","status":"valid","normalized_url":"https://example.org/moon"}` + "\n",
+}
+
+const (
+	samplePerspectives = `{"schema_version":"perspectives.v1","run_id":"tides","created_at":"2026-03-04T00:00:00Z","perspectives":[{"id":"moon","title":"The moon","track":"standard","agent_type":"researcher","prompt_contract":{"max_words":50,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Gaps","Sources"]}}]}`
+	sampleOutput       = `## Findings\nThe moon pulls.\n\n## Gaps\n- (P3) How much the sun adds\n\n## Sources\n- https://example.org/moon\n`
+	sampleOtherOutput  = `## Findings\nThe moon pulls harder.\n\n## Gaps\n\n## Sources\n- https://example.org/moon\n`
+	manifestArg        = `"manifest_path":"$WORK/runs/tides/manifest.json"`
+	gatesArg           = `"gates_path":"$WORK/runs/tides/gates.json"`
+	perspectivesArg    = `"perspectives_path":"$WORK/runs/tides/perspectives.json"`
+)
+
+var (
+	initRun      = command{"deep_research_run_init", `{"query":"Why do tides turn?","run_id":"tides"}`}
+	perspectives = command{"deep_research_perspectives_write", `{` + perspectivesArg + `,"value":` + samplePerspectives + `,"reason":"r"}`}
+	advance      = command{"deep_research_stage_advance", `{` + manifestArg + `,` + gatesArg + `,"reason":"r"}`}
+	ingest       = command{"deep_research_wave_output_ingest", `{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1","outputs":[{"perspective_id":"moon","markdown":"` + sampleOutput + `"}]}`}
+	reviewWave   = command{"deep_research_wave_review", `{` + perspectivesArg + `,"outputs_dir":"$WORK/runs/tides/wave-1","report_path":"$WORK/runs/tides/wave-review.json"}`}
+	gateB        = command{"deep_research_gates_write", `{` + gatesArg + `,"update":{"B":{"status":"pass","checked_at":"2026-03-04T05:06:07Z","artifacts":["wave-review.json","wave-1/moon.md"]}},"inputs_digest":"d","reason":"r"}`}
+	buildPack    = `{` + manifestArg + `,"mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl","reason":"r"}`
+	firstReview  = command{"create_review", `{"change_id":"c1","verdict":"NEEDS_FIX","summary":"One.","issues":[{"title":"T","severity":"High","category":"Bug","description":"d"}]}`}
+	recoverRun   = command{"deep_research_run_recover", `{` + manifestArg + `}`}
+	startChange  = command{"change_start", `{"change_id":"c1"}`}
+)
+
+// writers lists every tool that writes.
+func writers() []writer {
+	inWave1 := []command{initRun, perspectives, advance}
+	taken := append(append([]command{}, inWave1...), ingest)
+	judged := append(append([]command{}, taken...), reviewWave)
+	return []writer{
+		{"run init", nil, initRun.tool, initRun.args, command{}},
+		{"perspectives write", []command{initRun}, perspectives.tool, perspectives.args, command{}},
+		{"manifest write", []command{initRun}, "deep_research_manifest_write", `{` + manifestArg + `,"patch":{"metrics":{"n":1}},"reason":"r"}`, command{}},
+		{"gates write", judged, gateB.tool, gateB.args, command{}},
+		{"wave plan", []command{initRun, perspectives}, "deep_research_wave1_plan", `{` + manifestArg + `,"reason":"r"}`, command{}},
+		{"wave ingest", taken, ingest.tool, `{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1","outputs":[{"perspective_id":"moon","markdown":"` + sampleOtherOutput + `","tool_usage":{"search":1}}]}`, command{}},
+		{"wave review with a report", taken, reviewWave.tool, reviewWave.args, command{}},
+		{"gate B", judged, "deep_research_gate_b_derive", `{` + manifestArg + `,"reason":"r"}`, command{}},
+		{"advance", append(append([]command{}, judged...), gateB), advance.tool, advance.args, command{}},
+		{"retry", inWave1, "deep_research_retry_record", `{` + manifestArg + `,"gate_id":"B","change_note":"n","reason":"r"}`, command{}},
+		{"watchdog", inWave1, "deep_research_watchdog_check", `{` + manifestArg + `,"now_iso":"2027-03-04T05:06:07Z","reason":"r"}`, recoverRun},
+		{"pivot", taken, "deep_research_pivot_decide", `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`, command{}},
+		{"summary pack", taken, "deep_research_summary_pack_build", buildPack, command{}},
+		{"first review", nil, firstReview.tool, firstReview.args, command{}},
+		{"second review", []command{startChange, firstReview}, "create_review", `{"change_id":"c1","verdict":"APPROVED","summary":"Two."}`, command{}},
+		{"change start", nil, startChange.tool, startChange.args, command{}},
+		{"change advance", []command{startChange, firstReview}, "change_advance", `{"change_id":"c1"}`, command{}},
+	}
+}
