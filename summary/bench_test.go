@@ -23,7 +23,7 @@ func BenchmarkReadPool(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := summary.ReadPool(bytes.NewReader(data), "/pool", mode.urls); err != nil {
+				if _, err := summary.ReadPool(b.Context(), bytes.NewReader(data), "/pool", mode.urls); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -79,7 +79,7 @@ func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
 		if p, err = newPlan(ctx, r, manifest, req); err != nil {
 			return err
 		}
-		return p.write(u, manifest.ID())
+		return p.write(ctx, u, manifest.ID())
 	})
 	if err != nil {
 		return Result{}, err
@@ -88,12 +88,15 @@ func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
 }
 
 // write stages the summaries, and the pack after them.
-func (p *plan) write(u *run.Update, runID string) error {
+func (p *plan) write(ctx context.Context, u *run.Update, runID string) error {
 	pack, err := p.pack(runID, u.Now())
 	if err != nil {
 		return err
 	}
 	for _, s := range p.made {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := u.Write(p.summaryName(s.id), s.data); err != nil {
 			return err
 		}

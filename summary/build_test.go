@@ -1,6 +1,7 @@
 package summary_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -262,5 +263,20 @@ func TestPerspectivesAreInByteOrder(t *testing.T) {
 	_, err := r.build()
 	if id, _ := tidegate.AsError(err).Details.Get("perspective_id"); id != "P2" {
 		t.Errorf("got %v, want a refusal of P2", err)
+	}
+}
+
+func TestBuildStopsWithItsCaller(t *testing.T) {
+	r := newRun(t)
+	r.mustBuild()
+	r.fixture("p1", "New.\n")
+	before := r.tree()
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := summary.Build(ctx, pinned, r.request(func(req *summary.Request) { req.Progress = func(int, int) { cancel() } }))
+	if tidegate.CodeOf(err) != tidegate.Cancelled {
+		t.Errorf("got %v", err)
+	}
+	if diff := cmp.Diff(before, r.tree()); diff != "" {
+		t.Errorf("a cancelled build changed files (-before +after):\n%s", diff)
 	}
 }

@@ -190,7 +190,7 @@ func (p *plan) readPool(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	p.pool, err = ReadPool(file, path, p.req.Mode == Generate)
+	p.pool, err = ReadPool(ctx, file, path, p.req.Mode == Generate)
 	return err
 }
 

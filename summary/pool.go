@@ -2,6 +2,7 @@ package summary
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"strconv"
@@ -23,8 +24,8 @@ type Pool struct {
 // skipped. Every other known field must have its type where it is there.
 //
 // It returns INVALID_JSON and SCHEMA_VALIDATION_FAILED with the number of the
-// line, and READ_FAILED; path names the pool in their details.
-func ReadPool(r io.Reader, path string, withURLs bool) (*Pool, error) {
+// line, READ_FAILED and CANCELLED; path names the pool in their details.
+func ReadPool(ctx context.Context, r io.Reader, path string, withURLs bool) (*Pool, error) {
 	p := &Pool{}
 	if withURLs {
 		p.urls = &urlIndex{refs: map[string]urlRef{}}
@@ -34,6 +35,9 @@ func ReadPool(r io.Reader, path string, withURLs bool) (*Pool, error) {
 		names[i] = f.name
 	}
 	err := codec.EachLine(r, names, func(number int, members []codec.LineMember) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		return p.line(path, number, members)
 	})
 	var (
@@ -45,7 +49,7 @@ func ReadPool(r io.Reader, path string, withURLs bool) (*Pool, error) {
 		return p, nil
 	case errors.As(err, &syntax):
 		return nil, tidegate.Errorf(tidegate.InvalidJSON, tidegate.D("citations_path", path, "line_number", syntax.Line), "%s is not JSON: %w", path, syntax)
-	case errors.As(err, &typed):
+	case errors.As(err, &typed) || ctx.Err() != nil:
 		return nil, err
 	}
 	return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("citations_path", path), "%s cannot be read to its end: %w", path, err)

@@ -2,6 +2,7 @@ package summary_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,7 @@ import (
 
 func readPool(t testing.TB, lines ...string) *summary.Pool {
 	t.Helper()
-	pool, err := summary.ReadPool(strings.NewReader(strings.Join(lines, "\n")), "/pool", true)
+	pool, err := summary.ReadPool(t.Context(), strings.NewReader(strings.Join(lines, "\n")), "/pool", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestPoolNamesTheLineThatIsWrong(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := summary.ReadPool(strings.NewReader(test.text), "/pool", false)
+			_, err := summary.ReadPool(t.Context(), strings.NewReader(test.text), "/pool", false)
 			e := tidegate.AsError(err)
 			if e == nil || e.Code != test.code || !strings.HasPrefix(e.Message, test.message) {
 				t.Fatalf("got %v, want %s: %s", err, test.code, test.message)
@@ -101,7 +102,7 @@ func TestPoolNamesTheLineThatIsWrong(t *testing.T) {
 		})
 	}
 	broken := errors.New("broken")
-	if _, err := summary.ReadPool(iotest.ErrReader(broken), "/pool", false); tidegate.CodeOf(err) != tidegate.ReadFailed || !errors.Is(err, broken) {
+	if _, err := summary.ReadPool(t.Context(), iotest.ErrReader(broken), "/pool", false); tidegate.CodeOf(err) != tidegate.ReadFailed || !errors.Is(err, broken) {
 		t.Errorf("a reader that fails: got %v", err)
 	}
 }
@@ -141,6 +142,14 @@ func TestPoolMapsURLs(t *testing.T) {
 	}
 }
 
+func TestPoolStopsWithItsCaller(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := summary.ReadPool(ctx, strings.NewReader(pool), "/pool", false); tidegate.CodeOf(err) != tidegate.Cancelled {
+		t.Errorf("got %v", err)
+	}
+}
+
 // million writes lines of a pool with ids of the usual length.
 func million(n int) io.Reader {
 	r, w := io.Pipe()
@@ -160,7 +169,7 @@ func TestPoolOfManyLinesCostsMemoryForItsIDsOnly(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	pool, err := summary.ReadPool(million(lines), "/pool", false)
+	pool, err := summary.ReadPool(t.Context(), million(lines), "/pool", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +213,7 @@ func FuzzPool(f *testing.F) {
 	f.Add("{\n}\n[]\n\ufeff")
 	f.Fuzz(func(t *testing.T, text string) {
 		want, wantLine := plainPool(text)
-		pool, err := summary.ReadPool(strings.NewReader(text), "/pool", true)
+		pool, err := summary.ReadPool(t.Context(), strings.NewReader(text), "/pool", true)
 		if err != nil {
 			line, _ := tidegate.AsError(err).Details.Get("line_number")
 			if line != wantLine {
