@@ -258,3 +258,32 @@ func TestAReportGoesThroughItsFormat(t *testing.T) {
 		t.Errorf("plain text in a pipe: %q", got.stdout)
 	}
 }
+
+func TestAnInterruptedCommandEndsAsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var errs bytes.Buffer
+	program := cli.Program{Stderr: &errs, Commands: []cli.Command{{
+		Path: "sail", Run: func(ctx context.Context, _ cli.Invocation) error { cancel(); return ctx.Err() },
+	}}}
+	if status := program.Run(ctx, []string{"sail"}); status != 130 || !strings.HasPrefix(errs.String(), "tidegate: CANCELLED: ") {
+		t.Errorf("status %d: %s", status, errs.String())
+	}
+}
+
+func TestAReportThatFailedEndsACommandWithStatusOne(t *testing.T) {
+	for _, status := range []report.Status{report.Pass, report.Warn, report.Fail} {
+		var out bytes.Buffer
+		program := cli.Program{Stdout: &out, Commands: []cli.Command{{
+			Path: "sail", Run: func(_ context.Context, call cli.Invocation) error {
+				return call.Show(report.Report{Title: "Wind", Summary: "fair", Status: status}, "text")
+			},
+		}}}
+		want := 0
+		if status == report.Fail {
+			want = 1
+		}
+		if got := program.Run(t.Context(), []string{"sail"}); got != want || !strings.Contains(out.String(), "fair") {
+			t.Errorf("%s: status %d, want %d: %s", status, got, want, out.String())
+		}
+	}
+}

@@ -102,7 +102,11 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 		return int(status)
 	}
 	var typed *tidegate.Error
-	if !errors.As(err, &typed) {
+	switch {
+	case errors.As(err, &typed):
+	case errors.Is(err, context.Canceled):
+		err = tidegate.AsError(err)
+	default: // what cobra has against the command line
 		err = tidegate.Errorf(tidegate.InvalidArgs, nil, "%s", lowerFirst(err.Error()))
 	}
 	p.printError(err)
