@@ -44,7 +44,7 @@ type stagesIn struct {
 type advanceIn struct {
 	ManifestPath             tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
 	GatesPath                tool.Path `json:"gates_path" jsonschema:"absolute path of the run's gates.json"`
-	RequestedNext            string    `json:"requested_next,omitzero" jsonschema:"the stage to move to, where more than one can follow" enum:"init,perspectives,wave1,pivot,wave2,citations,summaries,synthesis,review,finalize"`
+	RequestedNext            string    `json:"requested_next,omitzero" jsonschema:"the stage to move to, where more than one can follow, such as wave2 or citations after pivot"`
 	ExpectedManifestRevision *int64    `json:"expected_manifest_revision,omitzero" jsonschema:"the manifest revision that the decision was made on" min:"1"`
 	Reason                   string    `json:"reason" jsonschema:"why, for the audit log"`
 	DryRun                   bool      `json:"dry_run,omitzero" jsonschema:"decide and change nothing, not even the audit log"`

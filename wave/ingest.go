@@ -98,7 +98,7 @@ func Ingest(ctx context.Context, clock run.Clock, req IngestRequest) (IngestResu
 			ids[i] = o.PerspectiveID
 		}
 		u.Audit("wave_output_ingest", tidegate.D("wave", req.Wave, "perspective_ids", ids))
-		return nil
+		return u.Progress("wave_output_ingest", req.Wave+"_outputs_ingested:"+strconv.Itoa(len(ids)))
 	})
 	return result, err
 }
