@@ -114,12 +114,16 @@ func (e *Env) fillPivot(ctx context.Context, typed tool.Typed, args *codec.Value
 	if err != nil {
 		return err
 	}
-	outputs := make([]wave1OutputIn, len(in.Outputs))
+	outputs, reports := codec.Of([]string{}), codec.Of([]string{})
 	for i, o := range in.Outputs {
-		outputs[i] = wave1OutputIn{o.PerspectiveID, tool.RunPath(o.Path)}
+		output := codec.NewObject()
+		output.Set("perspective_id", codec.Of(o.PerspectiveID))
+		output.Set("output_md_path", codec.Of(o.Path))
+		outputs.Append(output)
+		reports.Append(in.Reports[i])
 	}
-	args.Set("wave1_outputs", codec.Of(outputs))
-	args.Set("wave1_validation_reports", codec.Of(in.Reports))
+	args.Set("wave1_outputs", outputs)
+	args.Set("wave1_validation_reports", reports)
 	if typed.Flags["dry-run"] != "" {
 		args.Delete("manifest_path")
 	}

@@ -2,9 +2,9 @@ package pivot
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/run"
@@ -36,9 +36,12 @@ func FromRun(ctx context.Context, manifestPath string) (Input, error) {
 		return func(i int) error {
 			p := doc.Perspectives[i]
 			name := outputName(p, layout)
-			in.Outputs[i] = Output{p.ID, r.Path(name)}
-			report, err := validate(ctx, &judge, r.Folder(), p, name, r.Path(name))
-			in.Reports[i] = report
+			o := Output{p.ID, r.Path(name)}
+			if !filepath.IsLocal(name) {
+				return tidegate.Errorf(tidegate.PathNotAllowed, o.details(), "the output of %q leaves the run's folder: %s", p.ID, name)
+			}
+			report, err := validate(ctx, &judge, p.Contract, o)
+			in.Outputs[i], in.Reports[i] = o, report
 			return err
 		}
 	})
@@ -54,21 +57,22 @@ func outputName(p perspective.Perspective, layout run.Layout) string {
 	return p.SourceArtifact
 }
 
-func validate(ctx context.Context, judge *wave.Judge, folder *artifact.Folder, p perspective.Perspective, name, path string) (*codec.Value, error) {
-	details := tidegate.D("perspective_id", p.ID, "markdown_path", path)
-	file, err := folder.Open(name)
+// validate is the report on an output, as the validator gives it.
+func validate(ctx context.Context, judge *wave.Judge, contract perspective.Contract, o Output) (*codec.Value, error) {
+	file, err := source{}.open(ctx, o)
 	if err != nil {
-		e := tidegate.AsError(err)
-		return nil, tidegate.Errorf(e.Code, details, "%s", e.Message)
+		return nil, err
 	}
 	defer file.Close()
-	verdict, err := judge.Judge(ctx, p.Contract, file)
+	verdict, err := judge.Judge(ctx, contract, file)
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, details, "%s cannot be read to its end: %w", path, err)
+		return nil, o.unreadable(err)
 	}
 	if f := verdict.Failure(); f != nil {
-		return codec.Of(tidegate.D("ok", false, "perspective_id", p.ID,
+		return codec.Of(tidegate.D("ok", false, "perspective_id", o.PerspectiveID,
 			"error", tidegate.D("code", f.Code, "message", f.Message, "details", f.Details))), nil
 	}
-	return codec.Of(Report{OK: true, PerspectiveID: p.ID, MarkdownPath: path, Words: float64(verdict.Words), Sources: float64(verdict.Sources)}), nil
+	return codec.Of(Report{
+		OK: true, PerspectiveID: o.PerspectiveID, MarkdownPath: o.Path, Words: float64(verdict.Words), Sources: float64(verdict.Sources),
+	}), nil
 }

@@ -54,8 +54,19 @@ func TestFromRunValidatesEveryOutput(t *testing.T) {
 	if e == nil || e.Code != tidegate.FileNotFound {
 		t.Fatalf("got %v, want NOT_FOUND", err)
 	}
-	if diff := cmp.Diff(tidegate.D("perspective_id", "b", "markdown_path", b), e.Details); diff != "" {
+	if diff := cmp.Diff(tidegate.D("perspective_id", "b", "output_md_path", b), e.Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
+	}
+}
+
+func TestFromRunStaysInTheRun(t *testing.T) {
+	root := t.TempDir()
+	manifest := write(t, filepath.Join(root, "run", "manifest.json"), plainManifest)
+	write(t, filepath.Join(root, "run", "perspectives.json"), `{"schema_version": "perspectives.v1", "perspectives": [
+		{"id": "x", "prompt_contract": {"max_words": 20, "max_sources": 2, "must_include_sections": []}, "source_artifact": "../x.md"}]}`)
+	write(t, filepath.Join(root, "x.md"), "# Gaps\n")
+	if _, err := pivot.FromRun(t.Context(), manifest); tidegate.CodeOf(err) != tidegate.PathNotAllowed {
+		t.Errorf("got %v, want PATH_NOT_ALLOWED", err)
 	}
 }
 

@@ -39,6 +39,15 @@ func (o Output) details() tidegate.Details {
 	return tidegate.D("perspective_id", o.PerspectiveID, "output_md_path", o.Path)
 }
 
+// unreadable is READ_FAILED for an error of the file, and every other error as it
+// is.
+func (o Output) unreadable(err error) error {
+	if tidegate.CodeOf(err) != tidegate.Internal {
+		return err
+	}
+	return tidegate.Errorf(tidegate.ReadFailed, o.details(), "%s cannot be read to its end: %w", o.Path, err)
+}
+
 // path is where an output lies, for people.
 func (s source) path(o Output) string {
 	if filepath.IsAbs(o.Path) {
@@ -64,10 +73,7 @@ func (s source) gaps(ctx context.Context, outputs []Output) ([]Gap, error) {
 			for g := range found[i] {
 				found[i][g].file = s.path(o)
 			}
-			if tidegate.CodeOf(err) == tidegate.Internal {
-				return tidegate.Errorf(tidegate.ReadFailed, o.details(), "%s cannot be read to its end: %w", o.Path, err)
-			}
-			return err
+			return o.unreadable(err)
 		}
 	})
 	if err != nil {
