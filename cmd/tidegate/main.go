@@ -44,9 +44,22 @@ func status() int {
 		Dir:      env.Dir,
 		Log:      level,
 	}
-	program.Commands = []cli.Command{mcpCommand(env, program.Tools), mcpConfigCommand(env), schemaCommand(program.Tools), demoCommand(env), canaryCommand(env), explainCommand(), doctorCommand(env)}
+	program.Commands = commands(env, program.Tools)
 	program.Settings = settings(env)
 	return program.Run(ctx, os.Args[1:])
+}
+
+// commands are what serves or explains the program itself.
+func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
+	return []cli.Command{
+		mcpCommand(env, tools),
+		mcpConfigCommand(env),
+		schemaCommand(tools),
+		demoCommand(env),
+		explainCommand(),
+		doctorCommand(env),
+		canaryCommand(env),
+	}
 }
 
 // settings are what the operator of a face decides, and no caller of a tool.
