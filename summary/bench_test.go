@@ -49,7 +49,7 @@ func BenchmarkGenerate(b *testing.B) {
 	output := []byte("# Findings\n" + strings.Repeat("- Fuel use fell by a third, says [the port](https://x.org/a), and see https://x.org/no.\n", 110))
 	b.SetBytes(int64(len(output)))
 	for b.Loop() {
-		if text, _ := pool.Generate(output, 5120); text == "" {
+		if text, _ := pool.Generate(output, 5120, 5120); text == "" {
 			b.Fatal("no summary")
 		}
 	}

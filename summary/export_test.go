@@ -85,9 +85,10 @@ func (p *Pool) Whole(text string) error {
 	return h.fault("p")
 }
 
-// Generate is the summary of an output, and what it leaves out.
-func (p *Pool) Generate(output []byte, limit int) (string, LeftOut) {
-	d, err := (&writer{pool: p}).read(strings.NewReader(string(output)), limit)
+// Generate is the summary of an output, of at most limit bytes, made from a draft
+// for one of at most held bytes, and what it leaves out.
+func (p *Pool) Generate(output []byte, limit, held int) (string, LeftOut) {
+	d, err := (&writer{pool: p}).read(strings.NewReader(string(output)), held)
 	if err != nil {
 		panic(err)
 	}
