@@ -134,7 +134,6 @@ func Handler(tools []*tool.Tool, token string, options Options) http.Handler {
 func limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
-		_ = control.SetReadDeadline(time.Now().Add(bodyTime))
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
 		var tooLarge *http.MaxBytesError
 		switch {
@@ -156,10 +155,12 @@ func limited(next http.Handler) http.Handler {
 }
 
 // logged writes one line per request. What a request asked for is named; what
-// it carried is not.
+// it carried is not. Whoever is refused on the way has no more time to send the
+// rest than others.
 func logged(log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
+		_ = http.NewResponseController(w).SetReadDeadline(start.Add(bodyTime))
 		n := &note{}
 		counted := &countingWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {

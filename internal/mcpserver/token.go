@@ -17,6 +17,9 @@ func withToken(token string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got := sha256.Sum256([]byte(bearer(r.Header.Get("Authorization"))))
 		if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
+			// The answer does not wait for a body that a stranger may never send.
+			_ = http.NewResponseController(w).EnableFullDuplex()
+			w.Header().Set("Connection", "close")
 			w.Header().Set("WWW-Authenticate", `Bearer realm="tidegate"`)
 			http.Error(w, "a bearer token is required", http.StatusUnauthorized)
 			return
