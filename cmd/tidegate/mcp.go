@@ -55,7 +55,7 @@ tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
 }
 
 func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cli.Invocation) error {
-	offered, err := mcpserver.Narrow(tools, mcpserver.Narrowing{
+	offered, err := mcpserver.Narrow(tool.ForAgents(tools), mcpserver.Narrowing{
 		ReadOnly: call.Flag("read-only") == "true", Names: call.Flags["tools"], Sets: call.Flags["toolsets"],
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/tool"
 )
 
 // connect starts the real server process and a client that talks to it.
@@ -39,7 +40,7 @@ func TestStdioServerListsTheCatalogueInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want, got []string
-	for _, each := range catalog.Tools(&catalog.Env{}) {
+	for _, each := range tool.ForAgents(catalog.Tools(&catalog.Env{})) {
 		want = append(want, each.Name)
 	}
 	slices.Sort(want)
@@ -55,6 +56,17 @@ func TestStdioServerListsTheCatalogueInOrder(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A person's decisions have commands and no tools: an agent that could make them
+// would accept its own failed run.
+func TestStdioServerKeepsAPersonsDecisionsFromAgents(t *testing.T) {
+	session := connect(t)
+	for _, name := range []string{"deep_research_run_resume", "deep_research_run_cancel", "deep_research_run_pause", "deep_research_gate_b_record"} {
+		if result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: map[string]any{}}); err == nil {
+			t.Errorf("an agent can call %s: %+v", name, result)
+		}
 	}
 }
 
