@@ -1,0 +1,95 @@
+package tidegate_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"path/filepath"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/pivot"
+	"github.com/tidegate/tidegate/tool"
+	"github.com/tidegate/tidegate/wave"
+)
+
+// sample is an absolute path in the sample data of the demo.
+func sample(name string) string {
+	path, err := filepath.Abs(filepath.Join("internal", "demo", "data", name))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return path
+}
+
+// Outputs that break their contract are data: the result says what to change.
+func Example_review() {
+	ctx := context.Background()
+	result, err := wave.Review(ctx, wave.ReviewRequest{
+		PerspectivesPath: sample("perspectives.json"),
+		OutputsDir:       sample("drafts"),
+		MaxFailures:      25,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Failed, "of", result.Validated, "failed")
+	for _, d := range result.RetryDirectives {
+		fmt.Println(d.PerspectiveID, d.BlockingErrorCode)
+	}
+	// Output:
+	// 4 of 6 failed
+	// emissions TOO_MANY_WORDS
+	// grid MALFORMED_SOURCES
+	// operations MISSING_REQUIRED_SECTION
+	// policy TOO_MANY_SOURCES
+}
+
+// Judging one output refuses with an error whose code says which rule is broken.
+func Example_validate() {
+	ctx := context.Background()
+	_, err := wave.Validate(ctx, sample("perspectives.json"), "policy", sample("drafts/policy.md"))
+	switch code := tidegate.CodeOf(err); {
+	case err == nil:
+		fmt.Println("passed")
+	case tidegate.ClassOf(code) == tidegate.NotMet:
+		fmt.Println("refused:", err)
+	default:
+		log.Fatal(err)
+	}
+	// Output:
+	// refused: TOO_MANY_SOURCES: the output lists 6 sources, the contract allows 4
+}
+
+// The rubric of the pivot is a pure function.
+func Example_pivot() {
+	gaps := []pivot.Gap{{ID: "battery", Priority: "P1"}, {ID: "feed", Priority: "P1"}}
+	outcome := pivot.Judge(gaps)
+	fmt.Println(outcome.RuleHit, outcome.Wave2GapIDs)
+	// Output:
+	// Wave2Required.P1 [battery feed]
+}
+
+// A tool can be called as an agent calls it: JSON in, the envelope out.
+func Example_call() {
+	ctx := context.Background()
+	tools := catalog.Tools(&catalog.Env{Now: time.Now, Dir: sample(""), Home: sample("runs")})
+	args, err := json.Marshal(map[string]string{
+		"perspectives_path": sample("perspectives.json"),
+		"perspective_id":    "skeptic",
+		"markdown_path":     sample("drafts/skeptic.md"),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, t := range tools {
+		if t.Name == "deep_research_wave_output_validate" {
+			result := t.Call(ctx, args, tool.Caller{})
+			fmt.Println(result.Passed, result.Err == nil)
+		}
+	}
+	// Output:
+	// true true
+}
