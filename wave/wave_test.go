@@ -1,7 +1,6 @@
 package wave_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // contract is a perspective of a test. Caps of 0 stand for 100.
 type contract struct {
