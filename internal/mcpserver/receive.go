@@ -2,6 +2,8 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -48,9 +50,21 @@ func receive(tools []*tool.Tool, options Options) mcp.Middleware {
 			if call, ok := request.(*mcp.CallToolRequest); ok && !slices.Contains(names, call.Params.Name) {
 				return nil, unknownTool(call.Params.Name, names)
 			}
-			return next(ctx, method, request)
+			result, err = next(ctx, method, request)
+			return result, sendable(err)
 		}
 	}
+}
+
+// sendable is err with data that can be sent. The SDK quotes the URI of a
+// resource that is not there by the rules of Go, and a connection ends with an
+// answer that is no JSON.
+func sendable(err error) error {
+	var failure *jsonrpc.Error
+	if !errors.As(err, &failure) || failure.Data == nil || json.Valid(failure.Data) {
+		return err
+	}
+	return &jsonrpc.Error{Code: failure.Code, Message: failure.Message}
 }
 
 func unknownTool(name string, names []string) error {
