@@ -14,7 +14,7 @@ import (
 const (
 	packSummaries = 5000
 	packBytes     = 5 << 10
-	packPairs     = 5
+	packPairs     = 7
 )
 
 // BenchmarkSummaryPack builds a pack of many summaries and copies the same files

@@ -87,12 +87,27 @@ func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
 	return p.result(), nil
 }
 
-// write stages the summaries, and the pack after them.
+// write stages the summaries, and the pack after them. The pack, which can be
+// larger than they are, is made and checked meanwhile; what is staged is written
+// nowhere when it is refused.
 func (p *plan) write(ctx context.Context, u *run.Update, runID string) error {
-	pack, err := p.pack(runID, u.Now())
+	pack := later(func() ([]byte, error) { return p.pack(runID, u.Now()) })
+	if err := p.writeSummaries(ctx, u); err != nil {
+		return err
+	}
+	data, err := pack()
 	if err != nil {
 		return err
 	}
+	if err := u.Write(p.packName, data); err != nil {
+		return err
+	}
+	u.Audit("summary_pack_build", tidegate.D("reason", strings.TrimSpace(p.req.Reason), "mode", p.req.Mode,
+		"summary_count", len(p.made), "inputs_digest", p.digest))
+	return nil
+}
+
+func (p *plan) writeSummaries(ctx context.Context, u *run.Update) error {
 	for _, s := range p.made {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -101,11 +116,6 @@ func (p *plan) write(ctx context.Context, u *run.Update, runID string) error {
 			return err
 		}
 	}
-	if err := u.Write(p.packName, pack); err != nil {
-		return err
-	}
-	u.Audit("summary_pack_build", tidegate.D("reason", strings.TrimSpace(p.req.Reason), "mode", p.req.Mode,
-		"summary_count", len(p.made), "inputs_digest", p.digest))
 	return nil
 }
 

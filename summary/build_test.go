@@ -280,3 +280,34 @@ func TestBuildStopsWithItsCaller(t *testing.T) {
 		t.Errorf("a cancelled build changed files (-before +after):\n%s", diff)
 	}
 }
+
+func TestPackIsCheckedBeforeItIsWritten(t *testing.T) {
+	r := newRun(t)
+	r.mustBuild()
+	good := r.read("summaries/summary-pack.json")
+	if err := summary.CheckPack([]byte(good)); err != nil {
+		t.Error(err)
+	}
+	for _, test := range []struct{ old, new, path string }{
+		{`"summary_pack.v1"`, `"summary_pack.v2"`, "$.schema_version"},
+		{`"max_summary_kb": 5`, `"max_summary_kb": -5`, "$.limits.max_summary_kb"},
+		{`"run_id": "r1"`, `"run_id": " "`, "$.run_id"},
+		{`"summaries/p2.md"`, `3`, "$.summaries[1].summary_md"},
+		{`"cid_b"`, `""`, "$.summaries[1].key_claims[0].citation_cids[0]"},
+		{`"summaries": [`, `"summaries": [], "more": [`, "$.summaries"},
+		{`"total_estimated_tokens": 19`, `"total_estimated_tokens": 1.5`, "$.total_estimated_tokens"},
+	} {
+		spoilt := strings.Replace(good, test.old, test.new, 1)
+		if spoilt == good {
+			t.Fatalf("the pack has no %s", test.old)
+		}
+		refused(t, summary.CheckPack([]byte(spoilt)), `SCHEMA_VALIDATION_FAILED {"path":"`+test.path+`"}`, test.path)
+		doc, err := codec.Parse([]byte(spoilt))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if summary.PackShape().Check(doc) == nil {
+			t.Errorf("the shape accepts %s", test.new)
+		}
+	}
+}

@@ -95,3 +95,6 @@ func (p *Pool) Generate(output []byte, limit, held int) (string, LeftOut) {
 	text, left := d.compose(limit)
 	return string(text), left
 }
+
+// CheckPack is checkPack.
+func CheckPack(data []byte) error { return checkPack(data) }

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"path"
+	"strconv"
 
 	"github.com/tidegate/tidegate/codec"
 )
@@ -42,11 +43,26 @@ func (p *plan) pack(runID, now string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	written, err := codec.Parse(data)
+	return data, checkPack(data)
+}
+
+// checkPack returns SCHEMA_VALIDATION_FAILED unless data is a summary_pack.v1. It
+// looks at one summary after the other, because there may be thousands.
+func checkPack(data []byte) error {
+	shape := PackShape()
+	entry := shape.Elem("summaries")
+	var last *codec.Value
+	top, err := codec.ParseEach(data, "summaries", func(i int, elem *codec.Value) error {
+		last = elem
+		return entry.CheckAt("$.summaries["+strconv.Itoa(i)+"]", elem)
+	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return data, PackShape().Check(written)
+	if last != nil { // the list that the shape looks at is not empty
+		top.Get("summaries").Append(last)
+	}
+	return shape.Check(top)
 }
 
 // summaryName is the name of a summary in the run's folder.
