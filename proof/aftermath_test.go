@@ -1,0 +1,263 @@
+package proof_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+var labelRule = regexp.MustCompile(`\bw\d\d-\d+\b`)
+
+// logged is one line of a run's audit log.
+type logged struct {
+	kind       string
+	label      string // of the call that wrote it, "" when the line has none
+	prev, next int64  // revisions, 0 when the line has none
+	digest     string // of the document that was written
+}
+
+// readAudit reads the log and checks its chain by the rule that is documented:
+// every line carries the digest of the raw bytes of the line before.
+func readAudit(t *testing.T, work string) []logged {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(work, "runs/tides/logs/audit.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var (
+		lines    []logged
+		previous []byte
+	)
+	for i, line := range bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
+		v, err := codec.Parse(line)
+		if err != nil {
+			t.Fatalf("line %d of the log is no JSON: %s", i+1, line)
+		}
+		if previous != nil && v.Get("prev").Str() != codec.DigestBytes(previous) {
+			t.Errorf("line %d of the log does not carry the digest of the line before", i+1)
+		}
+		previous = line
+		entry := logged{kind: v.Get("kind").Str(), label: labelRule.FindString(v.Get("reason").Str())}
+		entry.prev, _ = v.Get("prev_revision").Int()
+		entry.next, _ = v.Get("new_revision").Int()
+		for _, name := range []string{"manifest_digest", "gates_digest"} {
+			if digest := v.Get(name).Str(); digest != "" {
+				entry.digest = digest
+			}
+		}
+		lines = append(lines, entry)
+	}
+	return lines
+}
+
+// checkRun holds what the workers were told against what the run recorded.
+func checkRun(t *testing.T, work string, done [][]strike, eyes *watcher) {
+	t.Helper()
+	lines := readAudit(t, work)
+	byLabel := map[string][]logged{}
+	ingested := 0
+	for _, line := range lines {
+		if line.label != "" {
+			byLabel[line.label] = append(byLabel[line.label], line)
+		}
+		if line.kind == "wave_output_ingest" {
+			ingested++
+		}
+	}
+	accepted := 1 // the one that prepared the run
+	manifest := document(t, work, "manifest.json")
+	for worker, strikes := range done {
+		var (
+			revision int64
+			label    string
+		)
+		for _, s := range strikes {
+			checkLogged(t, s, byLabel[s.label])
+			switch {
+			case s.code != "":
+			case s.tool == "deep_research_wave_output_ingest":
+				accepted++
+			case s.tool == "deep_research_manifest_write":
+				if told := s.manifestRevision(); told <= revision {
+					t.Errorf("%s was told revision %d after %d", s.label, told, revision)
+				}
+				revision, label = s.manifestRevision(), s.label
+			}
+		}
+		if got := manifest.Get("metrics").Get(workerName(worker)).Str(); got != label {
+			t.Errorf("metrics.%s is %q, but the last accepted write was %q", workerName(worker), got, label)
+		}
+	}
+	if ingested != accepted {
+		t.Errorf("%d ingests were accepted and %d recorded", accepted, ingested)
+	}
+	checkDocument(t, work, "manifest_write", "manifest.json", lines, eyes)
+	checkDocument(t, work, "gates_write", "gates.json", lines, eyes)
+	checkNotes(t, document(t, work, "gates.json"), done, lines)
+}
+
+// checkNotes demands that the note of each gate is the last one that was
+// accepted. Gate B is left out, for which other tools write notes too.
+func checkNotes(t *testing.T, gates *codec.Value, done [][]strike, lines []logged) {
+	t.Helper()
+	writers := map[string]int{} // label → worker
+	for worker, strikes := range done {
+		for _, s := range strikes {
+			if s.tool == "deep_research_gates_write" {
+				writers[s.label] = worker
+			}
+		}
+	}
+	notes := map[string]string{}
+	for _, line := range lines {
+		if worker, ok := writers[line.label]; ok {
+			notes[gateOf(worker)] = line.label
+		}
+	}
+	for id, note := range notes {
+		if got := gates.Get("gates").Get(id).Get("notes").Str(); id != "B" && got != note {
+			t.Errorf("the note of gate %s is %q, but the last accepted one was %q", id, got, note)
+		}
+	}
+}
+
+// checkLogged holds one call against the lines that bear its label: an accepted
+// change is recorded, with the revision that the caller was told, and a refused
+// one is not.
+func checkLogged(t *testing.T, s strike, lines []logged) {
+	t.Helper()
+	switch s.tool {
+	case "deep_research_manifest_write", "deep_research_gates_write":
+		told, _ := s.result.Get("new_revision").Int()
+		if s.code == "" && (len(lines) != 1 || lines[0].next != told) {
+			t.Errorf("%s %s was told revision %d, but the log says %+v", s.tool, s.label, told, lines)
+		}
+	case "deep_research_perspectives_write", "deep_research_wave1_plan", "deep_research_gate_b_derive", "deep_research_gate_b_record",
+		"deep_research_pivot_decide", "deep_research_summary_pack_build", "deep_research_stage_advance":
+		if s.code == "" && len(lines) == 0 {
+			t.Errorf("%s %s was accepted and is not in the log", s.tool, s.label)
+		}
+	}
+	if s.code != "" && s.code != tidegate.RetryExhausted && len(lines) > 0 {
+		t.Errorf("%s %s was refused with %s, but the log has %+v", s.tool, s.label, s.code, lines)
+	}
+}
+
+// checkDocument demands that the revisions of a document have no hole, that the
+// file is the last of them, and that whatever was seen under way was one of them.
+func checkDocument(t *testing.T, work, kind, name string, lines []logged, eyes *watcher) {
+	t.Helper()
+	path := "runs/tides/" + name
+	data, err := os.ReadFile(filepath.Join(work, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := map[string]bool{eyes.first[path]: true}
+	var revision int64 = 1
+	last := ""
+	for _, line := range lines {
+		if line.kind != kind {
+			continue
+		}
+		if line.prev != revision || line.next != revision+1 {
+			t.Errorf("%s: revision %d is followed by %d → %d", name, revision, line.prev, line.next)
+		}
+		revision, last = line.next, line.digest
+		written[last] = true
+	}
+	if codec.DigestBytes(data) != last {
+		t.Errorf("%s is not what the log says was written last", name)
+	}
+	for digest := range eyes.seen[path] {
+		if !written[digest] {
+			t.Errorf("%s was seen in a state that nobody wrote, %s", name, digest)
+		}
+	}
+	t.Logf("%s: %d revisions without a hole, %d of them seen under way", name, revision, len(eyes.seen[path]))
+}
+
+// checkChange holds what the workers were told against what the change keeps:
+// every review once, under numbers without a hole, and every round counted once.
+func checkChange(t *testing.T, work string, done [][]strike, eyes *watcher) {
+	t.Helper()
+	folder := filepath.Join(work, "agentd/changes/c1")
+	entries, err := os.ReadDir(filepath.Join(folder, "reviews"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := map[string]int{} // label → place in the history
+	written := map[string]bool{eyes.first[reviewPath]: true}
+	var last []byte
+	for i, entry := range entries {
+		if want := fmt.Sprintf("%04d.md", i+1); entry.Name() != want {
+			t.Fatalf("review %s stands where %s should", entry.Name(), want)
+		}
+		if last, err = os.ReadFile(filepath.Join(folder, "reviews", entry.Name())); err != nil {
+			t.Fatal(err)
+		}
+		written[codec.DigestBytes(last)] = true
+		if label := labelRule.FindString(string(last)); label != "" {
+			if number[label] != 0 {
+				t.Errorf("review %s is kept twice", label)
+			}
+			number[label] = i + 1
+		}
+	}
+	if current, err := os.ReadFile(filepath.Join(work, reviewPath)); err != nil || !bytes.Equal(current, last) {
+		t.Errorf("REVIEW.md is not the last review: %v", err)
+	}
+	for digest := range eyes.seen[reviewPath] {
+		if !written[digest] {
+			t.Errorf("REVIEW.md was seen in a state that nobody wrote")
+		}
+	}
+	rounds := []int64{}
+	accepted := 1 // the one that prepared the change
+	for _, strikes := range done {
+		before := 0
+		for _, s := range strikes {
+			switch {
+			case s.code != "":
+			case s.tool == "create_review":
+				accepted++
+				if number[s.label] <= before {
+					t.Errorf("review %s has number %d, and the one before it %d", s.label, number[s.label], before)
+				}
+				before = number[s.label]
+			case s.tool == "change_advance" && s.result.Get("changed").Bool():
+				round, _ := s.result.Get("iteration").Int()
+				rounds = append(rounds, round)
+			}
+		}
+	}
+	if accepted != len(entries) {
+		t.Errorf("%d reviews were accepted and %d kept", accepted, len(entries))
+	}
+	slices.Sort(rounds)
+	for i, round := range rounds {
+		if round != int64(i+2) {
+			t.Fatalf("the rounds that were counted are %v", rounds)
+		}
+	}
+	t.Logf("%d reviews and %d rounds without a hole", len(entries), len(rounds))
+}
+
+func document(t *testing.T, work, name string) *codec.Value {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(work, "runs/tides", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := codec.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

@@ -1,0 +1,280 @@
+package proof_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/tool"
+)
+
+const workers = 32
+
+// callsPerWorker makes 20,480 calls in the long form.
+func callsPerWorker() int {
+	if *full {
+		return 640
+	}
+	return 10
+}
+
+// TestManyProcessesLoseNothing hammers one run and one change with every writing
+// tool from 32 processes of the program, each serving MCP, while others read.
+func TestManyProcessesLoseNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("32 processes are left out of the short form")
+	}
+	work := shortFolder(t)
+	servers := make([]*mcp.ClientSession, workers+1)
+	for i := range servers {
+		servers[i] = serve(t, work)
+	}
+	people := commandsOfPeople()
+	call := func(worker int, name, args string) ([]byte, error) {
+		if command, ok := people[name]; ok {
+			return typed(work, command, args)
+		}
+		return overMCP(t.Context(), servers[worker], name, args)
+	}
+	hammerAndCheck(t, work, call)
+}
+
+// TestManyGoroutinesLoseNothing is the same in one process, for the race
+// detector.
+func TestManyGoroutinesLoseNothing(t *testing.T) {
+	work := shortFolder(t)
+	byName := map[string]*tool.Tool{}
+	for _, each := range catalog.Tools(&catalog.Env{Now: time.Now, Dir: work, Project: work, Home: filepath.Join(work, "runs")}) {
+		byName[each.Name] = each
+	}
+	hammerAndCheck(t, work, func(_ int, name, args string) ([]byte, error) {
+		return byName[name].Call(t.Context(), []byte(args), tool.Caller{}).Envelope, nil
+	})
+}
+
+// TestTheHammerStrikesWithEveryWritingTool fails for a tool that nobody put
+// among the blows.
+func TestTheHammerStrikesWithEveryWritingTool(t *testing.T) {
+	struck := map[string]bool{final.tool: true}
+	for _, b := range blows() {
+		struck[b.tool] = true
+	}
+	for _, each := range catalog.Tools(&catalog.Env{}) {
+		if each.Effect != tool.Reads && !struck[each.Name] {
+			t.Errorf("%s writes and is not among the blows", each.Name)
+		}
+	}
+}
+
+func hammerAndCheck(t *testing.T, work string, call caller) {
+	prepare(t, work, call)
+	stop := make(chan struct{})
+	var watching sync.WaitGroup
+	eyes := newWatcher(work)
+	watching.Go(func() { eyes.watch(t, stop) })
+	watching.Go(func() { lookAround(t, work, stop, call) })
+	done := hammer(t, work, workers, callsPerWorker(), call)
+	close(stop)
+	watching.Wait()
+	if t.Failed() {
+		return
+	}
+	checkRun(t, work, done, eyes)
+	checkChange(t, work, done, eyes)
+	checkNothingElseIsLeft(t, work)
+	checkOneCancels(t, work, call)
+	if out, err := call(workers, "deep_research_run_verify", strings.ReplaceAll(`{`+manifestArg+`}`, "$WORK", work)); err != nil || !bytes.Contains(out, []byte(`"pass": true`)) {
+		t.Errorf("the run does not verify: %v\n%s", err, out)
+	}
+	logStrikes(t, done, eyes)
+}
+
+// prepare makes the run by all workers at once, of which one makes it, and
+// gives it an output.
+func prepare(t *testing.T, work string, call caller) {
+	t.Helper()
+	state(t, work)
+	var (
+		group sync.WaitGroup
+		mu    sync.Mutex
+		made  int
+	)
+	for worker := range workers {
+		group.Go(func() {
+			out, err := call(worker, initRun.tool, initRun.args)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil || !bytes.Contains(out, []byte(`"ok": true`)):
+				t.Errorf("run init: %v\n%s", err, out)
+			case bytes.Contains(out, []byte(`"created": true`)):
+				made++
+			}
+		})
+	}
+	group.Wait()
+	if made != 1 {
+		t.Fatalf("%d callers made the run", made)
+	}
+	for _, c := range []command{perspectives, ingest, reviewWave, startChange, firstReview} {
+		out, err := call(0, c.tool, strings.ReplaceAll(c.args, "$WORK", work))
+		if err != nil || !bytes.Contains(out, []byte(`"ok": true`)) {
+			t.Fatalf("%s: %v\n%s", c.tool, err, out)
+		}
+	}
+}
+
+// state lays out the files that the tools are called with.
+func state(t *testing.T, work string) {
+	t.Helper()
+	for name, text := range sampleFiles {
+		path := filepath.Join(work, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "$WORK", work)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checkOneCancels lets everybody end the run at once, which happens once.
+func checkOneCancels(t *testing.T, work string, call caller) {
+	t.Helper()
+	var (
+		group   sync.WaitGroup
+		mu      sync.Mutex
+		changed int
+	)
+	args := strings.ReplaceAll(final.args("the end", 0), "$WORK", work)
+	for worker := range workers {
+		group.Go(func() {
+			out, err := call(worker, final.tool, args)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil || !bytes.Contains(out, []byte(`"ok": true`)):
+				t.Errorf("cancel: %v\n%s", err, out)
+			case bytes.Contains(out, []byte(`"changed": true`)):
+				changed++
+			}
+		})
+	}
+	group.Wait()
+	if changed != 1 {
+		t.Errorf("the run was cancelled %d times", changed)
+	}
+}
+
+// checkNothingElseIsLeft demands that no temporary file or transaction is left.
+func checkNothingElseIsLeft(t *testing.T, work string) {
+	t.Helper()
+	for _, pattern := range []string{".tidegate-*", "*/.tidegate-*", "*/*/.tidegate-*", "*/*/*/.tidegate-*", "*/*/*/*/.tidegate-*"} {
+		left, err := filepath.Glob(filepath.Join(work, pattern))
+		if err != nil || len(left) > 0 {
+			t.Errorf("left behind: %q, %v", left, err)
+		}
+	}
+}
+
+func logStrikes(t *testing.T, done [][]strike, eyes *watcher) {
+	accepted, refused := map[string]int{}, map[string]int{}
+	calls := 0
+	for _, s := range slices.Concat(done...) {
+		calls++
+		if s.code == "" {
+			accepted[s.tool]++
+		} else {
+			refused[s.tool]++
+		}
+	}
+	for _, b := range blows() {
+		if *full && accepted[b.tool] == 0 {
+			t.Errorf("%s was never accepted, so that nothing is shown of it", b.tool)
+		}
+	}
+	for name := range watched {
+		if *full && len(eyes.seen[name]) == 0 {
+			t.Errorf("%s was never there to look at", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(accepted)) {
+		t.Logf("%6d accepted, %6d refused: %s", accepted[name], refused[name], name)
+	}
+	t.Logf("%d calls by %d workers; %d looks at files under way", calls, workers, eyes.looks)
+}
+
+// serve starts the program as an MCP server that lives as long as the test.
+func serve(t *testing.T, work string) *mcp.ClientSession {
+	t.Helper()
+	command := exec.Command(binary, "mcp", "--project", work, "--root", work)
+	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work, "GOMAXPROCS=2")
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	command.Dir = work
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+func overMCP(ctx context.Context, session *mcp.ClientSession, name, args string) ([]byte, error) {
+	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(args)})
+	if err != nil {
+		return nil, err
+	}
+	text, ok := result.Content[0].(*mcp.TextContent)
+	if !ok {
+		return nil, fmt.Errorf("the answer is no text but %T", result.Content[0])
+	}
+	return []byte(text.Text), nil
+}
+
+// commandsOfPeople are the tools that no agent may call, with their commands.
+func commandsOfPeople() map[string][]string {
+	commands := map[string][]string{}
+	for _, each := range catalog.Tools(&catalog.Env{}) {
+		if each.Person {
+			commands[each.Name] = strings.Fields(each.Command.Path)
+		}
+	}
+	return commands
+}
+
+// typed runs a person's command in a process of its own.
+func typed(work string, path []string, args string) ([]byte, error) {
+	var given struct {
+		Reason string
+		Accept bool
+	}
+	if err := json.Unmarshal([]byte(args), &given); err != nil {
+		return nil, err
+	}
+	words := append(slices.Clone(path), "tides", "--format", "json", "--reason", given.Reason)
+	if given.Accept {
+		words = append(words, "--accept")
+	}
+	command := exec.Command(binary, words...)
+	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work)
+	command.Dir = work
+	out, err := command.Output()
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%q: %w", words, err)
+	}
+	return out, nil
+}
