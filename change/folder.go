@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
@@ -76,7 +75,7 @@ func entries(f *artifact.Folder, name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer folder.Close()
-	list, err := os.ReadDir(folder.Path())
+	list, err := fs.ReadDir(folder.FS(), ".")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", folder.Path()), "cannot read (%w): %s", err, folder.Path())
 	}
