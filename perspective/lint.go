@@ -133,6 +133,9 @@ func (l *linter) perspective(i int, v *codec.Value, entry codec.Shape) {
 	} else {
 		l.ids[id], l.folded[fold] = i, id
 	}
+	if reason := unportable(id); reason != "" {
+		l.warn("ID_NOT_PORTABLE", ".id", "%q %s", id, reason)
+	}
 	l.at += ".prompt_contract"
 	l.caps(v.Get("prompt_contract"), l.titles(v.Get("prompt_contract").Get("must_include_sections")))
 	l.sections(compact(v).Contract)
