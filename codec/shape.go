@@ -158,7 +158,7 @@ func (s *Shape) check(v *Value) *fault {
 		return nil
 	}
 	if s.kind != Absent && v.Kind() != s.kind {
-		return &fault{text: "must be " + s.phrase() + ", got " + describe(v)}
+		return &fault{text: "must be " + s.phrase() + ", got " + Describe(v)}
 	}
 	if s.typeOnly && s.kind != Object && s.kind != Array {
 		return nil
@@ -219,7 +219,7 @@ func (s *Shape) wrong(v *Value) string {
 			return fmt.Sprintf("must be %s, got %s", s.phrase(), v.text)
 		}
 	case s.kind == Array && v.Len() < s.minItems:
-		return fmt.Sprintf("must have at least %d entries", s.minItems)
+		return fmt.Sprintf("must have %d or more entries", s.minItems)
 	}
 	return ""
 }
@@ -257,7 +257,9 @@ func (s *Shape) phrase() string {
 	return "a " + s.kind.String()
 }
 
-func describe(v *Value) string {
+// Describe says what v is, for a message that expected something else: the
+// string "x", the number 5, an array, null.
+func Describe(v *Value) string {
 	switch v.Kind() {
 	case String:
 		return "the string " + strconv.Quote(tidegate.Cut(v.text))

@@ -29,7 +29,7 @@ func TestCheckNamesTheFirstViolation(t *testing.T) {
 		{"later version", `{"schema_version":"boat.v2"}`, "$.schema_version", "later version"},
 		{"other schema", `{"schema_version":"car.v2"}`, "$.schema_version", `must be "boat.v1"`},
 		{"enumeration", `{"schema_version":"boat.v1","name":"x","rig":"raft","crew":[]}`, "$.rig", "one of sloop, ketch"},
-		{"too few", `{"schema_version":"boat.v1","name":"x","crew":[]}`, "$.crew", "at least 1"},
+		{"too few", `{"schema_version":"boat.v1","name":"x","crew":[]}`, "$.crew", "1 or more entries"},
 		{"element", `{"schema_version":"boat.v1","name":"x","crew":[{"age":20},{"age":15}]}`, "$.crew[1].age", "at least 16"},
 		{"fraction", `{"schema_version":"boat.v1","name":"x","crew":[{"age":20.5}]}`, "$.crew[0].age", "an integer"},
 		{"infinite", `{"schema_version":"boat.v1","name":"x","crew":[{"age":1e999}]}`, "$.crew[0].age", "finite"},

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -251,7 +253,7 @@ func (v *Value) MarshalJSONTo(enc *jsontext.Encoder) error {
 type SyntaxError struct {
 	Line, Column int // 1-based; the column counts bytes
 	Reason       string
-	Key          string // of a duplicate key: the key
+	Key          string // of a duplicate key: where it is, the steps joined by full stops
 }
 
 func (e *SyntaxError) Error() string {
@@ -395,8 +397,8 @@ func syntaxError(data []byte, offset int64, err error) *SyntaxError {
 			reason = syntactic.Err.Error()
 		}
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			key = syntactic.JSONPointer.LastToken()
-			reason = fmt.Sprintf("duplicate key %q", key)
+			key = strings.Join(slices.Collect(syntactic.JSONPointer.Tokens()), ".")
+			reason = fmt.Sprintf("duplicate key %q", syntactic.JSONPointer.LastToken())
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			reason = "the document ends too early"

@@ -50,7 +50,7 @@ type Report struct {
 // check finds INVALID_ARGS, and reads the reports.
 func (in Input) check() ([]Report, error) {
 	if len(in.Outputs) == 0 {
-		return nil, wrong("wave1_outputs", []string{}, "must have at least 1 entries")
+		return nil, wrong("wave1_outputs", []string{}, "must have 1 or more entries")
 	}
 	for i, o := range in.Outputs {
 		name := fmt.Sprintf("wave1_outputs[%d]", i)
@@ -66,7 +66,7 @@ func (in Input) check() ([]Report, error) {
 		}
 	}
 	if len(in.Reports) == 0 {
-		return nil, wrong("wave1_validation_reports", []string{}, "must have at least 1 entries")
+		return nil, wrong("wave1_validation_reports", []string{}, "must have 1 or more entries")
 	}
 	reports := make([]Report, len(in.Reports))
 	for i, v := range in.Reports {

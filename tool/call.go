@@ -115,8 +115,9 @@ func parseArgs(raw []byte) (*codec.Value, error) {
 	var syntax *codec.SyntaxError
 	switch {
 	case errors.As(err, &syntax) && syntax.Key != "":
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(syntax.Key, "given twice"),
-			"%s is given twice (line %d, column %d)", tidegate.Cut(syntax.Key), syntax.Line, syntax.Column)
+		key := tidegate.Cut(syntax.Key)
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(key, "given twice"),
+			"%s is given twice (line %d, column %d)", key, syntax.Line, syntax.Column)
 	case err != nil:
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("arguments", err.Error()), "the arguments are not JSON: %w", err)
 	}

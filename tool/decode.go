@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -23,7 +24,7 @@ func (t *Tool) decode(args *codec.Value) (reflect.Value, error) {
 	}
 	if args.Kind() != codec.Object {
 		return in, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("arguments", brief(args)),
-			"the arguments must be an object, got %s", kindOf(args))
+			"the arguments must be an object, got %s", codec.Describe(args))
 	}
 	fields := slices.DeleteFunc(slices.Clone(fieldsOf(t.in)), func(f field) bool { return slices.Contains(t.hidden, f.name) })
 	return in.Elem(), decodeObject("", fields, args, in.Elem(), false)
@@ -42,8 +43,8 @@ func decodeObject(path string, fields []field, args *codec.Value, into reflect.V
 		if near := Nearest(m.Key, names); near != "" {
 			hint = fmt.Sprintf("; did you mean %s?", near)
 		}
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(path+m.Key, brief(m.Value)),
-			"%s is not an argument%s", path+tidegate.Cut(m.Key), hint)
+		name := path + tidegate.Cut(m.Key)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, brief(m.Value)), "%s is not an argument%s", name, hint)
 	}
 	for _, f := range fields {
 		v := args.Get(f.name)
@@ -105,7 +106,7 @@ func (f field) decodeInto(name string, v *codec.Value, into reflect.Value) error
 	switch into.Kind() {
 	case reflect.String:
 		if v.Kind() != codec.String {
-			return fault("must be a string, got %s", kindOf(v))
+			return fault("must be a string, got %s", codec.Describe(v))
 		}
 		text := v.Str()
 		_, isPath := into.Interface().(Path)
@@ -123,33 +124,27 @@ func (f field) decodeInto(name string, v *codec.Value, into reflect.Value) error
 		into.SetString(text)
 	case reflect.Bool:
 		if v.Kind() != codec.Bool {
-			return fault("must be true or false, got %s", kindOf(v))
+			return fault("must be true or false, got %s", codec.Describe(v))
 		}
 		into.SetBool(v.Bool())
 	case reflect.Int, reflect.Int64:
 		n, ok := v.Int()
-		if !ok {
-			return fault("must be an integer, got %s", kindOf(v))
-		}
-		if err := f.checkRange(float64(n), fault); err != nil {
-			return err
+		if !ok || !f.inRange(float64(n)) {
+			return fault("must be an integer%s, got %s", f.rangeText(), codec.Describe(v))
 		}
 		into.SetInt(n)
 	case reflect.Float64:
 		n, ok := v.Float()
-		if !ok || math.IsInf(n, 0) {
-			return fault("must be a finite number, got %s", kindOf(v))
-		}
-		if err := f.checkRange(n, fault); err != nil {
-			return err
+		if !ok || math.IsInf(n, 0) || !f.inRange(n) {
+			return fault("must be a finite number%s, got %s", f.rangeText(), codec.Describe(v))
 		}
 		into.SetFloat(n)
 	case reflect.Slice:
 		if v.Kind() != codec.Array {
-			return fault("must be an array, got %s", kindOf(v))
+			return fault("must be an array, got %s", codec.Describe(v))
 		}
 		if v.Len() < f.minItems {
-			return fault("must have at least %d entries", f.minItems)
+			return fault("must have %d or more entries", f.minItems)
 		}
 		list := reflect.MakeSlice(into.Type(), v.Len(), v.Len())
 		for i, elem := range v.Elems() {
@@ -161,7 +156,7 @@ func (f field) decodeInto(name string, v *codec.Value, into reflect.Value) error
 		into.Set(list)
 	case reflect.Struct:
 		if v.Kind() != codec.Object {
-			return fault("must be an object, got %s", kindOf(v))
+			return fault("must be an object, got %s", codec.Describe(v))
 		}
 		return decodeObject(name+".", fieldsOf(into.Type()), v, into, f.openItems)
 	default:
@@ -170,37 +165,31 @@ func (f field) decodeInto(name string, v *codec.Value, into reflect.Value) error
 	return nil
 }
 
-func (f field) checkRange(n float64, fault func(string, ...any) error) error {
+func (f field) inRange(n float64) bool {
+	return (f.min == nil || n >= *f.min) && (f.max == nil || n <= *f.max)
+}
+
+func (f field) rangeText() string {
 	switch {
-	case f.min != nil && f.max != nil && (n < *f.min || n > *f.max):
-		return fault("must be from %v to %v", *f.min, *f.max)
-	case f.min != nil && n < *f.min:
-		return fault("must be at least %v", *f.min)
+	case f.min != nil && f.max != nil:
+		return fmt.Sprintf(" from %v to %v", *f.min, *f.max)
+	case f.min != nil:
+		return fmt.Sprintf(" of at least %v", *f.min)
+	case f.max != nil:
+		return fmt.Sprintf(" of at most %v", *f.max)
 	}
-	return nil
+	return ""
 }
 
-func kindOf(v *codec.Value) string {
-	switch v.Kind() {
-	case codec.Array, codec.Object:
-		return "an " + v.Kind().String()
-	case codec.Null:
-		return "null"
-	}
-	return "a " + v.Kind().String()
-}
-
-// brief is a faulty argument as details quote it: text is cut, and of a list or
-// object only the kind is told, since it may be large.
+// brief is a faulty argument as details quote it: as it is, or, when it is long,
+// the beginning of its text.
 func brief(v *codec.Value) any {
-	switch v.Kind() {
-	case codec.String:
+	if v.Kind() == codec.String {
 		return tidegate.Cut(v.Str())
-	case codec.Array, codec.Object:
-		if v.Len() == 0 {
-			return v
-		}
-		return fmt.Sprintf("%s of %d", v.Kind(), v.Len())
+	}
+	line, err := codec.MarshalLine(v)
+	if err != nil || utf8.RuneCount(line) > tidegate.MaxText {
+		return tidegate.Cut(string(line))
 	}
 	return v
 }

@@ -66,6 +66,7 @@ func TestArgumentFaultsNameTheArgument(t *testing.T) {
 		{"not JSON", `{`, "the arguments are not JSON: line 1", "arguments"},
 		{"trailing data", `{"folder":"/x"} 1`, "the arguments are not JSON", "arguments"},
 		{"duplicate", `{"folder":"/x","folder":"/y"}`, "folder is given twice", "folder"},
+		{"duplicate further in", `{"pairs":[{"id":"a","id":"b"}]}`, "pairs.0.id is given twice", "pairs.0.id"},
 		{"unknown", `{"colour":1}`, "colour is not an argument; known are folder", "colour"},
 		{"misspelt", `{"foldre":"/x"}`, "foldre is not an argument; did you mean folder?", "foldre"},
 		{"miscased", `{"Folder":"/x"}`, "did you mean folder?", "Folder"},
@@ -75,13 +76,13 @@ func TestArgumentFaultsNameTheArgument(t *testing.T) {
 		{"blank", `{"folder":"\t "}`, "folder must not be blank", "folder"},
 		{"relative", `{"folder":"./rel"}`, "folder must be absolute", "folder"},
 		{"NUL", `{"folder":"/a\u0000b"}`, "folder must not contain a NUL", "folder"},
-		{"wrong type is not coerced", `{"folder":"/x","limit":"3"}`, "limit must be an integer, got a string", "limit"},
-		{"fraction", `{"folder":"/x","limit":2.5}`, "limit must be an integer", "limit"},
-		{"out of range", `{"folder":"/x","limit":501}`, "limit must be from 1 to 500", "limit"},
-		{"below", `{"folder":"/x","ratio":-1}`, "ratio must be at least 0", "ratio"},
-		{"infinite", `{"folder":"/x","ratio":1e999}`, "ratio must be a finite number", "ratio"},
+		{"wrong type is not coerced", `{"folder":"/x","limit":"3"}`, `limit must be an integer from 1 to 500, got the string "3"`, "limit"},
+		{"fraction", `{"folder":"/x","limit":2.5}`, "limit must be an integer from 1 to 500, got the number 2.5", "limit"},
+		{"out of range", `{"folder":"/x","limit":501}`, "limit must be an integer from 1 to 500, got the number 501", "limit"},
+		{"below", `{"folder":"/x","ratio":-1}`, "ratio must be a finite number of at least 0, got the number -1", "ratio"},
+		{"infinite", `{"folder":"/x","ratio":1e999}`, "ratio must be a finite number of at least 0, got the number 1e999", "ratio"},
 		{"enumeration", `{"folder":"/x","mode":"warp"}`, `mode must be one of fast, slow, got "warp"`, "mode"},
-		{"empty list", `{"folder":"/x","names":[]}`, "names must have at least 1 entries", "names"},
+		{"empty list", `{"folder":"/x","names":[]}`, "names must have 1 or more entries", "names"},
 		{"element type", `{"folder":"/x","names":["a",3]}`, "names[1] must be a string", "names[1]"},
 		{"element field", `{"folder":"/x","pairs":[{"id":"a","more":1},{"more":1}]}`, "pairs[1].id is required", "pairs[1].id"},
 		{"closed object", `{"folder":"/x","inner":{"id":"a","nota":1}}`, "inner.nota is not an argument; did you mean note?", "inner.nota"},
@@ -98,6 +99,26 @@ func TestArgumentFaultsNameTheArgument(t *testing.T) {
 			}
 			if _, ok := got.Err.Details.Get(tt.key); !ok {
 				t.Errorf("details %v lack %q", got.Err.Details, tt.key)
+			}
+		})
+	}
+}
+
+func TestDetailsQuoteAFaultyValueAndCutALongOne(t *testing.T) {
+	long := strings.Repeat("9", 300)
+	for _, tt := range []struct{ name, args, details string }{
+		{"a list", `{"folder":["/x",1]}`, `{"folder":["/x",1]}`},
+		{"a long list", `{"folder":[` + long + `]}`, `{"folder":"[` + long[:199] + `"}`},
+		{"a long number", `{"folder":"/x","limit":` + long + `}`, `{"limit":"` + long[:200] + `"}`},
+		{"a long string", `{"folder":"` + long + `"}`, `{"folder":"` + long[:200] + `"}`},
+		{"a long name", `{"` + long + `":1}`, `{"` + long[:200] + `":1}`},
+		{"a long name twice", `{"` + long + `":1,"` + long + `":1}`, `{"` + long[:200] + `":"given twice"}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := echo(nil).Call(t.Context(), []byte(tt.args), tool.Caller{})
+			details, err := codec.MarshalLine(got.Err.Details)
+			if diff := cmp.Diff(tt.details, string(details)); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 		})
 	}
