@@ -66,7 +66,7 @@ func open(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
-	if s.Type == "object" {
+	if s.Type == "object" || slices.Contains(s.Types, "object") {
 		s.AdditionalProperties = nil
 	}
 	for _, p := range s.Properties {

@@ -38,6 +38,7 @@ type echoOut struct {
 	Mode   string     `json:"mode"`
 	Names  []string   `json:"names"`
 	Saved  *string    `json:"saved"`
+	Last   *pair      `json:"last"`
 	passed bool
 }
 
@@ -54,7 +55,7 @@ func echo(run func(context.Context, echoIn) (echoOut, error)) *tool.Tool {
 
 func TestCallReturnsFieldsInOrderWithDefaults(t *testing.T) {
 	got := echo(nil).Call(t.Context(), []byte(`{"folder":"/x","limit":30.0,"names":null}`), tool.Caller{})
-	want := "{\n  \"ok\": true,\n  \"limit\": 30,\n  \"mode\": \"fast\",\n  \"names\": [],\n  \"saved\": null\n}"
+	want := "{\n  \"ok\": true,\n  \"limit\": 30,\n  \"mode\": \"fast\",\n  \"names\": [],\n  \"saved\": null,\n  \"last\": null\n}"
 	if diff := cmp.Diff(want, string(got.Envelope)); diff != "" || !got.Passed || got.Err != nil {
 		t.Errorf("got %v %v (-want +got):\n%s", got.Passed, got.Err, diff)
 	}
@@ -242,6 +243,9 @@ func TestSchemasSayWhatTheDecoderDemands(t *testing.T) {
 	}
 	if want := `"saved":{"anyOf":[{"type":"null"},{"type":"string"}]}`; !strings.Contains(string(out), want) {
 		t.Errorf("output schema lacks %s:\n%s", want, out)
+	}
+	if strings.Contains(string(out), "additionalProperties") {
+		t.Errorf("a result that gets one more field would break a client that validates:\n%s", out)
 	}
 }
 
