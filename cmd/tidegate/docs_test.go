@@ -1,0 +1,409 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/cli"
+)
+
+// played are the documents whose shell blocks are run, in order, each document
+// in a home of its own. In all others every command line must be one that the
+// program accepts.
+var played = []string{"README.md", "docs/tutorial.md", "docs/agents.md", "docs/people.md", "docs/ci.md", "docs/go.md", "docs/contracts.md"}
+
+// shown are the languages of blocks that hold nothing to run.
+var shown = map[string]string{
+	"":         "a layout or a diagram",
+	"text":     "a layout or an output",
+	"markdown": "a text that an agent would write",
+	"mermaid":  "a diagram",
+}
+
+// block is a fenced code block of a document. A comment <!-- not run: reason -->
+// on the line before it excuses it.
+type block struct {
+	language string
+	line     int // 1-based, of its first line of code
+	lines    []string
+	excuse   string
+}
+
+var excuse = regexp.MustCompile(`^<!-- not run: (.+) -->$`)
+
+func blocksOf(text string) []block {
+	var all []block
+	var open *block
+	before := ""
+	for i, line := range strings.Split(text, "\n") {
+		language, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && open == nil:
+			open = &block{language: language, line: i + 2}
+			if m := excuse.FindStringSubmatch(before); m != nil {
+				open.excuse = m[1]
+			}
+		case fence:
+			all = append(all, *open)
+			open = nil
+		case open != nil:
+			open.lines = append(open.lines, line)
+		}
+		before = line
+	}
+	return all
+}
+
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, err := filepath.Rel(filepath.Join("..", ".."), file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[filepath.ToSlash(name)] = string(data)
+		}
+	}
+	for _, name := range played {
+		if texts[name] == "" {
+			t.Fatalf("%s is missing", name)
+		}
+	}
+	return texts
+}
+
+// TestEveryBlockInTheDocumentsIsExercised runs what can be run and checks the
+// rest against the file that is.
+func TestEveryBlockInTheDocumentsIsExercised(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("there is no bash to run the documents with")
+	}
+	examples := readLines(t, "example_test.go", "report/example_test.go")
+	workflows := readLines(t, "docs/examples/review-wave.yaml", "action.yml")
+	for name, text := range documents(t) {
+		t.Run(name, func(t *testing.T) {
+			home := newHome(t)
+			for i, b := range blocksOf(text) {
+				where := name + ":" + strconv.Itoa(b.line)
+				switch {
+				case b.excuse != "" || shown[b.language] != "":
+				case cannot(b) != "":
+					t.Logf("%s was not run: %s", where, cannot(b))
+				case b.language == "sh" && slices.Contains(played, name):
+					if out, status := home.run(t, strings.Join(b.lines, "\n"), true); status != 0 {
+						t.Fatalf("%s: exit status %d\n%s", where, status, out)
+					}
+				case b.language == "console" && slices.Contains(played, name):
+					text = home.session(t, where, text, i, b)
+				case b.language == "sh" || b.language == "console":
+				case b.language == "go" && !contains(examples, b.lines):
+					t.Errorf("%s: no compiled example has these lines", where)
+				case b.language == "yaml" && !contains(workflows, b.lines):
+					t.Errorf("%s: neither the example workflow nor action.yml has these lines", where)
+				case b.language == "json":
+					home.document(t, where, strings.Join(b.lines, "\n"))
+				case b.language != "go" && b.language != "yaml":
+					t.Errorf("%s: nobody decided what to do with a block of %q", where, b.language)
+				}
+			}
+			if *update {
+				if err := os.WriteFile(filepath.Join("..", "..", filepath.FromSlash(name)), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func readLines(t *testing.T, names ...string) []string {
+	t.Helper()
+	var all []string
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, trimmed(strings.Split(string(data), "\n"))...)
+	}
+	return all
+}
+
+func trimmed(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = strings.TrimSpace(line)
+	}
+	return out
+}
+
+// contains tells whether all lines stand in text one after the other,
+// indentation apart.
+func contains(text, lines []string) bool {
+	lines = trimmed(lines)
+	for i := 0; i+len(lines) <= len(text); i++ {
+		if slices.Equal(text[i:i+len(lines)], lines) {
+			return true
+		}
+	}
+	return false
+}
+
+// home is where a reader follows a document: a folder, and a shell whose
+// working folder, variables and last exit status last from block to block.
+type home struct {
+	root   string
+	env    []string
+	status int
+}
+
+// newHome prepares a home in which the public address of the repository leads
+// to this checkout, and Go finds what it has downloaded already.
+func newHome(t *testing.T) *home {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &home{root: root, env: []string{
+		"HOME=" + root, "XDG_DATA_HOME=", "CODEX_HOME=", "TIDEGATE_HOME=", "TIDEGATE_NOW=2026-03-02T09:00:00Z", "NO_COLOR=1",
+		"GOBIN=" + filepath.Join(root, "go", "bin"), "GOFLAGS=-trimpath -buildvcs=false",
+	}}
+	repository, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.env = append(h.env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+repository+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/tidegate/tidegate")
+	for _, name := range []string{"GOPATH", "GOMODCACHE", "GOCACHE", "GOPROXY"} {
+		value, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.env = append(h.env, name+"="+strings.TrimSpace(string(value)))
+	}
+	return h
+}
+
+// cannot says why this machine or mode cannot run a block, "" when it can.
+func cannot(b block) string {
+	if !slices.ContainsFunc(b.lines, func(line string) bool { return strings.HasPrefix(line, "git clone ") }) {
+		return ""
+	}
+	if testing.Short() {
+		return "building a clone takes long"
+	}
+	if _, err := os.Stat(filepath.Join("..", "..", ".git")); err != nil {
+		return "this is no checkout"
+	}
+	return ""
+}
+
+const shell = `
+state=$HOME/.state; set -o allexport; [ -f "$state" ] && . "$state" && cd "$WHERE"; set +o allexport
+`
+
+const keep = `
+last=$?; { export -p | grep -E '^declare -x (TIDEGATE_|NO_COLOR)'; printf 'WHERE=%q\n' "$PWD"; } >"$state"; exit $last
+`
+
+// run runs a script as a reader would, and returns what it prints.
+func (h *home) run(t *testing.T, script string, strict bool) (string, int) {
+	t.Helper()
+	options := "set +e"
+	if strict {
+		options = "set -e; trap 'echo failed >&2' ERR"
+	}
+	text := shell + "fail() { return $1; }; fail " + strconv.Itoa(h.status) + "\n"
+	if strict {
+		text += options + "\n" + script + "\nset +e; trap - ERR; true\n" + keep
+	} else {
+		text += script + keep
+	}
+	command := exec.Command("bash", "-c", text)
+	command.Dir = h.root
+	command.Env = append(os.Environ(), h.env...)
+	out, err := command.CombinedOutput()
+	h.status = 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		h.status = exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return digest.ReplaceAllString(strings.ReplaceAll(string(out), h.root, "/home/you"), "sha256:…"), h.status
+}
+
+// session runs the commands of a console block and compares what they print. A
+// line "…" stands for any lines. It returns the document with what was printed
+// in place of what did not match.
+func (h *home) session(t *testing.T, where, document string, index int, b block) string {
+	t.Helper()
+	var now []string
+	for i := 0; i < len(b.lines); {
+		command, ok := strings.CutPrefix(b.lines[i], "$ ")
+		if !ok {
+			t.Fatalf("%s: a console block begins with a command", where)
+		}
+		now = append(now, b.lines[i])
+		i++
+		var want []string
+		for ; i < len(b.lines) && !strings.HasPrefix(b.lines[i], "$ "); i++ {
+			if more, ok := strings.CutPrefix(b.lines[i], "> "); ok && len(want) == 0 {
+				command, now = command+"\n"+more, append(now, b.lines[i])
+				continue
+			}
+			want = append(want, b.lines[i])
+		}
+		out, _ := h.run(t, command, false)
+		got := []string{}
+		if out != "" {
+			got = strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+		}
+		if matches(want, got) {
+			now = append(now, want...)
+			continue
+		}
+		now = append(now, got...)
+		if !*update {
+			t.Errorf("%s: %s (-document +program):\n%s", where, command, cmp.Diff(want, got))
+		}
+	}
+	lines := strings.Split(document, "\n")
+	first := blocksOf(document)[index].line - 1
+	return strings.Join(slices.Concat(lines[:first], now, lines[first+len(b.lines):]), "\n")
+}
+
+// matches compares lines; "…" stands for any number of them.
+func matches(want, got []string) bool {
+	switch {
+	case len(want) == 0:
+		return len(got) == 0
+	case want[0] == "…":
+		for i := 0; i <= len(got); i++ {
+			if matches(want[1:], got[i:]) {
+				return true
+			}
+		}
+		return false
+	}
+	return len(got) > 0 && want[0] == got[0] && matches(want[1:], got[1:])
+}
+
+// document checks a JSON document with the strictness of the program, and
+// contracts with its own check.
+func (h *home) document(t *testing.T, where, text string) {
+	t.Helper()
+	v, err := codec.Parse([]byte(text))
+	if err != nil {
+		t.Errorf("%s: %v", where, err)
+		return
+	}
+	if v.Get("schema_version").Str() != "perspectives.v1" {
+		return
+	}
+	path := filepath.Join(t.TempDir(), "perspectives.json")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("tidegate", "perspectives", "check", path).CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", where, err, out)
+	}
+}
+
+var inline = regexp.MustCompile("`(tidegate [a-z][^`]*)`")
+
+// TestEveryCommandInTheDocumentsExists reads all command lines, in blocks and in
+// running text: the command must exist, and have the flags.
+func TestEveryCommandInTheDocumentsExists(t *testing.T) {
+	seen := 0
+	for name, text := range documents(t) {
+		var lines []string
+		for _, b := range blocksOf(text) {
+			for _, line := range b.lines {
+				line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+				if strings.HasPrefix(line, "tidegate ") && (b.language == "sh" || b.language == "console") {
+					lines = append(lines, line)
+				}
+			}
+		}
+		for _, m := range inline.FindAllStringSubmatch(text, -1) {
+			lines = append(lines, m[1])
+		}
+		for _, line := range lines {
+			seen++
+			if problem := refuses(line); problem != "" {
+				t.Errorf("%s: %s: %s", name, line, problem)
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("only %d command lines were found", seen)
+	}
+}
+
+var word = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
+
+// refuses says why the program has no such command line, "" when it has one.
+func refuses(line string) string {
+	line, _, _ = strings.Cut(line, " #")
+	line = regexp.MustCompile(`\s*[|>&<;].*$|\\$`).ReplaceAllString(line, "")
+	var args []string
+	for _, w := range word.FindAllString(line, -1)[1:] {
+		args = append(args, strings.Trim(w, `"'`))
+	}
+	env := &catalog.Env{}
+	tools := catalog.Tools(env)
+	program := &cli.Program{Tools: tools, Commands: commands(env, tools), Settings: settings(env), Stderr: new(bytes.Buffer), Dir: "/"}
+	cmd, rest, err := program.Root().Find(args)
+	if err != nil {
+		return err.Error()
+	}
+	if cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && cmd.Name() != "tidegate" && cmd.Name() != "mcp" {
+		return "there is no command " + rest[0]
+	}
+	cmd.InitDefaultHelpFlag()
+	if err := cmd.ParseFlags(rest); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// TestREADMEListsEveryExitStatus holds the table to what help says.
+func TestREADMEListsEveryExitStatus(t *testing.T) {
+	out, err := exec.Command("tidegate", "help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(out), "Exit status:\n")
+	readme := documents(t)["README.md"]
+	rows := 0
+	for line := range strings.Lines(table) {
+		status, meaning, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		if row := "| " + status + " | " + meaning + " |"; !strings.Contains(readme, row) {
+			t.Errorf("README.md has no row %q", row)
+		}
+		rows++
+	}
+	if rows < 5 {
+		t.Errorf("help shows %d exit statuses", rows)
+	}
+}
