@@ -28,9 +28,10 @@ type PerspectivesResult struct {
 }
 
 // PerspectivesWrite is the tool deep_research_perspectives_write: it checks a
-// whole perspectives.v1 document and writes it as it is given. Where a manifest
-// lies beside it, the document must belong to that run and be written where the
-// run keeps its perspectives, or, for a second wave, in the folder of a wave.
+// whole perspectives.v1 document and writes it as it is given. In the folder of
+// a run the document must belong to that run, and be written where the run keeps
+// its perspectives or those of its second wave and nowhere else: everything else
+// there has a writer of its own.
 //
 // It returns INVALID_ARGS, SCHEMA_VALIDATION_FAILED, INVALID_STATE (another
 // run's id), NOT_FOUND (no such folder), PATH_NOT_ALLOWED, LOCK_HELD and
@@ -48,7 +49,7 @@ func PerspectivesWrite(ctx context.Context, clock Clock, in PerspectivesInput) (
 	if err := perspective.Check(in.Value); err != nil {
 		return PerspectivesResult{}, err
 	}
-	root, err := rootAbove(ctx, in.PerspectivesPath, in.Value.Get("run_id").Str())
+	root, name, err := perspectivesPlace(ctx, in.PerspectivesPath, in.Value.Get("run_id").Str())
 	if err != nil {
 		return PerspectivesResult{}, err
 	}
@@ -57,11 +58,6 @@ func PerspectivesWrite(ctx context.Context, clock Clock, in PerspectivesInput) (
 		return PerspectivesResult{}, renamed(err, "perspectives_path", in.PerspectivesPath)
 	}
 	defer folder.Close()
-	name := nameIn(root, in.PerspectivesPath)
-	if name == ManifestFile || name == layoutDefault("gates_file") {
-		return PerspectivesResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("perspectives_path", in.PerspectivesPath),
-			"%s is not a place for perspectives", name)
-	}
 	audit, err := update(ctx, folder, clock, &Update{runID: in.Value.Get("run_id").Str()}, func(u *Update) error {
 		u.Audit("perspectives_write", tidegate.D("reason", strings.TrimSpace(in.Reason), "path", in.PerspectivesPath,
 			"value_digest", codec.Digest(in.Value)))
@@ -77,10 +73,12 @@ func PerspectivesWrite(ctx context.Context, clock Clock, in PerspectivesInput) (
 	return out, nil
 }
 
-// rootAbove is the root of the run that a file belongs to: its own folder or
-// the one above it, whichever holds a manifest, and its own folder when neither
-// does. It returns INVALID_STATE when that manifest is another run's.
-func rootAbove(ctx context.Context, path, runID string) (string, error) {
+// perspectivesPlace is the root of the run that a file belongs to, and the
+// file's name in it: the root is its own folder or the one above it, whichever
+// holds a manifest, and its own folder when neither does. It returns
+// INVALID_STATE when that manifest is another run's, and PATH_NOT_ALLOWED when
+// the file is something else of the run.
+func perspectivesPlace(ctx context.Context, path, runID string) (root, name string, err error) {
 	folder := filepath.Dir(path)
 	for _, candidate := range []string{folder, filepath.Dir(folder)} {
 		r, err := Open(ctx, filepath.Join(candidate, ManifestFile))
@@ -89,12 +87,24 @@ func rootAbove(ctx context.Context, path, runID string) (string, error) {
 		}
 		defer r.Close()
 		if r.ID() != runID {
-			return "", tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "perspectives_run_id", runID),
+			return "", "", tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "perspectives_run_id", runID),
 				"the perspectives belong to run %q, the manifest beside them to run %q", runID, r.ID())
 		}
-		if nameIn(r.Root(), path) != "" {
-			return r.Root(), nil
+		name := nameIn(r.Root(), path)
+		switch name {
+		case "":
+			continue
+		case r.layout.Perspectives, r.layout.Wave2Perspectives():
+			return r.Root(), name, nil
 		}
+		return "", "", tidegate.Errorf(tidegate.PathNotAllowed,
+			tidegate.D("perspectives_path", path, "allowed", []string{r.Path(r.layout.Perspectives), r.Path(r.layout.Wave2Perspectives())}),
+			"%s is not a place for perspectives; the run keeps them in %s and those of a second wave in %s",
+			name, r.layout.Perspectives, r.layout.Wave2Perspectives())
 	}
-	return folder, nil
+	// The manifest of a run that cannot be opened must not be lost either.
+	if name := filepath.Base(path); name == ManifestFile || name == layoutDefault("gates_file") {
+		return "", "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("perspectives_path", path), "%s is not a place for perspectives", name)
+	}
+	return folder, filepath.Base(path), nil
 }

@@ -28,6 +28,10 @@ func TestPerspectivesAreCheckedBeforeTheyAreWritten(t *testing.T) {
 		{"another run's", path, strings.Replace(perspectivesDoc, `"r1"`, `"r2"`, 1), "x", tidegate.InvalidState},
 		{"over the manifest", out.ManifestPath, perspectivesDoc, "x", tidegate.PathNotAllowed},
 		{"over the gates", out.GatesPath, perspectivesDoc, "x", tidegate.PathNotAllowed},
+		{"over the audit log", filepath.Join(out.Root, "logs/audit.jsonl"), perspectivesDoc, "x", tidegate.PathNotAllowed},
+		{"over the policy", filepath.Join(out.Root, "run-config/policy.json"), perspectivesDoc, "x", tidegate.PathNotAllowed},
+		{"over the review of a wave", filepath.Join(out.Root, "wave-review.json"), perspectivesDoc, "x", tidegate.PathNotAllowed},
+		{"over an output", filepath.Join(out.Root, "wave-1/p1.md"), perspectivesDoc, "x", tidegate.PathNotAllowed},
 		{"no folder", filepath.Join(out.Root, "none/deeper/p.json"), perspectivesDoc, "x", tidegate.FileNotFound},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
