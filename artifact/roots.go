@@ -200,6 +200,11 @@ func makeFolder(ctx context.Context, p place, path string) (folder *os.Root, end
 	}
 	if err == nil {
 		err = confined.access(p, path, func(root *os.Root, name string) (err error) {
+			// Each folder is reached from root, so that the cost of many grows
+			// with their square.
+			if len(name) > maxName {
+				return p.notAllowed("name is longer than 1024 bytes")
+			}
 			if keep, err = root.OpenRoot("."); err != nil {
 				return err
 			}

@@ -253,3 +253,15 @@ func TestLinkSwappedWhileReading(t *testing.T) {
 		t.Errorf("read %v", seen)
 	}
 }
+
+func TestTooManyFoldersAreNotMade(t *testing.T) {
+	_, inside, _ := confined(t)
+	deep := filepath.Join(inside, strings.Repeat("n/", 600), "r1")
+	err := artifact.CreateFolder(artifact.WithRoots(t.Context(), inside), "root", deep, func(*artifact.Draft) error { return nil })
+	if tidegate.CodeOf(err) != tidegate.PathNotAllowed {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(inside, "n")); !os.IsNotExist(err) {
+		t.Errorf("something was made: %v", err)
+	}
+}
