@@ -170,7 +170,7 @@ func (d Difference) Report() report.Report {
 		Summary: fmt.Sprintf("%d new, %d still there, %d gone", len(d.New), len(d.Still), len(d.Gone)),
 		Rules:   rules(append(append([]Identified{}, d.New...), d.Still...)),
 	}
-	table := report.NewTable("Id", "Severity", "Category", "Title", "Place")
+	table := report.NewTable("Issue", "Id", "Severity", "Category", "Title", "Place")
 	for _, group := range []struct {
 		name   string
 		issues []Identified
@@ -178,7 +178,7 @@ func (d Difference) Report() report.Report {
 	}{{"new", d.New, report.Fail}, {"still there", d.Still, report.Warn}, {"gone", d.Gone, report.Pass}} {
 		c := report.Case{Name: group.name, Status: report.None}
 		for _, issue := range group.issues {
-			table.Row(group.status, issue.ID, issue.Severity, issue.Category, issue.Title, issue.place())
+			table.Row(group.status, group.name, issue.ID, issue.Severity, issue.Category, issue.Title, issue.place())
 			c.Status = group.status
 		}
 		if group.status != report.Pass {
