@@ -56,20 +56,23 @@ func (b Binding) Missing() []string {
 // relative to its root or absolute inside it. A folder stands for the files in
 // it, at every depth, whose names do not begin with a dot. The manifest enters
 // by what does not move while a run goes on, or every write of it would unbind
-// the gate.
+// the gate. The gates file and the audit log change with the very write that
+// would bind them: a folder stands for the others in it.
 //
-// It returns PATH_NOT_ALLOWED for a name outside the run, INVALID_ARGS for the
-// gates file and the audit log, which change with the very write that would
-// bind them, and READ_FAILED.
+// It returns PATH_NOT_ALLOWED for a blank name and one outside the run,
+// INVALID_ARGS for the gates file and the audit log, and READ_FAILED.
 func Bind(folder *artifact.Folder, names []string) (Binding, error) {
 	digests := map[string]string{}
 	for _, given := range names {
-		name := nameIn(folder.Path(), strings.TrimSpace(given))
-		switch name {
-		case "":
+		name := strings.TrimSpace(given)
+		if name != "" {
+			name = nameIn(folder.Path(), name)
+		}
+		switch {
+		case name == "":
 			return Binding{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("artifact", given, "run_root", folder.Path()),
-				"a gate can only name files in its run's folder: %s", given)
-		case AuditFile, layoutDefault("gates_file"):
+				"a gate can only name files in its run's folder, not %q", tidegate.Cut(given))
+		case changesWithGates(name):
 			return Binding{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("artifacts", given),
 				"%s changes with every gate write, so no gate can be bound to it", given)
 		}
@@ -91,6 +94,11 @@ func Bind(folder *artifact.Folder, names []string) (Binding, error) {
 	return b, nil
 }
 
+// changesWithGates holds for the files that every write of a gate changes.
+func changesWithGates(name string) bool {
+	return name == AuditFile || name == layoutDefault("gates_file")
+}
+
 // filesUnder lists the files that name stands for: itself, or what lies in it.
 func filesUnder(folder *artifact.Folder, name string) ([]string, error) {
 	info, err := fs.Stat(folder.FS(), name)
@@ -106,7 +114,7 @@ func filesUnder(folder *artifact.Folder, name string) ([]string, error) {
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
-		case !entry.IsDir():
+		case !entry.IsDir() && !changesWithGates(file):
 			files = append(files, file)
 		}
 		return nil

@@ -81,6 +81,9 @@ func TestGateUpdatesThatBreakTheRulesChangeNothing(t *testing.T) {
 		{"passes on a file that is not there", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["none.md"]}}`, tidegate.MissingArtifact},
 		{"file outside the run", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["../x"]}}`, tidegate.PathNotAllowed},
 		{"absolute file outside the run", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["/etc/hosts"]}}`, tidegate.PathNotAllowed},
+		{"passes on a folder without files", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-2"]}}`, tidegate.MissingArtifact},
+		{"passes on nothing but the log", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["logs"]}}`, tidegate.MissingArtifact},
+		{"blank file", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":[" "]}}`, tidegate.PathNotAllowed},
 		{"bound to the gates themselves", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["gates.json"]}}`, tidegate.InvalidArgs},
 		{"bound to the log", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["logs/audit.jsonl"]}}`, tidegate.InvalidArgs},
 		{"one good, one bad", `{"B":{"notes":"x"},"C":{"status":"pass"}}`, tidegate.LifecycleRuleViolation},
@@ -148,6 +151,21 @@ func TestGateIsBoundToTheFilesItNames(t *testing.T) {
 	put(t, out.Root, "manifest.json", strings.Replace(read(t, out.ManifestPath), "What moves", "What stops", 1))
 	if s := state(); !cmp.Equal(s.Changed, []string{"manifest.json"}) {
 		t.Errorf("another question does not unbind the gate: %+v", s)
+	}
+}
+
+func TestGateBoundToTheWholeRunCountsAfterItsOwnWrite(t *testing.T) {
+	out := create(t, run.InitInput{})
+	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["."]}}`); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, out.ManifestPath)
+	gates, err := r.Gates()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := r.GateState(gates, "B"); err != nil || !s.Bound || s.Counts() != "pass" {
+		t.Errorf("state %+v, %v", s, err)
 	}
 }
 

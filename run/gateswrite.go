@@ -184,9 +184,15 @@ func (u *Update) bind(id string, gate, patch *codec.Value) error {
 	if err != nil {
 		return err
 	}
-	if missing := binding.Missing(); len(missing) > 0 && gate.Get("status").Str() != GateFail {
-		return tidegate.Errorf(tidegate.MissingArtifact, tidegate.D("gate", id, "file", missing[0], "missing", missing),
-			"gate %s cannot pass on a file that is not there: %s", id, missing[0])
+	if gate.Get("status").Str() != GateFail {
+		if missing := binding.Missing(); len(missing) > 0 {
+			return tidegate.Errorf(tidegate.MissingArtifact, tidegate.D("gate", id, "file", missing[0], "missing", missing),
+				"gate %s cannot pass on a file that is not there: %s", id, missing[0])
+		}
+		if len(names) > 0 && len(binding.files) == 0 {
+			return tidegate.Errorf(tidegate.MissingArtifact, tidegate.D("gate", id, "dir", names[0]),
+				"gate %s cannot pass on a folder without files: %s", id, names[0])
+		}
 	}
 	now := binding.Value()
 	if claimed := patch.Get("metrics").Get("bound"); claimed != nil {
