@@ -22,7 +22,7 @@ type ManifestWriteInput struct {
 // patch (RFC 7396) to the manifest. The patch may move status along the table;
 // stage, failures, retry counts, the place of artifacts and what identifies the
 // document are not its to change, and the caps that the stage machine enforces
-// can be lowered but not raised.
+// can be lowered, down to 0, but not raised.
 //
 // It returns INVALID_ARGS, NOT_FOUND, READ_FAILED, INVALID_JSON,
 // SCHEMA_VALIDATION_FAILED, IMMUTABLE_FIELD, REVISION_MISMATCH, INVALID_STATE
@@ -98,14 +98,15 @@ func checkPatch(m run.Manifest, patch *codec.Value) error {
 			"a patch must not touch %s; only its own tool changes it", strings.Join(paths, ", "))
 	}
 	for _, name := range caps {
+		// Below 0 there is no cap: who could go there could raise it from there.
 		to, given := patch.Get("limits").Get(name).Float()
-		if from, ok := m.Limit(name); given && ok && from >= 0 && to > from {
+		if from, ok := m.Limit(name); given && ok && (to < 0 || to > max(from, 0)) {
 			paths = append(paths, "$.limits."+name)
 		}
 	}
 	if len(paths) > 0 {
 		return tidegate.Errorf(tidegate.ImmutableField, tidegate.D("paths", paths),
-			"a patch can lower %s but not raise it: the cap was set when the run was made", strings.Join(paths, ", "))
+			"a patch can lower %s, down to 0, but not raise it: the cap was set when the run was made", strings.Join(paths, ", "))
 	}
 	return nil
 }

@@ -59,6 +59,7 @@ func TestPatchDoesNotTouchWhatOtherToolsKeep(t *testing.T) {
 		{"all metrics removed", `{"metrics":null}`, "$.metrics"},
 		{"several", `{"run_id":"x","mode":"deep","stage":{"current":"x"}}`, "$.run_id $.stage.current"},
 		{"a cap raised", `{"limits":{"max_review_iterations":5}}`, "$.limits.max_review_iterations"},
+		{"a cap below 0, from where it could be raised", `{"limits":{"max_review_iterations":-1}}`, "$.limits.max_review_iterations"},
 		{"caps raised", `{"limits":{"max_wave1_agents":50,"max_wave2_agents":7}}`, "$.limits.max_wave1_agents $.limits.max_wave2_agents"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -95,6 +96,15 @@ func TestPatchChangesTheRest(t *testing.T) {
 	wantCode(t, y.patch(`{"status":"asleep"}`), tidegate.SchemaValidationFailed)
 	wantCode(t, y.patch(`{"limits":null}`), tidegate.SchemaValidationFailed)
 	wantCode(t, y.patch(`[]`), tidegate.InvalidArgs)
+}
+
+func TestCapBelowZeroCanBeMendedButNotRaised(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	y.put("manifest.json", strings.Replace(y.read("manifest.json"), `"max_review_iterations": 4`, `"max_review_iterations": -1`, 1))
+	wantCode(t, y.patch(`{"limits":{"max_review_iterations":99}}`), tidegate.ImmutableField)
+	if err := y.patch(`{"limits":{"max_review_iterations":0}}`); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestUnknownFieldsAndKeyOrderSurviveEveryWrite(t *testing.T) {
