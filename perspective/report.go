@@ -11,7 +11,7 @@ import (
 func (r LintResult) Report() report.Report {
 	out := report.Report{
 		Name: "perspectives_check", Title: "Check of contracts", Status: report.PassIf(r.Pass),
-		Summary: fmt.Sprintf("%d perspectives: %d errors, %d warnings.", r.Perspectives, r.Errors, r.Warnings),
+		Summary: fmt.Sprintf("%s: %s, %s.", report.Counted(r.Perspectives, "perspective"), report.Counted(r.Errors, "error"), report.Counted(r.Warnings, "warning")),
 	}
 	if r.Pass && r.Warnings > 0 {
 		out.Status = report.Warn
@@ -41,7 +41,7 @@ func (r LintResult) Report() report.Report {
 		out.Add(report.Findings{})
 	}
 	if r.FindingsOmitted > 0 {
-		out.Add(report.Paragraph(fmt.Sprintf("%d more findings; a higher --max-findings lists them.", r.FindingsOmitted)))
+		out.Add(report.Paragraph(report.Counted(r.FindingsOmitted, "more finding") + "; a higher --max-findings lists all."))
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/report"
 )
 
 // checkPreconditions says whether wave 1 can be decided on. Both lists are
@@ -21,7 +22,7 @@ func checkPreconditions(outputs []Output, reports []Report) error {
 		if len(r.MissingSections) > 0 {
 			return tidegate.Errorf(tidegate.Wave1ContractNotMet,
 				tidegate.D("perspective_id", r.PerspectiveID, "missing_sections", r.MissingSections),
-				"the report of %q lists %s", tidegate.Cut(r.PerspectiveID), counted(len(r.MissingSections), "missing section"))
+				"the report of %q lists %s", tidegate.Cut(r.PerspectiveID), report.Counted(len(r.MissingSections), "missing section"))
 		}
 	}
 	return checkPairs(outputs, reports)

@@ -66,7 +66,7 @@ func (d Decision) written() string {
 func (d Decision) next() []string {
 	next := []string{"The second wave is skipped: the run goes on to the citations."}
 	if d.Wave2Required {
-		next = []string{"The run goes on to a second wave, which is to close the " + counted(len(d.Wave2GapIDs), "gap") + " marked above."}
+		next = []string{"The run goes on to a second wave, which is to close the " + report.Counted(len(d.Wave2GapIDs), "gap") + " marked above."}
 	}
 	if limit := math.Trunc(d.agents); d.hasAgents && float64(len(d.Wave2GapIDs)) > limit {
 		return append(next, "Its manifest allows only "+strconv.FormatFloat(limit, 'f', -1, 64)+
@@ -76,11 +76,4 @@ func (d Decision) next() []string {
 		next = append(next, "`tidegate run advance` moves it there.")
 	}
 	return next
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

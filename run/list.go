@@ -57,7 +57,7 @@ func List(ctx context.Context, home string) (ListResult, error) {
 
 // Report shows the list to a person.
 func (l ListResult) Report() report.Report {
-	out := report.Report{Name: "run_list", Title: "runs in " + l.Home, Summary: count(len(l.Runs), "run")}
+	out := report.Report{Name: "run_list", Title: "runs in " + l.Home, Summary: report.Counted(len(l.Runs), "run")}
 	if len(l.Runs) == 0 {
 		out.Add(report.Paragraph("No runs yet."), report.Preformatted(`tidegate run init "your question"`))
 		return out

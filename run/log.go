@@ -72,7 +72,7 @@ func (r *Run) eachLine(visit func(artifact.Line)) error {
 
 // Report shows the log to a person.
 func (l LogResult) Report() report.Report {
-	out := report.Report{Name: "run_log", Title: "log of run " + l.RunID, Summary: count(l.Lines, "line")}
+	out := report.Report{Name: "run_log", Title: "log of run " + l.RunID, Summary: report.Counted(l.Lines, "line")}
 	table := report.NewTable(">Line", "Time", "What", "Revision", "Reason")
 	for _, e := range l.Entries {
 		revision := ""
@@ -88,11 +88,4 @@ func (l LogResult) Report() report.Report {
 	}
 	out.Add(table)
 	return out
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/report"
 )
 
 // VerifyResult is the result of [Verify].
@@ -212,7 +213,7 @@ func (v *verifier) readLog() error {
 		v.find("error", "chain-broken", AuditFile, 0, "the chain is broken at %d more lines", more)
 	}
 	if chain.Unchained > 0 {
-		v.find("note", "line-unchained", AuditFile, chain.Foreign[0], "%s written by another program and not chained", count(chain.Unchained, "line"))
+		v.find("note", "line-unchained", AuditFile, chain.Foreign[0], "%s written by another program and not chained", report.Counted(chain.Unchained, "line"))
 	}
 	if chain.Torn {
 		v.find("warning", "line-torn", AuditFile, chain.Lines+1, "the last line is cut short")

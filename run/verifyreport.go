@@ -29,7 +29,7 @@ func (v VerifyResult) Report() report.Report {
 		table.Row(c.Status, c.Name, len(c.Findings))
 	}
 	out.Add(table, report.Findings{}, report.Fields{
-		{Name: "log", Value: count(v.Log.Lines, "line") + ", " + count(v.Log.Broken, "break")},
+		{Name: "log", Value: report.Counted(v.Log.Lines, "line") + ", " + report.Counted(v.Log.Broken, "break")},
 		{Name: "log head", Value: v.Log.Head},
 	}, report.Paragraph(v.Limits))
 	return out

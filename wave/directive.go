@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/report"
 )
 
 // changeNote tells an agent what to change about the rule that its output
@@ -29,13 +30,13 @@ func (r OutputResult) instruction(f Fault) string {
 	case tidegate.TooManyWords:
 		allowed := most(r.contract.MaxWords)
 		return fmt.Sprintf("Shorten the output by at least %s: it has %d and may have at most %d, markup and URLs included.",
-			counted(r.Metrics.Words-allowed, "word"), r.Metrics.Words, allowed)
+			report.Counted(r.Metrics.Words-allowed, "word"), r.Metrics.Words, allowed)
 	case tidegate.MalformedSources:
 		return fmt.Sprintf("Rewrite %s in the Sources section as a list item with an http(s):// URL, such as '- Title https://example.org/page', or remove it.", f.where())
 	}
 	allowed := most(r.contract.MaxSources)
 	return fmt.Sprintf("Remove at least %s from the Sources section: it lists %d and may list at most %d.",
-		counted(r.Metrics.Sources-allowed, "source"), r.Metrics.Sources, allowed)
+		report.Counted(r.Metrics.Sources-allowed, "source"), r.Metrics.Sources, allowed)
 }
 
 // where names the lines of a fault: "line 12", "each of the lines 12, 14 and 5 more".

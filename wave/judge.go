@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/markdown"
 	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/report"
 )
 
 // Verdict is the judgement of one output.
@@ -125,7 +126,7 @@ func (v *Verdict) findFaults(contract perspective.Contract, sources *sourceLines
 	}
 	if float64(v.Words) > contract.MaxWords {
 		v.add(Fault{}, tidegate.TooManyWords, tidegate.D("max_words", contract.MaxWords, "words", v.Words),
-			"the output has %s, the contract allows %s", counted(v.Words, "word"), limitText(contract.MaxWords))
+			"the output has %s, the contract allows %s", report.Counted(v.Words, "word"), limitText(contract.MaxWords))
 	}
 	if sources.malformed > 0 {
 		what := "is not a list item"
@@ -139,7 +140,7 @@ func (v *Verdict) findFaults(contract perspective.Contract, sources *sourceLines
 	}
 	if float64(v.Sources) > contract.MaxSources {
 		v.add(Fault{Line: sources.overLine}, tidegate.TooManySources, tidegate.D("max_sources", contract.MaxSources, "sources", v.Sources),
-			"the output lists %s, the contract allows %s", counted(v.Sources, "source"), limitText(contract.MaxSources))
+			"the output lists %s, the contract allows %s", report.Counted(v.Sources, "source"), limitText(contract.MaxSources))
 	}
 }
 
@@ -159,13 +160,6 @@ func limitText(limit float64) string {
 // most is the greatest count within the cap.
 func most(limit float64) int {
 	return int(math.Min(math.Floor(limit), 1<<53))
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // stoppable is a reader that ends with its context.

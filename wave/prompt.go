@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/report"
 )
 
 // RetryPrompts is the result of [RetryPrompt].
@@ -122,7 +123,7 @@ func contractRules(c perspective.Contract) []string {
 	return append(rules, section+": a list mark (-, *, + or a number of at most 9 digits with a full stop), one space, and a text that contains "+
 		"a URL with http:// or https://. A source must not be wrapped onto a second line. For example:\n\n"+
 		"       - Title of the source https://example.org/page",
-		fmt.Sprintf("The section %s has at most %s.", title, counted(most(c.MaxSources), "source")))
+		fmt.Sprintf("The section %s has at most %s.", title, report.Counted(most(c.MaxSources), "source")))
 }
 
 // headingLine is the line that a required title asks for; a title that no

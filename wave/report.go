@@ -48,7 +48,7 @@ func (r ReviewResult) Report() report.Report {
 		out.Add(report.Heading("What to change"), notes)
 	}
 	if r.Bounded.FailuresOmitted > 0 {
-		out.Add(report.Paragraph(counted(r.Bounded.FailuresOmitted, "more output") + " failed; a higher --max-failures lists what to change in them."))
+		out.Add(report.Paragraph(report.Counted(r.Bounded.FailuresOmitted, "more output") + " failed; a higher --max-failures lists what to change in them."))
 	}
 	if r.ReportPath != nil {
 		out.Add(report.Fields{{Name: "report", Value: *r.ReportPath}})
@@ -58,9 +58,9 @@ func (r ReviewResult) Report() report.Report {
 
 func (r ReviewResult) summary() string {
 	if r.Pass {
-		return counted(r.Validated, "output") + " judged, all meet their contracts."
+		return report.Counted(r.Validated, "output") + " judged, all meet their contracts."
 	}
-	return strconv.Itoa(r.Failed) + " of " + counted(r.Validated, "output") + " failed."
+	return strconv.Itoa(r.Failed) + " of " + report.Counted(r.Validated, "output") + " failed."
 }
 
 // addTo adds a row for the output, and one more for each further fault.
@@ -97,7 +97,7 @@ func (f Fault) summary(r OutputResult) string {
 	case len(r.Metrics.MissingSections) > 1 && f.Error.Code == tidegate.MissingRequiredSection:
 		return tidegate.Cut("Missing sections: " + joinTitles(r.Metrics.MissingSections))
 	case f.more > 0:
-		return f.Error.Message + "; " + counted(f.more, "more line") + " likewise malformed"
+		return f.Error.Message + "; " + report.Counted(f.more, "more line") + " likewise malformed"
 	}
 	return f.Error.Message
 }
@@ -129,7 +129,7 @@ func sourcesAgainst(n int, contract perspective.Contract) string {
 func (p RetryPrompts) Report() report.Report {
 	out := report.Report{
 		Name: "wave_retry_prompt", Title: "Retry prompts",
-		Summary: counted(p.Validated, "output") + " judged, " + counted(len(p.Prompts), "prompt") + " for " + strconv.Itoa(p.Failed) + " that failed.",
+		Summary: report.Counted(p.Validated, "output") + " judged, " + report.Counted(len(p.Prompts), "prompt") + " for " + strconv.Itoa(p.Failed) + " that failed.",
 	}
 	for _, prompt := range p.Prompts {
 		out.Add(report.Heading(prompt.PerspectiveID))
@@ -139,7 +139,7 @@ func (p RetryPrompts) Report() report.Report {
 		out.Add(report.Preformatted(prompt.PromptMD))
 	}
 	if p.PromptsOmitted > 0 {
-		out.Add(report.Paragraph(counted(p.PromptsOmitted, "more output") + " failed; a higher --max-failures makes prompts for them."))
+		out.Add(report.Paragraph(report.Counted(p.PromptsOmitted, "more output") + " failed; a higher --max-failures makes prompts for them."))
 	}
 	return out
 }
