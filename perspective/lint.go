@@ -55,7 +55,7 @@ func Lint(ctx context.Context, path string, maxFindings int) (LintResult, error)
 		return nil
 	})
 	if err != nil {
-		return LintResult{}, tidegate.Errorf(tidegate.InvalidJSON, tidegate.D("perspectives_path", path), "%s is not JSON: %w", path, err)
+		return LintResult{}, notJSON("perspectives_path", path, err)
 	}
 	l.document(top, shape)
 	l.Pass = l.Errors == 0
@@ -125,14 +125,15 @@ func (l *linter) perspective(i int, v *codec.Value, entry codec.Shape) {
 		l.violation(err)
 		return
 	}
-	fold := strings.ToLower(id)
 	if first, ok := l.ids[id]; ok {
-		l.fail(string(tidegate.SchemaValidationFailed), ".id", "repeats the id of perspectives[%d]: %q", first, id)
-	} else if other, ok := l.folded[fold]; ok {
-		l.warn("ID_DIFFERS_ONLY_IN_CASE", ".id", "%q differs from %q only in letter case: on some systems both outputs are the same file", id, other)
-	} else {
-		l.ids[id], l.folded[fold] = i, id
+		l.violation(repeatedID(i, first, id))
+		return
 	}
+	fold := strings.ToLower(id)
+	if other, ok := l.folded[fold]; ok {
+		l.warn("ID_DIFFERS_ONLY_IN_CASE", ".id", "%q differs from %q only in letter case: on some systems both outputs are the same file", id, other)
+	}
+	l.ids[id], l.folded[fold] = i, id
 	if reason := unportable(id); reason != "" {
 		l.warn("ID_NOT_PORTABLE", ".id", "%q %s", id, reason)
 	}

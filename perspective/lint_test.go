@@ -59,6 +59,8 @@ func TestLint(t *testing.T) {
 			"error SCHEMA_VALIDATION_FAILED $.perspectives[3].id",
 		}},
 		{"repeated id", lintDocument(full("a", "100", "5"), full("a", "100", "5")), []string{"error SCHEMA_VALIDATION_FAILED $.perspectives[1].id"}},
+		{"repeated id after one in another case", lintDocument(full("a", "100", "5"), full("A", "100", "5"), full("A", "100", "5")),
+			[]string{"warning ID_DIFFERS_ONLY_IN_CASE $.perspectives[1].id", "error SCHEMA_VALIDATION_FAILED $.perspectives[2].id"}},
 		{"id that is a device elsewhere", lintDocument(full("Con", "100", "5"), full("nul.x", "100", "5"), full("console", "100", "5")), []string{
 			"warning ID_NOT_PORTABLE $.perspectives[0].id", "warning ID_NOT_PORTABLE $.perspectives[1].id",
 		}},

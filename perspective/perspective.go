@@ -8,6 +8,8 @@ package perspective
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,10 +74,16 @@ func Read(ctx context.Context, arg, path string, use Use) (*Document, error) {
 		return nil, err
 	}
 	doc, err := Parse(data, use)
-	if err != nil && tidegate.CodeOf(err) == tidegate.Internal {
-		return nil, tidegate.Errorf(tidegate.InvalidJSON, tidegate.D(arg, path), "%s is not JSON: %w", path, err)
+	if syntax := (*codec.SyntaxError)(nil); errors.As(err, &syntax) {
+		return nil, notJSON(arg, path, syntax)
 	}
 	return doc, err
+}
+
+// notJSON names the file alone, so that a long path does not push the position
+// out of the message.
+func notJSON(arg, path string, syntax error) error {
+	return tidegate.Errorf(tidegate.InvalidJSON, tidegate.D(arg, path), "%s is not JSON: %w", filepath.Base(path), syntax)
 }
 
 // Parse is [Read] for a document in memory. A document that is no strict JSON
@@ -92,8 +100,7 @@ func Parse(data []byte, use Use) (*Document, error) {
 		}
 		p := compact(elem)
 		if first, ok := doc.byID[p.ID]; ok {
-			wrong = tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path+".id"),
-				"%s.id repeats the id of perspectives[%d]: %q", path, first, p.ID)
+			wrong = repeatedID(i, first, p.ID)
 			return wrong
 		}
 		doc.byID[p.ID] = i
@@ -168,13 +175,18 @@ func Check(v *codec.Value) error {
 	for i, p := range v.Get("perspectives").Elems() {
 		id := p.Get("id").Str()
 		if first, ok := seen[id]; ok {
-			path := "$.perspectives[" + strconv.Itoa(i) + "].id"
-			return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path),
-				"%s repeats the id of perspectives[%d]: %q", path, first, id)
+			return repeatedID(i, first, id)
 		}
 		seen[id] = i
 	}
 	return nil
+}
+
+// repeatedID is the violation of the i-th perspective, whose id an earlier one has.
+func repeatedID(i, first int, id string) error {
+	path := "$.perspectives[" + strconv.Itoa(i) + "].id"
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path),
+		"%s repeats the id of perspectives[%d]: %q", path, first, id)
 }
 
 const maxID = 128

@@ -2,6 +2,8 @@ package perspective_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,6 +40,8 @@ func TestParseNamesTheFirstViolation(t *testing.T) {
 		{"blank title", document(`{"id":"a","prompt_contract":{"max_words":1,"max_sources":1,"must_include_sections":["x"," "]}}`), perspective.Contracts, "$.perspectives[0].prompt_contract.must_include_sections[1]"},
 		{"second entry", document(`{"id":"a",` + contract + `},{"id":"b","title":3,` + contract + `}`), perspective.Contracts, "$.perspectives[1].title"},
 		{"repeated id", document(`{"id":"a",` + contract + `},{"id":"a",` + contract + `}`), perspective.Contracts, "$.perspectives[1].id"},
+		{"fields in the order of the table", document(`{"id":"a","track":3,"agent_type":3,` + contract + `}`), perspective.Contracts, "$.perspectives[0].agent_type"},
+		{"the contract in the order of the table", document(`{"id":"a","prompt_contract":{"tool_budget":3,"must_include_sections":3,"max_sources":1,"max_words":1}}`), perspective.Contracts, "$.perspectives[0].prompt_contract.must_include_sections"},
 		{"unknown fields are allowed", document(`{"id":"a","colour":1,` + contract + `}`), perspective.Contracts, ""},
 		{"unused track may be unknown", document(`{"id":"a","track":"scenic",` + contract + `}`), perspective.Contracts, ""},
 	} {
@@ -62,6 +66,25 @@ func TestSyntaxErrorsWinOverViolations(t *testing.T) {
 	_, err := perspective.Parse([]byte(`{"schema_version":"perspectives.v1","perspectives":[{"id":3}`), perspective.Contracts)
 	if _, ok := err.(*codec.SyntaxError); !ok {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestReadTellsThePositionHoweverLongThePath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 200))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "p.json")
+	if err := os.WriteFile(path, []byte("{\n]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := perspective.Read(t.Context(), "perspectives_path", path, perspective.Contracts)
+	e := tidegate.AsError(err)
+	if e == nil || e.Code != tidegate.InvalidJSON || !strings.HasPrefix(e.Message, "p.json is not JSON: line 2, column 1: ") {
+		t.Errorf("got %v", err)
+	}
+	if named, _ := e.Details.Get("perspectives_path"); named != path {
+		t.Errorf("details name %v", named)
 	}
 }
 

@@ -8,8 +8,8 @@ func Shape() codec.Shape {
 	contract := codec.Table(
 		codec.Field{Name: "max_words", Shape: codec.NumberFrom(0), About: "most words an output may have; every token between white space counts"},
 		codec.Field{Name: "max_sources", Shape: codec.NumberFrom(0), About: "most lines the Sources section may have"},
-		codec.Field{Name: "tool_budget", Shape: codec.MapOf(codec.NumberFrom(0)), About: "most calls of each tool"},
 		codec.Field{Name: "must_include_sections", Shape: codec.List(codec.NotBlank(), 0), About: "titles that must occur as top-level headings"},
+		codec.Field{Name: "tool_budget", Shape: codec.MapOf(codec.NumberFrom(0)), About: "most calls of each tool"},
 	)
 	return codec.Table(
 		codec.Field{Name: "schema_version", Shape: codec.Version("perspectives.v1")},
@@ -18,8 +18,8 @@ func Shape() codec.Shape {
 		codec.Field{Name: "perspectives", Shape: codec.List(codec.Table(
 			codec.Field{Name: "id", Shape: id, About: "becomes the name of the output file"},
 			codec.Field{Name: "title", Shape: codec.NotBlank()},
-			codec.Field{Name: "track", Shape: codec.OneOf("standard", "independent", "contrarian")},
 			codec.Field{Name: "agent_type", Shape: codec.NotBlank()},
+			codec.Field{Name: "track", Shape: codec.OneOf("standard", "independent", "contrarian")},
 			codec.Field{Name: "prompt_contract", Shape: contract, About: "what an output must meet"},
 			codec.Field{Name: "expected_platforms", Shape: codec.List(codec.Text(), 0), Optional: true},
 			codec.Field{Name: "platform_requirements", Optional: true, Shape: codec.List(codec.Table(
