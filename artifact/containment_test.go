@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
 )
 
 // use calls everything that takes a name in a folder.
@@ -199,7 +200,7 @@ func TestLinkSwappedInDuringWrites(t *testing.T) {
 }
 
 // A second name of a file outside is no way to write there: files are replaced,
-// never written into.
+// never written into, and a log that has one is copied before it is added to.
 func TestHardLinksAreNotWrittenThrough(t *testing.T) {
 	above := t.TempDir()
 	put(t, above, map[string]string{"outside": "secret\n", "folder/a": "a\n"})
@@ -230,7 +231,14 @@ func TestHardLinksAreNotWrittenThrough(t *testing.T) {
 	if err := f.Write("a", []byte("newer\n")); err != nil {
 		t.Error(err)
 	}
-	want := map[string]string{"outside": "secret\n", "folder": "folder", "folder/a": "newer\n", "folder/b": "b\n", "folder/.tidegate.lock": ""}
+	plant("log")
+	tx = l.Begin()
+	tx.Log("log", map[string]int{"n": 1})
+	if err := tx.Commit(); err != nil || tx.LogError() != nil {
+		t.Error(err, tx.LogError())
+	}
+	want := map[string]string{"outside": "secret\n", "folder": "folder", "folder/a": "newer\n", "folder/b": "b\n", "folder/.tidegate.lock": "",
+		"folder/log": "secret\n" + `{"n":1,"prev":"` + codec.DigestBytes([]byte("secret")) + `"}` + "\n"}
 	if diff := cmp.Diff(want, tree(t, above)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}

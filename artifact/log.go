@@ -61,7 +61,7 @@ func appendLines(root *os.Root, a appendix) error {
 	if err != nil {
 		return err
 	}
-	f, err := openRegular(root, a.name, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	f, err := openLog(root, a.name)
 	if err != nil {
 		return err
 	}
