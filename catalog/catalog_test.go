@@ -74,6 +74,9 @@ func TestEveryToolIsFitForModelsAndClients(t *testing.T) {
 					t.Errorf("the command %q is taken", c.Path)
 				}
 				commands[c.Path] = true
+				if c.Short == "" || strings.HasSuffix(c.Short, ".") || len(c.Short) > 100 {
+					t.Errorf("%q stands in lists of commands as %q", c.Path, c.Short)
+				}
 				if !strings.Contains(c.Example, "tidegate "+c.Path) {
 					t.Errorf("the help of %q shows no example of it", c.Path)
 				}

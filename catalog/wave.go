@@ -45,7 +45,11 @@ func waveTools(*Env) []*tool.Tool {
 			Effect:     tool.Reads,
 			Idempotent: true,
 			Command: &tool.Command{
-				Path: "wave validate",
+				Path:  "wave validate",
+				Short: "Judge one output by its contract",
+				Long: `Judge one output by the contract of its perspective: required sections, words,
+and the form and number of its sources. An output that does not meet it is
+refused with the first rule that it breaks, and exit status 1.`,
 				Operands: []tool.Operand{
 					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
 					{Name: "ID", Field: "perspective_id", About: "the perspective that the output was written for"},
@@ -64,7 +68,12 @@ func waveTools(*Env) []*tool.Tool {
 			Effect:     tool.WritesOnRequest,
 			Idempotent: true,
 			Command: &tool.Command{
-				Path: "wave review",
+				Path:  "wave review",
+				Short: "Judge all outputs of a wave",
+				Long: `Judge the outputs of a wave, one <perspective id>.md for each perspective, by
+their contracts. The table shows words and sources against their caps and every
+rule that an output breaks with its place; below it stands what to change. The
+exit status is 1 when an output fails.`,
 				Operands: []tool.Operand{
 					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
 					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective"},
@@ -89,7 +98,11 @@ func waveTools(*Env) []*tool.Tool {
 			Effect:     tool.Reads,
 			Idempotent: true,
 			Command: &tool.Command{
-				Path: "wave retry-prompt",
+				Path:  "wave retry-prompt",
+				Short: "Write the prompts by which agents mend the outputs that failed",
+				Long: `Judge the outputs of a wave as ` + "`tidegate wave review`" + ` does, and print for each
+one that fails a prompt to send to its agent. A prompt names every fault with its
+numbers and lines, and every rule by which the next attempt will be judged.`,
 				Operands: []tool.Operand{
 					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
 					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective"},
@@ -112,7 +125,8 @@ func waveTools(*Env) []*tool.Tool {
 			Effect:     tool.Reads,
 			Idempotent: true,
 			Command: &tool.Command{
-				Path: "perspectives check",
+				Path:  "perspectives check",
+				Short: "Find contracts that no output can meet",
 				Operands: []tool.Operand{
 					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json"},
 				},
