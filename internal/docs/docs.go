@@ -5,6 +5,7 @@ package docs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -75,20 +76,21 @@ func fields(b *strings.Builder, schema *codec.Value) {
 }
 
 func typeOf(schema *codec.Value) string {
-	kind := schema.Get("type")
+	kind := schema.Get("type").Str()
 	switch {
-	case kind.Kind() == codec.Array:
+	case schema.Get("anyOf") != nil:
 		var words []string
-		for _, k := range kind.Elems() {
-			words = append(words, k.Str())
+		for _, branch := range schema.Get("anyOf").Elems() {
+			words = append(words, typeOf(branch))
 		}
+		slices.Reverse(words) // a schema names null first, a reader wants it last
 		return strings.Join(words, " or ")
-	case kind.Str() == "array" && schema.Get("items").Get("type").Str() != "":
-		return "array of " + schema.Get("items").Get("type").Str()
-	case kind.Str() == "":
+	case kind == "array" && schema.Get("items").Get("type") != nil:
+		return "array of " + typeOf(schema.Get("items"))
+	case kind == "":
 		return "any"
 	}
-	return kind.Str()
+	return kind
 }
 
 // cell is the description with what the schema limits, fit for a table.

@@ -11,12 +11,13 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/docs"
+	"github.com/tidegate/tidegate/tool"
 )
 
 var update = flag.Bool("update", false, "write the documents anew")
 
 func TestGeneratedDocuments(t *testing.T) {
-	tools := catalog.Tools(&catalog.Env{})
+	tools := tool.ForAgents(catalog.Tools(&catalog.Env{}))
 	for name, want := range map[string]string{
 		"docs/tools.md":  docs.Tools(tools),
 		"docs/errors.md": docs.Errors(cli.Status),
