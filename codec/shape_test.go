@@ -28,6 +28,7 @@ func TestCheckNamesTheFirstViolation(t *testing.T) {
 		{"table order, not document order", `{"crew":3,"name":"","schema_version":"boat.v1"}`, "$.name", "must not be blank"},
 		{"later version", `{"schema_version":"boat.v2"}`, "$.schema_version", "later version"},
 		{"other schema", `{"schema_version":"car.v2"}`, "$.schema_version", `must be "boat.v1"`},
+		{"the same version spelt otherwise", `{"schema_version":"boat.v01"}`, "$.schema_version", `must be "boat.v1"`},
 		{"enumeration", `{"schema_version":"boat.v1","name":"x","rig":"raft","crew":[]}`, "$.rig", "one of sloop, ketch"},
 		{"too few", `{"schema_version":"boat.v1","name":"x","crew":[]}`, "$.crew", "1 or more entries"},
 		{"element", `{"schema_version":"boat.v1","name":"x","crew":[{"age":20},{"age":15}]}`, "$.crew[1].age", "at least 16"},
