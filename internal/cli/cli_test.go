@@ -287,3 +287,27 @@ func TestAReportThatFailedEndsACommandWithStatusOne(t *testing.T) {
 		}
 	}
 }
+
+func TestMisspeltWordsAreAnsweredWithWhatWasMeant(t *testing.T) {
+	for _, test := range []struct{ line, want string }{
+		{"boat wiegh ./jolly", `unknown command "wiegh" for "tidegate boat"; did you mean weigh?`},
+		{"boat xyzzy", "`tidegate boat --help` lists them"},
+		{"baot weigh", `unknown command "baot" for "tidegate"; did you mean boat?`},
+		{"boat weigh ./jolly --fromat json", "unknown flag: --fromat; did you mean --format?"},
+		{"boat weigh ./jolly --limit", "flag needs an argument: --limit"},
+	} {
+		var errs bytes.Buffer
+		program := cli.Program{Tools: []*tool.Tool{weigh()}, Stdout: new(bytes.Buffer), Stderr: &errs, Dir: t.TempDir()}
+		if status := program.Run(t.Context(), strings.Fields(test.line)); status != 2 || !strings.Contains(errs.String(), test.want) {
+			t.Errorf("%s: status %d: %s", test.line, status, errs.String())
+		}
+	}
+}
+
+func TestAnAbsentValueIsNotShown(t *testing.T) {
+	var errs bytes.Buffer
+	program := cli.Program{Tools: []*tool.Tool{weigh()}, Stdout: new(bytes.Buffer), Stderr: &errs, Dir: t.TempDir()}
+	if status := program.Run(t.Context(), []string{"boat", "weigh"}); status != 2 || strings.Contains(errs.String(), "null") || !strings.Contains(errs.String(), "BOAT is missing") {
+		t.Errorf("status %d: %s", status, errs.String())
+	}
+}

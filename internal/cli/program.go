@@ -126,7 +126,7 @@ judgement is deterministic and offline: no model is asked, nothing is fetched.`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
-		Args:              cobra.NoArgs,
+		Args:              noSuchCommand,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return p.setLevel(level)
 		},
@@ -137,6 +137,7 @@ judgement is deterministic and offline: no model is asked, nothing is fetched.`,
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
+	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpTemplate(helpTemplate)
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "Show the help of a command", RunE: func(cmd *cobra.Command, args []string) error {
 		target, _, err := root.Find(args)
@@ -190,7 +191,7 @@ func add(root *cobra.Command, path string, cmd *cobra.Command) {
 	for _, word := range words[:len(words)-1] {
 		i := slices.IndexFunc(parent.Commands(), func(c *cobra.Command) bool { return c.Name() == word })
 		if i < 0 {
-			group := &cobra.Command{Use: word, Short: groups[word], Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+			group := &cobra.Command{Use: word, Short: groups[word], Args: noSuchCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 			parent.AddCommand(group)
 			parent = group
 			continue

@@ -83,11 +83,12 @@ func (p *Program) printError(err error) {
 }
 
 // showDetail prints what the message does not say yet: scalars as they are,
-// lists item by item. What is nested deeper is for programs, which read it as JSON.
+// lists item by item. What is nested deeper, and what is said to be absent, is
+// for programs, which read it as JSON.
 func showDetail(out *bytes.Buffer, message string, d tidegate.Detail) {
 	v := codec.Of(d.Value)
 	switch v.Kind() {
-	case codec.Object:
+	case codec.Object, codec.Null:
 	case codec.Array:
 		fmt.Fprintf(out, "  %s:\n", report.Visible(d.Key))
 		for _, item := range v.Elems() {
