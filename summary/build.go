@@ -112,7 +112,7 @@ func (p *plan) writeSummaries(ctx context.Context, u *run.Update) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := u.Write(p.summaryName(s.id), s.data); err != nil {
+		if err := u.Write(s.entry.SummaryMD, s.data); err != nil {
 			return err
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/perspective"
 )
 
 // readFixtures reads and checks the summaries that are given as files.
@@ -25,7 +25,7 @@ func (p *plan) readFixtures(ctx context.Context) error {
 	err = inParallel(ctx, len(p.perspectives), p.req.Progress, func() func(int) error {
 		claims := newClaimFinder(p.pool)
 		return func(i int) error {
-			s, err := p.readFixture(ctx, claims, p.perspectives[i])
+			s, err := p.readFixture(ctx, claims, i)
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,8 @@ func (p *plan) readFixtures(ctx context.Context) error {
 	return p.sum()
 }
 
-func (p *plan) readFixture(ctx context.Context, claims *claimFinder, of perspective.Perspective) (made, error) {
+func (p *plan) readFixture(ctx context.Context, claims *claimFinder, i int) (made, error) {
+	of := p.perspectives[i]
 	path := filepath.Join(p.req.FixtureSummariesDir, of.ID+".md")
 	file, err := artifact.OpenFile(ctx, "fixture_file", path)
 	if err != nil {
@@ -52,7 +53,7 @@ func (p *plan) readFixture(ctx context.Context, claims *claimFinder, of perspect
 	limit := p.limits.summaryBytes()
 	data, err := readUpTo(file, limit)
 	if err == nil && len(data) <= limit {
-		return p.check(claims, of, data)
+		return p.check(claims, i, data)
 	}
 	if err == nil {
 		h := newHygiene(p.pool)
@@ -93,9 +94,11 @@ func readUpTo(file *os.File, limit int) ([]byte, error) {
 	return data, nil
 }
 
-// check holds a summary to its rules: no raw URL, no unknown citation, not too
-// large.
-func (p *plan) check(claims *claimFinder, of perspective.Perspective, data []byte) (made, error) {
+// check holds the summary of the i-th perspective to its rules: no raw URL, no
+// unknown citation, not too large; and what the pack will say about it to the
+// schema of the pack.
+func (p *plan) check(claims *claimFinder, i int, data []byte) (made, error) {
+	of := p.perspectives[i]
 	h := newHygiene(p.pool)
 	h.whole(data)
 	if err := h.fault(of.ID); err != nil {
@@ -104,11 +107,13 @@ func (p *plan) check(claims *claimFinder, of perspective.Perspective, data []byt
 	if len(data) > p.limits.summaryBytes() {
 		return made{}, summaryTooLarge(of.ID)
 	}
-	s := made{id: of.ID, source: of.SourceArtifact, data: data, size: len(data), digest: codec.DigestBytes(data), cited: len(h.cited)}
+	s := made{data: data, size: len(data), cited: len(h.cited), entry: Summary{
+		PerspectiveID: of.ID, SourceArtifact: of.SourceArtifact, SummaryMD: p.summaryName(of.ID), SummaryDigest: codec.DigestBytes(data),
+	}}
 	if s.cited > 0 {
-		s.claims, s.claimCount = claims.find(data)
+		s.entry.KeyClaims, s.claimCount = claims.find(data)
 	}
-	return s, nil
+	return s, s.entry.check("$.summaries[" + strconv.Itoa(i) + "]")
 }
 
 // about gives an error the details that name the perspective and its file.

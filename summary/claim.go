@@ -28,11 +28,13 @@ type Claim struct {
 type claimFinder struct {
 	pool    *Pool
 	scanner markdown.Scanner
-	seen    map[string]bool // the cids of the present claim
+	plain   []byte
+	seen    map[idRef]bool   // the cids of the present claim
+	cids    map[idRef]string // those of all claims so far, one string for each
 }
 
 func newClaimFinder(pool *Pool) *claimFinder {
-	return &claimFinder{pool: pool, seen: map[string]bool{}}
+	return &claimFinder{pool: pool, seen: map[idRef]bool{}, cids: map[idRef]string{}}
 }
 
 // find lists the first claims of a summary in document order, and says how many
@@ -54,26 +56,43 @@ func (f *claimFinder) find(text []byte) (claims []Claim, total int) {
 }
 
 func (f *claimFinder) claim(text []byte) (Claim, bool) {
+	found, ok := nextCitation(text, 0)
+	if !ok {
+		return Claim{}, false
+	}
 	c := Claim{Confidence: confidenceValid}
 	clear(f.seen)
-	var plain []byte
+	f.plain = f.plain[:0]
 	at := 0
-	for {
-		found, ok := nextCitation(text, at)
-		if !ok {
-			break
-		}
-		plain = bytes.TrimRightFunc(append(plain, text[at:found.start]...), unicode.IsSpace)
-		if cid := string(found.cid(text)); !f.seen[cid] {
-			f.seen[cid] = true
-			c.CIDs = append(c.CIDs, cid)
-			if f.pool.paywalled(found.cid(text)) {
-				c.Confidence = confidencePaywalled
-			}
-		}
+	for ; ok; found, ok = nextCitation(text, at) {
+		f.plain = bytes.TrimRightFunc(append(f.plain, text[at:found.start]...), unicode.IsSpace)
 		at = found.end
+		ref := f.pool.ids.find(found.cid(text))
+		if f.seen[ref] {
+			continue
+		}
+		f.seen[ref] = true
+		c.CIDs = append(c.CIDs, f.cid(ref))
+		if f.pool.ids.status(ref) == statusPaywalled {
+			c.Confidence = confidencePaywalled
+		}
 	}
-	plain = bytes.TrimSpace(append(plain, text[at:]...))
-	c.Text = tidegate.Cut(string(bytes.ReplaceAll(plain, []byte("\n"), []byte(" "))))
-	return c, len(c.CIDs) > 0 && c.Text != ""
+	f.plain = append(f.plain, text[at:]...)
+	for i, b := range f.plain {
+		if b == '\n' {
+			f.plain[i] = ' '
+		}
+	}
+	c.Text = tidegate.Cut(string(bytes.TrimSpace(f.plain)))
+	return c, c.Text != ""
+}
+
+// cid is the text of an id that the pool has.
+func (f *claimFinder) cid(ref idRef) string {
+	cid, known := f.cids[ref]
+	if !known {
+		cid = string(f.pool.ids.text(ref))
+		f.cids[ref] = cid
+	}
+	return cid
 }

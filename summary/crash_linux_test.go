@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -172,7 +171,7 @@ func checkAfterKill(t *testing.T, r *testRun, said string, old, fresh map[string
 	if !maps.Equal(after, old) && !maps.Equal(after, fresh) {
 		t.Errorf("neither undone nor finished (-old +now):\n%s\n(-new +now):\n%s", cmp.Diff(old, after), cmp.Diff(fresh, after))
 	}
-	lines := slices.Collect(strings.Lines(r.read("logs/audit.jsonl")))
+	lines := r.auditLines()
 	if finished := maps.Equal(after, fresh); len(lines) != 1 && !finished || len(lines) != 2 && finished {
 		t.Errorf("finished: %v, the log has %d lines", finished, len(lines))
 	}

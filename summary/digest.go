@@ -38,7 +38,7 @@ func (in inputs) digest() string {
 		`,"perspectives_digest":`, quoted(in.perspectivesDigest), `,"schema":`, quoted(inputsSchema), `,"summaries":`)
 	summaries := codec.NewObject()
 	for _, s := range in.summaries {
-		summaries.Set(s.id, codec.Of(s.digest))
+		summaries.Set(s.entry.PerspectiveID, codec.Of(s.entry.SummaryDigest))
 	}
 	canonical, err := codec.Canonical(summaries)
 	if err != nil {

@@ -70,7 +70,7 @@ func (p *plan) compose(ctx context.Context, drafts []*draft, limit int) error {
 			if len(data) == 0 {
 				return summaryTooLarge(p.perspectives[i].ID)
 			}
-			p.made[i], err = p.check(claims, p.perspectives[i], data)
+			p.made[i], err = p.check(claims, i, data)
 			p.made[i].left = left
 			return err
 		}

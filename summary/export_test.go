@@ -40,7 +40,7 @@ func (p *Pool) CIDs() []string {
 	cids := []string{}
 	for _, ref := range p.ids.sorted() {
 		cid := string(p.ids.text(ref))
-		if p.paywalled([]byte(cid)) {
+		if p.ids.status(ref) == statusPaywalled {
 			cid += "*"
 		}
 		cids = append(cids, cid)
@@ -96,5 +96,5 @@ func (p *Pool) Generate(output []byte, limit, held int) (string, LeftOut) {
 	return string(text), left
 }
 
-// CheckPack is checkPack.
-func CheckPack(data []byte) error { return checkPack(data) }
+// Check is check.
+func (s Summary) Check(path string) error { return s.check(path) }

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/tidegate/tidegate"
@@ -18,10 +19,10 @@ type hygiene struct {
 	unknown     []byte // the first cid that is not in the pool
 	unknownLine int    // 0 when there is none
 
-	cited map[string]bool
+	cited map[idRef]bool
 }
 
-func newHygiene(pool *Pool) *hygiene { return &hygiene{pool: pool, line: 1, cited: map[string]bool{}} }
+func newHygiene(pool *Pool) *hygiene { return &hygiene{pool: pool, line: 1, cited: map[idRef]bool{}} }
 
 // whole looks at a text that is in memory.
 func (h *hygiene) whole(text []byte) { h.window(text, len(text)) }
@@ -40,11 +41,10 @@ func (h *hygiene) window(text []byte, limit int) {
 		if !ok || found.start >= limit {
 			return
 		}
-		cid := found.cid(text)
-		if h.pool.has(cid) {
-			h.cited[string(cid)] = true
+		if ref := h.pool.ids.find(found.cid(text)); ref != 0 {
+			h.cited[ref] = true
 		} else if h.unknownLine == 0 {
-			h.unknown = append([]byte{}, cid...)
+			h.unknown = bytes.Clone(found.cid(text))
 			h.unknownLine = h.lineOf(text, found)
 		}
 		at = found.end

@@ -136,6 +136,22 @@ func (r *testRun) pack() *codec.Value {
 	return doc
 }
 
+// auditLines are the lines of builds in the run's log.
+func (r *testRun) auditLines() []*codec.Value {
+	r.t.Helper()
+	var found []*codec.Value
+	for text := range strings.Lines(r.read("logs/audit.jsonl")) {
+		line, err := codec.Parse([]byte(text))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if line.Get("kind").Str() == "summary_pack_build" {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
 // refused demands an error, as "CODE details" and the beginning of its message.
 func refused(t testing.TB, err error, want, message string) {
 	t.Helper()

@@ -3,7 +3,9 @@ package summary
 import (
 	"path"
 	"strconv"
+	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 )
 
@@ -27,42 +29,65 @@ type Summary struct {
 	KeyClaims      []Claim `json:"key_claims"`
 }
 
-// pack is the document for what a plan has made. It returns
-// SCHEMA_VALIDATION_FAILED when it would not be a summary_pack.v1.
+// pack is the document for what a plan has made, whose entries have been checked.
+// It returns SCHEMA_VALIDATION_FAILED when it would not be a summary_pack.v1.
 func (p *plan) pack(runID, now string) ([]byte, error) {
 	doc := Pack{
 		SchemaVersion: PackVersion, RunID: runID, GeneratedAt: now, InputsDigest: p.digest, Limits: p.limits,
 		TotalEstimatedTokens: (p.total + 3) / 4,
 	}
 	for _, s := range p.made {
-		doc.Summaries = append(doc.Summaries, Summary{
-			PerspectiveID: s.id, SourceArtifact: s.source, SummaryMD: p.summaryName(s.id), SummaryDigest: s.digest, KeyClaims: s.claims,
-		})
+		doc.Summaries = append(doc.Summaries, s.entry)
 	}
-	data, err := codec.MarshalFile(doc)
-	if err != nil {
+	head := doc
+	head.Summaries = doc.Summaries[:1]
+	if err := PackShape().Check(codec.Of(head)); err != nil {
 		return nil, err
 	}
-	return data, checkPack(data)
+	return codec.MarshalFile(doc)
 }
 
-// checkPack returns SCHEMA_VALIDATION_FAILED unless data is a summary_pack.v1. It
-// looks at one summary after the other, because there may be thousands.
-func checkPack(data []byte) error {
-	shape := PackShape()
-	entry := shape.Elem("summaries")
-	var last *codec.Value
-	top, err := codec.ParseEach(data, "summaries", func(i int, elem *codec.Value) error {
-		last = elem
-		return entry.CheckAt("$.summaries["+strconv.Itoa(i)+"]", elem)
-	})
-	if err != nil {
-		return err
+// check holds an entry to the rules of [PackShape] that its types leave open. A
+// test holds the two together: to print and parse thousands of entries only to
+// check them would take longer than to write them.
+func (s Summary) check(path string) error {
+	for _, field := range []struct{ name, text string }{
+		{"perspective_id", s.PerspectiveID}, {"source_artifact", s.SourceArtifact}, {"summary_md", s.SummaryMD}, {"summary_digest", s.SummaryDigest},
+	} {
+		if strings.TrimSpace(field.text) == "" {
+			return violation("must not be blank", path, ".", field.name)
+		}
 	}
-	if last != nil { // the list that the shape looks at is not empty
-		top.Get("summaries").Append(last)
+	for i, c := range s.KeyClaims {
+		if fault, at := c.fault(); fault != "" {
+			return violation(fault, path, ".key_claims[", strconv.Itoa(i), "].", at)
+		}
 	}
-	return shape.Check(top)
+	return nil
+}
+
+// fault is what is wrong with a claim, and with which field of it.
+func (c Claim) fault() (fault, at string) {
+	if strings.TrimSpace(c.Text) == "" {
+		return "must not be blank", "claim"
+	}
+	if len(c.CIDs) == 0 {
+		return "must have at least 1 entries", "citation_cids"
+	}
+	for i, cid := range c.CIDs {
+		if strings.TrimSpace(cid) == "" {
+			return "must not be blank", "citation_cids[" + strconv.Itoa(i) + "]"
+		}
+	}
+	if c.Confidence < 0 {
+		return "must be an integer of at least 0", "confidence"
+	}
+	return "", ""
+}
+
+func violation(fault string, path ...string) error {
+	at := strings.Join(path, "")
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", at), "%s %s", at, fault)
 }
 
 // summaryName is the name of a summary in the run's folder.

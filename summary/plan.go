@@ -33,11 +33,9 @@ type plan struct {
 
 // made is one summary that has passed its checks.
 type made struct {
-	id, source string
+	entry      Summary
 	data       []byte
 	size       int
-	digest     string // of data
-	claims     []Claim
 	claimCount int // all that there are
 	cited      int // different citations
 	left       LeftOut

@@ -93,12 +93,6 @@ func (p *Pool) line(path string, number int, members []codec.LineMember) error {
 // has reports whether an id may be cited.
 func (p *Pool) has(cid []byte) bool { return p.ids.find(cid) != 0 }
 
-// paywalled reports whether no record says that a cited id is valid.
-func (p *Pool) paywalled(cid []byte) bool {
-	ref := p.ids.find(cid)
-	return ref != 0 && p.ids.status(ref) == statusPaywalled
-}
-
 // citable reports whether an id can stand between [@ and ] in a summary: it
 // must end where the citation ends, and bring no raw URL with it.
 func citable(cid []byte) bool {

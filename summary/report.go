@@ -28,8 +28,8 @@ func (r Result) Report() report.Report {
 	})
 	table := report.NewTable("Perspective", ">Bytes", ">Cap", ">Citations", ">Claims")
 	for _, s := range p.made {
-		table.Row(report.None, s.id, s.size, p.limits.summaryBytes(), s.cited, s.claimCount)
-		out.AddCase(report.Case{Name: s.id, File: p.run.Path(p.summaryName(s.id)), Status: report.Pass})
+		table.Row(report.None, s.entry.PerspectiveID, s.size, p.limits.summaryBytes(), s.cited, s.claimCount)
+		out.AddCase(report.Case{Name: s.entry.PerspectiveID, File: p.run.Path(s.entry.SummaryMD), Status: report.Pass})
 	}
 	out.Add(table)
 	if p.req.Mode == Generate {
@@ -56,7 +56,7 @@ func (p *plan) leftOut() []report.Block {
 			{s.left.Sources, "sources", "did not fit the cap"},
 		} {
 			if row.n > 0 {
-				table.Row(report.None, s.id, row.n, row.what, row.why)
+				table.Row(report.None, s.entry.PerspectiveID, row.n, row.what, row.why)
 			}
 		}
 	}
