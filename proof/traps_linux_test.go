@@ -1,0 +1,250 @@
+package proof_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/tool"
+	"golang.org/x/sys/unix"
+)
+
+// trap is a change of the root by somebody who may write there, and wants the
+// tools to read or write something outside for them.
+type trap struct {
+	name string
+	set  func(t *testing.T, w *world)
+	// chosen marks a trap that, without roots, is the right of its author: a
+	// path may lead to the run by a link, and a manifest may say that its run
+	// lies elsewhere.
+	chosen bool
+}
+
+// linked replaces a file or folder of the root by a link to its twin outside.
+func linked(name string) trap {
+	return trap{name: name + " is a link", set: func(t *testing.T, w *world) {
+		t.Helper()
+		path, twin := filepath.Join(w.work, name), filepath.Join(w.secret, name)
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(twin, path); err != nil {
+			t.Fatal(err)
+		}
+	}}
+}
+
+// hardLinked replaces a file of the root by the very file outside. What it says
+// is then in the root, and may be told; it must not be written through.
+func hardLinked(name string) trap {
+	return trap{name: name + " is a hard link", set: func(t *testing.T, w *world) {
+		t.Helper()
+		path, twin := filepath.Join(w.work, name), filepath.Join(w.secret, "hard-"+filepath.Base(name))
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(twin, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Link(twin, path); err != nil {
+			t.Fatal(err)
+		}
+		w.before = w.outside(t)
+	}}
+}
+
+// said replaces a text in a file of the root.
+func said(name, file, old, text string) trap {
+	return trap{name: name, set: func(t *testing.T, w *world) {
+		t.Helper()
+		path := filepath.Join(w.work, file)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is := strings.ReplaceAll(string(data), w.fill(old), strings.ReplaceAll(text, "$OTHER", w.secret))
+		if is == string(data) {
+			t.Fatalf("%s does not say %s:\n%s", file, w.fill(old), data)
+		}
+		if err := os.WriteFile(path, []byte(is), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}}
+}
+
+func traps() []trap {
+	const run, change = "runs/tides/", "agentd/changes/c1/"
+	var list []trap
+	for _, name := range []string{
+		"runs", "runs/tides", "runs/runs-ledger.jsonl", "runs/.tidegate.lock",
+		run + "manifest.json", run + "gates.json", run + "perspectives.json", run + "pivot.json", run + "wave-review.json",
+		run + "wave-1", run + "wave-1/moon.md", run + "wave-1/wave1-plan.json",
+		run + "summaries", run + "summaries/moon.md", run + "summaries/summary-pack.json",
+		run + "logs", run + "logs/audit.jsonl", run + "operator", run + "operator/scope.json", run + "run-config", run + "run-config/policy.json",
+		run + ".tidegate.lock", run + ".tidegate-tx", run + ".lock", run + "retry", run + "citations",
+		"summaries-in", "summaries-in/moon.md", "citations-in.jsonl",
+		"agentd", "agentd/changes", "agentd/changes/c1",
+		change + "REVIEW.md", change + "STATE.yaml", change + "reviews", change + "reviews/0001.md", change + ".tidegate.lock", change + ".tidegate-tx",
+	} {
+		trap := linked(name)
+		trap.chosen = slices.Contains([]string{"runs", "runs/tides", run + "manifest.json"}, name)
+		list = append(list, trap)
+	}
+	for _, name := range []string{
+		run + "manifest.json", run + "gates.json", run + "perspectives.json", run + "pivot.json", run + "wave-review.json", run + "wave-1/moon.md",
+		run + "wave-1/wave1-plan.json", run + "summaries/moon.md", run + "summaries/summary-pack.json", run + "logs/audit.jsonl",
+		change + "REVIEW.md", change + "STATE.yaml", change + "reviews/0001.md",
+	} {
+		list = append(list, hardLinked(name))
+	}
+	root := said("the manifest's root lies elsewhere", run+"manifest.json", `"root": "$WORK/runs/tides"`, `"root": "$OTHER/runs/tides"`)
+	root.chosen = true
+	list = append(list, root)
+	for _, key := range []string{
+		"wave1_dir:wave-1", "summaries_dir:summaries", "logs_dir:logs", "gates_file:gates.json", "perspectives_file:perspectives.json",
+		"citations_file:citations/citations.jsonl", "summary_pack_file:summaries/summary-pack.json", "pivot_file:pivot.json",
+	} {
+		key, name, _ := strings.Cut(key, ":")
+		for _, to := range []string{"$OTHER/runs/tides/" + name, "../../../other/runs/tides/" + name, "../../out/runs/tides/" + name} {
+			list = append(list, said("the manifest's "+key+" is "+to, run+"manifest.json", `"`+key+`": "`+name+`"`, `"`+key+`": "`+to+`"`))
+		}
+	}
+	for _, to := range []string{"$OTHER/moon.md", "../../../other/moon.md", "../../out/moon.md", "/etc/passwd", "/dev/zero"} {
+		list = append(list,
+			said("a source artifact is "+to, run+"perspectives.json", `"id": "moon"`, `"id": "moon", "source_artifact": "`+to+`"`),
+			said("a gate judged "+to, run+"gates.json", `"wave-1/moon.md"`, `"`+to+`"`))
+	}
+	for _, id := range []string{"../../../other/moon", "$OTHER/moon", "..", "out/moon"} {
+		list = append(list, said("a perspective is called "+id, run+"perspectives.json", `"id": "moon"`, `"id": "`+id+`"`))
+	}
+	return list
+}
+
+// TestNoTrapLeadsOut sets each trap and calls every tool. With roots, nothing
+// outside is read, told or written; without, which the long form tries too,
+// links are followed for reading and never for writing.
+func TestNoTrapLeadsOut(t *testing.T) {
+	w := newWorld(t)
+	calls := 0
+	pristine := filepath.Join(w.outer, "pristine")
+	if err := os.Rename(w.work, pristine); err != nil {
+		t.Fatal(err)
+	}
+	for _, trap := range traps() {
+		for _, roots := range []bool{true, false} {
+			if !roots && (trap.chosen || !*full) {
+				continue
+			}
+			copyWorld(t, pristine, w.work)
+			w.before = w.outside(t)
+			trap.set(t, w)
+			for _, each := range w.tools() {
+				calls++
+				result := w.call(t, each, roots)
+				what := fmt.Sprintf("%s, where %s (roots: %v)", each.Name, trap.name, roots)
+				if roots {
+					w.checkTold(t, what, result.Envelope)
+				}
+				if *full {
+					w.check(t, what, nil)
+				}
+				if result.Err != nil && result.Err.Code == tidegate.Internal {
+					t.Errorf("%s: %v", what, result.Err)
+				}
+			}
+			w.check(t, "a tool, where "+trap.name, nil)
+		}
+	}
+	t.Logf("%d calls in %d traps", calls, len(traps()))
+}
+
+func (w *world) call(t *testing.T, each *tool.Tool, roots bool) tool.Result {
+	args := []byte(w.fill(baseArguments[each.Name]))
+	if roots {
+		return w.confined(t, each, args)
+	}
+	return each.Call(t.Context(), args, tool.Caller{})
+}
+
+// copyWorld makes a copy of a root. The FIFO and the links are left out.
+func copyWorld(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.RemoveAll(to); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(to, regularFiles(from)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLinkSwappedWhileToolsWrite replaces a folder of the run by a link that
+// leads out, and back, all the time, while the tools that write there are
+// called.
+func TestLinkSwappedWhileToolsWrite(t *testing.T) {
+	rounds := 4
+	if *full {
+		rounds = 1000
+	}
+	w := newWorld(t)
+	for _, folder := range []string{"runs/tides/wave-1", "runs/tides/summaries", "runs/tides/logs", "runs/tides", "agentd/changes/c1/reviews", "agentd/changes/c1"} {
+		t.Run(folder, func(t *testing.T) {
+			real, link := filepath.Join(w.work, folder), filepath.Join(w.work, "swap")
+			if err := os.Symlink(filepath.Join(w.secret, folder), link); err != nil {
+				t.Fatal(err)
+			}
+			stop := make(chan struct{})
+			var swapping sync.WaitGroup
+			swaps := 0
+			swapping.Go(func() {
+				for {
+					for range 2 {
+						if err := unix.Renameat2(unix.AT_FDCWD, real, unix.AT_FDCWD, link, unix.RENAME_EXCHANGE); err != nil {
+							t.Errorf("swapping: %v", err)
+							return
+						}
+						swaps++
+					}
+					select {
+					case <-stop:
+						return
+					default:
+					}
+				}
+			})
+			refused := map[tidegate.Code]int{}
+			calls := 0
+			for range rounds {
+				for _, each := range w.tools() {
+					if each.Effect == tool.Reads && each.Set != "review" {
+						continue
+					}
+					calls++
+					result := w.call(t, each, true)
+					if strings.Contains(string(result.Envelope), marker) {
+						t.Errorf("%s tells what lies outside:\n%s", each.Name, result.Envelope)
+					}
+					if result.Err != nil {
+						refused[result.Err.Code]++
+					}
+				}
+			}
+			close(stop)
+			swapping.Wait()
+			w.check(t, "swapping "+folder, nil)
+			if err := os.Remove(link); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d calls, %d swaps, refused: %v", calls, swaps, slices.Sorted(maps.Keys(refused)))
+		})
+	}
+}

@@ -1,0 +1,242 @@
+package proof_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tidegate/tidegate/catalog"
+)
+
+// marker stands in every file outside the roots. Whoever reads one of them and
+// tells of it gives it away.
+const marker = "s3cretm4rker"
+
+// world is a folder that callers may touch, and beside it one that they may not.
+type world struct {
+	outer  string
+	work   string // the root: a run, a change, and links that lead out
+	secret string // outside: the same files with the marker in them
+	before map[string]string
+}
+
+// newWorld makes a world with a run that has everything and a change with
+// reviews.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	work := shortFolder(t)
+	w := &world{outer: filepath.Dir(work), work: work, secret: filepath.Join(filepath.Dir(work), "other")}
+	state(t, work)
+	for _, c := range []command{
+		initRun, perspectives, advance, ingest, reviewWave,
+		{"deep_research_wave1_plan", `{` + manifestArg + `,"reason":"r"}`},
+		gateB,
+		{"deep_research_pivot_decide", baseArguments["deep_research_pivot_decide"]},
+		{"deep_research_summary_pack_build", baseArguments["deep_research_summary_pack_build"]},
+		startChange, firstReview,
+	} {
+		w.must(t, c)
+	}
+	w.plantSecrets(t)
+	w.plantLinks(t)
+	w.before = w.outside(t)
+	return w
+}
+
+func (w *world) must(t *testing.T, c command) {
+	t.Helper()
+	out := call(t, w.work, nil, "", "", c.tool, []byte(w.fill(c.args)))
+	if !strings.Contains(string(out), `"ok": true`) {
+		t.Fatalf("preparing %s: %s", c.tool, out)
+	}
+}
+
+func (w *world) fill(args string) string { return strings.ReplaceAll(args, "$WORK", w.work) }
+
+// plantSecrets copies the root beside itself, with the marker in all that can be
+// told of it: ids, titles, texts and lines that do not parse.
+func (w *world) plantSecrets(t *testing.T) {
+	t.Helper()
+	err := filepath.WalkDir(w.work, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		target := w.secret + strings.TrimPrefix(path, w.work)
+		if entry.IsDir() {
+			return os.MkdirAll(target, 0o700)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text := strings.ReplaceAll(string(data), w.work, w.secret)
+		for _, word := range []string{"Why do tides turn?", "The moon", "How much the sun adds", "One.", "implementing", "cid_a", `"Findings"`, `"tides"`} {
+			text = strings.ReplaceAll(text, word, strings.Replace(word, strings.Trim(word, `"`), marker+"-"+strings.Trim(word, `"`), 1))
+		}
+		text = strings.ReplaceAll(text, "- https://example.org/moon", "- "+marker)
+		return os.WriteFile(target, []byte(text), 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"garbage.json", "moon.md"} {
+		if err := os.WriteFile(filepath.Join(w.secret, name), []byte("{"+marker+"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// plantLinks puts into the root what leads out of it, or nowhere.
+func (w *world) plantLinks(t *testing.T) {
+	t.Helper()
+	for name, to := range map[string]string{
+		"out":          "../other",
+		"out-absolute": w.secret,
+		"out-chain":    "out",
+		"out-proc":     "/proc/self/cwd/../other",
+		"device":       "/dev/zero",
+		"loop":         "loop",
+	} {
+		if err := os.Symlink(to, filepath.Join(w.work, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(w.work, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// outside is everything that lies outside the root, with names, modes, times of
+// change and contents.
+func (w *world) outside(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(w.outer, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if path == w.work {
+			return fs.SkipDir
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		content := ""
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			content = string(data)
+		}
+		// The outer folder itself changes when the root is made anew.
+		if path != w.outer {
+			found[path] = fmt.Sprintf("%v %v\n%s", info.Mode(), info.ModTime(), content)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// check fails when something outside has changed, or an answer tells of it.
+func (w *world) check(t *testing.T, what string, answer []byte) {
+	t.Helper()
+	w.checkTold(t, what, answer)
+	now := w.outside(t)
+	for path, was := range w.before {
+		if is, ok := now[path]; !ok {
+			t.Errorf("%s removed %s", what, path)
+		} else if is != was {
+			t.Errorf("%s changed %s from\n%s\nto\n%s", what, path, was, is)
+		}
+	}
+	for path := range now {
+		if _, ok := w.before[path]; !ok {
+			t.Errorf("%s made %s", what, path)
+		}
+	}
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+func (w *world) checkTold(t *testing.T, what string, answer []byte) {
+	t.Helper()
+	if strings.Contains(string(answer), marker) {
+		t.Fatalf("%s tells what lies outside:\n%s", what, answer)
+	}
+}
+
+// baseArguments are arguments with which each tool has something to do in a
+// world.
+var baseArguments = map[string]string{
+	"deep_research_run_init":             `{"query":"Why do tides turn?","run_id":"tides","root_override":"$WORK/runs"}`,
+	"deep_research_run_list":             `{}`,
+	"deep_research_run_status":           `{` + manifestArg + `}`,
+	"deep_research_run_stages":           `{}`,
+	"deep_research_perspectives_write":   `{` + perspectivesArg + `,"value":` + samplePerspectives + `,"reason":"r"}`,
+	"deep_research_manifest_write":       `{` + manifestArg + `,"patch":{"metrics":{"n":1}},"reason":"r"}`,
+	"deep_research_gates_write":          gateB.args,
+	"deep_research_stage_advance":        advance.args,
+	"deep_research_retry_record":         `{` + manifestArg + `,"gate_id":"B","change_note":"n","reason":"r"}`,
+	"deep_research_watchdog_check":       `{` + manifestArg + `,"now_iso":"2027-03-04T05:06:07Z","reason":"r"}`,
+	"deep_research_run_log":              `{` + manifestArg + `}`,
+	"deep_research_run_verify":           `{` + manifestArg + `}`,
+	"deep_research_run_recover":          `{` + manifestArg + `}`,
+	"deep_research_run_pause":            `{` + manifestArg + `}`,
+	"deep_research_run_cancel":           `{` + manifestArg + `}`,
+	"deep_research_run_resume":           `{` + manifestArg + `}`,
+	"deep_research_wave_output_validate": `{` + perspectivesArg + `,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md"}`,
+	"deep_research_wave_review":          `{` + perspectivesArg + `,"outputs_dir":"$WORK/runs/tides/wave-1","report_path":"$WORK/runs/tides/wave-review.json","perspective_ids":["moon"]}`,
+	"deep_research_wave_retry_prompt":    `{` + perspectivesArg + `,"outputs_dir":"$WORK/runs/tides/wave-1","perspective_ids":["moon"]}`,
+	"deep_research_perspectives_check":   `{` + perspectivesArg + `}`,
+	"deep_research_wave1_plan":           `{` + manifestArg + `,` + perspectivesArg + `,"reason":"r"}`,
+	"deep_research_wave_output_ingest":   ingest.args,
+	"deep_research_gate_b_derive":        `{` + manifestArg + `,"wave_review_report_path":"$WORK/runs/tides/wave-review.json","reason":"r"}`,
+	"deep_research_gate_b_record":        `{` + manifestArg + `,"wave_review_report_path":"$WORK/runs/tides/wave-review.json","reason":"r"}`,
+	"deep_research_pivot_decide": `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"$WORK/runs/tides/wave-1/moon.md"}],` +
+		`"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`,
+	"deep_research_pivot_rules": `{}`,
+	"deep_research_summary_pack_build": `{` + manifestArg + `,` + perspectivesArg + `,"mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl",` +
+		`"summary_pack_path":"$WORK/runs/tides/summaries/summary-pack.json","summaries_dir":"$WORK/runs/tides/summaries","reason":"r"}`,
+	"create_review":          firstReview.args,
+	"format_review_markdown": firstReview.args,
+	"review_show":            `{"review_path":"$WORK/` + reviewPath + `"}`,
+	"review_list":            `{"change_id":"c1"}`,
+	"review_diff":            `{"change_id":"c1","from":1,"to":1}`,
+	"change_list":            `{}`,
+	"change_status":          `{"change_id":"c1"}`,
+	"change_start":           `{"change_id":"c1"}`,
+	"change_advance":         `{"change_id":"c1"}`,
+}
+
+// TestEveryToolHasArguments fails for a tool that containment is not tried with.
+func TestEveryToolHasArguments(t *testing.T) {
+	w := newWorld(t)
+	for _, each := range catalog.Tools(&catalog.Env{}) {
+		if baseArguments[each.Name] == "" {
+			t.Errorf("%s has no arguments here", each.Name)
+		}
+	}
+	w.check(t, "preparing", nil)
+}
+
+// regularFiles is a folder without links and FIFOs, for copying.
+func regularFiles(dir string) fs.FS { return regularFS{os.DirFS(dir)} }
+
+type regularFS struct{ fs.FS }
+
+// ReadDir leaves out what is neither a file nor a folder.
+func (f regularFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(f.FS, name)
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.Type().IsRegular() && !e.IsDir() }), err
+}
