@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,9 +20,16 @@ import (
 // connect starts the real server process and a client that talks to it.
 func connect(t *testing.T, args ...string) *mcp.ClientSession {
 	t.Helper()
+	return connectIn(t, "", []string{"TIDEGATE_HOME=" + t.TempDir()}, args...)
+}
+
+// connectIn starts it in a folder and with more of an environment.
+func connectIn(t *testing.T, dir string, env []string, args ...string) *mcp.ClientSession {
+	t.Helper()
 	command := exec.Command("tidegate", append([]string{"mcp"}, args...)...)
+	command.Dir = dir
 	command.Stderr = os.Stderr
-	command.Env = append(os.Environ(), "TIDEGATE_HOME="+t.TempDir())
+	command.Env = append(os.Environ(), env...)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
 	if err != nil {
@@ -32,6 +41,53 @@ func connect(t *testing.T, args ...string) *mcp.ClientSession {
 		}
 	})
 	return session
+}
+
+// serveHTTP starts the real server process in dir, at a free port, and returns
+// its URL.
+func serveHTTP(t *testing.T, dir string, env ...string) string {
+	t.Helper()
+	url, _ := startHTTP(t, dir, env)
+	return url
+}
+
+// startHTTP also takes arguments and returns the process. It ends with the test,
+// and has to end well.
+func startHTTP(t *testing.T, dir string, env []string, args ...string) (url string, server *exec.Cmd) {
+	t.Helper()
+	server = exec.Command("tidegate", append([]string{"mcp", "--http", ":0"}, args...)...)
+	server.Dir = dir
+	server.Env = append(append(os.Environ(), "TIDEGATE_HOME="+filepath.Join(dir, "tide")), env...)
+	stderr, err := server.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for url == "" && lines.Scan() {
+		if found := regexp.MustCompile(`url=(\S+)`).FindStringSubmatch(lines.Text()); found != nil {
+			url = found[1]
+		}
+	}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		for lines.Scan() {
+		}
+	}()
+	t.Cleanup(func() {
+		server.Process.Signal(os.Interrupt)
+		<-drained
+		if err := server.Wait(); err != nil {
+			t.Errorf("the server did not end well: %v", err)
+		}
+	})
+	if url == "" {
+		t.Fatal("the server does not say where it is")
+	}
+	return url, server
 }
 
 func TestStdioServerListsTheCatalogueInOrder(t *testing.T) {
