@@ -12,7 +12,7 @@ import (
 // example that fails and one that passes. The status is the exit status of a
 // class of codes.
 func Explain(r Rule, status func(tidegate.Class) int) report.Report {
-	out := report.Report{Name: "explain", Title: r.ID, Summary: r.Meaning}
+	out := report.Report{Name: "explain", Title: r.ID}
 	where := report.Fields{{Name: "named in", Value: r.Kind.Where}}
 	if x, ok := tidegate.Explain(tidegate.Code(r.ID)); ok {
 		where = append(where, report.Field{Name: "class", Value: fmt.Sprintf("%s, exit status %d", x.Class, status(x.Class))})
@@ -30,10 +30,11 @@ func Explain(r Rule, status func(tidegate.Class) int) report.Report {
 		out.Add(report.Heading("What tidegate says"), report.Preformatted(shown(said)))
 	}
 	out.Add(report.Heading(good), report.Preformatted(first.example(mended)))
-	out.Summary = "tidegate canary plants such examples and demands that each is caught"
+	planted := "`tidegate canary` plants this example and demands that it is caught."
 	if why := first.header["unplanted"]; why != "" {
-		out.Summary = "tidegate canary does not plant it: " + why
+		planted = "`tidegate canary` does not plant it: " + why + "."
 	}
+	out.Add(report.Paragraph(planted))
 	return out
 }
 
