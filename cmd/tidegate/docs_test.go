@@ -387,6 +387,27 @@ func refuses(line string) string {
 	return ""
 }
 
+var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
+
+// TestEveryLinkInTheDocumentsLeadsSomewhere follows the links to files.
+func TestEveryLinkInTheDocumentsLeadsSomewhere(t *testing.T) {
+	followed := 0
+	for name, text := range documents(t) {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			followed++
+			if _, err := os.Stat(filepath.Join("..", "..", filepath.Dir(filepath.FromSlash(name)), filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s: the link to %s leads nowhere", name, m[1])
+			}
+		}
+	}
+	if followed < 20 {
+		t.Errorf("only %d links were found", followed)
+	}
+}
+
 // TestREADMEListsEveryExitStatus holds the table to what help says.
 func TestREADMEListsEveryExitStatus(t *testing.T) {
 	out, err := exec.Command("tidegate", "help").Output()
