@@ -46,6 +46,7 @@ func status() int {
 	}
 	program.Commands = commands(env, program.Tools)
 	program.Settings = settings(env)
+	program.Groups = groups
 	return program.Run(ctx, os.Args[1:])
 }
 
@@ -60,6 +61,18 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		doctorCommand(env),
 		canaryCommand(env),
 	}
+}
+
+// groups say what the commands that begin with a word are for.
+var groups = map[string]string{
+	"wave":         "Judge what the agents of a wave wrote",
+	"perspectives": "Write and check contracts",
+	"pivot":        "Decide whether a second wave is needed",
+	"summary":      "Build bounded, citation-clean summaries",
+	"run":          "Create a run, look at it and move it through its stages",
+	"review":       "Write, read and compare code reviews",
+	"change":       "Move a code change through its phases",
+	"mcp":          "Serve the tools to agents",
 }
 
 // settings are what the operator of a face decides, and no caller of a tool.

@@ -21,6 +21,28 @@ func flagName(c *tool.Command, argument string) string {
 	return strings.ReplaceAll(argument, "_", "-")
 }
 
+// inTypedWords puts before a message about an argument the operand or flag that
+// a person typed for it.
+func inTypedWords(t *tool.Tool, err error) error {
+	e := tidegate.AsError(err)
+	if e == nil || e.Code != tidegate.InvalidArgs || len(e.Details) != 1 {
+		return err
+	}
+	argument := e.Details[0].Key
+	if i := strings.IndexAny(argument, "[."); i >= 0 {
+		argument = argument[:i]
+	}
+	for _, o := range t.Command.Operands {
+		if o.Field == argument {
+			return tidegate.Errorf(e.Code, e.Details, "%s: %s", o.Name, e.Message)
+		}
+	}
+	if slices.ContainsFunc(flagged(t), func(a tool.Argument) bool { return a.Name == argument }) {
+		return tidegate.Errorf(e.Code, e.Details, "--%s: %s", flagName(t.Command, argument), e.Message)
+	}
+	return err
+}
+
 // flagged lists the arguments that become flags.
 func flagged(t *tool.Tool) []tool.Argument {
 	return slices.DeleteFunc(t.Arguments(), func(a tool.Argument) bool {
@@ -32,7 +54,8 @@ func flagged(t *tool.Tool) []tool.Argument {
 func defineFlags(cmd *cobra.Command, t *tool.Tool) {
 	flags := cmd.Flags()
 	for _, a := range flagged(t) {
-		name, about := flagName(t.Command, a.Name), a.About
+		// What a person types need not be absolute: see absolute.
+		name, about := flagName(t.Command, a.Name), strings.TrimPrefix(a.About, "absolute ")
 		if a.Enum != nil {
 			about += " (" + strings.Join(a.Enum, ", ") + ")"
 		}
@@ -50,11 +73,6 @@ func defineFlags(cmd *cobra.Command, t *tool.Tool) {
 		}
 		if a.Enum != nil {
 			complete(cmd, name, a.Enum)
-		}
-		if _, given := t.Command.Defaults[a.Name]; a.Required && !given && t.Command.Fill == nil {
-			if err := cmd.MarkFlagRequired(name); err != nil {
-				panic("cli: " + err.Error())
-			}
 		}
 	}
 	for _, f := range t.Command.Flags {
@@ -167,9 +185,15 @@ func operandsRule(operands []tool.Operand) cobra.PositionalArgs {
 				return nil
 			}
 		}
-		if len(args) > len(operands) {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("argument", tidegate.Cut(args[len(operands)])),
-				"%q is one argument too many (usage: %s)", args[len(operands)], cmd.UseLine())
+		return atMost(len(operands))(cmd, args)
+	}
+}
+
+func atMost(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("argument", tidegate.Cut(args[n])),
+				"%q is one argument too many (usage: %s)", tidegate.Cut(args[n]), cmd.UseLine())
 		}
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/cli"
@@ -48,6 +49,7 @@ func weigh() *tool.Tool {
 		Name: "boat_weigh", Set: "toy", Summary: "Weigh a boat. Use dry hands.", Effect: tool.Reads,
 		Command: &tool.Command{
 			Path:     "boat weigh",
+			Short:    "Weigh a boat",
 			Operands: []tool.Operand{{Name: "BOAT", Field: "boat", About: "the boat to weigh"}},
 			Rename:   map[string]string{"crew_names": "crew"},
 			Flags:    []tool.Flag{{Name: "double", About: "count twice", Kind: tool.Switch}},
@@ -156,11 +158,50 @@ func TestErrorsForPeopleNameTheThingAndHowToMendIt(t *testing.T) {
 	if strings.Contains(got.err, "\x1b") {
 		t.Error("a terminal escape reached stderr")
 	}
-	if got := run(t, "", "call", "boat_wiegh"); !strings.Contains(got.err, "did you mean boat_weigh?") {
-		t.Error(got.err)
-	}
 	if got := run(t, "", "boat", "weigh"); !strings.Contains(got.err, "BOAT is missing: the boat to weigh") {
 		t.Error(got.err)
+	}
+}
+
+func TestCallAlwaysPrintsAnEnvelope(t *testing.T) {
+	for _, args := range [][]string{{"boat_wiegh"}, {"boat_weigh", "--args", "@" + filepath.Join(t.TempDir(), "gone")}, {"boat_weigh", "--args", "{"}} {
+		got := run(t, "", append([]string{"call"}, args...)...)
+		v, err := codec.Parse([]byte(got.stdout))
+		if err != nil || got.status != 2 || got.err != "" || v.Get("error").Get("code").Str() != "INVALID_ARGS" {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+	if got := run(t, "", "call", "boat_wiegh"); !strings.Contains(got.stdout, "did you mean boat_weigh?") {
+		t.Error(got.stdout)
+	}
+}
+
+func TestFaultsNameWhatWasTyped(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"boat", "weigh", ""}, "BOAT: boat must not be blank"},
+		{[]string{"boat", "weigh", "jolly", "--crew", "ann,"}, "--crew: crew_names[1] must not be blank"},
+		{[]string{"boat", "weigh", "jolly", "--limit", "many"}, `--limit: limit must be an integer from 1 to 99, got the string "many"`},
+		{[]string{"call"}, "NAME is missing: the tool to call"},
+		{[]string{"call", "boat_weigh", "twice"}, `"twice" is one argument too many (usage: tidegate call NAME [flags])`},
+		{[]string{"man"}, "FOLDER is missing"},
+		{[]string{"version", "now"}, `"now" is one argument too many`},
+		{[]string{"help", "boat", "wiegh"}, "did you mean weigh?"},
+		{[]string{"completion", "bsh"}, "did you mean bash?"},
+	} {
+		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
+			if got := run(t, "", tt.args...); got.status != 2 || got.stdout != "" || !strings.Contains(got.err, tt.want) {
+				t.Errorf("%+v lacks %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestVersionIsAlsoAFlag(t *testing.T) {
+	if got, want := run(t, "", "--version"), run(t, "", "version"); got != want || got.stdout != "tidegate v1.2.3\n" {
+		t.Errorf("got %+v and %+v", got, want)
 	}
 }
 
@@ -209,6 +250,17 @@ func TestHelpShowsAnExampleAndEndsWithTheExitStatuses(t *testing.T) {
 			t.Errorf("%v: status %d, last line %q", args, got.status, lines[len(lines)-1])
 		}
 	}
+	program := cli.Program{Tools: []*tool.Tool{weigh()}, Groups: map[string]string{"boat": "All about boats"}}
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		if cmd.Short == "" || cmd.Example == "" {
+			t.Errorf("%s does not say what it is for, or shows no example", cmd.CommandPath())
+		}
+		for _, c := range cmd.Commands() {
+			check(c)
+		}
+	}
+	check(program.Root())
 	help := run(t, "", "boat", "weigh", "--help").stdout
 	for _, want := range []string{"tidegate boat weigh ./jolly", "--crew", "BOAT: the boat to weigh", "the unit (kg, t)", "boat_weigh"} {
 		if !strings.Contains(help, want) {
@@ -246,6 +298,9 @@ func TestManualPagesAreTheSameBytesEachTime(t *testing.T) {
 	}
 	if pages[0] != pages[1] || !strings.Contains(pages[0], "the boat to weigh") {
 		t.Error("the pages differ, or do not describe the command")
+	}
+	if want := ".B \\-\\-limit int\nthe heaviest (default 10)\n"; !strings.Contains(pages[0], want) {
+		t.Errorf("the page lacks %q:\n%s", want, pages[0])
 	}
 }
 

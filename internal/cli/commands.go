@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -29,7 +30,7 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		use += " " + name
 		about.WriteString("\n  " + o.Name + ": " + o.About)
 	}
-	long := firstNonEmpty(t.Command.Long, t.Summary)
+	long := folded(cmp.Or(t.Command.Long, t.Summary))
 	if about.Len() > 0 {
 		long += "\n" + about.String()
 	}
@@ -40,7 +41,7 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use:     use,
-		Short:   firstNonEmpty(t.Command.Short, firstSentence(t.Summary)),
+		Short:   t.Command.Short,
 		Long:    long,
 		Example: indent(t.Command.Example),
 		Args:    operandsRule(t.Command.Operands),
@@ -79,7 +80,7 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 	bar := p.startProgress(t.Command.Path)
 	result := t.Call(ctx, raw, tool.Caller{Progress: bar.update, Panicked: p.logPanic})
 	bar.stop()
-	return p.show(result, format)
+	return inTypedWords(t, p.show(result, format))
 }
 
 func (p *Program) extraCommand(c Command) *cobra.Command {
@@ -89,7 +90,7 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 		Short:     c.Short,
 		Long:      c.Long,
 		Example:   indent(c.Example),
-		Args:      cobra.MaximumNArgs(c.MaxArgs),
+		Args:      atMost(c.MaxArgs),
 		ValidArgs: c.Complete,
 	}
 	for _, f := range c.Flags {
@@ -139,7 +140,7 @@ func (p *Program) toolsCommand() *cobra.Command {
 		Short:   "List the tools with their schemas",
 		Long:    "List the tools: what agents call over MCP and scripts with `tidegate call`.",
 		Example: "  tidegate tools\n  tidegate tools --json",
-		Args:    cobra.NoArgs,
+		Args:    atMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return p.print(tool.List(tool.ForAgents(p.Tools)))
@@ -167,18 +168,21 @@ Arguments come from --args (JSON, or @FILE), else from stdin. Paths in them must
 be absolute. The exit status is 0 whenever "ok" is true, also when a judgement
 did not pass: read "pass" in the result.`,
 		Example:   `  tidegate call deep_research_wave_output_validate --args @args.json`,
-		Args:      cobra.ExactArgs(1),
+		Args:      operandsRule([]tool.Operand{{Name: "NAME", About: "the tool to call, as `tidegate tools` lists it"}}),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, words []string) error {
-			i := slices.Index(names, words[0])
-			if i < 0 {
-				return unknownTool(words[0], names)
+			call := func() tool.Result {
+				i := slices.Index(names, words[0])
+				if i < 0 {
+					return tool.Failure(unknownTool(words[0], names))
+				}
+				raw, err := p.callArguments(source)
+				if err != nil {
+					return tool.Failure(err)
+				}
+				return tools[i].Call(cmd.Context(), raw, tool.Caller{Panicked: p.logPanic})
 			}
-			raw, err := p.callArguments(source)
-			if err != nil {
-				return err
-			}
-			result := tools[i].Call(cmd.Context(), raw, tool.Caller{Panicked: p.logPanic})
+			result := call()
 			if err := p.write(append(result.Envelope, '\n')); err != nil {
 				return err
 			}
@@ -224,25 +228,39 @@ func (p *Program) versionCommand() *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version",
 		Example: "  tidegate version",
-		Args:    cobra.NoArgs,
+		Args:    atMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			return p.write([]byte("tidegate " + p.Version + "\n"))
 		},
 	}
 }
 
-func firstSentence(s string) string {
-	if i := strings.Index(s, ". "); i >= 0 {
-		s = s[:i]
-	}
-	return strings.TrimSuffix(s, ".")
-}
+// helpWidth is how wide the help may be.
+const helpWidth = 80
 
-func firstNonEmpty(a, b string) string {
-	if a != "" {
-		return a
+// folded breaks the lines of text that are too wide, at blanks.
+func folded(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if len(line) <= helpWidth {
+			continue
+		}
+		var out strings.Builder
+		column := 0
+		for _, word := range strings.Fields(line) {
+			if column > 0 && column+1+len(word) > helpWidth {
+				out.WriteByte('\n')
+				column = 0
+			} else if column > 0 {
+				out.WriteByte(' ')
+				column++
+			}
+			out.WriteString(word)
+			column += len(word)
+		}
+		lines[i] = out.String()
 	}
-	return b
+	return strings.Join(lines, "\n")
 }
 
 func indent(example string) string {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/tool"
 )
 
 // The pages are written here and not by cobra's generator, because that one
@@ -21,7 +23,7 @@ func (p *Program) manCommand() *cobra.Command {
 		Use:     "man FOLDER",
 		Short:   "Write the manual pages into a folder",
 		Example: "  tidegate man ./man1",
-		Args:    cobra.ExactArgs(1),
+		Args:    operandsRule([]tool.Operand{{Name: "FOLDER", About: "where the pages go; it is made when it is not there"}}),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := absolute(p.Dir, args[0])
 			if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -53,7 +55,7 @@ func (p *Program) page(cmd *cobra.Command) []byte {
 	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"tidegate\"\n", strings.ToUpper(name), "tidegate "+p.Version)
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(cmd.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(cmd.UseLine()))
-	fmt.Fprintf(&b, ".SH DESCRIPTION\n%s\n", roff(firstNonEmpty(cmd.Long, cmd.Short)))
+	fmt.Fprintf(&b, ".SH DESCRIPTION\n%s\n", roff(cmp.Or(cmd.Long, cmd.Short)))
 	for _, group := range []struct {
 		title string
 		flags *pflag.FlagSet
@@ -63,9 +65,15 @@ func (p *Program) page(cmd *cobra.Command) []byte {
 		}
 		fmt.Fprintf(&b, ".SH %s\n", group.title)
 		group.flags.VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden {
-				fmt.Fprintf(&b, ".TP\n.B \\-\\-%s\n%s\n", roff(f.Name), roff(f.Usage))
+			if f.Hidden {
+				return
 			}
+			kind, usage := pflag.UnquoteUsage(f)
+			fmt.Fprintf(&b, ".TP\n.B %s\n%s", roff(strings.TrimSpace("--"+f.Name+" "+kind)), roff(usage))
+			if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" {
+				fmt.Fprintf(&b, " (default %s)", roff(f.DefValue))
+			}
+			b.WriteByte('\n')
 		})
 	}
 	if cmd.Example != "" {

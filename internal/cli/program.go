@@ -22,7 +22,8 @@ import (
 // Program is the command line as main assembles it.
 type Program struct {
 	Tools    []*tool.Tool
-	Commands []Command // what is no tool: servers, demo, doctor
+	Commands []Command         // what is no tool: servers, demo, doctor
+	Groups   map[string]string // the first word of commands → what they are for
 	Settings []Setting
 	Version  string
 
@@ -101,14 +102,6 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	case errors.As(err, &status):
 		return int(status)
 	}
-	var typed *tidegate.Error
-	switch {
-	case errors.As(err, &typed):
-	case errors.Is(err, context.Canceled):
-		err = tidegate.AsError(err)
-	default: // what cobra has against the command line
-		err = tidegate.Errorf(tidegate.InvalidArgs, nil, "%s", lowerFirst(err.Error()))
-	}
 	p.printError(err)
 	return Status(tidegate.ClassOf(tidegate.CodeOf(err)))
 }
@@ -123,6 +116,7 @@ func (p *Program) Root() *cobra.Command {
 contract, says exactly what to mend, and decides what happens next. Every
 judgement is deterministic and offline: no model is asked, nothing is fetched.`,
 		Example:           "  tidegate demo\n  tidegate wave review perspectives.json wave-1",
+		Version:           p.Version,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
@@ -130,7 +124,7 @@ judgement is deterministic and offline: no model is asked, nothing is fetched.`,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return p.setLevel(level)
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: showHelp,
 	}
 	root.PersistentFlags().StringVar(&level, "log-level", "warn", "what to log to stderr: debug, info, warn or error")
 	complete(root, "log-level", []string{"debug", "info", "warn", "error"})
@@ -139,27 +133,57 @@ judgement is deterministic and offline: no model is asked, nothing is fetched.`,
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpTemplate(helpTemplate)
-	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "Show the help of a command", RunE: func(cmd *cobra.Command, args []string) error {
-		target, _, err := root.Find(args)
-		if err != nil {
-			return err
-		}
-		return target.Help()
-	}})
+	root.SetVersionTemplate("tidegate {{.Version}}\n")
+	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(p.toolsCommand(), p.callCommand(), p.versionCommand(), p.manCommand())
 	for _, t := range p.Tools {
 		if t.Command != nil {
-			add(root, t.Command.Path, p.toolCommand(t))
+			p.add(root, t.Command.Path, p.toolCommand(t))
 		}
 	}
 	for _, c := range p.Commands {
-		add(root, c.Path, p.extraCommand(c))
+		p.add(root, c.Path, p.extraCommand(c))
 	}
 	for _, s := range p.Settings {
 		p.addSetting(root, s)
 	}
+	addCompletion(root)
 	return root
 }
+
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Show the help of a command",
+		Example: "  tidegate help wave review",
+		RunE: func(_ *cobra.Command, args []string) error {
+			target, rest, err := root.Find(args)
+			if err == nil {
+				err = noSuchCommand(target, rest)
+			}
+			if err != nil {
+				return err
+			}
+			return target.Help()
+		},
+	}
+}
+
+// addCompletion adds the scripts for shells, which cobra writes.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, group := range root.Commands() {
+		if group.Name() != "completion" {
+			continue
+		}
+		group.Args, group.RunE, group.Example = noSuchCommand, showHelp, "  tidegate completion bash"
+		for _, shell := range group.Commands() {
+			shell.Args, shell.Example = atMost(0), "  "+shell.CommandPath()
+		}
+	}
+}
+
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 func (p *Program) setLevel(name string) error {
 	if p.Log == nil {
@@ -173,25 +197,14 @@ func (p *Program) setLevel(name string) error {
 	return nil
 }
 
-var groups = map[string]string{
-	"wave":         "Judge what the agents of a wave wrote",
-	"perspectives": "Write and check contracts",
-	"pivot":        "Decide whether a second wave is needed",
-	"summary":      "Build bounded, citation-clean summaries",
-	"run":          "Create a run, look at it and move it through its stages",
-	"review":       "Write, read and compare code reviews",
-	"change":       "Move a code change through its phases",
-	"mcp":          "Serve the tools to agents",
-}
-
 // add puts cmd at its place in the tree, making the group it belongs to.
-func add(root *cobra.Command, path string, cmd *cobra.Command) {
+func (p *Program) add(root *cobra.Command, path string, cmd *cobra.Command) {
 	words := strings.Fields(path)
 	parent := root
 	for _, word := range words[:len(words)-1] {
 		i := slices.IndexFunc(parent.Commands(), func(c *cobra.Command) bool { return c.Name() == word })
 		if i < 0 {
-			group := &cobra.Command{Use: word, Short: groups[word], Args: noSuchCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+			group := &cobra.Command{Use: word, Short: p.Groups[word], Example: cmd.Example, Args: noSuchCommand, RunE: showHelp}
 			parent.AddCommand(group)
 			parent = group
 			continue

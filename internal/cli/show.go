@@ -90,12 +90,14 @@ func showDetail(out *bytes.Buffer, message string, d tidegate.Detail) {
 	switch v.Kind() {
 	case codec.Object, codec.Null:
 	case codec.Array:
-		fmt.Fprintf(out, "  %s:\n", report.Visible(d.Key))
+		if v.Len() > 0 {
+			fmt.Fprintf(out, "  %s:\n", report.Visible(d.Key))
+		}
 		for _, item := range v.Elems() {
 			showItem(out, "    ", item)
 		}
 	default:
-		if text := plain(v); text == "" || !strings.Contains(message, text) {
+		if text := plain(v); strings.TrimSpace(text) != "" && !strings.Contains(message, text) {
 			fmt.Fprintf(out, "  %s: %s\n", report.Visible(d.Key), report.Visible(text))
 		}
 	}
