@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -140,6 +141,27 @@ func mapKeys(m map[string]string) []string {
 		keys = append(keys, key)
 	}
 	return keys
+}
+
+// TestNoToolStartsAProgramOrOpensAConnection looks at everything that the tools
+// are built from, other people's packages included.
+func TestNoToolStartsAProgramOrOpensAConnection(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", module+"/catalog")
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Skipf("the packages cannot be listed here: %v", err)
+	}
+	packages := strings.Fields(string(out))
+	if !slices.Contains(packages, module+"/artifact") {
+		t.Fatalf("the list is not that of the tools: %v", packages)
+	}
+	for _, name := range packages {
+		switch name {
+		case "os/exec", "net", "net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C":
+			t.Errorf("the tools are built from %s", name)
+		}
+	}
 }
 
 // TestLayoutDocumentDrawsEveryPackage keeps docs/layout.md true.

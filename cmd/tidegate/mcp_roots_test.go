@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// connectHTTP starts the real server process over HTTP and a client of it.
+func connectHTTP(t *testing.T, dir string, env []string, args ...string) *mcp.ClientSession {
+	t.Helper()
+	url, _ := startHTTP(t, dir, env, args...)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
+		Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url, DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+// code is the code of the error that a call ends with, "" for a result.
+func code(t *testing.T, session *mcp.ClientSession, name string, arguments map[string]any) tidegate.Code {
+	t.Helper()
+	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var envelope struct{ Error struct{ Code tidegate.Code } }
+	if err := json.Unmarshal([]byte(result.Content[0].(*mcp.TextContent).Text), &envelope); err != nil {
+		t.Fatal(err)
+	}
+	return envelope.Error.Code
+}
+
+func folders(t *testing.T, names ...string) []string {
+	t.Helper()
+	parent, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, name := range names {
+		path := filepath.Join(parent, name)
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// TestWhereTheServerMayReach asks for a file that is not there in every kind of
+// folder: NOT_FOUND says that it was looked for.
+func TestWhereTheServerMayReach(t *testing.T) {
+	all := folders(t, "work", "root", "home", "elsewhere", "tide/runs", "project")
+	work, root, home, elsewhere, runs, project := all[0], all[1], all[2], all[3], all[4], all[5]
+	env := []string{"HOME=" + home, "TIDEGATE_HOME=" + filepath.Dir(runs)}
+	type connector func(t *testing.T, dir string, env []string, args ...string) *mcp.ClientSession
+	for _, tt := range []struct {
+		name    string
+		connect connector
+		dir     string
+		args    []string
+		allowed []string
+	}{
+		{"stdio as it is", connectIn, work, nil, all},
+		{"stdio with a root", connectIn, work, []string{"--root", root}, []string{root, work, runs}},
+		{"stdio with two roots", connectIn, work, []string{"--root", root, "--root", "../elsewhere"}, []string{root, elsewhere, work, runs}},
+		{"stdio in the user's home", connectIn, home, []string{"--root", root}, []string{root, runs}},
+		{"stdio at the root of everything", connectIn, "/", []string{"--root", root}, []string{root, runs}},
+		{"stdio with a project", connectIn, work, []string{"--root", root, "--project", project}, []string{root, work, runs, project}},
+		{"HTTP as it is", connectHTTP, work, nil, []string{work, runs}},
+		{"HTTP with a root", connectHTTP, work, []string{"--root", root}, []string{root, work, runs}},
+		{"HTTP in the user's home", connectHTTP, home, nil, []string{runs}},
+		{"HTTP in the user's home, which is named", connectHTTP, home, []string{"--root", home}, []string{home, runs}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			session := tt.connect(t, tt.dir, env, tt.args...)
+			for _, folder := range all {
+				want := tidegate.PathNotAllowed
+				if slices.Contains(tt.allowed, folder) {
+					want = tidegate.FileNotFound
+				}
+				got := code(t, session, "deep_research_perspectives_check", map[string]any{"perspectives_path": filepath.Join(folder, "absent.json")})
+				if got != want {
+					t.Errorf("%s: got %s, want %s", filepath.Base(folder), got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestReviewsAreWrittenInTheProjectOnly(t *testing.T) {
+	all := folders(t, "work", "home", "project")
+	review := map[string]any{
+		"change_id": "c1", "verdict": "APPROVED", "summary": "Fine.", "issues": []any{},
+		"test_results": map[string]any{"passed": 1, "failed": 0, "total": 1},
+	}
+	env := []string{"HOME=" + all[1], "TIDEGATE_HOME=" + all[1] + "/tide"}
+	for _, tt := range []struct {
+		name, dir string
+		args      []string
+		want      tidegate.Code
+	}{
+		{"the working folder", all[0], nil, ""},
+		{"the user's home, which nobody named", all[1], nil, tidegate.PathNotAllowed},
+		{"a project that was named", all[1], []string{"--project", all[2]}, ""},
+		{"strict, and no such change", all[0], []string{"--project", all[1], "--strict"}, tidegate.FileNotFound},
+		{"read-only", all[0], []string{"--read-only"}, "unknown tool"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			session := connectHTTP(t, tt.dir, env, tt.args...)
+			if tt.want == "unknown tool" {
+				if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "create_review", Arguments: review}); err == nil {
+					t.Error("a read-only server writes reviews")
+				}
+				return
+			}
+			if got := code(t, session, "create_review", review); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadOnlyAndNarrowedServers(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		args     []string
+		has, not []string
+		prompts  []string
+		runs     bool
+	}{
+		{"everything", nil, []string{"create_review", "deep_research_run_init", "deep_research_wave_review"}, nil, []string{"decide_pivot", "review_wave", "submit_code_review"}, true},
+		{
+			"read-only", []string{"--read-only"}, []string{"deep_research_wave_review", "deep_research_run_status"},
+			[]string{"create_review", "deep_research_run_init", "deep_research_manifest_write"}, nil, true,
+		},
+		{"a set", []string{"--toolsets", "wave"}, []string{"deep_research_wave_review"}, []string{"create_review", "deep_research_run_status"}, []string{"review_wave"}, false},
+		{"one tool", []string{"--tools", "create_review"}, []string{"create_review"}, []string{"review_show"}, []string{"submit_code_review"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			session := connect(t, tt.args...)
+			list, err := session.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, each := range list.Tools {
+				names = append(names, each.Name)
+				if slices.Contains(tt.args, "--read-only") && !each.Annotations.ReadOnlyHint {
+					t.Errorf("%s is not marked as read-only", each.Name)
+				}
+			}
+			for _, name := range tt.has {
+				if !slices.Contains(names, name) {
+					t.Errorf("%s is missing", name)
+				}
+			}
+			for _, name := range tt.not {
+				if slices.Contains(names, name) {
+					t.Errorf("%s is offered", name)
+				}
+			}
+			prompts, err := session.ListPrompts(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range tt.prompts {
+				if !slices.ContainsFunc(prompts.Prompts, func(p *mcp.Prompt) bool { return p.Name == name }) {
+					t.Errorf("the prompt %s is missing", name)
+				}
+			}
+			templates, err := session.ListResourceTemplates(t.Context(), nil)
+			if err != nil || (len(templates.ResourceTemplates) > 0) != tt.runs {
+				t.Errorf("templates %v %v", templates, err)
+			}
+		})
+	}
+}
+
+// TestPromptsNameOnlyWhatIsThere keeps the prompts true to the catalogue.
+func TestPromptsNameOnlyWhatIsThere(t *testing.T) {
+	session := connect(t)
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, each := range list.Tools {
+		known[each.Name] = true
+		schema, err := json.Marshal([]any{each.InputSchema, each.OutputSchema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range strings.FieldsFunc(string(schema), notWord) {
+			known[word] = true
+		}
+	}
+	for _, s := range documentSchemas() {
+		text, err := codec.MarshalLine(s.print())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range strings.FieldsFunc(string(text), notWord) {
+			known[word] = true
+		}
+	}
+	for _, p := range prompts() {
+		args := map[string]string{}
+		for _, a := range p.Arguments {
+			args[a.Name] = "/x"
+			known[a.Name] = true
+		}
+		text, err := p.Text(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range strings.FieldsFunc(text, notWord) {
+			if strings.Contains(word, "_") && !known[word] && !strings.Contains("APPROVED NEEDS_FIX MAJOR_ISSUES INVALID_ARGS OUTPUT_NOT_FOUND", word) {
+				t.Errorf("%s speaks of %s, which is nothing here", p.Name, word)
+			}
+		}
+	}
+}
+
+func notWord(r rune) bool {
+	return r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+}
+
+func TestArtifactsOfARunAreReadOnlyResources(t *testing.T) {
+	all := folders(t, "work", "tide", "outside")
+	work, tide, outside := all[0], all[1], all[2]
+	if err := os.WriteFile(filepath.Join(outside, "secret.md"), []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	session := connectHTTP(t, work, []string{"TIDEGATE_HOME=" + tide})
+	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "deep_research_run_init", Arguments: map[string]any{"query": "why?", "run_id": "r 1", "mode": "standard", "sensitivity": "normal"}})
+	if err != nil || result.IsError {
+		t.Fatalf("%+v %v", result, err)
+	}
+	root := filepath.Join(tide, "runs", "r 1")
+	for link, target := range map[string]string{"link.md": filepath.Join(outside, "secret.md"), "linked": outside} {
+		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	read := func(uri string) (string, string) {
+		got, err := session.ReadResource(context.Background(), &mcp.ReadResourceParams{URI: uri})
+		if err != nil {
+			return "", err.Error()
+		}
+		return got.Contents[0].Text, ""
+	}
+	if list, problem := read("tidegate://run/r%201"); !strings.Contains(list, `"tidegate://run/r%201/manifest.json"`) || strings.Contains(list, "secret") || problem != "" {
+		t.Errorf("the list is %s %s", list, problem)
+	}
+	if manifest, problem := read("tidegate://run/r%201/manifest.json"); !strings.Contains(manifest, `"run_id": "r 1"`) {
+		t.Errorf("the manifest is %s %s", manifest, problem)
+	}
+	for _, uri := range []string{
+		"tidegate://run/r%201/absent.md", "tidegate://run/r2/manifest.json", "tidegate://run/r%201/link.md", "tidegate://run/r%201/linked/secret.md",
+		"tidegate://run/r%201/../../../outside/secret.md", "tidegate://run/r%201/..%2f..%2f..%2foutside%2fsecret.md", "tidegate://run/..%2f..%2foutside/secret.md",
+		"tidegate://run/../outside/secret.md", "tidegate://run/r%201//etc/passwd", "tidegate://run/r%201/.tidegate.lock", "tidegate://run/%zz/x", "tidegate://run/", "file:///etc/passwd",
+	} {
+		if text, problem := read(uri); problem == "" || strings.Contains(text, "secret") {
+			t.Errorf("%s: got %q", uri, text)
+		}
+	}
+}
+
+// TestToolsNeedNoNetwork runs the server where there is none.
+func TestToolsNeedNoNetwork(t *testing.T) {
+	if err := exec.Command("unshare", "-rn", "true").Run(); err != nil {
+		t.Skipf("a process without network cannot be made here: %v", err)
+	}
+	program, err := exec.LookPath("tidegate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"call", "deep_research_pivot_rules", "--args", "{}"}, {"demo"}} {
+		command := exec.Command("unshare", append([]string{"-rn", program}, args...)...)
+		command.Env = append(os.Environ(), "TIDEGATE_HOME="+t.TempDir())
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+}
