@@ -1,0 +1,104 @@
+package tidegate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate"
+)
+
+func TestAsErrorGivesEveryErrorACode(t *testing.T) {
+	known := tidegate.Errorf(tidegate.LockHeld, nil, "held")
+	for _, tt := range []struct {
+		name string
+		err  error
+		code tidegate.Code
+	}{
+		{"nil", nil, ""},
+		{"an Error", known, tidegate.LockHeld},
+		{"a wrapped Error", fmt.Errorf("in between: %w", known), tidegate.LockHeld},
+		{"an ended context", fmt.Errorf("read: %w", context.Canceled), tidegate.Cancelled},
+		{"a context that ran out of time", context.DeadlineExceeded, tidegate.Cancelled},
+		{"anything else", errors.New("boom"), tidegate.Internal},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tidegate.CodeOf(tt.err); got != tt.code {
+				t.Errorf("got %s, want %s", got, tt.code)
+			}
+		})
+	}
+}
+
+func TestErrorfKeepsTheCauseAndCutsTheMessage(t *testing.T) {
+	err := tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", "/x"), "%s: %w", strings.Repeat("é", 300), fs.ErrPermission)
+	e := tidegate.AsError(err)
+	if !errors.Is(err, fs.ErrPermission) || e.Message != strings.Repeat("é", 200) {
+		t.Errorf("got %v", err)
+	}
+	if path, ok := e.Details.Get("path"); path != "/x" || !ok {
+		t.Errorf("details %v", e.Details)
+	}
+	if _, ok := e.Details.Get("other"); ok {
+		t.Error("details have what they were not given")
+	}
+}
+
+func TestCutCountsCodePoints(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"short", "abc", "abc"},
+		{"two hundred", strings.Repeat("日", 200), strings.Repeat("日", 200)},
+		{"one more", strings.Repeat("日", 201), strings.Repeat("日", 200)},
+		{"not UTF-8", strings.Repeat("\xff", 201), strings.Repeat("\xff", 200)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, tidegate.Cut(tt.text)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestEveryCodeIsExplainedInItsPlace reads the constants, because a code
+// without a row would end in class internal without anybody noticing.
+func TestEveryCodeIsExplainedInItsPlace(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "code.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var declared, explained []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok {
+			if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "Code" {
+				value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				declared = append(declared, value)
+			}
+		}
+		return true
+	})
+	class := tidegate.NotMet
+	for _, e := range tidegate.Explanations {
+		explained = append(explained, string(e.Code))
+		if e.Class < class || e.Class.String() == "unknown" || !strings.HasSuffix(e.Meaning, ".") || !strings.HasSuffix(e.Mend, ".") {
+			t.Errorf("%s is out of its class or says too little: %+v", e.Code, e)
+		}
+		class = e.Class
+	}
+	if diff := cmp.Diff(declared, explained); diff != "" || len(declared) == 0 {
+		t.Errorf("codes and explanations differ (-declared +explained):\n%s", diff)
+	}
+	if tidegate.ClassOf("NO_SUCH_CODE") != tidegate.Failed {
+		t.Error("an unknown code is not a failure of the program")
+	}
+}
