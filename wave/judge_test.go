@@ -225,6 +225,10 @@ func TestSourceCutAnywhere(t *testing.T) {
 		if v := judge(t, c, "# Sources\n"+line); v.Sources != 1 {
 			t.Errorf("a URL that begins %d bytes before the cut is not seen", shift)
 		}
+		line = "- " + strings.Repeat("x", markdown.MaxLine-shift) + " https://\u3000"
+		if v := judge(t, c, "# Sources\n"+line); v.Sources != 0 {
+			t.Errorf("a wide blank that is cut %d bytes further on passes for a URL", shift)
+		}
 		line = strings.Repeat(" ", markdown.MaxLine-shift) + "123456789. https://a"
 		if v := judge(t, c, "# Sources\n"+line); v.Sources != 1 {
 			t.Errorf("a marker that begins %d bytes before the cut is not seen", shift)
