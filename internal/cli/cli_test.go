@@ -304,6 +304,18 @@ func TestManualPagesAreTheSameBytesEachTime(t *testing.T) {
 	}
 }
 
+func TestManualPagesQuoteWhatLooksLikeACommand(t *testing.T) {
+	dir := t.TempDir()
+	program := cli.Program{Commands: []cli.Command{{Path: "sail", Long: "Sail on.\n.SH EVIL\n'so \\fB\n\n-x"}}}
+	if status := program.Run(t.Context(), []string{"man", dir}); status != 0 {
+		t.Fatal(status)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "tidegate-sail.1"))
+	if want := "Sail on.\n\\&.SH EVIL\n\\&'so \\efB\n.PP\n\\-x\n"; err != nil || !strings.Contains(string(page), want) {
+		t.Errorf("%v: the page lacks %q:\n%s", err, want, page)
+	}
+}
+
 func TestAReportGoesThroughItsFormat(t *testing.T) {
 	if got := run(t, "", "boat", "weigh", "jolly", "--format", "junit"); !strings.Contains(got.stdout, "<testsuite") {
 		t.Error(got.stdout)
