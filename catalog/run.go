@@ -113,12 +113,18 @@ func (e *Env) fillRun(_ context.Context, typed tool.Typed, args *codec.Value) er
 	return nil
 }
 
+// openRun does what fillRun does and opens the run, for what else is to be
+// filled from it.
+func (e *Env) openRun(ctx context.Context, typed tool.Typed, args *codec.Value) (*run.Run, error) {
+	if err := e.fillRun(ctx, typed, args); err != nil {
+		return nil, err
+	}
+	return run.Open(ctx, args.Get("manifest_path").Str())
+}
+
 // fillRunAndGates adds the gates, where the run keeps them.
 func (e *Env) fillRunAndGates(ctx context.Context, typed tool.Typed, args *codec.Value) error {
-	if err := e.fillRun(ctx, typed, args); err != nil {
-		return err
-	}
-	opened, err := run.Open(ctx, args.Get("manifest_path").Str())
+	opened, err := e.openRun(ctx, typed, args)
 	if err != nil {
 		return err
 	}
@@ -130,10 +136,7 @@ func (e *Env) fillRunAndGates(ctx context.Context, typed tool.Typed, args *codec
 // fillPerspectives reads the document that a person names, and finds where the
 // run keeps it.
 func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *codec.Value) error {
-	if err := e.fillRun(ctx, typed, args); err != nil {
-		return err
-	}
-	opened, err := run.Open(ctx, args.Get("manifest_path").Str())
+	opened, err := e.openRun(ctx, typed, args)
 	if err != nil {
 		return err
 	}

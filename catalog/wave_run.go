@@ -8,7 +8,6 @@ import (
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
-	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/tool"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -45,10 +44,7 @@ func (in gateIn) request() wave.GateRequest {
 // fillOutputs reads the outputs of a folder: <id>.md for each perspective of
 // the run that has one there.
 func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Value) error {
-	if err := e.fillRun(ctx, typed, args); err != nil {
-		return err
-	}
-	opened, err := run.Open(ctx, args.Get("manifest_path").Str())
+	opened, err := e.openRun(ctx, typed, args)
 	if err != nil {
 		return err
 	}
