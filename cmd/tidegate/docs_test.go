@@ -21,7 +21,7 @@ import (
 // played are the documents whose shell blocks are run, in order, each document
 // in a home of its own. In all others every command line must be one that the
 // program accepts.
-var played = []string{"README.md", "docs/tutorial.md", "docs/agents.md", "docs/people.md", "docs/ci.md", "docs/go.md", "docs/contracts.md"}
+var played = []string{"README.md", "docs/tutorial.md", "docs/agents.md", "docs/mcp.md", "docs/people.md", "docs/ci.md", "docs/go.md", "docs/contracts.md"}
 
 // shown are the languages of blocks that hold nothing to run.
 var shown = map[string]string{

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/clients"
+)
+
+// TestMCPDocumentShowsTheBlocksThatAreWritten compares docs/mcp.md with what
+// `tidegate mcp config` prints for each client.
+func TestMCPDocumentShowsTheBlocksThatAreWritten(t *testing.T) {
+	text := documents(t)["docs/mcp.md"]
+	server := clients.Server{Name: "tidegate", Command: "/usr/local/bin/tidegate",
+		Args: []string{"mcp", "--root", "/home/ann/project", "--project", "/home/ann/project"}}
+	for _, c := range clients.All {
+		if !strings.Contains(text, "```text\n"+c.Block(server)+"```\n") || !strings.Contains(text, c.Title) {
+			t.Errorf("docs/mcp.md does not show the block of %s:\n%s", c.Title, c.Block(server))
+		}
+		if !strings.Contains(text, "tidegate mcp config --client "+c.Name+" --write\n") {
+			t.Errorf("docs/mcp.md does not show how to set %s up", c.Title)
+		}
+	}
+}
