@@ -104,8 +104,8 @@ func (e *Env) clock() run.Clock { return run.Clock{Now: e.Now, Pinned: e.Pinned}
 var runOperand = []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder"}}
 
 // fillRun turns the RUN that a person typed into the path of its manifest.
-func (e *Env) fillRun(_ context.Context, typed tool.Typed, args *codec.Value) error {
-	manifest, err := run.Find(e.Home, e.Dir, typed.Operands["RUN"])
+func (e *Env) fillRun(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	manifest, err := run.Find(ctx, e.Home, e.Dir, typed.Operands["RUN"])
 	if err != nil {
 		return err
 	}

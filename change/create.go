@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -29,7 +28,7 @@ func CreateReview(ctx context.Context, project string, now func() time.Time, pay
 	if err != nil {
 		return Created{}, err
 	}
-	if err := checkProjectPath(project, payload.Get("project_path")); err != nil {
+	if err := checkProjectPath(ctx, project, payload.Get("project_path")); err != nil {
 		return Created{}, err
 	}
 	data := review.Format(p, warnings)
@@ -109,7 +108,7 @@ func keep(lock *artifact.Lock, data []byte) error {
 
 // checkProjectPath accepts the argument of older callers when it names the
 // project, by whatever path.
-func checkProjectPath(project string, v *codec.Value) error {
+func checkProjectPath(ctx context.Context, project string, v *codec.Value) error {
 	if v.Kind() == codec.Absent || v.Kind() == codec.Null {
 		return nil
 	}
@@ -119,9 +118,7 @@ func checkProjectPath(project string, v *codec.Value) error {
 		if !filepath.IsAbs(given) {
 			given = filepath.Join(project, given)
 		}
-		want, errWant := os.Stat(project)
-		got, errGot := os.Stat(given)
-		if filepath.Clean(given) == filepath.Clean(project) || errWant == nil && errGot == nil && os.SameFile(want, got) {
+		if filepath.Clean(given) == filepath.Clean(project) || sameFolder(ctx, given, project) {
 			return nil
 		}
 	}
@@ -131,4 +128,18 @@ func checkProjectPath(project string, v *codec.Value) error {
 	}
 	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("project_path", value),
 		"project_path must name the project folder %s", project)
+}
+
+func sameFolder(ctx context.Context, one, two string) bool {
+	a, err := artifact.Open(ctx, "project_path", one)
+	if err != nil {
+		return false
+	}
+	defer a.Close()
+	b, err := artifact.Open(ctx, "project", two)
+	if err != nil {
+		return false
+	}
+	defer b.Close()
+	return a.Is(b)
 }

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
@@ -14,7 +13,7 @@ import (
 // of its manifest or folder, by its id under home, or by a path relative to
 // workdir. An id goes before a relative path. It returns NOT_FOUND with what
 // was named, and where it was looked for.
-func Find(home, workdir, name string) (string, error) {
+func Find(ctx context.Context, home, workdir, name string) (string, error) {
 	if err := CheckText("run", name); err != nil {
 		return "", err
 	}
@@ -28,24 +27,22 @@ func Find(home, workdir, name string) (string, error) {
 		candidates = append(candidates, filepath.Join(workdir, name))
 	}
 	for _, path := range candidates {
-		info, err := os.Stat(path)
+		if file, err := artifact.OpenFile(ctx, "run", path); err == nil {
+			file.Close()
+			return path, nil
+		}
+		folder, err := artifact.Open(ctx, "run", path)
 		if err != nil {
 			continue
 		}
-		if !info.IsDir() {
-			return path, nil
-		}
-		if manifest := filepath.Join(path, ManifestFile); isFile(manifest) {
-			return manifest, nil
+		there, err := folder.Exists(ManifestFile)
+		folder.Close()
+		if err == nil && there {
+			return filepath.Join(path, ManifestFile), nil
 		}
 	}
 	return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.D("run", name, "searched", candidates),
 		"there is no run %q: neither an id under %s nor a run's folder", tidegate.Cut(name), home)
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // runsIn lists the folders in home that hold a manifest, in byte order.

@@ -138,18 +138,18 @@ func TestRunIsFoundByIDFolderAndManifest(t *testing.T) {
 	for _, tt := range []struct{ workdir, name string }{
 		{elsewhere, "tide"}, {elsewhere, out.Root}, {elsewhere, out.ManifestPath}, {home, "./tide"}, {out.Root, "."}, {out.Root, "manifest.json"},
 	} {
-		got, err := run.Find(home, tt.workdir, tt.name)
+		got, err := run.Find(t.Context(), home, tt.workdir, tt.name)
 		if err != nil || got != out.ManifestPath {
 			t.Errorf("%+v: %q, %v", tt, got, err)
 		}
 	}
 	for _, name := range []string{"none", "../x", elsewhere, "wave-1"} {
-		_, err := run.Find(home, elsewhere, name)
+		_, err := run.Find(t.Context(), home, elsewhere, name)
 		if e := wantCode(t, err, tidegate.FileNotFound); e.Details[0].Value != name {
 			t.Errorf("details %v", e.Details)
 		}
 	}
-	_, err := run.Find(home, elsewhere, " ")
+	_, err := run.Find(t.Context(), home, elsewhere, " ")
 	wantCode(t, err, tidegate.InvalidArgs)
 }
 
