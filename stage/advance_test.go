@@ -515,7 +515,7 @@ func TestEvidenceDigestFollowsContentsNotPlaces(t *testing.T) {
 		y.put("perspectives.json", content)
 		return y.mustAdvance("").Decision.EvidenceDigest
 	}
-	if digest(perspectives) != digest(perspectives) {
+	if here, there := digest(perspectives), digest(perspectives); here != there {
 		t.Error("the same content in another folder has another digest")
 	}
 	if digest(perspectives) == digest("{}") {

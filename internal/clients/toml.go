@@ -100,7 +100,7 @@ func statements(text string) ([]statement, error) {
 		case !ok:
 			return nil, errTOML
 		case s.array:
-			ok = r.take("]") && r.take("]")
+			ok = r.take("]]")
 		case s.header:
 			ok = r.take("]")
 		default:
