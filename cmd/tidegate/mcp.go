@@ -61,7 +61,9 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 	if err != nil {
 		return err
 	}
-	options := mcpserver.Options{Version: call.Version, Log: slog.Default(), Prompts: prompts(), Resources: schemaResources()}
+	options := mcpserver.Options{
+		Version: call.Version, Instructions: instructions(offered), Log: slog.Default(), Prompts: prompts(), Resources: schemaResources(),
+	}
 	if slices.ContainsFunc(offered, func(t *tool.Tool) bool { return t.Set == "run" }) {
 		options.Templates = runTemplates(env.Home)
 	}

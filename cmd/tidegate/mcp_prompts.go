@@ -2,9 +2,35 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate/internal/mcpserver"
+	"github.com/tidegate/tidegate/tool"
 )
+
+// instructions tell a model what the server is for and where to begin, as far
+// as the tools for it are offered. Clients cut them at 2 KB.
+func instructions(offered []*tool.Tool) string {
+	text := `tidegate judges what AI agents wrote, by contract, deterministically and offline. Use it before you trust, merge or pass on an agent's output, and to decide what happens next.
+
+A judgement that goes against an output is a result, not an error: read "pass", then act on what the result says to change. An error ({"ok":false,"error":{"code","message","details"}}) says what to correct in the call; correct it and call again. All paths in arguments are absolute.`
+	var begin []string
+	for _, each := range []struct{ job, tool string }{
+		{"outputs of several agents", "deep_research_wave_review"},
+		{"one output", "deep_research_wave_output_validate"},
+		{"a code review", "create_review"},
+		{"where a research run stands and what it waits for", "deep_research_run_status"},
+	} {
+		if slices.ContainsFunc(offered, func(t *tool.Tool) bool { return t.Name == each.tool }) {
+			begin = append(begin, each.job+": "+each.tool)
+		}
+	}
+	if len(begin) > 0 {
+		text += "\n\nWhere to begin: " + strings.Join(begin, "; ") + "."
+	}
+	return text
+}
 
 // prompts are the jobs that people start most often.
 func prompts() []mcpserver.Prompt {

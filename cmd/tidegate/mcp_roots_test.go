@@ -172,6 +172,10 @@ func TestReadOnlyAndNarrowedServers(t *testing.T) {
 					t.Errorf("%s is offered", name)
 				}
 			}
+			intro := session.InitializeResult().Instructions
+			if len(intro) > 2048 || strings.Contains(intro, "create_review") != slices.Contains(names, "create_review") {
+				t.Errorf("the instructions (%d bytes) do not fit the tools: %s", len(intro), intro)
+			}
 			prompts, err := session.ListPrompts(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)

@@ -258,6 +258,9 @@ func TestServingAndShuttingDown(t *testing.T) {
 		t.Fatalf("%+v %v", result, err)
 	}
 	client.Close()
+	if status, answer := post(t, url, ping, header("X-Long", strings.Repeat("x", 100<<10))); status != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("a long header: status %d: %s", status, answer)
+	}
 	if err := stop(); err != nil {
 		t.Errorf("the server ended with %v", err)
 	}

@@ -24,26 +24,17 @@ const maxText = 100 << 10
 
 // Options say what a server offers beside tools, and to whom.
 type Options struct {
-	Version   string
-	Log       *slog.Logger
-	Prompts   []Prompt
-	Resources []Resource
-	Templates []Template
+	Version string
+	// Instructions tell a model what the server is for. Clients cut them at 2 KB.
+	Instructions string
+	Log          *slog.Logger
+	Prompts      []Prompt
+	Resources    []Resource
+	Templates    []Template
 	// Confine returns the context that tools and resources run with, which may
 	// limit what they touch; nil leaves them the rights of the process.
 	Confine func(context.Context) context.Context
 }
-
-// Instructions tell a model what the server is for. Clients cut them at 2 KB.
-const Instructions = `tidegate judges what AI agents wrote, by contract, deterministically and offline. ` +
-	`Use it before you trust, merge or pass on an agent's output, and to decide what happens next.
-
-A judgement that goes against an output is a result, not an error: read "pass", then follow retry_directives. ` +
-	`An error ({"ok":false,"error":{"code","message","details"}}) says what to correct in the call; correct it and call again. ` +
-	`All paths in arguments are absolute.
-
-Where to begin: research outputs of several agents: deep_research_wave_review. One output: deep_research_wave_output_validate. ` +
-	`A code review: create_review. Where a research run stands and what it waits for: deep_research_run_status.`
 
 // New is an MCP server that offers the tools. Clients see them in byte order of
 // their names.
@@ -51,7 +42,7 @@ func New(tools []*tool.Tool, options Options) *mcp.Server {
 	server := mcp.NewServer(
 		&mcp.Implementation{Name: "tidegate", Title: "tidegate", Version: options.Version},
 		&mcp.ServerOptions{
-			Instructions: Instructions,
+			Instructions: options.Instructions,
 			Logger:       warnings(options.Log),
 			// Nothing that is listed changes while the server runs.
 			Capabilities: &mcp.ServerCapabilities{

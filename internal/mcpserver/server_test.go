@@ -13,12 +13,6 @@ import (
 	"github.com/tidegate/tidegate/internal/mcpserver"
 )
 
-func TestInstructionsFitIntoWhatClientsShow(t *testing.T) {
-	if len(mcpserver.Instructions) > 2048 {
-		t.Errorf("%d bytes", len(mcpserver.Instructions))
-	}
-}
-
 func TestLargeResultsAreSummarisedInTheTextOnly(t *testing.T) {
 	s := session(t, toys(nil), options(nil), nil)
 	for _, times := range []int{10, 200_000} {
