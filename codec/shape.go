@@ -38,7 +38,7 @@ type Field struct {
 	Shape    Shape
 }
 
-// Text is a string. With NotBlank it must have a character that is not white space.
+// Text is any string.
 func Text() Shape { return Shape{kind: String} }
 
 // NotBlank is a string with at least one character that is not white space.

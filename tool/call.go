@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func (r Result) Report() (report.Report, bool) {
 	return report.Report{}, false
 }
 
-// Call runs the tool on raw JSON arguments; empty input means no arguments. It
+// Call runs the tool on raw JSON arguments; blank input means no arguments. It
 // never panics and never returns an error beside the result.
 //
 // Where the context is confined to roots, every path among the arguments must
@@ -108,7 +109,7 @@ func (t *Tool) call(ctx context.Context, raw []byte, caller Caller) (out any, er
 }
 
 func parseArgs(raw []byte) (*codec.Value, error) {
-	if len(raw) == 0 {
+	if len(bytes.TrimSpace(raw)) == 0 {
 		return codec.NewObject(), nil
 	}
 	args, err := codec.Parse(raw)

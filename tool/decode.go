@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// decode turns arguments into a value of type t. Faults are INVALID_ARGS that
+// decode turns arguments into the input of the tool. Faults are INVALID_ARGS that
 // name the argument; of several the first is reported: unknown keys, then the
 // arguments in the order of their declaration.
 func (t *Tool) decode(args *codec.Value) (reflect.Value, error) {

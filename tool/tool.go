@@ -84,9 +84,8 @@ var nameRule = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 // default, minitems, extra:"ignore" (objects in this list may carry further
 // keys), writes:"true" (giving it makes the tool write), holds:"object" (the
 // types that a *codec.Value may have, for the schema; the decoder hands it over
-// unchecked), requiredif:"mode=fixture"
-// (an optional argument that is required when the one named, declared before
-// it, has that value).
+// unchecked), requiredif:"mode=fixture" (an optional argument that is required
+// when the one named, declared before it, has that value).
 func New[In, Out any](spec Spec, run func(context.Context, In) (Out, error)) *Tool {
 	switch {
 	case !nameRule.MatchString(spec.Name):

@@ -73,6 +73,7 @@ func TestArgumentFaultsNameTheArgument(t *testing.T) {
 		{"miscased", `{"Folder":"/x"}`, "did you mean folder?", "Folder"},
 		{"unknown goes before missing", `{"limit":0,"nmes":[]}`, "did you mean names?", "nmes"},
 		{"missing", `{}`, "folder is required: the folder", "folder"},
+		{"blank input", " \n", "folder is required: the folder", "folder"},
 		{"null for all of them", `null`, "folder is required: the folder", "folder"},
 		{"null where required", `{"folder":null}`, "folder must be a string, got null", "folder"},
 		{"blank", `{"folder":"\t "}`, "folder must not be blank", "folder"},
