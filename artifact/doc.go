@@ -9,6 +9,8 @@
 //     the files that belong together, or none of them.
 //   - [Tx.Log] appends to a chained log; [ReadLog] and [VerifyLog] read one.
 //   - [CreateFolder] makes a folder that appears whole or not at all.
+//   - [WithRoots] confines all access by path to the folders that a caller may
+//     touch.
 //
 // New files have mode 0600 and new folders 0700. A file that is replaced keeps
 // the permission bits that it had.
