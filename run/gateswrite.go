@@ -117,7 +117,7 @@ func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *i
 	if err != nil {
 		return before, err
 	}
-	if err := u.Write(u.gatesName, data); err != nil {
+	if err := u.tx.Write(u.gatesName, data); err != nil {
 		return before, err
 	}
 	u.audit("gates_write", doc.Get("run_id").Str(), tidegate.D("prev_revision", before.Revision(),

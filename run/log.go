@@ -80,6 +80,12 @@ func (l LogResult) Report() report.Report {
 			revision = strconv.FormatInt(n, 10)
 		}
 		what, reason := e.Entry.Get("kind").Str(), e.Entry.Get("reason").Str()
+		if files := e.Entry.Get("files").Members(); what == kindFiles && len(files) > 0 {
+			reason = files[0].Key
+			if more := len(files) - 1; more > 0 {
+				reason += " and " + strconv.Itoa(more) + " more"
+			}
+		}
 		status := report.None
 		if e.Torn || what == "" {
 			status, what, reason = report.Warn, "unreadable", e.Entry.Str()

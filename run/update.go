@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"path"
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
@@ -21,6 +22,7 @@ type Update struct {
 	run       *Run   // nil where only the gates file is known
 	gatesName string // in folder
 	logged    bool
+	files     []writtenFile
 	manifest  Manifest // as read under the lock, or as written by this update
 }
 
@@ -50,6 +52,7 @@ func update(ctx context.Context, folder *artifact.Folder, clock Clock, u *Update
 	if err := change(u); err != nil {
 		return Audit{}, err
 	}
+	u.logFiles()
 	if err := u.tx.Commit(); err != nil {
 		return Audit{}, err
 	}
@@ -68,8 +71,12 @@ func (u *Update) Now() string { return u.now }
 // Write stages a file of the run; one file is written once in an update.
 // Missing folders are made. Files land in the order of the calls, so that a
 // reader who sees the last sees all. It returns WRITE_FAILED and
-// PATH_NOT_ALLOWED, and the update must end with that error.
-func (u *Update) Write(name string, data []byte) error { return u.tx.Write(name, data) }
+// PATH_NOT_ALLOWED, and the update must end with that error. The log keeps the
+// file's digest, by which [Verify] knows it again.
+func (u *Update) Write(name string, data []byte) error {
+	u.files = append(u.files, writtenFile{path.Clean(name), codec.DigestBytes(data)})
+	return u.tx.Write(name, data)
+}
 
 // WriteJSON stages a document: two-space indent and a final newline.
 func (u *Update) WriteJSON(name string, v any) error {
@@ -81,7 +88,10 @@ func (u *Update) WriteJSON(name string, v any) error {
 }
 
 // Remove stages the removal of a file. It returns the errors of [Update.Write].
-func (u *Update) Remove(name string) error { return u.tx.Remove(name) }
+func (u *Update) Remove(name string) error {
+	u.files = append(u.files, writtenFile{name: path.Clean(name)})
+	return u.tx.Remove(name)
+}
 
 // Audit stages a line of the run's audit log: ts, kind and run_id, then fields.
 func (u *Update) Audit(kind string, fields tidegate.Details) {
@@ -91,14 +101,6 @@ func (u *Update) Audit(kind string, fields tidegate.Details) {
 func (u *Update) audit(kind, runID string, fields tidegate.Details) {
 	u.logged = true
 	u.tx.Log(AuditFile, auditLine(u.clock, u.now, kind, runID, fields))
-}
-
-func auditLine(clock Clock, now, kind, runID string, fields tidegate.Details) tidegate.Details {
-	line := append(tidegate.D("ts", now, "kind", kind, "run_id", runID), fields...)
-	if clock.Pinned {
-		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
-	}
-	return line
 }
 
 // Manifest reads the manifest again, under the lock, with the demands that the
@@ -173,7 +175,7 @@ func (u *Update) EditManifest(edit Edit) (Manifest, error) {
 	if err != nil {
 		return before, err
 	}
-	if err := u.Write(u.run.name, data); err != nil {
+	if err := u.tx.Write(u.run.name, data); err != nil {
 		return before, err
 	}
 	u.manifest = Manifest{doc}

@@ -3,7 +3,10 @@ package run
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -46,8 +49,7 @@ const verifyLimits = "A chain cannot show that the log was rewritten as a whole 
 
 // Verify checks a run against itself: the schemas of its documents, the chain of
 // its audit log, the revisions and digests that the log records against the
-// documents that are there, and what the gates judged against what is there by
-// now. It writes nothing and takes no lock; a run that changes while it is
+// files that are there, and what the gates judged against what is there by now. It writes nothing and takes no lock; a run that changes while it is
 // looked at is looked at again.
 //
 // It returns the errors of [Open] and READ_FAILED. What it finds is no error.
@@ -84,6 +86,9 @@ func fingerprint(ctx context.Context, manifestPath string) string {
 		if gates, err := r.Folder().Read(r.layout.Gates); err == nil {
 			print += codec.DigestBytes(gates)
 		}
+		if log, err := fs.Stat(r.folder.FS(), AuditFile); err == nil {
+			print += strconv.FormatInt(log.Size(), 10)
+		}
 	}
 	return print
 }
@@ -101,7 +106,13 @@ type record struct {
 	manifestRevision, gatesRevision int64
 	digests                         map[string]string // of the files' bytes, by label
 	perspectives                    map[string]string // absolute path → digest of the value
-	logged                          bool
+	files                           map[string]recordedFile
+	lastForeign                     int // line that another program wrote
+}
+
+type recordedFile struct {
+	digest string
+	line   int
 }
 
 func newVerifier(ctx context.Context, manifestPath string) (*verifier, error) {
@@ -112,7 +123,7 @@ func newVerifier(ctx context.Context, manifestPath string) (*verifier, error) {
 	return &verifier{
 		run:      r,
 		out:      VerifyResult{RunID: r.ID(), Root: r.Root(), Checked: []string{}, Findings: []Finding{}, Limits: verifyLimits},
-		recorded: record{digests: map[string]string{}, perspectives: map[string]string{}},
+		recorded: record{digests: map[string]string{}, perspectives: map[string]string{}, files: map[string]recordedFile{}},
 	}, nil
 }
 
@@ -135,11 +146,12 @@ func (v *verifier) verify() (VerifyResult, error) {
 	v.document("scope", ScopeFile, ScopeShape.Check)
 	v.document("policy", PolicyFile, checkPolicy)
 	if doc := v.document("perspectives", l.Perspectives, perspective.Check); doc != nil {
-		path := v.run.Path(l.Perspectives)
-		if want := v.recorded.perspectives[path]; want != "" && want != codec.Digest(doc) {
+		_, byFile := v.recorded.files[l.Perspectives]
+		if want := v.recorded.perspectives[v.run.Path(l.Perspectives)]; !byFile && want != "" && want != codec.Digest(doc) {
 			v.find("error", "digest-mismatch", l.Perspectives, 0, "the perspectives are not those that the log says were written")
 		}
 	}
+	v.files()
 	v.revisions()
 	v.history()
 	if err := v.bindings(); err != nil {
@@ -235,6 +247,9 @@ func (v *verifier) collect(line artifact.Line) {
 		return
 	}
 	rec := &v.recorded
+	if line.Prev == "" {
+		rec.lastForeign = line.Number
+	}
 	switch entry.Get("kind").Str() {
 	case "run_init":
 		rec.manifestRevision, rec.gatesRevision = integer(entry.Get("manifest_revision")), integer(entry.Get("gates_revision"))
@@ -246,7 +261,17 @@ func (v *verifier) collect(line artifact.Line) {
 	case "gates_write":
 		v.follow("gates", &rec.gatesRevision, line.Number, entry)
 	case "perspectives_write":
-		rec.perspectives[entry.Get("path").Str()] = entry.Get("value_digest").Str()
+		path := entry.Get("path").Str()
+		rec.perspectives[path] = entry.Get("value_digest").Str()
+		delete(rec.files, nameIn(v.run.Root(), path))
+	case kindFiles:
+		for _, f := range entry.Get("files").Members() {
+			if f.Value.Kind() == codec.String {
+				rec.files[f.Key] = recordedFile{f.Value.Str(), line.Number}
+			} else {
+				delete(rec.files, f.Key)
+			}
+		}
 	}
 }
 
@@ -258,6 +283,30 @@ func (v *verifier) follow(label string, revision *int64, number int, entry *code
 	}
 	*revision = next
 	v.recorded.digests[label] = entry.Get(label + "_digest").Str()
+}
+
+// files compares the files that the log says were written with what is there.
+// Where another program has written to the log since, the change may be its own.
+func (v *verifier) files() {
+	documents := v.out.Checked
+	for _, name := range slices.Sorted(maps.Keys(v.recorded.files)) {
+		recorded := v.recorded.files[name]
+		level := "error"
+		if v.recorded.lastForeign > recorded.line {
+			level = "warning"
+		}
+		switch digest, err := digestOf(v.run.folder, name); {
+		case err != nil:
+			v.find("error", "file-unreadable", name, 0, "%s", tidegate.AsError(err).Message)
+		case digest == "":
+			v.find(level, "file-missing", name, 0, "%s was written by line %d of the log and is not there", name, recorded.line)
+		case digest != recorded.digest:
+			v.find(level, "digest-mismatch", name, 0, "%s was changed after the last write that the log records", name)
+		}
+		if !slices.Contains(documents, name) {
+			v.out.Checked = append(v.out.Checked, name)
+		}
+	}
 }
 
 // revisions compares the last revisions in the log with the documents.

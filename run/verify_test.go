@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,8 +35,15 @@ func used(t *testing.T) run.InitResult {
 	}
 	put(t, out.Root, "wave-1/p1.md", "x")
 	r := open(t, out.ManifestPath)
-	for range 3 {
-		if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+	for n := range 3 {
+		if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
+			if n == 0 {
+				if err := u.WriteJSON("pivot.json", map[string]any{"run_wave2": false}); err != nil {
+					return err
+				}
+			}
+			return u.Progress("test", "x")
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,17 +89,29 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		{"policy edited", func(root string) { edit(root, "run-config/policy.json", `"init": 120`, `"init": 99999`) }, "error digest-mismatch run-config/policy.json", false},
 		{"policy removed", func(root string) { os.Remove(filepath.Join(root, "run-config/policy.json")) }, "error file-missing run-config/policy.json", false},
 		{"perspectives edited", func(root string) { edit(root, "perspectives.json", "900", "90000") }, "error digest-mismatch perspectives.json", false},
-		{"perspectives spoilt", func(root string) { put(t, root, "perspectives.json", "[") }, "error not-json perspectives.json", false},
+		{"perspectives spoilt", func(root string) { put(t, root, "perspectives.json", "[") }, "error not-json perspectives.json; error digest-mismatch perspectives.json", false},
+		{"perspectives removed", func(root string) { os.Remove(filepath.Join(root, "perspectives.json")) }, "error file-missing perspectives.json", false},
+		{"perspectives laid out differently", func(root string) { edit(root, "perspectives.json", "  ", "    ") }, "error digest-mismatch perspectives.json", false},
+		{"decision edited", func(root string) { edit(root, "pivot.json", "false", "true") }, "error digest-mismatch pivot.json", false},
+		{"decision removed", func(root string) { os.Remove(filepath.Join(root, "pivot.json")) }, "error file-missing pivot.json", false},
+		{"decision replaced by a folder", func(root string) {
+			os.Remove(filepath.Join(root, "pivot.json"))
+			put(t, root, "pivot.json/x", "")
+		}, "error file-unreadable pivot.json", false},
+		{"decision edited after another program wrote to the log", func(root string) {
+			put(t, root, "logs/audit.jsonl", read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"pivot_decide\"}\n")
+			edit(root, "pivot.json", "false", "true")
+		}, "note line-unchained logs/audit.jsonl; warning digest-mismatch pivot.json", true},
 		{"gates removed", func(root string) { os.Remove(filepath.Join(root, "gates.json")) }, "error file-missing gates.json", false},
 		{"judged output edited", func(root string) { put(t, root, "wave-1/p1.md", "y") }, "warning gate-stale wave-1/p1.md", true},
 		{"log line edited", func(root string) {
 			edit(root, "logs/audit.jsonl", `"reason":"test [progress:x]"`, `"reason":"nothing"`)
 		}, "error chain-broken logs/audit.jsonl", false},
-		{"log line removed", func(root string) { lines(root, func(l []string) []string { return append(l[:2:2], l[3:]...) }) },
+		{"log line removed", func(root string) { lines(root, func(l []string) []string { return append(l[:3:3], l[4:]...) }) },
 			"error chain-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl", false},
-		{"log lines swapped", func(root string) { lines(root, func(l []string) []string { l[2], l[3] = l[3], l[2]; return l }) },
+		{"log lines swapped", func(root string) { lines(root, func(l []string) []string { l[5], l[6] = l[6], l[5]; return l }) },
 			"error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; " +
-				"error revision-gap logs/audit.jsonl; error revision-gap logs/audit.jsonl; error revision-gap logs/audit.jsonl", false},
+				"error revision-gap logs/audit.jsonl; error revision-gap logs/audit.jsonl; error digest-mismatch manifest.json; error revision-mismatch manifest.json", false},
 		{"last log line removed", func(root string) { lines(root, func(l []string) []string { return l[:len(l)-1] }) },
 			"error digest-mismatch gates.json; error revision-mismatch gates.json", false},
 		{"log torn", func(root string) {
@@ -135,11 +155,11 @@ func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 	out := used(t)
 	put(t, out.Root, "logs/audit.jsonl", "no json\n"+read(t, filepath.Join(out.Root, "logs/audit.jsonl"))+`{"ts":`)
 	log, err := run.Log(t.Context(), out.ManifestPath, 0)
-	if err != nil || log.Lines != 8 || len(log.Entries) != 8 || log.Entries[0].Chained || !log.Entries[1].Chained || !log.Entries[7].Torn {
+	if err != nil || log.Lines != 10 || len(log.Entries) != 10 || log.Entries[0].Chained || !log.Entries[1].Chained || !log.Entries[9].Torn {
 		t.Fatalf("%+v, %v", log, err)
 	}
 	log, err = run.Log(t.Context(), out.ManifestPath, 2)
-	if err != nil || len(log.Entries) != 2 || log.Lines != 8 || log.Entries[0].Entry.Get("kind").Str() != "gates_write" {
+	if err != nil || len(log.Entries) != 2 || log.Lines != 10 || log.Entries[0].Entry.Get("kind").Str() != "gates_write" {
 		t.Fatalf("%+v, %v", log, err)
 	}
 	if rows := log.Report().Blocks; len(rows) != 1 {
@@ -153,12 +173,56 @@ func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 	}
 }
 
+func TestChangeIsLoggedHoweverLongItsReason(t *testing.T) {
+	out := create(t, run.InitInput{})
+	r := open(t, out.ManifestPath)
+	long := strings.Repeat("é", 2<<20)
+	audit, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
+		_, err := u.EditManifest(run.Edit{Patch: parse(t, `{"metrics":{"n":1}}`), Reason: long})
+		return err
+	})
+	if err != nil || !audit.Written {
+		t.Errorf("%+v, %v", audit, err)
+	}
+	res, err := run.GatesWrite(t.Context(), pinned, run.GatesWriteInput{
+		GatesPath: out.GatesPath, Update: parse(t, `{"B":{"notes":"x"}}`), InputsDigest: long, Reason: long})
+	if err != nil || !res.AuditWritten {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if v, err := run.Verify(t.Context(), out.ManifestPath); err != nil || !v.Pass {
+		t.Errorf("%+v, %v", v.Findings, err)
+	}
+}
+
+func TestDigestsOfManyFilesAreLogged(t *testing.T) {
+	out := create(t, run.InitInput{})
+	r := open(t, out.ManifestPath)
+	const files = 2500
+	if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
+		for i := range files {
+			if err := u.Write(fmt.Sprintf("wave-1/p%d.md", i), []byte("x")); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	put(t, out.Root, "wave-1/p2499.md", "y")
+	v, err := run.Verify(t.Context(), out.ManifestPath)
+	if err != nil || len(v.Findings) != 1 || v.Findings[0].File != "wave-1/p2499.md" || v.Log.Lines != 4 {
+		t.Errorf("%+v, %v", v.Findings, err)
+	}
+}
+
 func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 	out := used(t)
 	want := []string{
 		"ts kind run_id manifest_revision gates_revision scope_digest manifest_digest gates_digest policy_digest clock prev",
 		"ts kind run_id reason path value_digest clock prev",
+		"ts kind run_id files clock prev",
 		"ts kind run_id prev_revision new_revision reason patch_digest manifest_digest clock prev",
+		"ts kind run_id files clock prev",
 		"ts kind run_id prev_revision new_revision reason patch_digest manifest_digest clock prev",
 		"ts kind run_id prev_revision new_revision reason patch_digest manifest_digest clock prev",
 		"ts kind run_id prev_revision new_revision reason inputs_digest gates_digest clock prev",
