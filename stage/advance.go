@@ -320,7 +320,7 @@ func orNull(text string) *codec.Value {
 // carryOut stages the move, or, when only the review cap is in the way, that the
 // run is left to a person.
 func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) (run.Manifest, error) {
-	reason = strings.TrimSpace(reason)
+	reason = run.Note(reason)
 	if len(v.blockers) > 0 {
 		only := v.blockers[0]
 		if len(v.blockers) > 1 || only.Code != tidegate.ReviewCapExceeded {

@@ -81,7 +81,7 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 	if trigger == ByAccept {
 		verb = "resume"
 	}
-	reason := strings.TrimSpace(in.Reason)
+	reason := run.Note(in.Reason)
 	if reason == "" {
 		reason = verb + " by a person"
 	}

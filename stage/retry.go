@@ -110,13 +110,13 @@ func retryPatch(m run.Manifest, in RetryInput, now string, attempt int64) *codec
 		history = codec.Of([]string{})
 	}
 	history.Append(codec.Of(tidegate.D("ts", now, "gate_id", in.GateID, "attempt", attempt,
-		"change_note", strings.TrimSpace(in.ChangeNote), "reason", strings.TrimSpace(in.Reason))))
+		"change_note", run.Note(in.ChangeNote), "reason", run.Note(in.Reason))))
 	return codec.Of(tidegate.D("metrics", tidegate.D(
 		"retry_counts", tidegate.D(in.GateID, attempt), "retry_history", history)))
 }
 
 func repeatedNote(m run.Manifest, in RetryInput) bool {
-	same := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	same := func(s string) string { return strings.Join(strings.Fields(run.Note(s)), " ") }
 	for _, h := range m.Doc().Get("metrics").Get("retry_history").Elems() {
 		if h.Get("gate_id").Str() == in.GateID && same(h.Get("change_note").Str()) == same(in.ChangeNote) {
 			return true

@@ -1,6 +1,7 @@
 package stage_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -101,6 +102,21 @@ func TestRetryRecordsThatANoteIsRepeated(t *testing.T) {
 	}
 	if out, err := y.retry("B", "add Sources "); err != nil || !out.RepeatedNote {
 		t.Fatalf("%+v, %v", out, err)
+	}
+}
+
+func TestHugeNotesDoNotSwellTheManifest(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	huge := strings.Repeat("very long ", 1<<20)
+	out, err := y.retry("B", huge)
+	if err != nil || !out.AuditWritten {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if out, err = y.retry("B", huge); err != nil || !out.RepeatedNote {
+		t.Errorf("a repeated note is not recognised: %+v, %v", out, err)
+	}
+	if size := len(y.read("manifest.json")); size > 20<<10 {
+		t.Errorf("the manifest has %d bytes", size)
 	}
 }
 

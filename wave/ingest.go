@@ -3,6 +3,7 @@ package wave
 import (
 	"context"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,6 +49,9 @@ type Ingested struct {
 // SidecarVersion is the schema_version of the file beside an output that
 // records what the agent used.
 const SidecarVersion = "wave-output-meta.v1"
+
+// idsPerLine keeps the lines of a large wave short enough for the audit log.
+const idsPerLine = 1000
 
 // Ingest takes outputs into a run: each is judged by its contract and its tool
 // budget first, and either all are written, in one transaction, or none. An
@@ -97,7 +101,9 @@ func Ingest(ctx context.Context, clock run.Clock, req IngestRequest) (IngestResu
 		for i, o := range result.Outputs {
 			ids[i] = o.PerspectiveID
 		}
-		u.Audit("wave_output_ingest", tidegate.D("wave", req.Wave, "perspective_ids", ids))
+		for part := range slices.Chunk(ids, idsPerLine) {
+			u.Audit("wave_output_ingest", tidegate.D("wave", req.Wave, "perspective_ids", part))
+		}
 		return u.Progress("wave_output_ingest", req.Wave+"_outputs_ingested:"+strconv.Itoa(len(ids)))
 	})
 	return result, err
