@@ -34,8 +34,10 @@ func (p place) unreadable(err error) error {
 		return err
 	case escapes(err):
 		return p.notAllowed("path leads out of its folder")
-	case errors.Is(err, fs.ErrNotExist), isNoFolder(err):
+	case errors.Is(err, fs.ErrNotExist):
 		return tidegate.Errorf(tidegate.FileNotFound, p.details(), "no such file or folder: %s", p.path)
+	case isNoFolder(err):
+		return tidegate.Errorf(tidegate.FileNotFound, p.details(), "no such file or folder (a file stands in the way): %s", p.path)
 	}
 	return tidegate.Errorf(tidegate.ReadFailed, p.details(), "cannot read (%w): %s", bare(err), p.path)
 }
