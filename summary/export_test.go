@@ -1,6 +1,11 @@
 package summary
 
-import "strings"
+import (
+	"context"
+	"strings"
+
+	"github.com/tidegate/tidegate/markdown"
+)
 
 // FindURLs lists the raw URLs of a text, trimmed.
 func FindURLs(text string) []string {
@@ -98,3 +103,15 @@ func (p *Pool) Generate(output []byte, limit, held int) (string, LeftOut) {
 
 // Check is check.
 func (s Summary) Check(path string) error { return s.check(path) }
+
+// ReadPoolFor reads a pool with the URLs that an output names, and says how many
+// URLs it holds.
+func ReadPoolFor(ctx context.Context, pool, output string) (*Pool, int, error) {
+	wanted := newURLFilter()
+	if err := wanted.addFrom(new(markdown.Scanner), strings.NewReader(output)); err != nil {
+		return nil, 0, err
+	}
+	p := &Pool{urls: &urlIndex{refs: map[string]urlRef{}, wanted: wanted}}
+	err := p.read(ctx, strings.NewReader(pool), "/pool")
+	return p, len(p.urls.refs), err
+}

@@ -188,8 +188,15 @@ func (p *plan) readPool(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	p.pool, err = ReadPool(ctx, file, path, p.req.Mode == Generate)
-	return err
+	p.pool = &Pool{}
+	if p.req.Mode == Generate {
+		wanted, err := p.wantedURLs(ctx)
+		if err != nil {
+			return err
+		}
+		p.pool.urls = &urlIndex{refs: map[string]urlRef{}, wanted: wanted}
+	}
+	return p.pool.read(ctx, file, path)
 }
 
 // sum adds up the sizes and holds them to the cap of the whole.

@@ -30,6 +30,13 @@ func ReadPool(ctx context.Context, r io.Reader, path string, withURLs bool) (*Po
 	if withURLs {
 		p.urls = &urlIndex{refs: map[string]urlRef{}}
 	}
+	if err := p.read(ctx, r, path); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Pool) read(ctx context.Context, r io.Reader, path string) error {
 	names := make([]string, len(citationFields))
 	for i, f := range citationFields {
 		names[i] = f.name
@@ -46,13 +53,13 @@ func ReadPool(ctx context.Context, r io.Reader, path string, withURLs bool) (*Po
 	)
 	switch {
 	case err == nil:
-		return p, nil
+		return nil
 	case errors.As(err, &syntax):
-		return nil, tidegate.Errorf(tidegate.InvalidJSON, tidegate.D("citations_path", path, "line_number", syntax.Line), "%s is not JSON: %w", path, syntax)
+		return tidegate.Errorf(tidegate.InvalidJSON, tidegate.D("citations_path", path, "line_number", syntax.Line), "%s is not JSON: %w", path, syntax)
 	case errors.As(err, &typed) || ctx.Err() != nil:
-		return nil, err
+		return err
 	}
-	return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("citations_path", path), "%s cannot be read to its end: %w", path, err)
+	return tidegate.Errorf(tidegate.ReadFailed, tidegate.D("citations_path", path), "%s cannot be read to its end: %w", path, err)
 }
 
 func (p *Pool) line(path string, number int, members []codec.LineMember) error {

@@ -7,7 +7,10 @@ import (
 )
 
 // urlIndex maps URLs to the citations that stand for them.
-type urlIndex struct{ refs map[string]urlRef }
+type urlIndex struct {
+	refs   map[string]urlRef
+	wanted *urlFilter // what may be looked for; nil for everything
+}
 
 // urlRef is the citation of a URL. A lower rank says it with more authority:
 // normalized_url is one citation's own, url and url_original may have lost what
@@ -20,6 +23,9 @@ type urlRef struct {
 
 func (x *urlIndex) add(raw []byte, ref idRef, rank byte) {
 	key := urlKey(string(raw))
+	if x.wanted != nil && !x.wanted.has(key) {
+		return
+	}
 	was := x.refs[key]
 	switch {
 	case !was.taken || rank < was.rank:
@@ -32,11 +38,11 @@ func (x *urlIndex) add(raw []byte, ref idRef, rank byte) {
 // find is the citation that stands for a URL as it is written in a text, 0 when
 // there is none. A URL without a scheme is looked for with both.
 func (x *urlIndex) find(raw []byte) idRef {
-	text := string(raw)
-	if strings.Contains(text, "://") {
-		return x.refs[urlKey(text)].ref
+	keys := lookupKeys(string(raw))
+	if len(keys) == 1 {
+		return x.refs[keys[0]].ref
 	}
-	secure, plain := x.refs[urlKey("https://"+text)], x.refs[urlKey("http://"+text)]
+	secure, plain := x.refs[keys[0]], x.refs[keys[1]]
 	switch {
 	case !plain.taken || secure == plain:
 		return secure.ref
@@ -44,6 +50,15 @@ func (x *urlIndex) find(raw []byte) idRef {
 		return plain.ref
 	}
 	return 0
+}
+
+// lookupKeys are the keys under which a URL, as it is written in a text, may be
+// found: one, or without a scheme that for https and that for http.
+func lookupKeys(text string) []string {
+	if strings.Contains(text, "://") {
+		return []string{urlKey(text)}
+	}
+	return []string{urlKey("https://" + text), urlKey("http://" + text)}
 }
 
 // urlKey is the same for URLs that name the same source: letter case of scheme
