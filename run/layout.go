@@ -76,6 +76,9 @@ func layoutOf(root string, paths *codec.Value) Layout {
 // Synthesis is the name of the report that review and gate E judge.
 func (l Layout) Synthesis() string { return l.SynthesisDir + "/final-synthesis.md" }
 
+// Wave1Plan is the name of the plan of the first wave.
+func (l Layout) Wave1Plan() string { return l.Wave1Dir + "/wave1-plan.json" }
+
 // Wave2Perspectives is the name of the contracts of a second wave.
 func (l Layout) Wave2Perspectives() string { return l.Wave2Dir + "/wave2-perspectives.json" }
 

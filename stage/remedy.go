@@ -9,7 +9,8 @@ import (
 
 // Remedy is something that would meet a precondition: a tool with its
 // arguments, a command, or what a person or agent has to do. An argument in
-// angle brackets is for the caller to fill in.
+// angle brackets, or a word of a command in capitals, is for the caller to fill
+// in.
 type Remedy struct {
 	Text      string           `json:"text"`
 	Tool      string           `json:"tool,omitzero"`
@@ -28,16 +29,32 @@ func remedyPerspectives(s *situation) []Remedy {
 }
 
 func remedyOutputs(s *situation, wave string) []Remedy {
-	perspectives := s.run.Layout().Perspectives
-	if wave == "wave2" {
-		perspectives = s.run.Layout().Wave2Dir + "/wave2-perspectives.json"
+	l := s.run.Layout()
+	perspectives := l.Perspectives
+	var remedies []Remedy
+	switch {
+	case wave == "wave2" && s.has(l.Wave2Perspectives()):
+		perspectives = l.Wave2Perspectives()
+	case wave == "wave1" && !s.has(l.Wave1Plan()):
+		remedies = append(remedies, Remedy{
+			Text: "plan the wave, which gives a prompt for each agent", Tool: "deep_research_wave1_plan",
+			Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
+			Command:   command("wave plan", s),
+		})
 	}
-	return []Remedy{{
+	return append(remedies, Remedy{
 		Text: "take in the outputs that the agents wrote", Tool: "deep_research_wave_output_ingest",
 		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "perspectives_path", s.run.Path(perspectives),
 			"wave", wave, "outputs", "<outputs>"),
 		Command: command("wave ingest", s, "FOLDER", "--wave", wave),
-	}}
+	})
+}
+
+// has reports whether the run has a file of that name; one that cannot be looked
+// at counts as missing.
+func (s *situation) has(name string) bool {
+	there, err := s.run.Folder().Exists(name)
+	return err == nil && there
 }
 
 func remedyWaveReview(s *situation) []Remedy {
@@ -63,18 +80,24 @@ func remedyGate(s *situation, id string) []Remedy {
 	}
 	record.Text = "record what was derived"
 	record.Arguments = tidegate.D("gates_path", s.run.Path(l.Gates), "update", "<update>", "inputs_digest", "<inputs_digest>", "reason", whyBlank)
-	return append(remedyWaveReview(s), Remedy{
-		Text: "derive gate B from the review", Tool: "deep_research_gate_b_derive",
+	remedies := []Remedy{{
+		Text: "derive gate B from the review; the command records it too", Tool: "deep_research_gate_b_derive",
 		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
 		Command:   command("wave gate", s),
-	}, record)
+	}, record}
+	// Deriving judges the outputs again. So a review is needed first only where
+	// there is none, or where the gate has failed on the one that is there.
+	if state, err := s.gate(id); err == nil && state.Counts() != run.GateFail && s.has(l.WaveReview) {
+		return remedies
+	}
+	return append(remedyWaveReview(s), remedies...)
 }
 
 // gateArtifacts are the files that a gate is about.
 func gateArtifacts(l run.Layout, id string) []string {
 	switch id {
 	case "A":
-		return []string{run.ScopeFile, l.Perspectives, l.Wave1Dir + "/wave1-plan.json"}
+		return []string{run.ScopeFile, l.Perspectives, l.Wave1Plan()}
 	case "C":
 		return []string{l.Citations, l.CitationsDir + "/extracted-urls.txt"}
 	case "D":
@@ -128,6 +151,14 @@ func remedyLimit(s *situation) []Remedy {
 		Text: "set the limit", Tool: "deep_research_manifest_write",
 		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(),
 			"patch", tidegate.D("limits", tidegate.D("max_review_iterations", 0)), "reason", whyBlank),
+	}}
+}
+
+func remedySwitch(manifestPath string) []Remedy {
+	return []Remedy{{
+		Text: "switch the run on", Tool: "deep_research_manifest_write",
+		Arguments: tidegate.D("manifest_path", manifestPath, "reason", whyBlank,
+			"patch", tidegate.D("query", tidegate.D("constraints", tidegate.D("deep_research_cli", tidegate.D("enabled", true))))),
 	}}
 }
 

@@ -70,7 +70,11 @@ func Status(ctx context.Context, manifestPath string) (StatusResult, error) {
 	}
 	v, err := decide(r, m, gates, AdvanceInput{})
 	if e := tidegate.AsError(err); e != nil && tidegate.ClassOf(e.Code) == tidegate.Conflict {
-		out.WaitingFor = append(out.WaitingFor, Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: []Remedy{}})
+		b := Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: []Remedy{}}
+		if e.Code == tidegate.Disabled {
+			b.Meet = remedySwitch(manifestPath)
+		}
+		out.WaitingFor = append(out.WaitingFor, b)
 		return out, nil
 	} else if err != nil {
 		return StatusResult{}, err
@@ -91,9 +95,11 @@ func firstCommand(v verdict) string {
 	if len(v.blockers) == 0 {
 		return command("run advance", v.s)
 	}
-	for _, remedy := range v.blockers[0].Meet {
-		if remedy.Command != "" {
-			return remedy.Command
+	for _, blocker := range v.blockers {
+		for _, remedy := range blocker.Meet {
+			if remedy.Command != "" {
+				return remedy.Command
+			}
 		}
 	}
 	return ""

@@ -68,7 +68,7 @@ func Plan(ctx context.Context, clock run.Clock, req PlanRequest) (PlanResult, er
 	if req.PerspectivesPath == "" {
 		req.PerspectivesPath = opened.Path(opened.Layout().Perspectives)
 	}
-	name := opened.Layout().Wave1Dir + "/wave1-plan.json"
+	name := opened.Layout().Wave1Plan()
 	result := PlanResult{PlanPath: opened.Path(name)}
 	_, err = opened.Update(ctx, clock, func(u *run.Update) error {
 		manifest, err := u.Manifest()

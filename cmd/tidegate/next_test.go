@@ -1,0 +1,264 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// person is somebody at a shell who pastes what tidegate prints.
+type person struct {
+	t   *testing.T
+	dir string
+}
+
+func newPerson(t *testing.T) *person {
+	t.Helper()
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no shell to paste commands into")
+	}
+	// A path that a shell would take apart.
+	dir := filepath.Join(t.TempDir(), "the person's $HOME")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return &person{t, dir}
+}
+
+func (p *person) paste(command string) (string, error) {
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), "TIDEGATE_HOME="+filepath.Join(p.dir, "home"))
+	out, err := cmd.Output()
+	return string(out), err
+}
+
+func (p *person) must(command string) string {
+	p.t.Helper()
+	out, err := p.paste(command)
+	if err != nil {
+		p.t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return out
+}
+
+func (p *person) put(name, content string) {
+	p.t.Helper()
+	path := filepath.Join(p.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+type blocker struct {
+	Code, Message string
+	Meet          []struct {
+		Text, Tool, Command string
+		Arguments           map[string]any
+	}
+}
+
+type runStatus struct {
+	Stage       string
+	NextCommand *string   `json:"next_command"`
+	WaitingFor  []blocker `json:"waiting_for"`
+}
+
+func (p *person) status() runStatus {
+	p.t.Helper()
+	var s runStatus
+	if err := json.Unmarshal([]byte(p.must("tidegate run status r --format json")), &s); err != nil {
+		p.t.Fatal(err)
+	}
+	return s
+}
+
+const nextPerspectives = `{"schema_version":"perspectives.v1","run_id":"r","created_at":"2026-01-01","perspectives":[{"id":"p1","title":"T","track":"standard","agent_type":"a",
+	"prompt_contract":{"max_words":100,"max_sources":5,"tool_budget":{},"must_include_sections":["Findings","Sources","Gaps"]}}]}`
+
+// TestNextCommandLeadsOn follows the command that status prints, and does itself
+// only what status says no command does.
+func TestNextCommandLeadsOn(t *testing.T) {
+	p := newPerson(t)
+	p.put("perspectives.json", nextPerspectives)
+	p.put("outputs/p1.md", "## Findings\n\nThe moon pulls. https://example.org/moon\n\n## Sources\n\n- https://example.org/moon\n\n## Gaps\n\n- (P3) the sun\n")
+	p.must(`tidegate run init "Why do tides turn?" --id r`)
+	var typed []string
+	for range 20 {
+		s := p.status()
+		if s.NextCommand == nil {
+			break
+		}
+		words := strings.Fields(*s.NextCommand)
+		typed = append(typed, strings.Join(words[1:3], " "))
+		p.must(strings.NewReplacer(" FILE", " perspectives.json", " FOLDER", " outputs").Replace(*s.NextCommand))
+	}
+	if got, want := strings.Join(typed, ", "), "perspectives write, run advance, wave plan, wave ingest, wave review, wave gate, run advance, pivot decide, run advance"; got != want {
+		t.Errorf("typed %s\n want %s", got, want)
+	}
+	if s := p.status(); s.Stage != "citations" {
+		t.Errorf("the run is in %s", s.Stage)
+	}
+
+	// What was judged changes: the gate is derived again, and a review is only
+	// asked for once the gate has failed on the old one.
+	p.put("home/runs/r/wave-1/p1.md", "nothing that was asked for")
+	p.stage("wave1")
+	for _, want := range []string{"wave gate", "wave review", "wave gate"} {
+		if got := *p.status().NextCommand; !strings.HasPrefix(got, "tidegate "+want+" ") {
+			t.Errorf("the next command is %q, want %s", got, want)
+		}
+		p.paste(*p.status().NextCommand)
+	}
+}
+
+// stage puts the run into a stage as no tool would.
+func (p *person) stage(to string) {
+	p.t.Helper()
+	path := filepath.Join(p.dir, "home/runs/r/manifest.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(data, &m); err != nil {
+		p.t.Fatal(err)
+	}
+	m["stage"].(map[string]any)["current"] = to
+	if data, err = json.Marshal(m); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// TestEverythingThatWouldMeetABlockerExists demands of every remedy that its
+// command parses and that its tool takes its arguments.
+func TestEverythingThatWouldMeetABlockerExists(t *testing.T) {
+	p := newPerson(t)
+	p.must("tidegate run init q --id r")
+	schemas := p.schemas()
+	seen := map[string]bool{}
+	check := func(blockers []blocker) {
+		t.Helper()
+		for _, b := range blockers {
+			for _, m := range b.Meet {
+				key := b.Code + m.Text + m.Command
+				if seen[key] {
+					continue
+				}
+				seen[key] = true
+				if m.Command != "" {
+					if out, err := p.paste(m.Command + " --help"); err != nil || strings.Contains(out, "Available Commands") {
+						t.Errorf("%s: %q is no command: %v", b.Message, m.Command, err)
+					}
+				}
+				if m.Tool == "" {
+					continue
+				}
+				schema, ok := schemas[m.Tool]
+				if !ok {
+					t.Errorf("%s: there is no tool %s", b.Message, m.Tool)
+				}
+				for name := range m.Arguments {
+					if _, ok := schema.Properties[name]; !ok {
+						t.Errorf("%s: %s has no argument %s", b.Message, m.Tool, name)
+					}
+				}
+				for _, name := range schema.Required {
+					if _, ok := m.Arguments[name]; !ok {
+						t.Errorf("%s: %s needs the argument %s", b.Message, m.Tool, name)
+					}
+				}
+			}
+		}
+	}
+	moves := map[string][]string{"init": {"", "wave1"}, "perspectives": {""}, "wave1": {""}, "pivot": {"", "wave2", "citations"}, "wave2": {""},
+		"citations": {""}, "summaries": {""}, "synthesis": {""}, "review": {"", "synthesis", "finalize"}}
+	for _, files := range []map[string]string{
+		{},
+		{"pivot.json": `{"decision":{"wave2_required":false,"wave2_gap_ids":[]}}`, "review/review-bundle.json": `{"decision":"PASS"}`, "wave-2/wave2-perspectives.json": "{}"},
+		{"pivot.json": `{"decision":{"wave2_required":true,"wave2_gap_ids":[]}}`, "review/review-bundle.json": `{"decision":"CHANGES_REQUIRED"}`},
+		{"pivot.json": `{"decision":{"wave2_required":true,"wave2_gap_ids":["a","b","c","d","e","f","g"]}}`, "wave-1/wave1-plan.json": "{}"},
+	} {
+		for name, content := range files {
+			p.put("home/runs/r/"+name, content)
+		}
+		for from, requests := range moves {
+			p.stage(from)
+			check(p.status().WaitingFor)
+			for _, to := range requests {
+				check(p.refusal(to))
+			}
+		}
+	}
+	p.stage("review")
+	p.must(`tidegate call deep_research_manifest_write --args '{"manifest_path":"` + p.manifest() + `","patch":{"limits":{"max_review_iterations":0}},"reason":"x"}'`)
+	p.put("home/runs/r/review/review-bundle.json", `{"decision":"CHANGES_REQUIRED"}`)
+	check(p.refusal("synthesis"))
+	p.must("tidegate run pause r")
+	check(p.status().WaitingFor)
+	p.must("tidegate run resume r")
+	p.paste(`tidegate call deep_research_retry_record --args '{"manifest_path":"` + p.manifest() + `","gate_id":"A","change_note":"x","reason":"x"}'`)
+	check(p.status().WaitingFor)
+	p.must("tidegate run resume r --accept")
+	p.must(`tidegate call deep_research_manifest_write --args '{"manifest_path":"` + p.manifest() + `","patch":{"query":{"constraints":{"deep_research_cli":{"enabled":false}}}},"reason":"x"}'`)
+	check(p.status().WaitingFor)
+	if len(seen) < 25 {
+		t.Errorf("only %d remedies were seen", len(seen))
+	}
+}
+
+// manifest is the path of the manifest, quoted for JSON in single quotes.
+func (p *person) manifest() string {
+	return strings.ReplaceAll(filepath.Join(p.dir, "home/runs/r/manifest.json"), "'", `'\''`)
+}
+
+// refusal is what a dry run of a requested move lacks.
+func (p *person) refusal(to string) []blocker {
+	p.t.Helper()
+	out, err := p.paste(`tidegate call deep_research_stage_advance --args '{"manifest_path":"` + p.manifest() + `","gates_path":"` +
+		strings.Replace(p.manifest(), "manifest.json", "gates.json", 1) + `","requested_next":"` + to + `","dry_run":true,"reason":"x"}'`)
+	if err == nil {
+		return nil
+	}
+	var envelope struct {
+		Error struct {
+			Details struct{ Blockers []blocker }
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &envelope); err != nil {
+		p.t.Fatal(err)
+	}
+	return envelope.Error.Details.Blockers
+}
+
+type inputSchema struct {
+	Properties map[string]any
+	Required   []string
+}
+
+func (p *person) schemas() map[string]inputSchema {
+	p.t.Helper()
+	var list struct {
+		Tools []struct {
+			Name   string
+			Schema inputSchema `json:"input_schema"`
+		}
+	}
+	if err := json.Unmarshal([]byte(p.must("tidegate tools --json")), &list); err != nil {
+		p.t.Fatal(err)
+	}
+	schemas := map[string]inputSchema{}
+	for _, tool := range list.Tools {
+		schemas[tool.Name] = tool.Schema
+	}
+	return schemas
+}
