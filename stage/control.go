@@ -77,9 +77,9 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 		return ControlResult{}, err
 	}
 	defer r.Close()
-	verb := string(trigger)
+	verb, logged := string(trigger), string(trigger)
 	if trigger == ByAccept {
-		verb = "resume"
+		verb, logged = "resume", "resume --accept"
 	}
 	reason := run.Note(in.Reason)
 	if reason == "" {
@@ -111,7 +111,7 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 			"run_id", r.ID(), "stage", m.Stage(), "reason", reason, "next", nextCommand(r, status)))); err != nil {
 			return err
 		}
-		m, err = u.EditManifest(run.Edit{Patch: patch, Reason: "operator-cli " + verb + ": " + reason})
+		m, err = u.EditManifest(run.Edit{Patch: patch, Reason: "operator-cli " + logged + ": " + reason})
 		if err != nil {
 			return err
 		}
@@ -147,6 +147,8 @@ func refused(from run.Status, trigger Trigger) error {
 	switch {
 	case from == run.Failed && trigger == ByResume:
 		message = "the run has failed; a person lets it go on with --accept"
+	case from == run.Paused && trigger == ByAccept:
+		message = "the run is paused and has not failed; it goes on without --accept"
 	case from == run.Completed || from == run.Cancelled:
 		message = "a " + string(from) + " run is final"
 	}

@@ -54,6 +54,25 @@ func TestPauseResumeAndCancelFollowTheTable(t *testing.T) {
 	}
 }
 
+func TestAcceptanceIsForFailedRunsAndStandsInTheLog(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	if _, err := y.control("pause"); err != nil {
+		t.Fatal(err)
+	}
+	accept := stage.ResumeInput{ManifestPath: y.files.ManifestPath, Accept: true, Reason: "checked"}
+	_, err := stage.Resume(t.Context(), pinned, accept)
+	if e := wantCode(t, err, tidegate.InvalidState); !strings.Contains(e.Message, "without --accept") {
+		t.Errorf("the message does not say how to go on: %s", e.Message)
+	}
+	y.force(run.Wave1, run.Failed)
+	if _, err := stage.Resume(t.Context(), pinned, accept); err != nil {
+		t.Fatal(err)
+	}
+	if log := y.read("logs/audit.jsonl"); !strings.Contains(log, `"reason":"operator-cli resume --accept: checked"`) {
+		t.Errorf("the log does not tell an acceptance from a resumption:\n%s", log)
+	}
+}
+
 func TestResumeKeepsWhenTheStageBegan(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	if _, err := y.control("pause"); err != nil {
