@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -280,6 +281,43 @@ func TestArtifactsOfARunAreReadOnlyResources(t *testing.T) {
 		if text, problem := read(uri); problem == "" || strings.Contains(text, "secret") {
 			t.Errorf("%s: got %q", uri, text)
 		}
+	}
+}
+
+// TestTokens starts the server with a token from a file and from the
+// environment.
+func TestTokens(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "token"), []byte("from-file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, good, bad string
+		args            []string
+	}{
+		{"from the environment", "from-environment", "from-file", nil},
+		{"from a file, which goes first", "from-file", "from-environment", []string{"--token-file", "token"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			url, _ := startHTTP(t, dir, []string{"TIDEGATE_MCP_TOKEN=from-environment"}, tt.args...)
+			for token, want := range map[string]int{tt.good: http.StatusOK, tt.bad: http.StatusUnauthorized, "": http.StatusUnauthorized} {
+				request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				request.Header.Set("Content-Type", "application/json")
+				request.Header.Set("Accept", "application/json, text/event-stream")
+				request.Header.Set("Authorization", "Bearer "+token)
+				response, err := http.DefaultClient.Do(request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				response.Body.Close()
+				if response.StatusCode != want {
+					t.Errorf("%q: status %d, want %d", token, response.StatusCode, want)
+				}
+			}
+		})
 	}
 }
 

@@ -269,6 +269,34 @@ func TestServingAndShuttingDown(t *testing.T) {
 	}
 }
 
+func TestShuttingDownLetsCallsEnd(t *testing.T) {
+	h := newHeld()
+	url, stop := start(t, h, mcpserver.HTTP{Address: ":0"})
+	answered := make(chan string, 1)
+	go func() {
+		_, answer := post(t, url, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"toy_hold"}}`, nil)
+		answered <- answer
+	}()
+	<-h.began
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	// Once it refuses connections it is shutting down.
+	for {
+		conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp"))
+		if err != nil {
+			break
+		}
+		conn.Close()
+	}
+	close(h.release)
+	if answer := <-answered; !strings.Contains(answer, "released") {
+		t.Errorf("the call was answered with %s", answer)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("the server ended with %v", err)
+	}
+}
+
 func TestAddresses(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -33,16 +33,18 @@ func (o sayOut) Report() report.Report {
 	return report.Report{Name: "say", Title: "say", Summary: fmt.Sprintf("%d bytes were said", len(o.Said))}
 }
 
-// held says when a call of toy_hold began, and why it ended.
+// held says when a call of toy_hold began, lets it go, and says why it ended.
 type held struct {
-	began chan struct{}
-	ended chan error
+	began, release chan struct{}
+	ended          chan error
 }
 
-func newHeld() *held { return &held{make(chan struct{}, 9), make(chan error, 9)} }
+func newHeld() *held {
+	return &held{make(chan struct{}, 9), make(chan struct{}), make(chan error, 9)}
+}
 
 // toys are tools that show what a server does with tools. toy_hold waits until
-// its caller gives up.
+// it is released or its caller gives up.
 func toys(h *held) []*tool.Tool {
 	spec := func(name, set string, effect tool.Effect) tool.Spec {
 		return tool.Spec{Name: name, Set: set, Summary: "Use this in tests.", Effect: effect}
@@ -63,9 +65,13 @@ func toys(h *held) []*tool.Tool {
 		}),
 		tool.New(spec("toy_hold", "run", tool.Reads), func(ctx context.Context, _ struct{}) (sayOut, error) {
 			h.began <- struct{}{}
-			<-ctx.Done()
-			h.ended <- context.Cause(ctx)
-			return sayOut{}, ctx.Err()
+			select {
+			case <-h.release:
+				return sayOut{Said: "released"}, nil
+			case <-ctx.Done():
+				h.ended <- context.Cause(ctx)
+				return sayOut{}, ctx.Err()
+			}
 		}),
 		tool.New(spec("toy_write", "run", tool.Writes), func(context.Context, struct{}) (sayOut, error) { return sayOut{}, nil }),
 	}
