@@ -31,19 +31,6 @@ func injuries() []injury {
 	return []injury{kill, {"no space", "error=ENOSPC"}, {"broken disk", "error=EIO"}, {"no permission", "error=EACCES"}, {"other file system", "error=EXDEV"}}
 }
 
-// writer is one tool that writes, with a state in which it has something to do.
-type writer struct {
-	name    string
-	prepare []command
-	tool    string
-	args    string
-	// then is called after the tool, where the tool itself may find nothing to
-	// do any more and so takes no lock.
-	then command
-}
-
-type command struct{ tool, args string }
-
 // TestEveryWritingToolSurvivesEveryInjury lets each writing tool be killed, or a
 // system call of it fail, at every call by which it changes files. Right after,
 // every artifact is the old one or the new one, whole. After the next call the

@@ -1,5 +1,18 @@
 package proof_test
 
+// writer is one tool that writes, with a state in which it has something to do.
+type writer struct {
+	name    string
+	prepare []command
+	tool    string
+	args    string
+	// then is called after the tool, where the tool itself may find nothing to
+	// do any more and so takes no lock.
+	then command
+}
+
+type command struct{ tool, args string }
+
 // sampleFiles are inputs that the writing tools are called with.
 var sampleFiles = map[string]string{
 	"summaries-in/moon.md": "## Findings\n\n- The moon pulls [@cid_a]\n",
