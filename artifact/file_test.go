@@ -83,6 +83,40 @@ func TestReadingInAFolder(t *testing.T) {
 	}
 }
 
+func TestListingAFolder(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"sub/b.md": "", "sub/B.md": "", "sub/a/x": "", "file": ""})
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "out")); err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, dir)
+	names := func(name string) string {
+		list, err := f.List(name)
+		if err != nil {
+			return string(tidegate.CodeOf(err))
+		}
+		if list == nil {
+			return "none"
+		}
+		var all []string
+		for _, entry := range list {
+			all = append(all, entry.Name())
+		}
+		return strings.Join(all, " ")
+	}
+	for name, want := range map[string]string{
+		"sub": "B.md a b.md", ".": "empty file out sub", "empty": "", "absent": "none", "file": "none", "file/below": "none",
+		"out": "PATH_NOT_ALLOWED", "..": "PATH_NOT_ALLOWED",
+	} {
+		if got := names(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestWriting(t *testing.T) {
 	dir := t.TempDir()
 	f := open(t, dir)

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/tidegate/tidegate"
 )
 
 const (
@@ -79,6 +81,29 @@ func (f *Folder) Folder(name string) (*Folder, error) {
 		return nil, f.place(name).unreadable(err)
 	}
 	return &Folder{root: root, path: f.place(name).path}, nil
+}
+
+// List lists a folder in f, in byte order; nil when there is none. It returns
+// READ_FAILED.
+func (f *Folder) List(name string) ([]fs.DirEntry, error) {
+	folder, err := f.Folder(name)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	list, err := fs.ReadDir(folder.FS(), ".")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, folder.place(".").unreadable(err)
+	case list == nil:
+		list = []fs.DirEntry{}
+	}
+	return list, nil
 }
 
 // MakeFolder makes a folder in f, and those above it, durably. A folder that

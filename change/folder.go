@@ -2,8 +2,6 @@ package change
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
@@ -63,23 +61,6 @@ func checkID(id string) error {
 	}
 	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("change_id", tidegate.Cut(id)),
 		"change_id must be %s, got %q", review.ChangeIDRule, tidegate.Cut(id))
-}
-
-// entries lists a folder in f in byte order; none when it is not there.
-func entries(f *artifact.Folder, name string) ([]fs.DirEntry, error) {
-	folder, err := f.Folder(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	defer folder.Close()
-	list, err := fs.ReadDir(folder.FS(), ".")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", folder.Path()), "cannot read (%w): %s", err, folder.Path())
-	}
-	return list, nil
 }
 
 // readIfThere reads a file; nil when it is not there.

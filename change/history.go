@@ -24,7 +24,7 @@ func historyName(number int) string { return fmt.Sprintf("%s/%04d.md", historyDi
 
 // history lists the numbers of the kept reviews, in order.
 func history(f *artifact.Folder) ([]int, error) {
-	list, err := entries(f, historyDir)
+	list, err := f.List(historyDir)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func All(ctx context.Context, project string) (List, error) {
 		return List{}, err
 	}
 	defer root.Close()
-	found, err := entries(root, changesDir)
+	found, err := root.List(changesDir)
 	if err != nil {
 		return List{}, err
 	}

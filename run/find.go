@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
@@ -55,9 +54,9 @@ func runsIn(ctx context.Context, home string) ([]string, error) {
 		return nil, err
 	}
 	defer folder.Close()
-	entries, err := fs.ReadDir(folder.FS(), ".")
+	entries, err := folder.List(".")
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("home", home), "cannot read the runs home (%w): %s", err, home)
+		return nil, err
 	}
 	var manifests []string
 	for _, e := range entries {
