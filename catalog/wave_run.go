@@ -42,14 +42,14 @@ func (in gateIn) request() wave.GateRequest {
 }
 
 // fillOutputs reads the outputs of a folder: <id>.md for each perspective of
-// the run that has one there.
+// the wave that has one there.
 func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	opened, err := e.openRun(ctx, typed, args)
 	if err != nil {
 		return err
 	}
 	defer opened.Close()
-	perspectives := opened.Path(opened.Layout().Perspectives)
+	perspectives := opened.Path(opened.PerspectivesOf(args.Get("wave").Str()))
 	doc, err := perspective.Read(ctx, "perspectives_path", perspectives, perspective.Contracts)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 		outputs.Append(codec.Of(tidegate.D("perspective_id", p.ID, "markdown", string(data))))
 	}
 	if outputs.Len() == 0 {
-		return tidegate.Errorf(tidegate.OutputNotFound, tidegate.D("FOLDER", typed.Operands["FOLDER"]), "%s has no <id>.md for any perspective of the run", typed.Operands["FOLDER"])
+		return tidegate.Errorf(tidegate.OutputNotFound, tidegate.D("FOLDER", typed.Operands["FOLDER"]), "%s has no <id>.md for any perspective in %s", typed.Operands["FOLDER"], perspectives)
 	}
 	args.Set("outputs", outputs)
 	return nil

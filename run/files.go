@@ -1,19 +1,13 @@
 package run
 
-import (
-	"errors"
-	"io/fs"
-	"strings"
-
-	"github.com/tidegate/tidegate"
-)
+import "strings"
 
 // Outputs lists the outputs in a folder of the run, in byte order, as names in
 // the run: regular files <perspective id>.md. Plans, sidecars, folders and
 // hidden files are none. A folder that is not there has none. It returns
 // PATH_NOT_ALLOWED and READ_FAILED.
 func (r *Run) Outputs(dir string) ([]string, error) {
-	entries, err := r.entries(dir)
+	entries, err := r.folder.List(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -28,28 +22,18 @@ func (r *Run) Outputs(dir string) ([]string, error) {
 
 // HasFolder reports whether the run has a folder of that name.
 func (r *Run) HasFolder(name string) (bool, error) {
-	entries, err := r.entries(name)
+	entries, err := r.folder.List(name)
 	return entries != nil, err
 }
 
-// entries lists a folder of the run, nil when there is none.
-func (r *Run) entries(dir string) ([]fs.DirEntry, error) {
-	folder, err := r.folder.Folder(dir)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil, nil
-	case err != nil:
-		return nil, err
+// PerspectivesOf is the name of the contracts of a wave, wave1 or wave2. Those
+// of a second wave stand in its folder; where there are none, the perspectives of
+// the run are its contracts too.
+func (r *Run) PerspectivesOf(wave string) string {
+	if wave == "wave2" {
+		if there, err := r.folder.Exists(r.layout.Wave2Perspectives()); err == nil && there {
+			return r.layout.Wave2Perspectives()
+		}
 	}
-	defer folder.Close()
-	entries, err := fs.ReadDir(folder.FS(), ".")
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", folder.Path()), "cannot read (%w): %s", err, folder.Path())
-	case entries == nil:
-		return []fs.DirEntry{}, nil
-	}
-	return entries, nil
+	return r.layout.Perspectives
 }

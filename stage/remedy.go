@@ -29,13 +29,8 @@ func remedyPerspectives(s *situation) []Remedy {
 }
 
 func remedyOutputs(s *situation, wave string) []Remedy {
-	l := s.run.Layout()
-	perspectives := l.Perspectives
 	var remedies []Remedy
-	switch {
-	case wave == "wave2" && s.has(l.Wave2Perspectives()):
-		perspectives = l.Wave2Perspectives()
-	case wave == "wave1" && !s.has(l.Wave1Plan()):
+	if wave == "wave1" && !s.has(s.run.Layout().Wave1Plan()) {
 		remedies = append(remedies, Remedy{
 			Text: "plan the wave, which gives a prompt for each agent", Tool: "deep_research_wave1_plan",
 			Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
@@ -44,7 +39,7 @@ func remedyOutputs(s *situation, wave string) []Remedy {
 	}
 	return append(remedies, Remedy{
 		Text: "take in the outputs that the agents wrote", Tool: "deep_research_wave_output_ingest",
-		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "perspectives_path", s.run.Path(perspectives),
+		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "perspectives_path", s.run.Path(s.run.PerspectivesOf(wave)),
 			"wave", wave, "outputs", "<outputs>"),
 		Command: command("wave ingest", s, "FOLDER", "--wave", wave),
 	})
