@@ -1,0 +1,262 @@
+package proof_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/codec"
+)
+
+// The bounds of memory: what every process may use, and what it may use beyond
+// that for each perspective and each validated citation.
+const (
+	baseMemory        = 64 << 20
+	memoryPerspective = 2 << 10
+	memoryCitation    = 128
+)
+
+// load is something large that a tool is given.
+type load struct {
+	name string
+	unit string
+	n    [2]int // how much in the short and in the long form; a tenth is tried too
+	each int64  // memory that one may cost
+	// lay writes n of it to an empty folder, and returns the arguments.
+	lay  func(t *testing.T, work string, n int) string
+	tool string
+	want string // a part of the answer; $N stands for n
+}
+
+func loads() []load {
+	return []load{
+		{"review of a wave", "perspectives", [2]int{2_000, 100_000}, memoryPerspective, layWave, "deep_research_wave_review", `"validated": $N,`},
+		{"check of perspectives", "perspectives", [2]int{2_000, 100_000}, memoryPerspective, layDocument, "deep_research_perspectives_check", `"perspectives": $N,`},
+		{"one output", "MiB", [2]int{20, 1024}, 0, layOutput, "deep_research_wave_output_validate", `"ok": true`},
+		{"one line", "MiB", [2]int{10, 100}, 0, layLine, "deep_research_wave_output_validate", `"ok": true`},
+		{"citations of given summaries", "citations", [2]int{20_000, 10_000_000}, memoryCitation, layPool("fixture"), "deep_research_summary_pack_build", `"summary_count": 1`},
+		{"citations of made summaries", "citations", [2]int{20_000, 10_000_000}, memoryCitation, layPool("generate"), "deep_research_summary_pack_build", `"summary_count": 1`},
+		{"write of a long manifest", "moves", [2]int{2_000, 100_000}, 0, layHistory, "deep_research_manifest_write", `"new_revision": 2,`},
+		{"status of a long manifest", "moves", [2]int{2_000, 100_000}, 0, layStatus, "deep_research_run_status", `"ok": true`},
+	}
+}
+
+// TestLargeInputsCostNoMoreThanTheirBounds gives the tools inputs of a size and
+// of a tenth of it, each in a process of its own. The memory is held to the
+// bounds; the times are told, for the reader to see that they grow with the size.
+func TestLargeInputsCostNoMoreThanTheirBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large inputs are left out of the short form")
+	}
+	for _, l := range loads() {
+		t.Run(l.name, func(t *testing.T) {
+			n := l.n[0]
+			if *full {
+				n = l.n[1]
+			}
+			for _, n := range []int{n / 10, n} {
+				work := shortFolder(t)
+				if err := os.MkdirAll(work, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				args := strings.ReplaceAll(l.lay(t, work, n), "$WORK", work)
+				spent := l.run(t, work, args, n)
+				if err := os.RemoveAll(work); err != nil {
+					t.Fatal(err)
+				}
+				bound := baseMemory + l.each*int64(n)
+				t.Logf("%10d %-12s %8.3f s, of processors %8.3f s, %9.0f ns each; %5d MiB of at most %d", n, l.unit, spent.Took.Seconds(),
+					spent.Processors.Seconds(), float64(spent.Processors.Nanoseconds())/float64(n), spent.Memory>>20, bound>>20)
+				if spent.Memory > bound {
+					t.Errorf("%d %s took %d MiB, at most %d are allowed", n, l.unit, spent.Memory>>20, bound>>20)
+				}
+			}
+		})
+	}
+}
+
+// run makes the call in a process of its own.
+func (l load) run(t *testing.T, work, args string, n int) cost {
+	t.Helper()
+	answer, err := os.Create(filepath.Join(filepath.Dir(work), "answer"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Close()
+	command := exec.Command(binary, "call", l.tool, "--project", work)
+	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work)
+	command.Dir = work
+	command.Stdin = strings.NewReader(args)
+	command.Stdout = answer
+	spent, err := measured(command)
+	head := make([]byte, 4096)
+	size, readErr := answer.ReadAt(head, 0)
+	want := strings.ReplaceAll(l.want, "$N", fmt.Sprint(n))
+	if err != nil || readErr != nil && readErr != io.EOF || !strings.Contains(string(head[:size]), want) {
+		t.Fatalf("%v, without %s:\n%s", err, want, head[:size])
+	}
+	return spent
+}
+
+// stream writes a large file.
+func stream(t *testing.T, path string, write func(w *bufio.Writer)) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	write(w)
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const scaleContract = `"prompt_contract":{"max_words":1000000000000,"max_sources":1000000000000,"tool_budget":{"search":5},"must_include_sections":["Findings","Gaps","Sources"]}`
+
+func layPerspectives(t *testing.T, work string, n int) {
+	t.Helper()
+	stream(t, filepath.Join(work, "perspectives.json"), func(w *bufio.Writer) {
+		fmt.Fprint(w, `{"schema_version":"perspectives.v1","run_id":"tides","created_at":"2026-03-04T00:00:00Z","perspectives":[`)
+		for i := range n {
+			if i > 0 {
+				w.WriteByte(',')
+			}
+			fmt.Fprintf(w, "\n"+`{"id":"perspective-%06d","title":"How the tide turns at place %d","track":"standard","agent_type":"researcher",%s}`, i, i, scaleContract)
+		}
+		fmt.Fprint(w, "]}\n")
+	})
+}
+
+func layDocument(t *testing.T, work string, n int) string {
+	t.Helper()
+	layPerspectives(t, work, n)
+	return `{"perspectives_path":"$WORK/perspectives.json"}`
+}
+
+func layWave(t *testing.T, work string, n int) string {
+	t.Helper()
+	layPerspectives(t, work, n)
+	output := []byte("## Findings\n" + strings.Repeat("The moon pulls at the water here.\n", 10) + "\n## Gaps\n\n## Sources\n- https://example.org/moon\n")
+	if err := os.Mkdir(filepath.Join(work, "wave"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		data := output
+		if i%10 == 0 {
+			data = output[:100] // and so without Sources
+		}
+		if err := os.WriteFile(filepath.Join(work, "wave", fmt.Sprintf("perspective-%06d.md", i)), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return `{"perspectives_path":"$WORK/perspectives.json","outputs_dir":"$WORK/wave"}`
+}
+
+func layOutput(t *testing.T, work string, mebibytes int) string {
+	t.Helper()
+	layPerspectives(t, work, 1)
+	stream(t, filepath.Join(work, "output.md"), func(w *bufio.Writer) {
+		const line = "- The moon pulls at the water, and so does the sun, as [somebody](https://example.org/moon) says.\n"
+		fmt.Fprint(w, "# Findings\n\n# Gaps\n\n# Sources\n")
+		for written := 0; written < mebibytes<<20; written += len(line) {
+			w.WriteString(line)
+		}
+	})
+	return `{"perspectives_path":"$WORK/perspectives.json","perspective_id":"perspective-000000","markdown_path":"$WORK/output.md"}`
+}
+
+func layLine(t *testing.T, work string, mebibytes int) string {
+	t.Helper()
+	args := layOutput(t, work, 0)
+	stream(t, filepath.Join(work, "output.md"), func(w *bufio.Writer) {
+		const words = "and so on and so forth, see https://example.org "
+		fmt.Fprint(w, "# Findings\n\n# Gaps\n\n# Sources\n- ")
+		for written := 0; written < mebibytes<<20; written += len(words) {
+			w.WriteString(words)
+		}
+		w.WriteByte('\n')
+	})
+	return args
+}
+
+func layPool(mode string) func(t *testing.T, work string, n int) string {
+	return func(t *testing.T, work string, n int) string {
+		t.Helper()
+		layRun(t, work)
+		stream(t, filepath.Join(work, "pool.jsonl"), func(w *bufio.Writer) {
+			for i := range n {
+				fmt.Fprintf(w, `{"cid":"cid_%08x","status":"valid","normalized_url":"https://example.org/%08x","url":"https://example.org/%08x?from=search","url_original":"http://example.org/%08x","checked_at":"2026-03-04T05:06:07Z","title":"%s"}`+"\n",
+					i*2654435761, i, i, i, "What the tide does")
+			}
+		})
+		return `{` + manifestArg + `,"mode":"` + mode + `","fixture_summaries_dir":"$WORK/summaries","citations_path":"$WORK/pool.jsonl","reason":"r"}`
+	}
+}
+
+// layRun makes a run with one perspective, one output and one summary.
+func layRun(t *testing.T, work string) {
+	t.Helper()
+	for _, c := range []command{initRun, perspectives, ingest} {
+		out := call(t, work, nil, "", "", c.tool, []byte(strings.ReplaceAll(c.args, "$WORK", work)))
+		if !strings.Contains(string(out), `"ok": true`) {
+			t.Fatalf("%s: %s", c.tool, out)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(work, "summaries"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(work, "summaries", "moon.md"), []byte("## Findings\n- The moon pulls [@cid_00000000]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func layHistory(t *testing.T, work string, n int) string {
+	t.Helper()
+	out := call(t, work, nil, "", "", initRun.tool, []byte(initRun.args))
+	if !strings.Contains(string(out), `"ok": true`) {
+		t.Fatalf("%s", out)
+	}
+	path := filepath.Join(work, "runs/tides/manifest.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := codec.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moves := codec.Of([]string{})
+	for i := range n {
+		move, err := codec.Parse(fmt.Appendf(nil, `{"from":"synthesis","to":"review","ts":"2026-03-04T05:06:07.000Z","reason":"round %d of the review","inputs_digest":"sha256:%064x","gates_revision":%d}`, i, i, i+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		moves.Append(move)
+	}
+	v.Get("stage").Set("history", moves)
+	if data, err = codec.MarshalFile(v); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return `{` + manifestArg + `,"patch":{"metrics":{"n":1}},"reason":"r"}`
+}
+
+func layStatus(t *testing.T, work string, n int) string {
+	t.Helper()
+	layHistory(t, work, n)
+	return `{` + manifestArg + `}`
+}
