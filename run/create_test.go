@@ -111,6 +111,7 @@ func TestRefusedInitLeavesNothing(t *testing.T) {
 		{"absolute id", run.InitInput{Query: "q", RunID: "/x"}, tidegate.PathTraversal, "run_id"},
 		{"backslash", run.InitInput{Query: "q", RunID: `a\b`}, tidegate.PathTraversal, "run_id"},
 		{"hidden id", run.InitInput{Query: "q", RunID: ".x"}, tidegate.InvalidArgs, "run_id"},
+		{"id of the ledger", run.InitInput{Query: "q", RunID: "runs-ledger.jsonl"}, tidegate.InvalidArgs, "run_id"},
 		{"control character", run.InitInput{Query: "q", RunID: "a\nb"}, tidegate.InvalidArgs, "run_id"},
 		{"blank ends", run.InitInput{Query: "q", RunID: " a"}, tidegate.InvalidArgs, "run_id"},
 		{"long id", run.InitInput{Query: "q", RunID: strings.Repeat("x", 129)}, tidegate.InvalidArgs, "run_id"},

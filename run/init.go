@@ -84,6 +84,9 @@ func (in *InitInput) check(clock Clock, home string) error {
 	if err := CheckID(in.RunID); err != nil {
 		return err
 	}
+	if strings.EqualFold(in.RunID, LedgerFile) {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run_id", in.RunID), "run_id must not be %s: the ledger of all runs has that name", LedgerFile)
+	}
 	if in.RootOverride == "" {
 		in.RootOverride = home
 	}
