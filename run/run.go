@@ -52,6 +52,9 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	}
 	root := rootOf(manifestPath, r.manifest.doc)
 	if r.folder, err = artifact.Open(ctx, "run_root", root); err != nil {
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			err = tidegate.Errorf(tidegate.FileNotFound, tidegate.D("run_root", root), "the manifest names a run root that is not there; was the run moved? %s", root)
+		}
 		return nil, err
 	}
 	r.found = r.manifest.Revision()
