@@ -26,7 +26,7 @@ func (r OutputResult) instruction(f Fault) string {
 		case len(missing) == 1:
 			return fmt.Sprintf("Add missing required section '%s' under a heading with exactly that text.", missing[0])
 		}
-		return fmt.Sprintf("Add missing required sections %s, each under a heading with exactly that text.", joinTitles(missing))
+		return fmt.Sprintf("Add these missing required sections, each under a heading with exactly that text: %s.", joinTitles(missing))
 	case tidegate.TooManyWords:
 		allowed := most(r.contract.MaxWords)
 		return fmt.Sprintf("Shorten the output by at least %s: it has %d and may have at most %d, markup and URLs included.",

@@ -97,7 +97,7 @@ func TestReviewOrdersByBytesAndTellsEveryFailure(t *testing.T) {
 	want := []string{
 		"B-lines retry MALFORMED_SOURCES: Rewrite each of the lines 4, 5 in the Sources section as a list item with an http(s):// URL, such as '- Title https://example.org/page', or remove it.",
 		"a-words retry TOO_MANY_WORDS: Shorten the output by at least 1 word: it has 6 and may have at most 5, markup and URLs included.",
-		"c-sections retry MISSING_REQUIRED_SECTION: Add missing required sections 'Gaps', 'Sources', each under a heading with exactly that text.",
+		"c-sections retry MISSING_REQUIRED_SECTION: Add these missing required sections, each under a heading with exactly that text: 'Gaps', 'Sources'.",
 		"é-sources retry TOO_MANY_SOURCES: Remove at least 2 sources from the Sources section: it lists 3 and may list at most 1.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -194,10 +194,10 @@ func TestReviewCutsFreeText(t *testing.T) {
 		t.Errorf("missing_sections is cut:\n%s", diff)
 	}
 	note := result.RetryDirectives[1].ChangeNote
-	if len([]rune(note)) != 200 || !strings.HasPrefix(note, "Add missing required sections 'Título número 0', 'Título número 1', ") {
+	if len([]rune(note)) != 200 || !strings.HasPrefix(note, "Add these missing required sections, each under a heading with exactly that text: 'Título número 0', ") {
 		t.Errorf("change_note %q", note)
 	}
-	if want := "Rewrite each of the lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 390 more in the Sources section"; !strings.HasPrefix(result.RetryDirectives[0].ChangeNote, want) {
+	if want := "Rewrite each of the lines 2, 3, 4, 5, 6 and 395 more in the Sources section"; !strings.HasPrefix(result.RetryDirectives[0].ChangeNote, want) || !strings.HasSuffix(result.RetryDirectives[0].ChangeNote, "or remove it.") {
 		t.Errorf("change_note %q", result.RetryDirectives[0].ChangeNote)
 	}
 }

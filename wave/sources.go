@@ -30,7 +30,7 @@ type sourceLines struct {
 }
 
 // maxListed is how many malformed lines of one output are told by number.
-const maxListed = 10
+const maxListed = 5
 
 func (s *sourceLines) reset(limit float64) {
 	*s = sourceLines{limit: limit, long: s.long}
