@@ -26,6 +26,12 @@ var (
 	link        = regexp.MustCompile(`\](\\*)\(`)
 	linkEscaped = regexp.MustCompile(`\](\\*)\\\(`)
 
+	// A link definition or a footnote in a text of several lines. Renderers take
+	// it out of the text, wherever in a paragraph its label began. In a value of
+	// one line it can only begin the line, where it is a marker.
+	definition        = regexp.MustCompile(`\](\\*):`)
+	definitionEscaped = regexp.MustCompile(`\](\\*)\\:`)
+
 	// What opens a block where a line begins: heading, quote, list item, fence,
 	// thematic break, link definition. In a numbered item the backslash stands
 	// before the mark, because a digit cannot be escaped.
@@ -51,13 +57,13 @@ func unescapeCode(s string) string {
 	return boxEscaped.ReplaceAllString(s, `[$1$2]`)
 }
 
-// escapeText is for text of several lines, each of which stands in a quote.
-func escapeText(s string) string {
+// escapeInline is for what does harm wherever it stands.
+func escapeInline(s string) string {
 	s = tag.ReplaceAllString(escapeCode(s), `$1$1\$2`)
 	return link.ReplaceAllString(s, `]$1\(`)
 }
 
-func unescapeText(s string) string {
+func unescapeInline(s string) string {
 	s = linkEscaped.ReplaceAllString(s, `]$1(`)
 	s = tag.ReplaceAllStringFunc(s, func(m string) string {
 		backslashes := strings.IndexByte(m, '<')
@@ -66,15 +72,22 @@ func unescapeText(s string) string {
 	return unescapeCode(s)
 }
 
+// escapeText is for text of several lines, each of which stands in a quote.
+func escapeText(s string) string { return definition.ReplaceAllString(escapeInline(s), `]$1\:`) }
+
+func unescapeText(s string) string {
+	return unescapeInline(definitionEscaped.ReplaceAllString(s, `]$1:`))
+}
+
 // escapeLine is for a value of one line.
 func escapeLine(s string) string {
-	s = marker.ReplaceAllString(escapeText(s), `$1$2\$3`)
+	s = marker.ReplaceAllString(escapeInline(s), `$1$2\$3`)
 	return ordinal.ReplaceAllString(s, `$1$2\$3`)
 }
 
 func unescapeLine(s string) string {
 	s = ordinalEscaped.ReplaceAllString(s, `$1$2$3`)
-	return unescapeText(markerEscaped.ReplaceAllString(s, `$1$2$3`))
+	return unescapeInline(markerEscaped.ReplaceAllString(s, `$1$2$3`))
 }
 
 // codeSpan quotes s with a fence that s itself cannot close.

@@ -283,3 +283,38 @@ func TestTheFileSpan(t *testing.T) {
 		checkRoundTrip(t, p, nil)
 	}
 }
+
+// TestNoLineIsTakenOutOfTheRenderedText: a definition of a link vanishes from a
+// rendered document, and makes links elsewhere.
+func TestNoLineIsTakenOutOfTheRenderedText(t *testing.T) {
+	hidden := "first\n\n[one]: http://example.com\n\n- [two]: <x>\n\n> [three]: /x 'title'\n\n[fo\nur]: /y\n\n[^five]: six\n\n[seven\\]]: /z\n\nsee [one], [two][] and [x][three]"
+	for _, verdict := range verdicts {
+		p := sample(verdict)
+		p.Summary = hidden
+		p.Issues[0].Description = hidden
+		data := review.Format(p, nil)
+		document := goldmark.DefaultParser().Parse(text.NewReader(data))
+		var shown strings.Builder
+		err := ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if leaf, ok := n.(*ast.Text); ok && entering {
+				shown.Write(leaf.Segment.Value(data))
+			}
+			if n.Kind() == ast.KindLink {
+				t.Errorf("%s: there is a link in\n%s", verdict, data)
+				return ast.WalkStop, nil
+			}
+			return ast.WalkContinue, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{"one", "two", "three", "ur", "five", "six", "seven"} {
+			if got, want := strings.Count(shown.String(), word), 2*strings.Count(hidden, word); got < want {
+				t.Errorf("%s: %q is shown %d times, want %d", verdict, word, got, want)
+			}
+		}
+		if got := review.Read(data); !got.Complete || got.Payload.Summary != hidden {
+			t.Errorf("%s: read back %q", verdict, got.Payload.Summary)
+		}
+	}
+}
