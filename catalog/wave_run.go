@@ -67,7 +67,8 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 		outputs.Append(codec.Of(tidegate.D("perspective_id", p.ID, "markdown", string(data))))
 	}
 	if outputs.Len() == 0 {
-		return tidegate.Errorf(tidegate.OutputNotFound, tidegate.D("FOLDER", typed.Operands["FOLDER"]), "%s has no <id>.md for any perspective in %s", typed.Operands["FOLDER"], perspectives)
+		return tidegate.Errorf(tidegate.OutputNotFound, tidegate.D("FOLDER", typed.Operands["FOLDER"], "perspectives_path", perspectives),
+			"the folder %s has no <id>.md for any perspective in %s", filepath.Base(typed.Operands["FOLDER"]), filepath.Base(perspectives))
 	}
 	args.Set("outputs", outputs)
 	return nil
