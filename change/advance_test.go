@@ -240,6 +240,26 @@ func TestStartMakesWhatIsMissing(t *testing.T) {
 	}
 }
 
+func TestStatusSaysWhatMovesTheChangeOn(t *testing.T) {
+	root := project(t, map[string]string{"agentd/changes/c/STATE.yaml": "phase: implementing\n"})
+	next := func(want string) {
+		t.Helper()
+		status, err := change.StatusOf(t.Context(), root, "c")
+		if err != nil || status.Next != want {
+			t.Errorf("next %q, want %q (%v)", status.Next, want, err)
+		}
+	}
+	next("tidegate review create PAYLOAD")
+	create(t, root, payload("c", review.NeedsFix, "s", "one"))
+	next("tidegate change advance c")
+	advance(t, root, "c", 2)
+	next("mend what the review found; then tidegate review create PAYLOAD")
+	create(t, root, payload("c", review.Approved, "s"))
+	next("tidegate change advance c")
+	advance(t, root, "c", 2)
+	next("merge the change")
+}
+
 func TestStatusAndList(t *testing.T) {
 	root := project(t, map[string]string{
 		"agentd/changes/broken/STATE.yaml":     "phase: [\n",

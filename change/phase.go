@@ -50,7 +50,7 @@ func nextStep(id, phase string) string {
 	case phase == Planned:
 		return "tidegate change start " + id
 	case slices.Contains(reviewedPhases, phase):
-		return "tidegate review create, then tidegate change advance " + id
+		return "tidegate review create PAYLOAD"
 	case phase == Complete:
 		return "merge the change"
 	case phase == Merging:

@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"path/filepath"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -29,13 +30,29 @@ func StatusOf(ctx context.Context, project, id string) (Status, error) {
 	status := Status{
 		ChangeID: id, Phase: s.phase, PhaseInFile: s.written, Iteration: s.iteration, NeedsPerson: s.needsPerson,
 		LastAction: s.lastAction, UpdatedAt: s.updatedAt, Reviews: len(numbers),
-		Next: nextStep(id, s.phase), StatePath: filepath.Join(folder.Path(), stateFile),
-	}
-	if s.needsPerson != "" {
-		status.Next = "a person decides; then a new review, or tidegate change advance " + id + " with more --max-rounds"
+		Next: next(folder, id, s), StatePath: filepath.Join(folder.Path(), stateFile),
 	}
 	status.Review, err = currentReview(folder)
 	return status, err
+}
+
+// next says what moves a change on. A review that has not moved it yet comes
+// before another one.
+func next(folder *artifact.Folder, id string, s *state) string {
+	if s.needsPerson != "" {
+		return "a person decides; then a new review, or tidegate change advance " + id + " with more --max-rounds"
+	}
+	if !slices.Contains(reviewedPhases, s.phase) {
+		return nextStep(id, s.phase)
+	}
+	_, identity, err := readReview(folder, id)
+	switch {
+	case err != nil: // there is no review that could move it
+		return nextStep(id, s.phase)
+	case identity == s.counted:
+		return "mend what the review found; then " + nextStep(id, s.phase)
+	}
+	return "tidegate change advance " + id
 }
 
 // currentReview is what REVIEW.md says, nil when there is none.
