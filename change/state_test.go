@@ -26,6 +26,8 @@ func TestParseState(t *testing.T) {
 		{"nulls", "phase: testing\niteration: null\nlast_action: ~\nupdated_at:\n", state{phase: Testing, written: "testing", iteration: 1}},
 		{"quotes", "'phase': \"testing\"\niteration: 4\nneeds_person: 'why: so'\n", state{phase: Testing, written: "testing", iteration: 4, needsPerson: "why: so"}},
 		{"unknown keys", "phase: testing\ntelemetry: {calls: [1]}\nchecksums:\n  a: {hash: x}\n", state{phase: Testing, written: "testing", iteration: 1}},
+		{"alias", "x: &p testing\nphase: *p\n", state{phase: Testing, written: "testing", iteration: 1}},
+		{"one document with its marks", "%YAML 1.1\n---\nphase: testing\n...\n", state{phase: Testing, written: "testing", iteration: 1}},
 		{"times", "phase: testing\nupdated_at: 2026-01-27T09:13:52.123456Z\n", state{phase: Testing, written: "testing", iteration: 1, updatedAt: "2026-01-27T09:13:52.123456Z"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -54,6 +56,7 @@ func TestStatesThatCannotBeUnderstood(t *testing.T) {
 		{"not YAML", "phase: [\n", "$"},
 		{"not UTF-8", "phase: \xff\n", "$"},
 		{"key twice", "phase: planned\nphase: complete\n", "$"},
+		{"two documents", "phase: planned\n---\nphase: complete\n", "$"},
 		{"no phase", "change_id: c\n", "$.phase"},
 		{"unknown phase", "phase: changes_requested\n", "$.phase"},
 		{"phase is a list", "phase: [planned]\n", "$.phase"},
@@ -124,6 +127,7 @@ func TestEditsThatCannotBeMadeInPlace(t *testing.T) {
 		{"new key in flow style", "{phase: testing}\n"},
 		{"block scalar", "phase: testing\niteration: 1\nlast_action: |\n  a\n  b\n"},
 		{"anchor", "phase: &p testing\nother: *p\n"},
+		{"alias", "other: &p testing\nphase: *p\n"},
 		{"tag", "phase: !!str testing\n"},
 	} {
 		s, err := parseState("STATE.yaml", []byte(test.text))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -24,9 +25,13 @@ func parseDocument(text []byte) (*document, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("the document is not valid UTF-8")
 	}
-	var root yaml.Node
-	if err := yaml.Unmarshal(text, &root); err != nil {
+	var root, more yaml.Node
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	if err := documents.Decode(&root); err != nil && err != io.EOF {
 		return nil, err
+	}
+	if err := documents.Decode(&more); err != io.EOF {
+		return nil, errors.New("there must be one document in the file")
 	}
 	if root.Kind != yaml.DocumentNode || len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
 		return nil, errNotMapping
@@ -53,13 +58,21 @@ func (d *document) find(key string) int {
 	return -1
 }
 
-// get is the value of a key, nil when it is not there or null.
+// get is the value of a key, or what it is an alias of; nil when it is not there
+// or null.
 func (d *document) get(key string) *yaml.Node {
 	i := d.find(key)
-	if i < 0 || d.mapping.Content[i+1].Tag == "!!null" {
+	if i < 0 {
 		return nil
 	}
-	return d.mapping.Content[i+1]
+	value := d.mapping.Content[i+1]
+	if value.Kind == yaml.AliasNode {
+		value = value.Alias
+	}
+	if value.Tag == "!!null" {
+		return nil
+	}
+	return value
 }
 
 // edit is one change of a document.
