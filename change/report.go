@@ -70,7 +70,11 @@ func (s Status) Report() report.Report {
 	if s.Review == nil {
 		fields = append(fields, report.Field{Name: "Review", Value: "none"})
 	} else {
-		fields = append(fields, report.Field{Name: "Review", Value: s.Review.Verdict + ", " + counts(s.Review.Issues), Mark: verdictMark(s.Review.Verdict)})
+		issues := "issues not known"
+		if s.Review.Complete {
+			issues = counts(s.Review.Issues)
+		}
+		fields = append(fields, report.Field{Name: "Review", Value: s.Review.Verdict + ", " + issues, Mark: verdictMark(s.Review.Verdict)})
 		if s.Review.AgentdVerdict != s.Review.Verdict {
 			fields = append(fields, report.Field{Name: "Agentd reads", Value: s.Review.AgentdVerdict, Mark: report.Warn})
 		}
@@ -84,7 +88,7 @@ func (s Status) Report() report.Report {
 
 // Report is a table of the changes.
 func (l List) Report() report.Report {
-	r := report.Report{Name: "change_list", Title: "Changes", Summary: fmt.Sprintf("%d changes", len(l.Changes))}
+	r := report.Report{Name: "change_list", Title: "Changes", Summary: counted(len(l.Changes), "change")}
 	if len(l.Changes) == 0 {
 		return r
 	}
@@ -106,7 +110,7 @@ func (l List) Report() report.Report {
 
 // Report is a table of the reviews.
 func (l ReviewList) Report() report.Report {
-	r := report.Report{Name: "review_list", Title: "Reviews of " + l.ChangeID, Summary: fmt.Sprintf("%d reviews", len(l.Reviews))}
+	r := report.Report{Name: "review_list", Title: "Reviews of " + l.ChangeID, Summary: counted(len(l.Reviews), "review")}
 	if len(l.Reviews) == 0 {
 		return r
 	}
@@ -144,4 +148,11 @@ func verdictMark(verdict string) report.Status {
 
 func counts(c review.Counts) string {
 	return fmt.Sprintf("%d high, %d medium, %d low", c.High, c.Medium, c.Low)
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -50,7 +50,7 @@ func TestReports(t *testing.T) {
 		{"stopped", stopped.Report(), []string{"MAJOR_ISSUES", "Needs a person", "major issues"}},
 		{"started", started.Report(), []string{"started already"}},
 		{"status", status.Report(), []string{"implementing", "Needs a person", "MAJOR_ISSUES", "Reviews kept", "2"}},
-		{"list", list.Report(), []string{"1 changes", "needs a person"}},
+		{"list", list.Report(), []string{"1 change", "needs a person"}},
 		{"reviews", reviews.Report(), []string{"2 reviews", "NEEDS_FIX", "MAJOR_ISSUES", "0002.md"}},
 		{"diff", diff.Report(), []string{"review 2 against review 1", "1 new, 0 still there, 1 gone"}},
 		{"shown", shown.Report(), []string{"MAJOR_ISSUES", "two"}},

@@ -219,7 +219,11 @@ func (c *checker) unknownKeys(parent string, v *codec.Value, known []string) {
 		if meant := probablyMeant(m.Key, known); meant != "" {
 			hint = "; did you mean " + meant + "?"
 		}
-		c.question(field, "is not a key of the data model and is ignored%s", hint)
+		ignored := " and is ignored"
+		if c.strict {
+			ignored = ""
+		}
+		c.question(field, "is not a key of the data model%s%s", ignored, hint)
 	}
 }
 

@@ -15,7 +15,7 @@ func (s Shown) Report() report.Report {
 	r := report.Report{
 		Name:    "review",
 		Title:   "Code review",
-		Summary: fmt.Sprintf("%s, %s", s.Verdict, s.Counts.words()),
+		Summary: s.Verdict + ", " + s.issueWords(),
 		Status:  report.PassIf(s.Passed()),
 		Rules:   rules(s.Issues),
 	}
@@ -41,10 +41,22 @@ func (s Shown) Report() report.Report {
 	}
 	r.AddCase(report.Case{Name: s.caseName(), File: s.ReviewPath, Status: r.Status, Note: s.Verdict, Findings: findings(s.Issues)})
 	if doubts := s.doubts(); len(doubts) > 0 {
-		r.AddCase(report.Case{Name: "verdict", File: s.ReviewPath, Status: report.Fail, Findings: doubts})
+		status := report.Fail
+		if s.Passed() {
+			status = report.Warn
+		}
+		r.AddCase(report.Case{Name: "verdict", File: s.ReviewPath, Status: status, Findings: doubts})
 	}
 	r.Properties = s.properties()
 	return r
+}
+
+// issueWords counts the issues; those of a file of another layout are not known.
+func (s Shown) issueWords() string {
+	if !s.Complete {
+		return "only the verdict can be read"
+	}
+	return s.Counts.words()
 }
 
 func (s Shown) caseName() string {

@@ -55,6 +55,18 @@ func TestGoldenReports(t *testing.T) {
 	}
 }
 
+func TestReportOfAHandWrittenFileDoesNotSayThatThereAreNoIssues(t *testing.T) {
+	r := review.Show("/REVIEW.md", []byte("# Verdict: APPROVED\n\n## Verdict\n\nAPPROVED\n\n## Issues\n\n- HIGH: it leaks\n")).Report()
+	if r.Status != report.Pass || !strings.Contains(r.Summary, "only the verdict") {
+		t.Errorf("status %v, summary %q", r.Status, r.Summary)
+	}
+	for _, c := range r.Cases {
+		if c.Status == report.Fail {
+			t.Errorf("case %s fails, but the review passed", c.Name)
+		}
+	}
+}
+
 func TestExportsFollowTheirSchemas(t *testing.T) {
 	for format, name := range map[string]string{"sarif": "sarif-schema-2.1.0.json", "rdjson": "rdjson-DiagnosticResult.json"} {
 		t.Run(format, func(t *testing.T) {
