@@ -137,9 +137,9 @@ var Explanations = []Explanation{
 	{PerspectiveNotFound, NotFound, "The perspective id is not in perspectives.json.", "Use an id that the file lists."},
 
 	{RevisionMismatch, Conflict, "The document changed since the caller read it.", "Read it again and repeat the change on the present revision."},
-	{GateBlocked, Conflict, "A gate that the move needs has not passed, or what it judged has changed since.", "Meet the blockers; `tidegate run status` shows them with the commands that do."},
+	{GateBlocked, Conflict, "A gate that the move needs has not passed, or what it judged has changed since.", "Meet the blockers; `tidegate run status` or `tidegate change status` shows what comes next."},
 	{MissingArtifact, Conflict, "An artifact that the move needs does not exist.", "Produce the artifact; `tidegate run status` shows how."},
-	{InvalidState, Conflict, "The run or its documents are in a state in which the operation makes no sense.", "Look at the run with `tidegate run status`."},
+	{InvalidState, Conflict, "The run, the change or their documents are in a state in which the operation makes no sense.", "Look where it stands with `tidegate run status` or `tidegate change status`."},
 	{StageMismatch, Conflict, "The run is not in the stage that the operation belongs to.", "Look at the run with `tidegate run status`."},
 	{ImmutableField, Conflict, "A patch touches a field that only its own tool may change.", "Leave the field out of the patch."},
 	{LifecycleRuleViolation, Conflict, "A gate update breaks a rule of the gate's life, such as passing without a time.", "Correct the update as the message says."},
