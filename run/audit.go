@@ -60,6 +60,14 @@ func (u *Update) logFiles() {
 	if _, err := fs.Stat(u.folder.FS(), AuditFile); err != nil && !u.logged {
 		return
 	}
+	// What is not there need not be said to be gone.
+	u.files = slices.DeleteFunc(u.files, func(f writtenFile) bool {
+		if f.digest != "" {
+			return false
+		}
+		_, err := fs.Stat(u.folder.FS(), f.name)
+		return err != nil
+	})
 	for part := range slices.Chunk(u.files, filesPerLine) {
 		files := codec.NewObject()
 		for _, f := range part {
