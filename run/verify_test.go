@@ -162,8 +162,8 @@ func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 	if err != nil || len(log.Entries) != 2 || log.Lines != 10 || log.Entries[0].Entry.Get("kind").Str() != "gates_write" {
 		t.Fatalf("%+v, %v", log, err)
 	}
-	if rows := log.Report().Blocks; len(rows) != 1 {
-		t.Errorf("report %v", rows)
+	if r := log.Report(); len(r.Blocks) != 1 || r.Summary != "the last 2 of 10 lines" {
+		t.Errorf("report %+v", r)
 	}
 	if err := os.Remove(log.Path); err != nil {
 		t.Fatal(err)
