@@ -73,6 +73,9 @@ func (r *Run) eachLine(visit func(artifact.Line)) error {
 // Report shows the log to a person.
 func (l LogResult) Report() report.Report {
 	out := report.Report{Name: "run_log", Title: "log of run " + l.RunID, Summary: report.Counted(l.Lines, "line")}
+	if shown := len(l.Entries); shown < l.Lines {
+		out.Summary = "the last " + strconv.Itoa(shown) + " of " + out.Summary
+	}
 	table := report.NewTable(">Line", "Time", "What", "Revision", "Reason")
 	for _, e := range l.Entries {
 		revision := ""
