@@ -88,7 +88,7 @@ func (s Status) Report() report.Report {
 
 // Report is a table of the changes.
 func (l List) Report() report.Report {
-	r := report.Report{Name: "change_list", Title: "Changes", Summary: counted(len(l.Changes), "change")}
+	r := report.Report{Name: "change_list", Title: "Changes", Summary: report.Counted(len(l.Changes), "change")}
 	if len(l.Changes) == 0 {
 		return r
 	}
@@ -110,7 +110,7 @@ func (l List) Report() report.Report {
 
 // Report is a table of the reviews.
 func (l ReviewList) Report() report.Report {
-	r := report.Report{Name: "review_list", Title: "Reviews of " + l.ChangeID, Summary: counted(len(l.Reviews), "review")}
+	r := report.Report{Name: "review_list", Title: "Reviews of " + l.ChangeID, Summary: report.Counted(len(l.Reviews), "review")}
 	if len(l.Reviews) == 0 {
 		return r
 	}
@@ -148,11 +148,4 @@ func verdictMark(verdict string) report.Status {
 
 func counts(c review.Counts) string {
 	return fmt.Sprintf("%d high, %d medium, %d low", c.High, c.Medium, c.Low)
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }
