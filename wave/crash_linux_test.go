@@ -27,7 +27,9 @@ func init() {
 
 func TestMain(m *testing.M) {
 	if kind := os.Getenv(judgeKind); kind != "" {
-		os.Exit(judgeHuge(kind))
+		status := judgeHuge(kind)
+		tellMemory()
+		os.Exit(status)
 	}
 	dir := os.Getenv(waveFolder)
 	if dir == "" {
@@ -38,6 +40,7 @@ func TestMain(m *testing.M) {
 	} else {
 		fmt.Print("done")
 	}
+	tellMemory()
 	os.Exit(0)
 }
 
