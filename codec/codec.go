@@ -11,9 +11,7 @@ package codec
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
+	"io"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -59,6 +57,16 @@ func MarshalFile(v any) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
+// MarshalFileTo writes what [MarshalFile] returns, piece by piece. It also
+// returns the errors of w.
+func MarshalFileTo(w io.Writer, v any) error {
+	if err := json.MarshalWrite(w, v, wire); err != nil {
+		return err
+	}
+	_, err := w.Write([]byte("\n"))
+	return err
+}
+
 // MarshalLine writes v on one line without white space and without newline.
 func MarshalLine(v any) ([]byte, error) { return json.Marshal(v, line) }
 
@@ -73,23 +81,6 @@ func Canonical(v any) ([]byte, error) {
 		return nil, err
 	}
 	return value, nil
-}
-
-// Digest is "sha256:" and the hexadecimal SHA-256 of the canonical form of v.
-// It panics for a value that JSON cannot hold, which no document that was read
-// and no result type of this module can be.
-func Digest(v any) string {
-	data, err := Canonical(v)
-	if err != nil {
-		panic(fmt.Sprintf("codec: digest of %T: %v", v, err))
-	}
-	return DigestBytes(data)
-}
-
-// DigestBytes is "sha256:" and the hexadecimal SHA-256 of data.
-func DigestBytes(data []byte) string {
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // True is the type of the field `ok` of a result: it always prints true, so no

@@ -42,7 +42,14 @@ type Value struct {
 	text    string // of a string; of a number, its literal
 	elems   []*Value
 	members []Member
-	index   map[string]int // of members by key, made when an object is large
+	large   *large // what only a large object or array has
+}
+
+// large is kept apart, so that the many small values stay small.
+type large struct {
+	index map[string]int // of an object: the members by key, made when they are looked for
+	text  []byte         // of an array: elements before elems of which only the text is kept, and the brackets
+	count int            // of those elements
 }
 
 // Member is one key of an object.
@@ -100,6 +107,7 @@ func (v *Value) Elems() []*Value {
 	if v.Kind() != Array {
 		return nil
 	}
+	v.spread()
 	return v.elems
 }
 
@@ -112,7 +120,12 @@ func (v *Value) Members() []Member {
 }
 
 // Len is the number of elements or members.
-func (v *Value) Len() int { return len(v.Elems()) + len(v.Members()) }
+func (v *Value) Len() int {
+	if v.hasText() {
+		return v.large.count + len(v.elems)
+	}
+	return len(v.Elems()) + len(v.Members())
+}
 
 // Get is the member with that key, nil when v is no object or has none. A chain
 // of calls reaches into a document: v.Get("stage").Get("current").
@@ -137,13 +150,13 @@ func (v *Value) find(key string) int {
 		}
 		return -1
 	}
-	if v.index == nil {
-		v.index = make(map[string]int, len(v.members))
+	if v.large == nil {
+		v.large = &large{index: make(map[string]int, len(v.members))}
 		for i, m := range v.members {
-			v.index[m.Key] = i
+			v.large.index[m.Key] = i
 		}
 	}
-	if i, ok := v.index[key]; ok {
+	if i, ok := v.large.index[key]; ok {
 		return i
 	}
 	return -1
@@ -157,8 +170,8 @@ func (v *Value) Set(key string, value *Value) {
 		return
 	}
 	v.members = append(v.members, Member{key, value})
-	if v.index != nil {
-		v.index[key] = len(v.members) - 1
+	if v.large != nil {
+		v.large.index[key] = len(v.members) - 1
 	}
 }
 
@@ -166,7 +179,7 @@ func (v *Value) Set(key string, value *Value) {
 func (v *Value) Delete(key string) {
 	if i := v.find(key); i >= 0 {
 		v.members = append(v.members[:i:i], v.members[i+1:]...)
-		v.index = nil
+		v.large = nil
 	}
 }
 
@@ -179,6 +192,9 @@ func (v *Value) Clone() *Value {
 		return nil
 	}
 	c := &Value{kind: v.kind, truth: v.truth, text: v.text}
+	if v.hasText() {
+		c.large = v.large
+	}
 	for _, e := range v.elems {
 		c.elems = append(c.elems, e.Clone())
 	}
@@ -228,6 +244,11 @@ func (v *Value) MarshalJSONTo(enc *jsontext.Encoder) error {
 		if err := enc.WriteToken(jsontext.BeginArray); err != nil {
 			return err
 		}
+		if v.hasText() {
+			if err := v.large.marshalTo(enc); err != nil {
+				return err
+			}
+		}
 		for _, e := range v.elems {
 			if err := e.MarshalJSONTo(enc); err != nil {
 				return err
@@ -272,8 +293,11 @@ func Parse(data []byte) (*Value, error) { return ParseEach(data, "", nil) }
 // element, which is valid during the call only. The document is read to its end, and syntax errors win, before the
 // first error of each is returned; each is not called again after one.
 func ParseEach(data []byte, member string, each func(i int, elem *Value) error) (*Value, error) {
-	data = bytes.TrimPrefix(data, bom)
-	p := parser{dec: jsontext.NewDecoder(bytes.NewBuffer(data)), member: member, each: each}
+	return parse(bytes.TrimPrefix(data, bom), &parser{member: member, each: each})
+}
+
+func parse(data []byte, p *parser) (*Value, error) {
+	p.dec = jsontext.NewDecoder(bytes.NewBuffer(data))
 	value, err := p.value(0)
 	if err == nil {
 		rest := bytes.TrimLeft(data[p.dec.InputOffset():], " \t\r\n")
@@ -290,6 +314,7 @@ type parser struct {
 	member string
 	each   func(int, *Value) error
 	failed error
+	keep   []byte // the document, when long lists are kept as text
 
 	inEach bool
 	spare  []*Value // the values of one element, used again for the next
@@ -333,7 +358,11 @@ func (p *parser) value(depth int) (*Value, error) {
 		return p.text(Number, tok), nil
 	case jsontext.KindBeginArray:
 		v := p.newValue(Array)
+		start := p.dec.InputOffset() - 1
 		for p.dec.PeekKind() != jsontext.KindEndArray {
+			if p.keep != nil && len(v.elems) == longFrom {
+				return p.keepList(v, start)
+			}
 			elem, err := p.value(depth + 1)
 			if err != nil {
 				return nil, err
