@@ -52,7 +52,7 @@ func replaceByCopy(root *os.Root, name string, f *os.File) error {
 	}
 	_, err = io.Copy(temp, io.NewSectionReader(f, 0, 1<<62))
 	if err == nil {
-		err = fill(temp, old, nil)
+		err = keepMode(temp, old)
 	}
 	if err == nil {
 		err = temp.Sync()

@@ -1,6 +1,10 @@
 package artifact
 
 import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
 	"os"
 	"path"
 	"slices"
@@ -56,31 +60,64 @@ func (l *Lock) Begin() *Tx {
 // commit. It returns the errors of [Folder.Write]; the transaction cannot be
 // committed after one.
 func (tx *Tx) Write(name string, data []byte) error {
+	_, err := tx.stage(name, codec.DigestBytes(data), func(file *os.File) error {
+		_, err := file.Write(data)
+		return err
+	})
+	return err
+}
+
+// WriteBy is [Tx.Write] for content that write writes piece by piece, so that
+// it need not be in memory as a whole. It returns the digest of the content,
+// and also the error of write.
+func (tx *Tx) WriteBy(name string, write func(io.Writer) error) (digest string, err error) {
+	return tx.stage(name, "", func(file *os.File) error {
+		hash := sha256.New()
+		buffered := bufio.NewWriterSize(io.MultiWriter(file, hash), 64<<10)
+		if err := write(buffered); err != nil {
+			return err
+		}
+		if err := buffered.Flush(); err != nil {
+			return err
+		}
+		tx.changes[len(tx.changes)-1].digest = digestMark + hex.EncodeToString(hash.Sum(nil))
+		return nil
+	})
+}
+
+// stage adds a change of the file name and lets write write its content, whose
+// digest it returns. Write sets the digest of the change itself where it was
+// not known before.
+func (tx *Tx) stage(name, digest string, write func(*os.File) error) (string, error) {
 	f := tx.lock.folder
 	target, old, err := f.target(name)
 	if err != nil {
-		return tx.fail(err)
+		return "", tx.fail(err)
 	}
-	if err := tx.add(change{target: target, digest: codec.DigestBytes(data), replaces: old != nil}); err != nil {
-		return tx.fail(err)
+	if err := tx.add(change{target: target, digest: digest, replaces: old != nil}); err != nil {
+		return "", tx.fail(err)
 	}
 	if err := tx.openStaging(); err != nil {
-		return tx.fail(err)
+		return "", tx.fail(err)
 	}
-	file, err := tx.staging.OpenFile(stagedName(len(tx.changes)-1), os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, fileMode)
+	at := len(tx.changes) - 1
+	file, err := tx.staging.OpenFile(stagedName(at), os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, fileMode)
 	if err != nil {
-		return tx.fail(f.place(name).unwritable(err))
+		return "", tx.fail(f.place(name).unwritable(err))
 	}
-	if err := fill(file, old, data); err != nil {
+	if err = write(file); err == nil {
+		err = keepMode(file, old)
+	}
+	if err != nil {
 		file.Close()
-		return tx.fail(f.place(name).unwritable(err))
+		return "", tx.fail(f.place(name).unwritable(err))
 	}
 	if len(tx.changes) <= fewFiles || !canSyncAll {
 		tx.syncs.start(file, (*os.File).Sync)
-		return nil
+		return tx.changes[at].digest, nil
 	}
 	tx.many = true
-	return tx.fail(f.place(name).unwritable(file.Close()))
+	return tx.changes[at].digest, tx.fail(f.place(name).unwritable(file.Close()))
 }
 
 // Remove removes the file name on commit. A file that is not there is no error.

@@ -82,6 +82,12 @@ func fill(f *os.File, old fs.FileInfo, data []byte) error {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
+	return keepMode(f, old)
+}
+
+// keepMode gives a new file the permission bits of the file that it is to
+// replace.
+func keepMode(f *os.File, old fs.FileInfo) error {
 	if old != nil && old.Mode().Perm() != fileMode {
 		return f.Chmod(old.Mode().Perm())
 	}
