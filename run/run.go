@@ -19,6 +19,7 @@ type Run struct {
 	name     string // of the manifest in folder; "" when it lies elsewhere
 	uses     []string
 	manifest Manifest
+	digest   string // of the manifest's bytes
 	layout   Layout
 	folder   *artifact.Folder
 	found    int64 // revision before an interrupted write was finished
@@ -47,7 +48,7 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 		return nil, err
 	}
 	r := &Run{path: manifestPath, uses: append([]string{"schema_version", "run_id"}, uses...)}
-	if r.manifest, err = r.parseManifest(data); err != nil {
+	if err := r.takeManifest(data); err != nil {
 		return nil, err
 	}
 	root := rootOf(manifestPath, r.manifest.doc)
@@ -60,7 +61,7 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	r.found = r.manifest.Revision()
 	if r.finished = r.finishInterrupted(ctx); r.finished {
 		if data, err = artifact.ReadFile(ctx, "manifest_path", manifestPath); err == nil {
-			r.manifest, err = r.parseManifest(data)
+			err = r.takeManifest(data)
 		}
 		if err != nil {
 			r.Close()
@@ -86,6 +87,12 @@ func (r *Run) finishInterrupted(ctx context.Context) bool {
 		lock.Unlock()
 	}
 	return true
+}
+
+func (r *Run) takeManifest(data []byte) (err error) {
+	r.digest = codec.DigestBytes(data)
+	r.manifest, err = r.parseManifest(data)
+	return err
 }
 
 func (r *Run) parseManifest(data []byte) (Manifest, error) {
@@ -207,9 +214,9 @@ func renamed(err error, arg, path string) error {
 }
 
 // Parse reads the JSON document at path, which arg names in the details of
-// INVALID_JSON.
+// INVALID_JSON. The document refers to data, which must not be changed.
 func Parse(arg, path string, data []byte) (*codec.Value, error) {
-	doc, err := codec.Parse(data)
+	doc, err := codec.ParseLong(data)
 	if err != nil {
 		return nil, tidegate.Errorf(tidegate.InvalidJSON, tidegate.D(arg, path), "%s is not JSON: %w", filepath.Base(path), err)
 	}

@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"errors"
+	"io"
 	"path"
 	"path/filepath"
 
@@ -109,6 +111,14 @@ func (u *Update) Manifest() (Manifest, error) {
 	if u.manifest.doc != nil {
 		return u.manifest, nil
 	}
+	same, err := u.run.isUnchanged(u.ctx)
+	if err != nil {
+		return Manifest{}, err
+	}
+	if same {
+		u.manifest = u.run.manifest
+		return u.manifest, nil
+	}
 	data, err := artifact.ReadFile(u.ctx, "manifest_path", u.run.path)
 	if err != nil {
 		return Manifest{}, err
@@ -119,6 +129,21 @@ func (u *Update) Manifest() (Manifest, error) {
 	}
 	u.manifest = m
 	return m, nil
+}
+
+// isUnchanged reports whether the manifest still has the bytes with which the
+// run was opened. A manifest that has need not be held a second time.
+func (r *Run) isUnchanged(ctx context.Context) (bool, error) {
+	file, err := artifact.OpenFile(ctx, "manifest_path", r.path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	digest, err := codec.DigestReader(file)
+	if err != nil {
+		return false, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("manifest_path", r.path), "cannot read (%w): %s", errors.Unwrap(err), r.path)
+	}
+	return digest == r.digest, nil
 }
 
 // Gates reads and checks the gates under the lock, as [Run.Gates] does.
@@ -171,16 +196,13 @@ func (u *Update) EditManifest(edit Edit) (Manifest, error) {
 	if err := ManifestShape.Check(doc); err != nil {
 		return before, err
 	}
-	data, err := codec.MarshalFile(doc)
+	digest, err := u.tx.WriteBy(u.run.name, func(w io.Writer) error { return codec.MarshalFileTo(w, doc) })
 	if err != nil {
-		return before, err
-	}
-	if err := u.tx.Write(u.run.name, data); err != nil {
 		return before, err
 	}
 	u.manifest = Manifest{doc}
 	u.Audit("manifest_write", tidegate.D("prev_revision", before.Revision(), "new_revision", before.Revision()+1,
-		"reason", edit.Reason, "patch_digest", codec.Digest(edit.Patch), "manifest_digest", codec.DigestBytes(data)))
+		"reason", edit.Reason, "patch_digest", codec.Digest(edit.Patch), "manifest_digest", digest))
 	return u.manifest, nil
 }
 

@@ -115,7 +115,7 @@ func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResu
 // between the call and the lock: of two callers who want the run out of one
 // stage the second must not move it out of the next.
 func notMovedSince(seen, now run.Manifest) error {
-	if seen.Stage() == now.Stage() && len(seen.History()) == len(now.History()) {
+	if seen.Stage() == now.Stage() && seen.Moves() == now.Moves() {
 		return nil
 	}
 	return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.D("expected", seen.Revision(), "got", now.Revision()),
@@ -335,9 +335,10 @@ func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) (run.Manife
 	history := v.s.manifest.Doc().Get("stage").Get("history").Clone()
 	history.Append(codec.Of(tidegate.D("from", v.from, "to", v.to, "ts", u.Now(), "reason", reason,
 		"inputs_digest", v.decision.InputsDigest, "gates_revision", g.Revision(), "evidence_digest", v.decision.EvidenceDigest)))
-	return u.EditManifest(run.Edit{
-		Patch: codec.Of(tidegate.D("status", status, "stage", tidegate.D("current", v.to,
-			"started_at", u.Now(), "last_progress_at", u.Now(), "history", history))),
-		Reason: "stage_advance: " + reason,
-	})
+	// A long history is handed on as it was read.
+	stage := codec.Of(tidegate.D("current", v.to, "started_at", u.Now(), "last_progress_at", u.Now()))
+	stage.Set("history", history)
+	patch := codec.Of(tidegate.D("status", status))
+	patch.Set("stage", stage)
+	return u.EditManifest(run.Edit{Patch: patch, Reason: "stage_advance: " + reason})
 }
