@@ -24,6 +24,7 @@ func main() { os.Exit(status()) }
 
 // status runs the command line and returns the exit status.
 func status() int {
+	keepHeapSmall()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	level := new(slog.LevelVar)
