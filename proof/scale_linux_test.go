@@ -42,6 +42,7 @@ func loads() []load {
 		{"citations of given summaries", "citations", [2]int{20_000, 10_000_000}, memoryCitation, layPool("fixture"), "deep_research_summary_pack_build", `"summary_count": 1`},
 		{"citations of made summaries", "citations", [2]int{20_000, 10_000_000}, memoryCitation, layPool("generate"), "deep_research_summary_pack_build", `"summary_count": 1`},
 		{"write of a long manifest", "moves", [2]int{2_000, 100_000}, 0, layHistory, "deep_research_manifest_write", `"new_revision": 2,`},
+		{"move in a long manifest", "moves", [2]int{2_000, 100_000}, 0, layMove, "deep_research_stage_advance", `"to": "wave1"`},
 		{"status of a long manifest", "moves", [2]int{2_000, 100_000}, 0, layStatus, "deep_research_run_status", `"ok": true`},
 	}
 }
@@ -253,6 +254,16 @@ func layHistory(t *testing.T, work string, n int) string {
 		t.Fatal(err)
 	}
 	return `{` + manifestArg + `,"patch":{"metrics":{"n":1}},"reason":"r"}`
+}
+
+func layMove(t *testing.T, work string, n int) string {
+	t.Helper()
+	layHistory(t, work, n)
+	out := call(t, work, nil, "", "", perspectives.tool, []byte(strings.ReplaceAll(perspectives.args, "$WORK", work)))
+	if !strings.Contains(string(out), `"ok": true`) {
+		t.Fatalf("%s", out)
+	}
+	return advance.args
 }
 
 func layStatus(t *testing.T, work string, n int) string {
