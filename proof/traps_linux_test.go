@@ -193,7 +193,7 @@ func copyWorld(t *testing.T, from, to string) {
 func TestLinkSwappedWhileToolsWrite(t *testing.T) {
 	rounds := 4
 	if *full {
-		rounds = 1000
+		rounds = 200
 	}
 	w := newWorld(t)
 	for _, folder := range []string{"runs/tides/wave-1", "runs/tides/summaries", "runs/tides/logs", "runs/tides", "agentd/changes/c1/reviews", "agentd/changes/c1"} {
