@@ -49,8 +49,9 @@ const verifyLimits = "A chain cannot show that the log was rewritten as a whole 
 
 // Verify checks a run against itself: the schemas of its documents, the chain of
 // its audit log, the revisions and digests that the log records against the
-// files that are there, and what the gates judged against what is there by now. It writes nothing and takes no lock; a run that changes while it is
-// looked at is looked at again.
+// files that are there, and what the gates judged against what is there by now.
+// It writes nothing itself and takes no lock; what [Open] finishes is finished
+// first, and a run that changes while it is looked at is looked at again.
 //
 // It returns the errors of [Open] and READ_FAILED. What it finds is no error.
 func Verify(ctx context.Context, manifestPath string) (VerifyResult, error) {

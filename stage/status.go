@@ -42,8 +42,9 @@ type GateStatus struct {
 }
 
 // Status says where a run is, what it waits for and what to do next. It writes
-// nothing and takes no lock. It returns NOT_FOUND, READ_FAILED, INVALID_JSON,
-// SCHEMA_VALIDATION_FAILED and INVALID_STATE (the gates are another run's).
+// nothing itself and takes no lock; what [run.Open] finishes is finished first.
+// It returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED and
+// INVALID_STATE (the gates are another run's).
 func Status(ctx context.Context, manifestPath string) (StatusResult, error) {
 	r, err := run.Open(ctx, manifestPath, "status", "stage.current")
 	if err != nil {
