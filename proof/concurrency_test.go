@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -80,13 +81,14 @@ func TestTheHammerStrikesWithEveryWritingTool(t *testing.T) {
 
 func hammerAndCheck(t *testing.T, work string, call caller) {
 	prepare(t, work, call)
-	stop := make(chan struct{})
 	var watching sync.WaitGroup
 	eyes := newWatcher(work)
-	watching.Go(func() { eyes.watch(t, stop) })
-	watching.Go(func() { lookAround(t, work, stop, call) })
-	done := hammer(t, work, workers, callsPerWorker(), call)
-	close(stop)
+	files, tools := make(chan struct{}, 1), make(chan struct{}, 1)
+	watching.Go(func() { eyes.watch(t, files) })
+	watching.Go(func() { lookAround(t, work, tools, call) })
+	done := hammer(t, work, workers, callsPerWorker(), call, files, tools)
+	close(files)
+	close(tools)
 	watching.Wait()
 	if t.Failed() {
 		return
@@ -191,13 +193,16 @@ func checkNothingElseIsLeft(t *testing.T, work string) {
 
 func logStrikes(t *testing.T, done [][]strike, eyes *watcher) {
 	accepted, refused := map[string]int{}, map[string]int{}
-	calls := 0
+	calls, tired := 0, 0
 	for _, s := range slices.Concat(done...) {
 		calls++
 		if s.code == "" {
 			accepted[s.tool]++
 		} else {
 			refused[s.tool]++
+		}
+		if s.code == tidegate.LockHeld {
+			tired++
 		}
 	}
 	for _, b := range blows() {
@@ -213,7 +218,7 @@ func logStrikes(t *testing.T, done [][]strike, eyes *watcher) {
 	for _, name := range slices.Sorted(maps.Keys(accepted)) {
 		t.Logf("%6d accepted, %6d refused: %s", accepted[name], refused[name], name)
 	}
-	t.Logf("%d calls by %d workers; %d looks at files under way", calls, workers, eyes.looks)
+	t.Logf("%d calls by %d workers, of which %d did not get the lock in 30 s; %d looks at files under way", calls, workers, tired, eyes.looks)
 }
 
 // serve starts the program as an MCP server that lives as long as the test.

@@ -79,8 +79,9 @@ type strike struct {
 }
 
 // hammer lets workers call tools at random, each as fast as it can, and returns
-// what each of them did, in its order.
-func hammer(t *testing.T, work string, workers, calls int, call caller) [][]strike {
+// what each of them did, in its order. After every call each of the watchers is
+// told, unless it is still busy.
+func hammer(t *testing.T, work string, workers, calls int, call caller, watchers ...chan struct{}) [][]strike {
 	t.Helper()
 	done := make([][]strike, workers)
 	var group sync.WaitGroup
@@ -98,6 +99,12 @@ func hammer(t *testing.T, work string, workers, calls int, call caller) [][]stri
 					return false
 				}
 				done[worker] = append(done[worker], s)
+				for _, watcher := range watchers {
+					select {
+					case watcher <- struct{}{}:
+					default:
+					}
+				}
 				if seen := s.manifestRevision(); seen > 0 {
 					revision = seen
 				}
@@ -127,7 +134,7 @@ func struck(call caller, worker int, label, tool, args string) (strike, error) {
 	s := strike{worker: worker, label: label, tool: tool, result: result}
 	if failure := result.Get("error"); failure != nil {
 		s.code = tidegate.Code(failure.Get("code").Str())
-		if tidegate.ClassOf(s.code) != tidegate.Conflict || s.code == tidegate.LockHeld {
+		if tidegate.ClassOf(s.code) != tidegate.Conflict {
 			return s, fmt.Errorf("answered %s", envelope)
 		}
 	}

@@ -65,10 +65,10 @@ func newWatcher(work string) *watcher {
 	return w
 }
 
-// watch looks at the files until stop is closed. A file that was there once is
-// always there.
-func (w *watcher) watch(t *testing.T, stop <-chan struct{}) {
-	for {
+// watch looks at the files whenever it is told to, until told is closed. A file
+// that was there once is always there.
+func (w *watcher) watch(t *testing.T, told <-chan struct{}) {
+	for range told {
 		for name, whole := range watched {
 			data, err := os.ReadFile(filepath.Join(w.work, name))
 			switch {
@@ -84,17 +84,13 @@ func (w *watcher) watch(t *testing.T, stop <-chan struct{}) {
 				w.looks++
 			}
 		}
-		select {
-		case <-stop:
-			return
-		default:
-		}
 	}
 }
 
 // lookAround asks the reading tools, which must understand every state that
-// they meet, until stop is closed. It is the worker after the last.
-func lookAround(t *testing.T, work string, stop <-chan struct{}, call caller) {
+// they meet, whenever it is told to, until told is closed. It is the worker
+// after the last.
+func lookAround(t *testing.T, work string, told <-chan struct{}, call caller) {
 	questions := []command{
 		{"deep_research_run_status", `{` + manifestArg + `}`},
 		{"deep_research_run_log", `{` + manifestArg + `,"last":3}`},
@@ -103,18 +99,13 @@ func lookAround(t *testing.T, work string, stop <-chan struct{}, call caller) {
 		{"change_status", `{"change_id":"c1"}`},
 		{"deep_research_run_list", `{}`},
 	}
-	for {
+	for range told {
 		for _, q := range questions {
 			out, err := call(workers, q.tool, strings.ReplaceAll(q.args, "$WORK", work))
 			if err != nil || !bytes.Contains(out, []byte(`"ok": true`)) {
 				t.Errorf("%s while others write: %v\n%s", q.tool, err, out)
 				return
 			}
-		}
-		select {
-		case <-stop:
-			return
-		default:
 		}
 	}
 }
