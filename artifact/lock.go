@@ -30,7 +30,8 @@ const (
 type Lock struct {
 	folder *Folder
 	file   *os.File
-	tx     *Tx // begun and not ended
+	leave  func() // the queue of this process
+	tx     *Tx    // begun and not ended
 }
 
 // Lock takes the lock of the folder, which holds off other processes and other
@@ -47,11 +48,16 @@ type Lock struct {
 func (f *Folder) Lock(ctx context.Context, now func() time.Time) (*Lock, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, lockWait, errHeld)
 	defer cancel()
+	leave, err := join(limited, f.path)
+	if err != nil {
+		return nil, f.notLocked(err, lockName, "this process or another")
+	}
 	file, err := f.lockFile(limited)
 	if err != nil {
+		leave()
 		return nil, err
 	}
-	lock := &Lock{folder: f, file: file}
+	lock := &Lock{folder: f, file: file, leave: leave}
 	if err := f.waitForLease(limited, now); err != nil {
 		lock.Unlock()
 		return nil, err
@@ -75,6 +81,7 @@ func (l *Lock) Unlock() {
 	unlock(l.file)
 	l.file.Close()
 	l.file = nil
+	l.leave()
 }
 
 // Folder is the folder that is locked.

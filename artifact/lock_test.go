@@ -160,10 +160,43 @@ func TestADeletedLockFileIsNoLock(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, ".tidegate.lock")); err != nil {
 		t.Skipf("an open file cannot be deleted here: %v", err)
 	}
-	locked(t, open(t, dir)).Unlock()
+	// By another path, because a process has its own queue for each.
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	locked(t, open(t, link)).Unlock()
 	if _, err := os.Stat(filepath.Join(dir, ".tidegate.lock")); err != nil {
 		t.Errorf("the lock file is not there again: %v", err)
 	}
+}
+
+// In one process, those who wait get the lock in the order in which they came.
+func TestGoroutinesGetTheLockInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		holder := locked(t, open(t, dir))
+		const waiters = 20
+		order := make(chan int, waiters)
+		for i := range waiters {
+			go func() {
+				l, err := open(t, dir).Lock(t.Context(), time.Now)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				order <- i
+				l.Unlock()
+			}()
+			synctest.Wait()
+		}
+		holder.Unlock()
+		for i := range waiters {
+			if got := <-order; got != i {
+				t.Fatalf("the lock went to %d before %d", got, i)
+			}
+		}
+	})
 }
 
 func TestSomethingElseInPlaceOfTheLock(t *testing.T) {
