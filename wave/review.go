@@ -3,6 +3,7 @@ package wave
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/tidegate/tidegate"
@@ -85,11 +86,14 @@ type BoundedReport struct {
 // ReportPath when there is one. Outputs that fail are data, not errors. It
 // returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED (also
 // for a document without perspectives: a review of nothing must not pass),
-// PERSPECTIVE_NOT_FOUND, OUTPUT_NOT_FOUND, WRITE_FAILED, PATH_NOT_ALLOWED and
-// CANCELLED.
+// PERSPECTIVE_NOT_FOUND, INVALID_ARGS (a report in the place of an input),
+// OUTPUT_NOT_FOUND, WRITE_FAILED, PATH_NOT_ALLOWED and CANCELLED.
 func Review(ctx context.Context, req ReviewRequest) (ReviewResult, error) {
 	chosen, err := choose(ctx, req)
 	if err != nil {
+		return ReviewResult{}, err
+	}
+	if err := checkReportPath(req, chosen); err != nil {
 		return ReviewResult{}, err
 	}
 	results, err := judgeAll(ctx, req, chosen)
@@ -108,6 +112,22 @@ func Review(ctx context.Context, req ReviewRequest) (ReviewResult, error) {
 		}
 	}
 	return review, nil
+}
+
+// checkReportPath refuses a report in the place of something that is judged.
+func checkReportPath(req ReviewRequest, chosen []perspective.Perspective) error {
+	if req.ReportPath == "" {
+		return nil
+	}
+	report := filepath.Clean(req.ReportPath)
+	judged := slices.ContainsFunc(chosen, func(p perspective.Perspective) bool {
+		return report == filepath.Join(req.OutputsDir, p.ID+".md")
+	})
+	if judged || report == filepath.Clean(req.PerspectivesPath) {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("report_path", tidegate.Cut(req.ReportPath)),
+			"report_path must not be one of the files that the review reads")
+	}
+	return nil
 }
 
 // choose reads the contracts and selects those that are asked for, in byte
