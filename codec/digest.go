@@ -86,14 +86,15 @@ func writeCanonicalArray(out *bufio.Writer, v *Value) error {
 		mark = ','
 	}
 	if v.hasText() {
+		var one jsontext.Value // used again for each
 		v.large.each(func(_ int, dec *jsontext.Decoder) bool {
 			next()
 			text, err := dec.ReadValue()
-			if text = text.Clone(); err == nil {
-				err = text.Canonicalize()
+			if one = append(one[:0], text...); err == nil {
+				err = one.Canonicalize()
 			}
 			if err == nil {
-				_, err = out.Write(text)
+				_, err = out.Write(one)
 			}
 			failed = err
 			return err == nil
