@@ -11,6 +11,18 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
+// Pending reports whether a transaction has left its record, so that the next
+// lock has changes to make or to take back. While it is so, files that belong
+// together may differ. It may also be one that is under way.
+func (f *Folder) Pending() bool {
+	for _, name := range []string{recordName, undoName} {
+		if there, err := nameExists(f.root, inStaging(name)); there && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // recoverTx ends a transaction that its process did not: forward when its
 // record is whole, back when it is not. It is called under the lock.
 func recoverTx(f *Folder) error {

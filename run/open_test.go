@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +83,47 @@ func TestOpenNamesTheFileThatIsMissing(t *testing.T) {
 	_, err = run.Open(t.Context(), manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"root":"`+gone+`"}}`))
 	if e := wantCode(t, err, tidegate.FileNotFound); !cmp.Equal(e.Details, tidegate.D("run_root", gone)) || !strings.Contains(e.Message, "moved") {
 		t.Errorf("%v, details %v", e, e.Details)
+	}
+}
+
+// Who looks at a run sees what will stay: what a process committed and did not
+// make is made, and what failed and was not taken back is taken back.
+func TestOpenEndsWhatWasInterrupted(t *testing.T) {
+	text := "# Findings\n"
+	record := fmt.Sprintf(`{"schema_version":"tidegate_commit.v1","folders":[],"changes":[{"name":"found.md","digest":%q,"replaces":false}],"logs":[]}`,
+		codec.DigestBytes([]byte(text)))
+	record += "\n" + codec.DigestBytes([]byte(record)) + "\n"
+	for name, tt := range map[string]struct {
+		left map[string]string
+		want bool
+	}{
+		"to be made":       {map[string]string{".tidegate-tx/record": record, ".tidegate-tx/0": text}, true},
+		"made":             {map[string]string{".tidegate-tx/record": record, "found.md": text}, true},
+		"to be taken back": {map[string]string{".tidegate-tx/undo": record, "found.md": text}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1"}`)
+			root := filepath.Dir(path)
+			if err := os.Mkdir(filepath.Join(root, ".tidegate-tx"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for name, content := range tt.left {
+				if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, err := run.Open(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Close()
+			if _, err := os.Stat(filepath.Join(root, "found.md")); (err == nil) != tt.want {
+				t.Errorf("found.md: %v", err)
+			}
+			if _, err := os.Stat(filepath.Join(root, ".tidegate-tx")); err == nil {
+				t.Error("the transaction is still there")
+			}
+		})
 	}
 }
 

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -36,9 +35,9 @@ type Run struct {
 // field, and NOT_FOUND with run_root when the folder that the manifest names is
 // not there.
 //
-// A write that a killed process had committed but not finished is finished
-// first, so that who looks at a run to see how to go on does not do the same
-// step twice.
+// A write that was committed and not finished is finished first, and one that
+// failed and could not be taken back is taken back, so that who looks at a run
+// to see how to go on does no step twice and skips none.
 func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error) {
 	if err := CheckPath("manifest_path", manifestPath); err != nil {
 		return nil, err
@@ -73,12 +72,12 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	return r, nil
 }
 
-// finishInterrupted lets the lock end a committed write that nobody is working
-// on any more, and reports whether something may have changed. Where the folder
+// finishInterrupted lets the lock end a write that nobody is working on any
+// more, and reports whether something may have changed. Where the folder
 // cannot be locked it is read as it is. A lease of the earlier system is no
 // obstacle: who committed the write held the lock.
 func (r *Run) finishInterrupted(ctx context.Context) bool {
-	if _, err := fs.Stat(r.folder.FS(), ".tidegate-tx/record"); err != nil {
+	if !r.folder.Pending() {
 		return false
 	}
 	afterEveryLease := func() time.Time { return time.Unix(1<<40, 0) }

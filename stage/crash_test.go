@@ -40,7 +40,12 @@ type sequence struct {
 	files run.InitResult
 }
 
+// has looks at the run first, as one does to see how to go on: what is seen
+// after that stays.
 func (s sequence) has(name string) bool {
+	if _, err := stage.Status(s.ctx, s.files.ManifestPath); err != nil {
+		return false
+	}
 	_, err := os.Stat(filepath.Join(s.files.Root, name))
 	return err == nil
 }
