@@ -186,7 +186,11 @@ func (g *gateB) judgeAgain(ctx context.Context) error {
 			g.stale = append(g.stale, p.ID)
 		}
 		delete(reported, p.ID)
-		if problem := g.toolUsage(p); problem != "" {
+		problem, err := g.toolUsage(p)
+		if err != nil {
+			return err
+		}
+		if problem != "" {
 			g.over = append(g.over, p.ID+": "+problem)
 		}
 	}
@@ -246,24 +250,24 @@ func (g *gateB) judgeOne(ctx context.Context, judge *Judge, p perspective.Perspe
 	return "", nil
 }
 
-// toolUsage says what is wrong with the recorded use of tools, or "".
-func (g *gateB) toolUsage(p perspective.Perspective) string {
+// toolUsage says what is wrong with the recorded use of tools, or "". That the
+// record cannot be read is an error, and says nothing of the tools.
+func (g *gateB) toolUsage(p perspective.Perspective) (string, error) {
 	data, err := g.run.Folder().Read(g.sidecar(p))
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return ""
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return "", nil
+	case err != nil:
+		return "", withArgument(err, "meta_path", g.run.Path(g.sidecar(p)))
 	}
-	if err == nil {
-		var v *codec.Value
-		if v, err = codec.Parse(data); err == nil {
-			err = CheckToolUsage(p.ToolBudget, v.Get("tool_usage"))
-		} else {
-			err = tidegate.Errorf(tidegate.InvalidToolUsage, nil, "the sidecar is not JSON: %w", err)
-		}
+	v, err := codec.Parse(data)
+	if err != nil {
+		return tidegate.Errorf(tidegate.InvalidToolUsage, nil, "the sidecar is not JSON: %w", err).Error(), nil
 	}
-	if err == nil {
-		return ""
+	if err := CheckToolUsage(p.ToolBudget, v.Get("tool_usage")); err != nil {
+		return err.Error(), nil
 	}
-	return err.Error()
+	return "", nil
 }
 
 func (g *gateB) result(now string) GateResult {

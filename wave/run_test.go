@@ -359,6 +359,13 @@ func TestGateBRefusals(t *testing.T) {
 		{"a malformed directive", tidegate.SchemaValidationFailed, func(r testRun) {
 			r.write("wave-review.json", strings.Replace(r.read("wave-review.json"), `"retry_directives": []`, `"retry_directives": [{}]`, 1))
 		}},
+		{"a sidecar that cannot be read", tidegate.ReadFailed, func(r testRun) {
+			sidecar := filepath.Join(r.root, "wave-1", "a.meta.json")
+			os.Remove(sidecar)
+			if err := os.Mkdir(sidecar, 0o700); err != nil {
+				r.t.Fatal(err)
+			}
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := reviewed(t)
