@@ -2,6 +2,7 @@ package proof_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -13,22 +14,28 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/corpus"
+	"github.com/tidegate/tidegate/tool"
 )
 
 // writingCalls are the system calls by which a tool changes files.
 var writingCalls = []string{"openat", "write", "fsync", "syncfs", "renameat", "renameat2", "unlinkat", "mkdirat", "linkat", "fchmod", "ftruncate", "flock"}
 
-// injury is what happens to the process at one system call.
+// injury is what happens to the process at one system call. Inject says it to
+// strace, with the number of that call left open.
 type injury struct{ name, inject string }
 
 func injuries() []injury {
-	kill := injury{"killed", "signal=KILL"}
+	kill := injury{"killed", "signal=KILL:when=%d"}
 	if !*full {
-		return []injury{kill, {"no space", "error=ENOSPC"}}
+		return []injury{kill, {"no space", "error=ENOSPC:when=%d"}}
 	}
-	return []injury{kill, {"no space", "error=ENOSPC"}, {"broken disk", "error=EIO"}, {"no permission", "error=EACCES"}, {"other file system", "error=EXDEV"}}
+	return []injury{
+		kill, {"no space", "error=ENOSPC:when=%d"}, {"broken disk", "error=EIO:when=%d"}, {"disk broken from there on", "error=EIO:when=%d+"},
+		{"no permission", "error=EACCES:when=%d"}, {"other file system", "error=EXDEV:when=%d"},
+	}
 }
 
 // TestEveryWritingToolSurvivesEveryInjury lets each writing tool be killed, or a
@@ -50,6 +57,23 @@ func TestEveryWritingToolSurvivesEveryInjury(t *testing.T) {
 		})
 	}
 	t.Logf("%d points in all", points)
+}
+
+// TestEveryWritingToolIsInjured fails for a tool that nobody put among the
+// writers.
+func TestEveryWritingToolIsInjured(t *testing.T) {
+	injured := map[string]bool{recoverRun.tool: true} // its writes are the recovery after an injury
+	for _, w := range writers() {
+		injured[w.tool] = true
+	}
+	for _, each := range catalog.Tools(&catalog.Env{}) {
+		if each.Effect == tool.Reads || injured[each.Name] {
+			continue
+		}
+		if !slices.ContainsFunc(writers(), func(w writer) bool { return each.Command != nil && strings.HasPrefix(w.tool, each.Command.Path+" ") }) {
+			t.Errorf("%s writes and is not among the writers", each.Name)
+		}
+	}
 }
 
 // injure returns the number of points tried.
@@ -80,25 +104,51 @@ func (w writer) injure(t *testing.T) int {
 		t.Fatalf("%s changed nothing", w.tool)
 	}
 	points := 0
+	try := func(where string, injured func()) {
+		restore()
+		injured()
+		points++
+		checkWhole(t, where, before, once, snapshot(t, work))
+		w.call(t, work)
+		checkHealed(t, where, once, twice, snapshot(t, work))
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
 	for _, call := range writingCalls {
 		first, all := occurrences(trace, call, work)
 		for n := first; n <= all; n++ {
 			for _, injury := range injuries() {
-				restore()
-				w.traced(t, work, "-e", fmt.Sprintf("inject=%s:%s:when=%d", call, injury.inject, n))
-				points++
-				where := fmt.Sprintf("%s at %s %d of %d", injury.name, call, n, all)
-				checkWhole(t, where, before, once, snapshot(t, work))
-				w.call(t, work)
-				checkHealed(t, where, once, twice, snapshot(t, work))
-				if t.Failed() {
-					t.FailNow()
-				}
+				try(fmt.Sprintf("%s at %s %d of %d", injury.name, call, n, all), func() {
+					w.traced(t, work, "-e", "inject="+call+":"+fmt.Sprintf(injury.inject, n))
+				})
 			}
 		}
 	}
+	for _, size := range shortSizes(once) {
+		try(fmt.Sprintf("short write at byte %d", size), func() {
+			w.under(t, work, "prlimit", fmt.Sprintf("--fsize=%d", size))
+		})
+	}
 	t.Logf("%d points", points)
 	return points
+}
+
+// shortSizes are sizes of files beyond which nothing can be written: a write
+// that crosses one is short, and the next one fails. Every file is cut at its
+// first byte, before its last, and at each power of two between them.
+func shortSizes(files map[string][]byte) []int {
+	var sizes []int
+	longest := 0
+	for _, data := range files {
+		longest = max(longest, len(data))
+		sizes = append(sizes, max(len(data)-1, 0))
+	}
+	for size := 1; size < longest; size *= 2 {
+		sizes = append(sizes, size)
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
 }
 
 // state is the folder in which the tool has something to do.
@@ -137,18 +187,25 @@ func (w writer) call(t *testing.T, work string) {
 func (w writer) traced(t *testing.T, work string, options ...string) string {
 	t.Helper()
 	log := filepath.Join(filepath.Dir(work), "trace")
-	args := append([]string{"-f", "-qq", "-o", log, "-e", "trace=" + strings.Join(writingCalls, ",")}, options...)
-	command := exec.Command("strace", append(args, binary, "call", w.tool, "--project", work)...)
-	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work, "TIDEGATE_NOW="+corpus.Now.Format(time.RFC3339), "GOMAXPROCS=1")
-	command.Dir = work
-	command.Stdin = strings.NewReader(strings.ReplaceAll(w.args, "$WORK", work))
-	// What an injured process says and how it ends is its own affair.
-	_, _ = command.CombinedOutput()
+	w.under(t, work, append([]string{"strace", "-f", "-qq", "-o", log, "-e", "trace=" + strings.Join(writingCalls, ",")}, options...)...)
 	data, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// under makes the call under another program. It may fail, but not to start.
+func (w writer) under(t *testing.T, work string, program ...string) {
+	t.Helper()
+	command := exec.Command(program[0], append(append(program[1:], binary), commandLine(work, w.tool)...)...)
+	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work, "TIDEGATE_NOW="+corpus.Now.Format(time.RFC3339), "GOMAXPROCS=1")
+	command.Dir = work
+	command.Stdin = strings.NewReader(strings.ReplaceAll(w.args, "$WORK", work))
+	// What an injured process says and how it ends is its own affair.
+	if _, err := command.CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
+		t.Fatal(err)
+	}
 }
 
 // occurrences says which calls of one name belong to the tool's work: from the

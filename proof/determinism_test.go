@@ -62,10 +62,11 @@ func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
 // call makes one call with the program, in its own process.
 func call(t *testing.T, work string, env []string, shell, dir, tool string, args []byte) []byte {
 	t.Helper()
-	command := exec.Command(binary, "call", tool, "--project", work)
+	line := append([]string{binary}, commandLine(work, tool)...)
 	if shell != "" {
-		command = exec.Command("sh", "-c", shell+` && exec "$@"`, "sh", binary, "call", tool, "--project", work)
+		line = append([]string{"sh", "-c", shell + ` && exec "$@"`, "sh"}, line...)
 	}
+	command := exec.Command(line[0], line[1:]...)
 	// The runs of the corpus live in $WORK/runs.
 	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work, "TIDEGATE_NOW="+corpus.Now.Format(time.RFC3339), "HOME="+filepath.Dir(work))
 	command.Env = append(command.Env, env...)
@@ -81,4 +82,16 @@ func call(t *testing.T, work string, env []string, shell, dir, tool string, args
 		t.Fatalf("%s: %v\n%s", tool, err, errs.String())
 	}
 	return bytes.TrimSuffix(out, []byte("\n"))
+}
+
+// commandLine calls a tool with its arguments on stdin, or is the command line
+// that stands in its place.
+func commandLine(work, tool string) []string {
+	if words := strings.Fields(tool); len(words) > 1 {
+		for i, word := range words {
+			words[i] = strings.ReplaceAll(word, "$WORK", work)
+		}
+		return words
+	}
+	return []string{"call", tool, "--project", work}
 }

@@ -4,7 +4,7 @@ package proof_test
 type writer struct {
 	name    string
 	prepare []command
-	tool    string
+	tool    string // or the command line, for what only a person may do
 	args    string
 	// then is called after the tool, where the tool itself may find nothing to
 	// do any more and so takes no lock.
@@ -39,6 +39,7 @@ var (
 	firstReview  = command{"create_review", `{"change_id":"c1","verdict":"NEEDS_FIX","summary":"One.","issues":[{"title":"T","severity":"High","category":"Bug","description":"d"}]}`}
 	recoverRun   = command{"deep_research_run_recover", `{` + manifestArg + `}`}
 	startChange  = command{"change_start", `{"change_id":"c1"}`}
+	pauseRun     = command{"deep_research_manifest_write", `{` + manifestArg + `,"patch":{"status":"paused"},"reason":"r"}`}
 )
 
 // writers lists every tool that writes.
@@ -57,6 +58,10 @@ func writers() []writer {
 		{"gate B", judged, "deep_research_gate_b_derive", `{` + manifestArg + `,"reason":"r"}`, command{}},
 		{"advance", append(append([]command{}, judged...), gateB), advance.tool, advance.args, command{}},
 		{"retry", inWave1, "deep_research_retry_record", `{` + manifestArg + `,"gate_id":"B","change_note":"n","reason":"r"}`, command{}},
+		{"run pause", inWave1, "run pause $WORK/runs/tides --reason r", "", command{}},
+		{"run resume", append(append([]command{}, inWave1...), pauseRun), "run resume $WORK/runs/tides --reason r", "", command{}},
+		{"run cancel", inWave1, "run cancel $WORK/runs/tides --reason r", "", recoverRun},
+		{"wave gate", judged, "wave gate $WORK/runs/tides --reason r", "", command{}},
 		{"watchdog", inWave1, "deep_research_watchdog_check", `{` + manifestArg + `,"now_iso":"2027-03-04T05:06:07Z","reason":"r"}`, recoverRun},
 		{"pivot", taken, "deep_research_pivot_decide", `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`, command{}},
 		{"summary pack", taken, "deep_research_summary_pack_build", buildPack, command{}},
