@@ -86,6 +86,12 @@ var goldmarkDifferences = []difference{
 		example:  "- *\ta\n  \t===\n<x>\n# b\n",
 		applies:  regexp.MustCompile(`\t[ \t]*[-=]`),
 	},
+	{
+		name:     "tab after the mark of an item in an item",
+		sentence: "in contexts where spaces help to define block structure, tabs behave as if they were replaced by spaces with a tab stop of 4 characters",
+		example:  "1. *\t x\na\n2. x\n\n   # h\n",
+		applies:  regexp.MustCompile(`([-+*]|\d[.)])[ \t]+([-+*]|\d[.)]) *\t`),
+	},
 }
 
 var atxLine = regexp.MustCompile(`^ {0,3}#{1,6}([ \t]|$)`)
