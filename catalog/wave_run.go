@@ -89,7 +89,7 @@ func waveRunTools(env *Env) []*tool.Tool {
 		}),
 
 		tool.New(tool.Spec{
-			Name: "deep_research_wave_output_ingest", Set: "wave", Effect: tool.Writes, Idempotent: true,
+			Name: "deep_research_wave_output_ingest", Set: "wave", Effect: tool.Writes,
 			Summary: "Use this to hand the outputs of agents to a run. Each is judged by its contract and tool budget first; either all are written or none, and a refusal names the output and the rule.",
 			Command: &tool.Command{
 				Path: "wave ingest", Short: "Take the outputs in a folder into a run, all or none",
