@@ -35,7 +35,9 @@ func FuzzHeadings(f *testing.F) {
 		if got, want := words(t, bytes.NewReader(doc)), fields(doc); got != want {
 			t.Errorf("%d words, want %d", got, want)
 		}
-		if len(doc) > 4096 || !utf8.Valid(doc) || listed(goldmarkDifferences, string(doc)) {
+		// Of tabs goldmark has more readings than can be listed; commonmark.js
+		// is the referee of documents that have them.
+		if len(doc) > 4096 || !utf8.Valid(doc) || bytes.ContainsRune(doc, '\t') || listed(goldmarkDifferences, string(doc)) {
 			return
 		}
 		referee := fmt.Sprint(linesAndLevels(goldmarkVerdict(string(doc))))
