@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/wave"
@@ -31,7 +32,7 @@ func FromRun(ctx context.Context, manifestPath string) (Input, error) {
 	}
 	n := len(doc.Perspectives)
 	in := Input{Outputs: make([]Output, n), Reports: make([]*codec.Value, n), ManifestPath: manifestPath}
-	err = forEach(ctx, n, nil, func() func(i int) error {
+	err = parallel.Each(ctx, n, nil, func() func(i int) error {
 		var judge wave.Judge
 		return func(i int) error {
 			p := doc.Perspectives[i]

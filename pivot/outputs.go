@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/internal/parallel"
 )
 
 // source is where outputs are read from: the folder of a run, nil where no run
@@ -60,7 +61,7 @@ func (s source) path(o Output) string {
 // state. Of several failures it returns the first in the order of outputs.
 func (s source) gaps(ctx context.Context, outputs []Output) ([]Gap, error) {
 	found := make([][]Gap, len(outputs))
-	err := forEach(ctx, len(outputs), s.progress, func() func(i int) error {
+	err := parallel.Each(ctx, len(outputs), s.progress, func() func(i int) error {
 		var e extractor
 		return func(i int) error {
 			o := outputs[i]
@@ -88,7 +89,7 @@ func (s source) gaps(ctx context.Context, outputs []Output) ([]Gap, error) {
 // exist demands that every output can be opened, as far as that can be told
 // without reading it.
 func (s source) exist(ctx context.Context, outputs []Output) error {
-	return forEach(ctx, len(outputs), s.progress, func() func(i int) error {
+	return parallel.Each(ctx, len(outputs), s.progress, func() func(i int) error {
 		return func(i int) error {
 			file, err := s.open(ctx, outputs[i])
 			if err != nil {

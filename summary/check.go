@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/parallel"
 )
 
 // readFixtures reads and checks the summaries that are given as files.
@@ -22,7 +23,7 @@ func (p *plan) readFixtures(ctx context.Context) error {
 	folder.Close()
 	p.made = make([]made, len(p.perspectives))
 	var held atomic.Int64
-	err = inParallel(ctx, len(p.perspectives), p.req.Progress, func() func(int) error {
+	err = parallel.Each(ctx, len(p.perspectives), p.req.Progress, func() func(int) error {
 		claims := newClaimFinder(p.pool)
 		return func(i int) error {
 			s, err := p.readFixture(ctx, claims, i)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/perspective"
 )
 
@@ -12,7 +13,7 @@ import (
 // one size at which all of them fit.
 func (p *plan) generate(ctx context.Context) error {
 	drafts := make([]*draft, len(p.perspectives))
-	err := inParallel(ctx, len(drafts), nil, func() func(int) error {
+	err := parallel.Each(ctx, len(drafts), nil, func() func(int) error {
 		w := writer{pool: p.pool}
 		return func(i int) (err error) {
 			drafts[i], err = p.readSource(&w, p.perspectives[i])
@@ -63,7 +64,7 @@ func (p *plan) readSource(w *writer, of perspective.Perspective) (*draft, error)
 // like any other.
 func (p *plan) compose(ctx context.Context, drafts []*draft, limit int) error {
 	p.made = make([]made, len(drafts))
-	return inParallel(ctx, len(drafts), p.req.Progress, func() func(int) error {
+	return parallel.Each(ctx, len(drafts), p.req.Progress, func() func(int) error {
 		claims := newClaimFinder(p.pool)
 		return func(i int) (err error) {
 			data, left := drafts[i].compose(limit)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/markdown"
 )
 
@@ -87,7 +88,7 @@ func (f *urlFilter) addFrom(scanner *markdown.Scanner, r io.Reader) error {
 // read has none here, and is told of when its summary is made.
 func (p *plan) wantedURLs(ctx context.Context) (*urlFilter, error) {
 	filter := newURLFilter()
-	return filter, inParallel(ctx, len(p.perspectives), nil, func() func(int) error {
+	return filter, parallel.Each(ctx, len(p.perspectives), nil, func() func(int) error {
 		var scanner markdown.Scanner
 		return func(i int) error {
 			if file, err := p.run.Folder().Open(p.perspectives[i].SourceArtifact); err == nil {

@@ -3,13 +3,13 @@ package wave
 import (
 	"context"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/perspective"
 )
 
@@ -17,60 +17,35 @@ import (
 // all cores. Results are in the order of the perspectives.
 func judgeAll(ctx context.Context, req ReviewRequest, chosen []perspective.Perspective) ([]OutputResult, error) {
 	b := &batch{ctx: ctx, req: req, chosen: chosen, results: make([]OutputResult, len(chosen))}
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(chosen)) {
-		workers.Go(b.work)
-	}
-	workers.Wait()
-	if b.panicked != nil {
-		panic(b.panicked)
-	}
-	if err := ctx.Err(); err != nil {
+	err := parallel.Each(ctx, len(chosen), req.Progress, func() func(int) error {
+		var judge Judge
+		return func(i int) error {
+			if err := b.judge(&judge, i); err != nil {
+				b.note(i, err)
+			}
+			return nil
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
 	return b.results, b.failure()
 }
 
-// batch is the work that the workers of one review share.
+// batch is the work that the workers of one review share. None of them stops at
+// an output that cannot be judged: which others are missing belongs to the answer.
 type batch struct {
 	ctx     context.Context
 	req     ReviewRequest
 	chosen  []perspective.Perspective
 	results []OutputResult
 
-	next, done atomic.Int64
-	absent     atomic.Bool // an output is missing: all that matters is which others are
+	absent atomic.Bool // an output is missing: all that matters is which others are
 
 	mu         sync.Mutex
 	missing    []int // indices
 	unreadable int   // index of the first, when fault is set
 	fault      error
-	panicked   any
-}
-
-// work judges one output after the other until none is left. A panic is kept
-// for the goroutine that waits, which can recover it.
-func (b *batch) work() {
-	defer func() {
-		if value := recover(); value != nil {
-			b.mu.Lock()
-			b.panicked = value
-			b.mu.Unlock()
-		}
-	}()
-	var judge Judge
-	for b.ctx.Err() == nil {
-		i := int(b.next.Add(1)) - 1
-		if i >= len(b.chosen) {
-			return
-		}
-		if err := b.judge(&judge, i); err != nil {
-			b.note(i, err)
-		}
-		if b.req.Progress != nil {
-			b.req.Progress(int(b.done.Add(1)), len(b.chosen))
-		}
-	}
 }
 
 func (b *batch) judge(judge *Judge, i int) error {

@@ -1,0 +1,82 @@
+// Package parallel does many like steps at once and answers as if they had been
+// done one after the other: parallel inside, ordered outside.
+//
+// It knows nothing of what a step does.
+package parallel
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Each does the steps 0 to n-1 on all cores, each worker with a function of its
+// own that start makes. It returns the error of the lowest step that fails,
+// whatever the order in which they were done, or that of ctx when it ends first;
+// steps after one that failed may not be done.
+//
+// Progress, unless it is nil, hears how many steps are done, from several
+// goroutines. A panic of a step becomes one of the caller, who can recover it.
+func Each(ctx context.Context, n int, progress func(done, total int), start func() func(i int) error) error {
+	s := steps{ctx: ctx, n: n, progress: progress}
+	s.failed.Store(int64(n))
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		workers.Go(func() { s.work(start) })
+	}
+	workers.Wait()
+	if s.panicked != nil {
+		panic(s.panicked)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.err
+}
+
+// steps is what the workers share.
+type steps struct {
+	ctx        context.Context
+	n          int
+	progress   func(done, total int)
+	next, done atomic.Int64
+	failed     atomic.Int64 // the lowest step that failed; from there on nothing matters
+
+	mu       sync.Mutex
+	err      error // of that step
+	panicked any
+}
+
+func (s *steps) work(start func() func(i int) error) {
+	defer func() {
+		if value := recover(); value != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.panicked = value
+			s.failed.Store(-1)
+		}
+	}()
+	step := start()
+	for s.ctx.Err() == nil {
+		i := s.next.Add(1) - 1
+		if i >= s.failed.Load() {
+			return
+		}
+		if err := step(int(i)); err != nil {
+			s.fail(i, err)
+		}
+		if done := s.done.Add(1); s.progress != nil {
+			s.progress(int(done), s.n)
+		}
+	}
+}
+
+func (s *steps) fail(i int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i < s.failed.Load() {
+		s.failed.Store(i)
+		s.err = err
+	}
+}
