@@ -3,8 +3,6 @@ package wave
 import (
 	"context"
 	"path/filepath"
-	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/tidegate/tidegate"
@@ -16,13 +14,11 @@ import (
 // judgeAll judges the outputs of the chosen perspectives, each in one pass, on
 // all cores. Results are in the order of the perspectives.
 func judgeAll(ctx context.Context, req ReviewRequest, chosen []perspective.Perspective) ([]OutputResult, error) {
-	b := &batch{ctx: ctx, req: req, chosen: chosen, results: make([]OutputResult, len(chosen))}
+	b := &batch{ctx: ctx, req: req, chosen: chosen, results: make([]OutputResult, len(chosen)), faults: make([]error, len(chosen))}
 	err := parallel.Each(ctx, len(chosen), req.Progress, func() func(int) error {
 		var judge Judge
 		return func(i int) error {
-			if err := b.judge(&judge, i); err != nil {
-				b.note(i, err)
-			}
+			b.faults[i] = b.judge(&judge, i)
 			return nil
 		}
 	})
@@ -39,13 +35,8 @@ type batch struct {
 	req     ReviewRequest
 	chosen  []perspective.Perspective
 	results []OutputResult
-
-	absent atomic.Bool // an output is missing: all that matters is which others are
-
-	mu         sync.Mutex
-	missing    []int // indices
-	unreadable int   // index of the first, when fault is set
-	fault      error
+	faults  []error     // why an output could not be judged, by its index
+	absent  atomic.Bool // an output is missing: all that matters is which others are
 }
 
 func (b *batch) judge(judge *Judge, i int) error {
@@ -53,6 +44,9 @@ func (b *batch) judge(judge *Judge, i int) error {
 	path := b.path(i)
 	file, err := artifact.OpenFile(b.ctx, "markdown_path", path)
 	if err != nil {
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			b.absent.Store(true)
+		}
 		return err
 	}
 	defer file.Close()
@@ -75,34 +69,35 @@ func (b *batch) judge(judge *Judge, i int) error {
 	return nil
 }
 
-// note keeps what stops the review.
-func (b *batch) note(i int, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		b.absent.Store(true)
-		b.missing = append(b.missing, i)
-	} else if b.fault == nil || i < b.unreadable {
-		b.unreadable, b.fault = i, err
-	}
-}
-
 // failure is what stopped the review, or nil: missing outputs first, then the
 // first in order that cannot be read.
 func (b *batch) failure() error {
-	if len(b.missing) == 0 {
-		if b.fault == nil {
-			return nil
+	var missing, unreadable []int
+	for i, err := range b.faults {
+		switch {
+		case err == nil:
+		case tidegate.CodeOf(err) == tidegate.FileNotFound:
+			missing = append(missing, i)
+		default:
+			unreadable = append(unreadable, i)
 		}
-		e := tidegate.AsError(b.fault)
-		return tidegate.Errorf(e.Code, b.details(b.unreadable), "%s", e.Message)
 	}
-	slices.Sort(b.missing)
-	first := b.missing[0]
+	switch {
+	case len(missing) > 0:
+		return b.notFound(missing)
+	case len(unreadable) > 0:
+		e := tidegate.AsError(b.faults[unreadable[0]])
+		return tidegate.Errorf(e.Code, b.details(unreadable[0]), "%s", e.Message)
+	}
+	return nil
+}
+
+func (b *batch) notFound(missing []int) error {
+	first := missing[0]
 	details := b.details(first)
-	if len(b.missing) > 1 {
-		ids := make([]string, 0, min(len(b.missing), b.req.MaxFailures))
-		for _, i := range b.missing[:cap(ids)] {
+	if len(missing) > 1 {
+		ids := make([]string, 0, min(len(missing), b.req.MaxFailures))
+		for _, i := range missing[:cap(ids)] {
 			ids = append(ids, b.chosen[i].ID)
 		}
 		details = append(details, tidegate.D("missing_perspective_ids", ids)...)

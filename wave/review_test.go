@@ -294,6 +294,36 @@ func TestReviewWithoutSomeOutputs(t *testing.T) {
 	check(2, tidegate.OutputNotFound, `{"perspective_id":"p005","markdown_path":"$DIR/p005.md","missing_perspective_ids":["p005","p020"]}`)
 }
 
+// TestFirstUnreadableOutputInOrderOfTheIDs has most of the outputs unreadable,
+// and asks often: whichever worker is first, the answer is the same.
+func TestFirstUnreadableOutputInOrderOfTheIDs(t *testing.T) {
+	perspectives, outputs := many(t, 12)
+	for _, id := range []string{"p011", "p010", "p009", "p008", "p007", "p005", "p003", "p002"} {
+		path := filepath.Join(outputs, id+".md")
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		ids   []string
+		first string
+	}{
+		{nil, "p002"},
+		{[]string{"p010", "p000", "p005", "p007"}, "p005"},
+		{[]string{"p011", "p009", "p010"}, "p009"},
+	} {
+		for range 50 {
+			_, err := wave.Review(t.Context(), wave.ReviewRequest{
+				PerspectivesPath: perspectives, OutputsDir: outputs, PerspectiveIDs: test.ids, MaxFailures: 25,
+			})
+			wantError(t, err, tidegate.ReadFailed, outputs, `{"perspective_id":"`+test.first+`","markdown_path":"$DIR/`+test.first+`.md"}`)
+		}
+	}
+}
+
 func TestReviewFollowsLinks(t *testing.T) {
 	perspectives, outputs := many(t, 1)
 	elsewhere := filepath.Join(filepath.Dir(outputs), "elsewhere.md")
