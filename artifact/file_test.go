@@ -1,6 +1,7 @@
 package artifact_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -281,5 +282,18 @@ func TestOneOfSeveralMakesTheFolder(t *testing.T) {
 		if made := tree(t, dir); won != 1 || len(made) != 8 {
 			t.Errorf("%d made it: %v", won, made)
 		}
+	}
+}
+
+func TestReadingEndsWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := artifact.Until(ctx, strings.NewReader("tide"))
+	first := make([]byte, 2)
+	if n, err := r.Read(first); err != nil || string(first[:n]) != "ti" {
+		t.Errorf("before: %q, %v", first[:n], err)
+	}
+	cancel()
+	if n, err := r.Read(first); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("after: %d bytes, %v", n, err)
 	}
 }

@@ -34,6 +34,22 @@ func OpenFile(ctx context.Context, arg, path string) (*os.File, error) {
 	return f, nil
 }
 
+// Until is r as long as ctx lasts. Then reading ends with the error of ctx, so that
+// a long file does not hold up a call that nobody waits for any more.
+func Until(ctx context.Context, r io.Reader) io.Reader { return &untilReader{ctx, r} }
+
+type untilReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (u *untilReader) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(p)
+}
+
 // regular returns the size of f. It closes f and fails when f is not a regular
 // file; the descriptor is asked, because the name may have changed hands.
 func regular(f *os.File) (int64, error) {

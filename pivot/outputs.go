@@ -2,7 +2,6 @@ package pivot
 
 import (
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,7 +69,7 @@ func (s source) gaps(ctx context.Context, outputs []Output) ([]Gap, error) {
 				return err
 			}
 			defer file.Close()
-			found[i], err = e.extract(o.PerspectiveID, stoppable{ctx, file})
+			found[i], err = e.extract(o.PerspectiveID, artifact.Until(ctx, file))
 			for g := range found[i] {
 				found[i][g].file = s.path(o)
 			}
@@ -98,17 +97,4 @@ func (s source) exist(ctx context.Context, outputs []Output) error {
 			return file.Close()
 		}
 	})
-}
-
-// stoppable is a reader that ends with its context.
-type stoppable struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (s stoppable) Read(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return s.r.Read(p)
 }

@@ -59,7 +59,7 @@ func (p *plan) readFixture(ctx context.Context, claims *claimFinder, i int) (mad
 	if err == nil {
 		h := newHygiene(p.pool)
 		if _, err = file.Seek(0, io.SeekStart); err == nil {
-			err = h.stream(file)
+			err = h.stream(artifact.Until(ctx, file))
 		}
 		if fault := h.fault(of.ID); err == nil && fault != nil {
 			return made{}, fault

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/perspective"
 )
@@ -16,7 +17,7 @@ func (p *plan) generate(ctx context.Context) error {
 	err := parallel.Each(ctx, len(drafts), nil, func() func(int) error {
 		w := writer{pool: p.pool}
 		return func(i int) (err error) {
-			drafts[i], err = p.readSource(&w, p.perspectives[i])
+			drafts[i], err = p.readSource(ctx, &w, p.perspectives[i])
 			return err
 		}
 	})
@@ -42,13 +43,13 @@ func (p *plan) generate(ctx context.Context) error {
 // readSource makes a draft of the output of one perspective. It returns
 // NOT_FOUND, READ_FAILED, PATH_NOT_ALLOWED, and SCHEMA_VALIDATION_FAILED when
 // there is no text to make one of.
-func (p *plan) readSource(w *writer, of perspective.Perspective) (*draft, error) {
+func (p *plan) readSource(ctx context.Context, w *writer, of perspective.Perspective) (*draft, error) {
 	file, err := p.run.Folder().Open(of.SourceArtifact)
 	if err != nil {
 		return nil, about(err, of.ID, "source_artifact", of.SourceArtifact)
 	}
 	defer file.Close()
-	d, err := w.read(file, p.limits.summaryBytes())
+	d, err := w.read(artifact.Until(ctx, file), p.limits.summaryBytes())
 	details := tidegate.D("perspective_id", of.ID, "source_artifact", of.SourceArtifact)
 	switch {
 	case err != nil:

@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/markdown"
 )
@@ -93,7 +94,7 @@ func (p *plan) wantedURLs(ctx context.Context) (*urlFilter, error) {
 		return func(i int) error {
 			if file, err := p.run.Folder().Open(p.perspectives[i].SourceArtifact); err == nil {
 				defer file.Close()
-				_ = filter.addFrom(&scanner, file)
+				_ = filter.addFrom(&scanner, artifact.Until(ctx, file))
 			}
 			return nil
 		}

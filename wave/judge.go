@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/markdown"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/report"
@@ -56,7 +57,7 @@ func (j *Judge) Judge(ctx context.Context, contract perspective.Contract, r io.R
 	sourcesAt := sourcesIndex(contract)
 	j.require(contract.Sections)
 	j.sources.reset(contract.MaxSources)
-	words, err := j.scanner.Scan(stoppable{ctx, r}, markdown.Events{
+	words, err := j.scanner.Scan(artifact.Until(ctx, r), markdown.Events{
 		Heading: func(h markdown.Heading) bool {
 			i := j.section(contract.Sections, h.Text)
 			if i < 0 || j.found[i] {
@@ -160,17 +161,4 @@ func limitText(limit float64) string {
 // most is the greatest count within the cap.
 func most(limit float64) int {
 	return int(math.Min(math.Floor(limit), 1<<53))
-}
-
-// stoppable is a reader that ends with its context.
-type stoppable struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (s stoppable) Read(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return s.r.Read(p)
 }
