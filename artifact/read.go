@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"os"
+
+	"github.com/tidegate/tidegate/codec"
 )
 
 // ReadFile reads the file at path, which the caller was given as the argument
@@ -21,6 +23,16 @@ func ReadFile(ctx context.Context, arg, path string) ([]byte, error) {
 	defer f.Close()
 	data, err := readAll(f)
 	return data, place{arg, path}.unreadable(err)
+}
+
+// ReadJSON reads the JSON document at path as [ReadFile] does. It also returns
+// INVALID_JSON.
+func ReadJSON(ctx context.Context, arg, path string) (*codec.Value, error) {
+	data, err := ReadFile(ctx, arg, path)
+	if err != nil {
+		return nil, err
+	}
+	return codec.ParseFile(arg, path, data)
 }
 
 // OpenFile opens what [ReadFile] reads, for a caller that reads in pieces. It

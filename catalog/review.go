@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -48,16 +49,12 @@ var changeOperand = []tool.Operand{{Name: "ID", Field: "change_id", About: "the 
 // fillReview reads the payload from the file that a person names.
 func fillReview(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	path := typed.Operands["PAYLOAD"]
-	data, err := artifact.ReadFile(ctx, "PAYLOAD", path)
+	payload, err := artifact.ReadJSON(ctx, "PAYLOAD", path)
 	if err != nil {
 		return err
 	}
-	payload, err := codec.Parse(data)
-	if err != nil {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("PAYLOAD", path), "%s is not JSON: %w", path, err)
-	}
 	if payload.Kind() != codec.Object {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("PAYLOAD", path), "%s must hold a JSON object", path)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("PAYLOAD", path), "%s must hold a JSON object", filepath.Base(path))
 	}
 	for _, m := range payload.Members() {
 		args.Set(m.Key, m.Value)

@@ -142,12 +142,7 @@ func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *code
 	}
 	defer opened.Close()
 	args.Delete("manifest_path")
-	path := typed.Operands["PERSPECTIVES"]
-	data, err := artifact.ReadFile(ctx, "PERSPECTIVES", path)
-	if err != nil {
-		return err
-	}
-	value, err := run.Parse("PERSPECTIVES", path, data)
+	value, err := artifact.ReadJSON(ctx, "PERSPECTIVES", typed.Operands["PERSPECTIVES"])
 	if err != nil {
 		return err
 	}

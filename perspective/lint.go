@@ -55,7 +55,7 @@ func Lint(ctx context.Context, path string, maxFindings int) (LintResult, error)
 		return nil
 	})
 	if err != nil {
-		return LintResult{}, notJSON("perspectives_path", path, err)
+		return LintResult{}, codec.NotJSON(tidegate.D("perspectives_path", path), path, err)
 	}
 	l.document(top, shape)
 	l.Pass = l.Errors == 0

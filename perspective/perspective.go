@@ -9,7 +9,6 @@ package perspective
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,15 +74,9 @@ func Read(ctx context.Context, arg, path string, use Use) (*Document, error) {
 	}
 	doc, err := Parse(data, use)
 	if syntax := (*codec.SyntaxError)(nil); errors.As(err, &syntax) {
-		return nil, notJSON(arg, path, syntax)
+		return nil, codec.NotJSON(tidegate.D(arg, path), path, syntax)
 	}
 	return doc, err
-}
-
-// notJSON names the file alone, so that a long path does not push the position
-// out of the message.
-func notJSON(arg, path string, syntax error) error {
-	return tidegate.Errorf(tidegate.InvalidJSON, tidegate.D(arg, path), "%s is not JSON: %w", filepath.Base(path), syntax)
 }
 
 // Parse is [Read] for a document in memory. A document that is no strict JSON

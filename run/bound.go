@@ -153,7 +153,7 @@ func digestOfConstants(file io.Reader) (string, error) {
 	if err != nil {
 		return "", tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", ManifestFile), "cannot read the manifest: %w", err)
 	}
-	doc, err := Parse("path", ManifestFile, data)
+	doc, err := codec.ParseFile("path", ManifestFile, data)
 	if err != nil {
 		return "", err
 	}

@@ -95,7 +95,7 @@ func (r *Run) takeManifest(data []byte) (err error) {
 }
 
 func (r *Run) parseManifest(data []byte) (Manifest, error) {
-	doc, err := Parse("manifest_path", r.path, data)
+	doc, err := codec.ParseFile("manifest_path", r.path, data)
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -198,7 +198,7 @@ func readGates(folder *artifact.Folder, name string) (Gates, error) {
 	if err != nil {
 		return Gates{}, renamed(err, "gates_path", path)
 	}
-	doc, err := Parse("gates_path", path, data)
+	doc, err := codec.ParseFile("gates_path", path, data)
 	if err != nil {
 		return Gates{}, err
 	}
@@ -210,16 +210,6 @@ func readGates(folder *artifact.Folder, name string) (Gates, error) {
 func renamed(err error, arg, path string) error {
 	e := tidegate.AsError(err)
 	return tidegate.Errorf(e.Code, tidegate.D(arg, path), "%s", e.Message)
-}
-
-// Parse reads the JSON document at path, which arg names in the details of
-// INVALID_JSON. The document refers to data, which must not be changed.
-func Parse(arg, path string, data []byte) (*codec.Value, error) {
-	doc, err := codec.ParseLong(data)
-	if err != nil {
-		return nil, tidegate.Errorf(tidegate.InvalidJSON, tidegate.D(arg, path), "%s is not JSON: %w", filepath.Base(path), err)
-	}
-	return doc, nil
 }
 
 // CheckPath returns INVALID_ARGS unless path is absolute.

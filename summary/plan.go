@@ -120,7 +120,7 @@ func (p *plan) readPerspectives(ctx context.Context, runID string) (digest strin
 	if err != nil {
 		return "", err
 	}
-	tree, err := run.Parse("perspectives_path", path, data)
+	tree, err := codec.ParseFile("perspectives_path", path, data)
 	if err != nil {
 		return "", err
 	}

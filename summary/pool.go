@@ -55,7 +55,7 @@ func (p *Pool) read(ctx context.Context, r io.Reader, path string) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &syntax):
-		return tidegate.Errorf(tidegate.InvalidJSON, tidegate.D("citations_path", path, "line_number", syntax.Line), "%s is not JSON: %w", path, syntax)
+		return codec.NotJSON(tidegate.D("citations_path", path, "line_number", syntax.Line), path, syntax)
 	case errors.As(err, &typed) || ctx.Err() != nil:
 		return err
 	}

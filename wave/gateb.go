@@ -131,7 +131,7 @@ func (g *gateB) read() error {
 	if err != nil {
 		return withArgument(err, "wave_review_report_path", path)
 	}
-	if g.report, err = run.Parse("wave_review_report_path", path, data); err != nil {
+	if g.report, err = codec.ParseFile("wave_review_report_path", path, data); err != nil {
 		return err
 	}
 	if ok := g.report.Get("ok"); ok.Kind() == codec.Bool && !ok.Bool() {
@@ -147,7 +147,7 @@ func (g *gateB) read() error {
 	g.doc, err = perspective.Parse(data, perspective.Contracts)
 	var syntax *codec.SyntaxError
 	if errors.As(err, &syntax) {
-		return tidegate.Errorf(tidegate.InvalidJSON, tidegate.D("perspectives_path", g.run.Path(name)), "%s is not JSON: %w", g.run.Path(name), err)
+		return codec.NotJSON(tidegate.D("perspectives_path", g.run.Path(name)), name, syntax)
 	}
 	return err
 }

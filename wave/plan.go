@@ -102,11 +102,8 @@ type planner struct {
 }
 
 func (p *planner) read(ctx context.Context, perspectivesPath string) error {
-	data, err := artifact.ReadFile(ctx, "perspectives_path", perspectivesPath)
-	if err != nil {
-		return err
-	}
-	if p.document, err = run.Parse("perspectives_path", perspectivesPath, data); err != nil {
+	var err error
+	if p.document, err = artifact.ReadJSON(ctx, "perspectives_path", perspectivesPath); err != nil {
 		return err
 	}
 	if err := perspective.Check(p.document); err != nil {
@@ -120,11 +117,7 @@ func (p *planner) read(ctx context.Context, perspectivesPath string) error {
 		return tidegate.Errorf(tidegate.WaveCapExceeded, tidegate.D("cap", math.Floor(max(0, limit)), "count", count),
 			"the run allows %v perspectives in the first wave, %s lists %d", math.Floor(max(0, limit)), perspectivesPath, count)
 	}
-	scopePath := p.run.Path(run.ScopeFile)
-	if data, err = artifact.ReadFile(ctx, "scope_path", scopePath); err != nil {
-		return err
-	}
-	if p.scope, err = run.Parse("scope_path", scopePath, data); err != nil {
+	if p.scope, err = artifact.ReadJSON(ctx, "scope_path", p.run.Path(run.ScopeFile)); err != nil {
 		return err
 	}
 	if err := run.ScopeShape.Check(p.scope); err != nil {

@@ -1,0 +1,24 @@
+package codec
+
+import (
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+)
+
+// ParseFile is [ParseLong] for the document of the file at path. It returns
+// INVALID_JSON, whose details hold the path under arg.
+func ParseFile(arg, path string, data []byte) (*Value, error) {
+	doc, err := ParseLong(data)
+	if err != nil {
+		return nil, NotJSON(tidegate.D(arg, path), path, err)
+	}
+	return doc, nil
+}
+
+// NotJSON is INVALID_JSON for the file at path, of which syntax says where and
+// why it is no JSON. The message names the file alone: a long path before the
+// position would push it out of the message.
+func NotJSON(details tidegate.Details, path string, syntax error) error {
+	return tidegate.Errorf(tidegate.InvalidJSON, details, "%s is not JSON: %w", filepath.Base(path), syntax)
+}
