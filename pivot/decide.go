@@ -3,6 +3,7 @@ package pivot
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -125,11 +126,10 @@ func (w wave1) decideInRun(ctx context.Context, clock run.Clock, in Input) (Deci
 // place of another document of the run is refused with PATH_NOT_ALLOWED: the
 // decision would replace that document.
 func pivotFile(r *run.Run) (string, error) {
-	layout := r.Layout()
-	switch layout.Pivot {
-	case run.ManifestFile, layout.Gates, layout.Perspectives:
-		return "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("pivot_file", layout.Pivot),
-			"the manifest's pivot_file %s is the place of another document", layout.Pivot)
+	name := r.Layout().Pivot
+	if slices.Contains(r.DocumentsBeside("pivot_file"), name) {
+		return "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("pivot_file", name),
+			"the manifest's pivot_file %s is the place of another document", name)
 	}
-	return layout.Pivot, nil
+	return name, nil
 }

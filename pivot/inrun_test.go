@@ -168,7 +168,8 @@ func TestTheManifestSaysWhereTheDecisionGoes(t *testing.T) {
 			}
 		})
 	}
-	for _, file := range []string{"../pivot.json", "/nowhere/pivot.json", "manifest.json", "gates.json", "perspectives.json"} {
+	for _, file := range []string{"../pivot.json", "/nowhere/pivot.json", "manifest.json", "gates.json", "perspectives.json",
+		"operator/scope.json", "logs/audit.jsonl", "wave-review.json", "summaries/summary-pack.json"} {
 		t.Run("refused: "+file, func(t *testing.T) {
 			root, in := newRun(t, plainManifest)
 			manifest := `{"schema_version": "manifest.v1", "run_id": "r1", "artifacts": {"paths": {"pivot_file": "` + file + `"}}}`

@@ -82,6 +82,28 @@ func (l Layout) Wave1Plan() string { return l.Wave1Dir + "/wave1-plan.json" }
 // Wave2Perspectives is the name of the contracts of a second wave.
 func (l Layout) Wave2Perspectives() string { return l.Wave2Dir + "/wave2-perspectives.json" }
 
+// DocumentsBeside names the documents of the run but the one of that key of
+// artifacts.paths: what has its own writer, and must not be replaced by what is
+// written under the key. Outputs and summaries are none.
+func (r *Run) DocumentsBeside(key string) []string {
+	l := r.layout
+	names := []string{
+		ManifestFile, ScopeFile, PolicyFile, AuditFile, RetryDirectivesFile, l.Wave1Plan(), l.Wave2Perspectives(), l.Synthesis(),
+	}
+	if r.name != "" { // the manifest may have another name
+		names = append(names, r.name)
+	}
+	for _, d := range []struct{ key, name string }{
+		{"gates_file", l.Gates}, {"perspectives_file", l.Perspectives}, {"citations_file", l.Citations}, {"summary_pack_file", l.SummaryPack},
+		{"pivot_file", l.Pivot}, {"wave_review_report_file", l.WaveReview}, {"review_bundle_file", l.ReviewBundle},
+	} {
+		if d.key != key {
+			names = append(names, d.name)
+		}
+	}
+	return names
+}
+
 // under makes a path relative to root when it lies there; one that does not
 // stays as it is.
 func under(root, path string) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,6 +143,26 @@ func TestLayoutFollowsTheManifest(t *testing.T) {
 	wantCode(t, err, tidegate.PathNotAllowed)
 	_, err = r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Write("../x", nil) })
 	wantCode(t, err, tidegate.PathNotAllowed)
+}
+
+func TestDocumentsBesideOneOfThem(t *testing.T) {
+	root := t.TempDir()
+	path := filepath.Join(root, "m.json")
+	if err := os.WriteFile(path, []byte(`{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"paths":{"pivot_file":"gates.json"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, path)
+	want := []string{
+		"citations/citations.jsonl", "gates.json", "logs/audit.jsonl", "m.json", "manifest.json", "operator/scope.json", "perspectives.json",
+		"retry/retry-directives.json", "review/review-bundle.json", "run-config/policy.json", "summaries/summary-pack.json",
+		"synthesis/final-synthesis.md", "wave-1/wave1-plan.json", "wave-2/wave2-perspectives.json", "wave-review.json",
+	}
+	if diff := cmp.Diff(want, slices.Sorted(slices.Values(r.DocumentsBeside("pivot_file")))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if names := r.DocumentsBeside("wave_review_report_file"); slices.Contains(names, "wave-review.json") {
+		t.Errorf("wave-review.json is beside itself: %v", names)
+	}
 }
 
 func TestManifestOutsideItsRunIsNotWritten(t *testing.T) {

@@ -142,13 +142,12 @@ func (p *plan) readPerspectives(ctx context.Context, runID string) (digest strin
 // guardTargets refuses targets that would replace what the run consists of, or
 // each other.
 func (p *plan) guardTargets() error {
-	layout := p.run.Layout()
-	own := map[string]bool{
-		run.ManifestFile: true, run.ScopeFile: true, run.PolicyFile: true, run.AuditFile: true, run.RetryDirectivesFile: true,
-		layout.Gates: true, layout.Perspectives: true, layout.Citations: true, layout.Pivot: true, layout.WaveReview: true,
+	own := map[string]bool{}
+	for _, name := range p.run.DocumentsBeside("summary_pack_file") {
+		own[name] = true
 	}
 	for arg, path := range map[string]string{
-		"manifest_path": p.req.ManifestPath, "perspectives_path": p.req.PerspectivesPath, "citations_path": p.req.CitationsPath,
+		"perspectives_path": p.req.PerspectivesPath, "citations_path": p.req.CitationsPath,
 	} {
 		if name, err := p.run.Name(arg, path); path != "" && err == nil {
 			own[name] = true

@@ -121,6 +121,11 @@ func TestRefusals(t *testing.T) {
 			`PATH_NOT_ALLOWED {"summary_pack_path":"$RUN/manifest.json","run_root":"$RUN"}`, "summary_pack_path would replace manifest.json"},
 		{"pack in place of the pool", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.path("citations/citations.jsonl") }),
 			`PATH_NOT_ALLOWED {"summary_pack_path":"$RUN/citations/citations.jsonl","run_root":"$RUN"}`, ""},
+		{"pack in place of the plan", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.path("wave-1/wave1-plan.json") }),
+			`PATH_NOT_ALLOWED {"summary_pack_path":"$RUN/wave-1/wave1-plan.json","run_root":"$RUN"}`, ""},
+		{"pack that the manifest puts in place of the gates", spoil(func(r *testRun) {
+			r.manifest(`{"schema_version":"manifest.v1","run_id":"r1","limits":{"max_summary_kb":5,"max_total_summary_kb":60},"artifacts":{"paths":{"summary_pack_file":"gates.json"}}}`)
+		}), `PATH_NOT_ALLOWED {"summary_pack_path":"$RUN/gates.json","run_root":"$RUN"}`, "summary_pack_path would replace gates.json"},
 		{"summaries in place of the outputs", arg(func(req *summary.Request, r *testRun) { req.SummariesDir = r.path("wave-1") }),
 			`PATH_NOT_ALLOWED {"summaries_dir":"$RUN/wave-1","run_root":"$RUN"}`, "summaries_dir would replace wave-1/p1.md"},
 		{"pack in place of a summary", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.path("summaries/p2.md") }),
