@@ -60,6 +60,16 @@ func CodeOf(err error) Code {
 	return ""
 }
 
+// WithDetails is err with other details: those by which its reader knows what it
+// is about. Code, message and cause stay. It returns nil for nil.
+func WithDetails(err error, details Details) error {
+	e := AsError(err)
+	if e == nil {
+		return nil
+	}
+	return &Error{Code: e.Code, Message: e.Message, Details: details, cause: e.cause}
+}
+
 // Details is a JSON object whose keys keep the order in which they were
 // written; the codec package writes it.
 type Details []Detail

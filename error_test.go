@@ -52,6 +52,24 @@ func TestErrorfKeepsTheCauseAndCutsTheMessage(t *testing.T) {
 	}
 }
 
+func TestWithDetailsChangesNothingElse(t *testing.T) {
+	cause := errors.New("cause")
+	err := tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", "a"), "cannot read: %w", cause)
+	got := tidegate.AsError(tidegate.WithDetails(err, tidegate.D("gates_path", "b")))
+	if got.Code != tidegate.ReadFailed || got.Message != "cannot read: cause" || !errors.Is(got, cause) {
+		t.Errorf("got %v", got)
+	}
+	if path, _ := got.Details.Get("gates_path"); len(got.Details) != 1 || path != "b" {
+		t.Errorf("details %v", got.Details)
+	}
+	if path, _ := tidegate.AsError(err).Details.Get("path"); path != "a" {
+		t.Errorf("the error itself was changed: %v", err)
+	}
+	if err := tidegate.WithDetails(nil, nil); err != nil {
+		t.Errorf("nil became %v", err)
+	}
+}
+
 func TestCutCountsCodePoints(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"short", "abc", "abc"},

@@ -29,8 +29,7 @@ func (s source) open(ctx context.Context, o Output) (*os.File, error) {
 		file, err = s.folder.Open(filepath.ToSlash(o.Path))
 	}
 	if err != nil {
-		e := tidegate.AsError(err)
-		return nil, tidegate.Errorf(e.Code, o.details(), "%s", e.Message)
+		return nil, tidegate.WithDetails(err, o.details())
 	}
 	return file, nil
 }

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -138,11 +136,11 @@ func digestOf(folder *artifact.Folder, name string) (string, error) {
 	if name == ManifestFile {
 		return digestOfConstants(file)
 	}
-	hash := sha256.New()
-	if _, err := io.Copy(hash, file); err != nil {
+	digest, err := codec.DigestReader(file)
+	if err != nil {
 		return "", tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", file.Name()), "cannot read (%w): %s", errors.Unwrap(err), name)
 	}
-	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
+	return digest, nil
 }
 
 // movingFields are what changes in a manifest while a run goes on.

@@ -56,7 +56,7 @@ func GatesWrite(ctx context.Context, clock Clock, in GatesWriteInput) (WriteResu
 	// both are the caller's gates_path.
 	folder, err := artifact.Open(ctx, "gates_path", filepath.Dir(in.GatesPath))
 	if err != nil {
-		return WriteResult{}, renamed(err, "gates_path", in.GatesPath)
+		return WriteResult{}, tidegate.WithDetails(err, tidegate.D("gates_path", in.GatesPath))
 	}
 	defer folder.Close()
 	u := &Update{gatesName: filepath.Base(in.GatesPath)}

@@ -55,7 +55,7 @@ func PerspectivesWrite(ctx context.Context, clock Clock, in PerspectivesInput) (
 	}
 	folder, err := artifact.Open(ctx, "perspectives_path", root)
 	if err != nil {
-		return PerspectivesResult{}, renamed(err, "perspectives_path", in.PerspectivesPath)
+		return PerspectivesResult{}, tidegate.WithDetails(err, tidegate.D("perspectives_path", in.PerspectivesPath))
 	}
 	defer folder.Close()
 	audit, err := update(ctx, folder, clock, &Update{runID: in.Value.Get("run_id").Str()}, func(u *Update) error {

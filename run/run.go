@@ -196,20 +196,13 @@ func readGates(folder *artifact.Folder, name string) (Gates, error) {
 	path := filepath.Join(folder.Path(), filepath.FromSlash(name))
 	data, err := folder.Read(name)
 	if err != nil {
-		return Gates{}, renamed(err, "gates_path", path)
+		return Gates{}, tidegate.WithDetails(err, tidegate.D("gates_path", path))
 	}
 	doc, err := codec.ParseFile("gates_path", path, data)
 	if err != nil {
 		return Gates{}, err
 	}
 	return Gates{doc}, CheckGates(doc)
-}
-
-// renamed gives the details of a file error the name of the argument that the
-// caller knows the file by.
-func renamed(err error, arg, path string) error {
-	e := tidegate.AsError(err)
-	return tidegate.Errorf(e.Code, tidegate.D(arg, path), "%s", e.Message)
 }
 
 // CheckPath returns INVALID_ARGS unless path is absolute.

@@ -46,9 +46,10 @@ func (p *plan) readFixtures(ctx context.Context) error {
 func (p *plan) readFixture(ctx context.Context, claims *claimFinder, i int) (made, error) {
 	of := p.perspectives[i]
 	path := filepath.Join(p.req.FixtureSummariesDir, of.ID+".md")
+	details := tidegate.D("perspective_id", of.ID, "fixture_file", path)
 	file, err := artifact.OpenFile(ctx, "fixture_file", path)
 	if err != nil {
-		return made{}, about(err, of.ID, "fixture_file", path)
+		return made{}, tidegate.WithDetails(err, details)
 	}
 	defer file.Close()
 	limit := p.limits.summaryBytes()
@@ -66,7 +67,7 @@ func (p *plan) readFixture(ctx context.Context, claims *claimFinder, i int) (mad
 		}
 	}
 	if err != nil {
-		return made{}, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("perspective_id", of.ID, "fixture_file", path), "%s cannot be read to its end: %w", path, err)
+		return made{}, tidegate.Errorf(tidegate.ReadFailed, details, "%s cannot be read to its end: %w", path, err)
 	}
 	return made{}, summaryTooLarge(of.ID)
 }
@@ -115,10 +116,4 @@ func (p *plan) check(claims *claimFinder, i int, data []byte) (made, error) {
 		s.entry.KeyClaims, s.claimCount = claims.find(data)
 	}
 	return s, s.entry.check("$.summaries[" + strconv.Itoa(i) + "]")
-}
-
-// about gives an error the details that name the perspective and its file.
-func about(err error, id, key, file string) error {
-	e := tidegate.AsError(err)
-	return tidegate.Errorf(e.Code, tidegate.D("perspective_id", id, key, file), "%s", e.Message)
 }

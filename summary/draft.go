@@ -44,13 +44,13 @@ func (p *plan) generate(ctx context.Context) error {
 // NOT_FOUND, READ_FAILED, PATH_NOT_ALLOWED, and SCHEMA_VALIDATION_FAILED when
 // there is no text to make one of.
 func (p *plan) readSource(ctx context.Context, w *writer, of perspective.Perspective) (*draft, error) {
+	details := tidegate.D("perspective_id", of.ID, "source_artifact", of.SourceArtifact)
 	file, err := p.run.Folder().Open(of.SourceArtifact)
 	if err != nil {
-		return nil, about(err, of.ID, "source_artifact", of.SourceArtifact)
+		return nil, tidegate.WithDetails(err, details)
 	}
 	defer file.Close()
 	d, err := w.read(artifact.Until(ctx, file), p.limits.summaryBytes())
-	details := tidegate.D("perspective_id", of.ID, "source_artifact", of.SourceArtifact)
 	switch {
 	case err != nil:
 		return nil, tidegate.Errorf(tidegate.ReadFailed, details, "%s cannot be read to its end: %w", of.SourceArtifact, err)

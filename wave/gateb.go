@@ -129,7 +129,7 @@ func (g *gateB) read() error {
 	path := g.run.Path(g.reportName)
 	data, err := g.run.Folder().Read(g.reportName)
 	if err != nil {
-		return withArgument(err, "wave_review_report_path", path)
+		return tidegate.WithDetails(err, tidegate.D("wave_review_report_path", path))
 	}
 	if g.report, err = codec.ParseFile("wave_review_report_path", path, data); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (g *gateB) read() error {
 	}
 	name := g.run.Layout().Perspectives
 	if data, err = g.run.Folder().Read(name); err != nil {
-		return withArgument(err, "perspectives_path", g.run.Path(name))
+		return tidegate.WithDetails(err, tidegate.D("perspectives_path", g.run.Path(name)))
 	}
 	g.doc, err = perspective.Parse(data, perspective.Contracts)
 	var syntax *codec.SyntaxError
@@ -150,13 +150,6 @@ func (g *gateB) read() error {
 		return codec.NotJSON(tidegate.D("perspectives_path", g.run.Path(name)), name, syntax)
 	}
 	return err
-}
-
-// withArgument names the argument that led to a file of the run.
-func withArgument(err error, arg, path string) error {
-	e := *tidegate.AsError(err)
-	e.Details = tidegate.D(arg, path)
-	return &e
 }
 
 // judgeAgain compares the report with the outputs as they are, and binds the
@@ -258,7 +251,7 @@ func (g *gateB) toolUsage(p perspective.Perspective) (string, error) {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
 		return "", nil
 	case err != nil:
-		return "", withArgument(err, "meta_path", g.run.Path(g.sidecar(p)))
+		return "", tidegate.WithDetails(err, tidegate.D("meta_path", g.run.Path(g.sidecar(p))))
 	}
 	v, err := codec.Parse(data)
 	if err != nil {

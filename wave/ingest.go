@@ -133,8 +133,7 @@ func submitted(doc *perspective.Document, output Submission, i int, seen map[str
 // brought none.
 func take(ctx context.Context, u *run.Update, judge *Judge, p *perspective.Perspective, output Submission, name, markdownPath string) error {
 	refused := func(err error) error {
-		e := tidegate.AsError(err)
-		return &tidegate.Error{Code: e.Code, Message: e.Message, Details: append(tidegate.D("perspective_id", p.ID, "markdown_path", markdownPath), e.Details...)}
+		return tidegate.WithDetails(err, append(tidegate.D("perspective_id", p.ID, "markdown_path", markdownPath), tidegate.AsError(err).Details...))
 	}
 	verdict, err := judge.Judge(ctx, p.Contract, strings.NewReader(output.Markdown))
 	if err != nil {

@@ -86,8 +86,7 @@ func (b *batch) failure() error {
 	case len(missing) > 0:
 		return b.notFound(missing)
 	case len(unreadable) > 0:
-		e := tidegate.AsError(b.faults[unreadable[0]])
-		return tidegate.Errorf(e.Code, b.details(unreadable[0]), "%s", e.Message)
+		return tidegate.WithDetails(b.faults[unreadable[0]], b.details(unreadable[0]))
 	}
 	return nil
 }
