@@ -71,6 +71,14 @@ func TestVerdictOfHandWrittenFiles(t *testing.T) {
 		{"in HTML", "<details>\n## Verdict\nAPPROVED\n\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
 		{"in pre", "<pre>\n\n## Verdict\n\nAPPROVED\n</pre>\n\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
 		{"in indented code", "    ## Verdict\n\n    APPROVED\n\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
+		{"underlined heading", "Verdict\n-------\n\nMAJOR_ISSUES\n", review.MajorIssues, ""},
+		{"underlined heading against a box", "Verdict\n===\n\nMAJOR_ISSUES\n\n- [x] APPROVED\n", "", "contradictory"},
+		{"rule below a quote", "## Verdict\n\n> it said\n---\n\nAPPROVED\n", review.Approved, ""},
+		{"fence that ends with its list item", "- one\n  ```\n  code\n\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
+		{"checklist in words", "## Verdict\n- [x] APPROVED\n\n## Checks\n- [x] Major issues resolved\n- [x] Needs changes from review 1 are in\n", review.Approved, ""},
+		{"the same again, loosely", "**Verdict**: APPROVED\n\n## Verdict\n- [x] APPROVED\n    - [x] approved\n", review.Approved, ""},
+		{"options with decorated words", "## Verdict\n- [x] APPROVED\n- [ ] **MAJOR_ISSUES**\n", review.Approved, ""},
+		{"loosely and nothing else", "## Verdict\n1. [x] APPROVED\n", "", "neither a checked box"},
 		{"box in prose", "it says [x] approved\n\n## Verdict\nMAJOR_ISSUES\n", review.MajorIssues, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -83,6 +91,41 @@ func TestVerdictOfHandWrittenFiles(t *testing.T) {
 			}
 			if all := strings.Join(got.Problems, "; "); !strings.Contains(all, test.problem) || test.problem == "" && test.want == "" {
 				t.Errorf("problems %q, want one with %q", all, test.problem)
+			}
+		})
+	}
+}
+
+// What a person sees on the page as another verdict must not be passed over
+// because it is not written as a verdict should be.
+func TestAnyWayToStateAnotherVerdictContradicts(t *testing.T) {
+	const approved = "## Verdict\n\n- [x] APPROVED\n"
+	for name, text := range map[string]string{
+		"box nested by blanks":     approved + "    - [x] MAJOR_ISSUES\n",
+		"box nested by a tab":      approved + "\t- [x] MAJOR_ISSUES\n",
+		"box in a box":             approved + "- - [x] MAJOR_ISSUES\n",
+		"numbered box":             approved + "\n1. [x] MAJOR_ISSUES\n",
+		"bold":                     approved + "- [x] **MAJOR_ISSUES**\n",
+		"in back-ticks":            approved + "- [x] `MAJOR_ISSUES`\n",
+		"with a reason":            approved + "- [x] MAJOR_ISSUES because it leaks\n",
+		"without a blank":          approved + "- [x]MAJOR_ISSUES\n",
+		"no-break space":           approved + "- [x]\u00a0MAJOR_ISSUES\n",
+		"zero-width space":         approved + "- [x] \u200bMAJOR_ISSUES\n",
+		"another tick":             approved + "- [✓] MAJOR_ISSUES\n",
+		"two words":                approved + "- [x] NEEDS CHANGES\n",
+		"below HTML":               "<b>a</b> note\n- [x] MAJOR_ISSUES\n\n" + approved,
+		"below a fence in an item": approved + "- a\n  ```\n- [x] MAJOR_ISSUES\n",
+		"label":                    "**Verdict**: MAJOR_ISSUES\n\n" + approved,
+		"header with more":         "# Verdict: MAJOR_ISSUES (2 high)\n\n" + approved,
+		"header in bold":           "# Verdict: **MAJOR_ISSUES**\n\n" + approved,
+		"heading in a list":        "- # Verdict: MAJOR_ISSUES\n\n" + approved,
+		"word in bold":             approved + "\n**MAJOR_ISSUES**\n",
+		"word as a bullet":         approved + "- MAJOR_ISSUES\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := review.Read([]byte(text))
+			if got.Verdict != "" || !strings.Contains(strings.Join(got.Problems, "; "), "contradictory") {
+				t.Errorf("verdict %v, problems %q; want none and a contradiction", got.Verdict, got.Problems)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package review
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,7 @@ const (
 	header form = iota // a heading with the word in it
 	plain              // the word as a paragraph of its own in the verdict section
 	ticked             // a checked box
+	loose              // any other way to state it, which decides nothing but can contradict
 )
 
 const words = `(?i:APPROVED|NEEDS_FIX|NEEDS_CHANGES|MAJOR_ISSUES)`
@@ -29,7 +31,8 @@ var (
 	verdictInline = regexp.MustCompile(`^(?i:verdict)(?:[ \t]*:[ \t]*|[ \t]+)(` + words + `)$`)
 	plainWord     = regexp.MustCompile(`^ {0,3}(` + words + `)[ \t]*$`)
 	tickedBox     = regexp.MustCompile(`^ {0,3}[-*+][ \t]+\[[xX]\][ \t]+(` + words + `)(?:[ \t]*|:.*|[ \t]+[-–—(:].*)$`)
-	listItem      = regexp.MustCompile(`^ {0,3}(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
+	listItem      = regexp.MustCompile(`^( {0,3})([-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
+	underline     = regexp.MustCompile(`^ {0,3}(?:=+|-+)[ \t]*$`)
 )
 
 // maxProblems bounds what is said about one file.
@@ -38,7 +41,8 @@ const maxProblems = 10
 // statedVerdict is the verdict that a file of any layout states, or "" with the
 // reasons why it states none.
 func statedVerdict(lines []string) (Verdict, []string) {
-	found, sections := statements(lines)
+	all, sections := statements(lines)
+	found := slices.DeleteFunc(slices.Clone(all), func(s statement) bool { return s.form == loose })
 	if len(found) == 0 {
 		if sections == 0 {
 			return "", []string{"no verdict: there is neither a verdict heading nor a checked verdict box"}
@@ -50,11 +54,11 @@ func statedVerdict(lines []string) (Verdict, []string) {
 		repeated = append(repeated, fmt.Sprintf("repeated verdict: there are %d verdict sections", sections))
 	}
 	seen := map[form]int{}
-	for _, s := range found {
+	for _, s := range all {
 		if first := found[0]; s.verdict != first.verdict {
 			contradictory = append(contradictory, fmt.Sprintf("contradictory verdicts: line %d says %s, line %d says %s",
 				first.line, first.verdict, s.line, s.verdict))
-		} else if before, twice := seen[s.form]; twice {
+		} else if before, twice := seen[s.form]; twice && s.form != loose {
 			repeated = append(repeated, fmt.Sprintf("repeated verdict: line %d says %s again after line %d", s.line, s.verdict, before))
 		}
 		seen[s.form] = s.line
@@ -74,41 +78,54 @@ func statedVerdict(lines []string) (Verdict, []string) {
 func statements(lines []string) (found []statement, sections int) {
 	var live liveness
 	state := func(i int, word string, f form) {
-		verdict := Verdict(strings.ToUpper(word))
+		word = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToUpper(word))
+		verdict := Verdict(word)
 		if verdict == "NEEDS_CHANGES" {
 			verdict = NeedsFix
 		}
 		found = append(found, statement{line: i + 1, verdict: verdict, form: f})
 	}
 	inVerdict, paragraph := false, 0 // paragraph is the number of its lines so far
+	text := false                    // the last line is text of a paragraph that a line below can make a heading
+	heading := func(i int, title string) {
+		inVerdict, paragraph = verdictTitle.MatchString(title), 0
+		if inVerdict {
+			sections++
+		}
+		if inline := verdictInline.FindStringSubmatch(title); inline != nil {
+			state(i, inline[1], header)
+		}
+	}
 	for i, line := range lines {
 		alive := live.next(line)
 		if strings.TrimSpace(line) == "" {
-			paragraph = 0
+			paragraph, text = 0, false
 			continue
 		}
-		if !alive {
+		before := len(found)
+		m := atxHeading.FindStringSubmatch(line)
+		word := plainWord.FindStringSubmatch(line)
+		switch {
+		case !alive:
 			paragraph++ // what follows a quote or code at once does not stand alone
-			continue
-		}
-		if m := atxHeading.FindStringSubmatch(line); m != nil {
-			inVerdict, paragraph = verdictTitle.MatchString(m[1]), 0
-			if inVerdict {
-				sections++
+			text = false
+		case m != nil:
+			heading(i, m[1])
+		case text && paragraph == 1 && underline.MatchString(line):
+			heading(i-1, strings.TrimSpace(lines[i-1]))
+		default:
+			if box := tickedBox.FindStringSubmatch(line); box != nil {
+				state(i, box[1], ticked)
 			}
-			if inline := verdictInline.FindStringSubmatch(m[1]); inline != nil {
-				state(i, inline[1], header)
+			if inVerdict && word != nil && paragraph == 0 && paragraphEnds(lines, i+1) {
+				state(i, word[1], plain)
 			}
-			continue
+			paragraph++
+			text = !listItem.MatchString(line)
 		}
-		if m := tickedBox.FindStringSubmatch(line); m != nil {
-			state(i, m[1], ticked)
+		if stated := looseVerdict(line, inVerdict); stated != "" && live.shown && len(found) == before {
+			state(i, stated, loose)
 		}
-		m := plainWord.FindStringSubmatch(line)
-		if inVerdict && m != nil && paragraph == 0 && paragraphEnds(lines, i+1) {
-			state(i, m[1], plain)
-		}
-		paragraph++
 	}
 	return found, sections
 }
@@ -124,8 +141,12 @@ func paragraphEnds(lines []string, i int) bool {
 // HTML and indented lines.
 type liveness struct {
 	fence   string // the open fence
+	inItem  int    // the indentation of the list item that the fence stands in
 	htmlEnd string // what ends the open HTML block; "\n" is a blank line
 	quoted  bool   // the last line belongs to a quote
+	item    int    // the indentation of the text of the list item above, 0 for none
+	blank   bool   // the last line was blank
+	shown   bool   // a person sees the last line as text of the review, alive or not
 }
 
 var (
@@ -136,6 +157,13 @@ var (
 
 // next reports whether the text of the next line is live.
 func (l *liveness) next(line string) bool {
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	empty := strings.TrimSpace(line) == ""
+	defer func() { l.blank = empty }()
+	l.shown = false
+	if l.fence != "" && !empty && indent < l.inItem {
+		l.fence = "" // it ends with the item
+	}
 	switch {
 	case l.fence != "":
 		closing := strings.TrimRight(strings.TrimLeft(line, " "), " \t")
@@ -144,6 +172,7 @@ func (l *liveness) next(line string) bool {
 		}
 		return false
 	case l.htmlEnd != "":
+		l.shown = l.htmlEnd == "\n"
 		l.continueHTML(line)
 		return false
 	case strings.HasPrefix(strings.TrimLeft(line, " "), ">"):
@@ -151,18 +180,32 @@ func (l *liveness) next(line string) bool {
 		return false
 	case fenceLine.MatchString(line):
 		open := strings.TrimLeft(line, " ")
-		l.fence = open[:len(open)-len(strings.TrimLeft(open, open[:1]))]
+		l.fence, l.inItem = open[:len(open)-len(strings.TrimLeft(open, open[:1]))], 0
+		if l.item > 0 && indent >= l.item {
+			l.inItem = l.item
+		}
 		l.quoted = false
 		return false
 	case htmlLine.MatchString(line):
 		l.openHTML(line)
 		l.quoted = false
 		return false
-	case strings.TrimSpace(line) == "", atxHeading.MatchString(line), listItem.MatchString(line):
+	}
+	item := listItem.FindStringSubmatch(line)
+	switch {
+	case item != nil:
+		l.item = len(item[1]) + len(item[2]) + 1
+	case !empty && indent == 0 && l.blank && !indented.MatchString(line), atxHeading.MatchString(line):
+		l.item = 0
+	}
+	if empty || item != nil || atxHeading.MatchString(line) {
 		l.quoted = false
+		l.shown = true
 		return true
 	}
-	return !l.quoted && !indented.MatchString(line)
+	alive := !l.quoted && !indented.MatchString(line)
+	l.shown = alive || !l.quoted && l.item > 0
+	return alive
 }
 
 func (l *liveness) openHTML(line string) {
