@@ -10,12 +10,19 @@ import (
 // when a long report has scrolled by. With a width, everything but preformatted
 // text is wrapped to it and nothing is cut; without one a row is a line. All
 // content passes through [Visible], and no line begins with the "::" of a
-// workflow command, because CI logs obey it. It fails only when w does, with
-// WRITE_FAILED.
+// workflow command, because CI logs obey it. A report of one preformatted text
+// and nothing else is a document: it stands at the left margin, so that it can
+// be kept as a file. It fails only when w does, with WRITE_FAILED.
 func Text(w io.Writer, r Report, o Options) error {
 	t := &terminal{color: o.Color, width: o.Width, root: o.Root}
 	if t.width > 0 {
 		t.width = max(t.width, minWidth)
+	}
+	if document, ok := r.document(); ok {
+		for line := range strings.Lines(Visible(string(document))) {
+			t.asIs(strings.TrimSuffix(line, "\n"))
+		}
+		return deliver(w, t.out.Bytes())
 	}
 	if title := oneLine(r.Title); title != "" {
 		t.wrapped("", "", title, bold)
@@ -50,6 +57,15 @@ func Text(w io.Writer, r Report, o Options) error {
 		t.wrapped("", "", summary, statusColor(r.Status))
 	}
 	return deliver(w, t.out.Bytes())
+}
+
+// document is the text of a report that is nothing else.
+func (r Report) document() (Preformatted, bool) {
+	if len(r.Blocks) != 1 || r.Title != "" || r.Summary != "" || r.Status != None {
+		return "", false
+	}
+	text, ok := r.Blocks[0].(Preformatted)
+	return text, ok
 }
 
 // minWidth keeps layouts legible on absurdly narrow terminals.
@@ -107,8 +123,10 @@ func (t *terminal) gap() {
 }
 
 // line writes one line of text that is visible already, and colours that are ours.
-func (t *terminal) line(s string) {
-	s = strings.TrimRight(s, " ")
+func (t *terminal) line(s string) { t.asIs(strings.TrimRight(s, " ")) }
+
+// asIs is line for text whose blanks at the end matter.
+func (t *terminal) asIs(s string) {
 	if text := strings.TrimLeft(s, " "); strings.HasPrefix(text, "::") {
 		s = s[:len(s)-len(text)] + `\` + text
 	}

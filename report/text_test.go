@@ -131,3 +131,19 @@ func TestHugeCellsAreWrappedInLinearTime(t *testing.T) {
 		t.Errorf("%d of %d characters shown", got, 4<<20)
 	}
 }
+
+func TestADocumentStandsAtTheMarginAsItIs(t *testing.T) {
+	const text = "# Title\n\n> \n> two blanks  \n    code\n"
+	document := report.Report{Blocks: []report.Block{report.Preformatted(text)}}
+	if got := string(render(t, "text", document, report.Options{Width: 20})); got != text {
+		t.Errorf("got %q, want %q", got, text)
+	}
+	hostile := report.Report{Blocks: []report.Block{report.Preformatted("::error::x\n\x1b[2J\n")}}
+	if got := string(render(t, "text", hostile, report.Options{})); strings.HasPrefix(got, "::") || strings.Contains(got, "\x1b") {
+		t.Errorf("a terminal or a CI log would obey %q", got)
+	}
+	document.Title = "Notes"
+	if got := string(render(t, "text", document, report.Options{})); !strings.Contains(got, "  # Title\n") {
+		t.Errorf("beside other text it is not set off: %q", got)
+	}
+}

@@ -21,9 +21,9 @@ func FormatMarkdown(v *codec.Value, strict bool) (Formatted, error) {
 	return Formatted{Markdown: string(Format(p, warnings))}, nil
 }
 
-// Report shows the file as it would stand on the disk.
+// Report is the file as it would stand on the disk, and nothing else.
 func (f Formatted) Report() report.Report {
-	r := report.Report{Name: "review_format", Title: "REVIEW.md", Summary: "nothing was written"}
+	r := report.Report{Name: "review_format"}
 	r.Add(report.Preformatted(f.Markdown))
 	return r
 }
