@@ -56,6 +56,18 @@ func TestACompleteChangeStaysAsItIs(t *testing.T) {
 	}
 }
 
+func TestAFileThatCountsFromZeroGetsNoRoundMore(t *testing.T) {
+	root := project(t, map[string]string{statePath: "phase: implementing\niteration: 0\n"})
+	create(t, root, payload("c", review.NeedsFix, "s", "one"))
+	if got := advance(t, root, "c", 1); got.Iteration != 2 || got.Message != "needs fixes: round 1 of 1" {
+		t.Errorf("first round: %+v", got)
+	}
+	create(t, root, payload("c", review.NeedsFix, "s", "one"))
+	if got := advance(t, root, "c", 1); got.NeedsPerson == "" || got.Iteration != 2 {
+		t.Errorf("beyond the limit: %+v", got)
+	}
+}
+
 func TestFixRoundsEndWithAPerson(t *testing.T) {
 	root := project(t, map[string]string{statePath: "phase: code_reviewing\nlast_action: null\nupdated_at: 2026-01-01T00:00:00Z\n"})
 	fix := func(n int) { create(t, root, payload("c", review.NeedsFix, strings.Repeat("s", n), "one")) }

@@ -66,6 +66,7 @@ func parseState(path string, text []byte) (*state, error) {
 		if err != nil || s.iteration < 0 || s.iteration > math.MaxInt32 || n.Kind != yaml.ScalarNode || n.Tag != "!!int" {
 			return nil, wrong("$.iteration", "iteration must be an integer from 0 to 2147483647, got %q", tidegate.Cut(n.Value))
 		}
+		s.iteration = max(s.iteration, 1) // the first is 1; a file that counts from 0 means the same
 	}
 	for _, field := range []struct {
 		key string
