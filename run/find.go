@@ -20,7 +20,7 @@ func Find(ctx context.Context, home, workdir, name string) (string, error) {
 	if filepath.IsAbs(name) {
 		candidates = []string{filepath.Clean(name)}
 	} else {
-		if CheckID(name) == nil {
+		if CheckID(name) == nil && home != "" {
 			candidates = append(candidates, filepath.Join(home, name))
 		}
 		candidates = append(candidates, filepath.Join(workdir, name))
@@ -40,8 +40,21 @@ func Find(ctx context.Context, home, workdir, name string) (string, error) {
 			return filepath.Join(path, ManifestFile), nil
 		}
 	}
+	if home == "" {
+		home = "a home of runs, which is not known (set TIDEGATE_HOME),"
+	}
 	return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.D("run", name, "searched", candidates),
 		"there is no run %q: neither an id under %s nor a run's folder", tidegate.Cut(name), home)
+}
+
+// checkHome returns INVALID_ARGS unless home is an absolute path. An environment
+// without a home for its user has none for runs either.
+func checkHome(home string) error {
+	if home == "" {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("home", home),
+			"the home of runs is not known: set TIDEGATE_HOME to the folder in which runs are to live")
+	}
+	return CheckPath("home", home)
 }
 
 // runsIn lists the folders in home that hold a manifest, in byte order.

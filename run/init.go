@@ -88,6 +88,9 @@ func (in *InitInput) check(clock Clock, home string) error {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run_id", in.RunID), "run_id must not be %s: the ledger of all runs has that name", LedgerFile)
 	}
 	if in.RootOverride == "" {
+		if err := checkHome(home); err != nil {
+			return err
+		}
 		in.RootOverride = home
 	}
 	if err := CheckPath("root_override", in.RootOverride); err != nil {

@@ -32,7 +32,7 @@ type ListedRun struct {
 // not there has none, and a run that cannot be opened is listed with its
 // problem. It returns READ_FAILED.
 func List(ctx context.Context, home string) (ListResult, error) {
-	if err := CheckPath("home", home); err != nil {
+	if err := checkHome(home); err != nil {
 		return ListResult{}, err
 	}
 	manifests, err := runsIn(ctx, home)

@@ -216,6 +216,24 @@ func TestRunIsFoundByIDFolderAndManifest(t *testing.T) {
 	wantCode(t, err, tidegate.InvalidArgs)
 }
 
+func TestAnUnknownHomeSaysHowToSetIt(t *testing.T) {
+	workdir := filepath.Dir(create(t, run.InitInput{RunID: "tide"}).Root)
+	_, list := run.List(t.Context(), "")
+	_, init := run.Create(t.Context(), pinned, "", run.InitInput{Query: "q", RunID: "x"})
+	for _, err := range []error{list, init} {
+		if e := wantCode(t, err, tidegate.InvalidArgs); !strings.Contains(e.Message, "set TIDEGATE_HOME") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := run.Find(t.Context(), "", workdir, "tide"); err != nil {
+		t.Errorf("a run's folder needs no home: %v", err)
+	}
+	_, err := run.Find(t.Context(), "", workdir, "none")
+	if e := wantCode(t, err, tidegate.FileNotFound); !strings.Contains(e.Message, "set TIDEGATE_HOME") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestListShowsRunsInByteOrderAndWhatCannotBeOpened(t *testing.T) {
 	home := t.TempDir()
 	for _, id := range []string{"b", "a-b", "a", "Z"} {
