@@ -41,6 +41,7 @@ func pivotTools(env *Env) []*tool.Tool {
 					"wave is needed, and write the decision to the run. `tidegate pivot rules` prints the rubric.",
 				Operands: runOperand,
 				Hide:     []string{"manifest_path"},
+				Defaults: byHand("decided by hand"),
 				Flags: []tool.Flag{
 					{Name: "explicit-gaps", Kind: tool.PathFlag, About: "JSON file with a list of gaps to decide on instead of those in the outputs"},
 					{Name: "dry-run", Kind: tool.Switch, About: "decide, and write nothing"},
