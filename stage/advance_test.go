@@ -1,6 +1,7 @@
 package stage_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -242,6 +243,48 @@ func TestWaveOutputsAreCountedAsOutputsNotAsFolderEntries(t *testing.T) {
 	y.put("wave-1/p1.md", "x")
 	_, err = y.advance("")
 	if e := wantCode(t, err, tidegate.MissingArtifact); e.Details[0].Value != "wave-review.json" {
+		t.Errorf("got %v", e)
+	}
+}
+
+func TestOnlyWhatAWaveWasAskedForIsItsOutput(t *testing.T) {
+	const contracts = `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[{"id":"%s"}]}`
+	y := newToy(t, run.InitInput{})
+	y.force(run.Wave2, run.Running)
+	y.put("perspectives.json", fmt.Sprintf(contracts, "p1"))
+	y.put("pivot.json", pivotWave2)
+	refused := func(name string) {
+		t.Helper()
+		y.put("wave-2/"+name, "x")
+		_, err := y.advance("")
+		if e := wantCode(t, err, tidegate.MissingArtifact); e.Details[0].Value != "wave-2" {
+			t.Errorf("%s: got %v", name, e)
+		}
+	}
+	allowed := func(name string) {
+		t.Helper()
+		y.put("wave-2/"+name, "x")
+		in := y.advanceIn()
+		in.DryRun = true
+		if _, err := stage.Advance(t.Context(), pinned, in); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		y.remove("wave-2/" + name)
+	}
+	refused("README.md")
+	refused("notes.md")
+	allowed("g1.md") // a gap that the pivot names
+	allowed("p1.md") // a perspective of the run
+	y.put("wave-2/wave2-perspectives.json", fmt.Sprintf(contracts, "deeper"))
+	refused("g1.md")
+	refused("p1.md")
+	allowed("deeper.md")
+
+	y = newToy(t, run.InitInput{}).to(run.Wave1)
+	y.put("perspectives.json", fmt.Sprintf(contracts, "p1"))
+	y.put("wave-1/README.md", "x")
+	_, err := y.advance("")
+	if e := wantCode(t, err, tidegate.MissingArtifact); e.Details[0].Value != "wave-1" {
 		t.Errorf("got %v", e)
 	}
 }

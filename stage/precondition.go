@@ -84,7 +84,11 @@ func fileThere(text string, name func(run.Layout) string, remedy func(*situation
 func outputsThere(text string, folder func(run.Layout) string, wave string) Precondition {
 	return Precondition{text, func(s *situation) (finding, error) {
 		dir := folder(s.run.Layout())
-		outputs, err := s.run.Outputs(dir)
+		asked, err := s.asked(wave)
+		if err != nil {
+			return finding{}, err
+		}
+		outputs, err := s.run.Outputs(dir, asked)
 		if err != nil {
 			return finding{}, err
 		}
@@ -97,6 +101,25 @@ func outputsThere(text string, folder func(run.Layout) string, wave string) Prec
 			Details: tidegate.D("dir", dir), Meet: remedyOutputs(s, wave),
 		}), nil
 	}}
+}
+
+// asked are the ids for which a wave was to bring an output: those of its
+// contracts and, for a second wave without contracts of its own, the gaps that
+// it is to close. Where neither can be read, any id is one.
+func (s *situation) asked(wave string) (map[string]bool, error) {
+	name := s.run.PerspectivesOf(wave)
+	ids := s.run.PerspectiveIDs(name)
+	if wave != "wave2" || name == s.run.Layout().Wave2Perspectives() {
+		return ids, nil
+	}
+	p, err := s.readPivot()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range p.gapIDs {
+		ids[id] = true
+	}
+	return ids, nil
 }
 
 // look takes the digests of files into the evidence of the decision.
