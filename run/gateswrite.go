@@ -93,6 +93,9 @@ func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *i
 	if err != nil {
 		return before, err
 	}
+	if err := u.NotFinal(); err != nil {
+		return before, err
+	}
 	if err := CheckRevision(expected, before.Revision()); err != nil {
 		return before, err
 	}

@@ -27,6 +27,9 @@ const (
 // Statuses lists them in the order of the schema.
 var Statuses = []Status{Created, Running, Paused, Failed, Completed, Cancelled}
 
+// Final holds for the statuses that a run never leaves.
+func (s Status) Final() bool { return s == Completed || s == Cancelled }
+
 // Stage is one step of a run.
 type Stage string
 

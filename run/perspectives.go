@@ -34,7 +34,7 @@ type PerspectivesResult struct {
 // there has a writer of its own.
 //
 // It returns INVALID_ARGS, SCHEMA_VALIDATION_FAILED, INVALID_STATE (another
-// run's id), NOT_FOUND (no such folder), PATH_NOT_ALLOWED, LOCK_HELD and
+// run's id, or a run that is final), NOT_FOUND (no such folder), PATH_NOT_ALLOWED, LOCK_HELD and
 // WRITE_FAILED.
 func PerspectivesWrite(ctx context.Context, clock Clock, in PerspectivesInput) (PerspectivesResult, error) {
 	if err := CheckPath("perspectives_path", in.PerspectivesPath); err != nil {
@@ -59,6 +59,9 @@ func PerspectivesWrite(ctx context.Context, clock Clock, in PerspectivesInput) (
 	}
 	defer folder.Close()
 	audit, err := update(ctx, folder, clock, &Update{runID: in.Value.Get("run_id").Str()}, func(u *Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
 		u.Audit("perspectives_write", tidegate.D("reason", strings.TrimSpace(in.Reason), "path", in.PerspectivesPath,
 			"value_digest", codec.Digest(in.Value)))
 		return u.WriteJSON(name, in.Value)

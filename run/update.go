@@ -146,6 +146,28 @@ func (r *Run) isUnchanged(ctx context.Context) (bool, error) {
 	return digest == r.digest, nil
 }
 
+// NotFinal returns INVALID_STATE for a run that is completed or cancelled: what
+// is handed in or judged afterwards is no part of it. Gates and perspectives
+// without a manifest beside them belong to no run that could be final.
+func (u *Update) NotFinal() error {
+	m := u.manifest
+	if u.run != nil {
+		var err error
+		if m, err = u.Manifest(); err != nil {
+			return err
+		}
+	} else if data, err := u.folder.Read(ManifestFile); err == nil {
+		if doc, err := codec.Parse(data); err == nil {
+			m = Manifest{doc}
+		}
+	}
+	if !m.Status().Final() {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", m.ID(), "status", m.Status()),
+		"the run is %s, which is final: it takes no more perspectives, plans, outputs or gates", m.Status())
+}
+
 // Gates reads and checks the gates under the lock, as [Run.Gates] does.
 func (u *Update) Gates() (Gates, error) {
 	if u.run == nil {

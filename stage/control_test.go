@@ -1,12 +1,17 @@
 package stage_test
 
 import (
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/wave"
 )
 
 func replaceOnce(t *testing.T, s, old, new string) string {
@@ -70,6 +75,56 @@ func TestAcceptanceIsForFailedRunsAndStandsInTheLog(t *testing.T) {
 	}
 	if log := y.read("logs/audit.jsonl"); !strings.Contains(log, `"reason":"operator-cli resume --accept: checked"`) {
 		t.Errorf("the log does not tell an acceptance from a resumption:\n%s", log)
+	}
+}
+
+func TestFinalRunTakesNothingMore(t *testing.T) {
+	for _, status := range run.Statuses {
+		leaves := slices.ContainsFunc(stage.Table(), func(row stage.Row) bool { return row.Status == status })
+		if status.Final() == leaves {
+			t.Errorf("%s: final is %v, but the table has a way on: %v", status, status.Final(), leaves)
+		}
+		y := newToy(t, run.InitInput{})
+		contracts := `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[{"id":"p1","title":"t",` +
+			`"track":"standard","agent_type":"a","prompt_contract":{"max_words":9,"max_sources":1,"tool_budget":{},"must_include_sections":[]}}]}`
+		y.put("perspectives.json", contracts)
+		y.force(run.Wave1, status)
+		before := y.tree()
+		path := filepath.Join(y.root, "perspectives.json")
+		for name, write := range map[string]func() error{
+			"gates": func() error {
+				_, err := run.GatesWrite(t.Context(), pinned, run.GatesWriteInput{GatesPath: y.files.GatesPath, InputsDigest: "sha256:x", Reason: "test",
+					Update: parse(t, `{"A":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`)})
+				return err
+			},
+			"perspectives": func() error {
+				_, err := run.PerspectivesWrite(t.Context(), pinned, run.PerspectivesInput{PerspectivesPath: path, Value: parse(t, contracts), Reason: "test"})
+				return err
+			},
+			"plan": func() error {
+				_, err := wave.Plan(t.Context(), pinned, wave.PlanRequest{ManifestPath: y.files.ManifestPath, Reason: "test"})
+				return err
+			},
+			"outputs": func() error {
+				_, err := wave.Ingest(t.Context(), pinned, wave.IngestRequest{ManifestPath: y.files.ManifestPath, PerspectivesPath: path, Wave: "wave1",
+					Outputs: []wave.Submission{{PerspectiveID: "p1", Markdown: "late"}}})
+				return err
+			},
+		} {
+			err := write()
+			if !status.Final() {
+				if err != nil {
+					t.Errorf("%s run, %s: %v", status, name, err)
+				}
+				continue
+			}
+			if e := tidegate.AsError(err); tidegate.CodeOf(err) != tidegate.InvalidState || !strings.Contains(e.Message, "final") {
+				t.Errorf("%s run, %s: %v", status, name, err)
+			}
+		}
+		if diff := cmp.Diff(before, y.tree()); status.Final() && diff != "" {
+			t.Errorf("%s run: %s", status, diff)
+		}
 	}
 }
 

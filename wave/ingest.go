@@ -59,7 +59,7 @@ const idsPerLine = 1000
 // perspective_id and markdown_path before the judge's own details.
 //
 // It also returns INVALID_ARGS, NOT_FOUND, READ_FAILED, INVALID_JSON,
-// SCHEMA_VALIDATION_FAILED, INVALID_STATE (another run's perspectives),
+// SCHEMA_VALIDATION_FAILED, INVALID_STATE (another run's perspectives, or a run that is final),
 // INVALID_WAVE_DIR, WAVE_DIR_SYMLINK, PATH_TRAVERSAL, DUPLICATE_PERSPECTIVE_ID,
 // PERSPECTIVE_NOT_FOUND, INVALID_TOOL_BUDGET, INVALID_TOOL_USAGE, LOCK_HELD and WRITE_FAILED.
 func Ingest(ctx context.Context, clock run.Clock, req IngestRequest) (IngestResult, error) {
@@ -84,6 +84,9 @@ func Ingest(ctx context.Context, clock run.Clock, req IngestRequest) (IngestResu
 	}
 	result := IngestResult{ManifestPath: req.ManifestPath, PerspectivesPath: req.PerspectivesPath, Wave: req.Wave, RunRoot: opened.Root()}
 	_, err = opened.Update(ctx, clock, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
 		judge, seen := new(Judge), map[string]bool{}
 		for i, output := range req.Outputs {
 			p, err := submitted(doc, output, i, seen)

@@ -57,7 +57,7 @@ type planDocument struct {
 // all of it.
 //
 // It returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
-// INVALID_STATE (another run's perspectives or scope), WAVE_CAP_EXCEEDED,
+// INVALID_STATE (another run's perspectives or scope, or a run that is final), WAVE_CAP_EXCEEDED,
 // PATH_NOT_ALLOWED, LOCK_HELD and WRITE_FAILED.
 func Plan(ctx context.Context, clock run.Clock, req PlanRequest) (PlanResult, error) {
 	opened, err := run.Open(ctx, req.ManifestPath, "query.text", "limits.max_wave1_agents")
@@ -71,6 +71,9 @@ func Plan(ctx context.Context, clock run.Clock, req PlanRequest) (PlanResult, er
 	name := opened.Layout().Wave1Plan()
 	result := PlanResult{PlanPath: opened.Path(name)}
 	_, err = opened.Update(ctx, clock, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
 		manifest, err := u.Manifest()
 		if err != nil {
 			return err
