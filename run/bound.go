@@ -165,6 +165,7 @@ func digestOfConstants(file io.Reader) (string, error) {
 type GateState struct {
 	Status  string   // as written, "" when there is no such gate
 	Bound   bool     // it says what it judged
+	Judged  []string // what it says that it judged, in byte order
 	Changed []string // what it judged and what is different by now, in byte order
 }
 
@@ -190,6 +191,10 @@ func gateState(folder *artifact.Folder, gate *codec.Value) (GateState, error) {
 		return state, nil
 	}
 	state.Bound = true
+	for _, m := range bound.Get("files").Members() {
+		state.Judged = append(state.Judged, m.Key)
+	}
+	slices.Sort(state.Judged)
 	now, err := Bind(folder, textsOf(gate.Get("artifacts")))
 	if err != nil && tidegate.CodeOf(err) == tidegate.ReadFailed {
 		return state, err

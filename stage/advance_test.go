@@ -350,6 +350,48 @@ func TestUnboundGatesCountOnlyWhereThePolicyDoesNotDemandBinding(t *testing.T) {
 	}
 }
 
+func TestGateBoundToSomethingElseDoesNotCountWhereBindingIsDemanded(t *testing.T) {
+	const other = "operator/scope.json"
+	for _, bound := range []bool{false, true} {
+		y := newToy(t, run.InitInput{RequireBoundGates: bound}).to(run.Wave1)
+		// want is what the gate must have judged before it counts.
+		step := func(id string, want ...string) {
+			t.Helper()
+			for _, name := range append([]string{other}, want[:len(want)-1]...) {
+				y.gate(id, "pass", name)
+				in := y.advanceIn()
+				in.DryRun = true
+				_, err := stage.Advance(t.Context(), pinned, in)
+				if !bound {
+					if err != nil {
+						t.Errorf("gate %s bound to %s, where binding is not demanded: %v", id, name, err)
+					}
+					continue
+				}
+				missing := slices.DeleteFunc(slices.Clone(want), func(w string) bool { return w == name })
+				if got, _ := wantCode(t, err, tidegate.GateBlocked).Details.Get("not_judged"); !cmp.Equal(got, missing) {
+					t.Errorf("gate %s bound to %s: not judged %v, want %v", id, name, got, missing)
+				}
+			}
+			y.gate(id, "pass", want...)
+			y.mustAdvance("")
+		}
+		y.put("wave-1/p1.md", "x")
+		y.put("wave-1/p2.md", "x")
+		y.put("wave-review.json", "{}")
+		step("B", "wave-1/p1.md", "wave-1/p2.md")
+		y.to(run.Citations)
+		y.put("citations/citations.jsonl", "{}\n")
+		step("C", "citations/citations.jsonl")
+		y.put("summaries/summary-pack.json", "{}\n")
+		step("D", "summaries/summary-pack.json")
+		y.to(run.Review)
+		y.put("review/review-bundle.json", reviewPass)
+		y.gate("F", "pass", "manifest.json")
+		step("E", "synthesis/final-synthesis.md")
+	}
+}
+
 func TestSpoiltPolicyDoesNotSwitchTheDemandForBoundGatesOff(t *testing.T) {
 	y := newToy(t, run.InitInput{RequireBoundGates: true}).to(run.Wave1)
 	y.put("wave-1/p1.md", "x")

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -159,9 +160,46 @@ func gatePassed(id string) Precondition {
 			return blocked(nil, "gate %s has not passed: it is %s", id, state.Status)
 		case s.policy.RequireBoundGates && !state.Bound:
 			return blocked(tidegate.D("bound", false), "gate %s does not say what it judged, and this run's policy demands it", id)
+		case !s.policy.RequireBoundGates:
+			return met("gate", name, details), nil
+		}
+		passedOver, err := s.passedOver(id, state)
+		if err != nil {
+			return finding{}, err
+		}
+		if len(passedOver) > 0 {
+			return blocked(tidegate.D("not_judged", passedOver), "gate %s does not say that it judged %s, and this run's policy demands it",
+				id, tidegate.Cut(strings.Join(passedOver, ", ")))
 		}
 		return met("gate", name, details), nil
 	}}
+}
+
+// passedOver are the files that a gate is about and is not bound to: a gate that
+// is bound to something else would go on counting when they change.
+func (s *situation) passedOver(id string, state run.GateState) ([]string, error) {
+	var about []string
+	l := s.run.Layout()
+	switch id {
+	case "B":
+		asked, err := s.asked("wave1")
+		if err != nil {
+			return nil, err
+		}
+		if about, err = s.run.Outputs(l.Wave1Dir, asked); err != nil {
+			return nil, err
+		}
+	case "C":
+		about = []string{l.Citations}
+	case "D":
+		about = []string{l.SummaryPack}
+	case "E":
+		about = []string{l.Synthesis()}
+	}
+	return slices.DeleteFunc(about, func(name string) bool {
+		_, judged := slices.BinarySearch(state.Judged, name)
+		return judged
+	}), nil
 }
 
 // gateANotFailed: nobody has to judge gate A, but who judged that the planning
