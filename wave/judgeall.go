@@ -2,6 +2,7 @@ package wave
 
 import (
 	"context"
+	"io/fs"
 	"path/filepath"
 	"sync/atomic"
 
@@ -12,9 +13,12 @@ import (
 )
 
 // judgeAll judges the outputs of the chosen perspectives, each in one pass, on
-// all cores. Results are in the order of the perspectives.
-func judgeAll(ctx context.Context, req ReviewRequest, chosen []perspective.Perspective) ([]OutputResult, error) {
-	b := &batch{ctx: ctx, req: req, chosen: chosen, results: make([]OutputResult, len(chosen)), faults: make([]error, len(chosen))}
+// all cores. Results are in the order of the perspectives. None of the outputs
+// may be the file that the report will replace, which is nil when there is none.
+func judgeAll(ctx context.Context, req ReviewRequest, chosen []perspective.Perspective, replaced fs.FileInfo) ([]OutputResult, error) {
+	b := &batch{
+		ctx: ctx, req: req, chosen: chosen, replaced: replaced, results: make([]OutputResult, len(chosen)), faults: make([]error, len(chosen)),
+	}
 	err := parallel.Each(ctx, len(chosen), req.Progress, func() func(int) error {
 		var judge Judge
 		return func(i int) error {
@@ -25,18 +29,23 @@ func judgeAll(ctx context.Context, req ReviewRequest, chosen []perspective.Persp
 	if err != nil {
 		return nil, err
 	}
+	if b.clash.Load() {
+		return nil, reportReplacesInput(req)
+	}
 	return b.results, b.failure()
 }
 
 // batch is the work that the workers of one review share. None of them stops at
 // an output that cannot be judged: which others are missing belongs to the answer.
 type batch struct {
-	ctx     context.Context
-	req     ReviewRequest
-	chosen  []perspective.Perspective
-	results []OutputResult
-	faults  []error     // why an output could not be judged, by its index
-	absent  atomic.Bool // an output is missing: all that matters is which others are
+	ctx      context.Context
+	req      ReviewRequest
+	chosen   []perspective.Perspective
+	replaced fs.FileInfo
+	results  []OutputResult
+	faults   []error     // why an output could not be judged, by its index
+	absent   atomic.Bool // an output is missing: all that matters is which others are
+	clash    atomic.Bool // an output is the file that the report will replace
 }
 
 func (b *batch) judge(judge *Judge, i int) error {
@@ -50,6 +59,9 @@ func (b *batch) judge(judge *Judge, i int) error {
 		return err
 	}
 	defer file.Close()
+	if b.replaced != nil && isSame(b.replaced, infoOf(file)) {
+		b.clash.Store(true)
+	}
 	if b.absent.Load() {
 		return nil
 	}

@@ -42,7 +42,7 @@ func RetryPrompt(ctx context.Context, req ReviewRequest) (RetryPrompts, error) {
 	if err != nil {
 		return RetryPrompts{}, err
 	}
-	results, err := judgeAll(ctx, req, chosen)
+	results, err := judgeAll(ctx, req, chosen, nil)
 	if err != nil {
 		return RetryPrompts{}, err
 	}

@@ -26,3 +26,40 @@ func TestAReportNeverReplacesWhatIsJudged(t *testing.T) {
 		}
 	}
 }
+
+func TestAReportNeverReplacesWhatIsJudgedByAnotherName(t *testing.T) {
+	r := reviewed(t)
+	dir := filepath.Join(r.root, "wave-1")
+	link := func(target, name string) string {
+		t.Helper()
+		path := filepath.Join(r.root, name)
+		if err := os.Symlink(target, path); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+		return path
+	}
+	elsewhere := filepath.Join(r.root, "elsewhere.md")
+	if err := os.Rename(filepath.Join(dir, "b.md"), elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../elsewhere.md", filepath.Join(dir, "b.md")); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	for name, path := range map[string]string{
+		"through a link to the folder": filepath.Join(link("wave-1", "same"), "a.md"),
+		"a link to the contracts":      link(filepath.Base(r.perspectives), "contracts.json"),
+		"where an output's link leads": elsewhere,
+	} {
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = wave.Review(t.Context(), wave.ReviewRequest{PerspectivesPath: r.perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
+		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+			t.Errorf("%s: %s was changed", name, path)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package wave
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/tidegate/tidegate"
@@ -96,7 +95,11 @@ func Review(ctx context.Context, req ReviewRequest) (ReviewResult, error) {
 	if err := checkReportPath(req, chosen); err != nil {
 		return ReviewResult{}, err
 	}
-	results, err := judgeAll(ctx, req, chosen)
+	replaced, err := replacedByReport(ctx, req)
+	if err != nil {
+		return ReviewResult{}, err
+	}
+	results, err := judgeAll(ctx, req, chosen, replaced)
 	if err != nil {
 		return ReviewResult{}, err
 	}
@@ -112,22 +115,6 @@ func Review(ctx context.Context, req ReviewRequest) (ReviewResult, error) {
 		}
 	}
 	return review, nil
-}
-
-// checkReportPath refuses a report in the place of something that is judged.
-func checkReportPath(req ReviewRequest, chosen []perspective.Perspective) error {
-	if req.ReportPath == "" {
-		return nil
-	}
-	report := filepath.Clean(req.ReportPath)
-	judged := slices.ContainsFunc(chosen, func(p perspective.Perspective) bool {
-		return report == filepath.Join(req.OutputsDir, p.ID+".md")
-	})
-	if judged || report == filepath.Clean(req.PerspectivesPath) {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("report_path", tidegate.Cut(req.ReportPath)),
-			"report_path must not be one of the files that the review reads")
-	}
-	return nil
 }
 
 // choose reads the contracts and selects those that are asked for, in byte

@@ -1,0 +1,69 @@
+package wave
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/perspective"
+)
+
+// checkReportPath refuses a report in the place of something that is judged, by
+// the names.
+func checkReportPath(req ReviewRequest, chosen []perspective.Perspective) error {
+	if req.ReportPath == "" {
+		return nil
+	}
+	report := filepath.Clean(req.ReportPath)
+	judged := slices.ContainsFunc(chosen, func(p perspective.Perspective) bool {
+		return report == filepath.Join(req.OutputsDir, p.ID+".md")
+	})
+	if judged || report == filepath.Clean(req.PerspectivesPath) {
+		return reportReplacesInput(req)
+	}
+	return nil
+}
+
+// replacedByReport is the file that the report will replace, nil when there is
+// none. One that is perspectives.json by another name, such as that of a link,
+// is refused; the outputs are compared with it as they are opened.
+func replacedByReport(ctx context.Context, req ReviewRequest) (fs.FileInfo, error) {
+	if req.ReportPath == "" {
+		return nil, nil
+	}
+	replaced := fileInfo(ctx, "report_path", req.ReportPath)
+	if isSame(replaced, fileInfo(ctx, "perspectives_path", req.PerspectivesPath)) {
+		return nil, reportReplacesInput(req)
+	}
+	return replaced, nil
+}
+
+// fileInfo is nil for what cannot be opened: whoever reads or writes the file
+// says why.
+func fileInfo(ctx context.Context, arg, path string) fs.FileInfo {
+	file, err := artifact.OpenFile(ctx, arg, path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	return infoOf(file)
+}
+
+func infoOf(file *os.File) fs.FileInfo {
+	info, err := file.Stat()
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+func isSame(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a, b) }
+
+func reportReplacesInput(req ReviewRequest) error {
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("report_path", tidegate.Cut(req.ReportPath)),
+		"report_path must not be one of the files that the review reads")
+}
