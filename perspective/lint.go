@@ -49,9 +49,9 @@ func Lint(ctx context.Context, path string, maxFindings int) (LintResult, error)
 	}
 	l := &linter{LintResult: LintResult{PerspectivesPath: path}, most: maxFindings, ids: map[string]int{}, folded: map[string]string{}}
 	shape := Shape()
-	entry := shape.Elem("perspectives")
+	entry, judged := shape.Elem("perspectives"), shape.Using(used[Contracts]...).Elem("perspectives")
 	top, err := codec.ParseEach(data, "perspectives", func(i int, elem *codec.Value) error {
-		l.perspective(i, elem, entry)
+		l.perspective(i, elem, entry, judged)
 		return nil
 	})
 	if err != nil {
@@ -114,21 +114,27 @@ func (l *linter) violation(err error) {
 	l.fail(string(e.Code), path.(string), "%s", e.Message)
 }
 
-func (l *linter) perspective(i int, v *codec.Value, entry codec.Shape) {
+// perspective checks one perspective: by the whole table, and, where judging
+// could use it all the same, what its contract says.
+func (l *linter) perspective(i int, v *codec.Value, entry, judged codec.Shape) {
 	l.Perspectives++
-	l.at, l.id = "$.perspectives["+strconv.Itoa(i)+"]", nil
+	at := "$.perspectives[" + strconv.Itoa(i) + "]"
+	l.id = nil
 	id := v.Get("id").Str()
 	if id != "" {
 		l.id = &id
 	}
-	if err := entry.CheckAt(l.at, v); err != nil {
+	if err := entry.CheckAt(at, v); err != nil {
 		l.violation(err)
-		return
+		if judged.CheckAt(at, v) != nil {
+			return
+		}
 	}
 	if first, ok := l.ids[id]; ok {
 		l.violation(repeatedID(i, first, id))
 		return
 	}
+	l.at = at
 	fold := strings.ToLower(id)
 	if other, ok := l.folded[fold]; ok {
 		l.warn("ID_DIFFERS_ONLY_IN_CASE", ".id", "%q differs from %q only in letter case: on some systems both outputs are the same file", id, other)

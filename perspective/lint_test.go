@@ -53,6 +53,12 @@ func TestLint(t *testing.T) {
 		{"empty list", lintDocument(), []string{"error NO_PERSPECTIVES $.perspectives"}},
 		{"field of the document", `{"schema_version":"perspectives.v1","perspectives":[` + full("a", "100", "5") + `]}`, []string{"error SCHEMA_VALIDATION_FAILED $.run_id"}},
 		{"no object", `7`, []string{"error SCHEMA_VALIDATION_FAILED $"}},
+		{"a contract that judging can use is checked, whatever else is missing",
+			lintDocument(`{"id":"a","prompt_contract":{"max_words":2,"max_sources":5,"must_include_sections":["Sources","Gaps","a\nb"]}}`), []string{
+				"error SCHEMA_VALIDATION_FAILED $.perspectives[0].title",
+				"error TITLE_UNMATCHABLE $.perspectives[0].prompt_contract.must_include_sections[2]",
+				"error CAP_BELOW_HEADINGS $.perspectives[0].prompt_contract.max_words",
+			}},
 		{"every perspective is checked", lintDocument(`{}`, full("b", "-1", "5"), full("c", "100", "5"), `{"id":"../x"}`), []string{
 			"error SCHEMA_VALIDATION_FAILED $.perspectives[0].id",
 			"error SCHEMA_VALIDATION_FAILED $.perspectives[1].prompt_contract.max_words",
