@@ -366,10 +366,7 @@ var word = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
 func refuses(line string) string {
 	line, _, _ = strings.Cut(line, " #")
 	line = regexp.MustCompile(`\s*[|>&<;].*$|\\$`).ReplaceAllString(line, "")
-	var args []string
-	for _, w := range word.FindAllString(line, -1)[1:] {
-		args = append(args, strings.Trim(w, `"'`))
-	}
+	args := commandWords(line)
 	env := &catalog.Env{}
 	tools := catalog.Tools(env)
 	program := &cli.Program{Tools: tools, Commands: commands(env, tools), Settings: settings(env), Stderr: new(bytes.Buffer), Dir: "/"}

@@ -1,0 +1,94 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// sail is a tool that takes a while for each of four legs.
+func sail(leg time.Duration) *tool.Tool {
+	return tool.New(tool.Spec{
+		Name: "boat_sail", Set: "toy", Summary: "Sail a boat.", Effect: tool.Reads,
+		Command: &tool.Command{Path: "boat sail", Short: "Sail a boat", Example: "tidegate boat sail"},
+	}, func(ctx context.Context, _ struct{}) (struct {
+		OK codec.True `json:"ok"`
+	}, error) {
+		for done := range 4 {
+			time.Sleep(leg)
+			tool.Progress(ctx)(done+1, 4)
+		}
+		return struct {
+			OK codec.True `json:"ok"`
+		}{}, nil
+	})
+}
+
+func TestProgressIsShownOnATerminalAfterAMoment(t *testing.T) {
+	const wiped = "\r\x1b[K"
+	for _, tt := range []struct {
+		name     string
+		leg      time.Duration
+		terminal bool
+		want     string
+	}{
+		{"a long call", 200 * time.Millisecond, true,
+			wiped + "boat sail [======================        ] 3/4" + wiped + "boat sail [==============================] 4/4" + wiped},
+		{"a short call", 10 * time.Millisecond, true, ""},
+		{"no terminal", 10 * time.Second, false, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out, errs bytes.Buffer
+				program := cli.Program{
+					Tools: []*tool.Tool{sail(tt.leg)}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Dir: "/harbour",
+					Terminal: cli.Terminal{Progress: tt.terminal},
+				}
+				if status := program.Run(t.Context(), []string{"boat", "sail"}); status != 0 {
+					t.Fatalf("exit status %d: %s", status, errs.String())
+				}
+				if errs.String() != tt.want {
+					t.Errorf("stderr is %q, want %q", errs.String(), tt.want)
+				}
+				if want := "{\n  \"ok\": true\n}\n"; out.String() != want {
+					t.Errorf("stdout is %q, want %q", out.String(), want)
+				}
+			})
+		})
+	}
+}
+
+func TestColoursAreForTerminals(t *testing.T) {
+	for _, color := range []bool{true, false} {
+		var out bytes.Buffer
+		program := cli.Program{
+			Tools: []*tool.Tool{weigh()}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: new(bytes.Buffer), Dir: "/harbour",
+			Terminal: cli.Terminal{Color: color},
+		}
+		program.Run(t.Context(), []string{"boat", "weigh", "jolly"})
+		if got := strings.Contains(out.String(), "\x1b["); got != color {
+			t.Errorf("colours %v, want %v: %q", got, color, out.String())
+		}
+	}
+}
+
+func TestLogLevel(t *testing.T) {
+	for name, want := range map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+	} {
+		level := new(slog.LevelVar)
+		level.Set(-100)
+		program := cli.Program{Tools: []*tool.Tool{weigh()}, Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer), Log: level}
+		if status := program.Run(t.Context(), []string{"version", "--log-level", name}); status != 0 || level.Level() != want {
+			t.Errorf("--log-level %s: exit status %d, level %v", name, status, level.Level())
+		}
+	}
+}
