@@ -2,7 +2,6 @@ package summary
 
 import (
 	"io"
-	"strings"
 
 	"github.com/tidegate/tidegate/markdown"
 )
@@ -49,9 +48,9 @@ func (w *writer) read(r io.Reader, limit int) (*draft, error) {
 	_, err := w.scanner.Scan(r, markdown.Events{
 		Heading: func(h markdown.Heading) bool {
 			switch {
-			case strings.EqualFold(string(h.Text), "Sources"):
+			case equalFoldASCII(h.Text, []byte("sources")):
 				in = sources
-			case strings.EqualFold(string(h.Text), "Gaps"):
+			case equalFoldASCII(h.Text, []byte("gaps")):
 				in = gaps
 			default:
 				in = findings

@@ -17,6 +17,7 @@ func TestGenerate(t *testing.T) {
 		{"sources and gaps are no findings", "Text.\n\n## Gaps\n- (P1) A gap\n\nMore of it.\n\n## Sources\n- https://x.org/no\n\n## Next\nMore.\n",
 			"- Text.\n- More.\n"},
 		{"titles in any letter case", "Text.\n\n# GAPS\n- (P1) A gap\n# sources\n- x\n", "- Text.\n"},
+		{"letters that Unicode folds make no such title", "# ſources\n- x\n# gapſ\n- y\n", "- x\n- y\n"},
 		{"sources that the pool maps", "Text.\n\n## Sources\n- A paper: https://x.org/a\n* [B](https://x.org/b)\n1. https://x.org/no\n- no URL\nhttps://x.org/a\n",
 			"- Text.\n\n## Sources\n\n- [@cid_a]\n- [@cid_b]\n"},
 		{"one citation for a source that is listed twice", "Text.\n## Sources\n- https://x.org/a\n- https://X.org/a/?utm_source=x\n",
