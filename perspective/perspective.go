@@ -26,7 +26,7 @@ type Perspective struct {
 	Title          string // "" when the document has none
 	Contract       Contract
 	ToolBudget     []ToolLimit // in byte order of the tools
-	SourceArtifact string      // run-root-relative path of the wave output
+	SourceArtifact string      // run-root-relative path of the wave output; "" for the usual place, see Output
 }
 
 // ToolLimit is how often an agent may call one tool.
@@ -127,11 +127,18 @@ func (d *Document) Find(id string) (*Perspective, bool) {
 	return &d.Perspectives[i], true
 }
 
+// Output is the run-root-relative path of the perspective's output: where the
+// document says, and by default in the folder of wave 1, which is wave-1 unless
+// the run's manifest names another.
+func (p Perspective) Output(wave1Dir string) string {
+	if p.SourceArtifact != "" {
+		return p.SourceArtifact
+	}
+	return wave1Dir + "/" + p.ID + ".md"
+}
+
 func compact(v *codec.Value) Perspective {
 	p := Perspective{ID: v.Get("id").Str(), Title: v.Get("title").Str(), SourceArtifact: v.Get("source_artifact").Str()}
-	if p.SourceArtifact == "" {
-		p.SourceArtifact = "wave-1/" + p.ID + ".md"
-	}
 	p.Contract = ContractOf(v)
 	for _, m := range v.Get("prompt_contract").Get("tool_budget").Members() {
 		calls, _ := m.Value.Float()

@@ -115,7 +115,7 @@ func TestContractsAreTrimmedAndOrdered(t *testing.T) {
 		t.Errorf("byte order (-want +got):\n%s", diff)
 	}
 	a, ok := doc.Find("a")
-	want := perspective.Perspective{ID: "a", SourceArtifact: "wave-1/a.md", Contract: perspective.Contract{MaxWords: 800.5, MaxSources: 3, Sections: []string{"Sources", "A"}}}
+	want := perspective.Perspective{ID: "a", Contract: perspective.Contract{MaxWords: 800.5, MaxSources: 3, Sections: []string{"Sources", "A"}}}
 	if diff := cmp.Diff(&want, a); !ok || diff != "" {
 		t.Error(diff)
 	}
@@ -179,5 +179,21 @@ func BenchmarkParse(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/perspective")
 		})
+	}
+}
+
+func TestOutput(t *testing.T) {
+	for _, test := range []struct {
+		given perspective.Perspective
+		dir   string
+		want  string
+	}{
+		{perspective.Perspective{ID: "a"}, "wave-1", "wave-1/a.md"},
+		{perspective.Perspective{ID: "a"}, "first", "first/a.md"},
+		{perspective.Perspective{ID: "a", SourceArtifact: "wave-2/b.md"}, "first", "wave-2/b.md"},
+	} {
+		if got := test.given.Output(test.dir); got != test.want {
+			t.Errorf("the output of %v in %s is %s, want %s", test.given, test.dir, got, test.want)
+		}
 	}
 }

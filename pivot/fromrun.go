@@ -36,7 +36,7 @@ func FromRun(ctx context.Context, manifestPath string) (Input, error) {
 		var judge wave.Judge
 		return func(i int) error {
 			p := doc.Perspectives[i]
-			name := outputName(p, layout)
+			name := p.Output(layout.Wave1Dir)
 			o := Output{p.ID, r.Path(name)}
 			if !filepath.IsLocal(name) {
 				return tidegate.Errorf(tidegate.PathNotAllowed, o.details(), "the output of %q leaves the run's folder: %s", p.ID, name)
@@ -47,15 +47,6 @@ func FromRun(ctx context.Context, manifestPath string) (Input, error) {
 		}
 	})
 	return in, err
-}
-
-// outputName is the name of a perspective's output in the run: where the
-// perspective says, and by default in the run's folder for wave 1.
-func outputName(p perspective.Perspective, layout run.Layout) string {
-	if file := p.ID + ".md"; p.SourceArtifact == "wave-1/"+file {
-		return layout.Wave1Dir + "/" + file
-	}
-	return p.SourceArtifact
 }
 
 // validate is the report on an output, as the validator gives it.

@@ -72,6 +72,21 @@ func TestGenerateReadsTheSourceArtifact(t *testing.T) {
 	}
 }
 
+func TestGenerateReadsTheOutputsWhereTheManifestSays(t *testing.T) {
+	r := newRun(t)
+	r.manifest(`{"schema_version":"manifest.v1","run_id":"r1","limits":{"max_summary_kb":5,"max_total_summary_kb":60},
+		"artifacts":{"root":"` + r.root + `","paths":{"wave1_dir":"first"}}}`)
+	r.write("first/p1.md", "From the first wave.")
+	r.write("first/p2.md", "Text.")
+	r.mustBuild(generated)
+	if got := r.read("summaries/p1.md"); got != "- From the first wave.\n" {
+		t.Errorf("got %q", got)
+	}
+	if got := r.pack().Get("summaries").Elems()[0].Get("source_artifact").Str(); got != "first/p1.md" {
+		t.Errorf("source_artifact is %q", got)
+	}
+}
+
 func TestGenerateAddsLinesWhileTheCapAllows(t *testing.T) {
 	r := newRun(t)
 	r.limits(0.05, 9) // 51 bytes

@@ -133,6 +133,10 @@ func (p *plan) readPerspectives(ctx context.Context, runID string) (digest strin
 			"$.perspectives is empty; a pack needs at least one perspective")
 	}
 	p.perspectives = doc.Perspectives
+	for i := range p.perspectives {
+		each := &p.perspectives[i]
+		each.SourceArtifact = each.Output(p.run.Layout().Wave1Dir)
+	}
 	if doc.RunID != runID {
 		p.foreignRun = doc.RunID
 	}
