@@ -421,7 +421,7 @@ func TestTheOrderOfArgumentsAndTheWhiteSpaceOfGapsDoNotMatter(t *testing.T) {
 	}
 	t.Run("of explicit gaps", func(t *testing.T) {
 		first := list(t, `[{"gap_id": "a", "priority": "P1", "text": "x y", "tags": ["s", "t"]}, {"gap_id": "b", "priority": "P0", "text": "z"}]`)
-		second := list(t, `[{"gap_id": "b\n", "priority": "P0", "text": " z"}, {"gap_id": " a", "priority": "P1", "text": "x\t\u3000y ", "tags": ["t ", "s", "t"]}]`)
+		second := list(t, `[{"gap_id": "b\n", "priority": "P0", "text": "z\r"}, {"gap_id": " a", "priority": "P1", "text": "\fx\t\u3000y\u0085\r\n", "tags": ["t ", "s", "t"]}]`)
 		in := wave(t, map[string]string{"p1": ""})
 		in.ExplicitGaps = first
 		want := decide(t, in)

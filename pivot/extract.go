@@ -37,13 +37,17 @@ type extractor struct {
 	fault   error // the first one
 
 	// of a line that comes in pieces
-	start []byte // its beginning, without white space
+	quote []byte // its beginning
+	start []byte // its beginning after white space
 	begun bool   // start holds a character
 }
 
-// startSize holds 200 characters of four bytes: enough to see what a long line
-// begins with, and to quote it.
-const startSize = 1024
+const (
+	// quoteSize holds as many characters as a quotation may have.
+	quoteSize = tidegate.MaxText * utf8.UTFMax
+	// startSize holds the longest list marker with the blank after it.
+	startSize = 16
+)
 
 func (e *extractor) extract(id string, r io.Reader) ([]Gap, error) {
 	e.id, e.found, e.gaps, e.fault = id, false, nil, nil
@@ -97,8 +101,9 @@ func (e *extractor) judge(number int, line []byte) {
 // held only as far as it takes to see that it is a bullet line.
 func (e *extractor) piece(l markdown.Line) {
 	if l.First {
-		e.start, e.begun = e.start[:0], false
+		e.quote, e.start, e.begun = e.quote[:0], e.start[:0], false
 	}
+	e.quote = append(e.quote, l.Text[:min(len(l.Text), quoteSize-len(e.quote))]...)
 	if !e.begun {
 		e.start = bytes.TrimLeftFunc(append(e.start, l.Text...), unicode.IsSpace)
 		e.begun = utf8.FullRune(e.start) // else white space may be cut in two
@@ -109,7 +114,7 @@ func (e *extractor) piece(l markdown.Line) {
 		e.start = e.start[:min(len(e.start), startSize)]
 	}
 	if l.Last && startsLikeBullet(e.start) {
-		e.refuse(l.Number, e.start, "is longer than a gap may be, "+strconv.Itoa(markdown.MaxLine)+" bytes")
+		e.refuse(l.Number, e.quote, "is longer than a gap may be, "+strconv.Itoa(markdown.MaxLine)+" bytes")
 	}
 }
 

@@ -92,6 +92,7 @@ func TestExtractTags(t *testing.T) {
 		"#a\x00b #c\u200bd":               {"a", "c"},
 		"`#code` **#bold**":               {"bold", "code"},
 		"# spaced":                        {},
+		"#az09 #`x #{y #/0 #:1 #09az":     {"09az", "az09"},
 	} {
 		gaps, err := pivot.Extract("p1", strings.NewReader("# Gaps\n- (P2) "+text+"\n"))
 		if err != nil {
@@ -185,8 +186,9 @@ func TestExtractLongLines(t *testing.T) {
 				if e := tidegate.AsError(err); e == nil || e.Code != tidegate.GapsParseFailed {
 					t.Fatalf("got %v, want GAPS_PARSE_FAILED", err)
 				}
-				if n, _ := tidegate.AsError(err).Details.Get("line_number"); n != 2 {
-					t.Errorf("line_number %v, want 2", n)
+				want := tidegate.D("perspective_id", "p1", "line", tidegate.Cut(test.line), "line_number", 2)
+				if diff := cmp.Diff(want, tidegate.AsError(err).Details); diff != "" {
+					t.Errorf("details (-want +got):\n%s", diff)
 				}
 			case err != nil:
 				t.Fatal(err)
