@@ -147,3 +147,17 @@ func TestADocumentStandsAtTheMarginAsItIs(t *testing.T) {
 		t.Errorf("beside other text it is not set off: %q", got)
 	}
 }
+
+func TestNarrowTablesKeepNamesWhole(t *testing.T) {
+	table := report.NewTable("Tool", "What it does")
+	table.Row(report.None, "deep_research_run_status", "shows where a run is and what it waits for")
+	r := report.Report{Blocks: []report.Block{table}}
+	const wide = 48
+	if got := string(render(t, "text", r, report.Options{Width: wide})); !strings.Contains(got, "deep_research_run_status  shows") {
+		t.Errorf("the name is broken, though there is room for it beside the text:\n%s", got)
+	}
+	const narrow = 32
+	if got := string(render(t, "text", r, report.Options{Width: narrow})); strings.Contains(got, "deep_research_run_status") {
+		t.Errorf("the text is pressed into what the name leaves:\n%s", got)
+	}
+}

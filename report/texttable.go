@@ -9,6 +9,10 @@ import (
 // with more columns than that allows is written as one record per row.
 const minColumn = 8
 
+// minText is the width below which a table does not press its widest column for
+// the sake of whole words in the others.
+const minText = 16
+
 // columnGap stands between columns.
 const columnGap = "  "
 
@@ -21,14 +25,13 @@ func (t *terminal) table(table *Table) {
 	}
 	widths := grid.widths()
 	if t.width > 0 {
-		limit := level(widths, t.width-len(columnGap)*(len(widths)-1))
+		room := t.width - len(columnGap)*(len(widths)-1)
+		limit := level(widths, room)
 		if limit < slices.Max(widths) && limit < minColumn {
 			t.records(grid)
 			return
 		}
-		for i := range widths {
-			widths[i] = min(widths[i], limit)
-		}
+		widths = grid.narrow(widths, room, limit)
 	}
 	head, rule := make([]string, len(widths)), make([]string, len(widths))
 	for i, c := range grid.columns {
@@ -152,6 +155,43 @@ func (table *Table) layout(root string) grid {
 		g.rows = append(g.rows, gridRow{row.Status, cells})
 	}
 	return g
+}
+
+// narrow limits the widths to room. Columns keep their longest words whole, as
+// far as the widest column stays readable; else all are limited alike.
+func (g grid) narrow(widths []int, room, limit int) []int {
+	words := make([]int, len(widths))
+	look := func(column int, cell string) {
+		for word := range strings.FieldsSeq(cell) {
+			words[column] = max(words[column], runes(word))
+		}
+	}
+	for i, c := range g.columns {
+		look(i, c.Name)
+	}
+	for _, row := range g.rows {
+		for i, cell := range row.cells {
+			look(i, cell)
+		}
+	}
+	spare := make([]int, len(widths))
+	for i := range widths {
+		words[i] = min(max(words[i], minColumn), widths[i])
+		spare[i] = widths[i] - words[i]
+		room -= words[i]
+	}
+	more := level(spare, max(room, 0))
+	for i := range words {
+		words[i] += min(spare[i], more)
+	}
+	widest := slices.Index(widths, slices.Max(widths))
+	if room >= 0 && words[widest] >= min(minText, widths[widest]) {
+		return words
+	}
+	for i := range widths {
+		widths[i] = min(widths[i], limit)
+	}
+	return widths
 }
 
 func (g grid) widths() []int {
