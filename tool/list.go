@@ -1,6 +1,8 @@
 package tool
 
 import (
+	"strings"
+
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/report"
 )
@@ -30,13 +32,14 @@ func List(tools []*Tool) Listing {
 
 // Overview describes tools for a person.
 func Overview(tools []*Tool) report.Report {
-	table := report.NewTable("Tool", "Command", "Effect", "Summary")
+	table := report.NewTable("Tool", "Command", "Effect", "What it does")
 	for _, t := range tools {
-		command := ""
+		first, _, _ := strings.Cut(t.Summary, ". ")
+		command, about := "", first
 		if t.Command != nil {
-			command = t.Command.Path
+			command, about = t.Command.Path, t.Command.Short
 		}
-		table.Row(report.None, t.Name, command, t.Effect.String(), t.Summary)
+		table.Row(report.None, t.Name, command, t.Effect.String(), about)
 	}
 	r := report.Report{Name: "tools", Title: "Tools"}
 	r.Add(table)
