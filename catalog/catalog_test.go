@@ -74,8 +74,11 @@ func TestEveryToolIsFitForModelsAndClients(t *testing.T) {
 					t.Errorf("the command %q is taken", c.Path)
 				}
 				commands[c.Path] = true
-				if c.Short == "" || strings.HasSuffix(c.Short, ".") || len(c.Short) > 100 {
-					t.Errorf("%q stands in lists of commands as %q", c.Path, c.Short)
+				if c.Short == "" || strings.HasSuffix(c.Short, ".") || len(c.Short) > 64 {
+					t.Errorf("%q stands in lists of commands as %q, and a line has 80 columns", c.Path, c.Short)
+				}
+				if c.Long == "" || strings.Contains(c.Long, "Use this") {
+					t.Errorf("the help of %q says to a person: %q", c.Path, c.Long)
 				}
 				if !strings.Contains(c.Example, "tidegate "+c.Path) {
 					t.Errorf("the help of %q shows no example of it", c.Path)

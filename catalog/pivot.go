@@ -14,7 +14,7 @@ type pivotDecideIn struct {
 	Reports      []*codec.Value  `json:"wave1_validation_reports" jsonschema:"what deep_research_wave_output_validate answered for each output" minitems:"1"`
 	ExplicitGaps []*codec.Value  `json:"explicit_gaps,omitzero" jsonschema:"gaps that an operator states; when there are any, those in the outputs are not read"`
 	ManifestPath tool.Path       `json:"manifest_path,omitzero" jsonschema:"absolute path of the run's manifest.json; with it the decision is written to the run's pivot file" writes:"true"`
-	Reason       string          `json:"reason,omitzero" jsonschema:"why the decision is made now; with manifest_path it goes into the run's audit log"`
+	Reason       string          `json:"reason,omitzero" jsonschema:"why the decision is made now, for the run's audit log"`
 }
 
 type wave1OutputIn struct {
@@ -37,8 +37,8 @@ func pivotTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path:  "pivot decide",
 				Short: "Decide whether a run needs a second wave",
-				Long: "Validate the wave-1 outputs of a run, collect the gaps that they state, decide by the rubric whether a second " +
-					"wave is needed, and write the decision to the run. `tidegate pivot rules` prints the rubric.",
+				Long: "Judge the first wave's outputs of a run, collect the gaps that they state, decide by the rubric whether a second " +
+					"wave is needed, and write the decision to the run. `tidegate pivot rules` prints the rubric. Next: `tidegate run advance`.",
 				Operands: runOperand,
 				Hide:     []string{"manifest_path"},
 				Defaults: byHand("decided by hand"),
@@ -47,7 +47,7 @@ func pivotTools(env *Env) []*tool.Tool {
 					{Name: "dry-run", Kind: tool.Switch, About: "decide, and write nothing"},
 				},
 				Formats: []string{"markdown"},
-				Example: "tidegate pivot decide runs/tides\ntidegate pivot decide runs/tides --explicit-gaps gaps.json --dry-run",
+				Example: "tidegate pivot decide harbour\ntidegate pivot decide harbour --explicit-gaps gaps.json --dry-run",
 				Fill:    env.fillPivot,
 			},
 		}, func(ctx context.Context, in pivotDecideIn) (pivot.Decision, error) {
@@ -70,6 +70,7 @@ func pivotTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path:    "pivot rules",
 				Short:   "Print the rubric of the pivot",
+				Long:    "Print the rules by which `tidegate pivot decide` decides, in the order in which they are tried: the first whose condition holds decides.",
 				Formats: []string{"markdown"},
 				Example: "tidegate pivot rules",
 			},

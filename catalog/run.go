@@ -162,8 +162,8 @@ func runTools(env *Env) []*tool.Tool {
 				"and returns their paths, which every other run tool takes.",
 			Command: &tool.Command{
 				Path: "run init", Short: "Start a run",
-				Long: "Start a run: a folder with manifest, gates, scope and policy. Runs made by this command demand gates that are\n" +
-					"bound to what they judged; --require-bound-gates=false turns that off.",
+				Long: "Start a run: a folder with manifest, gates, scope and policy, in the home of runs (`tidegate doctor` says where) or in --in. " +
+					"Its gates have to say what they judged; --require-bound-gates=false turns that off. Next: `tidegate run status`.",
 				Operands: []tool.Operand{{Name: "QUESTION", Field: "query", About: "the research question"}},
 				Rename:   map[string]string{"root_override": "in", "run_id": "id"},
 				Defaults: map[string]any{"require_bound_gates": true},
@@ -184,7 +184,11 @@ func runTools(env *Env) []*tool.Tool {
 		tool.New(tool.Spec{
 			Name: "deep_research_run_list", Set: "run", Effect: tool.Reads, Idempotent: true,
 			Summary: "Use this to find a run whose path you do not know. It lists the runs in the home of runs with stage, status and question.",
-			Command: &tool.Command{Path: "run list", Short: "List the runs", Example: "tidegate run list"},
+			Command: &tool.Command{
+				Path: "run list", Short: "List the runs",
+				Long:    "List the runs in the home of runs with stage, status and question. Runs that were made elsewhere, with --in, are not among them: name those by their folder.",
+				Example: "tidegate run list",
+			},
 		}, func(ctx context.Context, _ none) (run.ListResult, error) { return run.List(ctx, env.Home) }),
 
 		tool.New(tool.Spec{
@@ -192,6 +196,7 @@ func runTools(env *Env) []*tool.Tool {
 			Summary: "Use this to see where a run is, what it waits for and what to do next. It lists every unmet condition of the next move with the tool and arguments that would meet it.",
 			Command: &tool.Command{
 				Path: "run status", Short: "Show where a run is, what it waits for and the next command",
+				Long:     "Show where a run stands: its stage, what it needs before it can move on, and the command to type next. It writes nothing.",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown"}, Example: "tidegate run status harbour",
 			},
 		}, func(ctx context.Context, in manifestIn) (stage.StatusResult, error) {
@@ -201,7 +206,11 @@ func runTools(env *Env) []*tool.Tool {
 		tool.New(tool.Spec{
 			Name: "deep_research_run_stages", Set: "run", Effect: tool.Reads, Idempotent: true,
 			Summary: "Use this to learn how a run may move. It prints the table of stages and statuses: what leads where, and what each move needs.",
-			Command: &tool.Command{Path: "run stages", Short: "Print the table of stages and statuses", Formats: []string{"markdown"}, Example: "tidegate run stages\ntidegate run stages --mermaid"},
+			Command: &tool.Command{
+				Path: "run stages", Short: "Print the table of stages and statuses",
+				Long:    "Print the stages and statuses that a run can have: what leads where, and what each move needs.",
+				Formats: []string{"markdown"}, Example: "tidegate run stages\ntidegate run stages --mermaid",
+			},
 		}, func(_ context.Context, in stagesIn) (stage.TableResult, error) { return stage.Print(in.Mermaid), nil }),
 
 		tool.New(tool.Spec{
@@ -209,6 +218,8 @@ func runTools(env *Env) []*tool.Tool {
 			Summary: "Use this to give a run its perspectives. It checks the whole perspectives.v1 document and writes it; a document that breaks the schema changes nothing.",
 			Command: &tool.Command{
 				Path: "perspectives write", Short: "Give a run its perspectives",
+				Long: "Check perspectives.json and copy it into a run. A document that breaks the schema, or whose run_id is that of another run, changes nothing; " +
+					"`tidegate perspectives check` lists all that is wrong with it. Next: `tidegate wave plan`.",
 				Operands: []tool.Operand{runOperand[0], {Name: "PERSPECTIVES", About: "the perspectives.json to check and copy into the run", Path: true}},
 				Hide:     []string{"perspectives_path"}, Fill: env.fillPerspectives, Defaults: byHand("written by hand"),
 				Example: "tidegate perspectives write harbour perspectives.json",
@@ -241,6 +252,8 @@ func runTools(env *Env) []*tool.Tool {
 			Summary: "Use this to move a run to its next stage. It moves only when every condition is met; a refusal lists all blockers, each with the tool and arguments that would meet it. dry_run decides and changes nothing.",
 			Command: &tool.Command{
 				Path: "run advance", Short: "Move a run to its next stage, if its gates allow it",
+				Long: "Move a run to its next stage when all that the move needs is there. Otherwise the run stays where it is: every blocker is listed " +
+					"with the command that meets it, and the exit status is 4. --dry-run only looks.",
 				Operands: runOperand, Hide: []string{"manifest_path", "gates_path", "expected_manifest_revision"},
 				Rename: map[string]string{"requested_next": "to"}, Fill: env.fillRunAndGates, Defaults: byHand("advanced by hand"),
 				Example: "tidegate run advance harbour --dry-run",
@@ -271,6 +284,7 @@ func runTools(env *Env) []*tool.Tool {
 			Summary: "Use this to read what happened in a run. It returns the lines of the audit log, and whether each is chained to the one before.",
 			Command: &tool.Command{
 				Path: "run log", Short: "Show the audit log of a run",
+				Long:     "Show what happened to a run: when, what, and the reason that was given. `tidegate run verify` says whether the log can be trusted.",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Example: "tidegate run log harbour --last 5",
 			},
 		}, func(ctx context.Context, in runLogIn) (run.LogResult, error) {
@@ -282,6 +296,8 @@ func runTools(env *Env) []*tool.Tool {
 			Summary: "Use this before you trust a run that others could have touched. It checks the schemas, the chain of the audit log, revisions and digests, and names what was tampered with.",
 			Command: &tool.Command{
 				Path: "run verify", Short: "Check a run for damage and tampering",
+				Long: "Check a run before you trust it: its documents by their schemas, the chain of its audit log, and its files against the digests in the log. " +
+					"What was changed by other means is named, and the exit status is 1. It mends nothing.",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown", "sarif", "junit", "github"}, Example: "tidegate run verify harbour",
 			},
 		}, func(ctx context.Context, in manifestIn) (run.VerifyResult, error) {
@@ -293,23 +309,26 @@ func runTools(env *Env) []*tool.Tool {
 			Summary: "Use this when a process was killed while it wrote to a run. It finishes or undoes what was left; every writing tool does the same by itself.",
 			Command: &tool.Command{
 				Path: "run recover", Short: "Finish or undo what a killed process left",
+				Long: "Finish or undo what a process that was killed left half written in a run. Every command that writes to a run does this first, by itself; " +
+					"this one does nothing else.",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Example: "tidegate run recover harbour",
 			},
 		}, func(ctx context.Context, in manifestIn) (run.RecoverResult, error) {
 			return run.Recover(ctx, env.clock(), string(in.ManifestPath))
 		}),
 
-		control(env, "pause", "Hold a run", stage.Pause),
-		control(env, "cancel", "End a run for good", stage.Cancel),
+		control(env, "pause", "Hold a run", "Hold a run: it does not advance until `tidegate run resume` lets it.", stage.Pause),
+		control(env, "cancel", "End a run for good",
+			"End a run for good: its files stay, and nothing moves it again. `tidegate run pause` only holds it.", stage.Cancel),
 
 		tool.New(tool.Spec{
 			Name: "deep_research_run_resume", Set: "run", Effect: tool.Writes, Idempotent: true, Person: true,
 			Summary: "Let a paused run go on.",
 			Command: &tool.Command{
 				Path: "run resume", Short: "Let a paused run go on, or accept a failed one",
-				Long: "Let a paused run go on. A run that failed or needs a person goes on only with --accept: that is a person's\n" +
+				Long: "Let a paused run go on. A run that failed or needs a person goes on only with --accept: that is a person's " +
 					"decision, recorded in the audit log, and grants once more what was used up.",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Example: "tidegate run resume harbour --accept --reason \"sources checked by hand\"",
+				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Example: "tidegate run resume harbour\ntidegate run resume harbour --accept --reason \"sources checked by hand\"",
 			},
 		}, func(ctx context.Context, in resumeIn) (stage.ControlResult, error) {
 			return stage.Resume(ctx, env.clock(), stage.ResumeInput{ManifestPath: string(in.ManifestPath), Accept: in.Accept, Reason: in.Reason})
@@ -317,12 +336,12 @@ func runTools(env *Env) []*tool.Tool {
 	}
 }
 
-func control(env *Env, verb, short string, run func(context.Context, run.Clock, stage.ControlInput) (stage.ControlResult, error)) *tool.Tool {
+func control(env *Env, verb, short, long string, run func(context.Context, run.Clock, stage.ControlInput) (stage.ControlResult, error)) *tool.Tool {
 	return tool.New(tool.Spec{
 		Name: "deep_research_run_" + verb, Set: "run", Effect: tool.Writes, Idempotent: true, Person: true, Destroys: verb == "cancel",
 		Summary: short + ".",
 		Command: &tool.Command{
-			Path: "run " + verb, Short: short, Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
+			Path: "run " + verb, Short: short, Long: long, Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
 			Example: "tidegate run " + verb + " harbour",
 		},
 	}, func(ctx context.Context, in controlIn) (stage.ControlResult, error) {

@@ -37,9 +37,9 @@ func summaryTools(env *Env) []*tool.Tool {
 				"It refuses raw URLs, citations that are not validated and summaries over the caps of the manifest, says which line to mend, and then leaves everything as it was.",
 			Command: &tool.Command{
 				Path: "summary build", Short: "Build the summaries of a run and the pack that lists them",
-				Long: "Build the summaries of a run and summary-pack.json, which a synthesis reads instead of the wave outputs.\n" +
-					"Without --fixtures the summaries are made from the wave outputs by rule: nothing is invented, and no\n" +
-					"citation stands beside a text that did not carry it. What was left out is listed with the reason.",
+				Long: "Build the summaries of a run and summary-pack.json, which a synthesis reads instead of the wave outputs. It needs the outputs and " +
+					"citations/citations.jsonl, the citations that were checked. With --fixtures the summaries are those in a folder; without, they are made " +
+					"from the outputs by rule: nothing is invented, and what was left out is listed with the reason.",
 				Operands: runOperand,
 				Rename: map[string]string{
 					"fixture_summaries_dir": "fixtures", "perspectives_path": "perspectives", "citations_path": "citations", "summary_pack_path": "pack",
@@ -48,7 +48,7 @@ func summaryTools(env *Env) []*tool.Tool {
 				Fill:     env.fillSummary,
 				Defaults: byHand("built by hand"),
 				Formats:  []string{"markdown"},
-				Example:  "tidegate summary build harbour --dry-run\ntidegate summary build harbour --fixtures drafts",
+				Example:  "tidegate summary build harbour --dry-run\ntidegate summary build harbour --fixtures my-summaries",
 			},
 		}, func(ctx context.Context, in summaryPackIn) (summary.Result, error) {
 			return summary.Build(ctx, env.clock(), summary.Request{

@@ -19,7 +19,7 @@ type reviewIn struct {
 	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
 	OutputsDir       tool.Path `json:"outputs_dir" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
 	PerspectiveIDs   []string  `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
-	MaxFailures      int       `json:"max_failures,omitzero" jsonschema:"most outputs that retry_directives and the sample name; all are judged" min:"1" max:"500" default:"25"`
+	MaxFailures      int       `json:"max_failures,omitzero" jsonschema:"most outputs to name among those that failed; all are judged" min:"1" max:"500" default:"25"`
 	ReportPath       tool.Path `json:"report_path,omitzero" jsonschema:"absolute path to write the result to, in a folder that exists" writes:"true"`
 }
 
@@ -55,7 +55,7 @@ refused with the first rule that it breaks, and exit status 1.`,
 					{Name: "ID", Field: "perspective_id", About: "the perspective that the output was written for"},
 					{Name: "OUTPUT", Field: "markdown_path", About: "the markdown file to judge"},
 				},
-				Example: "tidegate wave validate perspectives.json p1 wave-1/p1.md",
+				Example: "tidegate wave validate perspectives.json grid drafts/grid.md",
 			},
 		}, func(ctx context.Context, in validateIn) (wave.Validation, error) {
 			return wave.Validate(ctx, string(in.PerspectivesPath), in.PerspectiveID, string(in.MarkdownPath))
@@ -80,8 +80,8 @@ exit status is 1 when an output fails.`,
 				},
 				Rename:  map[string]string{"perspective_ids": "only", "report_path": "report"},
 				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
-				Example: "tidegate wave review perspectives.json wave-1\n" +
-					"tidegate wave review perspectives.json wave-1 --only p1,p2 --format sarif",
+				Example: "tidegate wave review perspectives.json drafts\n" +
+					"tidegate wave review perspectives.json drafts --only grid --format sarif",
 				Watch: watchWave,
 			},
 		}, func(ctx context.Context, in reviewIn) (wave.ReviewResult, error) {
@@ -108,8 +108,8 @@ numbers and lines, and every rule by which the next attempt will be judged.`,
 					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective"},
 				},
 				Rename: map[string]string{"perspective_ids": "only"},
-				Example: "tidegate wave retry-prompt perspectives.json wave-1 --only p1\n" +
-					"tidegate wave retry-prompt perspectives.json wave-1 --format json",
+				Example: "tidegate wave retry-prompt perspectives.json drafts --only grid\n" +
+					"tidegate wave retry-prompt perspectives.json drafts --format json",
 			},
 		}, func(ctx context.Context, in retryPromptIn) (wave.RetryPrompts, error) {
 			return wave.RetryPrompt(ctx, wave.ReviewRequest{

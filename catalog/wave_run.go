@@ -81,6 +81,9 @@ func waveRunTools(env *Env) []*tool.Tool {
 			Summary: "Use this once a run has its perspectives, to get the prompts for its agents. It writes the plan of the first wave: for each perspective a prompt with the question, the scope and every rule that the output will be judged by.",
 			Command: &tool.Command{
 				Path: "wave plan", Short: "Write the prompts of the first wave",
+				Long: "Write wave-1/wave1-plan.json into a run that has its perspectives: for each a prompt with the question, the scope and every rule that " +
+					"the output will be judged by, as prompt_md of its entry. Give each prompt to an agent, save what it writes as <perspective id>.md, " +
+					"and hand the folder to `tidegate wave ingest`.",
 				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("planned by hand"),
 				Example: "tidegate wave plan harbour",
 			},
@@ -93,9 +96,11 @@ func waveRunTools(env *Env) []*tool.Tool {
 			Summary: "Use this to hand the outputs of agents to a run. Each is judged by its contract and tool budget first; either all are written or none, and a refusal names the output and the rule.",
 			Command: &tool.Command{
 				Path: "wave ingest", Short: "Take the outputs in a folder into a run, all or none",
+				Long: "Judge the outputs in a folder by their contracts and copy them into a run. When one fails, its fault is named and none is copied; " +
+					"`tidegate wave review` lists the faults of all. A perspective without a file is left for later.",
 				Operands: []tool.Operand{runOperand[0], {Name: "FOLDER", About: "the folder that holds <perspective id>.md files", Path: true}},
 				Hide:     []string{"manifest_path", "perspectives_path"}, Fill: env.fillOutputs, Defaults: map[string]any{"wave": "wave1"},
-				Example: "tidegate wave ingest harbour ./outputs",
+				Example: "tidegate wave ingest harbour mended",
 			},
 		}, func(ctx context.Context, in ingestIn) (wave.IngestResult, error) {
 			req := wave.IngestRequest{ManifestPath: string(in.ManifestPath), PerspectivesPath: string(in.PerspectivesPath), Wave: in.Wave}
@@ -117,6 +122,8 @@ func waveRunTools(env *Env) []*tool.Tool {
 			Summary: "Derive gate B from the wave review and record it.",
 			Command: &tool.Command{
 				Path: "wave gate", Short: "Derive gate B from the review and record it in the run",
+				Long: "Judge the outputs of a run once more, compare them with the report that `tidegate wave review --report` wrote into the run, and record gate B: " +
+					"what the run needs to leave its first wave. The exit status is 1 when it did not pass. Next: `tidegate run advance`.",
 				Operands: runOperand, Hide: []string{"manifest_path"}, Rename: map[string]string{"wave_review_report_path": "report"},
 				Fill: env.fillRun, Defaults: byHand("derived by hand"), Example: "tidegate wave gate harbour",
 			},

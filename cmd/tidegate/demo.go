@@ -27,7 +27,7 @@ network and no agent, and leaves its folder for you to look at.`,
 		Example: "tidegate demo\ntidegate demo --step\ntidegate demo --keep ./harbour",
 		Flags: []cli.Flag{
 			{Name: "step", About: "wait for Enter between two steps", Kind: tool.Switch},
-			{Name: "keep", About: "an empty or absent folder to play in, instead of a temporary one", Kind: tool.PathFlag},
+			{Name: "keep", About: "an empty or absent `folder` to play in, instead of a temporary one", Kind: tool.PathFlag},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			folder := call.Flag("keep")

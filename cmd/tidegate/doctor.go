@@ -20,7 +20,7 @@ import (
 func doctorCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path:  "doctor",
-		Short: "Look whether this machine is fit: folders, locks, limits, terminal, clients",
+		Short: "Look whether this machine is fit for tidegate",
 		Long: `Look at what tidegate finds here: its version, where runs live and whether that
 folder keeps files safely, the limits of the system, the terminal, the clock, and
 which agent clients are set up. It leaves nothing behind. The exit status is 1

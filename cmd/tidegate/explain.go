@@ -13,7 +13,7 @@ func explainCommand() cli.Command {
 		Path:     "explain",
 		Operands: "[CODE]",
 		MaxArgs:  1,
-		Short:    "Explain an error code or a rule, with an example that fails and one that passes",
+		Short:    "Explain an error code or a rule, with examples",
 		Long: `Explain an error code, or a rule that a result names: what it means, why it
 exists, how to meet it, an example that fails and the same one mended. Without
 a name, all codes and rules are listed.`,

@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/cli"
@@ -48,4 +51,55 @@ func commandWords(line string) []string {
 		args = append(args, strings.Trim(w, `"'`))
 	}
 	return args
+}
+
+func TestHelpOfEveryCommandIsForPeople(t *testing.T) {
+	env := &catalog.Env{}
+	tools := catalog.Tools(env)
+	program := &cli.Program{Tools: tools, Commands: commands(env, tools), Settings: settings(env), Groups: groups}
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		path := cmd.CommandPath()
+		out, err := exec.Command("tidegate", append(strings.Fields(path)[1:], "--help")...).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		help := string(out)
+		if strings.Contains(help, "Use this") || strings.HasPrefix(help, "\n") || !strings.HasSuffix(help, "130  interrupted\n") {
+			t.Errorf("the help of %s speaks to models, says nothing, or does not end with the exit statuses:\n%s", path, help)
+		}
+		for line := range strings.Lines(help) {
+			if len(strings.TrimSuffix(line, "\n")) > 80 {
+				t.Errorf("%s: wider than 80 columns: %s", path, line)
+			}
+		}
+		for line := range strings.Lines(cmd.Example) {
+			line = strings.TrimPrefix(strings.TrimSpace(line), "source <(")
+			if problem := refuses(strings.TrimSuffix(line, ")")); problem != "" {
+				t.Errorf("the help of %s shows %s: %s", path, line, problem)
+			}
+		}
+		for _, c := range cmd.Commands() {
+			check(c)
+		}
+	}
+	check(program.Root())
+}
+
+func TestEveryExampleOfTheHelpIsTried(t *testing.T) {
+	data, err := os.ReadFile("testdata/script/frame_examples.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := strings.NewReplacer("'", "\"", "../", "").Replace(string(data))
+	for _, each := range catalog.Tools(&catalog.Env{}) {
+		if each.Command == nil {
+			continue
+		}
+		for line := range strings.Lines(each.Command.Example) {
+			if line = strings.TrimSuffix(line, "\n"); !strings.Contains(script, " "+line+"\n") && !strings.Contains(script, " "+line+" ") {
+				t.Errorf("the script does not try %s", line)
+			}
+		}
+	}
 }

@@ -124,7 +124,7 @@ func runsHome() string {
 }
 
 func terminal() cli.Terminal {
-	t := cli.Terminal{Progress: term.IsTerminal(int(os.Stderr.Fd()))}
+	t := cli.Terminal{Input: term.IsTerminal(int(os.Stdin.Fd())), Progress: term.IsTerminal(int(os.Stderr.Fd()))}
 	if out := int(os.Stdout.Fd()); term.IsTerminal(out) {
 		t.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if width, _, err := term.GetSize(out); err == nil {

@@ -43,12 +43,12 @@ tidegate mcp --root . --read-only --toolsets wave,review
 tidegate mcp --http 127.0.0.1:8642
 tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
 		Flags: []cli.Flag{
-			{Name: "http", About: "serve streamable HTTP at HOST:PORT instead of stdio; without a host, on this machine only; port 0 takes a free one"},
-			{Name: "token-file", About: "file with the bearer token that HTTP callers have to send", Kind: tool.PathFlag},
-			{Name: "root", About: "a folder that callers may touch, beside the working folder and the runs; may be repeated", Kind: tool.PathFlag, List: true},
+			{Name: "http", About: "serve streamable HTTP at `HOST:PORT` instead of stdio; without a host, on this machine only; port 0 takes a free one"},
+			{Name: "token-file", About: "`file` with the bearer token that HTTP callers have to send", Kind: tool.PathFlag},
+			{Name: "root", About: "a `folder` that callers may touch, beside the working folder and the runs; may be repeated", Kind: tool.PathFlag, List: true},
 			{Name: "read-only", About: "offer only what writes nothing", Kind: tool.Switch},
-			{Name: "tools", About: "offer only the tools named", List: true},
-			{Name: "toolsets", About: "offer only the tools of these sets: wave, pivot, summary, run, review", List: true},
+			{Name: "tools", About: "offer only the tools of these `names`", List: true},
+			{Name: "toolsets", About: "offer only the tools of these `sets`: wave, pivot, summary, run, review", List: true},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error { return serveMCP(ctx, env, tools, call) },
 	}

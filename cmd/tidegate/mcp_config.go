@@ -34,7 +34,7 @@ config.toml in $CODEX_HOME or ~/.codex.`,
 tidegate mcp config --client codex --root /srv/research`,
 		Flags: []cli.Flag{
 			{Name: "client", About: "the client to set up", Enum: clients.Names()},
-			{Name: "root", About: "the folder that the client's agents may touch (default the working folder); may be repeated", Kind: tool.PathFlag, List: true},
+			{Name: "root", About: "the `folder` that the client's agents may touch (default the working folder); may be repeated", Kind: tool.PathFlag, List: true},
 			{Name: "write", About: "write it into the client's file instead of printing it", Kind: tool.Switch},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error { return configureClient(ctx, env, call) },

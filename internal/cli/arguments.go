@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -21,8 +22,8 @@ func flagName(c *tool.Command, argument string) string {
 	return strings.ReplaceAll(argument, "_", "-")
 }
 
-// inTypedWords puts before a message about an argument the operand or flag that
-// a person typed for it.
+// inTypedWords says a message about an argument of the operand or flag that a
+// person typed for it.
 func inTypedWords(t *tool.Tool, err error) error {
 	e := tidegate.AsError(err)
 	if e == nil || e.Code != tidegate.InvalidArgs || len(e.Details) != 1 {
@@ -34,13 +35,20 @@ func inTypedWords(t *tool.Tool, err error) error {
 	}
 	for _, o := range t.Command.Operands {
 		if o.Field == argument {
-			return tidegate.Errorf(e.Code, e.Details, "%s: %s", o.Name, e.Message)
+			return tidegate.Errorf(e.Code, e.Details, "%s", typedFor(o.Name, argument, e.Message))
 		}
 	}
 	if slices.ContainsFunc(flagged(t), func(a tool.Argument) bool { return a.Name == argument }) {
-		return tidegate.Errorf(e.Code, e.Details, "--%s: %s", flagName(t.Command, argument), e.Message)
+		return tidegate.Errorf(e.Code, e.Details, "%s", typedFor("--"+flagName(t.Command, argument), argument, e.Message))
 	}
 	return err
+}
+
+func typedFor(typed, argument, message string) string {
+	if rest, ok := strings.CutPrefix(message, argument+" "); ok {
+		return typed + " " + rest
+	}
+	return typed + ": " + message
 }
 
 // flagged lists the arguments that become flags.
@@ -59,33 +67,43 @@ func defineFlags(cmd *cobra.Command, t *tool.Tool) {
 		if a.Enum != nil {
 			about += " (" + strings.Join(a.Enum, ", ") + ")"
 		}
-		switch a.Kind {
-		case reflect.Bool:
-			flags.Bool(name, a.Default == "true", about)
-		case reflect.Slice:
+		fallback := a.Default
+		if value, ok := t.Command.Defaults[a.Name]; ok {
+			fallback = fmt.Sprint(value)
+		}
+		switch {
+		case a.Kind == reflect.Bool:
+			flags.Bool(name, fallback == "true", about)
+		case a.Kind == reflect.Slice:
 			flags.StringSlice(name, nil, about)
-		case reflect.Int:
-			flags.Var(&literal{text: a.Default, kind: "int"}, name, about)
-		case reflect.Float64:
-			flags.Var(&literal{text: a.Default, kind: "number"}, name, about)
+		case a.Kind == reflect.Int:
+			flags.Var(&literal{text: fallback, kind: "int"}, name, about)
+		case a.Kind == reflect.Float64:
+			flags.Var(&literal{text: fallback, kind: "number"}, name, about)
+		case a.Path:
+			flags.Var(&literal{text: fallback, kind: "path"}, name, about)
 		default:
-			flags.String(name, a.Default, about)
+			flags.String(name, fallback, about)
 		}
 		if a.Enum != nil {
 			complete(cmd, name, a.Enum)
 		}
 	}
 	for _, f := range t.Command.Flags {
-		if f.Kind == tool.Switch {
+		switch f.Kind {
+		case tool.Switch:
 			flags.Bool(f.Name, false, f.About)
-		} else {
+		case tool.PathFlag:
+			flags.Var(&literal{kind: "path"}, f.Name, f.About)
+		default:
 			flags.String(f.Name, "", f.About)
 		}
 	}
 }
 
-// literal is a flag whose text goes into the arguments as JSON, so that the
-// tool's own decoder judges it: a flag cannot accept what `call` refuses.
+// literal is a flag that takes any text. A number goes into the arguments as
+// JSON, so that the tool's own decoder judges it: a flag cannot accept what
+// `call` refuses.
 type literal struct{ text, kind string }
 
 func (l *literal) String() string        { return l.text }
@@ -192,8 +210,12 @@ func operandsRule(operands []tool.Operand) cobra.PositionalArgs {
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
+			quotes := ""
+			if n > 0 {
+				quotes = "; words that belong together need quotes"
+			}
 			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("argument", tidegate.Cut(args[n])),
-				"%q is one argument too many (usage: %s)", tidegate.Cut(args[n]), cmd.UseLine())
+				"%q is one argument too many (usage: %s)%s", tidegate.Cut(args[n]), cmd.UseLine(), quotes)
 		}
 		return nil
 	}

@@ -181,9 +181,9 @@ func TestFaultsNameWhatWasTyped(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"boat", "weigh", ""}, "BOAT: boat must not be blank"},
+		{[]string{"boat", "weigh", ""}, "BOAT must not be blank"},
 		{[]string{"boat", "weigh", "jolly", "--crew", "ann,"}, "--crew: crew_names[1] must not be blank"},
-		{[]string{"boat", "weigh", "jolly", "--limit", "many"}, `--limit: limit must be an integer from 1 to 99, got the string "many"`},
+		{[]string{"boat", "weigh", "jolly", "--limit", "many"}, `--limit must be an integer from 1 to 99, got the string "many"`},
 		{[]string{"call"}, "NAME is missing: the tool to call"},
 		{[]string{"call", "boat_weigh", "twice"}, `"twice" is one argument too many (usage: tidegate call NAME [flags])`},
 		{[]string{"man"}, "FOLDER is missing"},
@@ -262,7 +262,7 @@ func TestHelpShowsAnExampleAndEndsWithTheExitStatuses(t *testing.T) {
 	}
 	check(program.Root())
 	help := run(t, "", "boat", "weigh", "--help").stdout
-	for _, want := range []string{"tidegate boat weigh ./jolly", "--crew", "BOAT: the boat to weigh", "the unit (kg, t)", "boat_weigh"} {
+	for _, want := range []string{"tidegate boat weigh ./jolly", "--crew", "BOAT  the boat to weigh", "the unit (kg, t)", "boat_weigh"} {
 		if !strings.Contains(help, want) {
 			t.Errorf("help lacks %q:\n%s", want, help)
 		}

@@ -3,8 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -18,7 +16,6 @@ import (
 func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 	words := strings.Fields(t.Command.Path)
 	use := words[len(words)-1]
-	var about strings.Builder
 	for _, o := range t.Command.Operands {
 		name := o.Name
 		if o.Repeats {
@@ -28,14 +25,13 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 			name = "[" + name + "]"
 		}
 		use += " " + name
-		about.WriteString("\n  " + o.Name + ": " + o.About)
 	}
-	long := folded(cmp.Or(t.Command.Long, t.Summary))
-	if about.Len() > 0 {
-		long += "\n" + about.String()
+	long := cmp.Or(t.Command.Long, t.Command.Short+".")
+	if len(t.Command.Operands) > 0 {
+		long += "\n" + operandList(t.Command.Operands)
 	}
 	if !t.Person {
-		long += "\n\nThe same operation is the tool " + t.Name + " of `tidegate call` and MCP."
+		long += "\n\nFor scripts and agents it is the tool " + t.Name + "."
 	}
 	var format string
 	var watch bool
@@ -94,15 +90,19 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 		ValidArgs: c.Complete,
 	}
 	for _, f := range c.Flags {
+		about := f.About
+		if f.Enum != nil {
+			about += " (" + strings.Join(f.Enum, ", ") + ")"
+		}
 		switch {
 		case f.Kind == tool.Switch:
-			cmd.Flags().Bool(f.Name, false, f.About)
+			cmd.Flags().Bool(f.Name, false, about)
 		case f.List && f.Kind == tool.PathFlag: // a path may have a comma in it
-			cmd.Flags().StringArray(f.Name, nil, f.About)
+			cmd.Flags().StringArray(f.Name, nil, about)
 		case f.List:
-			cmd.Flags().StringSlice(f.Name, nil, f.About)
+			cmd.Flags().StringSlice(f.Name, nil, about)
 		default:
-			cmd.Flags().String(f.Name, f.Default, f.About)
+			cmd.Flags().String(f.Name, f.Default, about)
 		}
 		if f.Enum != nil {
 			complete(cmd, f.Name, f.Enum)
@@ -152,77 +152,6 @@ func (p *Program) toolsCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *Program) callCommand() *cobra.Command {
-	var source string
-	tools := tool.ForAgents(p.Tools)
-	names := make([]string, len(tools))
-	for i, t := range tools {
-		names[i] = t.Name
-	}
-	cmd := &cobra.Command{
-		Use:   "call NAME",
-		Short: "Call a tool with JSON arguments and print its JSON envelope",
-		Long: `Call a tool with JSON arguments and print exactly its JSON envelope.
-
-Arguments come from --args (JSON, or @FILE), else from stdin. Paths in them must
-be absolute. The exit status is 0 whenever "ok" is true, also when a judgement
-did not pass: read "pass" in the result.`,
-		Example:   `  tidegate call deep_research_wave_output_validate --args @args.json`,
-		Args:      operandsRule([]tool.Operand{{Name: "NAME", About: "the tool to call, as `tidegate tools` lists it"}}),
-		ValidArgs: names,
-		RunE: func(cmd *cobra.Command, words []string) error {
-			call := func() tool.Result {
-				i := slices.Index(names, words[0])
-				if i < 0 {
-					return tool.Failure(unknownTool(words[0], names))
-				}
-				raw, err := p.callArguments(source)
-				if err != nil {
-					return tool.Failure(err)
-				}
-				return tools[i].Call(cmd.Context(), raw, tool.Caller{Panicked: p.logPanic})
-			}
-			result := call()
-			if err := p.write(append(result.Envelope, '\n')); err != nil {
-				return err
-			}
-			if result.Err != nil {
-				return exitStatus(Status(tidegate.ClassOf(result.Err.Code)))
-			}
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&source, "args", "", "the arguments as JSON, or @FILE to read them from a file")
-	return cmd
-}
-
-func unknownTool(name string, names []string) error {
-	hint := "`tidegate tools` lists them"
-	if near := tool.Nearest(name, names); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "there is no tool %q; %s", tidegate.Cut(name), hint)
-}
-
-func (p *Program) callArguments(source string) ([]byte, error) {
-	file, isFile := strings.CutPrefix(source, "@")
-	switch {
-	case isFile:
-		data, err := os.ReadFile(absolute(p.Dir, file))
-		if err != nil {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("args", source), "--args names a file that cannot be read: %w", err)
-		}
-		return data, nil
-	case source != "":
-		return []byte(source), nil
-	}
-	data, err := io.ReadAll(p.Stdin)
-	if err != nil {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "the arguments on stdin cannot be read: %w", err)
-	}
-	return data, nil
-}
-
 func (p *Program) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
@@ -233,39 +162,4 @@ func (p *Program) versionCommand() *cobra.Command {
 			return p.write([]byte("tidegate " + p.Version + "\n"))
 		},
 	}
-}
-
-// helpWidth is how wide the help may be.
-const helpWidth = 80
-
-// folded breaks the lines of text that are too wide, at blanks.
-func folded(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if len(line) <= helpWidth {
-			continue
-		}
-		var out strings.Builder
-		column := 0
-		for _, word := range strings.Fields(line) {
-			if column > 0 && column+1+len(word) > helpWidth {
-				out.WriteByte('\n')
-				column = 0
-			} else if column > 0 {
-				out.WriteByte(' ')
-				column++
-			}
-			out.WriteString(word)
-			column += len(word)
-		}
-		lines[i] = out.String()
-	}
-	return strings.Join(lines, "\n")
-}
-
-func indent(example string) string {
-	if example == "" {
-		return ""
-	}
-	return "  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ")
 }

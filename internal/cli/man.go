@@ -22,6 +22,7 @@ func (p *Program) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "man FOLDER",
 		Short:   "Write the manual pages into a folder",
+		Long:    "Write the manual pages of all commands into a folder, which is made where there is none. `man ./man1/tidegate.1` shows the first.",
 		Example: "  tidegate man ./man1",
 		Args:    operandsRule([]tool.Operand{{Name: "FOLDER", About: "where the pages go; it is made when it is not there"}}),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -34,8 +34,9 @@ type Program struct {
 	Log            *slog.LevelVar
 }
 
-// Terminal is what is known of stdout and stderr.
+// Terminal is what is known of stdin, stdout and stderr.
 type Terminal struct {
+	Input    bool // stdin is a terminal: somebody has to type what is read
 	Color    bool // stdout shows colours
 	Width    int  // columns of stdout, 0 when it is no terminal
 	Progress bool // stderr is a terminal
@@ -94,7 +95,7 @@ func (i Invocation) Flag(name string) string {
 func (p *Program) Run(ctx context.Context, args []string) int {
 	root := p.Root()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var status exitStatus
 	switch {
 	case err == nil:
@@ -102,7 +103,7 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	case errors.As(err, &status):
 		return int(status)
 	}
-	p.printError(err)
+	p.printError(cmd.CommandPath(), err)
 	return Status(tidegate.ClassOf(tidegate.CodeOf(err)))
 }
 
@@ -121,6 +122,7 @@ judgement is deterministic and offline: no model is asked, nothing is fetched.`,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		Args:              noSuchCommand,
+		Annotations:       map[string]string{group: "yes"},
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return p.setLevel(level)
 		},
@@ -132,7 +134,8 @@ judgement is deterministic and offline: no model is asked, nothing is fetched.`,
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.SetHelpTemplate(helpTemplate)
+	root.SetHelpFunc(p.help)
+	root.SetUsageTemplate(usageTemplate(p.helpWidth()))
 	root.SetVersionTemplate("tidegate {{.Version}}\n")
 	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(p.toolsCommand(), p.callCommand(), p.versionCommand(), p.manCommand())
@@ -172,18 +175,42 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 // addCompletion adds the scripts for shells, which cobra writes.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
-	for _, group := range root.Commands() {
-		if group.Name() != "completion" {
+	for _, holder := range root.Commands() {
+		if holder.Name() != "completion" {
 			continue
 		}
-		group.Args, group.RunE, group.Example = noSuchCommand, showHelp, "  tidegate completion bash"
-		for _, shell := range group.Commands() {
-			shell.Args, shell.Example = atMost(0), "  "+shell.CommandPath()
+		holder.Short, holder.Long = "Print the completion script of a shell", ""
+		holder.Args, holder.RunE, holder.Example = noSuchCommand, showHelp, "  source <(tidegate completion bash)"
+		holder.Annotations = map[string]string{group: "yes"}
+		for _, shell := range holder.Commands() {
+			about := completions[shell.Name()]
+			shell.Args, shell.DisableFlagsInUseLine = atMost(0), false
+			shell.Short = "Print the completion script of " + shell.Name()
+			shell.Long, shell.Example = shell.Short+". "+about.long, indent(about.example)
 		}
 	}
 }
 
-func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+// completions say how a shell is told of its script: for the shell that runs,
+// and for every new one.
+var completions = map[string]struct{ long, example string }{
+	"bash": {
+		"It needs the package bash-completion. The first example is for this shell, the second for every new one.",
+		"source <(tidegate completion bash)\ntidegate completion bash > /etc/bash_completion.d/tidegate",
+	},
+	"zsh": {
+		"It needs `autoload -U compinit; compinit` in ~/.zshrc. The first example is for this shell, the second for every new one.",
+		"source <(tidegate completion zsh)\ntidegate completion zsh > \"${fpath[1]}/_tidegate\"",
+	},
+	"fish": {
+		"The first example is for this shell, the second for every new one.",
+		"tidegate completion fish | source\ntidegate completion fish > ~/.config/fish/completions/tidegate.fish",
+	},
+	"powershell": {
+		"The example is for this shell; the same line in your profile is for every new one.",
+		"tidegate completion powershell | Out-String | Invoke-Expression",
+	},
+}
 
 func (p *Program) setLevel(name string) error {
 	if p.Log == nil {
@@ -204,9 +231,9 @@ func (p *Program) add(root *cobra.Command, path string, cmd *cobra.Command) {
 	for _, word := range words[:len(words)-1] {
 		i := slices.IndexFunc(parent.Commands(), func(c *cobra.Command) bool { return c.Name() == word })
 		if i < 0 {
-			group := &cobra.Command{Use: word, Short: p.Groups[word], Example: cmd.Example, Args: noSuchCommand, RunE: showHelp}
-			parent.AddCommand(group)
-			parent = group
+			holder := groupCommand(word, p.Groups[word], cmd.Example)
+			parent.AddCommand(holder)
+			parent = holder
 			continue
 		}
 		parent = parent.Commands()[i]

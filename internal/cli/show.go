@@ -67,19 +67,33 @@ func (p *Program) write(data []byte) error {
 	return nil
 }
 
-// printError shows an error to a person: what is wrong, where, and what to do.
-func (p *Program) printError(err error) {
+// printError shows an error of a command to a person: what is wrong, where, and
+// what to do.
+func (p *Program) printError(command string, err error) {
 	e := tidegate.AsError(err)
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "tidegate: %s: %s\n", e.Code, report.Visible(e.Message))
 	for _, d := range e.Details {
 		showDetail(&out, e.Message, d)
 	}
-	if x, ok := tidegate.Explain(e.Code); ok {
-		fmt.Fprintf(&out, "  to mend it: %s\n", x.Mend)
+	if mend := mending(command, e); mend != "" {
+		fmt.Fprintf(&out, "  to mend it: %s\n", mend)
 	}
 	// Nothing can be done about a stderr that cannot be written.
 	_, _ = p.Stderr.Write(out.Bytes())
+}
+
+// mending says what to do about an error. Arguments are explained by the help of
+// the command that was typed, unless the message says already what was meant.
+func mending(command string, e *tidegate.Error) string {
+	if e.Code != tidegate.InvalidArgs {
+		x, _ := tidegate.Explain(e.Code)
+		return x.Mend
+	}
+	if strings.Contains(e.Message, "did you mean ") || strings.Contains(e.Message, "`tidegate ") {
+		return ""
+	}
+	return "`" + command + " --help` shows what is expected."
 }
 
 // showDetail prints what the message does not say yet: scalars as they are,
@@ -97,7 +111,7 @@ func showDetail(out *bytes.Buffer, message string, d tidegate.Detail) {
 			showItem(out, "    ", item)
 		}
 	default:
-		if text := plain(v); strings.TrimSpace(text) != "" && !strings.Contains(message, text) {
+		if text := tidegate.Cut(plain(v)); strings.TrimSpace(text) != "" && !strings.Contains(message, text) {
 			fmt.Fprintf(out, "  %s: %s\n", report.Visible(d.Key), report.Visible(text))
 		}
 	}
@@ -106,7 +120,7 @@ func showDetail(out *bytes.Buffer, message string, d tidegate.Detail) {
 // showItem prints one item of a list. An object leads with its message or text,
 // then says how to meet it: by a command where there is one, else by a tool.
 func showItem(out *bytes.Buffer, indent string, item *codec.Value) {
-	head := plain(item)
+	head := tidegate.Cut(plain(item))
 	for _, key := range []string{"message", "text"} {
 		if text := item.Get(key).Str(); text != "" {
 			head = text

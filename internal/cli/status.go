@@ -47,8 +47,3 @@ func statusTable() string {
 	}
 	return b.String()
 }
-
-var helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}
-
-{{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}
-` + statusTable()

@@ -35,7 +35,7 @@ func (p *Program) watch(ctx context.Context, t *tool.Tool, args *codec.Value, fo
 			err := p.callAndShow(ctx, t, args, format)
 			var status exitStatus
 			if err != nil && !errors.As(err, &status) {
-				p.printError(err)
+				p.printError("tidegate "+t.Command.Path, err)
 			}
 			fmt.Fprintln(p.Stderr, "watching for changes; interrupt to stop")
 		}
