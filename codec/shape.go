@@ -138,15 +138,41 @@ func (s Shape) Check(v *Value) error { return s.CheckAt("$", v) }
 // CheckAt is [Shape.Check] for a value that stands at path in its document.
 func (s Shape) CheckAt(path string, v *Value) error {
 	if f := s.check(v); f != nil {
-		path += f.path
-		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path), "%s %s", path, f.text)
+		return f.at(path)
 	}
 	return nil
+}
+
+// CheckFields is [Shape.CheckAt] for an author who wants to mend everything at
+// once: it returns a violation for each field of v, and of the tables in it,
+// that has one.
+func (s Shape) CheckFields(path string, v *Value) []error {
+	if len(s.fields) == 0 || v.Kind() != Object {
+		if err := s.CheckAt(path, v); err != nil {
+			return []error{err}
+		}
+		return nil
+	}
+	var all []error
+	for i := range s.fields {
+		field := &s.fields[i]
+		if member := v.Get(field.Name); member != nil {
+			all = append(all, field.Shape.CheckFields(path+"."+field.Name, member)...)
+		} else if !field.Optional {
+			all = append(all, field.missing().at(path))
+		}
+	}
+	return all
 }
 
 // fault is a violation below the value that is checked. Its path is put
 // together on the way up, so that a value without one costs no text.
 type fault struct{ path, text string }
+
+func (f *fault) at(path string) error {
+	path += f.path
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path), "%s %s", path, f.text)
+}
 
 func (f *fault) under(step string) *fault {
 	f.path = step + f.path
@@ -190,13 +216,17 @@ func (s *Shape) check(v *Value) *fault {
 			if field.Optional {
 				continue
 			}
-			return &fault{"." + field.Name, "is missing; it must be " + field.Shape.phrase()}
+			return field.missing()
 		}
 		if f := field.Shape.check(member); f != nil {
 			return f.under("." + field.Name)
 		}
 	}
 	return nil
+}
+
+func (f *Field) missing() *fault {
+	return &fault{"." + f.Name, "is missing; it must be " + f.Shape.phrase()}
 }
 
 func (s *Shape) wrong(v *Value) string {

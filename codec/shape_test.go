@@ -53,6 +53,32 @@ func TestCheckNamesTheFirstViolation(t *testing.T) {
 	}
 }
 
+func TestCheckFieldsNamesAViolationOfEachField(t *testing.T) {
+	for _, tt := range []struct {
+		name, document string
+		want           []string
+	}{
+		{"none", `{"schema_version":"boat.v1","name":"x","crew":[{"age":20}],"owner":null}`, nil},
+		{"no object", `[]`, []string{"$"}},
+		{"missing and wrong", `{"name":3,"crew":[{"age":15},{"age":14}],"ports":[" "]}`, []string{"$.schema_version", "$.name", "$.crew[0].age", "$.ports[0]"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v, err := codec.Parse([]byte(tt.document))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, err := range boat.CheckFields("$", v) {
+				path, _ := tidegate.AsError(err).Details.Get("path")
+				got = append(got, path.(string))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestUsingDemandsTheUsedFieldsAndTheTypesOfOthers(t *testing.T) {
 	reader := boat.Using("schema_version", "crew[].age", "ports")
 	for _, tt := range []struct{ name, document, path string }{

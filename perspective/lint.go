@@ -95,9 +95,11 @@ func (l *linter) add(f Finding) {
 func (l *linter) document(top *codec.Value, shape codec.Shape) {
 	list := l.Findings
 	l.Findings, l.at, l.id = nil, "", nil
-	if err := shape.Check(top); err != nil {
+	violations := shape.CheckFields("$", top)
+	for _, err := range violations {
 		l.violation(err)
-	} else if l.Perspectives == 0 {
+	}
+	if len(violations) == 0 && l.Perspectives == 0 {
 		l.fail("NO_PERSPECTIVES", "$.perspectives", "the list is empty, so that there is nothing to review")
 	}
 	l.Findings = append(l.Findings, list...)
@@ -124,11 +126,12 @@ func (l *linter) perspective(i int, v *codec.Value, entry, judged codec.Shape) {
 	if id != "" {
 		l.id = &id
 	}
-	if err := entry.CheckAt(at, v); err != nil {
+	violations := entry.CheckFields(at, v)
+	for _, err := range violations {
 		l.violation(err)
-		if judged.CheckAt(at, v) != nil {
-			return
-		}
+	}
+	if len(violations) > 0 && judged.CheckAt(at, v) != nil {
+		return
 	}
 	if first, ok := l.ids[id]; ok {
 		l.violation(repeatedID(i, first, id))

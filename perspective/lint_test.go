@@ -51,18 +51,29 @@ func TestLint(t *testing.T) {
 	}{
 		{"nothing to say", lintDocument(full("a", "100", "5"), full("b", "100", "5")), nil},
 		{"empty list", lintDocument(), []string{"error NO_PERSPECTIVES $.perspectives"}},
-		{"field of the document", `{"schema_version":"perspectives.v1","perspectives":[` + full("a", "100", "5") + `]}`, []string{"error SCHEMA_VALIDATION_FAILED $.run_id"}},
+		{"field of the document", `{"schema_version":"perspectives.v1","perspectives":[` + full("a", "100", "5") + `]}`, []string{"error SCHEMA_VALIDATION_FAILED $.run_id", "error SCHEMA_VALIDATION_FAILED $.created_at"}},
 		{"no object", `7`, []string{"error SCHEMA_VALIDATION_FAILED $"}},
 		{"a contract that judging can use is checked, whatever else is missing",
 			lintDocument(`{"id":"a","prompt_contract":{"max_words":2,"max_sources":5,"must_include_sections":["Sources","Gaps","a\nb"]}}`), []string{
 				"error SCHEMA_VALIDATION_FAILED $.perspectives[0].title",
+				"error SCHEMA_VALIDATION_FAILED $.perspectives[0].agent_type",
+				"error SCHEMA_VALIDATION_FAILED $.perspectives[0].track",
+				"error SCHEMA_VALIDATION_FAILED $.perspectives[0].prompt_contract.tool_budget",
 				"error TITLE_UNMATCHABLE $.perspectives[0].prompt_contract.must_include_sections[2]",
 				"error CAP_BELOW_HEADINGS $.perspectives[0].prompt_contract.max_words",
 			}},
-		{"every perspective is checked", lintDocument(`{}`, full("b", "-1", "5"), full("c", "100", "5"), `{"id":"../x"}`), []string{
-			"error SCHEMA_VALIDATION_FAILED $.perspectives[0].id",
+		{"every perspective is checked", lintDocument(`7`, full("b", "-1", "5"), full("c", "100", "5"), full("../x", "100", "5")), []string{
+			"error SCHEMA_VALIDATION_FAILED $.perspectives[0]",
 			"error SCHEMA_VALIDATION_FAILED $.perspectives[1].prompt_contract.max_words",
 			"error SCHEMA_VALIDATION_FAILED $.perspectives[3].id",
+		}},
+		{"every field is checked", lintDocument(`{"id":"a","title":" ","prompt_contract":{"max_words":-1,"max_sources":1}}`), []string{
+			"error SCHEMA_VALIDATION_FAILED $.perspectives[0].title",
+			"error SCHEMA_VALIDATION_FAILED $.perspectives[0].agent_type",
+			"error SCHEMA_VALIDATION_FAILED $.perspectives[0].track",
+			"error SCHEMA_VALIDATION_FAILED $.perspectives[0].prompt_contract.max_words",
+			"error SCHEMA_VALIDATION_FAILED $.perspectives[0].prompt_contract.must_include_sections",
+			"error SCHEMA_VALIDATION_FAILED $.perspectives[0].prompt_contract.tool_budget",
 		}},
 		{"repeated id", lintDocument(full("a", "100", "5"), full("a", "100", "5")), []string{"error SCHEMA_VALIDATION_FAILED $.perspectives[1].id"}},
 		{"repeated id after one in another case", lintDocument(full("a", "100", "5"), full("A", "100", "5"), full("A", "100", "5")),
