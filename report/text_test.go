@@ -60,6 +60,8 @@ func TestVisible(t *testing.T) {
 		{"line ends", "a\r\nb\rc\nd", "a\nb\nc\nd"},
 		{"other line ends", "a\u0085b\u2028c\vd", `a\x85b\u2028c\x0bd`},
 		{"blanks", "a\tb\u00a0c\u3000d", "a b c d"},
+		{"emoji", "\u26a0\ufe0f PARTIAL", "\u26a0 PARTIAL"},
+		{"emoji mark where it makes none", "a\ufe0f\ufe0f", `a\ufe0f\ufe0f`},
 		{"replacement character", "\ufffd", "\ufffd"},
 		{"log command", "##[error]x ##vso[y] ## [z] ##", `#\#[error]x #\#vso[y] ## [z] ##`},
 	} {

@@ -12,15 +12,18 @@ import (
 // escapes, bidirectional controls and characters that cannot be seen become
 // escapes such as \x1b and \u202e, bytes that are not UTF-8 become \xff, blanks
 // of every kind become a space, and the marks by which CI logs recognise a
-// command inside a line are broken up. Line ends are kept, as \n.
+// command inside a line are broken up. Line ends are kept, as \n. The mark that
+// makes an emoji of the symbol before it is left out.
 func Visible(s string) string {
 	s = lineEnds.Replace(s)
 	if strings.IndexFunc(s, unseen) >= 0 || !utf8.ValidString(s) {
 		var b strings.Builder
+		var r, before rune
 		for i, width := 0, 0; i < len(s); i += width {
-			var r rune
+			before = r
 			r, width = utf8.DecodeRuneInString(s[i:])
 			switch {
+			case r == '\ufe0f' && unicode.Is(unicode.So, before):
 			case r == utf8.RuneError && width == 1:
 				fmt.Fprintf(&b, `\x%02x`, s[i])
 			case !unseen(r) || r == '\n':
