@@ -115,14 +115,14 @@ var Explanations = []Explanation{
 	{Wave1NotValidated, NotMet, "A validation report says that its output did not pass.", "Mend and validate the output first; pass only reports with ok true."},
 	{Wave1ContractNotMet, NotMet, "A validation report lists missing sections.", "Mend the output until its report has an empty missing_sections."},
 	{GapsSectionNotFound, NotMet, "An output has no top-level heading Gaps, and no explicit gaps were given.", "Add a Gaps section to the output, or pass explicit_gaps."},
-	{GapsParseFailed, NotMet, "A bullet under Gaps has no priority in the required form.", "Write the line as `- (P0) text`, with P0, P1, P2 or P3."},
+	{GapsParseFailed, NotMet, "A bullet under Gaps has no priority in the required form.", "Write the line as `- (P0) text`, with P0, P1, P2 or P3. Where there are no gaps, say so in a sentence that is no list item."},
 	{RawURLNotAllowed, NotMet, "A summary contains a raw URL.", "Replace the URL with a citation [@cid]."},
 	{UnknownCID, NotMet, "A summary cites an id that is not among the validated citations.", "Cite an id whose status in citations.jsonl is valid or paywalled, or remove the citation."},
 	{SizeCapExceeded, NotMet, "A summary, or all summaries together, are larger than the manifest allows.", "Shorten the summary, or raise the limit in the manifest."},
 
 	{InvalidArgs, Invalid, "An argument is missing, blank, misspelt, of the wrong type or out of range.", "Correct the argument; `--help` of a command and `tidegate tools --json` show what is expected."},
 	{InvalidJSON, Invalid, "A document is not strict JSON: a syntax error, a duplicate key, trailing data or invalid UTF-8.", "Correct the document at the position in the message."},
-	{SchemaValidationFailed, Invalid, "A document is JSON but does not follow its schema.", "Correct the field at the path; `tidegate schema` prints the schemas."},
+	{SchemaValidationFailed, Invalid, "A document is JSON but does not follow its schema.", "Correct the field at the path; `tidegate schema` prints the schemas, and `tidegate perspectives check` finds all that is wrong with a perspectives.json."},
 	{MismatchedPerspectiveID, Invalid, "A wave output has no validation report with its id, or the other way round, or an id is repeated.", "Pass exactly one output and one report for each perspective."},
 	{DuplicatePerspectiveID, Invalid, "The same perspective occurs twice in one call.", "Pass each perspective once."},
 	{DuplicateGapID, Invalid, "Two explicit gaps have the same gap_id.", "Give each gap an id of its own."},
@@ -132,7 +132,7 @@ var Explanations = []Explanation{
 	{InvalidWaveDir, Invalid, "The manifest's folder for a wave is not a plain relative path.", "Correct artifacts.paths in the manifest."},
 	{UnknownGateID, Invalid, "A gate id is not one of A to F.", "Use a gate id from A to F."},
 
-	{FileNotFound, NotFound, "A file or folder that the call names does not exist.", "Check the path."},
+	{FileNotFound, NotFound, "A file or folder that the call names does not exist.", "Check the path or the id; `tidegate run list` and `tidegate change list` show what there is, `tidegate run status` what a run still lacks."},
 	{OutputNotFound, NotFound, "A selected perspective has no output file.", "Write the file, or leave the perspective out."},
 	{PerspectiveNotFound, NotFound, "The perspective id is not in perspectives.json.", "Use an id that the file lists."},
 

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 
@@ -55,14 +56,23 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 		return err
 	}
 	args.Set("perspectives_path", codec.Of(perspectives))
+	folder, err := artifact.Open(ctx, "FOLDER", typed.Operands["FOLDER"])
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
 	outputs := codec.Of([]string{})
 	for _, p := range doc.Perspectives {
-		data, err := artifact.ReadFile(ctx, "FOLDER", filepath.Join(typed.Operands["FOLDER"], p.ID+".md"))
+		path := filepath.Join(typed.Operands["FOLDER"], p.ID+".md")
+		data, err := artifact.ReadFile(ctx, "FOLDER", path)
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			continue
 		}
 		if err != nil {
 			return err
+		}
+		if len(bytes.TrimSpace(data)) == 0 {
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("FOLDER", path), "the output %s is empty; have it written again, or take the file away", path)
 		}
 		outputs.Append(codec.Of(tidegate.D("perspective_id", p.ID, "markdown", string(data))))
 	}

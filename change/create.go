@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -51,7 +52,7 @@ func CreateReview(ctx context.Context, project string, now func() time.Time, pay
 	}
 	counts := p.Counts()
 	return Created{
-		Message:    fmt.Sprintf("Review written to %s/%s: %s, %d issues", place, reviewFile, p.Verdict, counts.Total()),
+		Message:    fmt.Sprintf("Review written to %s/%s: %s, %s", place, reviewFile, p.Verdict, report.Counted(counts.Total(), "issue")),
 		ChangeID:   p.ChangeID,
 		Verdict:    string(p.Verdict),
 		ReviewPath: filepath.Join(folder.Path(), reviewFile),

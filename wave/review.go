@@ -143,7 +143,7 @@ func choose(ctx context.Context, req ReviewRequest) ([]perspective.Perspective, 
 	for _, id := range ids {
 		p, ok := doc.Find(id)
 		if !ok {
-			return nil, perspectiveNotFound(id, req.PerspectivesPath)
+			return nil, perspectiveNotFound(doc, id, req.PerspectivesPath)
 		}
 		chosen = append(chosen, *p)
 	}

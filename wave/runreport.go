@@ -1,7 +1,6 @@
 package wave
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate/report"
@@ -10,7 +9,7 @@ import (
 
 // Report lists what was planned.
 func (p PlanResult) Report() report.Report {
-	r := report.Report{Name: "wave1_plan", Title: "Plan of the first wave", Status: report.Pass, Summary: strconv.Itoa(p.Planned) + " prompts written to the plan"}
+	r := report.Report{Name: "wave1_plan", Title: "Plan of the first wave", Status: report.Pass, Summary: report.Counted(p.Planned, "prompt") + " written to the plan"}
 	table := report.NewTable("Perspective", "Agent", "Output")
 	for _, e := range p.entries {
 		table.Row(report.None, e.PerspectiveID, e.AgentType, e.OutputMD)
@@ -21,7 +20,7 @@ func (p PlanResult) Report() report.Report {
 
 // Report lists what was taken in.
 func (i IngestResult) Report() report.Report {
-	r := report.Report{Name: "wave_output_ingest", Title: "Outputs taken into " + i.Wave, Status: report.Pass, Summary: strconv.Itoa(i.WrittenCount) + " outputs met their contracts and were written"}
+	r := report.Report{Name: "wave_output_ingest", Title: "Outputs taken into " + i.Wave, Status: report.Pass, Summary: report.Counted(i.WrittenCount, "output") + " met the contract and went into the run"}
 	table := report.NewTable("Perspective", "File")
 	for _, o := range i.Outputs {
 		table.Row(report.Pass, o.PerspectiveID, report.Place{File: o.MarkdownPath})

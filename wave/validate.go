@@ -2,6 +2,7 @@ package wave
 
 import (
 	"context"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -32,7 +33,7 @@ func Validate(ctx context.Context, perspectivesPath, perspectiveID, markdownPath
 	}
 	p, ok := doc.Find(perspectiveID)
 	if !ok {
-		return Validation{}, perspectiveNotFound(perspectiveID, perspectivesPath)
+		return Validation{}, perspectiveNotFound(doc, perspectiveID, perspectivesPath)
 	}
 	file, err := artifact.OpenFile(ctx, "markdown_path", markdownPath)
 	if err != nil {
@@ -51,8 +52,19 @@ func Validate(ctx context.Context, perspectivesPath, perspectiveID, markdownPath
 	}, nil
 }
 
-func perspectiveNotFound(id, path string) error {
-	return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", id), "%s lists no perspective %q", path, tidegate.Cut(id))
+// perspectiveNotFound names the ids that there are, where they are few enough to
+// look through.
+func perspectiveNotFound(doc *perspective.Document, id, path string) error {
+	const few = 10
+	listed := ""
+	if n := len(doc.Perspectives); n > 0 && n <= few {
+		ids := make([]string, n)
+		for i, p := range doc.Perspectives {
+			ids[i] = p.ID
+		}
+		listed = "; it lists " + strings.Join(ids, ", ")
+	}
+	return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", id), "%s lists no perspective %q%s", path, tidegate.Cut(id), listed)
 }
 
 // unreadable is the error of a file that was opened but not read to its end.
