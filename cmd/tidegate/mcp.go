@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -78,6 +79,9 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 	if address == "" {
 		if call.Flag("token-file") != "" {
 			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("token-file", call.Flag("token-file")), "--token-file is for --http; stdio has no callers to tell apart")
+		}
+		if call.Terminal.Input {
+			fmt.Fprintln(call.Stderr, "waiting for an MCP client on stdin, which is a terminal; `tidegate mcp config` sets a client up, Ctrl-C ends this")
 		}
 		return mcpserver.ServeStdio(ctx, offered, call.Stdin, call.Stdout, options)
 	}
