@@ -28,8 +28,9 @@ type Fault struct {
 	Error *tidegate.Error // of class [tidegate.NotMet]
 	Line  int             // where it is, 1-based; 0 when it has no line
 
-	more  int   // further lines with the same fault
-	lines []int // the first of all its lines, by number
+	more  int    // further lines with the same fault
+	lines []int  // the first of all its lines, by number
+	hint  string // what may have misled the author, to put after the message
 }
 
 // Failure is the first rule that is not met, or nil when all are.
@@ -47,6 +48,7 @@ type Judge struct {
 	sources sourceLines
 	found   []bool         // by index of the contract's sections
 	byTitle map[string]int // the same index, of a contract with many sections
+	almost  almost
 }
 
 // Judge reads one output to its end and judges it by the contract, in this
@@ -57,9 +59,13 @@ func (j *Judge) Judge(ctx context.Context, contract perspective.Contract, r io.R
 	sourcesAt := sourcesIndex(contract)
 	j.require(contract.Sections)
 	j.sources.reset(contract.MaxSources)
-	words, err := j.scanner.Scan(artifact.Until(ctx, r), markdown.Events{
+	j.almost.reset(contract.Sections)
+	words, err := j.scanner.Scan(io.TeeReader(artifact.Until(ctx, r), &j.almost), markdown.Events{
 		Heading: func(h markdown.Heading) bool {
 			i := j.section(contract.Sections, h.Text)
+			if i < 0 {
+				j.almost.heading(contract.Sections, h.Text, h.Line)
+			}
 			if i < 0 || j.found[i] {
 				return false
 			}
@@ -78,6 +84,9 @@ func (j *Judge) Judge(ctx context.Context, contract perspective.Contract, r io.R
 		}
 	}
 	v.findFaults(contract, &j.sources)
+	if len(v.MissingSections) > 0 {
+		v.Faults[0].hint = j.almost.hint(j.found)
+	}
 	return v, nil
 }
 

@@ -95,11 +95,11 @@ func (r OutputResult) reportCase() report.Case {
 func (f Fault) summary(r OutputResult) string {
 	switch {
 	case len(r.Metrics.MissingSections) > 1 && f.Error.Code == tidegate.MissingRequiredSection:
-		return tidegate.Cut("Missing sections: " + joinTitles(r.Metrics.MissingSections))
+		return tidegate.Cut("Missing sections: "+joinTitles(r.Metrics.MissingSections)) + f.hint
 	case f.more > 0:
 		return f.Error.Message + "; " + report.Counted(f.more, "more line") + " likewise malformed"
 	}
-	return f.Error.Message
+	return f.Error.Message + f.hint
 }
 
 func rules() []report.Rule {
