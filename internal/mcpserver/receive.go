@@ -162,13 +162,20 @@ func (n *note) attributes() []slog.Attr {
 }
 
 // warnings is a log that keeps what the SDK has to say below a warning to
-// itself: it reports every connection, which over HTTP is every request.
+// itself: it reports every connection, which over HTTP is every request. That a
+// server was told to stop, which the SDK calls an error, is a normal end.
 func warnings(log *slog.Logger) *slog.Logger { return slog.New(atLeastWarn{log.Handler()}) }
 
 type atLeastWarn struct{ slog.Handler }
 
 func (h atLeastWarn) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
+}
+func (h atLeastWarn) Handle(ctx context.Context, record slog.Record) error {
+	if record.Message == "server run cancelled" {
+		return nil
+	}
+	return h.Handler.Handle(ctx, record)
 }
 func (h atLeastWarn) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return atLeastWarn{h.Handler.WithAttrs(attrs)}

@@ -108,7 +108,8 @@ func TestARequestWithAnIDInUseIsRefused(t *testing.T) {
 	done := make(chan error, 1)
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
-	go func() { done <- mcpserver.ServeStdio(ctx, toys(h), in, out, options(nil)) }()
+	log := new(journal)
+	go func() { done <- mcpserver.ServeStdio(ctx, toys(h), in, out, options(log)) }()
 	lines := bufio.NewScanner(answers)
 	send := func(line string) {
 		if _, err := io.WriteString(feed, line+"\n"); err != nil {
@@ -133,5 +134,8 @@ func TestARequestWithAnIDInUseIsRefused(t *testing.T) {
 	feed.Close()
 	if err := <-done; err != nil {
 		t.Errorf("the server ended with %v", err)
+	}
+	if text := log.String(); strings.Contains(text, "ERROR") {
+		t.Errorf("the log calls it an error: %s", text)
 	}
 }
