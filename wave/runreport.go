@@ -14,7 +14,7 @@ func (p PlanResult) Report() report.Report {
 	for _, e := range p.entries {
 		table.Row(report.None, e.PerspectiveID, e.AgentType, e.OutputMD)
 	}
-	r.Add(report.Fields{{Name: "plan", Value: p.PlanPath}}, table)
+	r.Add(report.Fields{{Name: "plan", Value: p.PlanPath}, {Name: "prompts", Value: "prompt_md of each entry in it"}}, table)
 	return r
 }
 
