@@ -82,7 +82,7 @@ func TestOpenNamesTheFileThatIsMissing(t *testing.T) {
 	wantCode(t, err, tidegate.ReadFailed)
 	gone := filepath.Join(t.TempDir(), "gone")
 	_, err = run.Open(t.Context(), manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"root":"`+gone+`"}}`))
-	if e := wantCode(t, err, tidegate.FileNotFound); !cmp.Equal(e.Details, tidegate.D("run_root", gone)) || !strings.Contains(e.Message, "moved") {
+	if e := wantCode(t, err, tidegate.FileNotFound); !cmp.Equal(e.Details, tidegate.D("run_root", gone)) || !strings.Contains(e.Message, "artifacts.root") {
 		t.Errorf("%v, details %v", e, e.Details)
 	}
 }

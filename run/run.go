@@ -53,7 +53,8 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	root := rootOf(manifestPath, r.manifest.doc)
 	if r.folder, err = artifact.Open(ctx, "run_root", root); err != nil {
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
-			err = tidegate.Errorf(tidegate.FileNotFound, tidegate.D("run_root", root), "the manifest names a run root that is not there; was the run moved? %s", root)
+			err = tidegate.Errorf(tidegate.FileNotFound, tidegate.D("run_root", root),
+				"the manifest names a run root that is not there: %s; if the run was moved, move it back, or set artifacts.root in %s to where it is", root, manifestPath)
 		}
 		return nil, err
 	}
