@@ -146,7 +146,7 @@ var Explanations = []Explanation{
 	{WaveCapExceeded, Conflict, "There are more perspectives than the run allows in one wave.", "Remove perspectives, or start a run with a higher limit."},
 	{ReviewCapExceeded, Conflict, "The run has used all its review rounds.", "A person decides: `tidegate run resume --accept` or cancel the run."},
 	{RetryExhausted, Conflict, "The gate has used all its retries.", "A person decides: `tidegate run resume --accept` or cancel the run."},
-	{AlreadyExistsConflict, Conflict, "A run with this id exists and was made with other arguments.", "Choose another id, or repeat the call with the same arguments."},
+	{AlreadyExistsConflict, Conflict, "What is to be made is there already and is another: a run of this id with other arguments, or an entry of a client's configuration.", "Choose another id, or repeat the call with the same arguments; put the printed block into a client's file by hand."},
 	{RequestedNextNotAllowed, Conflict, "The requested stage does not follow the present one.", "Request a stage that may follow, or none."},
 	{LockHeld, Conflict, "Another process is changing the same run or change.", "Try again when it has finished."},
 	{Disabled, Conflict, "The run is switched off in its manifest.", "Set the switch in the manifest to true."},

@@ -99,10 +99,11 @@ func clientFile(client clients.Client, dir string) (string, error) {
 		return filepath.Join(home, "config.toml"), nil
 	}
 	home, err := os.UserHomeDir()
-	if err != nil {
+	file := client.File(dir, home)
+	if err != nil && !filepath.IsAbs(file) { // most clients have theirs in the project
 		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("HOME", nil), "the home folder is not known: %w", err)
 	}
-	return client.File(dir, home), nil
+	return file, nil
 }
 
 // writeEntry adds the server to the client's file and reports whether that
@@ -112,7 +113,7 @@ func writeEntry(ctx context.Context, client clients.Client, server clients.Serve
 	for _, other := range client.OtherForms(dir) {
 		if _, err := os.Lstat(other); err == nil {
 			return false, tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.D("path", other),
-				"%s is there, which may have comments: add the block to it yourself", other)
+				"%s is there, which may have comments: add the printed block to it yourself", other)
 		}
 	}
 	existing, err := os.ReadFile(file)
@@ -121,7 +122,7 @@ func writeEntry(ctx context.Context, client clients.Client, server clients.Serve
 	}
 	merged, changed, err := client.Merge(existing, server)
 	if err != nil {
-		return false, tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.D("path", file), "%s was left as it is: %w", file, err)
+		return false, tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.D("path", file), "%s was left as it is, add the printed block to it yourself: %w", file, err)
 	}
 	if !changed {
 		return false, nil
