@@ -119,6 +119,8 @@ func TestRefusals(t *testing.T) {
 			`PATH_NOT_ALLOWED {"path":"$RUN/summaries/p1.md"}`, ""},
 		{"pack in place of the manifest", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.path("manifest.json") }),
 			`PATH_NOT_ALLOWED {"summary_pack_path":"$RUN/manifest.json","run_root":"$RUN"}`, "summary_pack_path would replace manifest.json"},
+		{"pack in place of the synthesis", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.path("synthesis/final-synthesis.md") }),
+			`PATH_NOT_ALLOWED {"summary_pack_path":"$RUN/synthesis/final-synthesis.md","run_root":"$RUN"}`, "summary_pack_path would replace synthesis/final-synthesis.md"},
 		{"pack in place of the pool", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.path("citations/citations.jsonl") }),
 			`PATH_NOT_ALLOWED {"summary_pack_path":"$RUN/citations/citations.jsonl","run_root":"$RUN"}`, ""},
 		{"pack in place of the plan", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.path("wave-1/wave1-plan.json") }),
