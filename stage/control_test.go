@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
 	"github.com/tidegate/tidegate/wave"
@@ -181,8 +182,12 @@ func TestStatusSaysWhereWhatForAndWhatNext(t *testing.T) {
 	if err != nil || len(out.WaitingFor) != 0 || out.NextCommand != nil {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	if title := out.Report().Title; title != "run r1" {
-		t.Errorf("title %q", title)
+	shown := out.Report()
+	if shown.Title != "run r1" {
+		t.Errorf("title %q", shown.Title)
+	}
+	if said, ok := shown.Blocks[1].(report.Paragraph); !ok || !strings.Contains(string(said), "final") {
+		t.Errorf("a person is not told that nothing comes next: %+v", shown.Blocks[1])
 	}
 }
 

@@ -66,7 +66,7 @@ func Status(ctx context.Context, manifestPath string) (StatusResult, error) {
 	if out.Gates, err = gateStatuses(r, gates); err != nil {
 		return StatusResult{}, err
 	}
-	if m.Status() == run.Completed || m.Status() == run.Cancelled {
+	if m.Status().Final() {
 		return out, nil
 	}
 	v, err := decide(r, m, gates, AdvanceInput{})
@@ -156,7 +156,10 @@ func (s StatusResult) Report() report.Report {
 
 func (s StatusResult) addWaiting(out *report.Report) {
 	if len(s.WaitingFor) == 0 {
-		if s.NextCommand != nil {
+		switch {
+		case s.Status.Final():
+			out.Add(report.Paragraph("The run is final: it waits for nothing, and there is no next command."))
+		case s.NextCommand != nil:
 			out.Add(report.Paragraph("Nothing is in the way."))
 		}
 		return
