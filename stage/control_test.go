@@ -126,6 +126,9 @@ func TestFinalRunTakesNothingMore(t *testing.T) {
 		if diff := cmp.Diff(before, y.tree()); status.Final() && diff != "" {
 			t.Errorf("%s run: %s", status, diff)
 		}
+		if err := y.patch(`{"metrics":{"cost":3}}`); err != nil || y.status() != string(status) {
+			t.Errorf("%s run: metrics that are known at the end: %v, status %s", status, err, y.status())
+		}
 	}
 }
 
