@@ -272,6 +272,7 @@ func TestPreconditions(t *testing.T) {
 		{"every ok before every missing section", outputs("a", "b"), []string{lacking("a"), failed("b")}, tidegate.Wave1NotValidated, tidegate.D("perspective_id", "b")},
 		{"every missing section before the pairing", outputs("a", "c"), []string{good("b"), lacking("c")}, tidegate.Wave1ContractNotMet, tidegate.D("perspective_id", "c", "missing_sections", []string{"Sources"})},
 		{"an output without a report", outputs("a", "b"), []string{good("b")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "a", "wave1_outputs", 1, "wave1_validation_reports", 0)},
+		{"an output after the last report", outputs("b", "a"), []string{good("a")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "b", "wave1_outputs", 1, "wave1_validation_reports", 0)},
 		{"a report without an output", outputs("a"), []string{good("b"), good("a")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "b", "wave1_outputs", 0, "wave1_validation_reports", 1)},
 		{"as many of each, and not the same", outputs("a"), []string{good("b")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "a", "wave1_outputs", 1, "wave1_validation_reports", 0)},
 		{"an output twice", outputs("a", "a"), []string{good("a")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "a", "wave1_outputs", 2, "wave1_validation_reports", 1)},
