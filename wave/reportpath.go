@@ -4,33 +4,14 @@ import (
 	"context"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/perspective"
 )
 
-// checkReportPath refuses a report in the place of something that is judged, by
-// the names.
-func checkReportPath(req ReviewRequest, chosen []perspective.Perspective) error {
-	if req.ReportPath == "" {
-		return nil
-	}
-	report := filepath.Clean(req.ReportPath)
-	judged := slices.ContainsFunc(chosen, func(p perspective.Perspective) bool {
-		return report == filepath.Join(req.OutputsDir, p.ID+".md")
-	})
-	if judged || report == filepath.Clean(req.PerspectivesPath) {
-		return reportReplacesInput(req)
-	}
-	return nil
-}
-
 // replacedByReport is the file that the report will replace, nil when there is
-// none. One that is perspectives.json by another name, such as that of a link,
-// is refused; the outputs are compared with it as they are opened.
+// none. It must be nothing that is judged, by whatever name: perspectives.json is
+// refused here, and the outputs are compared with it as they are opened.
 func replacedByReport(ctx context.Context, req ReviewRequest) (fs.FileInfo, error) {
 	if req.ReportPath == "" {
 		return nil, nil

@@ -94,9 +94,6 @@ func Review(ctx context.Context, req ReviewRequest) (ReviewResult, error) {
 	if err != nil {
 		return ReviewResult{}, err
 	}
-	if err := checkReportPath(req, chosen); err != nil {
-		return ReviewResult{}, err
-	}
 	replaced, err := replacedByReport(ctx, req)
 	if err != nil {
 		return ReviewResult{}, err
