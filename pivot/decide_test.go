@@ -262,6 +262,7 @@ func TestPreconditions(t *testing.T) {
 	}{
 		{"a report that is not ok", outputs("p1"), []string{failed("p1")}, tidegate.Wave1NotValidated, tidegate.D("perspective_id", "p1")},
 		{"whatever else it lacks", outputs("p1"), []string{`{"ok": false}`}, tidegate.Wave1NotValidated, tidegate.D("perspective_id", nil, "index", 0)},
+		{"by its place, where it names nobody", outputs("p1", "p2"), []string{good("p1"), `{"ok": false}`}, tidegate.Wave1NotValidated, tidegate.D("perspective_id", nil, "index", 1)},
 		{"whatever else it has", outputs("p1"), []string{`{"ok": false, "perspective_id": 7, "words": "many", "missing_sections": 0}`}, tidegate.Wave1NotValidated, tidegate.D("perspective_id", nil, "index", 0)},
 		{"with the reason that the validator gave", outputs("p1"),
 			[]string{`{"ok": false, "perspective_id": "p1", "error": {"code": "TOO_MANY_WORDS", "message": "the output has 9 words", "details": {}}}`},
