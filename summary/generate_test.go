@@ -120,6 +120,17 @@ func TestGenerateSharesTheCapOfAll(t *testing.T) {
 	}
 }
 
+func TestGenerateLeavesNoByteOfTheCapOfAllToNobody(t *testing.T) {
+	r := newRun(t)
+	r.limits(5, 41.0/1024)
+	r.write("wave-1/p1.md", strings.Repeat("a", 17))           // 20 bytes as an item: an equal share
+	r.write("wave-1/p2.md", strings.Repeat("b", 18)+"\n\nc\n") // 21 bytes and 4
+	r.mustBuild(generated)
+	if got, want := r.read("summaries/p2.md"), "- "+strings.Repeat("b", 18)+"\n"; got != want {
+		t.Errorf("p2 is %q, want %q", got, want)
+	}
+}
+
 func TestGenerateWithoutAnyCitation(t *testing.T) {
 	r := newRun(t)
 	r.write("citations/citations.jsonl", "")
