@@ -283,25 +283,6 @@ func TestCancelledUpdateWritesNothing(t *testing.T) {
 	}
 }
 
-func TestMergePatchVectorsOfRFC7396(t *testing.T) {
-	for _, v := range [][3]string{
-		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`}, {`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
-		{`{"a":"b"}`, `{"a":null}`, `{}`}, {`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`},
-		{`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`}, {`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
-		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
-		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`}, {`["a","b"]`, `["c","d"]`, `["c","d"]`},
-		{`{"a":"b"}`, `["c"]`, `["c"]`}, {`{"a":"foo"}`, `null`, `null`}, {`{"a":"foo"}`, `"bar"`, `"bar"`},
-		{`{"e":null}`, `{"a":1}`, `{"e":null,"a":1}`}, {`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`},
-		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
-	} {
-		target, patch := parse(t, v[0]), parse(t, v[1])
-		got := line(t, run.MergePatch(target, patch))
-		if got != v[2] || line(t, target) != v[0] || line(t, patch) != v[1] {
-			t.Errorf("%s with %s: got %s, want %s", v[0], v[1], got, v[2])
-		}
-	}
-}
-
 func TestProgressLeavesAnIncompleteManifestAsItIs(t *testing.T) {
 	path := manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1"}`)
 	before := read(t, path)
@@ -311,29 +292,6 @@ func TestProgressLeavesAnIncompleteManifestAsItIs(t *testing.T) {
 	if read(t, path) != before {
 		t.Error("it was rewritten")
 	}
-}
-
-func FuzzMergePatch(f *testing.F) {
-	f.Add(`{"a":{"b":1,"c":[null]},"z":2}`, `{"a":{"b":null,"d":{}},"q":[{"x":null}]}`)
-	f.Add(`[1]`, `{"a":null}`)
-	f.Fuzz(func(t *testing.T, targetText, patchText string) {
-		target, err := codec.Parse([]byte(targetText))
-		if err != nil {
-			return
-		}
-		patch, err := codec.Parse([]byte(patchText))
-		if err != nil {
-			return
-		}
-		before, change := line(t, target), line(t, patch)
-		once := run.MergePatch(target, patch)
-		if line(t, target) != before || line(t, patch) != change {
-			t.Fatal("an argument was changed")
-		}
-		if twice := run.MergePatch(once, patch); line(t, twice) != line(t, once) {
-			t.Fatalf("%s with %s: once %s, twice %s", before, change, line(t, once), line(t, twice))
-		}
-	})
 }
 
 // Whatever stands in a manifest, opening it ends with the run or a coded error.

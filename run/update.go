@@ -207,9 +207,9 @@ func (u *Update) EditManifest(edit Edit) (Manifest, error) {
 	if err := CheckRevision(edit.Expected, before.Revision()); err != nil {
 		return before, err
 	}
-	doc := MergePatch(before.doc, edit.Patch)
+	doc := codec.MergePatch(before.doc, edit.Patch)
 	if edit.Also != nil {
-		doc = MergePatch(doc, edit.Also)
+		doc = codec.MergePatch(doc, edit.Also)
 	}
 	if doc.Kind() == codec.Object {
 		doc.Set("revision", codec.Of(before.Revision()+1))

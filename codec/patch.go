@@ -1,20 +1,18 @@
-package run
-
-import "github.com/tidegate/tidegate/codec"
+package codec
 
 // MergePatch is RFC 7396: objects merge, null removes, everything else
 // replaces. Neither argument is changed; what the patch does not name keeps its
 // place and its spelling.
-func MergePatch(target, patch *codec.Value) *codec.Value {
-	if patch.Kind() != codec.Object {
+func MergePatch(target, patch *Value) *Value {
+	if patch.Kind() != Object {
 		return patch.Clone()
 	}
-	out := codec.NewObject()
-	if target.Kind() == codec.Object {
+	out := NewObject()
+	if target.Kind() == Object {
 		out = target.Clone()
 	}
 	for _, m := range patch.Members() {
-		if m.Value.Kind() == codec.Null {
+		if m.Value.Kind() == Null {
 			out.Delete(m.Key)
 		} else {
 			out.Set(m.Key, MergePatch(out.Get(m.Key), m.Value))
