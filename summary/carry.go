@@ -9,7 +9,7 @@ import (
 // citations that the pool has stay, URLs that it maps become citations, and all
 // other URLs and citations go.
 type carrier struct {
-	pool            *Pool
+	pool            *citationPool
 	urls, citations int // how many went
 }
 

@@ -26,14 +26,14 @@ type Claim struct {
 
 // claimFinder finds the claims of one summary after the other.
 type claimFinder struct {
-	pool    *Pool
+	pool    *citationPool
 	scanner markdown.Scanner
 	plain   []byte
 	seen    map[idRef]bool   // the cids of the present claim
 	cids    map[idRef]string // those of all claims so far, one string for each
 }
 
-func newClaimFinder(pool *Pool) *claimFinder {
+func newClaimFinder(pool *citationPool) *claimFinder {
 	return &claimFinder{pool: pool, seen: map[idRef]bool{}, cids: map[idRef]string{}}
 }
 

@@ -14,7 +14,7 @@ type inputs struct {
 	mode               Mode
 	manifestDigest     string // of the canonical JSON
 	perspectivesDigest string // likewise
-	pool               *Pool
+	pool               *citationPool
 	summaries          []made
 }
 

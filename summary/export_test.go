@@ -2,6 +2,7 @@ package summary
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"github.com/tidegate/tidegate/markdown"
@@ -39,9 +40,16 @@ func FindCitations(text string) []string {
 // URLKey is urlKey.
 func URLKey(url string) string { return urlKey(url) }
 
+// Pool is what a build knows of the citations, and LeftOut what a generated
+// summary does not hold of its output.
+type (
+	Pool    = citationPool
+	LeftOut = leftOut
+)
+
 // CIDs lists the ids that may be cited, in byte order, with a star after the
 // paywalled ones.
-func (p *Pool) CIDs() []string {
+func (p *citationPool) CIDs() []string {
 	cids := []string{}
 	for _, ref := range p.ids.sorted() {
 		cid := string(p.ids.text(ref))
@@ -54,7 +62,7 @@ func (p *Pool) CIDs() []string {
 }
 
 // CIDOf is the cid that stands for a URL, "" when none does.
-func (p *Pool) CIDOf(url string) string {
+func (p *citationPool) CIDOf(url string) string {
 	ref := p.urls.find([]byte(url))
 	if ref == 0 {
 		return ""
@@ -63,19 +71,19 @@ func (p *Pool) CIDOf(url string) string {
 }
 
 // Has is has.
-func (p *Pool) Has(cid string) bool { return p.has([]byte(cid)) }
+func (p *citationPool) Has(cid string) bool { return p.has([]byte(cid)) }
 
 // Carry is the text that a generated summary carries of a passage.
-func (p *Pool) Carry(passage string) string {
+func (p *citationPool) Carry(passage string) string {
 	text, _ := (&carrier{pool: p}).carry([]byte(passage))
 	return string(text)
 }
 
 // Clean reports whether a text has no raw URL and no unknown citation.
-func (p *Pool) Clean(text string) bool { return (&carrier{pool: p}).clean([]byte(text)) }
+func (p *citationPool) Clean(text string) bool { return (&carrier{pool: p}).clean([]byte(text)) }
 
 // Stream is the fault of a text that is read in windows.
-func (p *Pool) Stream(text string) error {
+func (p *citationPool) Stream(text string) error {
 	h := newHygiene(p)
 	if err := h.stream(strings.NewReader(text)); err != nil {
 		return err
@@ -84,7 +92,7 @@ func (p *Pool) Stream(text string) error {
 }
 
 // Whole is the fault of a text that is in memory.
-func (p *Pool) Whole(text string) error {
+func (p *citationPool) Whole(text string) error {
 	h := newHygiene(p)
 	h.whole([]byte(text))
 	return h.fault("p")
@@ -92,7 +100,7 @@ func (p *Pool) Whole(text string) error {
 
 // Generate is the summary of an output, of at most limit bytes, made from a draft
 // for one of at most held bytes, and what it leaves out.
-func (p *Pool) Generate(output []byte, limit, held int) (string, LeftOut) {
+func (p *citationPool) Generate(output []byte, limit, held int) (string, LeftOut) {
 	d, err := (&writer{pool: p}).read(strings.NewReader(string(output)), held)
 	if err != nil {
 		panic(err)
@@ -103,6 +111,15 @@ func (p *Pool) Generate(output []byte, limit, held int) (string, LeftOut) {
 
 // Check is check.
 func (s Summary) Check(path string) error { return s.check(path) }
+
+// ReadPool reads a pool, with all URLs that it has when they are asked for.
+func ReadPool(ctx context.Context, r io.Reader, path string, withURLs bool) (*Pool, error) {
+	p := &Pool{}
+	if withURLs {
+		p.urls = &urlIndex{refs: map[string]urlRef{}}
+	}
+	return p, p.read(ctx, r, path)
+}
 
 // ReadPoolFor reads a pool with the URLs that an output names, and says how many
 // URLs it holds.

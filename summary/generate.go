@@ -11,11 +11,11 @@ import (
 // is one list item.
 type draft struct {
 	cited, plain, sources queue
-	left                  LeftOut
+	left                  leftOut
 }
 
-// LeftOut counts what a generated summary does not hold of its output.
-type LeftOut struct {
+// leftOut counts what a generated summary does not hold of its output.
+type leftOut struct {
 	Findings  int // did not fit
 	Emptied   int // findings of which nothing was left without URLs and citations
 	Sources   int // whose citation did not fit
@@ -26,7 +26,7 @@ type LeftOut struct {
 
 // writer makes drafts, one after the other.
 type writer struct {
-	pool    *Pool
+	pool    *citationPool
 	scanner markdown.Scanner
 }
 
@@ -82,7 +82,7 @@ func (d *draft) finding(text, cid []byte) {
 }
 
 // source notes the first citation that a source carries.
-func (d *draft) source(pool *Pool, text []byte, listed map[string]bool) {
+func (d *draft) source(pool *citationPool, text []byte, listed map[string]bool) {
 	_, cid := (&carrier{pool: pool}).carry(text)
 	switch {
 	case cid == nil:
@@ -102,7 +102,7 @@ const sourcesHeading = "## Sources\n\n"
 
 // compose writes the summary: line by line, passing over each that does not fit
 // into limit bytes.
-func (d *draft) compose(limit int) ([]byte, LeftOut) {
+func (d *draft) compose(limit int) ([]byte, leftOut) {
 	var out []byte
 	add := func(q *queue, heading string) (omitted int) {
 		added := 0

@@ -10,7 +10,7 @@ import (
 // hygiene looks for what a summary must not hold: raw URLs, and citations of
 // what the pool does not have. It takes a text whole or in windows.
 type hygiene struct {
-	pool *Pool
+	pool *citationPool
 	line int // of the first byte of the next window
 
 	url     string // the first raw URL
@@ -22,7 +22,9 @@ type hygiene struct {
 	cited map[idRef]bool
 }
 
-func newHygiene(pool *Pool) *hygiene { return &hygiene{pool: pool, line: 1, cited: map[idRef]bool{}} }
+func newHygiene(pool *citationPool) *hygiene {
+	return &hygiene{pool: pool, line: 1, cited: map[idRef]bool{}}
+}
 
 // whole looks at a text that is in memory.
 func (h *hygiene) whole(text []byte) { h.window(text, len(text)) }

@@ -18,7 +18,7 @@ type plan struct {
 	req    Request
 	run    *run.Run
 	limits Limits
-	pool   *Pool
+	pool   *citationPool
 
 	perspectives []perspective.Perspective
 	foreignRun   string // the run that the perspectives say they belong to, when it is another one
@@ -38,7 +38,7 @@ type made struct {
 	size       int
 	claimCount int // all that there are
 	cited      int // different citations
-	left       LeftOut
+	left       leftOut
 }
 
 func newPlan(ctx context.Context, r *run.Run, manifest run.Manifest, req Request) (*plan, error) {
@@ -191,7 +191,7 @@ func (p *plan) readPool(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	p.pool = &Pool{}
+	p.pool = &citationPool{}
 	if p.req.Mode == Generate {
 		wanted, err := p.wantedURLs(ctx)
 		if err != nil {

@@ -11,32 +11,21 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// Pool is what a build knows of the citations: the ids that may be cited, which
-// are those with a line whose status is valid or paywalled, and, where a build
-// asks for them, the URLs that stand for them.
-type Pool struct {
+// citationPool is what a build knows of the citations: the ids that may be
+// cited, which are those with a line whose status is valid or paywalled, and,
+// where a build asks for them, the URLs that stand for them.
+type citationPool struct {
 	ids  idSet
 	urls *urlIndex // nil when no URLs were asked for
 }
 
-// ReadPool reads a citation pool, JSON lines of citation.v1, as a stream. It
-// uses cid and status: a line without a string in both, or with a blank cid, is
+// read reads a citation pool, JSON lines of citation.v1, as a stream. It uses
+// cid and status: a line without a string in both, or with a blank cid, is
 // skipped. Every other known field must have its type where it is there.
 //
 // It returns INVALID_JSON and SCHEMA_VALIDATION_FAILED with the number of the
 // line, READ_FAILED and CANCELLED; path names the pool in their details.
-func ReadPool(ctx context.Context, r io.Reader, path string, withURLs bool) (*Pool, error) {
-	p := &Pool{}
-	if withURLs {
-		p.urls = &urlIndex{refs: map[string]urlRef{}}
-	}
-	if err := p.read(ctx, r, path); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-func (p *Pool) read(ctx context.Context, r io.Reader, path string) error {
+func (p *citationPool) read(ctx context.Context, r io.Reader, path string) error {
 	names := make([]string, len(citationFields))
 	for i, f := range citationFields {
 		names[i] = f.name
@@ -62,7 +51,7 @@ func (p *Pool) read(ctx context.Context, r io.Reader, path string) error {
 	return tidegate.Errorf(tidegate.ReadFailed, tidegate.D("citations_path", path), "%s cannot be read to its end: %w", path, err)
 }
 
-func (p *Pool) line(path string, number int, members []codec.LineMember) error {
+func (p *citationPool) line(path string, number int, members []codec.LineMember) error {
 	cid, status := members[fieldCID], members[fieldStatus]
 	if cid.Kind != codec.String || status.Kind != codec.String || len(bytes.TrimSpace(cid.Text)) == 0 {
 		return nil
@@ -98,7 +87,7 @@ func (p *Pool) line(path string, number int, members []codec.LineMember) error {
 }
 
 // has reports whether an id may be cited.
-func (p *Pool) has(cid []byte) bool { return p.ids.find(cid) != 0 }
+func (p *citationPool) has(cid []byte) bool { return p.ids.find(cid) != 0 }
 
 // citable reports whether an id can stand between [@ and ] in a summary: it
 // must end where the citation ends, and bring no raw URL with it.
