@@ -257,7 +257,7 @@ func (g *gateB) toolUsage(p perspective.Perspective) (string, error) {
 	if err != nil {
 		return tidegate.Errorf(tidegate.InvalidToolUsage, nil, "the sidecar is not JSON: %w", err).Error(), nil
 	}
-	if err := CheckToolUsage(p.ToolBudget, v.Get("tool_usage")); err != nil {
+	if err := checkToolUsage(p.ToolBudget, v.Get("tool_usage")); err != nil {
 		return err.Error(), nil
 	}
 	return "", nil
