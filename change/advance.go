@@ -14,10 +14,6 @@ import (
 	"github.com/tidegate/tidegate/review"
 )
 
-// DefaultMaxRounds is how many fix rounds a change gets when nothing else is
-// asked for.
-const DefaultMaxRounds = 2
-
 // Advance moves a change on by its review: APPROVED completes it; NEEDS_FIX
 // begins another fix round, up to maxRounds of them; MAJOR_ISSUES, and NEEDS_FIX
 // beyond the limit, need a person, and STATE.yaml says why. One review counts

@@ -33,7 +33,7 @@ func TestApprovedCompletesTheChange(t *testing.T) {
 	for _, phase := range []string{"implementing", "testing", "code_reviewing"} {
 		root := project(t, map[string]string{statePath: strings.Replace(realState, "implementing", phase, 1)})
 		create(t, root, payload("c", review.Approved, "s"))
-		got := advance(t, root, "c", change.DefaultMaxRounds)
+		got := advance(t, root, "c", 2)
 		if got.From != phase || got.Phase != "complete" || got.Verdict != "APPROVED" || !got.Changed || !got.Passed() || got.Iteration != 1 {
 			t.Errorf("from %s: %+v", phase, got)
 		}

@@ -72,10 +72,10 @@ func (in *InitInput) check(clock Clock, home string) error {
 	if in.Sensitivity == "" {
 		in.Sensitivity = "normal"
 	}
-	if err := checkEnum("mode", in.Mode, Modes); err != nil {
+	if err := checkEnum("mode", in.Mode, modes); err != nil {
 		return err
 	}
-	if err := checkEnum("sensitivity", in.Sensitivity, Sensitivities); err != nil {
+	if err := checkEnum("sensitivity", in.Sensitivity, sensitivities); err != nil {
 		return err
 	}
 	if in.RunID == "" {

@@ -50,10 +50,10 @@ const (
 // Stages lists them in the order in which a run passes through them.
 var Stages = []Stage{Init, Perspectives, Wave1, Pivot, Wave2, Citations, Summaries, Synthesis, Review, Finalize}
 
-// Modes and Sensitivities are the values of the manifest's fields of that name.
+// modes and sensitivities are the values of the manifest's fields of that name.
 var (
-	Modes         = []string{"quick", "standard", "deep"}
-	Sensitivities = []string{"normal", "restricted", "no_web"}
+	modes         = []string{"quick", "standard", "deep"}
+	sensitivities = []string{"normal", "restricted", "no_web"}
 )
 
 var historyShape = codec.Table(
@@ -74,12 +74,12 @@ var ManifestShape = codec.Table(
 	codec.Field{Name: "created_at", Shape: codec.NotBlank()},
 	codec.Field{Name: "updated_at", Shape: codec.NotBlank()},
 	codec.Field{Name: "revision", Shape: codec.IntegerFrom(1), About: "one more with every write"},
-	codec.Field{Name: "mode", Shape: codec.OneOf(Modes...)},
+	codec.Field{Name: "mode", Shape: codec.OneOf(modes...)},
 	codec.Field{Name: "status", Shape: codec.OneOf(texts(Statuses)...)},
 	codec.Field{Name: "query", Shape: codec.Table(
 		codec.Field{Name: "text", Shape: codec.NotBlank(), About: "the question"},
 		codec.Field{Name: "constraints", Shape: codec.Table(), Optional: true},
-		codec.Field{Name: "sensitivity", Shape: codec.OneOf(Sensitivities...), Optional: true},
+		codec.Field{Name: "sensitivity", Shape: codec.OneOf(sensitivities...), Optional: true},
 	)},
 	codec.Field{Name: "stage", Shape: codec.Table(
 		codec.Field{Name: "current", Shape: codec.OneOf(texts(Stages)...)},

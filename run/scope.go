@@ -17,7 +17,7 @@ var ScopeShape = codec.Table(
 	codec.Field{Name: "non_goals", Shape: codec.List(codec.Text(), 0)},
 	codec.Field{Name: "deliverable", Shape: codec.NotBlank()},
 	codec.Field{Name: "time_budget_minutes", Shape: codec.IntegerFrom(1)},
-	codec.Field{Name: "depth", Shape: codec.OneOf(Modes...)},
+	codec.Field{Name: "depth", Shape: codec.OneOf(modes...)},
 	codec.Field{Name: "citation_posture", Shape: codec.OneOf("follow_manifest")},
 	codec.Field{Name: "notes", Shape: codec.Text(), Optional: true},
 	codec.Field{Name: "assumptions", Shape: codec.List(codec.Text(), 0), Optional: true},

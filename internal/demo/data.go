@@ -13,9 +13,9 @@ import (
 //go:embed data
 var samples embed.FS
 
-// Unpack writes the sample data into a folder, which is made. It returns
+// unpack writes the sample data into a folder, which is made. It returns
 // INVALID_ARGS when the folder holds something already, and WRITE_FAILED.
-func Unpack(folder string) error {
+func unpack(folder string) error {
 	if entries, err := os.ReadDir(folder); err == nil && len(entries) > 0 {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("folder", folder), "the folder %s is not empty; the demo needs one of its own", folder)
 	}

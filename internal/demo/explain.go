@@ -77,7 +77,7 @@ func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n",
 // Overview lists all rules by kind.
 func Overview(rules []Rule) report.Report {
 	out := report.Report{Name: "explain", Title: "Codes and rules", Summary: "tidegate explain CODE shows one of them with examples"}
-	for _, kind := range Kinds {
+	for _, kind := range kinds {
 		table := report.NewTable("Name", "Meaning")
 		for _, r := range rules {
 			if r.Kind == kind {

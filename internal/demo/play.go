@@ -27,7 +27,7 @@ type Player struct {
 // another exit status than the story says ends it with INTERNAL. Play also
 // returns INVALID_ARGS, WRITE_FAILED, READ_FAILED and what Pause returns.
 func (p *Player) Play(ctx context.Context) error {
-	if err := Unpack(p.Folder); err != nil {
+	if err := unpack(p.Folder); err != nil {
 		return err
 	}
 	p.printf("%s\n\n%s\n\n  %s\n\n%s\n\n", p.strong("Should a harbour buy electric tugs? A demo of tidegate"),

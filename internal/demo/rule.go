@@ -29,8 +29,8 @@ type Kind struct {
 	Where  string // what names the rule
 }
 
-// Kinds lists the kinds in the order in which rules are listed.
-var Kinds = []Kind{
+// kinds lists the kinds in the order in which rules are listed.
+var kinds = []Kind{
 	{"code", "Error codes", "error.code of an envelope"},
 	{"pivot", "Rules of the pivot", "rule_hit of `pivot decide`"},
 	{"contract", "Checks of contracts", "findings of `perspectives check`"},
@@ -53,7 +53,7 @@ func (p plant) unplanted() string { return p.archive.header["unplanted"] }
 // returned as INTERNAL.
 func Rules() ([]Rule, error) {
 	var rules []Rule
-	for _, kind := range Kinds {
+	for _, kind := range kinds {
 		list, err := rulesOf(kind)
 		if err != nil {
 			return nil, tidegate.Errorf(tidegate.Internal, nil, "the rules cannot be read: %w", err)
