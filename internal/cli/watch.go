@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,6 +77,9 @@ func fingerprint(paths []string, without map[string]bool) string {
 		for _, e := range entries {
 			name := filepath.Join(path, e.Name())
 			info, err := os.Stat(name)
+			if errors.Is(err, fs.ErrNotExist) && e.Type()&fs.ModeSymlink == 0 {
+				continue // it went since the folder was listed
+			}
 			describe(name, info, err)
 		}
 	}
