@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/spelling"
 )
 
 // decode turns arguments into the input of the tool. Faults are INVALID_ARGS that
@@ -40,7 +41,7 @@ func decodeObject(path string, fields []field, args *codec.Value, into reflect.V
 			names[i] = f.name
 		}
 		hint := "; known are " + strings.Join(names, ", ")
-		if near := Nearest(m.Key, names); near != "" {
+		if near := spelling.Nearest(m.Key, names); near != "" {
 			hint = fmt.Sprintf("; did you mean %s?", near)
 		}
 		name := path + tidegate.Cut(m.Key)
@@ -192,39 +193,4 @@ func brief(v *codec.Value) any {
 		return tidegate.Cut(string(line))
 	}
 	return v
-}
-
-// Nearest is the name that was probably meant, or "" when none is close: at most
-// a third of the letters differ, letter case and dashes aside.
-func Nearest(typed string, names []string) string {
-	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
-	best, bestDistance := "", len(typed)/3+1
-	if len(typed) > 100 {
-		return ""
-	}
-	for _, name := range names {
-		if d := distance(plain(typed), plain(name)); d < bestDistance {
-			best, bestDistance = name, d
-		}
-	}
-	return best
-}
-
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

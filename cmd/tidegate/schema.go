@@ -7,6 +7,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/spelling"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/report"
@@ -80,7 +81,7 @@ are in docs/schemas; those of tool arguments are in "tidegate tools --json".`,
 			i := slices.Index(names, name)
 			if i < 0 {
 				hint := "`tidegate schema` lists them"
-				if near := tool.Nearest(name, names); near != "" {
+				if near := spelling.Nearest(name, names); near != "" {
 					hint = "did you mean " + near + "?"
 				}
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "there is no schema %q; %s", tidegate.Cut(name), hint)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/spelling"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -64,7 +65,7 @@ it says what each takes and answers.`,
 
 func unknownTool(name string, names []string) error {
 	hint := "`tidegate tools` lists them"
-	near := tool.Nearest(name, names)
+	near := spelling.Nearest(name, names)
 	if ends := func(n string) bool { return strings.HasSuffix(n, "_"+name) }; near == "" && slices.ContainsFunc(names, ends) {
 		near = names[slices.IndexFunc(names, ends)]
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/spelling"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -58,7 +59,7 @@ func known(flag string, wanted []string, tools []*tool.Tool, value func(*tool.To
 			continue
 		}
 		hint := "known are " + strings.Join(values, ", ")
-		if near := tool.Nearest(each, values); near != "" {
+		if near := spelling.Nearest(each, values); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(flag, tidegate.Cut(each)), "--%s names %q, which is none; %s", flag, tidegate.Cut(each), hint)
