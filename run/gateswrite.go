@@ -13,11 +13,11 @@ import (
 
 // GatesWriteInput are the arguments of [GatesWrite].
 type GatesWriteInput struct {
-	GatesPath        string       `json:"gates_path"`
-	Update           *codec.Value `json:"update"`
-	InputsDigest     string       `json:"inputs_digest"`
-	ExpectedRevision *int64       `json:"expected_revision,omitzero"`
-	Reason           string       `json:"reason"`
+	GatesPath        string
+	Update           *codec.Value // gate id → the fields that change
+	InputsDigest     string
+	ExpectedRevision *int64 // that the caller saw; nil for any
+	Reason           string
 }
 
 // WriteResult is the result of the tools that write one document.

@@ -14,22 +14,22 @@ import (
 
 // InitInput are the arguments of [Create].
 type InitInput struct {
-	Query             string  `json:"query"`
-	Mode              string  `json:"mode,omitzero"`
-	Sensitivity       string  `json:"sensitivity,omitzero"`
-	RunID             string  `json:"run_id,omitzero"`
-	RootOverride      string  `json:"root_override,omitzero"`
-	Limits            *Limits `json:"limits,omitzero"`
-	RequireBoundGates bool    `json:"require_bound_gates,omitzero"`
+	Query             string
+	Mode              string  // "" for standard
+	Sensitivity       string  // "" for normal
+	RunID             string  // "" for one that is made up
+	RootOverride      string  // the folder that the run is made in, absolute; "" for the home
+	Limits            *Limits // nil for the defaults
+	RequireBoundGates bool
 }
 
 // Limits are the caps of a run, nil for the default.
 type Limits struct {
-	MaxWave1Agents      *int64 `json:"max_wave1_agents,omitzero"`
-	MaxWave2Agents      *int64 `json:"max_wave2_agents,omitzero"`
-	MaxSummaryKB        *int64 `json:"max_summary_kb,omitzero"`
-	MaxTotalSummaryKB   *int64 `json:"max_total_summary_kb,omitzero"`
-	MaxReviewIterations *int64 `json:"max_review_iterations,omitzero"`
+	MaxWave1Agents      *int64
+	MaxWave2Agents      *int64
+	MaxSummaryKB        *int64
+	MaxTotalSummaryKB   *int64
+	MaxReviewIterations *int64
 }
 
 // limit is one cap with its default and its range.

@@ -13,9 +13,9 @@ import (
 
 // PerspectivesInput are the arguments of [PerspectivesWrite].
 type PerspectivesInput struct {
-	PerspectivesPath string       `json:"perspectives_path"`
-	Value            *codec.Value `json:"value"`
-	Reason           string       `json:"reason"`
+	PerspectivesPath string
+	Value            *codec.Value // the whole document
+	Reason           string
 }
 
 // PerspectivesResult is the result of [PerspectivesWrite].

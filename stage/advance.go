@@ -13,12 +13,12 @@ import (
 
 // AdvanceInput are the arguments of [Advance].
 type AdvanceInput struct {
-	ManifestPath             string `json:"manifest_path"`
-	GatesPath                string `json:"gates_path"`
-	RequestedNext            string `json:"requested_next,omitzero"`
-	ExpectedManifestRevision *int64 `json:"expected_manifest_revision,omitzero"`
-	Reason                   string `json:"reason"`
-	DryRun                   bool   `json:"dry_run,omitzero"`
+	ManifestPath             string
+	GatesPath                string
+	RequestedNext            string // a stage; "" for the one that the run's decisions lead to
+	ExpectedManifestRevision *int64 // that the caller saw; nil for any
+	Reason                   string
+	DryRun                   bool
 }
 
 // AdvanceResult is the result of [Advance].
@@ -203,10 +203,11 @@ func decide(r *run.Run, m run.Manifest, g run.Gates, in AdvanceInput) (verdict, 
 	return s.judge(from, requested)
 }
 
-func joined(stages []run.Stage) string {
-	words := make([]string, len(stages))
-	for i, s := range stages {
-		words[i] = string(s)
+// joined lists stages or statuses in words.
+func joined[T ~string](names []T) string {
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = string(name)
 	}
 	return strings.Join(words, ", ")
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// ControlInput are the arguments of [Pause], [Resume] and [Cancel].
+// ControlInput are the arguments of [Pause] and [Cancel].
 type ControlInput struct {
-	ManifestPath string `json:"manifest_path"`
-	Reason       string `json:"reason,omitzero"`
+	ManifestPath string
+	Reason       string // "" for one that names the command
 }
 
 // ResumeInput are the arguments of [Resume].
 type ResumeInput struct {
-	ManifestPath string `json:"manifest_path"`
-	Accept       bool   `json:"accept,omitzero"`
-	Reason       string `json:"reason,omitzero"`
+	ManifestPath string
+	Accept       bool   // let a failed run go on
+	Reason       string // "" for one that names the command
 }
 
 // ControlResult is the result of [Pause], [Resume] and [Cancel].

@@ -12,10 +12,10 @@ import (
 
 // ManifestWriteInput are the arguments of [ManifestWrite].
 type ManifestWriteInput struct {
-	ManifestPath     string       `json:"manifest_path"`
-	Patch            *codec.Value `json:"patch"`
-	ExpectedRevision *int64       `json:"expected_revision,omitzero"`
-	Reason           string       `json:"reason"`
+	ManifestPath     string
+	Patch            *codec.Value
+	ExpectedRevision *int64 // that the caller saw; nil for any
+	Reason           string
 }
 
 // ManifestWrite is the tool deep_research_manifest_write: it applies a merge

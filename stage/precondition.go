@@ -399,10 +399,8 @@ var reviewCap = Precondition{"fewer review rounds than limits.max_review_iterati
 // statusAllows is checked before the preconditions of every move.
 var statusAllows = Precondition{"status is created or running", func(s *situation) (finding, error) {
 	status := s.manifest.Status()
-	for _, ok := range advancing {
-		if status == ok {
-			return finding{}, nil
-		}
+	if slices.Contains(advancing, status) {
+		return finding{}, nil
 	}
 	b := Blocker{
 		Code: tidegate.InvalidState, Message: fmt.Sprintf("the run is %s; only a created or running run advances", status),

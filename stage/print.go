@@ -82,7 +82,7 @@ func Mermaid() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("stateDiagram-v2")
-	line("    state \"%s\" as active {", joinStatuses(advancing))
+	line("    state \"%s\" as active {", joined(advancing))
 	line("        [*] --> %s", run.Init)
 	for _, m := range moves {
 		if len(m.needs) == 0 {
@@ -96,10 +96,8 @@ func Mermaid() string {
 	line("    active --> %s: advance to %s", run.Completed, run.Finalize)
 	drawn := map[string]bool{}
 	name := func(s run.Status) string {
-		for _, a := range advancing {
-			if s == a {
-				return "active"
-			}
+		if slices.Contains(advancing, s) {
+			return "active"
 		}
 		return string(s)
 	}
@@ -113,12 +111,4 @@ func Mermaid() string {
 	line("    %s --> [*]", run.Completed)
 	line("    %s --> [*]", run.Cancelled)
 	return b.String()
-}
-
-func joinStatuses(statuses []run.Status) string {
-	words := make([]string, len(statuses))
-	for i, s := range statuses {
-		words[i] = string(s)
-	}
-	return strings.Join(words, ", ")
 }

@@ -16,10 +16,10 @@ var retryCaps = map[string]int64{"A": 0, "B": 2, "C": 1, "D": 1, "E": 3, "F": 0}
 
 // RetryInput are the arguments of [RetryRecord].
 type RetryInput struct {
-	ManifestPath string `json:"manifest_path"`
-	GateID       string `json:"gate_id"`
-	ChangeNote   string `json:"change_note"`
-	Reason       string `json:"reason"`
+	ManifestPath string
+	GateID       string
+	ChangeNote   string
+	Reason       string
 }
 
 // RetryResult is the result of [RetryRecord]. RepeatedNote says that an earlier

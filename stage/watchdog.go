@@ -14,10 +14,10 @@ import (
 
 // WatchdogInput are the arguments of [WatchdogCheck].
 type WatchdogInput struct {
-	ManifestPath string `json:"manifest_path"`
-	Stage        string `json:"stage,omitzero"`
-	NowISO       string `json:"now_iso,omitzero"`
-	Reason       string `json:"reason"`
+	ManifestPath string
+	Stage        string // that the caller believes the run in; "" for any
+	NowISO       string // the time to judge by; "" for the clock's
+	Reason       string
 }
 
 // WatchdogResult is the result of [WatchdogCheck].
