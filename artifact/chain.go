@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"hash"
 	"io"
 	"iter"
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
 )
 
 // A chained log is a file of JSON objects, one on each line. A line that this
@@ -163,7 +163,7 @@ func (s *lineScanner) next() (Line, error) {
 	s.number++
 	line.Number = s.number
 	line.Text = s.text
-	line.Digest = digestMark + hex.EncodeToString(s.sum.Sum(nil))
+	line.Digest = codec.DigestOf(s.sum)
 	if line.Cut {
 		line.Prev = prevOf(s.tail)
 	} else {

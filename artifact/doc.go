@@ -21,10 +21,10 @@
 // those names is removed by the next one that locks the folder or writes the
 // same file.
 //
-// Errors are [*tidegate.Error]: NOT_FOUND, READ_FAILED, WRITE_FAILED,
-// PATH_NOT_ALLOWED, LOCK_HELD, ALREADY_EXISTS_CONFLICT and CANCELLED. Their
-// details name the path, under the name of the argument where the caller gave
-// one and under "path" otherwise.
+// Errors are [*tidegate.Error]: NOT_FOUND, READ_FAILED, INVALID_JSON,
+// WRITE_FAILED, PATH_NOT_ALLOWED, LOCK_HELD, ALREADY_EXISTS_CONFLICT and
+// CANCELLED. Their details name the path, under the name of the argument where
+// the caller gave one and under "path" otherwise.
 //
-// The package knows no document, no schema and no tool: bytes in, bytes out.
+// The package knows no schema and no tool: what a file says is for others.
 package artifact

@@ -46,8 +46,8 @@ func OpenFile(ctx context.Context, arg, path string) (*os.File, error) {
 	return f, nil
 }
 
-// Until is r as long as ctx lasts. Then reading ends with the error of ctx, so that
-// a long file does not hold up a call that nobody waits for any more.
+// Until is r as long as ctx lasts. Then reading ends with the error of ctx, so
+// that a long file does not hold up a call that nobody waits for any more.
 func Until(ctx context.Context, r io.Reader) io.Reader { return &untilReader{ctx, r} }
 
 type untilReader struct {

@@ -1,14 +1,12 @@
 package artifact
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
 )
 
 // Pending reports whether a transaction has left its record, so that the next
@@ -21,6 +19,13 @@ func (f *Folder) Pending() bool {
 		}
 	}
 	return false
+}
+
+// Interrupted reports whether a transaction has left anything behind, a record
+// or only what it staged. It may also be one that is under way.
+func (f *Folder) Interrupted() bool {
+	there, err := nameExists(f.root, stagingDir)
+	return there && err == nil
 }
 
 // recoverTx ends a transaction that its process did not: forward when its
@@ -146,9 +151,5 @@ func digestFile(root *os.Root, name string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return "", err
-	}
-	return digestMark + hex.EncodeToString(sum.Sum(nil)), nil
+	return codec.DigestReader(f)
 }

@@ -3,7 +3,6 @@ package artifact
 import (
 	"bufio"
 	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"os"
 	"path"
@@ -80,7 +79,7 @@ func (tx *Tx) WriteBy(name string, write func(io.Writer) error) (digest string, 
 		if err := buffered.Flush(); err != nil {
 			return err
 		}
-		tx.changes[len(tx.changes)-1].digest = digestMark + hex.EncodeToString(hash.Sum(nil))
+		tx.changes[len(tx.changes)-1].digest = codec.DigestOf(hash)
 		return nil
 	})
 }

@@ -23,7 +23,7 @@ func Digest(v any) string {
 		panic(fmt.Sprintf("codec: digest of %T: %v", v, err))
 	}
 	_ = out.Flush() // a hash takes everything
-	return digestOf(sum)
+	return DigestOf(sum)
 }
 
 // DigestBytes is "sha256:" and the hexadecimal SHA-256 of data.
@@ -38,10 +38,11 @@ func DigestReader(r io.Reader) (string, error) {
 	if _, err := io.Copy(sum, r); err != nil {
 		return "", err
 	}
-	return digestOf(sum), nil
+	return DigestOf(sum), nil
 }
 
-func digestOf(sum hash.Hash) string { return "sha256:" + hex.EncodeToString(sum.Sum(nil)) }
+// DigestOf is [DigestBytes] of all that was written to sum, a SHA-256 hash.
+func DigestOf(sum hash.Hash) string { return "sha256:" + hex.EncodeToString(sum.Sum(nil)) }
 
 // writeCanonical writes the form of RFC 8785. A document with a long list is
 // written piece by piece, any other at once.

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"io/fs"
 
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/report"
@@ -20,18 +19,15 @@ type RecoverResult struct {
 
 // Recover ends what a killed process left undone: a write whose record was whole
 // is finished, any other is undone and cleared away. Every tool does the same
-// before it writes; this is for a person who wants it done now. It returns the errors of [Open]
-// and [Run.Update].
+// before it writes; this is for a person who wants it done now. It returns the
+// errors of [Open] and [Run.Update].
 func Recover(ctx context.Context, clock Clock, manifestPath string) (RecoverResult, error) {
 	r, err := Open(ctx, manifestPath)
 	if err != nil {
 		return RecoverResult{}, err
 	}
 	defer r.Close()
-	out := RecoverResult{RunID: r.ID(), Root: r.Root(), RevisionBefore: r.found, Interrupted: r.finished}
-	if _, err := fs.Stat(r.folder.FS(), ".tidegate-tx"); err == nil {
-		out.Interrupted = true
-	}
+	out := RecoverResult{RunID: r.ID(), Root: r.Root(), RevisionBefore: r.found, Interrupted: r.finished || r.folder.Interrupted()}
 	_, err = r.Update(ctx, clock, func(u *Update) error {
 		m, err := u.Manifest()
 		out.ManifestRevision = m.Revision()

@@ -3,7 +3,6 @@ package summary
 import (
 	"bufio"
 	"crypto/sha256"
-	"encoding/hex"
 	"hash"
 
 	"github.com/tidegate/tidegate/codec"
@@ -47,7 +46,7 @@ func (in inputs) digest() string {
 	write(string(canonical), `,"validated_cids":[`)
 	in.writeCIDs(sum)
 	write(`]}`)
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+	return codec.DigestOf(sum)
 }
 
 // writeCIDs writes the validated ids in byte order, without a copy of each.
