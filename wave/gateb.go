@@ -220,7 +220,7 @@ func (g *gateB) output(p perspective.Perspective) string {
 }
 
 func (g *gateB) sidecar(p perspective.Perspective) string {
-	return path.Join(g.run.Layout().Wave1Dir, p.ID+".meta.json")
+	return sidecarOf(g.output(p))
 }
 
 // judgeOne is the code of the failure, "" for an output that passes.

@@ -46,10 +46,6 @@ type Ingested struct {
 	MarkdownPath  string `json:"markdown_path"`
 }
 
-// SidecarVersion is the schema_version of the file beside an output that
-// records what the agent used.
-const SidecarVersion = "wave-output-meta.v1"
-
 // idsPerLine keeps the lines of a large wave short enough for the audit log.
 const idsPerLine = 1000
 
@@ -151,7 +147,7 @@ func take(ctx context.Context, u *run.Update, judge *Judge, p *perspective.Persp
 	if err := u.Write(name, []byte(output.Markdown)); err != nil {
 		return err
 	}
-	sidecar := strings.TrimSuffix(name, ".md") + ".meta.json"
+	sidecar := sidecarOf(name)
 	if output.ToolUsage == nil {
 		return u.Remove(sidecar)
 	}

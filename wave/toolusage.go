@@ -2,11 +2,19 @@ package wave
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
 )
+
+// SidecarVersion is the schema_version of the file beside an output that
+// records what the agent used.
+const SidecarVersion = "wave-output-meta.v1"
+
+// sidecarOf is the name of that file for the output of a name.
+func sidecarOf(output string) string { return strings.TrimSuffix(output, ".md") + ".meta.json" }
 
 // checkToolUsage compares recorded use with a budget. Without a record nothing
 // was used. It returns INVALID_TOOL_BUDGET, INVALID_TOOL_USAGE and, for the
