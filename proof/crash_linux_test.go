@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -151,38 +150,6 @@ func shortSizes(files map[string][]byte) []int {
 	return slices.Compact(sizes)
 }
 
-// state is the folder in which the tool has something to do.
-func (w writer) state(t *testing.T, work string) map[string][]byte {
-	t.Helper()
-	if err := os.MkdirAll(work, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range sampleFiles {
-		path := filepath.Join(work, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "$WORK", work)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, c := range w.prepare {
-		out := call(t, work, nil, "", "", c.tool, []byte(strings.ReplaceAll(c.args, "$WORK", work)))
-		if !bytes.Contains(out, []byte(`"ok": true`)) {
-			t.Fatalf("preparing %s: %s", c.tool, out)
-		}
-	}
-	return snapshot(t, work)
-}
-
-func (w writer) call(t *testing.T, work string) {
-	t.Helper()
-	call(t, work, nil, "", "", w.tool, []byte(strings.ReplaceAll(w.args, "$WORK", work)))
-	if w.then.tool != "" {
-		call(t, work, nil, "", "", w.then.tool, []byte(strings.ReplaceAll(w.then.args, "$WORK", work)))
-	}
-}
-
 // traced makes the call under strace and returns the trace. The call may fail.
 func (w writer) traced(t *testing.T, work string, options ...string) string {
 	t.Helper()
@@ -226,31 +193,6 @@ func occurrences(trace, call, work string) (first, all int) {
 	}
 	return first, all
 }
-
-func snapshot(t *testing.T, work string) map[string][]byte {
-	t.Helper()
-	files := map[string][]byte{}
-	err := filepath.WalkDir(work, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(work, path)
-		files[name] = data
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-// isLog reports whether a file is appended to, line by line, and best effort:
-// its lines may be missing, torn at the end, or one ahead.
-func isLog(name string) bool { return strings.HasSuffix(name, ".jsonl") }
 
 // checkWhole demands that every artifact is the old one or the new one.
 func checkWhole(t *testing.T, where string, before, after, got map[string][]byte) {
