@@ -201,8 +201,7 @@ func TestClientsReadWhatWasWritten(t *testing.T) {
 }
 
 // TestTypeScriptClientCallsEveryTool plays the calls of the catalogue's corpus
-// through the client that most agents are built on, and calls the tools that are
-// not in it too.
+// through the client that most agents are built on.
 func TestTypeScriptClientCallsEveryTool(t *testing.T) {
 	folder := outsiders(t)
 	script, err := os.ReadFile("testdata/outsiders/call-every-tool.mjs")
@@ -252,18 +251,13 @@ func TestTypeScriptClientCallsEveryTool(t *testing.T) {
 			})
 		}
 	}
-	var rest []corpusCall
 	for _, each := range tool.ForAgents(catalog.Tools(&catalog.Env{})) {
 		if !slices.Contains(listed, each.Name) {
 			t.Errorf("%s is not listed", each.Name)
 		}
 		if !called[each.Name] {
-			rest = append(rest, corpusCall{Name: each.Name, Arguments: json.RawMessage("{}")})
+			t.Errorf("%s was not called", each.Name)
 		}
-	}
-	got := playCalls(t, outsider(t, folder, t.TempDir(), "node", file), map[string]any{"command": []string{program, "mcp"}, "cwd": t.TempDir(), "calls": rest})
-	if len(got.Results) != len(rest) {
-		t.Errorf("%d results for the %d tools that the corpus does not call", len(got.Results), len(rest))
 	}
 }
 
