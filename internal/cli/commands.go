@@ -73,6 +73,7 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 	if err != nil {
 		return err
 	}
+	ctx = tidegate.WithActor(ctx, tidegate.Person)
 	bar := p.startProgress(t.Command.Path)
 	result := t.Call(ctx, raw, tool.Caller{Progress: bar.update, Panicked: p.logPanic})
 	bar.stop()
