@@ -18,6 +18,9 @@ type Env struct {
 	Home    string // the folder of runs
 	Project string // the project folder of code reviews, absolute
 	Strict  bool   // questionable code reviews are refused
+	// LegacyGates makes runs whose gates count as they are written, for the
+	// earlier system's orchestrator. Only a flag of the program sets it.
+	LegacyGates bool
 }
 
 // Tools lists all tools in a stable order.
@@ -27,6 +30,7 @@ func Tools(env *Env) []*tool.Tool {
 		runTools(env),
 		waveTools(env),
 		waveRunTools(env),
+		gateTools(env),
 		pivotTools(env),
 		summaryTools(env),
 		reviewTools(env),

@@ -7,6 +7,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -17,7 +18,7 @@ type runInitIn struct {
 	RunID             string     `json:"run_id,omitzero" jsonschema:"the id, which becomes the folder's name; made up when absent"`
 	RootOverride      tool.Path  `json:"root_override,omitzero" jsonschema:"absolute folder in which the run is made, instead of the home of runs"`
 	Limits            *runLimits `json:"limits,omitzero" jsonschema:"caps that differ from the defaults"`
-	RequireBoundGates bool       `json:"require_bound_gates,omitzero" jsonschema:"refuse gates that do not say what they judged"`
+	RequireBoundGates bool       `json:"require_bound_gates,omitzero" jsonschema:"accepted for older callers; every gate says what it judged"`
 }
 
 type runLimits struct {
@@ -30,6 +31,36 @@ type runLimits struct {
 
 type manifestIn struct {
 	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+}
+
+type verifyIn struct {
+	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+	Head         string    `json:"head,omitzero" jsonschema:"a head of the log that was noted elsewhere, to compare with"`
+}
+
+type limitIn struct {
+	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+	Name         string    `json:"name" jsonschema:"the limit, such as max_review_iterations"`
+	Value        int64     `json:"value" jsonschema:"its value from here on"`
+	Reason       string    `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+}
+
+type acceptIn struct {
+	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+	Reason       string    `json:"reason" jsonschema:"why what is there is accepted"`
+}
+
+type replanIn struct {
+	PerspectivesPath tool.Path    `json:"perspectives_path" jsonschema:"absolute path of the perspectives.json to write"`
+	Value            *codec.Value `json:"value" holds:"object" jsonschema:"the whole perspectives.v1 document"`
+	Reason           string       `json:"reason" jsonschema:"why, for the audit log"`
+	Replan           bool         `json:"replan,omitzero" jsonschema:"replace the contracts of a wave that is planned already: its outputs are set aside and its plan is dropped"`
+}
+
+type gateIDIn struct {
+	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+	Accept       bool      `json:"accept,omitzero" jsonschema:"let the gate pass, whatever its judge says"`
+	Reason       string    `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
 type runLogIn struct {
@@ -163,16 +194,16 @@ func runTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path: "run init", Short: "Start a run",
 				Long: "Start a run: a folder with manifest, gates, scope and policy, in the home of runs (`tidegate doctor` says where) or in --in. " +
-					"Its gates have to say what they judged; --require-bound-gates=false turns that off. Next: `tidegate run status`.",
+					"Next: `tidegate run status`.",
 				Operands: []tool.Operand{{Name: "QUESTION", Field: "query", About: "the research question"}},
 				Rename:   map[string]string{"root_override": "in", "run_id": "id"},
-				Defaults: map[string]any{"require_bound_gates": true},
+				Hide:     []string{"require_bound_gates"},
 				Example:  `tidegate run init "Should the harbour buy electric tugs?" --id harbour`,
 			},
 		}, func(ctx context.Context, in runInitIn) (run.InitResult, error) {
 			init := run.InitInput{
 				Query: in.Query, Mode: in.Mode, Sensitivity: in.Sensitivity, RunID: in.RunID,
-				RootOverride: string(in.RootOverride), RequireBoundGates: in.RequireBoundGates,
+				RootOverride: string(in.RootOverride), RequireBoundGates: in.RequireBoundGates, LegacyGates: env.LegacyGates,
 			}
 			if in.Limits != nil {
 				limits := run.Limits(*in.Limits)
@@ -214,24 +245,32 @@ func runTools(env *Env) []*tool.Tool {
 		}, func(_ context.Context, in stagesIn) (stage.TableResult, error) { return stage.Print(in.Mermaid), nil }),
 
 		tool.New(tool.Spec{
-			Name: "deep_research_perspectives_write", Set: "run", Effect: tool.Writes, Idempotent: true,
-			Summary: "Use this to give a run its perspectives. It checks the whole perspectives.v1 document and writes it; a document that breaks the schema changes nothing.",
+			Name: "deep_research_perspectives_write", Set: "run", Effect: tool.Writes, Idempotent: true, Destroys: true,
+			Summary: "Use this to give a run its perspectives, before its first wave is planned. It checks the whole perspectives.v1 document and writes it; a document that breaks the schema changes nothing.",
+		}, func(ctx context.Context, in perspectivesWriteIn) (step.PerspectivesResult, error) {
+			return step.WritePerspectives(ctx, env.clock(), step.PerspectivesInput{PerspectivesPath: string(in.PerspectivesPath), Value: in.Value, Reason: in.Reason})
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_perspectives_replan", Set: "run", Effect: tool.Writes, Idempotent: true, Person: true, Destroys: true,
+			Summary: "Give a run its perspectives, or replace those that its wave was planned by.",
 			Command: &tool.Command{
 				Path: "perspectives write", Short: "Give a run its perspectives",
 				Long: "Check perspectives.json and copy it into a run. A document that breaks the schema, or whose run_id is that of another run, changes nothing; " +
-					"`tidegate perspectives check` lists all that is wrong with it. Next: `tidegate wave plan`.",
+					"`tidegate perspectives check` lists all that is wrong with it. Once the wave is planned the contracts are frozen. --replan replaces them as long as the run " +
+					"has not left its first wave: the outputs are set aside, and the plan is dropped. Next: `tidegate wave plan`.",
 				Operands: []tool.Operand{runOperand[0], {Name: "PERSPECTIVES", About: "the perspectives.json to check and copy into the run", Path: true}},
 				Hide:     []string{"perspectives_path"}, Fill: env.fillPerspectives, Defaults: byHand("written by hand"),
 				Example: "tidegate perspectives write harbour perspectives.json",
 			},
-		}, func(ctx context.Context, in perspectivesWriteIn) (run.PerspectivesResult, error) {
-			return run.PerspectivesWrite(ctx, env.clock(), run.PerspectivesInput{PerspectivesPath: string(in.PerspectivesPath), Value: in.Value, Reason: in.Reason})
+		}, func(ctx context.Context, in replanIn) (step.PerspectivesResult, error) {
+			return step.WritePerspectives(ctx, env.clock(), step.PerspectivesInput{PerspectivesPath: string(in.PerspectivesPath), Value: in.Value, Reason: in.Reason, Replan: in.Replan})
 		}),
 
 		tool.New(tool.Spec{
 			Name: "deep_research_manifest_write", Set: "run", Effect: tool.Writes,
-			Summary: "Use this to change a run's manifest by a merge patch: limits, metrics, or the status along its table. Stage, failures and identity are not its to change. " +
-				"Pass expected_revision so that nobody's change is lost.",
+			Summary: "Use this to note something in a run's manifest by a merge patch: metrics, notes, fields of your own, or that a created run is running. " +
+				"Question, limits, stage, status and failures are not its to change. Pass expected_revision so that nobody's change is lost.",
 		}, func(ctx context.Context, in manifestWriteIn) (run.WriteResult, error) {
 			return stage.ManifestWrite(ctx, env.clock(), stage.ManifestWriteInput{
 				ManifestPath: string(in.ManifestPath), Patch: in.Patch, ExpectedRevision: in.ExpectedRevision, Reason: in.Reason,
@@ -240,9 +279,10 @@ func runTools(env *Env) []*tool.Tool {
 
 		tool.New(tool.Spec{
 			Name: "deep_research_gates_write", Set: "run", Effect: tool.Writes,
-			Summary: "Use this to record what a gate was judged to be. Name the judged files in artifacts: the gate then counts only as long as they stay as they are.",
+			Summary: "Use this to record what a gate was judged to be. A pass is judged again before it is written, and refused with GATE_NOT_DERIVED when the gate's own judge does not find it; " +
+				"the gate then counts only as long as the judged files stay as they are.",
 		}, func(ctx context.Context, in gatesWriteIn) (run.WriteResult, error) {
-			return run.GatesWrite(ctx, env.clock(), run.GatesWriteInput{
+			return step.GatesWrite(ctx, env.clock(), step.GatesWriteInput{
 				GatesPath: string(in.GatesPath), Update: in.Update, InputsDigest: in.InputsDigest, ExpectedRevision: in.ExpectedRevision, Reason: in.Reason,
 			})
 		}),
@@ -297,11 +337,12 @@ func runTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path: "run verify", Short: "Check a run for damage and tampering",
 				Long: "Check a run before you trust it: its documents by their schemas, the chain of its audit log, and its files against the digests in the log. " +
-					"What was changed by other means is named, and the exit status is 1. It mends nothing.",
+					"What was changed by other means is named, and the exit status is 1. It repairs nothing. --head compares the log with a head that you noted elsewhere, " +
+					"which finds a log that was rewritten as a whole.",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown", "sarif", "junit", "github"}, Example: "tidegate run verify harbour",
 			},
-		}, func(ctx context.Context, in manifestIn) (run.VerifyResult, error) {
-			return run.Verify(ctx, string(in.ManifestPath))
+		}, func(ctx context.Context, in verifyIn) (run.VerifyResult, error) {
+			return run.Verify(ctx, run.VerifyInput{ManifestPath: string(in.ManifestPath), Head: in.Head, Follows: stage.Follows})
 		}),
 
 		tool.New(tool.Spec{
@@ -315,6 +356,32 @@ func runTools(env *Env) []*tool.Tool {
 			},
 		}, func(ctx context.Context, in manifestIn) (run.RecoverResult, error) {
 			return run.Recover(ctx, env.clock(), string(in.ManifestPath))
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_run_limit", Set: "run", Effect: tool.Writes, Idempotent: true, Person: true,
+			Summary: "Set one of a run's limits.",
+			Command: &tool.Command{
+				Path: "run limit", Short: "Set one of a run's limits",
+				Long:     "Set one of the limits that a run was made with: max_wave1_agents, max_wave2_agents, max_summary_kb, max_total_summary_kb or max_review_iterations.",
+				Operands: []tool.Operand{runOperand[0], {Name: "NAME", Field: "name", About: "the limit"}, {Name: "VALUE", Field: "value", About: "its value from here on"}},
+				Hide:     hidden, Fill: env.fillRun, Example: "tidegate run limit harbour max_review_iterations 6",
+			},
+		}, func(ctx context.Context, in limitIn) (stage.LimitResult, error) {
+			return stage.Limit(ctx, env.clock(), stage.LimitInput{ManifestPath: string(in.ManifestPath), Name: in.Name, Value: in.Value, Reason: in.Reason})
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_run_accept", Set: "run", Effect: tool.Writes, Person: true,
+			Summary: "Accept the files of a run as they are where its log says otherwise.",
+			Command: &tool.Command{
+				Path: "run accept", Short: "Accept files that are not as the log recorded them",
+				Long: "Accept the files of a run as they are where its log says otherwise, so that it can go on. The log records the decision with its reason, and " +
+					"`tidegate run verify`, which names those files before, goes on showing it.",
+				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Example: "tidegate run accept harbour --reason \"a typo corrected by hand\"",
+			},
+		}, func(ctx context.Context, in acceptIn) (run.AcceptResult, error) {
+			return run.AcceptRecord(ctx, env.clock(), run.AcceptInput{ManifestPath: string(in.ManifestPath), Reason: in.Reason})
 		}),
 
 		control(env, "pause", "Hold a run", "Hold a run: it does not advance until `tidegate run resume` lets it.", stage.Pause),

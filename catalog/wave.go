@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -35,7 +36,7 @@ type checkIn struct {
 	MaxFindings      int       `json:"max_findings,omitzero" jsonschema:"most findings to list; all are counted" min:"1" max:"10000" default:"100"`
 }
 
-func waveTools(*Env) []*tool.Tool {
+func waveTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		tool.New(tool.Spec{
 			Name: "deep_research_wave_output_validate",
@@ -85,7 +86,7 @@ exit status is 1 when an output fails.`,
 				Watch: watchWave,
 			},
 		}, func(ctx context.Context, in reviewIn) (wave.ReviewResult, error) {
-			return wave.Review(ctx, wave.ReviewRequest{
+			return step.Review(ctx, env.clock(), wave.ReviewRequest{
 				PerspectivesPath: string(in.PerspectivesPath), OutputsDir: string(in.OutputsDir), PerspectiveIDs: in.PerspectiveIDs,
 				MaxFailures: in.MaxFailures, ReportPath: string(in.ReportPath), Progress: tool.Progress(ctx),
 			})

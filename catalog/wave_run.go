@@ -9,8 +9,9 @@ import (
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
-	"github.com/tidegate/tidegate/wave"
 )
 
 type planIn struct {
@@ -38,8 +39,10 @@ type gateIn struct {
 	Reason       string    `json:"reason" jsonschema:"why, for the audit log"`
 }
 
-func (in gateIn) request() wave.GateRequest {
-	return wave.GateRequest{ManifestPath: string(in.ManifestPath), ReportPath: string(in.ReportPath), Reason: in.Reason}
+type restoreIn struct {
+	ManifestPath  tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+	PerspectiveID string    `json:"perspective_id" jsonschema:"the perspective whose output is put back"`
+	Reason        string    `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
 // fillOutputs reads the outputs of a folder: <id>.md for each perspective of
@@ -50,7 +53,7 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 		return err
 	}
 	defer opened.Close()
-	perspectives := opened.Path(opened.PerspectivesOf(args.Get("wave").Str()))
+	perspectives := opened.Path(opened.ContractsOf(run.Stage(args.Get("wave").Str())))
 	doc, err := perspective.Read(ctx, "perspectives_path", perspectives, perspective.Contracts)
 	if err != nil {
 		return err
@@ -97,8 +100,8 @@ func waveRunTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("planned by hand"),
 				Example: "tidegate wave plan harbour",
 			},
-		}, func(ctx context.Context, in planIn) (wave.PlanResult, error) {
-			return wave.Plan(ctx, env.clock(), wave.PlanRequest{ManifestPath: string(in.ManifestPath), PerspectivesPath: string(in.PerspectivesPath), Reason: in.Reason})
+		}, func(ctx context.Context, in planIn) (step.PlanResult, error) {
+			return step.Plan(ctx, env.clock(), step.PlanInput{ManifestPath: string(in.ManifestPath), PerspectivesPath: string(in.PerspectivesPath), Reason: in.Reason})
 		}),
 
 		tool.New(tool.Spec{
@@ -112,33 +115,33 @@ func waveRunTools(env *Env) []*tool.Tool {
 				Hide:     []string{"manifest_path", "perspectives_path"}, Fill: env.fillOutputs, Defaults: map[string]any{"wave": "wave1"},
 				Example: "tidegate wave ingest harbour mended",
 			},
-		}, func(ctx context.Context, in ingestIn) (wave.IngestResult, error) {
-			req := wave.IngestRequest{ManifestPath: string(in.ManifestPath), PerspectivesPath: string(in.PerspectivesPath), Wave: in.Wave}
+		}, func(ctx context.Context, in ingestIn) (step.IngestResult, error) {
+			req := step.IngestInput{ManifestPath: string(in.ManifestPath), PerspectivesPath: string(in.PerspectivesPath), Wave: in.Wave}
 			for _, o := range in.Outputs {
-				req.Outputs = append(req.Outputs, wave.Submission(o))
+				req.Outputs = append(req.Outputs, step.Submission(o))
 			}
-			return wave.Ingest(ctx, env.clock(), req)
+			return step.Ingest(ctx, env.clock(), req)
 		}),
 
 		tool.New(tool.Spec{
 			Name: "deep_research_gate_b_derive", Set: "wave", Effect: tool.Writes,
 			Summary: "Use this after a wave review to derive gate B. It judges the outputs again instead of believing the report, and returns the update for deep_research_gates_write, bound to the files that were judged.",
-		}, func(ctx context.Context, in gateIn) (wave.GateResult, error) {
-			return wave.DeriveGateB(ctx, env.clock(), in.request())
+		}, func(ctx context.Context, in gateIn) (step.GateBResult, error) {
+			return step.DeriveGateB(ctx, env.clock(), step.GateBInput{ManifestPath: string(in.ManifestPath), ReportPath: string(in.ReportPath), Reason: in.Reason})
 		}),
 
 		tool.New(tool.Spec{
-			Name: "deep_research_gate_b_record", Set: "wave", Effect: tool.Writes, Person: true,
-			Summary: "Derive gate B from the wave review and record it.",
+			Name: "deep_research_wave_restore", Set: "wave", Effect: tool.Writes, Person: true,
+			Summary: "Put back the output of a perspective as the run took it.",
 			Command: &tool.Command{
-				Path: "wave gate", Short: "Derive gate B from the review and record it in the run",
-				Long: "Judge the outputs of a run once more, compare them with the report that `tidegate wave review --report` wrote into the run, and record gate B: " +
-					"what the run needs to leave its first wave. The exit status is 1 when it did not pass. Next: `tidegate run advance`.",
-				Operands: runOperand, Hide: []string{"manifest_path"}, Rename: map[string]string{"wave_review_report_path": "report"},
-				Fill: env.fillRun, Defaults: byHand("derived by hand"), Example: "tidegate wave gate harbour",
+				Path: "wave restore", Short: "Put back an output as the run took it",
+				Long: "Put back the output of a perspective as the run took it, when it was changed by other means since. " +
+					"`tidegate run verify` says which outputs were.",
+				Operands: []tool.Operand{runOperand[0], {Name: "ID", Field: "perspective_id", About: "the perspective whose output is put back"}},
+				Hide:     []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("put back by hand"), Example: "tidegate wave restore harbour grid",
 			},
-		}, func(ctx context.Context, in gateIn) (wave.GateResult, error) {
-			return wave.RecordGateB(ctx, env.clock(), in.request())
+		}, func(ctx context.Context, in restoreIn) (step.RestoreResult, error) {
+			return step.Restore(ctx, env.clock(), step.RestoreInput{ManifestPath: string(in.ManifestPath), PerspectiveID: in.PerspectiveID, Reason: in.Reason})
 		}),
 	}
 }

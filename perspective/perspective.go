@@ -26,7 +26,7 @@ type Perspective struct {
 	Title          string // "" when the document has none
 	Contract       Contract
 	ToolBudget     []ToolLimit // in byte order of the tools
-	SourceArtifact string      // run-root-relative path of the wave output; "" for the usual place, see Output
+	SourceArtifact string      // run-root-relative path of the wave output; "" for the usual place
 }
 
 // ToolLimit is how often an agent may call one tool.
@@ -125,16 +125,6 @@ func (d *Document) Find(id string) (*Perspective, bool) {
 		return nil, false
 	}
 	return &d.Perspectives[i], true
-}
-
-// Output is the run-root-relative path of the perspective's output: where the
-// document says, and by default in the folder of wave 1, which is wave-1 unless
-// the run's manifest names another.
-func (p Perspective) Output(wave1Dir string) string {
-	if p.SourceArtifact != "" {
-		return p.SourceArtifact
-	}
-	return wave1Dir + "/" + p.ID + ".md"
 }
 
 func compact(v *codec.Value) Perspective {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/perspective"
 )
 
@@ -20,7 +21,8 @@ type InitInput struct {
 	RunID             string  // "" for one that is made up
 	RootOverride      string  // the folder that the run is made in, absolute; "" for the home
 	Limits            *Limits // nil for the defaults
-	RequireBoundGates bool
+	RequireBoundGates bool    // accepted and without effect: every gate is bound
+	LegacyGates       bool    // gates count as they are written, for runs that the earlier system drives
 }
 
 // Limits are the caps of a run, nil for the default.
@@ -45,8 +47,8 @@ func (l *Limits) table() []limit {
 		l = &Limits{}
 	}
 	return []limit{
-		{"max_wave1_agents", l.MaxWave1Agents, 6, 1, 50},
-		{"max_wave2_agents", l.MaxWave2Agents, 6, 1, 50},
+		{"max_wave1_agents", l.MaxWave1Agents, 6, 1, 1000},
+		{"max_wave2_agents", l.MaxWave2Agents, 6, 1, 1000},
 		{"max_summary_kb", l.MaxSummaryKB, 5, 1, 1000},
 		{"max_total_summary_kb", l.MaxTotalSummaryKB, 60, 1, 100000},
 		{"max_review_iterations", l.MaxReviewIterations, 4, 0, 50},
@@ -97,10 +99,30 @@ func (in *InitInput) check(clock Clock, home string) error {
 		return err
 	}
 	for _, l := range in.Limits.table() {
-		if v := l.value(); v < l.least || v > l.highest {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("limits."+l.name, v),
-				"limits.%s must be from %d to %d", l.name, l.least, l.highest)
+		if err := l.check(l.value()); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// CheckLimit returns INVALID_ARGS for a name that is not a limit of a run, and
+// for a value out of its range.
+func CheckLimit(name string, value int64) error {
+	names := []string{}
+	for _, l := range (*Limits)(nil).table() {
+		if l.name == name {
+			return l.check(value)
+		}
+		names = append(names, l.name)
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "%q is not a limit; the limits are %s", tidegate.Cut(name), strings.Join(names, ", "))
+}
+
+func (l limit) check(value int64) error {
+	if value < l.least || value > l.highest {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("limits."+l.name, value),
+			"limits.%s must be from %d to %d", l.name, l.least, l.highest)
 	}
 	return nil
 }
@@ -146,8 +168,8 @@ func (in *InitInput) documents(root, now string) []document {
 	return []document{
 		{"scope", ScopeFile, ScopeShape.Check, newScope(in.RunID, now, in.Query, in.Mode)},
 		{"manifest", ManifestFile, ManifestShape.Check, in.manifest(root, now)},
-		{"gates", layoutDefault("gates_file"), CheckGates, newGates(in.RunID, now)},
-		{"policy", PolicyFile, nil, newPolicy(in.RequireBoundGates)},
+		{"gates", layoutDefault("gates_file"), gate.Check, gate.New(in.RunID, now)},
+		{"policy", PolicyFile, nil, in.policy()},
 	}
 }
 

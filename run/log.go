@@ -1,9 +1,11 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -70,20 +72,59 @@ func (r *Run) eachLine(visit func(artifact.Line)) error {
 	return nil
 }
 
+// Entry is one line of the log with what it means.
+type Entry struct {
+	Number int
+	Event  Event // "" for a line that no known program wrote
+	Actor  tidegate.Actor
+	Time   time.Time // zero when the line has none
+	Entry  *codec.Value
+}
+
+// Events reads the lines of the log, oldest first. Lines that are not JSON are
+// left out. It returns READ_FAILED.
+func (r *Run) Events() ([]Entry, error) {
+	var entries []Entry
+	err := r.eachLine(func(line artifact.Line) {
+		entry, err := codec.Parse(line.Text)
+		if err != nil || line.Torn {
+			return
+		}
+		at, _ := tidegate.ParseTime(entry.Get("ts").Str())
+		entries = append(entries, Entry{line.Number, eventOf(entry), tidegate.Actor(entry.Get("actor").Str()), at, entry})
+	})
+	return entries, err
+}
+
+// LastProgress is the last line by which the run came further, or was set
+// going; its time is zero when there is none. It returns READ_FAILED.
+func (r *Run) LastProgress() (Entry, error) {
+	entries, err := r.Events()
+	for i := len(entries) - 1; i >= 0; i-- {
+		switch e := entries[i]; e.Event {
+		case EventCreated, EventAdopted, EventMoved, EventStatus, EventAccepted, EventLimit, EventProgress, EventPerspectives,
+			EventIngested, EventRestored, EventDecided, EventPacked:
+			return e, err
+		}
+	}
+	return Entry{}, err
+}
+
 // Report shows the log to a person.
 func (l LogResult) Report() report.Report {
 	out := report.Report{Name: "run_log", Title: "log of run " + l.RunID, Summary: report.Counted(l.Lines, "line")}
 	if shown := len(l.Entries); shown < l.Lines {
 		out.Summary = "the last " + strconv.Itoa(shown) + " of " + out.Summary
 	}
-	table := report.NewTable(">Line", "Time", "What", "Revision", "Reason")
+	table := report.NewTable(">Line", "Time", "What", "By", "Revision", "Reason")
 	for _, e := range l.Entries {
 		revision := ""
 		if n, ok := e.Entry.Get("new_revision").Int(); ok {
 			revision = strconv.FormatInt(n, 10)
 		}
-		what, reason := e.Entry.Get("kind").Str(), e.Entry.Get("reason").Str()
-		if files := e.Entry.Get("files").Members(); what == kindFiles && len(files) > 0 {
+		kind := e.Entry.Get("kind").Str()
+		what, reason := cmp.Or(string(eventOf(e.Entry)), kind), e.Entry.Get("reason").Str()
+		if files := e.Entry.Get("files").Members(); kind == kindFiles && len(files) > 0 {
 			reason = files[0].Key
 			if more := len(files) - 1; more > 0 {
 				reason += " and " + strconv.Itoa(more) + " more"
@@ -93,7 +134,7 @@ func (l LogResult) Report() report.Report {
 		if e.Torn || what == "" {
 			status, what, reason = report.Warn, "unreadable", e.Entry.Str()
 		}
-		table.Row(status, e.Line, e.Entry.Get("ts").Str(), what, revision, reason)
+		table.Row(status, e.Line, e.Entry.Get("ts").Str(), what, e.Entry.Get("actor").Str(), revision, reason)
 	}
 	out.Add(table)
 	return out

@@ -99,19 +99,17 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 		if !ok {
 			return refused(m.Status(), trigger)
 		}
-		patch := codec.Of(tidegate.D("status", status))
-		if status == run.Running {
-			patch.Set("stage", progressed(u.Now()).Get("stage"))
-		}
-		if trigger == ByAccept {
-			patch.Set("failures", accept(m, u.Now(), reason))
-		}
 		name := r.Layout().LogsDir + "/" + verb + "-checkpoint.md"
 		if err := u.Write(name, checkpointText(strings.ToUpper(verb[:1])+verb[1:]+" Checkpoint", tidegate.D("ts", u.Now(),
 			"run_id", r.ID(), "stage", m.Stage(), "reason", reason, "next", nextCommand(r, status)))); err != nil {
 			return err
 		}
-		m, err = u.EditManifest(run.Edit{Patch: patch, Reason: "operator-cli " + logged + ": " + reason})
+		logged = "operator-cli " + logged + ": " + reason
+		if trigger == ByAccept {
+			m, err = u.AcceptFailures(status, reason, logged)
+		} else {
+			m, err = u.SetStatus(status, logged)
+		}
 		if err != nil {
 			return err
 		}
@@ -128,9 +126,9 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 func nextCommand(r *run.Run, status run.Status) string {
 	switch status {
 	case run.Paused:
-		return "tidegate run resume " + run.ShellWord(r.Root())
+		return "tidegate " + resumeRun.Command + " " + report.ShellWord(r.Root())
 	case run.Running:
-		return "tidegate run status " + run.ShellWord(r.Root())
+		return "tidegate " + statusOfRun.Command + " " + report.ShellWord(r.Root())
 	}
 	return "none: the run is final"
 }

@@ -142,7 +142,7 @@ func TestResumeKeepsWhenTheStageBegan(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := y.manifest().Get("stage")
-	if at.Get("started_at").Str() != run.Stamp(noon) || at.Get("last_progress_at").Str() != run.Stamp(pinnedAt(5000)()) {
+	if at.Get("started_at").Str() != tidegate.Stamp(noon) || at.Get("last_progress_at").Str() != tidegate.Stamp(pinnedAt(5000)()) {
 		t.Errorf("stage %v %v", at.Get("started_at").Str(), at.Get("last_progress_at").Str())
 	}
 	if out, err := y.watchdog(5100); err != nil || out.TimedOut {

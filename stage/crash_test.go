@@ -115,7 +115,7 @@ func (s sequence) gateB() error {
 	}
 	_, err = run.GatesWrite(s.ctx, pinned, run.GatesWriteInput{
 		GatesPath: s.files.GatesPath, InputsDigest: "sha256:x", Reason: "sequence",
-		Update: codec.Of(tidegate.D("B", tidegate.D("status", "pass", "checked_at", run.Stamp(noon), "artifacts", []string{"wave-1", "wave-review.json"}))),
+		Update: codec.Of(tidegate.D("B", tidegate.D("status", "pass", "checked_at", tidegate.Stamp(noon), "artifacts", []string{"wave-1", "wave-review.json"}))),
 	})
 	return err
 }

@@ -148,7 +148,7 @@ func (y *toy) mustAdvance(to run.Stage) stage.AdvanceResult {
 // gate records a gate, bound to the files it names.
 func (y *toy) gate(id, status string, artifacts ...string) {
 	y.t.Helper()
-	update := codec.Of(tidegate.D(id, tidegate.D("status", status, "checked_at", run.Stamp(noon), "artifacts", append([]string{}, artifacts...))))
+	update := codec.Of(tidegate.D(id, tidegate.D("status", status, "checked_at", tidegate.Stamp(noon), "artifacts", append([]string{}, artifacts...))))
 	_, err := run.GatesWrite(y.t.Context(), pinned, run.GatesWriteInput{
 		GatesPath: y.files.GatesPath, Update: update, InputsDigest: "sha256:x", Reason: "test"})
 	if err != nil {

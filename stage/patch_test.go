@@ -174,7 +174,7 @@ func TestResumingByPatchKeepsTheStageStartAndRestartsTheWatchdog(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := stage.WatchdogCheck(t.Context(), later, stage.WatchdogInput{ManifestPath: y.files.ManifestPath, Reason: "test"})
-	if err != nil || out.TimedOut || out.ElapsedS != 0 || y.manifest().Get("stage").Get("started_at").Str() != run.Stamp(noon) {
+	if err != nil || out.TimedOut || out.ElapsedS != 0 || y.manifest().Get("stage").Get("started_at").Str() != tidegate.Stamp(noon) {
 		t.Errorf("got %+v, %v", out, err)
 	}
 }

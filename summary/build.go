@@ -2,7 +2,6 @@ package summary
 
 import (
 	"context"
-	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -71,9 +70,12 @@ func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
 		return p.result(), err
 	}
 	var p *plan
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+	_, err = r.UpdateBeside(ctx, clock, func(u *run.Update) error {
 		manifest, err := u.Manifest()
 		if err != nil {
+			return err
+		}
+		if err := writesHere(r, manifest, req); err != nil {
 			return err
 		}
 		if p, err = newPlan(ctx, r, manifest, req); err != nil {
@@ -85,6 +87,32 @@ func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
 		return Result{}, err
 	}
 	return p.result(), nil
+}
+
+// writesHere returns WRITE_FAILED in a run that is not in stage summaries, and
+// PATH_NOT_ALLOWED for targets other than the run's own. Beside a bare manifest
+// and in a legacy run a pack is built whenever it is asked for.
+func writesHere(r *run.Run, m run.Manifest, req Request) error {
+	isRun, err := r.Folder().Exists(r.Layout().Gates)
+	if err != nil || !isRun || r.Legacy() {
+		return err
+	}
+	if m.Stage() != run.Summaries {
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("stage", m.Stage()),
+			"the run is in stage %s; its summary pack is built in stage %s", m.Stage(), run.Summaries)
+	}
+	for _, target := range []struct{ arg, path, own string }{
+		{"summary_pack_path", req.SummaryPackPath, r.Layout().SummaryPack}, {"summaries_dir", req.SummariesDir, r.Layout().SummariesDir},
+	} {
+		if target.path == "" {
+			continue
+		}
+		if name, err := r.Name(target.arg, target.path); err != nil || name != target.own {
+			return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(target.arg, target.path, "run_root", r.Root()),
+				"%s must be %s, where the run keeps it", target.arg, r.Path(target.own))
+		}
+	}
+	return nil
 }
 
 // write stages the summaries, and the pack after them. The pack, which can be
@@ -102,7 +130,7 @@ func (p *plan) write(ctx context.Context, u *run.Update, runID string) error {
 	if err := u.Write(p.packName, data); err != nil {
 		return err
 	}
-	u.Audit("summary_pack_build", tidegate.D("reason", strings.TrimSpace(p.req.Reason), "mode", p.req.Mode,
+	u.Log(run.EventPacked, "summary_pack_build", tidegate.D("reason", run.Note(p.req.Reason), "mode", p.req.Mode,
 		"summary_count", len(p.made), "inputs_digest", p.digest))
 	return nil
 }

@@ -133,9 +133,15 @@ func (p *plan) readPerspectives(ctx context.Context, runID string) (digest strin
 			"$.perspectives is empty; a pack needs at least one perspective")
 	}
 	p.perspectives = doc.Perspectives
+	isRun, err := p.run.Folder().Exists(p.run.Layout().Gates)
+	if err != nil {
+		return "", err
+	}
 	for i := range p.perspectives {
 		each := &p.perspectives[i]
-		each.SourceArtifact = each.Output(p.run.Layout().Wave1Dir)
+		if each.SourceArtifact == "" || isRun { // a run knows where its outputs lie
+			each.SourceArtifact = p.run.Output(run.Wave1, each.ID)
+		}
 	}
 	if doc.RunID != runID {
 		p.foreignRun = doc.RunID

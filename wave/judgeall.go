@@ -67,7 +67,7 @@ func (b *batch) judge(judge *Judge, i int) error {
 	}
 	verdict, err := judge.Judge(b.ctx, p.Contract, file)
 	if err != nil {
-		return unreadable(b.ctx, nil, path, err)
+		return Unreadable(b.ctx, nil, path, err)
 	}
 	result := OutputResult{
 		PerspectiveID: p.ID, MarkdownPath: path, Pass: true,

@@ -83,7 +83,7 @@ func prompt(p perspective.Perspective, r OutputResult) string {
 		fmt.Fprintf(&b, "  %s\n", oneLine(r.instruction(f)))
 	}
 	b.WriteString("\n## Rules\n\n")
-	for i, rule := range contractRules(p.Contract) {
+	for i, rule := range Rules(p.Contract) {
 		fmt.Fprintf(&b, "%d. %s\n\n", i+1, rule)
 	}
 	b.WriteString("The rules are applied by a program that knows no exceptions. " +
@@ -91,9 +91,9 @@ func prompt(p perspective.Perspective, r OutputResult) string {
 	return b.String()
 }
 
-// contractRules states the rules that a contract makes, in the order of
+// Rules states the rules that a contract makes, in the order of
 // judgement, and the form of gaps, which the pivot after the wave demands.
-func contractRules(c perspective.Contract) []string {
+func Rules(c perspective.Contract) []string {
 	rules := []string{"The output is one Markdown document. Use no HTML tags and no HTML comments. Close every code fence that you open."}
 	sources := sourcesIndex(c)
 	if len(c.Sections) > 0 {

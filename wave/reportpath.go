@@ -23,6 +23,13 @@ func replacedByReport(ctx context.Context, req ReviewRequest) (fs.FileInfo, erro
 	return replaced, nil
 }
 
+// CheckReportPath returns INVALID_ARGS when the report would replace something
+// that the review reads.
+func CheckReportPath(ctx context.Context, req ReviewRequest) error {
+	_, err := replacedByReport(ctx, req)
+	return err
+}
+
 // fileInfo is nil for what cannot be opened: whoever reads or writes the file
 // says why.
 func fileInfo(ctx context.Context, arg, path string) fs.FileInfo {

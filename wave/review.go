@@ -9,7 +9,6 @@ import (
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
-	"github.com/tidegate/tidegate/run"
 )
 
 // ReviewRequest says which outputs [Review] judges. Paths are absolute.
@@ -87,8 +86,8 @@ type BoundedReport struct {
 // returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED (also
 // for a document without perspectives: a review of nothing must not pass),
 // PERSPECTIVE_NOT_FOUND, INVALID_ARGS (a report in the place of an input),
-// OUTPUT_NOT_FOUND, WRITE_FAILED, PATH_NOT_ALLOWED (also for a report in the
-// place of a run's own document) and CANCELLED.
+// OUTPUT_NOT_FOUND, WRITE_FAILED, PATH_NOT_ALLOWED and CANCELLED. Whether the
+// report may stand where it is to be written is for the caller to know.
 func Review(ctx context.Context, req ReviewRequest) (ReviewResult, error) {
 	chosen, err := choose(ctx, req)
 	if err != nil {
@@ -104,9 +103,6 @@ func Review(ctx context.Context, req ReviewRequest) (ReviewResult, error) {
 	}
 	review := conclude(req, results)
 	if req.ReportPath != "" {
-		if err := run.CheckReportPlace(ctx, "report_path", req.ReportPath); err != nil {
-			return ReviewResult{}, err
-		}
 		review.ReportPath = &req.ReportPath
 		document, err := codec.MarshalFile(review)
 		if err != nil {

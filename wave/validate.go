@@ -42,7 +42,7 @@ func Validate(ctx context.Context, perspectivesPath, perspectiveID, markdownPath
 	defer file.Close()
 	verdict, err := new(Judge).Judge(ctx, p.Contract, file)
 	if err != nil {
-		return Validation{}, unreadable(ctx, tidegate.D("markdown_path", markdownPath), markdownPath, err)
+		return Validation{}, Unreadable(ctx, tidegate.D("markdown_path", markdownPath), markdownPath, err)
 	}
 	if failure := verdict.Failure(); failure != nil {
 		return Validation{}, failure
@@ -67,8 +67,8 @@ func perspectiveNotFound(doc *perspective.Document, id, path string) error {
 	return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", id), "%s lists no perspective %q%s", path, tidegate.Cut(id), listed)
 }
 
-// unreadable is the error of a file that was opened but not read to its end.
-func unreadable(ctx context.Context, details tidegate.Details, path string, err error) error {
+// Unreadable is the error of a file that was opened but not read to its end.
+func Unreadable(ctx context.Context, details tidegate.Details, path string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

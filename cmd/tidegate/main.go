@@ -87,6 +87,10 @@ func settings(env *catalog.Env) []cli.Setting {
 			Name: "strict", About: "refuse code reviews with anything that would be a warning", Kind: tool.Switch,
 			Under: []string{"call", "mcp", "review create"}, Set: func(value string) { env.Strict = value == "true" },
 		},
+		{
+			Name: "legacy-gates", About: "make runs whose gates count as they are written, for the earlier system's orchestrator", Kind: tool.Switch,
+			Under: []string{"call", "mcp", "run init"}, Set: func(value string) { env.LegacyGates = value == "true" },
+		},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/spelling"
 	"github.com/tidegate/tidegate/perspective"
@@ -31,7 +32,7 @@ func documentSchemas() []schema {
 	}{
 		{"perspectives.v1", "the contracts by which outputs are judged", perspective.Shape},
 		{"manifest.v1", "what a run is and where it stands", func() codec.Shape { return run.ManifestShape }},
-		{"gates.v1", "the gates of a run", func() codec.Shape { return run.GatesShape }},
+		{"gates.v1", "the gates of a run", func() codec.Shape { return gate.Shape }},
 		{"scope.v1", "what a run is to answer", func() codec.Shape { return run.ScopeShape }},
 		{"pivot_decision.v1", "the decision about a second wave", pivot.Shape},
 		{"citation.v1", "one line of the pool of citations", summary.CitationShape},

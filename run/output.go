@@ -1,6 +1,7 @@
 package run
 
 import (
+	"path"
 	"strings"
 
 	"github.com/tidegate/tidegate/codec"
@@ -51,14 +52,42 @@ func (r *Run) HasFolder(name string) (bool, error) {
 	return entries != nil, err
 }
 
-// PerspectivesOf is the name of the contracts of a wave, wave1 or wave2. Those
-// of a second wave stand in its folder; where there are none, the perspectives of
-// the run are its contracts too.
-func (r *Run) PerspectivesOf(wave string) string {
-	if wave == "wave2" {
-		if there, err := r.folder.Exists(r.layout.Wave2Perspectives()); err == nil && there {
-			return r.layout.Wave2Perspectives()
-		}
+// Output is the name of the output that a perspective of a wave, Wave1 or
+// Wave2, has in the run. Everybody who needs it asks here.
+func (r *Run) Output(wave Stage, perspectiveID string) string {
+	return r.WaveDir(wave) + "/" + perspectiveID + ".md"
+}
+
+// Sidecar is the name of the file beside an output that records what its agent
+// used.
+func Sidecar(output string) string { return strings.TrimSuffix(output, ".md") + ".meta.json" }
+
+// Accepted is the name of the copy that the run keeps of an output as it was
+// taken.
+func Accepted(output string) string { return path.Dir(output) + "/.accepted/" + path.Base(output) }
+
+// WaveDir is the folder of a wave.
+func (r *Run) WaveDir(wave Stage) string {
+	if wave == Wave2 {
+		return r.layout.Wave2Dir
+	}
+	return r.layout.Wave1Dir
+}
+
+// ContractsOf is the name of the contracts of a wave.
+func (r *Run) ContractsOf(wave Stage) string {
+	if wave == Wave2 {
+		return r.layout.Wave2Perspectives()
 	}
 	return r.layout.Perspectives
+}
+
+// Waves lists the waves that the run has had contracts for: a second one from
+// the moment that it was planned.
+func (r *Run) Waves() ([]Stage, error) {
+	there, err := r.folder.Exists(r.layout.Wave2Perspectives())
+	if err != nil || !there {
+		return []Stage{Wave1}, err
+	}
+	return []Stage{Wave1, Wave2}, nil
 }

@@ -1,4 +1,4 @@
-package run
+package gate
 
 import (
 	"errors"
@@ -39,6 +39,15 @@ func (b Binding) Value() *codec.Value {
 	return codec.Of(tidegate.D("digest", codec.Digest(files), "files", files))
 }
 
+// Names lists the files, in byte order.
+func (b Binding) Names() []string {
+	names := make([]string, len(b.files))
+	for i, f := range b.files {
+		names[i] = f.name
+	}
+	return names
+}
+
 // Missing lists the files that were not there.
 func (b Binding) Missing() []string {
 	var names []string
@@ -60,11 +69,17 @@ func (b Binding) Missing() []string {
 // It returns PATH_NOT_ALLOWED for a blank name and one outside the run,
 // INVALID_ARGS for the gates file and the audit log, and READ_FAILED.
 func Bind(folder *artifact.Folder, names []string) (Binding, error) {
+	return BindPending(folder, names, nil)
+}
+
+// BindPending is [Bind] where some files are about to be written: pending has
+// their digests by name, "" for one that is about to be removed.
+func BindPending(folder *artifact.Folder, names []string, pending map[string]string) (Binding, error) {
 	digests := map[string]string{}
 	for _, given := range names {
 		name := strings.TrimSpace(given)
 		if name != "" {
-			name = nameIn(folder.Path(), name)
+			name = folder.NameOf(name)
 		}
 		switch {
 		case name == "":
@@ -79,9 +94,13 @@ func Bind(folder *artifact.Folder, names []string) (Binding, error) {
 			return Binding{}, err
 		}
 		for _, file := range files {
-			if digests[file], err = digestOf(folder, file); err != nil {
-				return Binding{}, err
+			digest, written := pending[file]
+			if !written || file == manifestFile {
+				if digest, err = Digest(folder, file); err != nil {
+					return Binding{}, err
+				}
 			}
+			digests[file] = digest
 		}
 	}
 	var b Binding
@@ -92,9 +111,18 @@ func Bind(folder *artifact.Folder, names []string) (Binding, error) {
 	return b, nil
 }
 
+// The files of a run that a binding treats in their own way, by the names that
+// package run gives them.
+const (
+	manifestFile = "manifest.json"
+	gatesFile    = "gates.json"
+	auditFile    = "logs/audit.jsonl"
+	auditHead    = "logs/audit.head"
+)
+
 // changesWithGates holds for the files that every write of a gate changes.
 func changesWithGates(name string) bool {
-	return name == AuditFile || name == layoutDefault("gates_file")
+	return name == auditFile || name == auditHead || name == gatesFile
 }
 
 // filesUnder lists the files that name stands for: itself, or what lies in it.
@@ -123,8 +151,10 @@ func filesUnder(folder *artifact.Folder, name string) ([]string, error) {
 	return files, nil
 }
 
-// digestOf is the digest of a file's bytes, "" when there is none.
-func digestOf(folder *artifact.Folder, name string) (string, error) {
+// Digest is the digest by which a gate is bound to a file: of the bytes, or, of
+// the manifest, of what does not move while a run goes on. It is "" for a file
+// that is not there. It returns READ_FAILED.
+func Digest(folder *artifact.Folder, name string) (string, error) {
 	file, err := folder.Open(name)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
@@ -133,7 +163,7 @@ func digestOf(folder *artifact.Folder, name string) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	if name == ManifestFile {
+	if name == manifestFile {
 		return digestOfConstants(file)
 	}
 	digest, err := codec.DigestReader(file)
@@ -149,9 +179,9 @@ var movingFields = []string{"updated_at", "revision", "status", "stage", "metric
 func digestOfConstants(file io.Reader) (string, error) {
 	data, err := io.ReadAll(file)
 	if err != nil {
-		return "", tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", ManifestFile), "cannot read the manifest: %w", err)
+		return "", tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", manifestFile), "cannot read the manifest: %w", err)
 	}
-	doc, err := codec.ParseFile("path", ManifestFile, data)
+	doc, err := codec.ParseFile("path", manifestFile, data)
 	if err != nil {
 		return "", err
 	}
@@ -159,77 +189,4 @@ func digestOfConstants(file io.Reader) (string, error) {
 		doc.Delete(field)
 	}
 	return codec.Digest(doc), nil
-}
-
-// GateState is a gate as the rules see it.
-type GateState struct {
-	Status  string   // as written, "" when there is no such gate
-	Bound   bool     // it says what it judged
-	Judged  []string // what it says that it judged, in byte order
-	Changed []string // what it judged and what is different by now, in byte order
-}
-
-// Counts is the status that the gate has by now: not_run when what it judged
-// has changed since.
-func (s GateState) Counts() string {
-	if len(s.Changed) > 0 {
-		return NotRun
-	}
-	return s.Status
-}
-
-// GateState compares a gate with the files that it judged. It returns
-// READ_FAILED.
-func (r *Run) GateState(gates Gates, id string) (GateState, error) {
-	return gateState(r.folder, gates.Gate(id))
-}
-
-func gateState(folder *artifact.Folder, gate *codec.Value) (GateState, error) {
-	state := GateState{Status: gate.Get("status").Str()}
-	bound := gate.Get("metrics").Get("bound")
-	if bound == nil || state.Status == NotRun {
-		return state, nil
-	}
-	state.Bound = true
-	for _, m := range bound.Get("files").Members() {
-		state.Judged = append(state.Judged, m.Key)
-	}
-	slices.Sort(state.Judged)
-	now, err := Bind(folder, textsOf(gate.Get("artifacts")))
-	if err != nil && tidegate.CodeOf(err) == tidegate.ReadFailed {
-		return state, err
-	}
-	state.Changed = differences(bound, now.Value())
-	return state, nil
-}
-
-// differences names the files in which two bindings differ. A binding whose
-// digest does not fit its files was tampered with and differs as a whole.
-func differences(was, is *codec.Value) []string {
-	changed := map[string]bool{}
-	if was.Get("digest").Str() != codec.Digest(codec.Of(was.Get("files"))) {
-		changed["metrics.bound"] = true
-	}
-	for _, pair := range [][2]*codec.Value{{was, is}, {is, was}} {
-		for _, m := range pair[0].Get("files").Members() {
-			other := pair[1].Get("files").Get(m.Key)
-			if other == nil || other.Str() != m.Value.Str() {
-				changed[m.Key] = true
-			}
-		}
-	}
-	var names []string
-	for name := range changed {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-func textsOf(list *codec.Value) []string {
-	var out []string
-	for _, e := range list.Elems() {
-		out = append(out, e.Str())
-	}
-	return out
 }

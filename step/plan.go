@@ -1,4 +1,4 @@
-package wave
+package step
 
 import (
 	"context"
@@ -8,19 +8,20 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/wave"
 )
 
-// PlanVersion is the schema_version of a plan.
+// PlanVersion is the schema_version of a plan of the first wave.
 const PlanVersion = "wave1_plan.v1"
 
-// PlanRequest are the arguments of [Plan].
-type PlanRequest struct {
+// PlanInput are the arguments of [Plan].
+type PlanInput struct {
 	ManifestPath     string
-	PerspectivesPath string // "" for the run's own
+	PerspectivesPath string // the run's own, or ""
 	Reason           string
 }
 
@@ -51,26 +52,28 @@ type planDocument struct {
 	Entries            []PlanEntry `json:"entries"`
 }
 
-// Plan writes the plan of the first wave: for every perspective, in the order
-// of the document, a prompt that states the question, the scope and every rule
-// of the contract. It is planned from the whole table, so the document must meet
-// all of it.
+// Plan is the tool deep_research_wave1_plan: it writes the plan of the first
+// wave: for every perspective, in the order of the document, a prompt that
+// states the question, the scope and every rule of the contract. It plans from
+// the run's own perspectives, which must meet the whole table, and freezes them.
+// Gate A is judged with the plan, in the same step.
 //
-// It returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
-// INVALID_STATE (another run's perspectives or scope, or a run that is final), WAVE_CAP_EXCEEDED,
-// PATH_NOT_ALLOWED, LOCK_HELD and WRITE_FAILED.
-func Plan(ctx context.Context, clock run.Clock, req PlanRequest) (PlanResult, error) {
-	opened, err := run.Open(ctx, req.ManifestPath, "query.text", "limits.max_wave1_agents")
+// It returns INVALID_ARGS (another path than that of the run's perspectives),
+// NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED, INVALID_STATE
+// (another run's perspectives or scope, or a run that is final), STAGE_MISMATCH,
+// WAVE_CAP_EXCEEDED, PATH_NOT_ALLOWED, TAMPERED, LOCK_HELD and WRITE_FAILED.
+func Plan(ctx context.Context, clock run.Clock, in PlanInput) (PlanResult, error) {
+	r, err := run.Open(ctx, in.ManifestPath, "query.text", "limits.max_wave1_agents")
 	if err != nil {
 		return PlanResult{}, err
 	}
-	defer opened.Close()
-	if req.PerspectivesPath == "" {
-		req.PerspectivesPath = opened.Path(opened.Layout().Perspectives)
+	defer r.Close()
+	if err := ownPerspectives(r, in.PerspectivesPath); err != nil {
+		return PlanResult{}, err
 	}
-	name := opened.Layout().Wave1Plan()
-	result := PlanResult{PlanPath: opened.Path(name)}
-	_, err = opened.Update(ctx, clock, func(u *run.Update) error {
+	name := r.Layout().Wave1Plan()
+	result := PlanResult{PlanPath: r.Path(name)}
+	_, err = r.Update(ctx, clock, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
 		}
@@ -78,55 +81,104 @@ func Plan(ctx context.Context, clock run.Clock, req PlanRequest) (PlanResult, er
 		if err != nil {
 			return err
 		}
-		p := planner{run: opened, manifest: manifest}
-		if err := p.read(ctx, req.PerspectivesPath); err != nil {
+		if err := inStage(r, manifest, run.Init, run.Perspectives, run.Wave1); err != nil {
 			return err
 		}
-		result.entries, result.InputsDigest, result.Planned = p.entries(), codec.Digest(p.inputs()), p.document.Get("perspectives").Len()
-		if err := u.WriteJSON(name, planDocument{
-			SchemaVersion: PlanVersion, RunID: opened.ID(), GeneratedAt: u.Now(), InputsDigest: result.InputsDigest,
-			PerspectivesDigest: codec.Digest(p.document), Entries: result.entries,
-		}); err != nil {
+		p := planner{run: r, manifest: manifest}
+		if err := p.read(); err != nil {
 			return err
 		}
-		u.Audit("wave1_plan", tidegate.D("reason", strings.TrimSpace(req.Reason), "plan_path", result.PlanPath,
+		plan := p.document(u.Now())
+		result.entries, result.InputsDigest, result.Planned = plan.Entries, plan.InputsDigest, len(plan.Entries)
+		data, err := codec.MarshalFile(plan)
+		if err != nil {
+			return err
+		}
+		if err := u.Write(name, data); err != nil {
+			return err
+		}
+		u.Log(run.EventPlanned, "wave1_plan", tidegate.D("reason", run.Note(in.Reason), "plan_path", result.PlanPath,
 			"planned", result.Planned, "inputs_digest", result.InputsDigest))
-		return nil
+		return p.judgeWithPlan(u, data)
 	})
 	return result, err
 }
 
-// planner holds what a plan is made from.
-type planner struct {
-	run      *run.Run
-	manifest run.Manifest
-	document *codec.Value // the perspectives
-	scope    *codec.Value
+// ownPerspectives returns INVALID_ARGS for a path other than that of the run's
+// perspectives. In a legacy run any path that the caller names is one.
+func ownPerspectives(r *run.Run, path string) error {
+	own := r.Layout().Perspectives
+	if path == "" {
+		return nil
+	}
+	if name, err := r.Name("perspectives_path", path); err == nil && name == own {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("perspectives_path", tidegate.Cut(path)),
+		"perspectives_path must be %s: a run is planned from its own perspectives", r.Path(own))
 }
 
-func (p *planner) read(ctx context.Context, perspectivesPath string) error {
+// inStage returns STAGE_MISMATCH unless the run is in one of the stages. In a
+// legacy run the stage is not asked for.
+func inStage(r *run.Run, m run.Manifest, stages ...run.Stage) error {
+	if slices.Contains(stages, m.Stage()) || r.Legacy() {
+		return nil
+	}
+	words := make([]string, len(stages))
+	for i, s := range stages {
+		words[i] = string(s)
+	}
+	return tidegate.Errorf(tidegate.StageMismatch, tidegate.D("current_stage", m.Stage(), "allowed", words),
+		"the run is in stage %s; this is done in %s", m.Stage(), strings.Join(words, ", "))
+}
+
+// planner holds what a plan is made from.
+type planner struct {
+	run          *run.Run
+	manifest     run.Manifest
+	perspectives *codec.Value
+	scope        *codec.Value
+}
+
+func (p *planner) read() error {
 	var err error
-	if p.document, err = artifact.ReadJSON(ctx, "perspectives_path", perspectivesPath); err != nil {
+	name := p.run.Layout().Perspectives
+	if p.perspectives, err = readDocument(p.run, "perspectives_path", name); err != nil {
 		return err
 	}
-	if err := perspective.Check(p.document); err != nil {
+	if err := perspective.Check(p.perspectives); err != nil {
 		return err
 	}
-	if err := sameRun(p.run.ID(), "perspectives_run_id", p.document.Get("run_id").Str()); err != nil {
+	if err := sameRun(p.run.ID(), "perspectives_run_id", p.perspectives.Get("run_id").Str()); err != nil {
 		return err
 	}
-	limit, _ := p.manifest.Limit("max_wave1_agents")
-	if count := p.document.Get("perspectives").Len(); float64(count) > math.Floor(max(0, limit)) {
-		return tidegate.Errorf(tidegate.WaveCapExceeded, tidegate.D("cap", math.Floor(max(0, limit)), "count", count),
-			"the run allows %v perspectives in the first wave, %s lists %d", math.Floor(max(0, limit)), perspectivesPath, count)
+	limit := p.limit()
+	if count := p.perspectives.Get("perspectives").Len(); float64(count) > limit {
+		return tidegate.Errorf(tidegate.WaveCapExceeded, tidegate.D("cap", limit, "count", count),
+			"the run allows %v perspectives in the first wave, %s lists %d", limit, p.run.Path(name), count)
 	}
-	if p.scope, err = artifact.ReadJSON(ctx, "scope_path", p.run.Path(run.ScopeFile)); err != nil {
+	if p.scope, err = readDocument(p.run, "scope_path", run.ScopeFile); err != nil {
 		return err
 	}
 	if err := run.ScopeShape.Check(p.scope); err != nil {
 		return err
 	}
 	return sameRun(p.run.ID(), "scope_run_id", p.scope.Get("run_id").Str())
+}
+
+// readDocument reads a JSON document of the run. It returns NOT_FOUND,
+// READ_FAILED and INVALID_JSON with its path under arg.
+func readDocument(r *run.Run, arg, name string) (*codec.Value, error) {
+	data, err := r.Folder().Read(name)
+	if err != nil {
+		return nil, tidegate.WithDetails(err, tidegate.D(arg, r.Path(name)))
+	}
+	return codec.ParseFile(arg, r.Path(name), data)
+}
+
+func (p *planner) limit() float64 {
+	limit, _ := p.manifest.Limit("max_wave1_agents")
+	return math.Floor(max(0, limit))
 }
 
 func sameRun(manifestID, key, other string) error {
@@ -137,11 +189,18 @@ func sameRun(manifestID, key, other string) error {
 		"the document belongs to run %q, the manifest to run %q", tidegate.Cut(other), manifestID)
 }
 
+func (p *planner) document(now string) planDocument {
+	return planDocument{
+		SchemaVersion: PlanVersion, RunID: p.run.ID(), GeneratedAt: now, InputsDigest: codec.Digest(p.inputs()),
+		PerspectivesDigest: codec.Digest(p.perspectives), Entries: p.entries(),
+	}
+}
+
 // inputs is what the digest covers: everything that a prompt is made from.
 func (p *planner) inputs() tidegate.Details {
 	limit, _ := p.manifest.Limit("max_wave1_agents")
 	var perspectives []tidegate.Details
-	for _, v := range p.document.Get("perspectives").Elems() {
+	for _, v := range p.perspectives.Get("perspectives").Elems() {
 		contract := v.Get("prompt_contract")
 		perspectives = append(perspectives, tidegate.D(
 			"id", v.Get("id"), "title", v.Get("title"), "track", v.Get("track"), "agent_type", v.Get("agent_type"),
@@ -154,24 +213,30 @@ func (p *planner) inputs() tidegate.Details {
 }
 
 func (p *planner) entries() []PlanEntry {
-	var entries []PlanEntry
-	for _, v := range p.document.Get("perspectives").Elems() {
+	entries := []PlanEntry{}
+	for _, v := range p.perspectives.Get("perspectives").Elems() {
 		id := v.Get("id").Str()
 		entries = append(entries, PlanEntry{
-			PerspectiveID: id, AgentType: v.Get("agent_type").Str(), OutputMD: p.run.Layout().Wave1Dir + "/" + id + ".md", PromptMD: p.prompt(v),
+			PerspectiveID: id, AgentType: v.Get("agent_type").Str(), OutputMD: p.run.Output(run.Wave1, id),
+			PromptMD: p.prompt("# Research task of the first wave", v, ""),
 		})
 	}
 	return entries
 }
 
-func (p *planner) prompt(v *codec.Value) string {
+// prompt is the whole text for one agent. Task, when there is one, stands before
+// the question.
+func (p *planner) prompt(heading string, v *codec.Value, task string) string {
 	var b strings.Builder
 	field := func(name, value string) { fmt.Fprintf(&b, "- %s: %s\n", name, collapse(value)) }
-	b.WriteString("# Research task of the first wave\n\n")
+	b.WriteString(heading + "\n\n")
 	field("Perspective ID", v.Get("id").Str())
 	field("Title", v.Get("title").Str())
 	field("Track", v.Get("track").Str())
 	field("Agent Type", v.Get("agent_type").Str())
+	if task != "" {
+		fmt.Fprintf(&b, "\n## Task\n\n%s\n", task)
+	}
 	fmt.Fprintf(&b, "\n## Query\n\n%s\n", strings.TrimSpace(p.manifest.Query()))
 	contract := perspective.ContractOf(v)
 	b.WriteString("\n## Prompt Contract\n\n")
@@ -183,7 +248,7 @@ func (p *planner) prompt(v *codec.Value) string {
 		field("At most", fmt.Sprintf("%v calls of %s", limit, m.Key))
 	}
 	b.WriteString("\nA program judges the output by these rules and knows no exceptions:\n\n")
-	for i, rule := range contractRules(contract) {
+	for i, rule := range wave.Rules(contract) {
 		fmt.Fprintf(&b, "%d. %s\n\n", i+1, rule)
 	}
 	fmt.Fprintf(&b, "## Scope Contract\n\n%s\n", p.scopeContract())
@@ -259,3 +324,14 @@ func bullets(lines []string, empty string) string {
 // collapse makes one line of s: text from documents must not start a heading or
 // a rule of its own.
 func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Report lists what was planned.
+func (p PlanResult) Report() report.Report {
+	r := report.Report{Name: "wave1_plan", Title: "Plan of the first wave", Status: report.Pass, Summary: report.Counted(p.Planned, "prompt") + " written to the plan"}
+	table := report.NewTable("Perspective", "Agent", "Output")
+	for _, e := range p.entries {
+		table.Row(report.None, e.PerspectiveID, e.AgentType, e.OutputMD)
+	}
+	r.Add(report.Fields{{Name: "plan", Value: p.PlanPath}, {Name: "prompts", Value: "prompt_md of each entry in it"}}, table)
+	return r
+}
