@@ -10,88 +10,142 @@ import (
 )
 
 // Commit makes all changes of the transaction, durably, or none, and ends it.
-// It returns WRITE_FAILED with the path when none was made, or the error of a
-// change that could not be added.
+// It returns WRITE_FAILED with the path, or TAMPERED for a log of [Tx.Record],
+// when none was made, or the error of a change that could not be added.
 func (tx *Tx) Commit() error {
 	if tx.ended {
 		return tidegate.Errorf(tidegate.Internal, nil, "the transaction has ended")
 	}
-	if len(tx.changes) > 0 {
-		// A removal alone has staged nothing so far.
+	f := tx.lock.folder
+	rec := record{changes: tx.changes}
+	if tx.staging == nil {
+		// What the last transaction could not clear away may still add lines.
+		tx.fail(recoverTx(f))
+	}
+	if tx.err == nil {
+		rec.logs, tx.err = tx.beginLogs()
+	}
+	if tx.err == nil && rec.needsStaging() {
 		tx.fail(tx.openStaging())
+	}
+	staged := tx.staging != nil
+	if staged && tx.err == nil {
+		tx.fail(f.place(stagingDir).unwritable(tx.prepare(&rec)))
 	}
 	if tx.err != nil {
 		tx.Rollback()
 		return tx.err
 	}
-	f := tx.lock.folder
-	rec, err := tx.prepare()
-	staged := tx.staging != nil
 	tx.end()
-	if !staged {
-		tx.appendLogs(rec)
-		return nil
-	}
-	if err != nil {
-		discard(f)
-		return f.place(stagingDir).unwritable(err)
-	}
-	if err := makeChanges(f, rec, func(int) bool { return true }); err != nil {
-		undo(f, rec)
+	if staged {
+		if err := makeAll(f, rec); err != nil {
+			undo(f, rec)
+			return err
+		}
+	} else if err := extendOrNot(f, rec.recorded()); err != nil {
 		return err
 	}
-	tx.appendLogs(rec)
-	// The changes are made. If the record stays, the next lock makes nothing
-	// of it and tries again.
-	clearStaging(f, rec)
+	for _, a := range rec.logs {
+		if !a.recorded {
+			tx.noteLogError(extendOrNot(f, []*appendix{a}))
+		}
+	}
+	if staged {
+		// The changes are made. If the record stays, the next lock makes nothing
+		// of it and tries again.
+		clearStaging(f, rec)
+	}
 	return nil
 }
 
-// prepare keeps what is to be replaced, and writes the record.
-func (tx *Tx) prepare() (record, error) {
-	f := tx.lock.folder
-	rec := record{changes: tx.changes}
+// beginLogs notes how the logs are before the transaction, and returns those
+// that can be added to. It returns an error when one of [Tx.Record] cannot.
+func (tx *Tx) beginLogs() ([]*appendix, error) {
+	var logs []*appendix
 	for _, a := range tx.logs {
-		from, err := logEnd(f.root, a.name)
-		if err != nil {
-			tx.noteLogError(f.place(a.name).unwritable(err))
+		if len(a.lines) == 0 {
 			continue
 		}
-		a.from = from
-		rec.logs = append(rec.logs, a)
-	}
-	if tx.staging == nil {
-		return rec, nil
-	}
-	if err := tx.syncs.wait(); err != nil {
-		return rec, err
-	}
-	seen := map[string]bool{}
-	for i, c := range tx.changes {
-		if dir := path.Dir(c.target); !seen[dir] && !c.removes() {
-			seen[dir] = true
-			missing, err := missingFolders(f.root, dir)
-			if err != nil {
-				return rec, f.place(dir).unwritable(err)
-			}
-			rec.addFolders(missing)
-		}
-		if c.replaces && !c.removes() {
-			if err := keep(f.root, c.target, inStaging(keptName(i))); err != nil {
-				return rec, f.place(c.target).unwritable(err)
-			}
+		err := a.begin(tx.lock.folder)
+		switch {
+		case err == nil:
+			logs = append(logs, a)
+		case a.recorded:
+			return nil, err
+		default:
+			tx.noteLogError(err)
 		}
 	}
-	return rec, rec.write(f.root, tx.many)
+	return logs, nil
 }
 
-func (tx *Tx) appendLogs(rec record) {
+// prepare keeps what is to be replaced, and writes the record.
+func (tx *Tx) prepare(rec *record) error {
 	f := tx.lock.folder
-	for _, a := range rec.logs {
-		if err := appendLines(f.root, a); err != nil {
-			tx.noteLogError(f.place(a.name).unwritable(err))
+	if err := tx.syncs.wait(); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	addFolders := func(dir string) error {
+		if seen[dir] {
+			return nil
+		}
+		seen[dir] = true
+		missing, err := missingFolders(f.root, dir)
+		rec.addFolders(missing)
+		return f.place(dir).unwritable(err)
+	}
+	for i, c := range rec.changes {
+		if c.removes() {
+			continue
+		}
+		if err := addFolders(path.Dir(c.target)); err != nil {
+			return err
+		}
+		if c.replaces {
+			if err := keep(f.root, c.target, inStaging(keptName(i))); err != nil {
+				return f.place(c.target).unwritable(err)
+			}
 		}
 	}
+	for _, a := range rec.recorded() {
+		if err := addFolders(path.Dir(a.name)); err != nil {
+			return err
+		}
+	}
+	return rec.write(f.root, tx.many)
+}
+
+// makeAll makes the changes of a record and adds the lines that are part of the
+// transaction.
+func makeAll(f *Folder, rec record) error {
+	if err := makeChanges(f, rec, func(int) bool { return true }); err != nil {
+		return err
+	}
+	for _, a := range rec.recorded() {
+		if err := a.extend(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extendOrNot adds to logs outside a staged transaction. What it cannot add
+// whole it takes back as well as it can.
+func extendOrNot(f *Folder, logs []*appendix) error {
+	for _, a := range logs {
+		made, err := missingFolders(f.root, path.Dir(a.name))
+		if err == nil {
+			err = a.extend(f)
+		}
+		if err != nil {
+			if a.takeBack(f) == nil {
+				removeFolders(f.root, made)
+			}
+			return f.place(a.name).unwritable(err)
+		}
+	}
+	return nil
 }
 
 // keep gives a file a second name, or copies it where that cannot be done.
@@ -157,6 +211,11 @@ func undo(f *Folder, rec record) error {
 	for i := len(rec.changes) - 1; i >= 0; i-- {
 		if err := undoChange(f.root, i, rec.changes[i]); err != nil {
 			return f.place(rec.changes[i].target).unwritable(err)
+		}
+	}
+	for _, a := range rec.recorded() {
+		if err := a.takeBack(f); err != nil {
+			return err
 		}
 	}
 	if err := removeFolders(f.root, rec.folders); err != nil {

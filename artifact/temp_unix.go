@@ -74,6 +74,9 @@ func removeAbandoned(root *os.Root, name string) bool {
 	return owned && err == nil && root.Remove(name) == nil
 }
 
+// clearTemp removes what a killed writer of target left.
+func clearTemp(root *os.Root, target string) { removeAbandoned(root, tempName(target, 0)) }
+
 // moveTemp ends the life of a temporary file: it becomes target, or is removed
 // when err or the renaming says that it must not.
 func moveTemp(root *os.Root, temp *os.File, name, target string, err error) error {

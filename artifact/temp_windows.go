@@ -20,6 +20,9 @@ func createTemp(root *os.Root, target string) (*os.File, string, error) {
 	}
 }
 
+// clearTemp does nothing here: what a killed writer left stays.
+func clearTemp(*os.Root, string) {}
+
 // moveTemp ends the life of a temporary file: it becomes target, or is removed
 // when err or the renaming says that it must not.
 func moveTemp(root *os.Root, temp *os.File, name, target string, err error) error {
