@@ -50,4 +50,3 @@ func lastLine(file *os.File) (Line, error) {
 	}
 	return Line{}, nil
 }
-

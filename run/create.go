@@ -89,7 +89,10 @@ func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, 
 		fields = append(fields, tidegate.Detail{Key: legacyGates, Value: true})
 	}
 	line := Line{EventCreated, "run_init", fields}
-	return d.Log(AuditFile, line.details(clock, now, in.RunID, actor, 1, stateOf(state)))
+	if in.LegacyGates { // others add to its log, and know no head
+		return d.Log(AuditFile, line.details(clock, now, in.RunID, actor, 0, stateOf(state)))
+	}
+	return d.Record(AuditFile, line.details(clock, now, in.RunID, actor, 1, stateOf(state)))
 }
 
 // sameAs compares the arguments with the run that is there already and returns

@@ -64,7 +64,11 @@ func cut(text string) string {
 
 // details is the line as it is written, but for what the chain adds.
 func (l Line) details(clock Clock, now, runID string, actor tidegate.Actor, seq int64, state string) tidegate.Details {
-	line := tidegate.D("ts", now, "kind", l.Kind, "run_id", runID, "event", l.Event, "seq", seq, "actor", actor)
+	line := tidegate.D("ts", now, "kind", l.Kind, "run_id", runID, "event", l.Event)
+	if seq > 0 {
+		line = append(line, tidegate.Detail{Key: "seq", Value: seq})
+	}
+	line = append(line, tidegate.Detail{Key: "actor", Value: actor})
 	line = append(line, l.Fields...)
 	for i, f := range line {
 		if text, ok := f.Value.(string); ok {

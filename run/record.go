@@ -28,6 +28,7 @@ type record struct {
 	run   *Run
 	bare  bool              // there are no gates: nothing is recorded
 	found map[string]string // document → digest of the bytes that are there
+	lines int64             // in the log, known under the lock
 
 	unrecorded []string // documents that no line speaks of, as far as check looked
 }
@@ -36,7 +37,6 @@ type record struct {
 type logEnds struct {
 	origin origin
 	legacy bool   // the run was made to count what others write
-	lines  int64  // in the log
 	state  string // that the last line gives, "" when it gives none
 }
 
@@ -79,16 +79,9 @@ func (r *Run) readEnds() (logEnds, error) {
 		return ends, err
 	}
 	if entry, err := codec.Parse(last.Text); err == nil {
-		ends.state, ends.lines = entry.Get("state").Str(), integer(entry.Get("seq"))
+		ends.state = entry.Get("state").Str()
 	}
-	if ends.lines == 0 && last.Digest != "" {
-		err = r.eachLine(func(line artifact.Line) {
-			if !line.Torn {
-				ends.lines++
-			}
-		})
-	}
-	return ends, err
+	return ends, nil
 }
 
 // readBeginning finds out who began the log. A run is a legacy run only by the

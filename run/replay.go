@@ -15,6 +15,7 @@ type recorded struct {
 	values                          map[string]string       // absolute path → digest of the value, in lines of older programs
 	chained                         int                     // the first chained line, 0 before it
 	lastForeign                     int                     // the last line that another program wrote
+	shift                           int64                   // by which the numbers that lines give themselves are off
 	accepted                        int                     // the last line by which a person accepted what did not match
 	sawHead                         bool                    // a line has the digest that was noted elsewhere
 }
@@ -46,8 +47,9 @@ func (v *verifier) collect(line artifact.Line) {
 		v.find("warning", "run-id-mismatch", AuditFile, line.Number, "line %d is about run %q", line.Number, tidegate.Cut(id.Str()))
 		return
 	}
-	if seq, ok := entry.Get("seq").Int(); ok && seq != int64(line.Number) {
+	if seq, ok := entry.Get("seq").Int(); ok && seq-int64(line.Number) != rec.shift {
 		v.find("error", "sequence-broken", AuditFile, line.Number, "line %d says that it is line %d", line.Number, seq)
+		rec.shift = seq - int64(line.Number)
 	}
 	l := v.run.layout
 	switch entry.Get("kind").Str() {
@@ -85,7 +87,13 @@ func (v *verifier) collect(line artifact.Line) {
 	}
 }
 
+// set takes a digest that a line gives of a file: null for one that was removed,
+// nothing where an older program gives none.
 func (r *recorded) set(name string, digest *codec.Value, line int) {
+	if digest == nil || digest.Kind() == codec.String && digest.Str() == "" {
+		delete(r.files, name)
+		return
+	}
 	r.files[name] = recordedFile{digest.Str(), line}
 }
 

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -84,6 +83,9 @@ func (r *Run) update(ctx context.Context, clock Clock, how manner, change func(*
 			return Audit{}, err
 		}
 	}
+	if err := u.findEnd(lock, how); err != nil {
+		return Audit{}, err
+	}
 	u.tx = lock.Begin()
 	if how == recording {
 		if err := u.adopt(); err != nil {
@@ -97,7 +99,9 @@ func (r *Run) update(ctx context.Context, clock Clock, how manner, change func(*
 		return Audit{}, err
 	}
 	u.logFiles()
-	u.stageLines(how)
+	if err := u.stageLines(how); err != nil {
+		return Audit{}, err
+	}
 	if err := u.tx.Commit(); err != nil {
 		return Audit{}, err
 	}
@@ -108,17 +112,55 @@ func (r *Run) update(ctx context.Context, clock Clock, how manner, change func(*
 	return audit, nil
 }
 
+// findEnd finds out how many lines the log has. A log that does not match its
+// head is TAMPERED, unless a person accepts it. In a legacy run others write to
+// the log too, and nobody counts its lines.
+func (u *Update) findEnd(lock *artifact.Lock, how manner) error {
+	if u.record.legacy {
+		return nil
+	}
+	log, err := lock.CheckLog(AuditFile)
+	switch {
+	case how == accepting && tidegate.CodeOf(err) == tidegate.Tampered:
+		return u.run.eachLine(func(artifact.Line) { u.record.lines++ })
+	case u.record.bare || tidegate.CodeOf(err) == tidegate.FileNotFound:
+		// Beside a bare manifest the log is kept as well as it can be, and a log
+		// whose folder is not one is for the write to refuse.
+	case err != nil:
+		return err
+	case u.record.state != "" && !log.Headed && how != accepting:
+		return tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", u.run.ID(), "changed", []string{HeadFile}),
+			"the run's record does not match its files: %s is not there; see `tidegate run verify`", HeadFile)
+	}
+	u.record.lines = int64(log.Lines)
+	return nil
+}
+
 // stageLines adds the lines of the update to its transaction.
-func (u *Update) stageLines(how manner) {
-	state := u.record.stateAfter(u.written)
-	for i, line := range u.lines {
-		body := line.details(u.clock, u.now, u.run.ID(), u.actor, u.record.lines+int64(i)+1, state)
-		if how == besides {
-			u.tx.Log(AuditFile, body)
-		} else {
-			u.tx.Log(AuditFile, body)
+func (u *Update) stageLines(how manner) error {
+	if how == accepting {
+		if err := u.tx.Accept(AuditFile); err != nil {
+			return err
 		}
 	}
+	state := u.record.stateAfter(u.written)
+	for i, line := range u.lines {
+		body := line.details(u.clock, u.now, u.run.ID(), u.actor, u.seq(i), state)
+		if how == besides || u.record.legacy {
+			u.tx.Log(AuditFile, body)
+		} else if err := u.tx.Record(AuditFile, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seq is the number of the update's line i in the log, 0 where nobody counts.
+func (u *Update) seq(i int) int64 {
+	if u.record.legacy {
+		return 0
+	}
+	return u.record.lines + int64(i) + 1
 }
 
 // Run is the run that is updated.
@@ -140,9 +182,9 @@ func (u *Update) As(actor tidegate.Actor) { u.actor = actor }
 // PATH_NOT_ALLOWED, and the update must end with that error. The log keeps the
 // file's digest, by which [Verify] knows it again.
 func (u *Update) Write(name string, data []byte) error {
-	if linked, err := u.run.folder.IsLink(name); err != nil || linked {
-		return cmp.Or(err, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("path", u.run.Path(name)),
-			"%s is a symbolic link; a run writes only files of its own", name))
+	if linked, err := u.run.folder.IsLink(name); err == nil && linked {
+		return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("path", u.run.Path(name)),
+			"%s is a symbolic link; a run writes only files of its own", name)
 	}
 	u.written = append(u.written, writtenFile{path.Clean(name), codec.DigestBytes(data), false})
 	return u.tx.Write(name, data)

@@ -192,7 +192,7 @@ func (v *verifier) document(name string, check func(*codec.Value) error) *codec.
 	if id := doc.Get("run_id"); id != nil && id.Str() != v.run.ID() {
 		v.find("error", "run-id-mismatch", name, 0, "%s belongs to run %q", name, tidegate.Cut(id.Str()))
 	}
-	if _, recorded := v.recorded.files[name]; !recorded && v.recorded.values[v.run.Path(name)] == "" && v.run.ends.judgedByUs() {
+	if _, recorded := v.recorded.files[name]; !recorded && v.recorded.values[v.run.Path(name)] == "" && v.run.ends.judgedByUs() && !v.run.Legacy() {
 		v.find("note", "file-unrecorded", name, 0, "no line of the log speaks of %s", name)
 	}
 	return doc
@@ -214,6 +214,7 @@ func (v *verifier) readLog() error {
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		v.find("note", "log-missing", AuditFile, 0, "there is no audit log, so nothing can be compared with it")
 		v.out.Log.Head = artifact.FirstPrev
+		v.checkHead()
 		return nil
 	} else if err != nil {
 		return err
@@ -240,12 +241,29 @@ func (v *verifier) readLog() error {
 	if v.head != "" && !v.recorded.sawHead {
 		v.find("error", "head-unknown", AuditFile, 0, "no line of the log has the digest %s: the log is another one, or was rewritten", tidegate.Cut(v.head))
 	}
-	return v.foreignLines(chain)
+	v.foreignLines(chain)
+	v.checkHead()
+	return nil
+}
+
+// checkHead compares the log with its head: lines that were taken off its end
+// show there and nowhere else.
+func (v *verifier) checkHead() {
+	if v.run.Legacy() {
+		return
+	}
+	state, err := v.run.folder.CheckLog(AuditFile)
+	switch {
+	case err != nil:
+		v.find("error", "head-mismatch", HeadFile, 0, "%s", tidegate.AsError(err).Message)
+	case !state.Headed && v.run.ends.state != "":
+		v.find("error", "file-missing", HeadFile, 0, "%s is not there", HeadFile)
+	}
 }
 
 // foreignLines judges the lines that no chain holds: those before the first
 // chained one belong to the program that began the log.
-func (v *verifier) foreignLines(chain artifact.LogReport) error {
+func (v *verifier) foreignLines(chain artifact.LogReport) {
 	after := 0
 	for _, number := range chain.Foreign {
 		if v.recorded.chained > 0 && number > v.recorded.chained {
@@ -260,7 +278,6 @@ func (v *verifier) foreignLines(chain artifact.LogReport) error {
 	default:
 		v.find("error", "line-unchained", AuditFile, after, "line %d is not chained: this program did not write it", after)
 	}
-	return nil
 }
 
 // files compares the files that the log says were written with what is there.

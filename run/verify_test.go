@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
 )
 
 func line(t testing.TB, v any) string {
@@ -29,7 +30,7 @@ const perspectivesDoc = `{"schema_version":"perspectives.v1","run_id":"r1","crea
 func used(t *testing.T) run.InitResult {
 	t.Helper()
 	out := create(t, run.InitInput{})
-	if _, err := run.PerspectivesWrite(t.Context(), pinned, run.PerspectivesInput{
+	if _, err := step.WritePerspectives(t.Context(), pinned, step.PerspectivesInput{
 		PerspectivesPath: filepath.Join(out.Root, "perspectives.json"), Value: parse(t, perspectivesDoc), Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,10 @@ func used(t *testing.T) run.InitResult {
 			t.Fatal(err)
 		}
 	}
-	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`); err != nil {
+	if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
+		_, err := u.EditGates(parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`), "sha256:x", nil, "test")
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -84,7 +88,7 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		{"revision edited", func(root string) { edit(root, "manifest.json", `"revision": 4`, `"revision": 9`) },
 			"error digest-mismatch manifest.json; error revision-mismatch manifest.json", false},
 		{"gate edited", func(root string) { edit(root, "gates.json", `"not_run"`, `"pass"`) },
-			"error digest-mismatch gates.json; error schema-violation gates.json", false},
+			"error schema-violation gates.json; error digest-mismatch gates.json", false},
 		{"question edited in the scope", func(root string) { edit(root, "operator/scope.json", "What moves", "What stops") }, "error digest-mismatch operator/scope.json", false},
 		{"policy edited", func(root string) { edit(root, "run-config/policy.json", `"init": 120`, `"init": 99999`) }, "error digest-mismatch run-config/policy.json", false},
 		{"policy removed", func(root string) { os.Remove(filepath.Join(root, "run-config/policy.json")) }, "error file-missing run-config/policy.json", false},
@@ -101,35 +105,39 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		{"decision edited after another program wrote to the log", func(root string) {
 			put(t, root, "logs/audit.jsonl", read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"pivot_decide\"}\n")
 			edit(root, "pivot.json", "false", "true")
-		}, "note line-unchained logs/audit.jsonl; warning digest-mismatch pivot.json", true},
+		}, "error line-unchained logs/audit.jsonl; error head-mismatch logs/audit.head; error digest-mismatch pivot.json", false},
 		{"gates removed", func(root string) { os.Remove(filepath.Join(root, "gates.json")) }, "error file-missing gates.json", false},
 		{"judged output edited", func(root string) { put(t, root, "wave-1/p1.md", "y") }, "warning gate-stale wave-1/p1.md", true},
 		{"log line edited", func(root string) {
 			edit(root, "logs/audit.jsonl", `"reason":"test [progress:x]"`, `"reason":"nothing"`)
-		}, "error chain-broken logs/audit.jsonl", false},
+		}, "error chain-broken logs/audit.jsonl; error head-mismatch logs/audit.head", false},
 		{"log line removed", func(root string) { lines(root, func(l []string) []string { return append(l[:3:3], l[4:]...) }) },
-			"error chain-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl", false},
+			"error chain-broken logs/audit.jsonl; error sequence-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl; " +
+				"error digest-mismatch logs/audit.jsonl; error head-mismatch logs/audit.head", false},
 		{"log lines swapped", func(root string) { lines(root, func(l []string) []string { l[5], l[6] = l[6], l[5]; return l }) },
 			"error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; " +
-				"error revision-gap logs/audit.jsonl; error revision-gap logs/audit.jsonl; error digest-mismatch manifest.json; error revision-mismatch manifest.json", false},
+				"error sequence-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl; error digest-mismatch logs/audit.jsonl; " +
+				"error sequence-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl; error digest-mismatch logs/audit.jsonl; " +
+				"error sequence-broken logs/audit.jsonl; error digest-mismatch manifest.json; error revision-mismatch manifest.json", false},
 		{"last log line removed", func(root string) { lines(root, func(l []string) []string { return l[:len(l)-1] }) },
-			"error digest-mismatch gates.json; error revision-mismatch gates.json", false},
+			"error head-mismatch logs/audit.head; error digest-mismatch gates.json; error revision-mismatch gates.json", false},
 		{"log torn", func(root string) {
 			put(t, root, "logs/audit.jsonl", read(t, filepath.Join(root, "logs/audit.jsonl"))+`{"ts":`)
 		}, "warning line-torn logs/audit.jsonl", true},
 		{"foreign line", func(root string) {
 			put(t, root, "logs/audit.jsonl", read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"x\"}\n")
-		}, "note line-unchained logs/audit.jsonl", true},
+		}, "error line-unchained logs/audit.jsonl; error head-mismatch logs/audit.head", false},
 		{"log removed", func(root string) { os.Remove(filepath.Join(root, "logs/audit.jsonl")) },
-			"note log-missing logs/audit.jsonl; error revision-unrecorded manifest.json; error revision-unrecorded gates.json", false},
+			"note log-missing logs/audit.jsonl; error head-mismatch logs/audit.head; note revision-unrecorded manifest.json; note revision-unrecorded gates.json", false},
+		{"head removed", func(root string) { os.Remove(filepath.Join(root, "logs/audit.head")) }, "error file-missing logs/audit.head", false},
 		{"gates of another run", func(root string) { edit(root, "gates.json", `"run_id": "r1"`, `"run_id": "r2"`) },
-			"error digest-mismatch gates.json; error run-id-mismatch gates.json", false},
+			"error run-id-mismatch gates.json; error digest-mismatch gates.json", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := used(t)
 			tt.tamper(out.Root)
 			before := tree(t, out.Root)
-			v, err := run.Verify(t.Context(), out.ManifestPath)
+			v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,18 +186,18 @@ func TestChangeIsLoggedHoweverLongItsReason(t *testing.T) {
 	r := open(t, out.ManifestPath)
 	long := strings.Repeat("é", 2<<20)
 	audit, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
-		_, err := u.EditManifest(run.Edit{Patch: parse(t, `{"metrics":{"n":1}}`), Reason: long})
+		_, err := u.Patch(parse(t, `{"metrics":{"n":1}}`), nil, long)
 		return err
 	})
 	if err != nil || !audit.Written {
 		t.Errorf("%+v, %v", audit, err)
 	}
-	res, err := run.GatesWrite(t.Context(), pinned, run.GatesWriteInput{
+	res, err := step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{
 		GatesPath: out.GatesPath, Update: parse(t, `{"B":{"notes":"x"}}`), InputsDigest: long, Reason: long})
 	if err != nil || !res.AuditWritten {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if v, err := run.Verify(t.Context(), out.ManifestPath); err != nil || !v.Pass {
+	if v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath}); err != nil || !v.Pass {
 		t.Errorf("%+v, %v", v.Findings, err)
 	}
 }
@@ -209,7 +217,7 @@ func TestDigestsOfManyFilesAreLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, out.Root, "wave-1/p2499.md", "y")
-	v, err := run.Verify(t.Context(), out.ManifestPath)
+	v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath})
 	if err != nil || len(v.Findings) != 1 || v.Findings[0].File != "wave-1/p2499.md" || v.Log.Lines != 4 {
 		t.Errorf("%+v, %v", v.Findings, err)
 	}
@@ -218,14 +226,14 @@ func TestDigestsOfManyFilesAreLogged(t *testing.T) {
 func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 	out := used(t)
 	want := []string{
-		"ts kind run_id manifest_revision gates_revision scope_digest manifest_digest gates_digest policy_digest clock prev",
-		"ts kind run_id reason path value_digest clock prev",
-		"ts kind run_id files clock prev",
-		"ts kind run_id prev_revision new_revision reason patch_digest manifest_digest clock prev",
-		"ts kind run_id files clock prev",
-		"ts kind run_id prev_revision new_revision reason patch_digest manifest_digest clock prev",
-		"ts kind run_id prev_revision new_revision reason patch_digest manifest_digest clock prev",
-		"ts kind run_id prev_revision new_revision reason inputs_digest gates_digest clock prev",
+		"ts kind run_id event seq actor manifest_revision gates_revision scope_digest manifest_digest gates_digest policy_digest state clock prev",
+		"ts kind run_id event seq actor reason path value_digest replan state clock prev",
+		"ts kind run_id event seq actor files state clock prev",
+		"ts kind run_id event seq actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress state clock prev",
+		"ts kind run_id event seq actor files state clock prev",
+		"ts kind run_id event seq actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress state clock prev",
+		"ts kind run_id event seq actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress state clock prev",
+		"ts kind run_id event seq actor prev_revision new_revision reason inputs_digest gates_digest prev_digest gates state clock prev",
 	}
 	log, err := run.Log(t.Context(), out.ManifestPath, 0)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
@@ -34,30 +35,36 @@ func earlier(t *testing.T) *toy {
 	return y
 }
 
-func TestRunMadeByTheEarlierSystemOpensAndMovesOn(t *testing.T) {
+func TestRunMadeByTheEarlierSystemIsTakenAsFoundAndJudgedAgain(t *testing.T) {
 	y := earlier(t)
 	status, err := stage.Status(t.Context(), y.files.ManifestPath)
-	if err != nil || status.Stage != run.Pivot || len(status.WaitingFor) != 0 || *status.NextStage != run.Citations || status.Gates[1].Counts != "pass" {
+	if err != nil || status.Stage != run.Pivot || status.Gates[1].Status != "pass" || status.Gates[1].Counts != "not_run" || len(status.WaitingFor) == 0 {
 		t.Fatalf("%+v, %v", status, err)
 	}
-	v, err := run.Verify(t.Context(), y.files.ManifestPath)
-	if err != nil || !v.Pass || v.Log.Unchained != 4 || len(v.Findings) != 1 {
+	v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
+	if err != nil || !v.Pass || v.Log.Unchained != 4 {
 		t.Fatalf("verify %+v, %v", v, err)
 	}
-	out := y.mustAdvance("")
-	if out.To != run.Citations || out.ManifestRevision != 4 {
-		t.Errorf("got %+v", out)
+	_, err = y.advance(run.Citations)
+	if codes := codesOf(t, err); !strings.Contains(codes, "GATE_BLOCKED") {
+		t.Errorf("it moves on by a gate that nobody judged here: %s", codes)
 	}
-	y.put("citations/citations.jsonl", "{}\n")
-	y.gate("C", "pass", "citations/citations.jsonl")
-	y.mustAdvance("")
+	if err := y.patch(`{"metrics":{"ours":1}}`); err != nil {
+		t.Fatal(err)
+	}
 	if note := y.manifest().Get("metrics").Get("house").Get("note").Str(); note == "" {
 		t.Error("a field that only the house knows was lost")
 	}
-	v, err = run.Verify(t.Context(), y.files.ManifestPath)
+	if got := parse(t, y.read("gates.json")).Get("gates").Get("B").Get("status").Str(); got != "not_run" {
+		t.Errorf("the first write of ours leaves gate B %s", got)
+	}
+	v, err = run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
 	if err != nil || !v.Pass || v.Log.Lines != 7 || v.Log.Unchained != 4 || v.Log.Broken != 0 {
 		t.Errorf("the chain was not taken up: %+v, %v", v, err)
 	}
+	y.put("perspectives.json", "{}")
+	_, err = stage.ManifestWrite(t.Context(), pinned, stage.ManifestWriteInput{ManifestPath: y.files.ManifestPath, Patch: parse(t, `{"metrics":{"ours":2}}`), Reason: "test"})
+	wantCode(t, err, tidegate.Tampered)
 }
 
 func TestRetriesOfTheEarlierSystemCount(t *testing.T) {

@@ -41,16 +41,16 @@ func TestPatchDoesNotTouchWhatOtherToolsKeep(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	before := y.tree()
 	for _, tt := range []struct{ name, patch, paths string }{
-		{"schema version", `{"schema_version":"manifest.v1"}`, "$.schema_version"},
-		{"run id", `{"run_id":"r1"}`, "$.run_id"},
+		{"schema version", `{"schema_version":"manifest.v2"}`, "$.schema_version"},
+		{"run id", `{"run_id":"r2"}`, "$.run_id"},
 		{"creation time", `{"created_at":"x"}`, "$.created_at"},
 		{"update time", `{"updated_at":"x"}`, "$.updated_at"},
 		{"revision", `{"revision":9}`, "$.revision"},
 		{"stage", `{"stage":{"current":"review"}}`, "$.stage.current"},
 		{"stage start", `{"stage":{"started_at":"2030-01-01"}}`, "$.stage.started_at"},
-		{"history", `{"stage":{"history":[]}}`, "$.stage.history"},
+		{"history", `{"stage":{"history":[1]}}`, "$.stage.history"},
 		{"whole stage removed", `{"stage":null}`, "$.stage"},
-		{"failures", `{"failures":[]}`, "$.failures"},
+		{"failures", `{"failures":[1]}`, "$.failures"},
 		{"artifacts", `{"artifacts":{"root":"/"}}`, "$.artifacts.root"},
 		{"artifacts emptied by an empty object", `{"artifacts":{"paths":{"wave1_dir":{}}}}`, "$.artifacts.paths.wave1_dir"},
 		{"artifacts removed", `{"artifacts":null}`, "$.artifacts"},
@@ -199,7 +199,7 @@ func TestEightProcessesTimesFiftyWritesLoseNoUpdate(t *testing.T) {
 	if n, _ := y.manifest().Get("revision").Int(); n != 401 {
 		t.Errorf("revision %d, want 401", n)
 	}
-	v, err := run.Verify(t.Context(), y.files.ManifestPath)
+	v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
 	if err != nil || !v.Pass || v.Log.Lines != 401 || v.Log.Unchained != 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}

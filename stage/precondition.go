@@ -187,6 +187,22 @@ func standing(ids ...string) []Precondition {
 	return list
 }
 
+// gateANotFailed: in a legacy run nobody has to judge gate A, but a judgement
+// that the planning is incomplete stops the wave that was planned by it.
+var gateANotFailed = Precondition{"", func(s *situation) (finding, error) {
+	if !s.run.Legacy() {
+		return finding{}, nil
+	}
+	state, err := s.gate("A")
+	if err != nil || state.Counts() != gate.Fail {
+		return finding{}, err
+	}
+	return unmet("gate", "Gate A", tidegate.D("gate", "A", "status", gate.Fail), Blocker{
+		Code: tidegate.GateBlocked, Message: "gate A has failed: the planning is incomplete",
+		Details: tidegate.D("gate", "A", "status", gate.Fail), Meet: remedyGate(s, "A"),
+	}), nil
+}}
+
 // recordMatches is checked before the preconditions of every move: a run whose
 // documents are not those that its log records does not move.
 var recordMatches = Precondition{"the documents are those that the log records", func(s *situation) (finding, error) {

@@ -43,7 +43,7 @@ var moves = []move{
 	{run.Init, run.Wave1, []Precondition{perspectivesThere}},
 	{run.Init, run.Perspectives, nil},
 	{run.Perspectives, run.Wave1, []Precondition{perspectivesThere}},
-	{run.Wave1, run.Pivot, with(standing("A"), wave1Outputs, waveReviewThere, gateB)},
+	{run.Wave1, run.Pivot, with(standing("A"), wave1Outputs, waveReviewThere, gateB, gateANotFailed)},
 	{run.Pivot, run.Wave2, with(standing("A", "B"), wave2Folder, pivotDecided, pivotWantsWave2, wave2GapsNamed, wave2Cap)},
 	{run.Pivot, run.Citations, with(standing("A", "B"), pivotDecided, pivotSkipsWave2)},
 	{run.Wave2, run.Citations, with(standing("A", "B"), wave2Outputs)},

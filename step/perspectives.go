@@ -46,8 +46,8 @@ type PerspectivesResult struct {
 //
 // It returns INVALID_ARGS, SCHEMA_VALIDATION_FAILED, INVALID_STATE (another
 // run's id, a run that is final or past its first wave), CONTRACT_FROZEN,
-// NOT_FOUND (no such folder), PATH_NOT_ALLOWED, TAMPERED, LOCK_HELD and
-// WRITE_FAILED.
+// PATH_NOT_ALLOWED, TAMPERED, LOCK_HELD and WRITE_FAILED (also for a folder that
+// is not there).
 func WritePerspectives(ctx context.Context, clock run.Clock, in PerspectivesInput) (PerspectivesResult, error) {
 	if err := run.CheckPath("perspectives_path", in.PerspectivesPath); err != nil {
 		return PerspectivesResult{}, err

@@ -168,16 +168,6 @@ func TestBuildTakesItsPathsFromArguments(t *testing.T) {
 	}
 }
 
-func TestBuildUsesTheRootOfTheManifest(t *testing.T) {
-	r := newRun(t)
-	manifest := filepath.Join(t.TempDir(), "manifest.json")
-	writeFile(t, manifest, `{"schema_version":"manifest.v1","run_id":"r1","limits":{"max_summary_kb":5,"max_total_summary_kb":60},"artifacts":{"root":"`+r.root+`"}}`)
-	result := r.mustBuild(func(req *summary.Request) { req.ManifestPath = manifest })
-	if result.SummaryPackPath != r.path("summaries/summary-pack.json") {
-		t.Errorf("got %s", result.SummaryPackPath)
-	}
-}
-
 func TestNewFilesArePrivate(t *testing.T) {
 	r := newRun(t)
 	r.mustBuild()

@@ -1,4 +1,4 @@
-package run_test
+package step_test
 
 import (
 	"path/filepath"
@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
 )
 
 func TestPerspectivesAreCheckedBeforeTheyAreWritten(t *testing.T) {
@@ -32,31 +33,24 @@ func TestPerspectivesAreCheckedBeforeTheyAreWritten(t *testing.T) {
 		{"over the policy", filepath.Join(out.Root, "run-config/policy.json"), perspectivesDoc, "x", tidegate.PathNotAllowed},
 		{"over the review of a wave", filepath.Join(out.Root, "wave-review.json"), perspectivesDoc, "x", tidegate.PathNotAllowed},
 		{"over an output", filepath.Join(out.Root, "wave-1/p1.md"), perspectivesDoc, "x", tidegate.PathNotAllowed},
-		{"no folder", filepath.Join(out.Root, "none/deeper/p.json"), perspectivesDoc, "x", tidegate.FileNotFound},
+		{"a folder of the run that is not there", filepath.Join(out.Root, "none/deeper/p.json"), perspectivesDoc, "x", tidegate.PathNotAllowed},
+		{"over the contracts of the second wave", filepath.Join(out.Root, "wave-2/wave2-perspectives.json"), perspectivesDoc, "x", tidegate.PathNotAllowed},
+		{"no folder", filepath.Join(t.TempDir(), "none/perspectives.json"), perspectivesDoc, "x", tidegate.WriteFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := tree(t, out.Root)
-			_, err := run.PerspectivesWrite(t.Context(), pinned, run.PerspectivesInput{PerspectivesPath: tt.path, Value: parse(t, tt.value), Reason: tt.reason})
+			_, err := step.WritePerspectives(t.Context(), pinned, step.PerspectivesInput{PerspectivesPath: tt.path, Value: parse(t, tt.value), Reason: tt.reason})
 			wantCode(t, err, tt.code)
 			if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
-	res, err := run.PerspectivesWrite(t.Context(), pinned, run.PerspectivesInput{PerspectivesPath: path, Value: parse(t, perspectivesDoc), Reason: "x"})
+	res, err := step.WritePerspectives(t.Context(), pinned, step.PerspectivesInput{PerspectivesPath: path, Value: parse(t, perspectivesDoc), Reason: "x"})
 	if err != nil || res.Path != path || !res.AuditWritten {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	if got := line(t, parse(t, read(t, path))); got != perspectivesDoc {
 		t.Errorf("key order or unknown fields were lost: %s", got)
-	}
-}
-
-func TestSecondWavePerspectivesAreLoggedInTheirRun(t *testing.T) {
-	out := create(t, run.InitInput{})
-	path := filepath.Join(out.Root, "wave-2/wave2-perspectives.json")
-	res, err := run.PerspectivesWrite(t.Context(), pinned, run.PerspectivesInput{PerspectivesPath: path, Value: parse(t, perspectivesDoc), Reason: "x"})
-	if err != nil || res.AuditPath != filepath.Join(out.Root, "logs/audit.jsonl") {
-		t.Errorf("the trail is split: %+v, %v", res, err)
 	}
 }

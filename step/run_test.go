@@ -1,4 +1,4 @@
-package wave_test
+package step_test
 
 import (
 	"context"
@@ -12,7 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -28,13 +31,44 @@ type testRun struct {
 
 func newRun(t *testing.T) testRun {
 	t.Helper()
-	made, err := run.Create(t.Context(), runClock, t.TempDir(), run.InitInput{Query: "Why tides?", Mode: "standard", Sensitivity: "normal", RunID: "r1"})
+	return makeRun(t, run.InitInput{})
+}
+
+// legacyRun is a run whose documents may be changed by hand.
+func legacyRun(t *testing.T) testRun {
+	t.Helper()
+	return makeRun(t, run.InitInput{LegacyGates: true})
+}
+
+func makeRun(t *testing.T, in run.InitInput) testRun {
+	t.Helper()
+	in.Query, in.RunID = "Why tides?", "r1"
+	made, err := run.Create(t.Context(), runClock, t.TempDir(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := testRun{t, made.Root, filepath.Join(made.Root, "manifest.json"), filepath.Join(made.Root, "perspectives.json")}
 	r.writePerspectives("r1", `{"search":3}`, "a", "b")
 	return r
+}
+
+// inWave1 is the run with its plan, in the stage of its first wave.
+func inWave1(t *testing.T) testRun {
+	t.Helper()
+	r := newRun(t)
+	if _, err := step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	r.advance(run.Wave1)
+	return r
+}
+
+func (r testRun) advance(to run.Stage) {
+	r.t.Helper()
+	_, err := stage.Advance(r.t.Context(), runClock, stage.AdvanceInput{ManifestPath: r.manifest, GatesPath: filepath.Join(r.root, "gates.json"), RequestedNext: string(to), Reason: "test"})
+	if err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 func (r testRun) writePerspectives(runID, budget string, ids ...string) {
@@ -73,16 +107,16 @@ func (r testRun) exists(name string) bool {
 
 const goodOutput = "# Findings\nTides turn.\n\n# Sources\n- https://example.org/tides\n"
 
-func (r testRun) ingest(outputs ...wave.Submission) error {
-	_, err := wave.Ingest(r.t.Context(), runClock, wave.IngestRequest{ManifestPath: r.manifest, PerspectivesPath: r.perspectives, Wave: "wave1", Outputs: outputs})
+func (r testRun) ingest(outputs ...step.Submission) error {
+	_, err := step.Ingest(r.t.Context(), runClock, step.IngestInput{ManifestPath: r.manifest, PerspectivesPath: r.perspectives, Wave: "wave1", Outputs: outputs})
 	return err
 }
 
 // reviewed is the run with both outputs taken in and reviewed.
 func reviewed(t *testing.T) testRun {
 	t.Helper()
-	r := newRun(t)
-	if err := r.ingest(wave.Submission{PerspectiveID: "a", Markdown: goodOutput}, wave.Submission{PerspectiveID: "b", Markdown: goodOutput}); err != nil {
+	r := inWave1(t)
+	if err := r.ingest(step.Submission{PerspectiveID: "a", Markdown: goodOutput}, step.Submission{PerspectiveID: "b", Markdown: goodOutput}); err != nil {
 		t.Fatal(err)
 	}
 	r.review()
@@ -91,7 +125,7 @@ func reviewed(t *testing.T) testRun {
 
 func (r testRun) review() {
 	r.t.Helper()
-	_, err := wave.Review(r.t.Context(), wave.ReviewRequest{
+	_, err := step.Review(r.t.Context(), runClock, wave.ReviewRequest{
 		PerspectivesPath: r.perspectives, OutputsDir: filepath.Join(r.root, "wave-1"), MaxFailures: 25, ReportPath: filepath.Join(r.root, "wave-review.json"),
 	})
 	if err != nil {
@@ -99,25 +133,28 @@ func (r testRun) review() {
 	}
 }
 
-func (r testRun) gate() wave.GateResult {
+func (r testRun) gate() step.GateBResult {
 	r.t.Helper()
-	g, err := wave.DeriveGateB(r.t.Context(), runClock, wave.GateRequest{ManifestPath: r.manifest, Reason: "test"})
+	g, err := step.DeriveGateB(r.t.Context(), runClock, step.GateBInput{ManifestPath: r.manifest, Reason: "test"})
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return g
 }
 
-func warnings(g wave.GateResult) []string {
+func warnings(g step.GateBResult) []string {
 	b, _ := g.Update.Get("B")
-	list, _ := b.(tidegate.Details).Get("warnings")
-	return list.([]string)
+	list := []string{}
+	for _, w := range b.(*codec.Value).Get("warnings").Elems() {
+		list = append(list, w.Str())
+	}
+	return list
 }
 
 func TestPlanKeepsTheOrderOfTheDocumentAndStatesEveryRule(t *testing.T) {
 	r := newRun(t)
 	r.writePerspectives("r1", `{"search":3}`, "b", "a")
-	result, err := wave.Plan(t.Context(), runClock, wave.PlanRequest{ManifestPath: r.manifest, Reason: " plan "})
+	result, err := step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: " plan "})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,9 +190,9 @@ func TestPlanKeepsTheOrderOfTheDocumentAndStatesEveryRule(t *testing.T) {
 }
 
 func TestPlanDigestCoversEverythingThatShapesAPrompt(t *testing.T) {
-	r := newRun(t)
+	r := legacyRun(t)
 	digest := func() string {
-		result, err := wave.Plan(t.Context(), runClock, wave.PlanRequest{ManifestPath: r.manifest, Reason: "x"})
+		result, err := step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,9 +232,9 @@ func TestPlanRefusals(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newRun(t)
+			r := legacyRun(t)
 			tt.harm(r)
-			_, err := wave.Plan(t.Context(), runClock, wave.PlanRequest{ManifestPath: r.manifest, Reason: "x"})
+			_, err := step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: "x"})
 			if tidegate.CodeOf(err) != tt.code {
 				t.Errorf("got %v, want %s", err, tt.code)
 			}
@@ -216,23 +253,23 @@ func TestIngestWritesAllOrNone(t *testing.T) {
 		}
 		return v
 	}
-	good := wave.Submission{PerspectiveID: "a", Markdown: goodOutput}
+	good := step.Submission{PerspectiveID: "a", Markdown: goodOutput}
 	for _, tt := range []struct {
 		name   string
-		second wave.Submission
+		second step.Submission
 		code   tidegate.Code
 	}{
-		{"a contract that is not met", wave.Submission{PerspectiveID: "b", Markdown: "# Findings\n"}, tidegate.MissingRequiredSection},
-		{"a blank output", wave.Submission{PerspectiveID: "b", Markdown: " \n"}, tidegate.InvalidArgs},
-		{"an unknown perspective", wave.Submission{PerspectiveID: "c", Markdown: goodOutput}, tidegate.PerspectiveNotFound},
+		{"a contract that is not met", step.Submission{PerspectiveID: "b", Markdown: "# Findings\n"}, tidegate.MissingRequiredSection},
+		{"a blank output", step.Submission{PerspectiveID: "b", Markdown: " \n"}, tidegate.InvalidArgs},
+		{"an unknown perspective", step.Submission{PerspectiveID: "c", Markdown: goodOutput}, tidegate.PerspectiveNotFound},
 		{"the same perspective twice", good, tidegate.DuplicatePerspectiveID},
-		{"an id that leaves the folder", wave.Submission{PerspectiveID: "../evil", Markdown: goodOutput}, tidegate.PathTraversal},
-		{"an exceeded tool budget", wave.Submission{PerspectiveID: "b", Markdown: goodOutput, ToolUsage: usage(`{"search":4}`)}, tidegate.ToolBudgetExceeded},
-		{"a tool usage that is no object", wave.Submission{PerspectiveID: "b", Markdown: goodOutput, ToolUsage: usage(`[]`)}, tidegate.InvalidToolUsage},
-		{"a negative tool usage", wave.Submission{PerspectiveID: "b", Markdown: goodOutput, ToolUsage: usage(`{"other":-1}`)}, tidegate.InvalidToolUsage},
+		{"an id that leaves the folder", step.Submission{PerspectiveID: "../evil", Markdown: goodOutput}, tidegate.PathTraversal},
+		{"an exceeded tool budget", step.Submission{PerspectiveID: "b", Markdown: goodOutput, ToolUsage: usage(`{"search":4}`)}, tidegate.ToolBudgetExceeded},
+		{"a tool usage that is no object", step.Submission{PerspectiveID: "b", Markdown: goodOutput, ToolUsage: usage(`[]`)}, tidegate.InvalidToolUsage},
+		{"a negative tool usage", step.Submission{PerspectiveID: "b", Markdown: goodOutput, ToolUsage: usage(`{"other":-1}`)}, tidegate.InvalidToolUsage},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newRun(t)
+			r := inWave1(t)
 			if err := r.ingest(good, tt.second); tidegate.CodeOf(err) != tt.code {
 				t.Errorf("got %v, want %s", err, tt.code)
 			}
@@ -244,9 +281,9 @@ func TestIngestWritesAllOrNone(t *testing.T) {
 }
 
 func TestIngestNeverJudgesTheSidecarOfAnEarlierAttempt(t *testing.T) {
-	r := newRun(t)
+	r := inWave1(t)
 	r.write("wave-1/a.meta.json", `{"tool_usage":{"search":99}}`)
-	if err := r.ingest(wave.Submission{PerspectiveID: "a", Markdown: goodOutput}); err != nil {
+	if err := r.ingest(step.Submission{PerspectiveID: "a", Markdown: goodOutput}); err != nil {
 		t.Fatal(err)
 	}
 	if r.exists("wave-1/a.meta.json") {
@@ -258,14 +295,14 @@ func TestIngestNeverJudgesTheSidecarOfAnEarlierAttempt(t *testing.T) {
 }
 
 func TestIngestRefusesALinkedWaveFolder(t *testing.T) {
-	r := newRun(t)
+	r := inWave1(t)
 	if err := os.RemoveAll(filepath.Join(r.root, "wave-1")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(t.TempDir(), filepath.Join(r.root, "wave-1")); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
-	if err := r.ingest(wave.Submission{PerspectiveID: "a", Markdown: goodOutput}); tidegate.CodeOf(err) != tidegate.WaveDirSymlink {
+	if err := r.ingest(step.Submission{PerspectiveID: "a", Markdown: goodOutput}); tidegate.CodeOf(err) != tidegate.WaveDirSymlink {
 		t.Errorf("got %v", err)
 	}
 }
@@ -276,7 +313,7 @@ func TestGateBPassesOnWhatWasReviewed(t *testing.T) {
 	if !g.Passed() || len(warnings(g)) != 0 {
 		t.Fatalf("got %s %v", g.Status, warnings(g))
 	}
-	recorded, err := wave.RecordGateB(t.Context(), runClock, wave.GateRequest{ManifestPath: r.manifest, Reason: "x"})
+	recorded, err := step.RecordGate(t.Context(), runClock, step.GateInput{ManifestPath: r.manifest, Gate: "B", Reason: "x"})
 	if err != nil || !recorded.Passed() {
 		t.Fatal(err, recorded.Status)
 	}
@@ -296,11 +333,11 @@ func TestGateBPassesOnWhatWasReviewed(t *testing.T) {
 		}
 		return state.Counts()
 	}
-	if got := counts(); got != run.GatePass {
+	if got := counts(); got != gate.Pass {
 		t.Errorf("the recorded gate counts as %s", got)
 	}
 	r.write("wave-1/a.md", goodOutput+"\n")
-	if got := counts(); got != run.NotRun {
+	if got := counts(); got != gate.NotRun {
 		t.Errorf("after a change of one reviewed output the gate counts as %s", got)
 	}
 }
@@ -328,7 +365,13 @@ func TestGateBDoesNotBelieveTheReport(t *testing.T) {
 			text := r.read("wave-review.json")
 			r.write("wave-review.json", strings.NewReplacer(`"pass": false`, `"pass": true`, `"failed": 1`, `"failed": 0`).Replace(text))
 		}, "STALE_REPORT"},
-		{"a perspective that was not reviewed", func(r testRun) { r.writePerspectives("r1", "{}", "a", "b", "c") }, "PERSPECTIVES_NOT_REVIEWED"},
+		{"a perspective that was not reviewed", func(r testRun) {
+			text := r.read("wave-review.json")
+			start, end := strings.Index(text, `{
+      "perspective_id": "b"`), strings.Index(text, `],
+  "retry_directives"`)
+			r.write("wave-review.json", strings.TrimRight(text[:start], ", \n")+text[end:])
+		}, "PERSPECTIVES_NOT_REVIEWED"},
 		{"a report that did not pass", edit(`"pass": true`, `"pass": false`), "WAVE_REVIEW_PASS_FALSE"},
 		{"a report of nothing", edit(`"validated": 2`, `"validated": 0`), "ZERO_VALIDATED_PERSPECTIVES"},
 		{"counts that do not add up", edit(`"failed": 0`, `"failed": 1`), "FAILED_COUNT_INCONSISTENT_WITH_RESULTS"},
@@ -370,14 +413,14 @@ func TestGateBRefusals(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := reviewed(t)
 			tt.harm(r)
-			if _, err := wave.DeriveGateB(context.Background(), runClock, wave.GateRequest{ManifestPath: r.manifest, Reason: "x"}); tidegate.CodeOf(err) != tt.code {
+			if _, err := step.DeriveGateB(context.Background(), runClock, step.GateBInput{ManifestPath: r.manifest, Reason: "x"}); tidegate.CodeOf(err) != tt.code {
 				t.Errorf("got %v, want %s", err, tt.code)
 			}
 		})
 	}
 	r := reviewed(t)
 	outside := filepath.Join(t.TempDir(), "report.json")
-	if _, err := wave.DeriveGateB(t.Context(), runClock, wave.GateRequest{ManifestPath: r.manifest, ReportPath: outside, Reason: "x"}); tidegate.CodeOf(err) != tidegate.PathNotAllowed {
+	if _, err := step.DeriveGateB(t.Context(), runClock, step.GateBInput{ManifestPath: r.manifest, ReportPath: outside, Reason: "x"}); tidegate.CodeOf(err) != tidegate.PathNotAllowed {
 		t.Errorf("a report outside the run: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package run_test
+package step_test
 
 import (
 	"bytes"
@@ -8,7 +8,9 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
 )
 
 // FuzzGates hands any bytes to the readers of gates.json and any update to its
@@ -53,7 +55,7 @@ func FuzzGates(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := run.Verify(t.Context(), manifestPath); err != nil {
+		if _, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: manifestPath}); err != nil {
 			notInternal(err)
 		}
 		before, readErr := open(t, manifestPath).Gates()
@@ -62,7 +64,7 @@ func FuzzGates(f *testing.F) {
 		if err != nil {
 			return
 		}
-		result, err := run.GatesWrite(t.Context(), pinned, run.GatesWriteInput{GatesPath: gatesPath, Update: patch, InputsDigest: "d", Reason: "test"})
+		result, err := step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{GatesPath: gatesPath, Update: patch, InputsDigest: "d", Reason: "test"})
 		if err != nil {
 			notInternal(err)
 			if now := read(t, gatesPath); now != string(document) {
@@ -72,7 +74,7 @@ func FuzzGates(f *testing.F) {
 		}
 		after, err := codec.Parse([]byte(read(t, gatesPath)))
 		if err == nil {
-			err = run.CheckGates(after)
+			err = gate.Check(after)
 		}
 		if err != nil {
 			t.Fatalf("what was written is no gates document: %v", err)
