@@ -256,6 +256,8 @@ func (v *verifier) checkHead() {
 	switch {
 	case err != nil:
 		v.find("error", "head-mismatch", HeadFile, 0, "%s", tidegate.AsError(err).Message)
+	case state.Headed && state.Lines != v.out.Log.Lines:
+		v.find("error", "head-mismatch", HeadFile, 0, "the log has %d lines, its head says %d", v.out.Log.Lines, state.Lines)
 	case !state.Headed && v.run.ends.state != "":
 		v.find("error", "file-missing", HeadFile, 0, "%s is not there", HeadFile)
 	}

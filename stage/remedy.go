@@ -7,6 +7,7 @@ import (
 	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
 )
 
 // Remedy is something that would meet a precondition: a tool with its
@@ -125,6 +126,9 @@ func remedyGate(s *situation, id string) []Remedy {
 			return []Remedy{derive, record}
 		}
 		return append(remedyWaveReview(s), derive, record)
+	}
+	if !step.HasJudge(id) {
+		return []Remedy{{Text: "gate " + id + " has no judge in this version: the run waits here"}}
 	}
 	return []Remedy{{Text: "judge gate " + id + " and record the result", Command: "tidegate " + judgeGate.Command + " " + strings.ToLower(id) + " " + report.ShellWord(s.run.Root())}}
 }

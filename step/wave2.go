@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/run"
@@ -46,7 +47,8 @@ type leftOut struct {
 // PlanWave2 stages the plan and the contracts of a second wave, by rule from the
 // pivot decision: one perspective for each gap that it names, as many as the run
 // allows, with the contract of the perspective that the gap came from. It
-// returns the errors of reading the run's documents.
+// returns the errors of reading the run's documents. Gate B is to be judged
+// again: from here on it is about both waves.
 func PlanWave2(u *run.Update, decision pivot.Recorded) error {
 	manifest, err := u.Manifest()
 	if err != nil {
@@ -87,6 +89,16 @@ func PlanWave2(u *run.Update, decision pivot.Recorded) error {
 	plan.InputsDigest = codec.Digest(tidegate.D("schema", "wave2_plan.inputs.v1", "run_id", r.ID(), "query_text", manifest.Query(),
 		"scope_contract_md", p.scopeContract(), "max_wave2_agents", allowed, "perspectives", contracts))
 	if err := u.WriteJSON(r.Layout().Wave2Perspectives(), document); err != nil {
+		return err
+	}
+	// From here on gate B is about both waves, so what it said of one is not enough.
+	gates, err := u.Gates()
+	if err != nil {
+		return err
+	}
+	reset := codec.NewObject()
+	reset.Set("B", codec.Of(tidegate.D("status", gate.NotRun)))
+	if _, err := u.EditGates(reset, gates.Doc().Get("inputs_digest").Str(), nil, "a second wave is planned: gate B is about both"); err != nil {
 		return err
 	}
 	u.Log(run.EventPlanned, "wave2_plan", tidegate.D("planned", len(plan.Entries), "left_out", len(plan.LeftOut), "inputs_digest", plan.InputsDigest))
