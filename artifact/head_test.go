@@ -1,6 +1,7 @@
 package artifact_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -414,6 +415,67 @@ func TestWhatCannotBeRecordedChangesNothing(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What the next lock makes of a transaction whose files are changed: it adds the
+// line that is missing, or takes the changes back where it cannot; a success that
+// may have been reported stays.
+func TestWhatTheNextLockMakesOfARecordedLine(t *testing.T) {
+	dir := recorded(t, 4)
+	lines := slices.Collect(strings.Lines(read(t, dir, auditLog)))
+	before, line := strings.Join(lines[:3], ""), lines[3]
+	body := line[:strings.Index(line, `,"prev"`)] + "}"
+	for what, test := range map[string]struct {
+		log, head         string // as they are found
+		wantLog, wantHead string
+		isNew             bool
+	}{
+		"no line yet":                     {before, headOf(before), before + line, headOf(before + line), true},
+		"a part of the line":              {before + line[:9], headOf(before), before + line, headOf(before + line), true},
+		"the line":                        {before + line, headOf(before), before + line, headOf(before + line), true},
+		"the line and the head":           {before + line, headOf(before + line), before + line, headOf(before + line), true},
+		"a head that is further behind":   {before, headOf(lines[0]), before + line, headOf(before + line), true},
+		"a line of others":                {before + "{}\n", headOf(before), before + "{}\n", headOf(before), false},
+		"a line that follows another":     {before + next("x"), headOf(before), before + next("x"), headOf(before), false},
+		"a line of others after all":      {before + line + "{}\n", headOf(before + line), before + line + "{}\n", headOf(before + line), true},
+		"a line of others after the line": {before + line + "{}\n", headOf(before), before + line + "{}\n", headOf(before), false},
+		"a head of others":                {before, "x", before, headOf(before), false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := t.TempDir()
+			left := fmt.Sprintf(`{"schema_version":"tidegate_commit.v1","folders":["deep"],"changes":[{"name":"a","digest":%q,"replaces":true},{"name":"deep/b","digest":%q,"replaces":false}],"logs":[{"name":%q,"from":%d,"lines":[%q],"recorded":true,"accepted":false,"new":false,"head":%q}]}`,
+				codec.DigestBytes([]byte("new a\n")), codec.DigestBytes([]byte("new b\n")), auditLog, len(before), body, base64.StdEncoding.EncodeToString([]byte(headOf(before))))
+			put(t, dir, map[string]string{
+				"a": "new a\n", "deep/b": "new b\n", auditLog: test.log, auditHead: test.head,
+				".tidegate-tx/0.old": "old a\n", ".tidegate-tx/record": left + "\n" + codec.DigestBytes([]byte(left)) + "\n",
+			})
+			locked(t, open(t, dir)).Unlock()
+			want := map[string]string{".tidegate.lock": "", "a": "old a\n", "logs": "folder", auditLog: test.wantLog, auditHead: test.wantHead}
+			if test.isNew {
+				want["a"], want["deep"], want["deep/b"] = "new a\n", "folder", "new b\n"
+			}
+			if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What the transaction before it could not clear away comes first.
+func TestALineComesAfterWhatWasLeftUnderTheSameLock(t *testing.T) {
+	dir := recorded(t, 1)
+	f := open(t, dir)
+	l := locked(t, f)
+	left := fmt.Sprintf(`{"schema_version":"tidegate_commit.v1","folders":[],"changes":[],"logs":[{"name":%q,"from":%d,"lines":["{\"n\":8}"]}]}`, auditLog, len(read(t, dir, auditLog)))
+	put(t, dir, map[string]string{".tidegate-tx/record": left + "\n" + codec.DigestBytes([]byte(left)) + "\n"})
+	tx := l.Begin()
+	if err := errors.Join(tx.Record(auditLog, event{N: 9}), tx.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	log := read(t, dir, auditLog)
+	if eight, nine := strings.Index(log, `"n":8`), strings.Index(log, `"n":9`); eight < 0 || nine < eight || read(t, dir, auditHead) != headOf(log) || f.Interrupted() {
+		t.Errorf("log is\n%s", log)
 	}
 }
 

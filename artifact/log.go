@@ -177,8 +177,8 @@ func (a *appendix) isDone(f *Folder) (bool, error) {
 	if err != nil || text == a.head {
 		return false, err
 	}
-	h, err := decodeHead(text)
-	return err == nil && h.Size > a.from, nil
+	h, _ := decodeHead(text) // one that cannot be understood names nothing
+	return h.Size > a.from, nil
 }
 
 // missing is what must be added at the end of a log of that size. A torn last
@@ -238,10 +238,10 @@ func (a *appendix) takeBack(f *Folder) error {
 		}
 		clearTemp(f.root, headName(a.name)) // it would keep the folder
 	}
-	return f.place(a.name).unwritable(a.takeLinesBack(f.root))
+	return f.place(a.name).unwritable(a.removeLines(f.root))
 }
 
-func (a *appendix) takeLinesBack(root *os.Root) error {
+func (a *appendix) removeLines(root *os.Root) error {
 	log, err := openRegular(root, a.name, os.O_RDONLY)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errIsFolder), errors.Is(err, errNotRegular), err != nil && isNoFolder(err):
