@@ -37,31 +37,39 @@ func TestNoUpdateIsLostBetweenGoroutines(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"counter": "0\n"})
 	var goroutines sync.WaitGroup
-	for range 8 {
+	for range 400 {
 		goroutines.Go(func() {
-			for range 10 {
-				if err := countOnce(dir); err != nil {
-					t.Error(err)
-				}
+			if err := countOnce(dir); err != nil {
+				t.Error(err)
 			}
 		})
 	}
 	goroutines.Wait()
-	expectCount(t, dir, 80)
+	expectCount(t, dir, 400)
 }
 
+// expectCount looks whether each of so many updates has its line, and the head
+// names the last.
 func expectCount(t *testing.T, dir string, want int) {
 	t.Helper()
 	state := tree(t, dir)
 	if got := state["counter"]; got != fmt.Sprintln(want) {
 		t.Errorf("counter is %q, want %d", got, want)
 	}
-	report, err := artifact.VerifyLog(strings.NewReader(state["log.jsonl"]))
-	if err != nil || report.Lines != want || report.Broken+report.Unchained > 0 || report.Torn {
-		t.Errorf("log: %+v, %v; want %d chained lines", report, err, want)
+	log := state["log.jsonl"]
+	if report := verify(t, log); report.Lines != want || report.Broken+report.Unchained > 0 || report.Torn {
+		t.Errorf("log: %+v; want %d chained lines", report, want)
 	}
-	if len(state) != 3 {
-		t.Errorf("more than counter, log and lock is left: %v", state)
+	for i, line := range strings.Split(strings.TrimSuffix(log, "\n"), "\n") {
+		if !strings.HasPrefix(line, fmt.Sprintf(`{"n":%d,`, i+1)) {
+			t.Fatalf("line %d is %s", i+1, line)
+		}
+	}
+	if state["log.head"] != headOf(log) {
+		t.Errorf("head is %s, want %s", state["log.head"], headOf(log))
+	}
+	if len(state) != 4 {
+		t.Errorf("more than counter, log, head and lock is left: %v", state)
 	}
 }
 

@@ -190,7 +190,7 @@ func (a *appendix) missing(log io.ReaderAt, size int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	scanner := newLineScanner(io.NewSectionReader(log, start, size-start))
+	scanner := scanFrom(log, start, size)
 	prev, lines := FirstPrev, a.lines
 	var out []byte
 	for {
@@ -201,7 +201,7 @@ func (a *appendix) missing(log io.ReaderAt, size int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		isNew := start+scanner.start >= from && len(lines) > 0
+		isNew := scanner.start >= from && len(lines) > 0
 		if line.Torn {
 			if whole := []byte(nil); isNew {
 				whole = chained(lines[0], prev)
