@@ -46,7 +46,7 @@ type Line struct {
 // It takes any bytes. It ends with READ_FAILED when r fails.
 func ReadLog(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		scanner := newLineScanner(r)
+		scanner := newLineScanner(r, scanBuffer)
 		for {
 			line, err := scanner.next()
 			if err == io.EOF {
@@ -179,13 +179,16 @@ type lineScanner struct {
 	end    int64 // of the present line, after its newline
 }
 
-func newLineScanner(r io.Reader) *lineScanner {
-	return &lineScanner{in: bufio.NewReaderSize(r, 64<<10), sum: sha256.New()}
+const scanBuffer = 64 << 10
+
+func newLineScanner(r io.Reader, buffer int) *lineScanner {
+	return &lineScanner{in: bufio.NewReaderSize(r, buffer), sum: sha256.New()}
 }
 
 // scanFrom is a scanner for what stands in a log of size bytes after start.
 func scanFrom(log io.ReaderAt, start, size int64) *lineScanner {
-	s := newLineScanner(io.NewSectionReader(log, start, size-start))
+	// It is seldom more than a line or two.
+	s := newLineScanner(io.NewSectionReader(log, start, size-start), int(min(size-start, scanBuffer)))
 	s.end = start
 	return s
 }

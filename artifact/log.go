@@ -75,8 +75,8 @@ func (a *appendix) begin(f *Folder) error {
 }
 
 // extend makes sure that the lines of a stand in the log after a.from, in
-// order, durably, and moves the head of the log. What it reads of a log that has
-// a head, or gets none, does not depend on the length of the log.
+// order, durably, and moves the head of the log. It reads the whole log where that
+// gets its first head or is taken as it is found, and else only its end.
 func (a *appendix) extend(f *Folder) error {
 	p := f.place(a.name)
 	dirs, err := missingFolders(f.root, path.Dir(a.name))
@@ -153,20 +153,20 @@ func cutTorn(log *os.File, text string) error {
 	return log.Truncate(end.Size)
 }
 
-// end is the head of the log as it is now. Text is what its head file says.
+// end is the head of the log as it is now. Text is what its head file says,
+// which counts for nothing where the log is taken as it is found.
 func (a *appendix) end(log *os.File, text string) (head, error) {
 	info, err := log.Stat()
 	if err != nil {
 		return head{}, err
 	}
-	h, err := decodeHead(text)
-	if err == nil {
-		h, _, err = h.roll(log, info.Size(), a.strict())
+	h := noLines
+	if a.strict() {
+		if h, err = decodeHead(text); err != nil {
+			return head{}, err
+		}
 	}
-	var other mismatch
-	if errors.As(err, &other) && !a.strict() {
-		h, _, err = noLines.roll(log, info.Size(), false)
-	}
+	h, _, err = h.roll(log, info.Size(), a.strict())
 	return h, err
 }
 
