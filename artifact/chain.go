@@ -46,7 +46,7 @@ type Line struct {
 // It takes any bytes. It ends with READ_FAILED when r fails.
 func ReadLog(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		scanner := newLineScanner(r)
+		scanner := newLineScanner(r, scanBuffer)
 		for {
 			line, err := scanner.next()
 			if err == io.EOF {
@@ -123,9 +123,9 @@ func verifyLog(r io.Reader, h head) (LogReport, error) {
 		}
 		end = head{line.Number, line.Digest, line.End}
 		if line.Number == h.Lines && end != h {
-			report.Mismatch = h.otherLine().Error()
+			report.Mismatch = errOtherLine(line.Number).Error()
 		} else if h.Lines > 0 && line.Number > h.Lines && !follows && report.Mismatch == "" {
-			report.Mismatch = h.strayLine(line.Number).Error()
+			report.Mismatch = errStrayLine(line.Number).Error()
 		}
 		report.Lines++
 		report.Head = line.Digest
@@ -175,12 +175,22 @@ type lineScanner struct {
 	text   []byte
 	tail   []byte // the last bytes of a line that is longer than text
 	number int
-	start  int64 // of the present line in the stream
+	start  int64 // of the present line in the log
 	end    int64 // of the present line, after its newline
 }
 
-func newLineScanner(r io.Reader) *lineScanner {
-	return &lineScanner{in: bufio.NewReaderSize(r, 64<<10), sum: sha256.New()}
+const scanBuffer = 64 << 10
+
+func newLineScanner(r io.Reader, buffer int) *lineScanner {
+	return &lineScanner{in: bufio.NewReaderSize(r, buffer), sum: sha256.New()}
+}
+
+// scanFrom is a scanner for what stands in a log of size bytes after start.
+func scanFrom(log io.ReaderAt, start, size int64) *lineScanner {
+	// It is seldom more than a line or two.
+	s := newLineScanner(io.NewSectionReader(log, start, size-start), int(min(size-start, scanBuffer)))
+	s.end = start
+	return s
 }
 
 // next returns the next line, or io.EOF after the last.

@@ -17,37 +17,28 @@ func (tx *Tx) Commit() error {
 		return tidegate.Errorf(tidegate.Internal, nil, "the transaction has ended")
 	}
 	f := tx.lock.folder
-	rec := record{changes: tx.changes}
-	if tx.staging == nil {
-		// What the last transaction could not clear away may still add lines.
-		tx.fail(recoverTx(f))
-	}
-	if tx.err == nil {
-		rec.logs, tx.err = tx.beginLogs()
-	}
-	if tx.err == nil && rec.needsStaging() {
-		tx.fail(tx.openStaging())
+	rec, err := tx.prepare()
+	if err != nil {
+		tx.Rollback()
+		return err
 	}
 	staged := tx.staging != nil
-	if staged && tx.err == nil {
-		tx.fail(f.place(stagingDir).unwritable(tx.prepare(&rec)))
-	}
-	if tx.err != nil {
-		tx.Rollback()
-		return tx.err
-	}
 	tx.end()
-	if staged {
-		if err := makeAll(f, rec); err != nil {
+	if err := makeAll(f, rec); err != nil {
+		if staged {
 			undo(f, rec)
-			return err
+		} else {
+			takeLinesBack(f, rec)
 		}
-	} else if err := extendOrNot(f, rec.recorded()); err != nil {
 		return err
 	}
 	for _, a := range rec.logs {
-		if !a.recorded {
-			tx.noteLogError(extendOrNot(f, []*appendix{a}))
+		if a.recorded {
+			continue
+		}
+		if err := a.extend(f); err != nil {
+			tx.noteLogError(err)
+			a.takeBack(f)
 		}
 	}
 	if staged {
@@ -58,10 +49,41 @@ func (tx *Tx) Commit() error {
 	return nil
 }
 
-// beginLogs notes how the logs are before the transaction, and returns those
-// that can be added to. It returns an error when one of [Tx.Record] cannot.
-func (tx *Tx) beginLogs() ([]*appendix, error) {
-	var logs []*appendix
+// prepare stages the record of the transaction, or nothing if it needs none.
+func (tx *Tx) prepare() (record, error) {
+	f := tx.lock.folder
+	rec := record{changes: tx.changes}
+	if tx.err != nil {
+		return rec, tx.err
+	}
+	if tx.staging == nil {
+		// What the last transaction could not clear away may still add lines.
+		if err := recoverTx(f); err != nil {
+			return rec, err
+		}
+	}
+	if err := tx.beginLogs(&rec); err != nil {
+		return rec, err
+	}
+	if !rec.needsStaging() {
+		return rec, nil
+	}
+	if err := tx.openStaging(); err != nil {
+		return rec, err
+	}
+	if err := tx.syncs.wait(); err != nil {
+		return rec, f.place(stagingDir).unwritable(err)
+	}
+	if err := rec.prepareChanges(f); err != nil {
+		return rec, err
+	}
+	return rec, f.place(stagingDir).unwritable(rec.write(f.root, tx.many))
+}
+
+// beginLogs adds the logs to the record, as they are before the transaction, as
+// far as lines can be added to them. It returns an error when one of [Tx.Record]
+// cannot be added to.
+func (tx *Tx) beginLogs(rec *record) error {
 	for _, a := range tx.logs {
 		if len(a.lines) == 0 {
 			continue
@@ -69,22 +91,19 @@ func (tx *Tx) beginLogs() ([]*appendix, error) {
 		err := a.begin(tx.lock.folder)
 		switch {
 		case err == nil:
-			logs = append(logs, a)
+			rec.logs = append(rec.logs, a)
 		case a.recorded:
-			return nil, err
+			return err
 		default:
 			tx.noteLogError(err)
 		}
 	}
-	return logs, nil
+	return nil
 }
 
-// prepare keeps what is to be replaced, and writes the record.
-func (tx *Tx) prepare(rec *record) error {
-	f := tx.lock.folder
-	if err := tx.syncs.wait(); err != nil {
-		return err
-	}
+// prepareChanges keeps what is to be replaced, and notes the folders that have
+// to be made.
+func (r *record) prepareChanges(f *Folder) error {
 	seen := map[string]bool{}
 	addFolders := func(dir string) error {
 		if seen[dir] {
@@ -92,10 +111,10 @@ func (tx *Tx) prepare(rec *record) error {
 		}
 		seen[dir] = true
 		missing, err := missingFolders(f.root, dir)
-		rec.addFolders(missing)
+		r.addFolders(missing)
 		return f.place(dir).unwritable(err)
 	}
-	for i, c := range rec.changes {
+	for i, c := range r.changes {
 		if c.removes() {
 			continue
 		}
@@ -108,12 +127,12 @@ func (tx *Tx) prepare(rec *record) error {
 			}
 		}
 	}
-	for _, a := range rec.recorded() {
+	for _, a := range r.recorded() {
 		if err := addFolders(path.Dir(a.name)); err != nil {
 			return err
 		}
 	}
-	return rec.write(f.root, tx.many)
+	return nil
 }
 
 // makeAll makes the changes of a record and adds the lines that are part of the
@@ -130,19 +149,11 @@ func makeAll(f *Folder, rec record) error {
 	return nil
 }
 
-// extendOrNot adds to logs outside a staged transaction. What it cannot add
-// whole it takes back as well as it can.
-func extendOrNot(f *Folder, logs []*appendix) error {
-	for _, a := range logs {
-		made, err := missingFolders(f.root, path.Dir(a.name))
-		if err == nil {
-			err = a.extend(f)
-		}
-		if err != nil {
-			if a.takeBack(f) == nil {
-				removeFolders(f.root, made)
-			}
-			return f.place(a.name).unwritable(err)
+// takeLinesBack takes back what makeAll added to logs.
+func takeLinesBack(f *Folder, rec record) error {
+	for _, a := range rec.recorded() {
+		if err := a.takeBack(f); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -213,10 +224,8 @@ func undo(f *Folder, rec record) error {
 			return f.place(rec.changes[i].target).unwritable(err)
 		}
 	}
-	for _, a := range rec.recorded() {
-		if err := a.takeBack(f); err != nil {
-			return err
-		}
+	if err := takeLinesBack(f, rec); err != nil {
+		return err
 	}
 	if err := removeFolders(f.root, rec.folders); err != nil {
 		return f.place(".").unwritable(err)

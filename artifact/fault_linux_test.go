@@ -137,7 +137,7 @@ func atEveryCall(t *testing.T, op string, faults []fault, prepare func(dir strin
 	// A few of them are spread over all calls and faults.
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 	tried := 0
-	for i := 0; i < len(points); i += full.Stride(len(points), 20) {
+	for i := 0; i < len(points); i += full.Stride(len(points), 4) {
 		p := points[i]
 		dir := t.TempDir()
 		prepare(dir)
@@ -159,7 +159,7 @@ func atEverySync(t *testing.T, op string, prepare func(dir string), check func(t
 	t.Parallel()
 	points := 0
 	for _, fault := range []fault{killed, brokenDisk} {
-		for n := 1; ; n += full.Stride(40, 20) {
+		for n := 1; ; n += full.Stride(40, 10) {
 			dir := t.TempDir()
 			prepare(dir)
 			said, trace := traced(t, op, dir, "-f", "-e", fmt.Sprintf("inject=fsync,syncfs:%s:when=%d", fault.inject, n))

@@ -41,18 +41,18 @@ func (h head) encode() (string, error) {
 type mismatch string
 
 const (
-	errShorter     = mismatch("it is shorter than its head says")
+	errShorter     = mismatch("it is shorter than it was")
 	errUnknownHead = mismatch("its head is not one that this program wrote")
 )
 
 func (m mismatch) Error() string { return string(m) }
 
-func (h head) otherLine() error {
-	return mismatch(fmt.Sprintf("its line %d is not the one that its head names", h.Lines))
+func errOtherLine(number int) error {
+	return mismatch(fmt.Sprintf("its line %d is another than it was", number))
 }
 
-func (h head) strayLine(number int) error {
-	return mismatch(fmt.Sprintf("its line %d, after what its head names, does not follow the line before it", number))
+func errStrayLine(number int) error {
+	return mismatch(fmt.Sprintf("its line %d was added and does not follow from the line before it", number))
 }
 
 // decodeHead is the head in the text of a head file. A text that is not exactly
@@ -117,28 +117,40 @@ func moveHead(f *Folder, log, text string, h head) error {
 	return writeHead(f, log, next)
 }
 
+// seek returns a scanner for what comes after h in a log of size bytes. It reads
+// the line that h names. A log that is not the one that h names is a mismatch.
+func (h head) seek(log io.ReaderAt, size int64) (*lineScanner, error) {
+	if size < h.Size {
+		return nil, errShorter
+	}
+	start, err := startOfLastLine(log, h.Size)
+	if err != nil {
+		return nil, err
+	}
+	scanner := scanFrom(log, start, size)
+	if h.Size == 0 {
+		return scanner, nil
+	}
+	scanner.number = h.Lines - 1
+	line, err := scanner.next()
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if err == io.EOF || line.Torn || line.End != h.Size || line.Digest != h.Digest {
+		return nil, errOtherLine(h.Lines)
+	}
+	return scanner, nil
+}
+
 // roll follows a log of size bytes from h to its last whole line, and returns
 // the head of that and, after it, a line without end if there is one. It reads
 // the line that h names and what comes after it. A log that is not the one that
 // h names is a mismatch; when strict, so is a line that does not follow from the
 // line before it.
 func (h head) roll(log io.ReaderAt, size int64, strict bool) (end head, torn Line, err error) {
-	if size < h.Size {
-		return h, Line{}, errShorter
-	}
-	start, err := startOfLastLine(log, h.Size)
+	scanner, err := h.seek(log, size)
 	if err != nil {
 		return h, Line{}, err
-	}
-	scanner := newLineScanner(io.NewSectionReader(log, start, size-start))
-	if h.Size > 0 {
-		line, err := scanner.next()
-		switch {
-		case err != nil && err != io.EOF:
-			return h, Line{}, err
-		case err == io.EOF || line.Torn || start+line.End != h.Size || line.Digest != h.Digest:
-			return h, Line{}, h.otherLine()
-		}
 	}
 	for {
 		line, err := scanner.next()
@@ -150,9 +162,9 @@ func (h head) roll(log io.ReaderAt, size int64, strict bool) (end head, torn Lin
 		case line.Torn:
 			return h, line, nil
 		case strict && line.Prev != h.Digest:
-			return h, Line{}, h.strayLine(h.Lines + 1)
+			return h, Line{}, errStrayLine(line.Number)
 		}
-		h = head{h.Lines + 1, line.Digest, start + line.End}
+		h = head{line.Number, line.Digest, line.End}
 	}
 }
 

@@ -75,8 +75,8 @@ func (a *appendix) begin(f *Folder) error {
 }
 
 // extend makes sure that the lines of a stand in the log after a.from, in
-// order, durably, and moves the head of the log. What it reads of a log that has
-// a head, or gets none, does not depend on the length of the log.
+// order, durably, and moves the head of the log. It reads the whole log where that
+// gets its first head or is taken as it is found, and else only its end.
 func (a *appendix) extend(f *Folder) error {
 	p := f.place(a.name)
 	dirs, err := missingFolders(f.root, path.Dir(a.name))
@@ -153,20 +153,20 @@ func cutTorn(log *os.File, text string) error {
 	return log.Truncate(end.Size)
 }
 
-// end is the head of the log as it is now. Text is what its head file says.
+// end is the head of the log as it is now. Text is what its head file says,
+// which counts for nothing where the log is taken as it is found.
 func (a *appendix) end(log *os.File, text string) (head, error) {
 	info, err := log.Stat()
 	if err != nil {
 		return head{}, err
 	}
-	h, err := decodeHead(text)
-	if err == nil {
-		h, _, err = h.roll(log, info.Size(), a.strict())
+	h := noLines
+	if a.strict() {
+		if h, err = decodeHead(text); err != nil {
+			return head{}, err
+		}
 	}
-	var other mismatch
-	if errors.As(err, &other) && !a.strict() {
-		h, _, err = noLines.roll(log, info.Size(), false)
-	}
+	h, _, err = h.roll(log, info.Size(), a.strict())
 	return h, err
 }
 
@@ -177,8 +177,8 @@ func (a *appendix) isDone(f *Folder) (bool, error) {
 	if err != nil || text == a.head {
 		return false, err
 	}
-	h, err := decodeHead(text)
-	return err == nil && h.Size > a.from, nil
+	h, _ := decodeHead(text) // one that cannot be understood names nothing
+	return h.Size > a.from, nil
 }
 
 // missing is what must be added at the end of a log of that size. A torn last
@@ -190,7 +190,7 @@ func (a *appendix) missing(log io.ReaderAt, size int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	scanner := newLineScanner(io.NewSectionReader(log, start, size-start))
+	scanner := scanFrom(log, start, size)
 	prev, lines := FirstPrev, a.lines
 	var out []byte
 	for {
@@ -201,7 +201,7 @@ func (a *appendix) missing(log io.ReaderAt, size int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		isNew := start+scanner.start >= from && len(lines) > 0
+		isNew := scanner.start >= from && len(lines) > 0
 		if line.Torn {
 			if whole := []byte(nil); isNew {
 				whole = chained(lines[0], prev)
@@ -238,10 +238,10 @@ func (a *appendix) takeBack(f *Folder) error {
 		}
 		clearTemp(f.root, headName(a.name)) // it would keep the folder
 	}
-	return f.place(a.name).unwritable(a.takeLinesBack(f.root))
+	return f.place(a.name).unwritable(a.removeLines(f.root))
 }
 
-func (a *appendix) takeLinesBack(root *os.Root) error {
+func (a *appendix) removeLines(root *os.Root) error {
 	log, err := openRegular(root, a.name, os.O_RDONLY)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errIsFolder), errors.Is(err, errNotRegular), err != nil && isNoFolder(err):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +18,21 @@ import (
 func init() {
 	operations["record"] = func(dir string) error { return recordIn(dir, true) }
 	operations["record alone"] = func(dir string) error { return recordIn(dir, false) }
+	operations["record in two logs"] = recordInTwo
 	operations["accept"] = acceptIn
 	operations["check"] = checkIn
+	operations["one file, recorded"] = func(dir string) error {
+		return inTx(dir, func(tx *artifact.Tx) {
+			tx.Write("a.json", nil)
+			tx.Record("log.jsonl", event{})
+		})
+	}
+	operations["one file, logged without a head"] = func(dir string) error {
+		return inTx(dir, func(tx *artifact.Tx) {
+			tx.Write("a.json", nil)
+			tx.Log("other.jsonl", event{})
+		})
+	}
 }
 
 // recordIn records a line, alone or with changes of files and a line of a
@@ -31,6 +45,13 @@ func recordIn(dir string, changes bool) error {
 			tx.Remove("gone.json")
 			tx.Record("deep/log.jsonl", map[string]int{"n": 9})
 		}
+		tx.Record(auditLog, map[string]int{"n": 9})
+	})
+}
+
+func recordInTwo(dir string) error {
+	return inTx(dir, func(tx *artifact.Tx) {
+		tx.Record("a.json", map[string]int{"n": 9})
 		tx.Record(auditLog, map[string]int{"n": 9})
 	})
 }
@@ -214,6 +235,48 @@ func TestRecordedLineIsThereExactlyWhenItsChangeIsWhicheverSyncFails(t *testing.
 		}
 		checkRecorded(before, after)(t, dir, said)
 	})
+}
+
+func TestLinesOfSeveralLogsAreThereTogether(t *testing.T) {
+	needStrace(t)
+	files := logsBefore(t)["a log with a head"]
+	files["a.json"], files["a.json.head"] = files[auditLog], files[auditHead]
+	prepare, before, after := outcome(t, "record in two logs", files)
+	atEveryCall(t, "record in two logs", []fault{killed, brokenDisk, noSpace, noAccess}, prepare, checkRecorded(before, after))
+}
+
+// The line is on the disk before the head that names it has its name.
+func TestALineIsDurableBeforeItsHead(t *testing.T) {
+	needStrace(t)
+	dir := recorded(t, 2)
+	_, trace := traced(t, "record alone", dir)
+	wrote := regexp.MustCompile(`write\((\d+), "{\\"n\\":9`).FindStringSubmatchIndex(trace)
+	if wrote == nil {
+		t.Fatalf("no line was written:\n%s", trace)
+	}
+	fd, after := trace[wrote[2]:wrote[3]], trace[wrote[1]:]
+	synced := strings.Index(after, "fsync("+fd+")")
+	if renamed := strings.Index(after, `"audit.head")`); synced < 0 || synced > renamed {
+		t.Errorf("the line is synced at %d, its head renamed at %d:\n%s", synced, renamed, after)
+	}
+}
+
+// A line that is part of a transaction costs two syncs more than one that is
+// not: those of the head and its name.
+func TestSyncsOfARecordedLine(t *testing.T) {
+	needStrace(t)
+	syncs := func(op string) int {
+		dir := t.TempDir()
+		put(t, dir, map[string]string{"log.jsonl": oldLog, "other.jsonl": oldLog})
+		if err := operations["one file, recorded"](dir); err != nil {
+			t.Fatal(err)
+		}
+		_, trace := traced(t, op, dir, "-f")
+		return strings.Count(trace, "fsync(")
+	}
+	if plain, recorded := syncs("one file, logged without a head"), syncs("one file, recorded"); recorded-plain != 2 {
+		t.Errorf("%d syncs with a recorded line, %d with a logged one", recorded, plain)
+	}
 }
 
 func TestRecoveryOfARecordedLineCanBeInterruptedToo(t *testing.T) {

@@ -71,3 +71,6 @@ func syncNames(folder *os.File) error {
 	}
 	return err
 }
+
+// isRunning reports whether there is a process of that number.
+func isRunning(pid int) bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) }

@@ -52,3 +52,16 @@ func onHandle(f *os.File, call func(windows.Handle) error) error {
 
 // syncNames is nothing on Windows, which cannot sync a folder.
 func syncNames(*os.File) error { return nil }
+
+// isRunning reports whether there is a process of that number. It is taken to be
+// there when that cannot be told.
+func isRunning(pid int) bool {
+	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return !errors.Is(err, windows.ERROR_INVALID_PARAMETER)
+	}
+	defer windows.CloseHandle(process)
+	const stillActive = 259
+	var code uint32
+	return windows.GetExitCodeProcess(process, &code) != nil || code == stillActive
+}

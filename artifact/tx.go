@@ -171,7 +171,8 @@ func (tx *Tx) Record(name string, line any) error {
 }
 
 // Accept takes the log name as it is found, whatever its head says: the lines
-// that the transaction adds to it stand on top, and its head is made anew.
+// that the transaction adds to it stand on top, and its head is made anew from
+// all of its lines.
 func (tx *Tx) Accept(name string) error {
 	a, err := tx.appendix(name)
 	if err != nil {
