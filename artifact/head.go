@@ -177,45 +177,36 @@ type LogState struct {
 
 // CheckLog looks whether the log name is the one that its head names, and where
 // it ends. A log that is longer by lines that follow from each other is as a
-// killed process left it. A log without a head is taken as it is found, and read
-// from its first line; else what is read does not depend on the length of the
-// log. A log that is not there has no lines.
+// killed process left it, and its head is moved on. A log without a head is
+// taken as it is found, and read from its first line; else what is read does not
+// depend on the length of the log. A log that is not there has no lines.
 //
 // It returns TAMPERED with the reason when the log is shorter than its head
 // says, its line there is another, a later line does not follow from the one
-// before it, or the head itself was changed. It returns READ_FAILED.
-func (f *Folder) CheckLog(name string) (LogState, error) {
-	_, _, state, err := f.checkLog(name)
-	return state, err
-}
-
-// CheckLog is [Folder.CheckLog] under the lock: it also moves a head on that a
-// killed process left behind its log, and returns WRITE_FAILED when it cannot.
+// before it, or the head itself was changed. It returns READ_FAILED and
+// WRITE_FAILED.
 func (l *Lock) CheckLog(name string) (LogState, error) {
-	text, end, state, err := l.folder.checkLog(name)
-	if err != nil || text == "" {
-		return state, err
-	}
-	return state, moveHead(l.folder, name, text, end)
-}
-
-func (f *Folder) checkLog(name string) (text string, end head, state LogState, err error) {
+	f := l.folder
 	local, err := f.local(name)
 	if err != nil {
-		return "", end, state, err
+		return LogState{}, err
 	}
-	if text, err = readHead(f, local); err != nil {
-		return "", end, state, err
+	text, err := readHead(f, local)
+	if err != nil {
+		return LogState{}, err
 	}
 	end, torn, err := checkLog(f, local, text)
 	if err != nil {
-		return "", end, state, f.place(local).unreadable(err)
+		return LogState{}, f.place(local).unreadable(err)
 	}
-	state = LogState{Lines: end.Lines, Digest: end.Digest, Headed: text != ""}
-	if text == "" && torn.Torn { // it is ended before a line is added
-		state.Lines, state.Digest = torn.Number, torn.Digest
+	if text == "" {
+		state := LogState{Lines: end.Lines, Digest: end.Digest}
+		if torn.Torn { // it is ended before a line is added
+			state.Lines, state.Digest = torn.Number, torn.Digest
+		}
+		return state, nil
 	}
-	return text, end, state, nil
+	return LogState{Lines: end.Lines, Digest: end.Digest, Headed: true}, moveHead(f, local, text, end)
 }
 
 // checkLog compares the log name with the text of its head file; see roll.

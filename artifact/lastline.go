@@ -38,7 +38,7 @@ func lastLine(file *os.File) (Line, error) {
 		if err != nil {
 			return Line{}, err
 		}
-		line, err := newLineScanner(io.NewSectionReader(file, start, end-start)).next()
+		line, err := scanFrom(file, start, end).next()
 		if err != nil && !errors.Is(err, io.EOF) {
 			return Line{}, err
 		}

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strconv"
 	"time"
@@ -86,14 +87,40 @@ type Entry struct {
 func (r *Run) Events() ([]Entry, error) {
 	var entries []Entry
 	err := r.eachLine(func(line artifact.Line) {
-		entry, err := codec.Parse(line.Text)
-		if err != nil || line.Torn {
-			return
+		if entry, ok := entryOf(line); ok {
+			entries = append(entries, entry)
 		}
-		at, _ := tidegate.ParseTime(entry.Get("ts").Str())
-		entries = append(entries, Entry{line.Number, eventOf(entry), tidegate.Actor(entry.Get("actor").Str()), at, entry})
 	})
 	return entries, err
+}
+
+// Tail yields the entries of the run's log whose number is at least from: those
+// that are there and then each that is added, until ctx ends. It never writes
+// and takes no lock; however many follow one run, the process looks at its log
+// ten times a second. It yields an error and ends when the log shrinks or is
+// replaced (TAMPERED), and when it cannot be read (READ_FAILED).
+func (r *Run) Tail(ctx context.Context, from int) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for line, err := range r.folder.Follow(ctx, AuditFile, from) {
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			if entry, ok := entryOf(line); ok && !yield(entry, nil) {
+				return
+			}
+		}
+	}
+}
+
+// entryOf is a line as the rules read it; ok is false when it is not JSON.
+func entryOf(line artifact.Line) (e Entry, ok bool) {
+	entry, err := codec.Parse(line.Text)
+	if err != nil || line.Torn {
+		return Entry{}, false
+	}
+	at, _ := tidegate.ParseTime(entry.Get("ts").Str())
+	return Entry{line.Number, eventOf(entry), tidegate.Actor(entry.Get("actor").Str()), at, entry}, true
 }
 
 // LastProgress is the last line by which the run came further, or was set

@@ -210,19 +210,16 @@ func (v *verifier) perspectives(doc *codec.Value) {
 
 // readLog follows the chain and collects what the lines record.
 func (v *verifier) readLog() error {
-	file, err := v.run.folder.Open(AuditFile)
+	chain, err := v.run.folder.VerifyLog(AuditFile)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		v.find("note", "log-missing", AuditFile, 0, "there is no audit log, so nothing can be compared with it")
 		v.out.Log.Head = artifact.FirstPrev
-		v.checkHead()
 		return nil
 	} else if err != nil {
 		return err
 	}
-	chain, err := artifact.VerifyLog(file)
-	file.Close()
-	if err != nil {
-		return err
+	if there, err := v.run.folder.Exists(AuditFile); err == nil && !there {
+		v.find("note", "log-missing", AuditFile, 0, "there is no audit log, so nothing can be compared with it")
 	}
 	v.out.Checked = append(v.out.Checked, AuditFile)
 	v.out.Log = LogState{chain.Lines, chain.Unchained, chain.Broken, chain.Torn, chain.Head}
@@ -242,23 +239,18 @@ func (v *verifier) readLog() error {
 		v.find("error", "head-unknown", AuditFile, 0, "no line of the log has the digest %s: the log is another one, or was rewritten", tidegate.Cut(v.head))
 	}
 	v.foreignLines(chain)
-	v.checkHead()
+	v.checkHead(chain)
 	return nil
 }
 
 // checkHead compares the log with its head: lines that were taken off its end
 // show there and nowhere else.
-func (v *verifier) checkHead() {
-	if v.run.Legacy() {
-		return
-	}
-	state, err := v.run.folder.CheckLog(AuditFile)
+func (v *verifier) checkHead(chain artifact.LogReport) {
 	switch {
-	case err != nil:
-		v.find("error", "head-mismatch", HeadFile, 0, "%s", tidegate.AsError(err).Message)
-	case state.Headed && state.Lines != v.out.Log.Lines:
-		v.find("error", "head-mismatch", HeadFile, 0, "the log has %d lines, its head says %d", v.out.Log.Lines, state.Lines)
-	case !state.Headed && v.run.ends.state != "":
+	case v.run.Legacy():
+	case chain.Mismatch != "":
+		v.find("error", "head-mismatch", HeadFile, 0, "the log is not the one that its head names: %s", chain.Mismatch)
+	case !chain.Headed && v.run.ends.state != "":
 		v.find("error", "file-missing", HeadFile, 0, "%s is not there", HeadFile)
 	}
 }
