@@ -133,7 +133,7 @@ func madeRun(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	at := time.Date(2026, time.March, 4, 5, 6, 7, 0, time.UTC)
-	tools := catalog.Tools(&catalog.Env{Now: func() time.Time { return at }, Pinned: true, Home: home, Dir: home, Project: home})
+	tools := catalog.Tools(&catalog.Env{Now: func() time.Time { return at }, Pinned: true, Home: home, Dir: home, Project: home, LegacyGates: true})
 	call := func(name, args string) {
 		t.Helper()
 		for _, candidate := range tools {
