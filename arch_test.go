@@ -42,6 +42,7 @@ var arrows = map[string]string{
 	"change":             ". codec artifact review report",
 	"tool":               ". codec artifact report internal/spelling",
 	"catalog":            ". codec artifact perspective run wave pivot summary stage review change tool",
+	"internal/full":      "",
 	"internal/parallel":  "",
 	"internal/spelling":  "",
 	"internal/cli":       ". codec report tool internal/spelling",
