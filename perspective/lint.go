@@ -50,12 +50,15 @@ func Lint(ctx context.Context, path string, maxFindings int) (LintResult, error)
 	l := &linter{LintResult: LintResult{PerspectivesPath: path}, most: maxFindings, ids: map[string]int{}, folded: map[string]string{}}
 	shape := Shape()
 	entry, judged := shape.Elem("perspectives"), shape.Using(used[Contracts]...).Elem("perspectives")
-	top, err := codec.ParseEach(data, "perspectives", func(i int, elem *codec.Value) error {
-		l.perspective(i, elem, entry, judged)
-		return nil
-	})
+	top, err := codec.ParseFile("perspectives_path", path, data)
 	if err != nil {
-		return LintResult{}, codec.NotJSON(tidegate.D("perspectives_path", path), path, err)
+		return LintResult{}, err
+	}
+	if list := top.Get("perspectives"); list.Kind() == codec.Array {
+		for i, elem := range list.Elems() {
+			l.perspective(i, elem, entry, judged)
+		}
+		top.Set("perspectives", codec.Of([]any{})) // its elements are done
 	}
 	l.document(top, shape)
 	l.Pass = l.Errors == 0
@@ -148,7 +151,7 @@ func (l *linter) perspective(i int, v *codec.Value, entry, judged codec.Shape) {
 	}
 	l.at += ".prompt_contract"
 	l.caps(v.Get("prompt_contract"), l.titles(v.Get("prompt_contract").Get("must_include_sections")))
-	l.sections(compact(v).Contract)
+	l.sections(ContractOf(v))
 }
 
 // caps checks the caps; needed is how many words the required headings have.

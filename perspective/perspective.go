@@ -82,35 +82,18 @@ func Read(ctx context.Context, arg, path string, use Use) (*Document, error) {
 // Parse is [Read] for a document in memory. A document that is no strict JSON
 // gives the *[codec.SyntaxError] itself.
 func Parse(data []byte, use Use) (*Document, error) {
-	shape := Shape().Using(used[use]...)
-	entry := shape.Elem("perspectives")
-	doc := &Document{byID: map[string]int{}}
-	var wrong error
-	top, err := codec.ParseEach(data, "perspectives", func(i int, elem *codec.Value) error {
-		path := "$.perspectives[" + strconv.Itoa(i) + "]"
-		if wrong = entry.CheckAt(path, elem); wrong != nil {
-			return wrong
-		}
-		p := compact(elem)
-		if first, ok := doc.byID[p.ID]; ok {
-			wrong = repeatedID(i, first, p.ID)
-			return wrong
-		}
-		doc.byID[p.ID] = i
-		doc.Perspectives = append(doc.Perspectives, p)
-		return nil
-	})
-	if top == nil {
+	top, err := codec.Parse(data)
+	if err != nil {
 		return nil, err
 	}
-	// The elements are not in top, so this checks the fields before the list.
-	if err := shape.Check(top); err != nil {
+	if err := check(top, Shape().Using(used[use]...)); err != nil {
 		return nil, err
 	}
-	if wrong != nil {
-		return nil, wrong
+	list := top.Get("perspectives").Elems()
+	doc := &Document{RunID: top.Get("run_id").Str(), Perspectives: make([]Perspective, len(list)), byID: make(map[string]int, len(list))}
+	for i, p := range list {
+		doc.Perspectives[i] = read(p)
 	}
-	doc.RunID = top.Get("run_id").Str()
 	slices.SortFunc(doc.Perspectives, func(a, b Perspective) int { return strings.Compare(a.ID, b.ID) })
 	for i, p := range doc.Perspectives {
 		doc.byID[p.ID] = i
@@ -137,7 +120,7 @@ func (p Perspective) Output(wave1Dir string) string {
 	return wave1Dir + "/" + p.ID + ".md"
 }
 
-func compact(v *codec.Value) Perspective {
+func read(v *codec.Value) Perspective {
 	p := Perspective{ID: v.Get("id").Str(), Title: v.Get("title").Str(), SourceArtifact: v.Get("source_artifact").Str()}
 	p.Contract = ContractOf(v)
 	for _, m := range v.Get("prompt_contract").Get("tool_budget").Members() {
@@ -167,8 +150,10 @@ func ContractOf(v *codec.Value) Contract {
 
 // Check demands the whole table of perspectives.v1, unique ids included. It
 // returns SCHEMA_VALIDATION_FAILED.
-func Check(v *codec.Value) error {
-	if err := Shape().Check(v); err != nil {
+func Check(v *codec.Value) error { return check(v, Shape()) }
+
+func check(v *codec.Value, shape codec.Shape) error {
+	if err := shape.Check(v); err != nil {
 		return err
 	}
 	seen := map[string]int{}
