@@ -10,14 +10,14 @@ func MergePatch(target, patch *Value) *Value {
 	out := NewObject()
 	for _, m := range target.Members() {
 		if change := patch.Get(m.Key); change == nil {
-			out.add(m.Key, m.Value.Clone())
+			out.inner.add(m.Key, m.Value.Clone())
 		} else if change.Kind() != Null {
-			out.add(m.Key, MergePatch(m.Value, change))
+			out.inner.add(m.Key, MergePatch(m.Value, change))
 		}
 	}
 	for _, m := range patch.Members() {
 		if m.Value.Kind() != Null && target.Get(m.Key) == nil {
-			out.add(m.Key, MergePatch(nil, m.Value))
+			out.inner.add(m.Key, MergePatch(nil, m.Value))
 		}
 	}
 	return out

@@ -38,12 +38,26 @@ func (k Kind) String() string {
 // which stands for an absent one. They change nothing, so that goroutines can
 // share a Value as long as none calls Set, Delete or Append.
 type Value struct {
-	kind    Kind
-	truth   bool
-	text    string // of a string; of a number, its literal
+	kind  Kind
+	truth bool
+	text  string // of a string; of a number, its literal
+	inner *inner // of an array or an object, and nil for every other kind
+}
+
+// inner is what an array or an object holds. It stands apart because most values
+// are neither, and a document is many values.
+type inner struct {
 	elems   []*Value
 	members []Member
-	index   map[string]int // of an object with indexFrom members or more: where each is
+	index   map[string]int // the members by key, as soon as there are indexFrom
+}
+
+func newValue(kind Kind) *Value {
+	v := &Value{kind: kind}
+	if kind == Array || kind == Object {
+		v.inner = new(inner)
+	}
+	return v
 }
 
 // Member is one key of an object.
@@ -101,7 +115,7 @@ func (v *Value) Elems() []*Value {
 	if v.Kind() != Array {
 		return nil
 	}
-	return v.elems
+	return v.inner.elems
 }
 
 // Members are the members of an object, in document order.
@@ -109,7 +123,7 @@ func (v *Value) Members() []Member {
 	if v.Kind() != Object {
 		return nil
 	}
-	return v.members
+	return v.inner.members
 }
 
 // Len is the number of elements or members.
@@ -119,7 +133,7 @@ func (v *Value) Len() int { return len(v.Elems()) + len(v.Members()) }
 // of calls reaches into a document: v.Get("stage").Get("current").
 func (v *Value) Get(key string) *Value {
 	if i := v.find(key); i >= 0 {
-		return v.members[i].Value
+		return v.inner.members[i].Value
 	}
 	return nil
 }
@@ -132,34 +146,34 @@ func (v *Value) find(key string) int {
 	if v.Kind() != Object {
 		return -1
 	}
-	if v.index != nil {
-		if i, ok := v.index[key]; ok {
+	if v.inner.index != nil {
+		if i, ok := v.inner.index[key]; ok {
 			return i
 		}
 		return -1
 	}
-	return slices.IndexFunc(v.members, func(m Member) bool { return m.Key == key })
+	return slices.IndexFunc(v.inner.members, func(m Member) bool { return m.Key == key })
 }
 
-// add appends a member whose key v does not have.
-func (v *Value) add(key string, value *Value) {
-	v.members = append(v.members, Member{key, value})
+// add appends a member whose key is not there yet.
+func (in *inner) add(key string, value *Value) {
+	in.members = append(in.members, Member{key, value})
 	switch {
-	case v.index != nil:
-		v.index[key] = len(v.members) - 1
-	case len(v.members) == indexFrom:
-		v.indexMembers()
+	case in.index != nil:
+		in.index[key] = len(in.members) - 1
+	case len(in.members) == indexFrom:
+		in.makeIndex()
 	}
 }
 
-func (v *Value) indexMembers() {
-	v.index = nil
-	if len(v.members) < indexFrom {
+func (in *inner) makeIndex() {
+	in.index = nil
+	if len(in.members) < indexFrom {
 		return
 	}
-	v.index = make(map[string]int, len(v.members))
-	for i, m := range v.members {
-		v.index[m.Key] = i
+	in.index = make(map[string]int, len(in.members))
+	for i, m := range in.members {
+		in.index[m.Key] = i
 	}
 }
 
@@ -167,35 +181,36 @@ func (v *Value) indexMembers() {
 // an object.
 func (v *Value) Set(key string, value *Value) {
 	if i := v.find(key); i >= 0 {
-		v.members[i].Value = value
+		v.inner.members[i].Value = value
 		return
 	}
-	v.add(key, value)
+	v.inner.add(key, value)
 }
 
 // Delete removes the member with that key, if there is one. What Members
 // returned before keeps it.
 func (v *Value) Delete(key string) {
 	if i := v.find(key); i >= 0 {
-		v.members = append(v.members[:i:i], v.members[i+1:]...)
-		v.indexMembers()
+		v.inner.members = append(v.inner.members[:i:i], v.inner.members[i+1:]...)
+		v.inner.makeIndex()
 	}
 }
 
 // Append adds an element. v must be an array.
-func (v *Value) Append(elem *Value) { v.elems = append(v.elems, elem) }
+func (v *Value) Append(elem *Value) { v.inner.elems = append(v.inner.elems, elem) }
 
 // Clone is a deep copy.
 func (v *Value) Clone() *Value {
 	if v == nil {
 		return nil
 	}
-	c := &Value{kind: v.kind, truth: v.truth, text: v.text}
-	for _, e := range v.elems {
+	c := newValue(v.kind)
+	c.truth, c.text = v.truth, v.text
+	for _, e := range v.Elems() {
 		c.Append(e.Clone())
 	}
-	for _, m := range v.members {
-		c.add(m.Key, m.Value.Clone())
+	for _, m := range v.Members() {
+		c.inner.add(m.Key, m.Value.Clone())
 	}
 	return c
 }
@@ -223,7 +238,7 @@ func Of(v any) *Value {
 }
 
 // NewObject is an object without members.
-func NewObject() *Value { return &Value{kind: Object} }
+func NewObject() *Value { return newValue(Object) }
 
 // MarshalJSONTo writes v with its keys in order and its numbers as spelt.
 func (v *Value) MarshalJSONTo(enc *jsontext.Encoder) error {
@@ -240,7 +255,7 @@ func (v *Value) MarshalJSONTo(enc *jsontext.Encoder) error {
 		if err := enc.WriteToken(jsontext.BeginArray); err != nil {
 			return err
 		}
-		for _, e := range v.elems {
+		for _, e := range v.inner.elems {
 			if err := e.MarshalJSONTo(enc); err != nil {
 				return err
 			}
@@ -250,7 +265,7 @@ func (v *Value) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if err := enc.WriteToken(jsontext.BeginObject); err != nil {
 		return err
 	}
-	for _, m := range v.members {
+	for _, m := range v.inner.members {
 		if err := enc.WriteToken(jsontext.String(m.Key)); err != nil {
 			return err
 		}
@@ -294,7 +309,7 @@ func parse(dec *jsontext.Decoder) (*Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Value{kind: kindOfToken(tok.Kind())}
+	v := newValue(kindOfToken(tok.Kind()))
 	switch v.kind {
 	case Bool:
 		v.truth = tok.Bool()
@@ -306,7 +321,7 @@ func parse(dec *jsontext.Decoder) (*Value, error) {
 			if err != nil {
 				return nil, err
 			}
-			v.elems = append(v.elems, elem)
+			v.Append(elem)
 		}
 		_, err = dec.ReadToken()
 	case Object:
@@ -320,7 +335,7 @@ func parse(dec *jsontext.Decoder) (*Value, error) {
 			if err != nil {
 				return nil, err
 			}
-			v.add(name, member)
+			v.inner.add(name, member)
 		}
 		_, err = dec.ReadToken()
 	}
