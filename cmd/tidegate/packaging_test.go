@@ -191,7 +191,7 @@ func TestReleaseIsConfigured(t *testing.T) {
 	if build.Main != "./cmd/tidegate" || !slices.Contains(build.Flags, "-trimpath") || !slices.Contains(build.Env, "CGO_ENABLED=0") {
 		t.Errorf("the build is not reproducible: %+v", build)
 	}
-	for _, part := range []string{"completions/*", "man/*", "LICENSE"} {
+	for _, part := range []string{"completions/*", "man/*", "LICENSE", "go run -tags man ./cmd/tidegate man"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the archives lack %s", part)
 		}
