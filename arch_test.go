@@ -44,6 +44,7 @@ var arrows = map[string]string{
 	"catalog":            ". codec artifact perspective run wave pivot summary stage review change tool",
 	"internal/full":      "",
 	"internal/parallel":  "",
+	"internal/scratch":   "",
 	"internal/spelling":  "",
 	"internal/cli":       ". codec report tool internal/spelling",
 	"internal/mcpserver": ". codec tool internal/spelling",

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/full"
 )
 
 // The bounds of memory: what every process may use, and what it may use beyond
@@ -57,7 +58,7 @@ func TestLargeInputsCostNoMoreThanTheirBounds(t *testing.T) {
 	for _, l := range loads() {
 		t.Run(l.name, func(t *testing.T) {
 			n := l.n[0]
-			if *full {
+			if full.Asked() {
 				n = l.n[1]
 			}
 			for _, n := range []int{n / 10, n} {
