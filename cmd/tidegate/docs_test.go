@@ -103,6 +103,7 @@ func TestEveryBlockInTheDocumentsIsExercised(t *testing.T) {
 	workflows := readLines(t, "docs/examples/review-wave.yaml", "action.yml")
 	for name, text := range documents(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			home := newHome(t)
 			for i, b := range blocksOf(text) {
 				where := name + ":" + strconv.Itoa(b.line)

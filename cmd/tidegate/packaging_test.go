@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/full"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -239,8 +240,8 @@ func TestContainerHoldsNothingButTheProgram(t *testing.T) {
 
 // TestTwoBuildsInDifferentFoldersGiveTheSameBytes builds copies of the sources.
 func TestTwoBuildsInDifferentFoldersGiveTheSameBytes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("building twice takes long")
+	if !full.Asked() {
+		t.Skip("building twice takes long; -full does it")
 	}
 	var built [2][]byte
 	for i, name := range []string{"here", "somewhere else"} {
