@@ -54,11 +54,8 @@ func Lint(ctx context.Context, path string, maxFindings int) (LintResult, error)
 	if err != nil {
 		return LintResult{}, err
 	}
-	if list := top.Get("perspectives"); list.Kind() == codec.Array {
-		for i, elem := range list.Elems() {
-			l.perspective(i, elem, entry, judged)
-		}
-		top.Set("perspectives", codec.Of([]any{})) // its elements are done
+	for i, elem := range take(top) {
+		l.perspective(i, elem, entry, judged)
 	}
 	l.document(top, shape)
 	l.Pass = l.Errors == 0

@@ -86,19 +86,37 @@ func Parse(data []byte, use Use) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := check(top, Shape().Using(used[use]...)); err != nil {
+	shape := Shape().Using(used[use]...)
+	entry, list := shape.Elem("perspectives"), take(top)
+	if err := shape.Check(top); err != nil {
 		return nil, err
 	}
-	list := top.Get("perspectives").Elems()
 	doc := &Document{RunID: top.Get("run_id").Str(), Perspectives: make([]Perspective, len(list)), byID: make(map[string]int, len(list))}
-	for i, p := range list {
-		doc.Perspectives[i] = read(p)
+	for i, elem := range list {
+		if err := entry.CheckAt("$.perspectives["+strconv.Itoa(i)+"]", elem); err != nil {
+			return nil, err
+		}
+		p := read(elem)
+		if first, ok := doc.byID[p.ID]; ok {
+			return nil, repeatedID(i, first, p.ID)
+		}
+		doc.byID[p.ID], doc.Perspectives[i] = i, p
 	}
 	slices.SortFunc(doc.Perspectives, func(a, b Perspective) int { return strings.Compare(a.ID, b.ID) })
 	for i, p := range doc.Perspectives {
 		doc.byID[p.ID] = i
 	}
 	return doc, nil
+}
+
+// take takes the perspectives out of a document and leaves an empty list in their
+// place, for a reader that checks them one by one.
+func take(top *codec.Value) []*codec.Value {
+	list := top.Get("perspectives")
+	if list.Kind() == codec.Array {
+		top.Set("perspectives", codec.Of([]any{}))
+	}
+	return list.Elems()
 }
 
 // Find is the perspective with that id.
@@ -150,10 +168,8 @@ func ContractOf(v *codec.Value) Contract {
 
 // Check demands the whole table of perspectives.v1, unique ids included. It
 // returns SCHEMA_VALIDATION_FAILED.
-func Check(v *codec.Value) error { return check(v, Shape()) }
-
-func check(v *codec.Value, shape codec.Shape) error {
-	if err := shape.Check(v); err != nil {
+func Check(v *codec.Value) error {
+	if err := Shape().Check(v); err != nil {
 		return err
 	}
 	seen := map[string]int{}
