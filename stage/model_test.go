@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/run"
 )
 
@@ -135,8 +136,8 @@ var walkFiles = []struct{ fact, name, gate string }{
 
 func TestRandomWalksAgreeWithTheModel(t *testing.T) {
 	walks := 6
-	if testing.Short() {
-		walks = 3
+	if full.Asked() {
+		walks = 60
 	}
 	reached := map[string]bool{}
 	for seed := range uint64(walks) {
@@ -161,7 +162,7 @@ func TestRandomWalksAgreeWithTheModel(t *testing.T) {
 			t.Fatalf("walk %d: verify %+v, %v", seed, v.Findings, err)
 		}
 	}
-	if !testing.Short() && len(reached) < 12 {
+	if len(reached) < 12 {
 		t.Errorf("the walks reached only %v", reached)
 	}
 }
