@@ -35,9 +35,6 @@ func callsPerWorker() int {
 // TestManyProcessesLoseNothing hammers one run and one change with every writing
 // tool from 32 processes of the program, each serving MCP, while others read.
 func TestManyProcessesLoseNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("32 processes are left out of the short form")
-	}
 	work := shortFolder(t)
 	servers := make([]*mcp.ClientSession, workers+1)
 	for i := range servers {

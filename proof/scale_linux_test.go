@@ -52,9 +52,6 @@ func loads() []load {
 // of a tenth of it, each in a process of its own. The memory is held to the
 // bounds; the times are told, for the reader to see that they grow with the size.
 func TestLargeInputsCostNoMoreThanTheirBounds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("large inputs are left out of the short form")
-	}
 	for _, l := range loads() {
 		t.Run(l.name, func(t *testing.T) {
 			n := l.n[0]
