@@ -30,11 +30,6 @@ type retryPromptIn struct {
 	MaxFailures      int       `json:"max_failures,omitzero" jsonschema:"most prompts to make; all outputs are judged" min:"1" max:"500" default:"25"`
 }
 
-type checkIn struct {
-	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
-	MaxFindings      int       `json:"max_findings,omitzero" jsonschema:"most findings to list; all are counted" min:"1" max:"10000" default:"100"`
-}
-
 func waveTools(*Env) []*tool.Tool {
 	return []*tool.Tool{
 		tool.New(tool.Spec{
@@ -141,9 +136,7 @@ letter case, a cap that leaves no room. Warnings alone leave the exit status 0.`
 				Example: "tidegate perspectives check perspectives.json",
 				Watch:   func(args *codec.Value) []string { return []string{args.Get("perspectives_path").Str()} },
 			},
-		}, func(ctx context.Context, in checkIn) (perspective.LintResult, error) {
-			return perspective.Lint(ctx, string(in.PerspectivesPath), in.MaxFindings)
-		}),
+		}, perspective.Lint),
 	}
 }
 

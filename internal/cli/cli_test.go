@@ -18,13 +18,13 @@ import (
 )
 
 type weighIn struct {
-	Boat  tool.Path `json:"boat" jsonschema:"the boat"`
-	Limit int       `json:"limit,omitzero" jsonschema:"the heaviest" min:"1" max:"99" default:"10"`
-	Unit  string    `json:"unit,omitzero" jsonschema:"the unit" enum:"kg,t" default:"kg"`
-	Crew  []string  `json:"crew_names,omitzero" jsonschema:"who is aboard"`
-	Ratio *float64  `json:"ratio,omitzero" jsonschema:"how full"`
-	Wet   bool      `json:"wet,omitzero" jsonschema:"after rain"`
-	Fail  string    `json:"fail,omitzero" jsonschema:"a code to fail with"`
+	Boat  string   `json:"boat" path:"absolute" jsonschema:"the boat"`
+	Limit int      `json:"limit,omitzero" jsonschema:"the heaviest" min:"1" max:"99" default:"10"`
+	Unit  string   `json:"unit,omitzero" jsonschema:"the unit" enum:"kg,t" default:"kg"`
+	Crew  []string `json:"crew_names,omitzero" jsonschema:"who is aboard"`
+	Ratio *float64 `json:"ratio,omitzero" jsonschema:"how full"`
+	Wet   bool     `json:"wet,omitzero" jsonschema:"after rain"`
+	Fail  string   `json:"fail,omitzero" jsonschema:"a code to fail with"`
 }
 
 type weighOut struct {
