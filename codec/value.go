@@ -342,6 +342,24 @@ func parse(dec *jsontext.Decoder) (*Value, error) {
 	return v, err
 }
 
+func kindOfToken(kind jsontext.Kind) Kind {
+	switch kind {
+	case jsontext.KindNull:
+		return Null
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return Bool
+	case jsontext.KindNumber:
+		return Number
+	case jsontext.KindString:
+		return String
+	case jsontext.KindBeginArray:
+		return Array
+	case jsontext.KindBeginObject:
+		return Object
+	}
+	return Absent
+}
+
 // syntaxError says where in data a decoder failed with err; offset is where it
 // had come to.
 func syntaxError(data []byte, offset int64, err error) *SyntaxError {
