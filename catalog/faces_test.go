@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/corpus"
 	"github.com/tidegate/tidegate/internal/mcpserver"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
 

@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -25,7 +26,7 @@ const workers = 32
 
 // callsPerWorker makes 20,480 calls in the long form.
 func callsPerWorker() int {
-	if *full {
+	if full.Asked() {
 		return 640
 	}
 	return 10
@@ -34,9 +35,6 @@ func callsPerWorker() int {
 // TestManyProcessesLoseNothing hammers one run and one change with every writing
 // tool from 32 processes of the program, each serving MCP, while others read.
 func TestManyProcessesLoseNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("32 processes are left out of the short form")
-	}
 	work := shortFolder(t)
 	servers := make([]*mcp.ClientSession, workers+1)
 	for i := range servers {
@@ -206,12 +204,12 @@ func logStrikes(t *testing.T, done [][]strike, eyes *watcher) {
 		}
 	}
 	for _, b := range blows() {
-		if *full && accepted[b.tool] == 0 {
+		if full.Asked() && accepted[b.tool] == 0 {
 			t.Errorf("%s was never accepted, so that nothing is shown of it", b.tool)
 		}
 	}
 	for name := range watched {
-		if *full && len(eyes.seen[name]) == 0 {
+		if full.Asked() && len(eyes.seen[name]) == 0 {
 			t.Errorf("%s was never there to look at", name)
 		}
 	}

@@ -42,13 +42,10 @@ func (e Effect) String() string {
 	return "unknown"
 }
 
-// Path is an argument that names a file or folder. It must be absolute when the
-// tool sees it: the command line makes it so, other callers write it so. Over
-// MCP it must lie inside the allowed roots.
+// Path is a string field with the tag path:"absolute".
 type Path string
 
-// RunPath is a [Path] that may also be relative to the root of the run that
-// another argument names. The tool keeps a relative one inside that root.
+// RunPath is a string field with the tag path:"run".
 type RunPath string
 
 // Spec is what a tool is declared with, besides its function.
@@ -79,13 +76,27 @@ var nameRule = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 // order in which they are checked; Out is the result. It panics when the
 // declaration is incomplete, which is a mistake in the program.
 //
-// Fields of In use these tags: json (name; omitzero marks it optional),
-// jsonschema (description), enum (values separated by commas), min, max,
-// default, minitems, extra:"ignore" (objects in this list may carry further
-// keys), writes:"true" (giving it makes the tool write), holds:"object" (the
-// types that a *codec.Value may have, for the schema; the decoder hands it over
-// unchecked), requiredif:"mode=fixture" (an optional argument that is required
-// when the one named, declared before it, has that value).
+// In belongs to the package that does the work, which declares it once, as
+// SomethingInput, beside the function that takes it: that function is run itself
+// where it needs nothing else. A field that is no argument, such as one that
+// hears of progress, has the tag json:"-".
+//
+// Fields of In use these tags:
+//
+//	json                       the name; omitzero marks it optional
+//	jsonschema                 what it is, for people and models
+//	path:"absolute"            a file or folder: absolute when the tool sees it, and inside the
+//	                           roots where there are any; the command line makes it absolute
+//	path:"run"                 the same, or relative to the root of the run that another
+//	                           argument names; the tool keeps it inside that root
+//	enum:"a,b"                 one of these
+//	min, max, minitems         bounds of numbers, and of the length of lists
+//	default                    what is taken where it is not given
+//	requiredif:"mode=fixture"  required when another argument, declared before it, has that value
+//	writes:"true"              giving it makes the tool write
+//	extra:"ignore"             objects in this list may carry further keys
+//	holds:"object"             the types that a *codec.Value may have, for the schema; the
+//	                           decoder hands it over unchecked
 func New[In, Out any](spec Spec, run func(context.Context, In) (Out, error)) *Tool {
 	switch {
 	case !nameRule.MatchString(spec.Name):

@@ -19,7 +19,7 @@ type pair struct {
 }
 
 type echoIn struct {
-	Folder tool.Path    `json:"folder" jsonschema:"the folder"`
+	Folder string       `json:"folder" path:"absolute" jsonschema:"the folder"`
 	Mode   string       `json:"mode,omitzero" enum:"fast,slow" default:"fast"`
 	Limit  int          `json:"limit,omitzero" min:"1" max:"500" default:"25"`
 	Ratio  *float64     `json:"ratio,omitzero" min:"0"`
@@ -29,7 +29,7 @@ type echoIn struct {
 	Loud   bool         `json:"loud,omitzero"`
 	Free   *codec.Value `json:"free,omitzero"`
 	Patch  *codec.Value `json:"patch,omitzero" holds:"object"`
-	Save   tool.Path    `json:"save,omitzero" writes:"true"`
+	Save   string       `json:"save,omitzero" path:"absolute" writes:"true"`
 }
 
 type echoOut struct {
@@ -159,14 +159,17 @@ func TestCancelledContextNeverRuns(t *testing.T) {
 func TestPathsOutsideTheRootsAreRefusedAfterTheArgumentChecks(t *testing.T) {
 	root := t.TempDir()
 	type file struct {
-		Path tool.RunPath `json:"path"`
+		Path string `json:"path" path:"run"`
 	}
 	type in struct {
-		Folder tool.Path `json:"folder"`
-		Files  []file    `json:"files,omitzero"`
+		Folder string   `json:"folder" path:"absolute"`
+		Text   string   `json:"text,omitzero"`
+		Files  []file   `json:"files,omitzero"`
+		More   []string `json:"more,omitzero" path:"absolute"`
 		Inner  *struct {
-			Path tool.Path `json:"path,omitzero"`
+			Path string `json:"path,omitzero" path:"absolute"`
 		} `json:"inner,omitzero"`
+		Progress func(done, total int) `json:"-"`
 	}
 	ran := 0
 	read := tool.New(tool.Spec{Name: "read", Set: "run", Summary: "Read.", Effect: tool.Reads},
@@ -182,6 +185,9 @@ func TestPathsOutsideTheRootsAreRefusedAfterTheArgumentChecks(t *testing.T) {
 		{"up and out", `{"folder":"$ROOT/../x"}`, tidegate.PathNotAllowed, "folder"},
 		{"a sibling with the same beginning", `{"folder":"$ROOT2"}`, tidegate.PathNotAllowed, "folder"},
 		{"in a list", `{"folder":"$ROOT","files":[{"path":"wave-1/a.md"},{"path":"/x/b.md"}]}`, tidegate.PathNotAllowed, "files[1].path"},
+		{"in a list of paths", `{"folder":"$ROOT","more":["$ROOT/a","/x"]}`, tidegate.PathNotAllowed, "more[1]"},
+		{"relative in a list of paths", `{"folder":"$ROOT","more":["a"]}`, tidegate.InvalidArgs, "more[0]"},
+		{"a text that is no path", `{"folder":"$ROOT","text":"/x"}`, "", ""},
 		{"in an object", `{"folder":"$ROOT","inner":{"path":"/x"}}`, tidegate.PathNotAllowed, "inner.path"},
 		{"relative to a run", `{"folder":"$ROOT","files":[{"path":"wave-1/a.md"}]}`, "", ""},
 		{"wrong arguments go first", `{"folder":"/x","files":3}`, tidegate.InvalidArgs, "files"},
@@ -283,9 +289,9 @@ func FuzzDecode(f *testing.F) {
 
 func TestArgumentThatAnotherMakesRequired(t *testing.T) {
 	type in struct {
-		Mode string    `json:"mode,omitzero" enum:"file,none" default:"file"`
-		File tool.Path `json:"file,omitzero" jsonschema:"what to read" requiredif:"mode=file"`
-		Why  string    `json:"why"`
+		Mode string `json:"mode,omitzero" enum:"file,none" default:"file"`
+		File string `json:"file,omitzero" path:"absolute" jsonschema:"what to read" requiredif:"mode=file"`
+		Why  string `json:"why"`
 	}
 	read := tool.New(tool.Spec{Name: "read", Set: "toy", Summary: "Read it.", Effect: tool.Reads},
 		func(context.Context, in) (echoOut, error) { return echoOut{passed: true}, nil })

@@ -20,11 +20,8 @@ import (
 	"golang.org/x/term"
 )
 
-func main() { os.Exit(status()) }
-
 // status runs the command line and returns the exit status.
 func status() int {
-	keepHeapSmall()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	level := new(slog.LevelVar)
@@ -35,20 +32,26 @@ func status() int {
 		fmt.Fprintln(os.Stderr, "tidegate:", err)
 		return cli.Status(tidegate.ClassOf(tidegate.CodeOf(err)))
 	}
-	program := &cli.Program{
-		Tools:    catalog.Tools(env),
+	program := assemble(env)
+	program.Log = level
+	return program.Run(ctx, os.Args[1:])
+}
+
+// assemble is the program with all of its commands.
+func assemble(env *catalog.Env) *cli.Program {
+	tools := catalog.Tools(env)
+	return &cli.Program{
+		Tools:    tools,
+		Commands: commands(env, tools),
+		Settings: settings(env),
+		Groups:   groups,
 		Version:  version(),
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
 		Terminal: terminal(),
 		Dir:      env.Dir,
-		Log:      level,
 	}
-	program.Commands = commands(env, program.Tools)
-	program.Settings = settings(env)
-	program.Groups = groups
-	return program.Run(ctx, os.Args[1:])
 }
 
 // commands are what serves or explains the program itself.
