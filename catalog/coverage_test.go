@@ -20,6 +20,7 @@ var notInTheCorpus = map[string]string{
 	"LOCK_HELD":        "it takes half a minute",
 	"WAVE_DIR_SYMLINK": "an archive holds no links",
 	"INTERNAL":         "no input is known that leads to it",
+	"TAMPERED":         "no tool verifies a signature or a seal",
 	"CANCELLED":        "nobody gives up a call of the corpus",
 	"deep_research_run_log: no result with the field entries.torn": "the files of an archive end with a newline",
 }
