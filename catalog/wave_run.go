@@ -141,7 +141,7 @@ func waveRunTools(env *Env) []*tool.Tool {
 				Hide:     []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("put back by hand"), Example: "tidegate wave restore harbour grid",
 			},
 		}, func(ctx context.Context, in restoreIn) (step.RestoreResult, error) {
-			return step.Restore(ctx, env.clock(), step.RestoreInput{ManifestPath: string(in.ManifestPath), PerspectiveID: in.PerspectiveID, Reason: in.Reason})
+			return step.Restore(env.deciding(ctx), env.clock(), step.RestoreInput{ManifestPath: string(in.ManifestPath), PerspectiveID: in.PerspectiveID, Reason: in.Reason})
 		}),
 	}
 }

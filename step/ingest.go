@@ -263,7 +263,8 @@ func Restore(ctx context.Context, clock run.Clock, in RestoreInput) (RestoreResu
 		return RestoreResult{}, err
 	}
 	out := RestoreResult{RunID: r.ID(), PerspectiveID: in.PerspectiveID}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+	decision := run.Decision{What: "restore output", Fields: tidegate.D("perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason))}
+	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
 		}

@@ -114,7 +114,7 @@ func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in Perspective
 			"the perspectives belong to run %q, the manifest beside them to run %q", id, r.ID())
 	}
 	out := PerspectivesResult{Path: in.PerspectivesPath}
-	audit, err := r.Update(ctx, clock, func(u *run.Update) error {
+	write := func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
 		}
@@ -138,7 +138,15 @@ func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in Perspective
 		u.Log(run.EventPerspectives, "perspectives_write", tidegate.D("reason", run.Note(in.Reason), "path", in.PerspectivesPath,
 			"value_digest", codec.Digest(in.Value), "replan", in.Replan))
 		return u.WriteJSON(name, in.Value)
-	})
+	}
+	var audit run.Audit
+	var err error
+	if in.Replan {
+		decision := run.Decision{What: "replan", Fields: tidegate.D("value_digest", codec.Digest(in.Value), "reason", run.Note(in.Reason))}
+		audit, err = r.Decide(ctx, clock, decision, write)
+	} else {
+		audit, err = r.Update(ctx, clock, write)
+	}
 	if err != nil {
 		return PerspectivesResult{}, err
 	}

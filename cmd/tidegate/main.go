@@ -91,6 +91,15 @@ func settings(env *catalog.Env) []cli.Setting {
 			Under: []string{"call", "mcp", "review create"}, Set: func(value string) { env.Strict = value == "true" },
 		},
 		{
+			Name: "sign", About: "the SSH key that signs the decision, where the run asks for that: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag,
+			Under: []string{"run pause", "run resume", "run cancel", "run limit", "run accept", "gate", "perspectives write", "wave restore"},
+			Set:   func(value string) { env.SignKey = value },
+		},
+		{
+			Name: "signers", About: "an OpenSSH allowed_signers file: a person's decisions about the run must be signed by one of them", Kind: tool.PathFlag,
+			Under: []string{"run init"}, Set: func(value string) { env.Signers = value },
+		},
+		{
 			Name: "legacy-gates", About: "make runs whose gates count as they are written, for the earlier system's orchestrator", Kind: tool.Switch,
 			Under: []string{"call", "mcp", "run init"}, Set: func(value string) { env.LegacyGates = value == "true" },
 		},
@@ -102,7 +111,10 @@ func environment() (*catalog.Env, error) {
 	if err != nil {
 		return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "the working folder cannot be found: %w", err)
 	}
-	env := &catalog.Env{Now: time.Now, Dir: dir, Project: dir, Home: runsHome()}
+	env := &catalog.Env{
+		Now: time.Now, Dir: dir, Project: dir, Home: runsHome(),
+		SignKey: os.Getenv("TIDEGATE_SIGN_KEY"), AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: askPassphrase,
+	}
 	if pinned := os.Getenv("TIDEGATE_NOW"); pinned != "" {
 		at, err := time.Parse(time.RFC3339, pinned)
 		if err != nil {
