@@ -2,7 +2,6 @@ package review
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -46,7 +45,7 @@ var boxes = []struct {
 }
 
 // endsLikeLine matches a file name that a reader would take for file and line.
-var endsLikeLine = regexp.MustCompile(`^(.*):(-?[0-9]+)$`)
+var endsLikeLine = pattern(`^(.*):(-?[0-9]+)$`)
 
 // Format is the REVIEW.md of a payload that [Parse] accepted, with the given
 // warnings at its end.
@@ -155,7 +154,7 @@ func writeIssue(b *strings.Builder, issue Issue) {
 		b.WriteString(fileBullet + codeSpan(escapeCode(issue.File)+":"+strconv.FormatInt(*issue.Line, 10)) + "\n")
 	case issue.File != "":
 		b.WriteString(fileBullet + codeSpan(escapeCode(issue.File)) + "\n")
-		if endsLikeLine.MatchString(issue.File) {
+		if endsLikeLine().MatchString(issue.File) {
 			b.WriteString(lineBullet + noLine + "\n")
 		}
 	}

@@ -1,7 +1,6 @@
 package review
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -16,28 +15,28 @@ const (
 )
 
 var (
-	looseBox   = regexp.MustCompile(`\[[xX✓✔☑]\]` + marks + `(` + looseWords + `)(?:[^\pL\pN_]|$)`)
-	looseLabel = regexp.MustCompile(`^` + marks + `(?i:verdict)` + marks + `(` + looseWords + `)(?:[^\pL\pN_]|$)`)
-	looseWord  = regexp.MustCompile(`^` + marks + `(` + looseWords + `)` + marks + `$`)
-	listMarks  = regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*`)
+	looseBox   = pattern(`\[[xX✓✔☑]\]` + marks + `(` + looseWords + `)(?:[^\pL\pN_]|$)`)
+	looseLabel = pattern(`^` + marks + `(?i:verdict)` + marks + `(` + looseWords + `)(?:[^\pL\pN_]|$)`)
+	looseWord  = pattern(`^` + marks + `(` + looseWords + `)` + marks + `$`)
+	listMarks  = pattern(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*`)
 )
 
 // looseVerdict is the word that a line states loosely, "" for none. A line that
 // begins with an unchecked box offers a verdict and states none.
 func looseVerdict(line string, inVerdict bool) string {
-	text := listMarks.ReplaceAllString(line, "")
+	text := listMarks().ReplaceAllString(line, "")
 	if strings.HasPrefix(text, "[ ]") {
 		return ""
 	}
 	if strings.HasPrefix(text, "[") {
-		if at := looseBox.FindStringSubmatchIndex(text); at != nil && at[0] == 0 {
+		if at := looseBox().FindStringSubmatchIndex(text); at != nil && at[0] == 0 {
 			return text[at[2]:at[3]]
 		}
 	}
-	if m := looseLabel.FindStringSubmatch(text); m != nil {
+	if m := looseLabel().FindStringSubmatch(text); m != nil {
 		return m[1]
 	}
-	if m := looseWord.FindStringSubmatch(text); inVerdict && m != nil {
+	if m := looseWord().FindStringSubmatch(text); inVerdict && m != nil {
 		return m[1]
 	}
 	return ""
