@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -51,12 +52,18 @@ func needStrace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fault injection is left out of the short form")
 	}
-	if raceDetector {
+	if underRaceDetector() {
 		t.Skip("thousands of processes with the race detector take long and race with nobody")
 	}
 	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
+}
+
+// underRaceDetector reports whether this program was built with -race.
+func underRaceDetector() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // traced runs an operation under strace and returns what it printed ("" when it

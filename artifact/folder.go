@@ -165,6 +165,23 @@ func (f *Folder) Exists(name string) (bool, error) {
 	return false, f.place(name).unreadable(err)
 }
 
+// IsLink reports whether name itself is a symbolic link; what is not there is
+// none. It returns PATH_NOT_ALLOWED and READ_FAILED.
+func (f *Folder) IsLink(name string) (bool, error) {
+	local, err := f.local(name)
+	if err != nil {
+		return false, err
+	}
+	info, err := f.root.Lstat(local)
+	switch {
+	case err == nil:
+		return info.Mode()&fs.ModeSymlink != 0, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	}
+	return false, f.place(name).unreadable(err)
+}
+
 // openRegular opens a file in root and fails when it is not a regular one.
 func openRegular(root *os.Root, name string, flag int) (*os.File, error) {
 	f, err := root.OpenFile(name, flag|nonblock, fileMode)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 )
 
@@ -53,4 +54,37 @@ func removeFolders(root *os.Root, dirs []string) error {
 		}
 	}
 	return nil
+}
+
+// makeAbove makes a folder and those above it as far as they are missing,
+// durably, and returns those that it made.
+func makeAbove(dir string) ([]string, error) {
+	var missing []string
+	for {
+		if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		missing = append(missing, dir)
+		dir = filepath.Dir(dir)
+	}
+	slices.Reverse(missing)
+	for i, dir := range missing {
+		err := os.Mkdir(dir, folderMode)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return missing[:i], err
+		}
+		if err := syncPath(filepath.Dir(dir)); err != nil {
+			return missing[:i+1], err
+		}
+	}
+	return missing, nil
+}
+
+// removeAbove takes back what makeAbove made, as far as nobody uses it by now.
+func removeAbove(made []string, failed bool) {
+	if failed {
+		for _, dir := range slices.Backward(made) {
+			os.Remove(dir)
+		}
+	}
 }

@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// nonblock is nothing on Windows, where no name in a folder is a FIFO.
+const nonblock = 0
+
 // tryLock takes the exclusive OS lock of f and reports whether it got it. The
 // lock belongs to the handle, not to the process, so that it also holds off
 // other goroutines.
@@ -27,6 +30,14 @@ func unlock(f *os.File) error {
 	})
 }
 
+// hasOtherName reports whether an open file has more than one name.
+func hasOtherName(f *os.File) (bool, error) {
+	var info windows.ByHandleFileInformation
+	err := onHandle(f, func(h windows.Handle) error { return windows.GetFileInformationByHandle(h, &info) })
+	return info.NumberOfLinks > 1, err
+}
+
+// onHandle makes a system call on an open file.
 func onHandle(f *os.File, call func(windows.Handle) error) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -38,3 +49,6 @@ func onHandle(f *os.File, call func(windows.Handle) error) error {
 	}
 	return failure
 }
+
+// syncNames is nothing on Windows, which cannot sync a folder.
+func syncNames(*os.File) error { return nil }
