@@ -149,7 +149,7 @@ func (d *Draft) Log(name string, line any) error {
 		err = d.makeFolders(filepath.ToSlash(filepath.Dir(local)))
 	}
 	if err == nil {
-		err = appendLines(d.folder.root, appendix{name: local, from: from, lines: [][]byte{body}})
+		err = appendLines(d.folder, appendix{name: local, from: from, lines: [][]byte{body}})
 	}
 	return d.folder.place(name).unwritable(err)
 }

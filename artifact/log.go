@@ -53,15 +53,16 @@ func logEnd(root *os.Root, name string) (int64, error) {
 // appendLines makes sure that the lines of a stand in the log after a.from, in
 // order, and adds those that do not, durably. What it reads does not depend on
 // the length of the log, only on that of its last line.
-func appendLines(root *os.Root, a appendix) error {
+func appendLines(folder *Folder, a appendix) error {
+	root := folder.root
 	dirs, err := missingFolders(root, path.Dir(a.name))
 	if err == nil {
-		err = makeFolders(root, dirs)
+		err = makeFolders(root, dirs, folder.newFolderMode())
 	}
 	if err != nil {
 		return err
 	}
-	f, err := openLog(root, a.name)
+	f, err := openLog(root, a.name, folder.newFileMode())
 	if err != nil {
 		return err
 	}

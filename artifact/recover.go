@@ -68,7 +68,7 @@ func recoverTx(f *Folder) error {
 	}
 	for _, a := range rec.logs {
 		// A log is kept as well as it can be, here as in Commit.
-		_ = appendLines(f.root, a)
+		_ = appendLines(f, a)
 	}
 	return clearStaging(f, rec)
 }
