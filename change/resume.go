@@ -1,0 +1,124 @@
+package change
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/review"
+)
+
+// Resume lets a change go on that needs a person: a person accepts what stands
+// in its way, and says why. An approval with doubts completes the change; the
+// fixes that a review asks for beyond the limit, or after major issues, begin.
+// Where the log or a kept review is not as it was written, the person accepts
+// the files as they are.
+//
+// It returns INVALID_ARGS for a bad id, without accept and without a reason;
+// GATE_BLOCKED for an agent; INVALID_STATE when no person is needed; and
+// otherwise what [Advance] returns.
+func Resume(ctx context.Context, project string, clock Clock, id string, accept bool, reason string) (Resumed, error) {
+	const command = "tidegate change resume ID --accept --reason TEXT"
+	if err := byPerson(ctx, id, "lets a change go on that needs one", command); err != nil {
+		return Resumed{}, err
+	}
+	if !accept {
+		return Resumed{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("accept", accept), "accept must be given: `%s`", command)
+	}
+	if err := checkReason(reason); err != nil {
+		return Resumed{}, err
+	}
+	folder, err := openToWrite(ctx, project, id)
+	if err != nil {
+		return Resumed{}, err
+	}
+	defer folder.Close()
+	// A folder without a state gets no lock file, and a decision is made before
+	// the lock is taken.
+	if _, err := readState(folder); err != nil {
+		return Resumed{}, err
+	}
+	r, err := readRecord(folder, id)
+	if err != nil {
+		return Resumed{}, err
+	}
+	d := r.decision(id, "change_resume")
+	d.Reason = reason
+	lock, err := folder.Lock(ctx, clock.Now)
+	if err != nil {
+		return Resumed{}, err
+	}
+	defer lock.Unlock()
+	return resume(ctx, lock, clock, d)
+}
+
+func resume(ctx context.Context, lock *artifact.Lock, clock Clock, d decision) (Resumed, error) {
+	folder, id := lock.Folder(), d.ChangeID
+	s, err := readState(folder)
+	if err != nil {
+		return Resumed{}, err
+	}
+	if !slices.Contains(reviewedPhases, s.phase) {
+		return Resumed{}, blocked(id, s, "goes on only from "+Implementing+", "+Testing+" or "+CodeReviewing, reviewedPhases)
+	}
+	r, err := readRecord(folder, id)
+	if err == nil {
+		err = r.admits(d)
+	}
+	if err != nil {
+		return Resumed{}, err
+	}
+	more := tidegate.D("decision", d.value())
+	mismatch := r.checkFiles(folder, id)
+	if mismatch != nil {
+		if tidegate.CodeOf(mismatch) != tidegate.Tampered {
+			return Resumed{}, mismatch
+		}
+		found, err := r.present(folder)
+		if err != nil {
+			return Resumed{}, err
+		}
+		r.accept(found)
+		more = append(more, tidegate.Detail{Key: "digests", Value: found})
+	}
+	if err := r.checkLimit(folder, id, s); err != nil {
+		return Resumed{}, err
+	}
+	standing := r.needsPerson != "" || s.needsPerson != ""
+	if mismatch == nil && !standing {
+		return Resumed{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("change_id", id, "phase", s.written), "change %s needs no person", id)
+	}
+	m := move{phase: s.phase, iteration: s.iteration, event: eventAccepted, action: actionAccepted, message: "the record of the change is accepted as it is"}
+	var j judged
+	if standing {
+		if j, err = judge(ctx, folder, r, id); err != nil {
+			return Resumed{}, err
+		}
+		m.goOn(s, j)
+	}
+	m.edit(s)
+	result := Resumed{
+		Message: m.message, ChangeID: id, Verdict: string(j.verdict), From: s.phase, Phase: m.phase, Iteration: m.iteration,
+		Reason: d.Reason, StatePath: filepath.Join(folder.Path(), stateFile),
+	}
+	return result, m.commit(ctx, lock, clock, id, s, r, "change_resume", j, more)
+}
+
+// goOn is what the acceptance of a person makes of the review that asks for one.
+func (m *move) goOn(s *state, j judged) {
+	switch {
+	case j.verdict == review.Approved:
+		m.phase, m.message = Complete, "accepted: the change is complete"
+	case s.counted == j.identity:
+		m.message = "accepted: the fixes go on"
+	case j.verdict == review.NeedsFix:
+		m.fix(j)
+		m.event, m.message = eventAccepted, "accepted: one more fix round begins"
+	default:
+		m.phase, m.message = Implementing, "accepted: what the review found is to be fixed"
+		m.edits = append(m.edits, edit{key: keyCounted, value: j.identity})
+	}
+	m.action = actionAccepted
+}
