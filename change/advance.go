@@ -87,7 +87,7 @@ func advance(ctx context.Context, folder *artifact.Folder, clock Clock, id strin
 	if err != nil {
 		return Advanced{}, err
 	}
-	r, err := readRecord(folder, id)
+	r, err := readLocked(lock, id)
 	if err != nil {
 		return Advanced{}, err
 	}

@@ -99,14 +99,11 @@ func keep(ctx context.Context, lock *artifact.Lock, clock Clock, p review.Payloa
 	if err != nil {
 		return err
 	}
-	r, err := readRecord(folder, p.ChangeID)
+	r, err := readLocked(lock, p.ChangeID)
 	if err != nil {
 		return err
 	}
-	next := lastOf(numbers) + 1
-	for _, l := range r.reviews {
-		next = max(next, l.number+1)
-	}
+	next := max(lastOf(numbers), r.newest()) + 1
 	tx, err := begin(ctx, lock)
 	if err != nil {
 		return err

@@ -105,14 +105,23 @@ func inRepository(ctx context.Context, dir string) bool {
 		there, err := holdsRepository(ctx, above)
 		switch {
 		case err != nil:
-			answer, err := git(ctx, dir, "rev-parse", "--is-inside-work-tree")
-			return err == nil && strings.TrimSpace(string(answer)) == "true"
+			return inWorkTree(ctx, dir) == nil
 		case there:
 			return true
 		case above == filepath.Dir(above):
 			return false
 		}
 	}
+}
+
+// inWorkTree asks git whether dir lies in the work tree of its repository, which
+// the repository itself can say to be elsewhere. It fails when it does not.
+func inWorkTree(ctx context.Context, dir string) error {
+	answer, err := git(ctx, dir, "rev-parse", "--is-inside-work-tree")
+	if err == nil && string(bytes.TrimSpace(answer)) != "true" {
+		err = errors.New("the work tree of the repository is elsewhere")
+	}
+	return err
 }
 
 // holdsRepository reports whether dir has a .git of whatever kind. It fails when

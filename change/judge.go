@@ -42,7 +42,7 @@ func judge(ctx context.Context, folder *artifact.Folder, r *record, id string) (
 	}
 	last := r.last()
 	if last != nil {
-		if err := sameAsKept(folder, last.number, data); err != nil {
+		if err := lastKept(folder, r, last.number, data); err != nil {
 			return judged{}, err
 		}
 	}
@@ -93,15 +93,27 @@ func doubts(p review.Payload) []string {
 	return doubts
 }
 
-// sameAsKept returns GATE_BLOCKED, naming both, when REVIEW.md is not the review
-// that was kept.
-func sameAsKept(folder *artifact.Folder, number int, current []byte) error {
+// lastKept returns GATE_BLOCKED, naming both, when REVIEW.md is not the review
+// that was kept last, and when there is a later one that the log does not have.
+func lastKept(folder *artifact.Folder, r *record, number int, current []byte) error {
 	kept, err := folder.Read(historyName(number))
-	if err != nil || bytes.Equal(kept, current) {
+	if err != nil {
 		return err
+	}
+	numbers, err := history(folder)
+	if err != nil {
+		return err
+	}
+	later := lastOf(numbers)
+	same := bytes.Equal(kept, current)
+	if same && later <= r.newest() {
+		return nil
 	}
 	path, keptPath := filepath.Join(folder.Path(), reviewFile), filepath.Join(folder.Path(), filepath.FromSlash(historyName(number)))
 	now, then := review.Read(current).Verdict, review.Read(kept).Verdict
-	return tidegate.Errorf(tidegate.GateBlocked, tidegate.D("review_path", path, "verdict", now.String(), "kept_path", keptPath, "kept_verdict", then.String(), "allowed", review.Verdicts),
-		"REVIEW.md (%s) is not %s (%s), the review that was kept last: put that back, or hand in another review", now, historyName(number), then)
+	details := tidegate.D("review_path", path, "verdict", now.String(), "kept_path", keptPath, "kept_verdict", then.String(), "allowed", review.Verdicts)
+	if same {
+		return tidegate.Errorf(tidegate.GateBlocked, details, "%s is later than %s, the last review that the log has: hand in another review", historyName(later), historyName(number))
+	}
+	return tidegate.Errorf(tidegate.GateBlocked, details, "REVIEW.md (%s) is not %s (%s), the review that was kept last: put that back, or hand in another review", now, historyName(number), then)
 }

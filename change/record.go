@@ -37,6 +37,7 @@ type record struct {
 	phase       string // after the last move
 	needsPerson string // why only a person moves the change on; "" when anyone does
 	cause       cause
+	torn        bool   // the last line is not whole, and was left out
 	broken      string // what shows that the log was changed by other means
 }
 
@@ -57,6 +58,15 @@ func (l logged) files() map[string]string {
 	return files
 }
 
+// readLocked is readRecord under the lock, where a log ends with a whole line.
+func readLocked(lock *artifact.Lock, id string) (*record, error) {
+	r, err := readRecord(lock.Folder(), id)
+	if err == nil && r.torn {
+		r.breaks("its last line is torn")
+	}
+	return r, err
+}
+
 // readRecord reads the log of a change; one that has none has done nothing yet.
 func readRecord(folder *artifact.Folder, id string) (*record, error) {
 	r := &record{head: artifact.FirstPrev, heads: map[string]bool{artifact.FirstPrev: true}, decisions: map[string]bool{}}
@@ -73,6 +83,7 @@ func readRecord(folder *artifact.Folder, id string) (*record, error) {
 			return nil, err
 		}
 		if line.Torn {
+			r.torn = true
 			break
 		}
 		r.lines++
@@ -147,12 +158,13 @@ func (r *record) last() *logged {
 	return nil
 }
 
-// newest is the number of that review, 0 when there is none.
+// newest is the highest number of a review that the log has, 0 when it has none.
 func (r *record) newest() int {
-	if l := r.last(); l != nil {
-		return l.number
+	newest := 0
+	for _, l := range r.reviews {
+		newest = max(newest, l.number)
 	}
-	return 0
+	return newest
 }
 
 // present is the digests of the files of all reviews as they are, null for one

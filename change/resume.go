@@ -63,7 +63,7 @@ func resume(ctx context.Context, lock *artifact.Lock, clock Clock, d decision) (
 	if !slices.Contains(reviewedPhases, s.phase) {
 		return Resumed{}, blocked(id, s, "goes on only from "+Implementing+", "+Testing+" or "+CodeReviewing, reviewedPhases)
 	}
-	r, err := readRecord(folder, id)
+	r, err := readLocked(lock, id)
 	if err == nil {
 		err = r.admits(d)
 	}

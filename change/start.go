@@ -47,7 +47,7 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 		return Started{}, err
 	}
 	defer lock.Unlock()
-	r, err := readRecord(folder, id)
+	r, err := readLocked(lock, id)
 	if err != nil {
 		return Started{}, err
 	}

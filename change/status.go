@@ -89,7 +89,7 @@ func currentReview(folder *artifact.Folder, r *record, id string, s *state) (*Re
 	}
 	doubts := []error{r.checkFiles(folder, id), r.checkLimit(folder, id, s)}
 	if last := r.last(); last != nil && doubts[0] == nil {
-		doubts = append(doubts, sameAsKept(folder, last.number, data))
+		doubts = append(doubts, lastKept(folder, r, last.number, data))
 		if s.phase == Complete && r.phase != Complete {
 			current.Problems = append(current.Problems, "STATE.yaml says complete, but the log of the change does not")
 		}

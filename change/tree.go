@@ -91,6 +91,9 @@ func (t *tree) read(ctx context.Context, dir string) error {
 		return err
 	}
 	defer folder.Close()
+	if err := inWorkTree(ctx, dir); err != nil {
+		return err
+	}
 	r := treeReader{ctx: ctx, folder: folder, files: folder.FS()}
 	if err := r.list(dir); err != nil {
 		return err
