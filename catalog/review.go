@@ -197,7 +197,7 @@ func reviewTools(env *Env) []*tool.Tool {
 		}),
 
 		tool.New(tool.Spec{
-			Name: "change_resume", Set: "review", Effect: tool.Writes, Person: true,
+			Name: "change_resume", Set: "review", Effect: tool.Writes, Idempotent: true, Person: true,
 			Summary: "Let a change go on that needs a person.",
 			Command: &tool.Command{
 				Path: "change resume", Short: "Let a change go on that needs a person",

@@ -30,8 +30,12 @@ func (r *record) decision(id, command string) decision {
 // form.
 func (d decision) value() *codec.Value { return codec.Of(d) }
 
+// taken reports whether the log has the decision already: a repetition does
+// nothing more.
+func (r *record) taken(d decision) bool { return r.decisions[codec.Digest(d.value())] }
+
 // admits returns INVALID_STATE unless the decision was made about this log and
-// its newest review, and is taken for the first time.
+// its newest review.
 func (r *record) admits(d decision) error {
 	refuse := func(reason string) error {
 		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("change_id", d.ChangeID, "head", d.Head), "the decision about change %s does not count: %s", d.ChangeID, reason)
@@ -39,8 +43,6 @@ func (r *record) admits(d decision) error {
 	switch {
 	case !r.heads[d.Head]:
 		return refuse("it was made about another log")
-	case r.decisions[codec.Digest(d.value())]:
-		return refuse("it was taken already")
 	case d.Review != r.newest():
 		return refuse("another review came in since")
 	}

@@ -40,11 +40,12 @@ type Resumed struct {
 	OK        codec.True `json:"ok"`
 	Message   string     `json:"message"`
 	ChangeID  string     `json:"change_id"`
-	Verdict   string     `json:"verdict"` // of the review; "" when only the record was accepted
+	Verdict   string     `json:"verdict"` // of the review; "" when it did not matter
 	From      string     `json:"from"`    // the phase before
 	Phase     string     `json:"phase"`   // the phase after
 	Iteration int64      `json:"iteration"`
 	Reason    string     `json:"reason"`
+	Changed   bool       `json:"changed"`
 	StatePath string     `json:"state_path"`
 }
 

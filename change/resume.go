@@ -14,11 +14,11 @@ import (
 // in its way, and says why. An approval with doubts completes the change; the
 // fixes that a review asks for beyond the limit, or after major issues, begin.
 // Where the log or a kept review is not as it was written, the person accepts
-// the files as they are.
+// the files as they are. A change that needs no person stays as it is.
 //
 // It returns INVALID_ARGS for a bad id, without accept and without a reason;
-// GATE_BLOCKED for an agent; INVALID_STATE when no person is needed; and
-// otherwise what [Advance] returns.
+// GATE_BLOCKED for an agent; INVALID_STATE when another review came in while the
+// person decided; and otherwise what [Advance] returns.
 func Resume(ctx context.Context, project string, clock Clock, id string, accept bool, reason string) (Resumed, error) {
 	const command = "tidegate change resume ID --accept --reason TEXT"
 	if err := byPerson(ctx, id, "lets a change go on that needs one", command); err != nil {
@@ -60,14 +60,16 @@ func resume(ctx context.Context, lock *artifact.Lock, clock Clock, d decision) (
 	if err != nil {
 		return Resumed{}, err
 	}
-	if !slices.Contains(reviewedPhases, s.phase) {
-		return Resumed{}, blocked(id, s, "goes on only from "+Implementing+", "+Testing+" or "+CodeReviewing, reviewedPhases)
-	}
 	r, err := readLocked(lock, id)
-	if err == nil {
-		err = r.admits(d)
-	}
 	if err != nil {
+		return Resumed{}, err
+	}
+	result := Resumed{ChangeID: id, From: s.phase, Phase: s.phase, Iteration: s.iteration, Reason: d.Reason, StatePath: filepath.Join(folder.Path(), stateFile)}
+	if r.taken(d) {
+		result.Message = "change " + id + " went on by this decision already"
+		return result, nil
+	}
+	if err := r.admits(d); err != nil {
 		return Resumed{}, err
 	}
 	more := tidegate.D("decision", d.value())
@@ -87,8 +89,12 @@ func resume(ctx context.Context, lock *artifact.Lock, clock Clock, d decision) (
 		return Resumed{}, err
 	}
 	standing := r.needsPerson != "" || s.needsPerson != ""
-	if mismatch == nil && !standing {
-		return Resumed{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("change_id", id, "phase", s.written), "change %s needs no person", id)
+	switch {
+	case mismatch == nil && !standing:
+		result.Message = "change " + id + " needs no person"
+		return result, nil
+	case standing && !slices.Contains(reviewedPhases, s.phase):
+		return Resumed{}, blocked(id, s, "goes on only from "+Implementing+", "+Testing+" or "+CodeReviewing, reviewedPhases)
 	}
 	m := move{phase: s.phase, iteration: s.iteration, event: eventAccepted, action: actionAccepted, message: "the record of the change is accepted as it is"}
 	var j judged
@@ -99,10 +105,7 @@ func resume(ctx context.Context, lock *artifact.Lock, clock Clock, d decision) (
 		m.goOn(s, j)
 	}
 	m.edit(s)
-	result := Resumed{
-		Message: m.message, ChangeID: id, Verdict: string(j.verdict), From: s.phase, Phase: m.phase, Iteration: m.iteration,
-		Reason: d.Reason, StatePath: filepath.Join(folder.Path(), stateFile),
-	}
+	result.Message, result.Verdict, result.Phase, result.Iteration, result.Changed = m.message, string(j.verdict), m.phase, m.iteration, true
 	return result, m.commit(ctx, lock, clock, id, s, r, "change_resume", j, more)
 }
 

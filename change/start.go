@@ -75,7 +75,7 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 		return Started{}, blocked(id, s, "starts only from "+Planned, []string{Planned})
 	}
 	var more tidegate.Details
-	if d != nil {
+	if d != nil && !r.taken(*d) {
 		if err := r.admits(*d); err != nil {
 			return Started{}, err
 		}
