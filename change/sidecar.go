@@ -26,6 +26,23 @@ type sidecar struct {
 
 const sidecarSchema = "kept_review.v1"
 
+// KeptReviewShape is the schema of kept_review.v1.
+func KeptReviewShape() codec.Shape {
+	return codec.Table(
+		codec.Field{Name: "schema_version", Shape: codec.Version(sidecarSchema)},
+		codec.Field{Name: "change_id", Shape: codec.NotBlank()},
+		codec.Field{Name: "number", Shape: codec.IntegerFrom(1), About: "of the review among those of the change"},
+		codec.Field{Name: "created_at", Shape: codec.NotBlank()},
+		codec.Field{Name: "actor", Shape: codec.OneOf(string(tidegate.Agent), string(tidegate.Person), string(tidegate.Rule)), About: "on whose authority the review was handed in"},
+		codec.Field{Name: "verdict", Shape: codec.OneOf(review.Verdicts...)},
+		codec.Field{Name: "review_digest", Shape: codec.NotBlank(), About: "of the markdown beside this document"},
+		codec.Field{Name: "tree_digest", Shape: codec.NotBlank().OrNull(), About: "of the files that were reviewed; null outside a git repository"},
+		codec.Field{Name: "commit", Shape: codec.NotBlank().OrNull(), About: "that was checked out"},
+		codec.Field{Name: "worktree", Shape: codec.NotBlank().OrNull(), About: "as STATE.yaml named it; null for the project"},
+		codec.Field{Name: "tree_problem", Shape: codec.NotBlank().OrNull(), About: "why the tree is not known"},
+	)
+}
+
 func newSidecar(ctx context.Context, clock Clock, p review.Payload, number int, data []byte, about tree) sidecar {
 	return sidecar{
 		Schema: sidecarSchema, ChangeID: p.ChangeID, Number: number, CreatedAt: stamp(clock.Now()), Actor: tidegate.ActorOf(ctx),
