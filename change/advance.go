@@ -78,16 +78,16 @@ func treeToCompare(ctx context.Context, project string, folder *artifact.Folder,
 }
 
 func advance(ctx context.Context, folder *artifact.Folder, clock Clock, id string, now *tree) (Advanced, error) {
-	lock, err := folder.Lock(ctx, clock.Now)
+	held, err := lock(ctx, folder, clock)
 	if err != nil {
 		return Advanced{}, err
 	}
-	defer lock.Unlock()
+	defer held.Unlock()
 	s, err := readState(folder)
 	if err != nil {
 		return Advanced{}, err
 	}
-	r, err := readLocked(lock, id)
+	r, err := readLocked(held, id)
 	if err != nil {
 		return Advanced{}, err
 	}
@@ -132,7 +132,7 @@ func advance(ctx context.Context, folder *artifact.Folder, clock Clock, id strin
 		return result, nil
 	}
 	result.Changed = true
-	return result, m.commit(ctx, lock, clock, id, s, r, "change_advance", j, nil)
+	return result, m.commit(ctx, held, clock, id, s, r, "change_advance", j, nil)
 }
 
 // reopens reports whether the review that was kept last takes back that a change
@@ -147,15 +147,12 @@ func reopens(folder *artifact.Folder, r *record) (bool, error) {
 }
 
 // commit writes the state after a move, with its line in the log.
-func (m move) commit(ctx context.Context, lock *artifact.Lock, clock Clock, id string, s *state, r *record, kind string, j judged, more tidegate.Details) error {
-	text, err := s.edited(filepath.Join(lock.Folder().Path(), stateFile), m.action, clock.Now(), m.edits)
+func (m move) commit(ctx context.Context, held *artifact.Lock, clock Clock, id string, s *state, r *record, kind string, j judged, more tidegate.Details) error {
+	text, err := s.edited(filepath.Join(held.Folder().Path(), stateFile), m.action, clock.Now(), m.edits)
 	if err != nil {
 		return err
 	}
-	tx, err := begin(ctx, lock)
-	if err != nil {
-		return err
-	}
+	tx := held.Begin()
 	if err := tx.Write(stateFile, text); err != nil {
 		return err
 	}

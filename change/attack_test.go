@@ -420,6 +420,25 @@ func TestResumeIsRefused(t *testing.T) {
 	}
 }
 
+// A log that cannot be written to keeps no review from being written, and none
+// of those decides.
+func TestAReviewIsWrittenWithoutALog(t *testing.T) {
+	root := project(t, map[string]string{statePath: realState, logPath + "/x": "a folder in place of the log"})
+	create(t, root, payload("c", review.NeedsFix, "s", "one"))
+	create(t, root, payload("c", review.Approved, "s"))
+	if got := read(t, root, "agentd/changes/c/reviews/0002.md"); got != read(t, root, reviewPath) || !strings.HasPrefix(got, "# Verdict: APPROVED\n") {
+		t.Errorf("REVIEW.md is not the second review:\n%s", got)
+	}
+	if _, err := change.Advance(agent, root, clock, "c"); tidegate.CodeOf(err) != tidegate.ReadFailed {
+		t.Errorf("got error %v, want READ_FAILED", err)
+	}
+	if err := os.RemoveAll(filepath.Join(root, filepath.FromSlash(logPath))); err != nil {
+		t.Fatal(err)
+	}
+	_, err := change.Advance(agent, root, clock, "c")
+	refused(t, err, tidegate.GateBlocked, "only a person")
+}
+
 // Every line of the log says what was done and on whose authority, in the chain
 // that a run's log has.
 func TestTheLogOfAChange(t *testing.T) {

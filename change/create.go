@@ -42,12 +42,12 @@ func CreateReview(ctx context.Context, project string, clock Clock, payload *cod
 	if err != nil {
 		return Created{}, err
 	}
-	lock, err := folder.Lock(ctx, clock.Now)
+	held, err := lock(ctx, folder, clock)
 	if err != nil {
 		return Created{}, err
 	}
-	defer lock.Unlock()
-	if err := keep(ctx, lock, clock, p, review.Format(p, warnings), about); err != nil {
+	defer held.Unlock()
+	if err := keep(ctx, held, clock, p, review.Format(p, warnings), about); err != nil {
 		return Created{}, err
 	}
 	place := changesDir + "/" + p.ChangeID
@@ -89,8 +89,8 @@ func reviewedTree(ctx context.Context, project string, folder *artifact.Folder) 
 // keep writes a review to REVIEW.md and to the history, together with a
 // REVIEW.md that is not in the history yet, in one transaction. REVIEW.md comes
 // last, so that whoever sees it finds it in the history too.
-func keep(ctx context.Context, lock *artifact.Lock, clock Clock, p review.Payload, data []byte, about tree) error {
-	folder := lock.Folder()
+func keep(ctx context.Context, held *artifact.Lock, clock Clock, p review.Payload, data []byte, about tree) error {
+	folder := held.Folder()
 	numbers, err := history(folder)
 	if err != nil {
 		return err
@@ -99,15 +99,12 @@ func keep(ctx context.Context, lock *artifact.Lock, clock Clock, p review.Payloa
 	if err != nil {
 		return err
 	}
-	r, err := readLocked(lock, p.ChangeID)
+	r, err := readLocked(held, p.ChangeID)
 	if err != nil {
-		return err
+		r = newRecord() // the review is written, whatever became of the log
 	}
 	next := max(lastOf(numbers), r.newest()) + 1
-	tx, err := begin(ctx, lock)
-	if err != nil {
-		return err
-	}
+	tx := held.Begin()
 	if current != nil {
 		var newest []byte
 		if len(numbers) > 0 {

@@ -58,9 +58,14 @@ func (l logged) files() map[string]string {
 	return files
 }
 
+// newRecord is the record of a change that has no log.
+func newRecord() *record {
+	return &record{head: artifact.FirstPrev, heads: map[string]bool{artifact.FirstPrev: true}, decisions: map[string]bool{}}
+}
+
 // readLocked is readRecord under the lock, where a log ends with a whole line.
-func readLocked(lock *artifact.Lock, id string) (*record, error) {
-	r, err := readRecord(lock.Folder(), id)
+func readLocked(held *artifact.Lock, id string) (*record, error) {
+	r, err := readRecord(held.Folder(), id)
 	if err == nil && r.torn {
 		r.breaks("its last line is torn")
 	}
@@ -69,7 +74,7 @@ func readLocked(lock *artifact.Lock, id string) (*record, error) {
 
 // readRecord reads the log of a change; one that has none has done nothing yet.
 func readRecord(folder *artifact.Folder, id string) (*record, error) {
-	r := &record{head: artifact.FirstPrev, heads: map[string]bool{artifact.FirstPrev: true}, decisions: map[string]bool{}}
+	r := newRecord()
 	file, err := folder.Open(logFile)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return r, nil

@@ -46,21 +46,21 @@ func Resume(ctx context.Context, project string, clock Clock, id string, accept 
 	}
 	d := r.decision(id, "change_resume")
 	d.Reason = reason
-	lock, err := folder.Lock(ctx, clock.Now)
+	held, err := lock(ctx, folder, clock)
 	if err != nil {
 		return Resumed{}, err
 	}
-	defer lock.Unlock()
-	return resume(ctx, lock, clock, d)
+	defer held.Unlock()
+	return resume(ctx, held, clock, d)
 }
 
-func resume(ctx context.Context, lock *artifact.Lock, clock Clock, d decision) (Resumed, error) {
-	folder, id := lock.Folder(), d.ChangeID
+func resume(ctx context.Context, held *artifact.Lock, clock Clock, d decision) (Resumed, error) {
+	folder, id := held.Folder(), d.ChangeID
 	s, err := readState(folder)
 	if err != nil {
 		return Resumed{}, err
 	}
-	r, err := readLocked(lock, id)
+	r, err := readLocked(held, id)
 	if err != nil {
 		return Resumed{}, err
 	}
@@ -106,7 +106,7 @@ func resume(ctx context.Context, lock *artifact.Lock, clock Clock, d decision) (
 	}
 	m.edit(s)
 	result.Message, result.Verdict, result.Phase, result.Iteration, result.Changed = m.message, string(j.verdict), m.phase, m.iteration, true
-	return result, m.commit(ctx, lock, clock, id, s, r, "change_resume", j, more)
+	return result, m.commit(ctx, held, clock, id, s, r, "change_resume", j, more)
 }
 
 // goOn is what the acceptance of a person makes of the review that asks for one.

@@ -42,12 +42,12 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 	if err != nil {
 		return Started{}, err
 	}
-	lock, err := folder.Lock(ctx, clock.Now)
+	held, err := lock(ctx, folder, clock)
 	if err != nil {
 		return Started{}, err
 	}
-	defer lock.Unlock()
-	r, err := readLocked(lock, id)
+	defer held.Unlock()
+	r, err := readLocked(held, id)
 	if err != nil {
 		return Started{}, err
 	}
@@ -93,7 +93,7 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 		return result, nil
 	}
 	m.edit(s)
-	return result, m.commit(ctx, lock, clock, id, s, r, "change_start", judged{}, more)
+	return result, m.commit(ctx, held, clock, id, s, r, "change_start", judged{}, more)
 }
 
 // limitDecision is the decision of a person who gives a limit, nil without one.

@@ -156,6 +156,9 @@ func listed(folder *artifact.Folder, id string) ListEntry {
 	if data != nil {
 		entry.Verdict = review.Read(data).Verdict.String()
 	}
+	if data != nil && recordErr == nil && r.last() != nil && entry.Problem == "" {
+		note(lastKept(folder, r, r.last().number, data))
+	}
 	numbers, err := history(folder)
 	note(err)
 	entry.Reviews = len(numbers)

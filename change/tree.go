@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -206,8 +207,9 @@ func (r *treeReader) walk(name string) error {
 func (r *treeReader) digest() (string, error) {
 	lines := make([]string, len(r.names))
 	err := parallel.Each(r.ctx, len(r.names), nil, func() func(int) error {
+		buffer := make([]byte, 64<<10)
 		return func(i int) (err error) {
-			lines[i], err = r.line(r.names[i])
+			lines[i], err = r.line(r.names[i], buffer)
 			return err
 		}
 	})
@@ -223,7 +225,7 @@ func (r *treeReader) digest() (string, error) {
 
 // line is what the digest covers of one file. A link is its own text, and is
 // never followed, neither at the end of a name nor on the way.
-func (r *treeReader) line(name string) (string, error) {
+func (r *treeReader) line(name string, buffer []byte) (string, error) {
 	if !r.isPlain(path.Dir(name)) {
 		return "", nil
 	}
@@ -252,7 +254,7 @@ func (r *treeReader) line(name string) (string, error) {
 		if r.size.Add(info.Size()) > maxTreeBytes {
 			return "", fmt.Errorf("the files have more than %d GiB", maxTreeBytes>>30)
 		}
-		digest, err = r.content(name)
+		digest, err = r.content(name, buffer)
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			return "", nil
 		}
@@ -263,13 +265,18 @@ func (r *treeReader) line(name string) (string, error) {
 	return kind + " " + digest + "\t" + name + "\x00", nil
 }
 
-func (r *treeReader) content(name string) (string, error) {
+// content is the digest of a file, which is read through the buffer.
+func (r *treeReader) content(name string, buffer []byte) (string, error) {
 	file, err := r.folder.Open(name)
 	if err != nil {
 		return "", err
 	}
 	defer file.Close()
-	return codec.DigestReader(artifact.Until(r.ctx, file))
+	sum := sha256.New()
+	if _, err := io.CopyBuffer(sum, artifact.Until(r.ctx, file), buffer); err != nil {
+		return "", err
+	}
+	return codec.DigestOf(sum), nil
 }
 
 // isPlain reports whether a folder is one, and all above it are.
