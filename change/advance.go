@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -78,22 +77,15 @@ func treeToCompare(ctx context.Context, project string, folder *artifact.Folder,
 }
 
 func advance(ctx context.Context, folder *artifact.Folder, clock Clock, id string, now *tree) (Advanced, error) {
-	held, err := lock(ctx, folder, clock)
+	v, err := enter(ctx, folder, clock, id, nil)
 	if err != nil {
 		return Advanced{}, err
 	}
-	defer held.Unlock()
-	s, err := readState(folder)
-	if err != nil {
-		return Advanced{}, err
-	}
-	r, err := readLocked(held, id)
-	if err != nil {
-		return Advanced{}, err
-	}
+	defer v.leave()
+	s, r := v.s, v.r
 	result := Advanced{
 		ChangeID: id, From: s.phase, Phase: s.phase, Iteration: s.iteration, MaxRounds: int(r.maxRounds()),
-		NeedsPerson: s.needsPerson, StatePath: filepath.Join(folder.Path(), stateFile), ReviewPath: filepath.Join(folder.Path(), reviewFile),
+		NeedsPerson: s.needsPerson, StatePath: v.path(stateFile), ReviewPath: v.path(reviewFile),
 	}
 	if s.phase != Complete && !slices.Contains(reviewedPhases, s.phase) {
 		return Advanced{}, blocked(id, s, "advances only from "+Implementing+", "+Testing+" or "+CodeReviewing, reviewedPhases)
@@ -132,7 +124,7 @@ func advance(ctx context.Context, folder *artifact.Folder, clock Clock, id strin
 		return result, nil
 	}
 	result.Changed = true
-	return result, m.commit(ctx, held, clock, id, s, r, "change_advance", j, nil)
+	return result, v.commit(ctx, m, "change_advance", j, nil)
 }
 
 // reopens reports whether the review that was kept last takes back that a change
@@ -144,25 +136,6 @@ func reopens(folder *artifact.Folder, r *record) (bool, error) {
 	}
 	data, err := folder.Read(historyName(last.number))
 	return review.Read(data).Verdict != review.Approved, err
-}
-
-// commit writes the state after a move, with its line in the log.
-func (m move) commit(ctx context.Context, held *artifact.Lock, clock Clock, id string, s *state, r *record, kind string, j judged, more tidegate.Details) error {
-	text, err := s.edited(filepath.Join(held.Folder().Path(), stateFile), m.action, clock.Now(), m.edits)
-	if err != nil {
-		return err
-	}
-	tx := held.Begin()
-	if err := tx.Write(stateFile, text); err != nil {
-		return err
-	}
-	fields := tidegate.D("review", j.number, "verdict", j.verdict, "from", s.phase, "phase", m.phase, "iteration", m.iteration,
-		"needs_person", m.needsPerson, "cause", m.cause, "state_digest", codec.DigestBytes(text))
-	r.log(ctx, tx, clock, id, kind, m.event, append(fields, more...))
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	return tx.LogError()
 }
 
 // blocked is GATE_BLOCKED for a phase that a move does not begin from.

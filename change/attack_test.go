@@ -2,8 +2,10 @@ package change_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -236,6 +238,9 @@ func TestStateDoesNotTakeTheNeedOfAPersonBack(t *testing.T) {
 		"the line is emptied": func(text string) string {
 			return strings.ReplaceAll(text, "needs_person: the review found major issues", "needs_person: null")
 		},
+		"the review is counted as one that a person accepted": func(text string) string {
+			return strings.ReplaceAll(text, "needs_person: the review found major issues\n", "counted_review: 1 KEPT\n")
+		},
 		"the change is planned once more": func(text string) string {
 			return strings.NewReplacer("needs_person: the review found major issues\n", "", "phase: implementing", "phase: planned").Replace(text)
 		},
@@ -248,7 +253,7 @@ func TestStateDoesNotTakeTheNeedOfAPersonBack(t *testing.T) {
 			if edit(text) == text {
 				t.Fatalf("STATE.yaml has nothing to edit:\n%s", text)
 			}
-			write(t, root, statePath, edit(text))
+			write(t, root, statePath, strings.ReplaceAll(edit(text), "KEPT", codec.DigestBytes([]byte(read(t, root, keptPath)))))
 			if _, err := change.Start(agent, root, clock, "c", nil); err != nil {
 				t.Fatal(err)
 			}
@@ -260,6 +265,23 @@ func TestStateDoesNotTakeTheNeedOfAPersonBack(t *testing.T) {
 				t.Errorf("STATE.yaml:\n%s", text)
 			}
 		})
+	}
+}
+
+// The rounds that were used stay used.
+func TestStateDoesNotGiveRoundsBack(t *testing.T) {
+	root := project(t, map[string]string{statePath: realState})
+	for round := range 3 {
+		create(t, root, payload("c", review.NeedsFix, "s", "one"))
+		// As if no round had begun yet, or one for this review.
+		text := regexp.MustCompile(`iteration: \d`).ReplaceAllString(read(t, root, statePath), "iteration: 1")
+		write(t, root, statePath, text)
+		counted := fmt.Sprintf("counted_review: %d %s\n", round+1, codec.DigestBytes([]byte(read(t, root, reviewPath))))
+		write(t, root, statePath, regexp.MustCompile(`(?m)^counted_review: .*\n`).ReplaceAllString(text, "")+counted)
+		got := advance(t, root, "c")
+		if person := round == 2; (got.NeedsPerson != "") != person || got.Iteration != min(int64(round)+2, 3) {
+			t.Errorf("round %d: %+v", round+1, got)
+		}
 	}
 }
 

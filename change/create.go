@@ -116,8 +116,8 @@ func keep(ctx context.Context, held *artifact.Lock, clock Clock, p review.Payloa
 			if err := tx.Write(historyName(next), current); err != nil {
 				return err
 			}
-			r.log(ctx, tx, clock, p.ChangeID, "create_review", eventFound, tidegate.D("review", next,
-				"digests", tidegate.D(historyName(next), codec.DigestBytes(current))))
+			tx.Log(logFile, r.line(ctx, clock, p.ChangeID, "create_review", eventFound, tidegate.D("review", next,
+				"digests", tidegate.D(historyName(next), codec.DigestBytes(current)))))
 			next++
 		}
 	}
@@ -133,11 +133,11 @@ func keep(ctx context.Context, held *artifact.Lock, clock Clock, p review.Payloa
 			return err
 		}
 	}
-	r.log(ctx, tx, clock, p.ChangeID, "create_review", eventKept, tidegate.D("review", next, "verdict", p.Verdict,
-		"digests", tidegate.D(historyName(next), codec.DigestBytes(data), sidecarName(next), codec.DigestBytes(beside)),
-		"tree_digest", orNull(about.digest), "commit", orNull(about.commit)))
 	// The line is kept as well as it can be: a review that the log does not name
 	// is written all the same, and decides nothing.
+	tx.Log(logFile, r.line(ctx, clock, p.ChangeID, "create_review", eventKept, tidegate.D("review", next, "verdict", p.Verdict,
+		"digests", tidegate.D(historyName(next), codec.DigestBytes(data), sidecarName(next), codec.DigestBytes(beside)),
+		"tree_digest", orNull(about.digest), "commit", orNull(about.commit))))
 	return tx.Commit()
 }
 

@@ -41,9 +41,9 @@ var gitOptions = []string{
 	"-c", "safe.directory=*",
 }
 
-// gitEnvironment is what git is told of our own surroundings: where programs and
-// the user's configuration are. Nothing in it can point git to another
-// repository or make it run a program.
+// gitEnvironment is what git gets of our own surroundings: where programs and the
+// user's configuration are. Nothing in it can point git to another repository or
+// make it run a program.
 func gitEnvironment() []string {
 	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1"}
 	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT"} {

@@ -169,7 +169,7 @@ func TestHostileFiles(t *testing.T) {
 			if (got.digest != "") != test.known || (got.problem == "") != test.known {
 				t.Fatalf("got %+v, want it known: %v", got, test.known)
 			}
-			// What lies outside is no part of the tree.
+			// What lies outside does not belong to the tree.
 			must(t, os.WriteFile(outside, []byte("other"), 0o600))
 			if !test.known {
 				return

@@ -33,11 +33,11 @@ type move struct {
 // decide is the rule of the fix loop. Nothing is edited that is as it should
 // be, so that advancing twice by one review writes once.
 func decide(s *state, r *record, j judged) move {
-	m := move{phase: s.phase, iteration: s.iteration}
+	m := newMove(s, r)
 	if s.phase == Complete {
 		m.phase = Implementing
 	}
-	used, limit := s.iteration-1, r.maxRounds()
+	used, limit := m.iteration-1, r.maxRounds()
 	standing := cmp.Or(r.needsPerson, s.needsPerson)
 	switch {
 	case j.kept() && standing != "":
@@ -46,7 +46,7 @@ func decide(s *state, r *record, j judged) move {
 		m.askPerson("the review approves, but "+strings.Join(j.doubts, ", and "), causeDoubt)
 	case j.verdict == review.Approved:
 		m.complete()
-	case s.counted == j.identity:
+	case j.counted(s, r):
 		m.event, m.action = eventRound, actionNeedsFix
 		if m.message = fmt.Sprintf("fix round %d of %d is under way for this review already", used, limit); j.verdict == review.MajorIssues {
 			m.message = "a person let the change go on after this review: fix what it found"
@@ -61,6 +61,21 @@ func decide(s *state, r *record, j judged) move {
 	}
 	m.edit(s)
 	return m
+}
+
+// newMove is a move that leads nowhere yet. Rounds that the log has are used,
+// whatever STATE.yaml says.
+func newMove(s *state, r *record) move {
+	return move{phase: s.phase, iteration: max(s.iteration, r.iteration)}
+}
+
+// counted reports whether a fix round began for the review already, or a person
+// let the change go on after it. Of a review that was kept the log knows.
+func (j judged) counted(s *state, r *record) bool {
+	if j.kept() {
+		return r.counted == j.number
+	}
+	return s.counted == j.identity
 }
 
 func (m *move) askPerson(why string, c cause) {

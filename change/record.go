@@ -35,6 +35,8 @@ type record struct {
 	reviews     []logged
 	limit       *int64 // of fix rounds, as a person set it
 	phase       string // after the last move
+	iteration   int64  // after the last move
+	counted     int    // the review that the last fix round began for
 	needsPerson string // why only a person moves the change on; "" when anyone does
 	cause       cause
 	torn        bool   // the last line is not whole, and was left out
@@ -122,12 +124,17 @@ func (r *record) take(line *codec.Value) {
 	}
 	if phase := line.Get("phase"); phase != nil {
 		r.phase = phase.Str()
+		r.iteration, _ = line.Get("iteration").Int()
 		r.needsPerson, r.cause = line.Get("needs_person").Str(), cause(line.Get("cause").Str())
 	}
 	byPerson := line.Get("actor").Str() == string(tidegate.Person)
-	switch event := line.Get("event").Str(); {
+	event := line.Get("event").Str()
+	number, _ := line.Get("review").Int()
+	if event == eventRound || event == eventAccepted && byPerson {
+		r.counted = int(number)
+	}
+	switch {
 	case event == eventKept || event == eventFound:
-		number, _ := line.Get("review").Int()
 		l := logged{number: int(number), found: event == eventFound}
 		l.review = line.Get("digests").Get(historyName(l.number)).Str()
 		l.sidecar = line.Get("digests").Get(sidecarName(l.number)).Str()
@@ -240,13 +247,29 @@ func (r *record) maxRounds() int64 {
 	return *r.limit
 }
 
-// log adds a line to the log of the change, with the transaction.
-func (r *record) log(ctx context.Context, tx *artifact.Tx, clock Clock, id, kind, event string, fields tidegate.Details) {
+// line is the next line of the log.
+func (r *record) line(ctx context.Context, clock Clock, id, kind, event string, fields tidegate.Details) tidegate.Details {
 	r.lines++
 	line := tidegate.D("ts", stamp(clock.Now()), "kind", kind, "event", event, "change_id", id, "seq", r.lines, "actor", tidegate.ActorOf(ctx))
 	line = append(line, fields...)
 	if clock.Pinned {
 		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
 	}
-	tx.Log(logFile, line)
+	return line
+}
+
+// log makes a line of the log part of a transaction: no line, no change.
+func (r *record) log(tx *artifact.Tx, folder *artifact.Folder, line tidegate.Details) error {
+	text, err := readIfThere(folder, logFile)
+	if err != nil {
+		return err
+	}
+	if r.torn {
+		text = append(text, '\n')
+	}
+	chained, err := codec.MarshalLine(append(line, tidegate.Detail{Key: "prev", Value: r.head}))
+	if err != nil {
+		return err
+	}
+	return tx.Write(logFile, append(append(text, chained...), '\n'))
 }

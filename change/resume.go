@@ -2,11 +2,9 @@ package change
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -46,25 +44,17 @@ func Resume(ctx context.Context, project string, clock Clock, id string, accept 
 	}
 	d := r.decision(id, "change_resume")
 	d.Reason = reason
-	held, err := lock(ctx, folder, clock)
+	v, err := enter(ctx, folder, clock, id, nil)
 	if err != nil {
 		return Resumed{}, err
 	}
-	defer held.Unlock()
-	return resume(ctx, held, clock, d)
+	defer v.leave()
+	return v.resume(ctx, d)
 }
 
-func resume(ctx context.Context, held *artifact.Lock, clock Clock, d decision) (Resumed, error) {
-	folder, id := held.Folder(), d.ChangeID
-	s, err := readState(folder)
-	if err != nil {
-		return Resumed{}, err
-	}
-	r, err := readLocked(held, id)
-	if err != nil {
-		return Resumed{}, err
-	}
-	result := Resumed{ChangeID: id, From: s.phase, Phase: s.phase, Iteration: s.iteration, Reason: d.Reason, StatePath: filepath.Join(folder.Path(), stateFile)}
+func (v *visit) resume(ctx context.Context, d decision) (Resumed, error) {
+	id, folder, s, r := v.id, v.folder, v.s, v.r
+	result := Resumed{ChangeID: id, From: s.phase, Phase: s.phase, Iteration: s.iteration, Reason: d.Reason, StatePath: v.path(stateFile)}
 	if r.taken(d) {
 		result.Message = "change " + id + " went on by this decision already"
 		return result, nil
@@ -96,25 +86,27 @@ func resume(ctx context.Context, held *artifact.Lock, clock Clock, d decision) (
 	case standing && !slices.Contains(reviewedPhases, s.phase):
 		return Resumed{}, blocked(id, s, "goes on only from "+Implementing+", "+Testing+" or "+CodeReviewing, reviewedPhases)
 	}
-	m := move{phase: s.phase, iteration: s.iteration, event: eventAccepted, action: actionAccepted, message: "the record of the change is accepted as it is"}
+	m := newMove(s, r)
+	m.event, m.action, m.message = eventAccepted, actionAccepted, "the record of the change is accepted as it is"
 	var j judged
 	if standing {
+		var err error
 		if j, err = judge(ctx, folder, r, id); err != nil {
 			return Resumed{}, err
 		}
-		m.goOn(s, j)
+		m.goOn(s, r, j)
 	}
 	m.edit(s)
 	result.Message, result.Verdict, result.Phase, result.Iteration, result.Changed = m.message, string(j.verdict), m.phase, m.iteration, true
-	return result, m.commit(ctx, held, clock, id, s, r, "change_resume", j, more)
+	return result, v.commit(ctx, m, "change_resume", j, more)
 }
 
 // goOn is what the acceptance of a person makes of the review that asks for one.
-func (m *move) goOn(s *state, j judged) {
+func (m *move) goOn(s *state, r *record, j judged) {
 	switch {
 	case j.verdict == review.Approved:
 		m.phase, m.message = Complete, "accepted: the change is complete"
-	case s.counted == j.identity:
+	case j.counted(s, r):
 		m.message = "accepted: the fixes go on"
 	case j.verdict == review.NeedsFix:
 		m.fix(j)

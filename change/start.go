@@ -3,7 +3,6 @@ package change
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -42,30 +41,14 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 	if err != nil {
 		return Started{}, err
 	}
-	held, err := lock(ctx, folder, clock)
+	v, err := enter(ctx, folder, clock, id, fresh(id, clock.Now()))
 	if err != nil {
 		return Started{}, err
 	}
-	defer held.Unlock()
-	r, err := readLocked(held, id)
-	if err != nil {
-		return Started{}, err
-	}
-	result := Started{ChangeID: id, StatePath: filepath.Join(folder.Path(), stateFile), Warnings: []string{}}
-	text, err := readIfThere(folder, stateFile)
-	if err != nil {
-		return Started{}, err
-	}
-	isNew := text == nil
-	if isNew {
-		text = fresh(id, clock.Now())
-		result.Warnings = append(result.Warnings, changesDir+"/"+id+"/"+stateFile+" did not exist and was made")
-	}
-	s, err := parseState(result.StatePath, text)
-	if err != nil {
-		return Started{}, err
-	}
-	m := move{phase: s.phase, iteration: s.iteration, needsPerson: cmp.Or(r.needsPerson, s.needsPerson), cause: r.cause}
+	defer v.leave()
+	s, r := v.s, v.r
+	m := newMove(s, r)
+	m.needsPerson, m.cause = cmp.Or(r.needsPerson, s.needsPerson), r.cause
 	switch {
 	case s.phase == Planned:
 		m.phase, m.event, m.action, m.message = Implementing, eventStarted, actionStarted, "change "+id+" is started"
@@ -82,18 +65,19 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 		if err := r.checkFiles(folder, id); err != nil {
 			return Started{}, err
 		}
-		m.setLimit(s, r, *maxRounds)
+		m.setLimit(r, *maxRounds)
 		more = tidegate.D("max_rounds", *maxRounds, "decision", d.value())
 	}
-	if !isNew {
-		result.From = s.phase
+	result := Started{Message: m.message, ChangeID: id, From: s.phase, Phase: m.phase, Changed: m.event != "", StatePath: v.path(stateFile), Warnings: []string{}}
+	if v.isNew {
+		result.From = ""
+		result.Warnings = append(result.Warnings, changesDir+"/"+id+"/"+stateFile+" did not exist and was made")
 	}
-	result.Phase, result.Message, result.Changed = m.phase, m.message, m.event != ""
 	if !result.Changed {
 		return result, nil
 	}
 	m.edit(s)
-	return result, m.commit(ctx, held, clock, id, s, r, "change_start", judged{}, more)
+	return result, v.commit(ctx, m, "change_start", judged{}, more)
 }
 
 // limitDecision is the decision of a person who gives a limit, nil without one.
@@ -112,14 +96,14 @@ func limitDecision(folder *artifact.Folder, id string, maxRounds *int64) (*decis
 
 // setLimit keeps the limit of fix rounds, and lets a change go on that waits for
 // a higher one.
-func (m *move) setLimit(s *state, r *record, limit int64) {
+func (m *move) setLimit(r *record, limit int64) {
 	if m.event == "" {
 		m.action = actionLimit
 	}
 	m.event = eventLimit
 	m.message += ", with a limit of " + strconv.FormatInt(limit, 10) + " fix rounds"
 	m.edits = append(m.edits, edit{key: keyMaxRounds, value: strconv.FormatInt(limit, 10), bare: true})
-	if r.cause == causeLimit && s.iteration-1 < limit {
+	if r.cause == causeLimit && m.iteration-1 < limit {
 		m.needsPerson, m.cause = "", ""
 	}
 }

@@ -69,7 +69,7 @@ func next(ctx context.Context, folder *artifact.Folder, r *record, id string, s 
 	switch {
 	case err != nil: // there is no review that could move it
 		return nextStep(id, s.phase), nil
-	case j.identity == s.counted:
+	case j.counted(s, r):
 		return "mend what the review found; then " + nextStep(id, s.phase), nil
 	}
 	return "tidegate change advance " + id, nil

@@ -62,7 +62,7 @@ func readTree(ctx context.Context, project, worktree string) (tree, error) {
 	err := t.read(limited, dir)
 	if errors.Is(err, errNoRepository) && worktree == "" {
 		if own, lookErr := holdsRepository(ctx, dir); lookErr == nil && !own {
-			return tree{}, nil // what was found above is none for git
+			return tree{}, nil // git does not take what was found above for one
 		}
 	}
 	if ctx.Err() != nil {
@@ -202,8 +202,8 @@ func (r *treeReader) walk(name string) error {
 }
 
 // digest is over the names of the files in byte order, each with its kind and
-// the digest of its content. What is not there is left out: that it was removed
-// is no different from that it was never there.
+// the digest of its content. What is not there is left out, so that a removal is
+// the same before and after its commit.
 func (r *treeReader) digest() (string, error) {
 	lines := make([]string, len(r.names))
 	err := parallel.Each(r.ctx, len(r.names), nil, func() func(int) error {

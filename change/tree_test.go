@@ -260,7 +260,7 @@ func TestTheWorktreeThatTheStateNames(t *testing.T) {
 	if got, err := readTree(t.Context(), dir, "build/work"); err != nil || got.differs(work) == "" {
 		t.Errorf("after a change of the worktree: %+v, error %v", got, err)
 	}
-	// A copy of what was reviewed is no way around: it is another place.
+	// A copy of what was reviewed does not stand for it.
 	run(t, dir, "git", "worktree", "add", "-q", "--detach", filepath.Join(dir, "build", "copy"))
 	copied, err := readTree(t.Context(), dir, "build/copy")
 	if err != nil || copied.digest != work.digest || copied.differs(work) != "another worktree was reviewed" {
