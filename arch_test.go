@@ -41,7 +41,7 @@ var arrows = map[string]string{
 	"step":               ". codec artifact perspective gate run wave pivot report",
 	"stage":              ". codec gate run pivot step report",
 	"review":             ". codec report internal/spelling",
-	"change":             ". codec artifact review report internal/parallel",
+	"change":             ". codec artifact review seal report internal/parallel",
 	"seal":               ". codec artifact",
 	"tool":               ". codec artifact report internal/spelling",
 	"catalog":            ". codec artifact perspective gate run wave pivot summary step stage seal review change tool",
