@@ -1,0 +1,216 @@
+package markdown
+
+import "bytes"
+
+// Document is a Markdown text that is in memory, as its leaf blocks. Where a
+// [Scanner] answers what a judgement of any size needs, a Document answers what
+// a reader sees: see [Document.Inlines].
+type Document struct {
+	Blocks []Block // in document order
+	text   []byte
+	labels map[string]bool // of the link reference definitions
+}
+
+// Block is a block that holds no other block.
+type Block struct {
+	Kind  BlockKind
+	Level int  // of a heading, 1 to 6
+	Top   bool // it is a [Heading]: ATX, and at the top level
+	// Passage is the number of the [Passage] that the block belongs to, from 1;
+	// 0 for a block that belongs to none.
+	Passage int
+	Item    bool // that passage is a list item
+
+	lines []span
+}
+
+// BlockKind says what a block holds.
+type BlockKind uint8
+
+// The kinds of blocks.
+const (
+	ParagraphBlock  BlockKind = iota + 1
+	HeadingBlock              // ATX or setext, at any depth
+	CodeBlock                 // fenced or indented
+	HTMLBlock                 // of any kind, comments included
+	DefinitionBlock           // one link reference definition
+)
+
+// span is a line of a block: a part of the document's text, without the marks
+// of containers and the line end.
+type span struct {
+	start, end int
+	number     int // of the line, 1-based
+}
+
+// Parse finds the blocks of a text. Its structure is exact within the limits of
+// this package. The document refers to text, which must not be changed.
+func Parse(text []byte) *Document {
+	c := &collector{text: text}
+	b := blocks{leaves: c}
+	b.reset(nil)
+	b.passages.on = true
+	at := 0
+	if bytes.HasPrefix(text, byteOrderMark) {
+		at = len(byteOrderMark)
+	}
+	lines := lineCutter{text: text, lf: -1}
+	for number := 1; at < len(text); number++ {
+		end, next := lines.cut(at)
+		line := text[at:end]
+		c.at, c.end = at, end
+		b.line(line[:min(len(line), MaxLine)], len(line) > MaxLine, number)
+		if len(line) > MaxLine {
+			b.more(line[MaxLine:], true)
+		}
+		at = next
+	}
+	b.end()
+	d := &Document{text: text, labels: map[string]bool{}}
+	d.Blocks = make([]Block, 0, len(c.blocks))
+	for _, block := range c.blocks {
+		d.add(block)
+	}
+	return d
+}
+
+// add takes a block into the document. The definitions that a paragraph begins
+// with become blocks of their own.
+func (d *Document) add(b Block) {
+	if len(b.lines) == 0 {
+		return
+	}
+	if b.Kind == ParagraphBlock || b.Kind == HeadingBlock && !b.Top {
+		b.lines = d.addDefinitions(b.lines)
+	}
+	if len(b.lines) > 0 {
+		d.Blocks = append(d.Blocks, b)
+	}
+}
+
+// addDefinitions takes the definitions that lines begin with, and returns the
+// other lines.
+func (d *Document) addDefinitions(lines []span) []span {
+	if d.text[lines[0].start] != '[' {
+		return lines
+	}
+	text := d.joined(lines)
+	for len(text) > 0 {
+		def, n := parseDefinition(text)
+		if n == 0 {
+			break
+		}
+		d.labels[def.label] = true
+		taken := bytes.Count(text[:n], []byte("\n"))
+		if n == len(text) && text[n-1] != '\n' {
+			taken++
+		}
+		d.Blocks = append(d.Blocks, Block{Kind: DefinitionBlock, lines: lines[:taken]})
+		text, lines = text[n:], lines[taken:]
+	}
+	return lines
+}
+
+// Line is the number of the line that a block begins in.
+func (b Block) Line() int { return b.lines[0].number }
+
+// Lines calls visit for each line of a block with its number, where it begins
+// in the document's text, and what it says there.
+func (d *Document) Lines(b Block, visit func(number, start int, line []byte)) {
+	for _, s := range b.lines {
+		visit(s.number, s.start, d.text[s.start:s.end])
+	}
+}
+
+// joined is the text of lines, joined by line feeds. Where there is one line
+// only, it is part of the document's text.
+func (d *Document) joined(lines []span) []byte {
+	if len(lines) == 1 {
+		return d.text[lines[0].start:lines[0].end]
+	}
+	n := 0
+	for _, s := range lines {
+		n += s.end - s.start + 1
+	}
+	text := make([]byte, 0, n)
+	for i, s := range lines {
+		if i > 0 {
+			text = append(text, '\n')
+		}
+		text = append(text, d.text[s.start:s.end]...)
+	}
+	return text
+}
+
+// collector gathers the leaf blocks while [blocks] finds them. A nil collector
+// gathers nothing.
+type collector struct {
+	text    []byte
+	blocks  []Block
+	at, end int // of the current line
+}
+
+// begin opens a block.
+func (c *collector) begin(kind BlockKind, p *passages) *Block {
+	block := Block{Kind: kind}
+	if p.kind != noPassage {
+		block.Passage, block.Item = p.count, p.kind == itemPassage
+	}
+	c.blocks = append(c.blocks, block)
+	return c.last()
+}
+
+func (c *collector) last() *Block { return &c.blocks[len(c.blocks)-1] }
+
+// add takes the current line, from byte i of it, into the last block.
+func (c *collector) add(i, number int) {
+	last := c.last()
+	last.lines = append(last.lines, span{start: c.at + i, end: c.end, number: number})
+}
+
+// heading takes a heading whose text begins at byte i of the current line.
+func (c *collector) heading(level, i, length, number int, top bool, p *passages) {
+	block := c.begin(HeadingBlock, p)
+	block.Level, block.Top = level, top
+	end := c.at + i + length
+	if c.end-c.at > MaxLine {
+		end = c.end
+	}
+	block.lines = append(block.lines, span{start: c.at + i, end: end, number: number})
+}
+
+// underline turns the last block, a paragraph, into a setext heading.
+func (c *collector) underline(mark byte) {
+	last := c.last()
+	last.Kind, last.Level = HeadingBlock, 2
+	if mark == '=' {
+		last.Level = 1
+	}
+	if !last.Item {
+		last.Passage = 0
+	}
+}
+
+// lineCutter finds the ends of lines: LF, CR and CRLF.
+type lineCutter struct {
+	text []byte
+	lf   int // index of the next LF, or the length of the text; not known when before the line
+}
+
+// cut says where the line that begins at ends, and where the next one begins.
+func (l *lineCutter) cut(at int) (end, next int) {
+	if l.lf < at {
+		l.lf = len(l.text)
+		if i := bytes.IndexByte(l.text[at:], '\n'); i >= 0 {
+			l.lf = at + i
+		}
+	}
+	if i := bytes.IndexByte(l.text[at:l.lf], '\r'); i >= 0 {
+		end = at + i
+		if end+1 == l.lf {
+			return end, end + 2
+		}
+		return end, end + 1
+	}
+	return l.lf, l.lf + 1
+}
