@@ -1,19 +1,27 @@
 package markdown
 
-import "bytes"
+import (
+	"bytes"
+	"sort"
+)
 
 // Document is a Markdown text that is in memory, as its leaf blocks. Where a
 // [Scanner] answers what a judgement of any size needs, a Document answers what
 // a reader sees: see [Document.Inlines].
+//
+// It must not be used by two goroutines at once.
 type Document struct {
 	Blocks []Block // in document order
 	text   []byte
+	lines  []span          // of all blocks
 	labels map[string]bool // of the link reference definitions
+	inline inliner         // the present block's, and its buffers
 }
 
 // Block is a block that holds no other block.
 type Block struct {
 	Kind  BlockKind
+	Line  int  // where it begins, 1-based
 	Level int  // of a heading, 1 to 6
 	Top   bool // it is a [Heading]: ATX, and at the top level
 	// Passage is the number of the [Passage] that the block belongs to, from 1;
@@ -21,7 +29,7 @@ type Block struct {
 	Passage int
 	Item    bool // that passage is a list item
 
-	lines []span
+	first, end int // its lines, as indexes of the document's
 }
 
 // BlockKind says what a block holds.
@@ -46,7 +54,7 @@ type span struct {
 // Parse finds the blocks of a text. Its structure is exact within the limits of
 // this package. The document refers to text, which must not be changed.
 func Parse(text []byte) *Document {
-	c := &collector{text: text}
+	c := &collector{}
 	b := blocks{leaves: c}
 	b.reset(nil)
 	b.passages.on = true
@@ -66,8 +74,7 @@ func Parse(text []byte) *Document {
 		at = next
 	}
 	b.end()
-	d := &Document{text: text, labels: map[string]bool{}}
-	d.Blocks = make([]Block, 0, len(c.blocks))
+	d := &Document{text: text, lines: c.lines, Blocks: make([]Block, 0, len(c.blocks))}
 	for _, block := range c.blocks {
 		d.add(block)
 	}
@@ -77,54 +84,74 @@ func Parse(text []byte) *Document {
 // add takes a block into the document. The definitions that a paragraph begins
 // with become blocks of their own.
 func (d *Document) add(b Block) {
-	if len(b.lines) == 0 {
-		return
-	}
 	if b.Kind == ParagraphBlock || b.Kind == HeadingBlock && !b.Top {
-		b.lines = d.addDefinitions(b.lines)
+		d.addDefinitions(&b)
 	}
-	if len(b.lines) > 0 {
+	if b.first < b.end {
+		b.Line = d.lines[b.first].number
 		d.Blocks = append(d.Blocks, b)
 	}
 }
 
-// addDefinitions takes the definitions that lines begin with, and returns the
-// other lines.
-func (d *Document) addDefinitions(lines []span) []span {
-	if d.text[lines[0].start] != '[' {
-		return lines
+// addDefinitions takes the definitions that a block begins with away from it.
+func (d *Document) addDefinitions(b *Block) {
+	if b.first == b.end || d.text[d.lines[b.first].start] != '[' {
+		return
 	}
-	text := d.joined(lines)
-	for len(text) > 0 {
+	for text := d.joined(*b); len(text) > 0; {
 		def, n := parseDefinition(text)
 		if n == 0 {
-			break
+			return
+		}
+		if d.labels == nil {
+			d.labels = map[string]bool{}
 		}
 		d.labels[def.label] = true
-		taken := bytes.Count(text[:n], []byte("\n"))
+		first := b.first
+		b.first += bytes.Count(text[:n], lineFeed)
 		if n == len(text) && text[n-1] != '\n' {
-			taken++
+			b.first++
 		}
-		d.Blocks = append(d.Blocks, Block{Kind: DefinitionBlock, lines: lines[:taken]})
-		text, lines = text[n:], lines[taken:]
+		d.Blocks = append(d.Blocks, Block{Kind: DefinitionBlock, Line: d.lines[first].number, first: first, end: b.first})
+		text = text[n:]
 	}
-	return lines
 }
 
-// Line is the number of the line that a block begins in.
-func (b Block) Line() int { return b.lines[0].number }
+// linesOf are the lines of a block.
+func (d *Document) linesOf(b Block) []span { return d.lines[b.first:b.end] }
 
 // Lines calls visit for each line of a block with its number, where it begins
 // in the document's text, and what it says there.
 func (d *Document) Lines(b Block, visit func(number, start int, line []byte)) {
-	for _, s := range b.lines {
+	for _, s := range d.linesOf(b) {
 		visit(s.number, s.start, d.text[s.start:s.end])
 	}
 }
 
-// joined is the text of lines, joined by line feeds. Where there is one line
-// only, it is part of the document's text.
-func (d *Document) joined(lines []span) []byte {
+// Range is where a block begins and ends in the document's text, marks of
+// containers between its lines included.
+func (d *Document) Range(b Block) (start, end int) {
+	return d.lines[b.first].start, d.lines[b.end-1].end
+}
+
+// Source tells where the bytes of a block's lines, joined by line feeds, stand in
+// the document's text.
+func (d *Document) Source(b Block) func(i int) int {
+	lines := d.linesOf(b)
+	begins := make([]int, len(lines))
+	for i := range begins[1:] {
+		begins[i+1] = begins[i] + lines[i].end - lines[i].start + 1
+	}
+	return func(i int) int {
+		line := max(0, sort.SearchInts(begins, i+1)-1)
+		return lines[line].start + i - begins[line]
+	}
+}
+
+// joined is the text of a block, its lines joined by line feeds. Where there is
+// one line only, it is part of the document's text.
+func (d *Document) joined(b Block) []byte {
+	lines := d.linesOf(b)
 	if len(lines) == 1 {
 		return d.text[lines[0].start:lines[0].end]
 	}
@@ -145,43 +172,42 @@ func (d *Document) joined(lines []span) []byte {
 // collector gathers the leaf blocks while [blocks] finds them. A nil collector
 // gathers nothing.
 type collector struct {
-	text    []byte
 	blocks  []Block
+	lines   []span
 	at, end int // of the current line
 }
 
 // begin opens a block.
 func (c *collector) begin(kind BlockKind, p *passages) *Block {
-	block := Block{Kind: kind}
+	block := Block{Kind: kind, first: len(c.lines), end: len(c.lines)}
 	if p.kind != noPassage {
 		block.Passage, block.Item = p.count, p.kind == itemPassage
 	}
 	c.blocks = append(c.blocks, block)
-	return c.last()
+	return &c.blocks[len(c.blocks)-1]
 }
 
-func (c *collector) last() *Block { return &c.blocks[len(c.blocks)-1] }
-
 // add takes the current line, from byte i of it, into the last block.
-func (c *collector) add(i, number int) {
-	last := c.last()
-	last.lines = append(last.lines, span{start: c.at + i, end: c.end, number: number})
+func (c *collector) add(i, number int) { c.addPart(i, c.end-c.at, number) }
+
+func (c *collector) addPart(i, j, number int) {
+	c.lines = append(c.lines, span{start: c.at + i, end: c.at + j, number: number})
+	c.blocks[len(c.blocks)-1].end = len(c.lines)
 }
 
 // heading takes a heading whose text begins at byte i of the current line.
 func (c *collector) heading(level, i, length, number int, top bool, p *passages) {
 	block := c.begin(HeadingBlock, p)
 	block.Level, block.Top = level, top
-	end := c.at + i + length
 	if c.end-c.at > MaxLine {
-		end = c.end
+		length = c.end - c.at - i
 	}
-	block.lines = append(block.lines, span{start: c.at + i, end: end, number: number})
+	c.addPart(i, i+length, number)
 }
 
 // underline turns the last block, a paragraph, into a setext heading.
 func (c *collector) underline(mark byte) {
-	last := c.last()
+	last := &c.blocks[len(c.blocks)-1]
 	last.Kind, last.Level = HeadingBlock, 2
 	if mark == '=' {
 		last.Level = 1

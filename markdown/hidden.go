@@ -1,6 +1,9 @@
 package markdown
 
-import "unicode"
+import (
+	"unicode"
+	"unicode/utf8"
+)
 
 // Hidden tells whether a reader sees nothing of r, and not because it is white
 // space: controls, the characters that turn the direction of a text, tag
@@ -14,6 +17,23 @@ func Hidden(r rune) bool {
 	}
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+// NextHidden is the index of the first hidden character of text from i on, or -1.
+func NextHidden(text []byte, i int) int {
+	for i < len(text) {
+		c := text[i]
+		if c >= ' ' && c < 0x7F {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if Hidden(r) {
+			return i
+		}
+		i += size
+	}
+	return -1
 }
 
 const (

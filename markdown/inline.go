@@ -12,7 +12,8 @@ type Inline struct {
 	// references decoded, the content of code, raw HTML, or the decoded
 	// destination of a link. Of a [BreakInline] it is a line feed.
 	Text []byte
-	// Start and End are where the piece stands in the document's text.
+	// Start and End are where the piece stands in the document's text; of a code
+	// span, without its back-ticks.
 	Start, End int
 	InLink     bool // it is part of what a link shows
 	InImage    bool // it is part of the description of an image
@@ -32,31 +33,66 @@ const (
 
 // Inlines takes a block apart by the rules of CommonMark: what a reader sees as
 // text, what is code, what is HTML, and where links lead. It takes time in
-// proportion to the length of the block.
+// proportion to the length of the block. The result is valid until the next call.
 func (d *Document) Inlines(b Block) []Inline {
 	switch b.Kind {
 	case CodeBlock:
 		return d.codeLines(b)
 	case HTMLBlock:
-		first, last := b.lines[0], b.lines[len(b.lines)-1]
-		return []Inline{{Kind: HTMLInline, Text: d.joined(b.lines), Start: first.start, End: last.end}}
+		start, end := d.Range(b)
+		return []Inline{{Kind: HTMLInline, Text: d.joined(b), Start: start, End: end}}
 	case DefinitionBlock:
-		text := d.joined(b.lines)
+		text := d.joined(b)
 		def, _ := parseDefinition(text)
-		at := places{lines: b.lines}
+		at := places{lines: d.linesOf(b)}
 		return []Inline{{Kind: LinkInline, Text: unescape(text[def.start:def.end]), Start: at.of(def.start), End: at.of(def.end)}}
 	}
-	p := inliner{text: d.joined(b.lines), labels: d.labels}
+	p := &d.inline
+	p.reset(d.joined(b), d.labels)
 	p.parse()
 	p.pair(0)
-	return p.flatten(places{lines: b.lines})
+	return p.flatten(places{lines: d.linesOf(b)})
 }
 
+// Plain tells whether a block is a paragraph or heading that certainly has no
+// markup inside, and renders as it is written.
+func (d *Document) Plain(b Block) bool {
+	if b.Kind != ParagraphBlock && b.Kind != HeadingBlock || d.labels != nil {
+		return false
+	}
+	for _, s := range d.linesOf(b) {
+		if !isPlainText(d.text[s.start:s.end]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isPlainText(line []byte) bool {
+	for i, c := range line {
+		if !special[c] {
+			continue
+		}
+		switch {
+		case c == '[':
+		case c == ']' && (i+1 == len(line) || line[i+1] != '('):
+		case c == '!' && (i+1 == len(line) || line[i+1] != '['):
+		case c == '_' && i > 0 && i+1 < len(line) && isWordByte(line[i-1]) && isWordByte(line[i+1]):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func isWordByte(c byte) bool { return isLetter(c) || isDigit(c) }
+
 func (d *Document) codeLines(b Block) []Inline {
-	out := make([]Inline, 0, 2*len(b.lines))
-	for i, s := range b.lines {
+	lines := d.linesOf(b)
+	out := make([]Inline, 0, 2*len(lines))
+	for i, s := range lines {
 		if i > 0 {
-			out = append(out, Inline{Kind: BreakInline, Text: lineFeed, Start: b.lines[i-1].end, End: s.start})
+			out = append(out, Inline{Kind: BreakInline, Text: lineFeed, Start: lines[i-1].end, End: s.start})
 		}
 		out = append(out, Inline{Kind: CodeInline, Text: d.text[s.start:s.end], Start: s.start, End: s.end})
 	}
@@ -104,6 +140,13 @@ type inliner struct {
 
 	// No such mark is found from there on; 0 when not known.
 	noComment, noInstruction, noDeclaration, noData int
+
+	out []Inline
+}
+
+// reset forgets everything but the buffers.
+func (p *inliner) reset(text []byte, labels map[string]bool) {
+	*p = inliner{text: text, labels: labels, nodes: p.nodes[:0], brackets: p.brackets[:0], runs: p.runs[:0], out: p.out[:0]}
 }
 
 // node is a part of the text, in order.
@@ -231,23 +274,26 @@ func (p *inliner) code(i int) int {
 		at += bytes.IndexByte(p.text[at:], '`')
 		length := run(p.text[at:], '`')
 		if length == n {
-			p.add(codeNode, i, at+n, codeText(p.text[i+n:at]))
+			start, end, text := codeText(p.text, i+n, at)
+			p.add(codeNode, start, end, text)
 			return at + n
 		}
 		at += length
 	}
 }
 
-// codeText is the content of a code span: line feeds are spaces, and one space
-// goes from both ends when both have one and there is anything else.
-func codeText(b []byte) []byte {
-	if bytes.IndexByte(b, '\n') >= 0 {
-		b = bytes.ReplaceAll(b, lineFeed, []byte(" "))
+// codeText is the content of a code span between start and end: line feeds are
+// spaces, and one space goes from both ends when both have one and there is
+// anything else.
+func codeText(b []byte, start, end int) (int, int, []byte) {
+	text := b[start:end]
+	if bytes.IndexByte(text, '\n') >= 0 {
+		text = bytes.ReplaceAll(text, lineFeed, []byte(" "))
 	}
-	if len(b) > 2 && b[0] == ' ' && b[len(b)-1] == ' ' && len(bytes.Trim(b, " ")) > 0 {
-		return b[1 : len(b)-1]
+	if n := len(text); n > 2 && text[0] == ' ' && text[n-1] == ' ' && len(bytes.Trim(text, " ")) > 0 {
+		return start + 1, end - 1, text[1 : n-1]
 	}
-	return b
+	return start, end, text
 }
 
 // angle takes the autolink or HTML that begins with the < at i. It is 0 where
@@ -270,7 +316,6 @@ func (p *inliner) angle(i int) int {
 
 // flatten lists the pieces of the nodes.
 func (p *inliner) flatten(at places) []Inline {
-	out := make([]Inline, 0, len(p.nodes))
 	links, images := 0, 0
 	emit := func(kind InlineKind, n node, text []byte) {
 		if n.start == n.end {
@@ -278,7 +323,7 @@ func (p *inliner) flatten(at places) []Inline {
 		}
 		start := at.of(n.start)
 		piece := Inline{Kind: kind, Text: text, Start: start, End: at.of(n.end-1) + 1, InLink: links > 0, InImage: images > 0}
-		out = append(out, piece)
+		p.out = append(p.out, piece)
 	}
 	for _, n := range p.nodes {
 		text := n.text
@@ -316,7 +361,7 @@ func (p *inliner) flatten(at places) []Inline {
 			}
 		}
 	}
-	return out
+	return p.out
 }
 
 // before and after are the characters beside a delimiter run; the ends of the

@@ -1,12 +1,25 @@
-package summary_test
+package citation_test
 
 import (
 	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tidegate/tidegate/summary"
+	"github.com/tidegate/tidegate/citation"
 )
+
+// findMentions lists what stands between the brackets of the citations of a text.
+func findMentions(text string) []string {
+	var found []string
+	for at := 0; ; {
+		m, ok := citation.NextMention([]byte(text), at)
+		if !ok {
+			return found
+		}
+		found = append(found, string(m.CID([]byte(text))))
+		at = m.End
+	}
+}
 
 func TestCitations(t *testing.T) {
 	tests := []struct {
@@ -35,14 +48,14 @@ func TestCitations(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, summary.FindCitations(test.text)); diff != "" {
+			if diff := cmp.Diff(test.want, findMentions(test.text)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-var citation = regexp.MustCompile(`\[@([^\]\r\n]*)\]`)
+var mention = regexp.MustCompile(`\[@([^\]\r\n]*)\]`)
 
 // FuzzCitations: citations are found as the rule, written as a regular
 // expression, finds them.
@@ -52,10 +65,10 @@ func FuzzCitations(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var want []string
-		for _, match := range citation.FindAllStringSubmatch(text, -1) {
+		for _, match := range mention.FindAllStringSubmatch(text, -1) {
 			want = append(want, match[1])
 		}
-		if diff := cmp.Diff(want, summary.FindCitations(text)); diff != "" {
+		if diff := cmp.Diff(want, findMentions(text)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})

@@ -1,4 +1,4 @@
-package summary_test
+package citation_test
 
 import (
 	"regexp"
@@ -6,8 +6,23 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tidegate/tidegate/summary"
+	"github.com/tidegate/tidegate/citation"
 )
+
+// findURLs lists the raw URLs of a text, trimmed.
+func findURLs(text string) []string {
+	var found []string
+	finder := citation.FindURLs([]byte(text))
+	for at := 0; ; {
+		url, ok := finder.Next(at)
+		if !ok {
+			return found
+		}
+		url = citation.TrimURL([]byte(text), url)
+		found = append(found, text[url.Start:url.End])
+		at = url.End
+	}
+}
 
 func TestRawURLs(t *testing.T) {
 	tests := []struct {
@@ -72,15 +87,30 @@ func TestRawURLs(t *testing.T) {
 		{"before a typographic quote", "“http://a.b/c”", []string{"http://a.b/c"}},
 		{"after a dash of its own", "http://a.b/c–d", []string{"http://a.b/c–d"}},
 		{"before a no-break space", "http://a.b/c\u00a0d", []string{"http://a.b/c"}},
+		// Other forms.
+		{"any scheme", "file:///x gopher://a.b ssh://x a+b.c-1://x", []string{"file:///x", "gopher://a.b", "ssh://x", "a+b.c-1://x"}},
+		{"defanged", "hxxp://a.b", []string{"hxxp://a.b"}},
+		{"no scheme", "see //a.b/c.", []string{"//a.b/c"}},
+		{"no scheme and an address of numbers", "//127.0.0.1/x", []string{"//127.0.0.1/x"}},
+		{"no scheme and an international domain", "//例え.jp", []string{"//例え.jp"}},
+		{"broken behind the colon", "http: //a.b http[:]//a.b", []string{"//a.b", "//a.b"}},
+		{"broken over lines", "http:\n//a.b", []string{"//a.b"}},
+		{"a scheme of letters that only fold into it", "httpſ://a.b", []string{"//a.b"}},
+		{"a scheme of wide letters", "ｈｔｔｐ://a.b ｗｗｗ.a.b", []string{"//a.b"}},
+		{"javascript", "x JavaScript:alert(1).", []string{"JavaScript:alert(1)"}},
+		{"vbscript", "vbscript:x", []string{"vbscript:x"}},
+		{"mailto", "(mailto:a@b.c)", []string{"mailto:a@b.c"}},
+		{"data", "data:text/html,x data:,y data:image/png;base64,AA==", []string{"data:text/html,x", "data:,y", "data:image/png;base64,AA=="}},
 		// What is none.
 		{"no text", "", nil},
 		{"word http", "use HTTP here", nil},
-		{"colon only", "http: //a.b", nil},
 		{"one slash", "http:/a.b", nil},
 		{"backslashes", `http:\\a.b`, nil},
-		{"broken over lines", "http:\n//a.b", nil},
-		{"other schemes", "file:///x mailto:a@b.c gopher://a.b doi:10.1/2 ssh://x", nil},
-		{"no scheme", "//a.b example.org a.b/c", nil},
+		{"a scheme without slashes", "doi:10.1/2 urn:x tel:1", nil},
+		{"no scheme and no domain", "example.org a.b/c // a.b //x //1.5 and//or 1//2", nil},
+		{"prose about data", "The data: it grew. Data:2024 metadata:x,y", nil},
+		{"prose about a language", "We chose JavaScript: it runs. typescript:x", nil},
+		{"prose about a protocol", "mailto: is one", nil},
 		{"www alone", "the www. is www and www", nil},
 		{"www before a blank", "www. example.org", nil},
 		{"www before a dot", "www..org", nil},
@@ -89,10 +119,7 @@ func TestRawURLs(t *testing.T) {
 		{"www at the end", "go to www.", nil},
 		{"two w", "ww.example.org", nil},
 		{"www before half a character", "www.\xc3", nil},
-		{"letters that only fold into the scheme", "httpſ://a.b", nil},
-		{"wide letters", "ｈｔｔｐ://a.b ｗｗｗ.a.b", nil},
-		{"escaped", "http&#58;//a.b http%3A//a.b", nil},
-		{"defanged", "hxxp://a.b http[:]//a.b", nil},
+		{"escaped", "http%3A//x", nil},
 		{"e-mail address", "a@example.org", nil},
 		{"citation", "[@cid_www] [@http]", nil},
 	}
@@ -101,14 +128,17 @@ func TestRawURLs(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, summary.FindURLs(test.text)); diff != "" {
+			if diff := cmp.Diff(test.want, findURLs(test.text)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-var rawURL = regexp.MustCompile(`[Hh][Tt][Tt][Pp][Ss]?://|[Ff][Tt][Pp]://|[Ww][Ww][Ww]\.[\p{L}\p{N}]`)
+var rawURL = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://|[Ww][Ww][Ww]\.[\p{L}\p{N}]`)
+
+// otherURL are the forms that the rule above leaves out.
+var otherURL = regexp.MustCompile(`^(?i:www\.|//|(?:javascript|vbscript|mailto|data):)`)
 
 // FuzzURL: a URL is found exactly where the rule, written as a regular
 // expression, finds one, and what is found is part of the text and can be
@@ -118,11 +148,11 @@ func FuzzURL(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		found := summary.FindURLs(text)
+		found := findURLs(text)
 		want := rawURL.FindStringIndex(strings.ToValidUTF8(text, "\uFFFD"))
 		if want == nil {
 			for _, url := range found {
-				if !strings.EqualFold(url[:min(4, len(url))], "www.") {
+				if !otherURL.MatchString(url) {
 					t.Errorf("found %q in %q", url, text)
 				}
 			}
@@ -160,24 +190,24 @@ func TestURLKey(t *testing.T) {
 	seen := map[string]string{}
 	for _, group := range same {
 		for _, url := range group {
-			if summary.URLKey(url) != summary.URLKey(group[0]) {
-				t.Errorf("%s is %s, %s is %s", url, summary.URLKey(url), group[0], summary.URLKey(group[0]))
+			if citation.URLKey(url) != citation.URLKey(group[0]) {
+				t.Errorf("%s is %s, %s is %s", url, citation.URLKey(url), group[0], citation.URLKey(group[0]))
 			}
-			if summary.URLKey(summary.URLKey(url)) != summary.URLKey(url) {
+			if citation.URLKey(citation.URLKey(url)) != citation.URLKey(url) {
 				t.Errorf("the key of %s has another key", url)
 			}
 		}
-		if other, taken := seen[summary.URLKey(group[0])]; taken {
+		if other, taken := seen[citation.URLKey(group[0])]; taken {
 			t.Errorf("%s and %s are not the same", group[0], other)
 		}
-		seen[summary.URLKey(group[0])] = group[0]
+		seen[citation.URLKey(group[0])] = group[0]
 	}
 	different := []string{"https://a.b/c", "http://a.b/c", "https://a.b/C", "https://a.b/c?x=1", "https://a.b/c?x=2", "https://a.b:8443/c", "https://a.b/c%2Fd", "https://a.b/c/d", "not a URL", "ftp://a.b/c", "https://%zz"}
 	keys := map[string]string{}
 	for _, url := range different {
-		if other, taken := keys[summary.URLKey(url)]; taken {
+		if other, taken := keys[citation.URLKey(url)]; taken {
 			t.Errorf("%s and %s have one key", url, other)
 		}
-		keys[summary.URLKey(url)] = url
+		keys[citation.URLKey(url)] = url
 	}
 }
