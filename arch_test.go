@@ -27,7 +27,7 @@ var arrows = map[string]string{
 	"report":             ". codec",
 	"perspective":        ". codec artifact report",
 	"run":                ". codec artifact perspective report",
-	"wave":               ". codec artifact markdown perspective run report internal/parallel",
+	"wave":               ". codec artifact markdown citation perspective run report internal/parallel",
 	"citation":           ". codec markdown",
 	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel",
 	"summary":            ". codec artifact markdown citation perspective run report internal/parallel",

@@ -80,7 +80,7 @@ func prompt(p perspective.Perspective, r OutputResult) string {
 		if line, ok := f.Error.Details.Get("line"); ok {
 			fmt.Fprintf(&b, "  The line is:\n\n      %s\n\n", oneLine(fmt.Sprint(line)))
 		}
-		fmt.Fprintf(&b, "  %s\n", oneLine(r.instruction(f)))
+		fmt.Fprintf(&b, "  %s\n", oneLine(f.ChangeNote))
 	}
 	b.WriteString("\n## Rules\n\n")
 	for i, rule := range contractRules(p.Contract) {
