@@ -45,6 +45,20 @@ func Visible(contract perspective.Contract, output []byte) []Fault {
 	return v.faults
 }
 
+// Refusals is everything that keeps a run from taking an output, its gaps aside:
+// the faults of its verdict, and those of [Visible] after them. Where the output
+// lists too many sources, how many URLs they name is said no more.
+func Refusals(verdict Verdict, contract perspective.Contract, output []byte) []Fault {
+	faults := slices.Clone(verdict.Faults)
+	counted := slices.ContainsFunc(faults, func(f Fault) bool { return f.Error.Code == tidegate.TooManySources })
+	for _, f := range Visible(contract, output) {
+		if !counted || f.Error.Code != tidegate.TooManySources {
+			faults = append(faults, f)
+		}
+	}
+	return faults
+}
+
 // viewer is one output that is being judged.
 type viewer struct {
 	contract perspective.Contract

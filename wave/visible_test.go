@@ -159,6 +159,23 @@ func TestVisibleFaultsAreBounded(t *testing.T) {
 	}
 }
 
+func TestRefusalsNameTooManySourcesOnce(t *testing.T) {
+	output := "# Sources\n- https://x.org/1\n- https://x.org/2 <b>\n"
+	c := perspective.Contract{MaxWords: 100, MaxSources: 1, Sections: []string{"Sources"}}
+	verdict, err := new(wave.Judge).Judge(t.Context(), c, strings.NewReader(output))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range wave.Refusals(verdict, c, []byte(output)) {
+		got = append(got, f.Message())
+	}
+	want := []string{"the output lists 2 sources, the contract allows 1", "line 3 has HTML, of which a reader sees nothing"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestMaskCredentials(t *testing.T) {
 	for text, want := range map[string]string{
 		"nothing":                           "nothing",
