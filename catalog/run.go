@@ -183,6 +183,24 @@ func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *code
 	return nil
 }
 
+// followRun hands on the log of a run as it grows.
+func followRun(ctx context.Context, args *codec.Value, each func(string, *codec.Value) error) error {
+	opened, err := run.Open(ctx, args.Get("manifest_path").Str())
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	for entry, err := range opened.Tail(ctx, 1) {
+		if err == nil {
+			err = each(entry.String(), entry.Entry)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func byHand(reason string) map[string]any { return map[string]any{"reason": reason} }
 
 func runTools(env *Env) []*tool.Tool {
@@ -325,8 +343,8 @@ func runTools(env *Env) []*tool.Tool {
 			Summary: "Use this to read what happened in a run. It returns the lines of the audit log, and whether each is chained to the one before.",
 			Command: &tool.Command{
 				Path: "run log", Short: "Show the audit log of a run",
-				Long:     "Show what happened to a run: when, what, and the reason that was given. `tidegate run verify` says whether the log can be trusted.",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Example: "tidegate run log harbour --last 5",
+				Long:     "Show what happened to a run: when, what, and the reason that was given. `tidegate run verify` says whether the log can be trusted. --follow goes on with what is added.",
+				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Follow: followRun, Example: "tidegate run log harbour --last 5\ntidegate run log harbour --follow",
 			},
 		}, func(ctx context.Context, in runLogIn) (run.LogResult, error) {
 			return run.Log(ctx, string(in.ManifestPath), in.Last)

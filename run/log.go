@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -111,6 +112,21 @@ func (r *Run) Tail(ctx context.Context, from int) iter.Seq2[Entry, error] {
 			}
 		}
 	}
+}
+
+// String is the entry on one line, for a person who follows the log.
+func (e Entry) String() string {
+	what := cmp.Or(string(e.Event), e.Entry.Get("kind").Str())
+	parts := []string{e.Entry.Get("ts").Str(), what}
+	if e.Actor != "" {
+		parts = append(parts, "by "+string(e.Actor))
+	}
+	for _, key := range []string{"from", "to", "gate", "status", "wave", "limit", "progress", "reason"} {
+		if v := e.Entry.Get(key); v.Kind() == codec.String && v.Str() != "" {
+			parts = append(parts, key+": "+tidegate.Cut(v.Str()))
+		}
+	}
+	return strings.Join(parts, "  ")
 }
 
 // entryOf is a line as the rules read it; ok is false when it is not JSON.

@@ -1,9 +1,11 @@
 package summary
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
 )
@@ -46,9 +48,9 @@ type Result struct {
 	plan *plan
 }
 
-// Build is the tool deep_research_summary_pack_build. It checks everything under
-// the run's lock before it writes anything; what it writes lands together, the
-// pack last. A refusal leaves the files of the last build as they were.
+// Build is the tool deep_research_summary_pack_build. It checks everything before
+// it takes the run's lock, and under it that nothing has changed since; what it
+// writes lands together, the pack last. A refusal leaves the files of the last build as they were.
 //
 // What a summary or the pool does not meet is RAW_URL_NOT_ALLOWED, UNKNOWN_CID
 // or SIZE_CAP_EXCEEDED. Beyond these it returns NOT_FOUND, READ_FAILED,
@@ -69,7 +71,17 @@ func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
 		_, err = p.pack(r.ID(), clock.Stamp())
 		return p.result(), err
 	}
-	var p *plan
+	if err := writesHere(r, r.Manifest(), req); err != nil {
+		return Result{}, err
+	}
+	before, err := judgedBy(ctx, r, r.Manifest(), req)
+	if err != nil {
+		return Result{}, err
+	}
+	p, err := newPlan(ctx, r, r.Manifest(), req)
+	if err != nil {
+		return Result{}, err
+	}
 	_, err = r.UpdateBeside(ctx, clock, func(u *run.Update) error {
 		manifest, err := u.Manifest()
 		if err != nil {
@@ -78,8 +90,14 @@ func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
 		if err := writesHere(r, manifest, req); err != nil {
 			return err
 		}
-		if p, err = newPlan(ctx, r, manifest, req); err != nil {
+		now, err := judgedBy(ctx, r, manifest, req)
+		if err != nil {
 			return err
+		}
+		if now != before { // what they were judged by has changed since: once more, in peace
+			if p, err = newPlan(ctx, r, manifest, req); err != nil {
+				return err
+			}
 		}
 		return p.write(ctx, u, manifest.ID())
 	})
@@ -87,6 +105,26 @@ func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
 		return Result{}, err
 	}
 	return p.result(), nil
+}
+
+// judgedBy is a digest of what summaries are judged by: the manifest, the
+// perspectives and the pool. What cannot be read is for the judging to say.
+func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req Request) (string, error) {
+	digests := []string{codec.Digest(m.Doc())}
+	for _, path := range []string{cmp.Or(req.PerspectivesPath, r.Path(r.Layout().Perspectives)), cmp.Or(req.CitationsPath, r.Path(r.Layout().Citations))} {
+		file, err := artifact.OpenFile(ctx, "path", path)
+		if err != nil {
+			digests = append(digests, "")
+			continue
+		}
+		digest, err := codec.DigestReader(artifact.Until(ctx, file))
+		file.Close()
+		if err != nil {
+			return "", ctx.Err()
+		}
+		digests = append(digests, digest)
+	}
+	return codec.Digest(codec.Of(digests)), nil
 }
 
 // writesHere returns WRITE_FAILED in a run that is not in stage summaries, and
