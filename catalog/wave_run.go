@@ -14,37 +14,6 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-type planIn struct {
-	ManifestPath     tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
-	PerspectivesPath tool.Path `json:"perspectives_path,omitzero" jsonschema:"absolute path of perspectives.json; the run's own when absent"`
-	Reason           string    `json:"reason" jsonschema:"why, for the audit log"`
-}
-
-type ingestIn struct {
-	ManifestPath     tool.Path      `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
-	PerspectivesPath tool.Path      `json:"perspectives_path" jsonschema:"absolute path of perspectives.json with the contracts"`
-	Wave             string         `json:"wave" jsonschema:"the wave that the outputs belong to" enum:"wave1,wave2"`
-	Outputs          []submissionIn `json:"outputs" jsonschema:"what the agents wrote" minitems:"1" extra:"ignore"`
-}
-
-type submissionIn struct {
-	PerspectiveID string       `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
-	Markdown      string       `json:"markdown" jsonschema:"the whole output"`
-	ToolUsage     *codec.Value `json:"tool_usage,omitzero" holds:"object" jsonschema:"how often the agent called each tool: an object of numbers"`
-}
-
-type gateIn struct {
-	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
-	ReportPath   tool.Path `json:"wave_review_report_path,omitzero" jsonschema:"absolute path of the review's report inside the run; wave-review.json when absent"`
-	Reason       string    `json:"reason" jsonschema:"why, for the audit log"`
-}
-
-type restoreIn struct {
-	ManifestPath  tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
-	PerspectiveID string    `json:"perspective_id" jsonschema:"the perspective whose output is put back"`
-	Reason        string    `json:"reason,omitzero" jsonschema:"why, for the audit log"`
-}
-
 // fillOutputs reads the outputs of a folder: <id>.md for each perspective of
 // the wave that has one there.
 func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Value) error {
@@ -100,8 +69,8 @@ func waveRunTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("planned by hand"),
 				Example: "tidegate wave plan harbour",
 			},
-		}, func(ctx context.Context, in planIn) (step.PlanResult, error) {
-			return step.Plan(ctx, env.clock(), step.PlanInput{ManifestPath: string(in.ManifestPath), PerspectivesPath: string(in.PerspectivesPath), Reason: in.Reason})
+		}, func(ctx context.Context, in step.PlanInput) (step.PlanResult, error) {
+			return step.Plan(ctx, env.clock(), in)
 		}),
 
 		tool.New(tool.Spec{
@@ -115,19 +84,15 @@ func waveRunTools(env *Env) []*tool.Tool {
 				Hide:     []string{"manifest_path", "perspectives_path"}, Fill: env.fillOutputs, Defaults: map[string]any{"wave": "wave1"},
 				Example: "tidegate wave ingest harbour mended",
 			},
-		}, func(ctx context.Context, in ingestIn) (step.IngestResult, error) {
-			req := step.IngestInput{ManifestPath: string(in.ManifestPath), PerspectivesPath: string(in.PerspectivesPath), Wave: in.Wave}
-			for _, o := range in.Outputs {
-				req.Outputs = append(req.Outputs, step.Submission(o))
-			}
-			return step.Ingest(ctx, env.clock(), req)
+		}, func(ctx context.Context, in step.IngestInput) (step.IngestResult, error) {
+			return step.Ingest(ctx, env.clock(), in)
 		}),
 
 		tool.New(tool.Spec{
 			Name: "deep_research_gate_b_derive", Set: "wave", Effect: tool.Writes,
 			Summary: "Use this after a wave review to derive gate B. It judges the outputs again instead of believing the report, and returns the update for deep_research_gates_write, bound to the files that were judged.",
-		}, func(ctx context.Context, in gateIn) (step.GateBResult, error) {
-			return step.DeriveGateB(ctx, env.clock(), step.GateBInput{ManifestPath: string(in.ManifestPath), ReportPath: string(in.ReportPath), Reason: in.Reason})
+		}, func(ctx context.Context, in step.GateBInput) (step.GateBResult, error) {
+			return step.DeriveGateB(ctx, env.clock(), in)
 		}),
 
 		tool.New(tool.Spec{
@@ -140,8 +105,8 @@ func waveRunTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{runOperand[0], {Name: "ID", Field: "perspective_id", About: "the perspective whose output is put back"}},
 				Hide:     []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("put back by hand"), Example: "tidegate wave restore harbour grid",
 			},
-		}, func(ctx context.Context, in restoreIn) (step.RestoreResult, error) {
-			return step.Restore(env.deciding(ctx), env.clock(), step.RestoreInput{ManifestPath: string(in.ManifestPath), PerspectiveID: in.PerspectiveID, Reason: in.Reason})
+		}, func(ctx context.Context, in step.RestoreInput) (step.RestoreResult, error) {
+			return step.Restore(env.deciding(ctx), env.clock(), in)
 		}),
 	}
 }

@@ -11,10 +11,10 @@ import (
 
 // LimitInput are the arguments of [Limit].
 type LimitInput struct {
-	ManifestPath string
-	Name         string // of one of the manifest's limits
-	Value        int64
-	Reason       string // "" for one that names the command
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Name         string `json:"name" jsonschema:"the limit, such as max_review_iterations"`
+	Value        int64  `json:"value" jsonschema:"its value from here on"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
 // LimitResult is the result of [Limit].

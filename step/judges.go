@@ -37,14 +37,15 @@ func Judge(ctx context.Context, r *run.Run, id string) (gate.Judgement, error) {
 		"gate %s has no judge in this version, so nothing can say that it passes", id)
 }
 
-// GateInput are the arguments of [RecordGate] and [AcceptGate].
+// GateInput are the arguments of [RecordGate].
 type GateInput struct {
-	ManifestPath string
-	Gate         string
-	Reason       string
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Gate         string `json:"-"`
+	Accept       bool   `json:"accept,omitzero" jsonschema:"let the gate pass, whatever its judge says"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
-// GateRecord is the result of [RecordGate] and [AcceptGate].
+// GateRecord is the result of [RecordGate].
 type GateRecord struct {
 	OK       codec.True       `json:"ok"`
 	RunID    string           `json:"run_id"`
@@ -62,23 +63,18 @@ type GateRecord struct {
 // Passed reports whether the gate passed.
 func (g GateRecord) Passed() bool { return g.Status == gate.Pass }
 
-// RecordGate judges a gate and records what its judge found. It returns the
-// errors of [run.Open], [Judge] and [run.Update.EditGates], and TAMPERED for a
-// gate that would pass on outputs other than those that the run took.
+// RecordGate judges a gate and records what its judge found. With Accept it lets
+// the gate pass by a person's decision, bound to the files that its judge looks
+// at. It returns INVALID_ARGS for an acceptance without a reason, the errors of
+// [run.Open], [Judge] and [run.Update.EditGates], and TAMPERED for a gate that
+// would pass on outputs other than those that the run took.
 func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord, error) {
-	return recordGate(ctx, clock, in, false)
-}
-
-// AcceptGate lets a gate pass by a person's decision, bound to the files that
-// its judge looks at. It returns the errors of [RecordGate].
-func AcceptGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord, error) {
-	if err := run.CheckText("reason", in.Reason); err != nil {
-		return GateRecord{}, err
+	accept := in.Accept
+	if accept {
+		if err := run.CheckText("reason", in.Reason); err != nil {
+			return GateRecord{}, err
+		}
 	}
-	return recordGate(ctx, clock, in, true)
-}
-
-func recordGate(ctx context.Context, clock run.Clock, in GateInput, accept bool) (GateRecord, error) {
 	row, known := gate.Find(in.Gate)
 	if !known {
 		return GateRecord{}, tidegate.Errorf(tidegate.UnknownGateID, tidegate.D("gate", tidegate.Cut(in.Gate)),
@@ -215,11 +211,11 @@ func (g GateRecord) Report() report.Report {
 
 // GatesWriteInput are the arguments of [GatesWrite].
 type GatesWriteInput struct {
-	GatesPath        string
-	Update           *codec.Value // gate id → the fields that change
-	InputsDigest     string
-	ExpectedRevision *int64 // that the caller saw; nil for any
-	Reason           string
+	GatesPath        string       `json:"gates_path" path:"absolute" jsonschema:"absolute path of the run's gates.json"`
+	Update           *codec.Value `json:"update" holds:"object" jsonschema:"object of gate id (A to F) to the fields that change: status, checked_at, metrics, artifacts, warnings, notes"`
+	InputsDigest     string       `json:"inputs_digest" jsonschema:"digest of what was judged, as the judging tool returned it"`
+	ExpectedRevision *int64       `json:"expected_revision,omitzero" jsonschema:"the revision that the update was made for" min:"1"`
+	Reason           string       `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // ownedMetrics are keys of metrics that only this program writes.
