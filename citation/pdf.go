@@ -1,0 +1,3 @@
+package citation
+
+func readPDF(body []byte, c *Content) {}
