@@ -27,7 +27,7 @@ type Record struct {
 	Title         string    `json:"title,omitzero"`
 	Publisher     string    `json:"publisher,omitzero"`
 	Snippet       string    `json:"evidence_snippet,omitzero"` // how the text begins
-	Rule          string    `json:"rule"`                       // the rule of [Rules] that decided
+	Rule          string    `json:"rule"`                      // the rule of [Rules] that decided
 	Author        string    `json:"author,omitzero"`
 	Published     string    `json:"published,omitzero"` // a date as far as the page gives one
 	SameAs        string    `json:"same_as,omitzero"`   // the cid of the same page under another URL
