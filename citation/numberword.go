@@ -43,6 +43,9 @@ func (r *numberReader) words(at, end int) int {
 		}
 		return at
 	case "a", "an":
+		if strings.HasSuffix(r.s[:at], " of ") {
+			return at // a quarter of a million
+		}
 		name, last := w.word(w.after(end))
 		if value := cmp.Or(multipliers[name], numberWords[name]); value >= 12 && (multipliers[name] > 0 || name == "dozen") {
 			return r.spoken(at, last, value, name, multipliers[name] >= 1000)
