@@ -2,6 +2,7 @@ package citation_test
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -219,5 +220,30 @@ func BenchmarkRead(b *testing.B) {
 				citation.Read(&citation.Page{Body: body, ContentType: "text/html"})
 			}
 		})
+	}
+}
+
+func TestTextOfPDF(t *testing.T) {
+	body, err := os.ReadFile("../internal/pdf/testdata/chromium.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, contentType := range []string{"application/pdf", "application/octet-stream", "text/html", ""} {
+		content := citation.Read(&citation.Page{Body: body, ContentType: contentType})
+		if content.Title != "Tides of the North Sea" || content.Published != "2026-11-15" || !strings.Contains(content.Text, "rises and falls twice a day") {
+			t.Errorf("%s: %q, %q, %q", contentType, content.Title, content.Published, content.Text)
+		}
+	}
+	page := &citation.Page{URL: "https://a.test/x.pdf", Status: 200, ContentType: "application/pdf", Body: body}
+	if r := judgeOne(t, "https://a.test/x.pdf", "Tides of the North Sea", page); r.Status != citation.Valid || r.Notes != "ok" {
+		t.Errorf("%+v", r)
+	}
+	claim := groundOne(t, "“high and low water is about 3.4 metres” and “efficient office files” in 1962", citation.Read(page).Text)
+	if claim.Verdict != citation.Grounded {
+		t.Errorf("%+v", claim)
+	}
+	page.Body = body[:200]
+	if r := judgeOne(t, "https://a.test/x.pdf", "Tides of the North Sea", page); r.Status != citation.Valid || r.Notes != "ok: no text can be read from it" {
+		t.Errorf("a broken file: %+v", r)
 	}
 }
