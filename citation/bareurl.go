@@ -66,7 +66,7 @@ func bareURL(src []byte, start, n int) (url string, end int) {
 func endsBareURL(r rune) bool {
 	switch {
 	case r <= unicode.MaxASCII:
-		return r <= ' ' || strings.IndexRune("<>\"`\x7f", r) >= 0
+		return r <= ' ' || strings.ContainsRune("<>\"`\x7f", r)
 	case unicode.Is(unicode.Pd, r) || unicode.Is(unicode.Pc, r):
 		return false
 	}

@@ -351,7 +351,7 @@ func skipTitle(src []byte, at int) int {
 
 // unescape resolves backslash escapes and entities.
 func unescape(src []byte) string {
-	if bytes.IndexAny(src, `\&`) < 0 {
+	if !bytes.ContainsAny(src, `\&`) {
 		return string(src)
 	}
 	var b strings.Builder
