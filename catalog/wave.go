@@ -100,9 +100,10 @@ exit status is 1 when an output fails.`,
 			Command: &tool.Command{
 				Path:  "wave retry-prompt",
 				Short: "Write the prompts by which agents mend the outputs that failed",
-				Long: `Judge the outputs of a wave as ` + "`tidegate wave review`" + ` does, and print for each
-one that fails a prompt to send to its agent. A prompt names every fault with its
-numbers and lines, and every rule by which the next attempt will be judged.`,
+				Long: `Judge the outputs of a wave as ` + "`tidegate wave review`" + ` does, and by what a run
+asks beyond that: that a reader can see all of an output. Print for each one that
+fails a prompt to send to its agent. A prompt names every fault with its numbers
+and lines, and every rule by which the next attempt will be judged.`,
 				Operands: []tool.Operand{
 					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
 					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective"},

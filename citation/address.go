@@ -1,9 +1,8 @@
 package citation
 
 import (
+	"slices"
 	"strings"
-
-	"golang.org/x/net/publicsuffix"
 )
 
 // address is a URL taken apart for comparison.
@@ -46,14 +45,72 @@ func splitAddress(normalized string) address {
 		host = host[:i]
 	}
 	a.host = strings.TrimSuffix(host, ".")
-	a.site = a.host
-	if !strings.HasPrefix(a.host, "[") {
-		if site, err := publicsuffix.EffectiveTLDPlusOne(a.host); err == nil {
-			a.site = site
-		}
-	}
+	a.site = siteOf(a.host)
 	return a
 }
+
+// siteOf is the part of a host's name that one owner has: example.co.uk of
+// www.example.co.uk, and all of user.github.io. It knows the forms that most
+// countries use and the hosts that many sites share, and no more, so that a
+// judgement does not change with a list that others keep.
+func siteOf(host string) string {
+	labels := strings.Split(host, ".")
+	n := len(labels)
+	if n < 3 || strings.HasPrefix(host, "[") || isDigits(labels[n-1]) {
+		return host
+	}
+	suffix := labels[n-2] + "." + labels[n-1]
+	if len(labels[n-1]) == 2 && isSecondLevel(labels[n-2]) || slices.Contains(sharedHosts(), suffix) {
+		return labels[n-3] + "." + suffix
+	}
+	return suffix
+}
+
+// isSecondLevel holds for the names under which countries register others.
+func isSecondLevel(label string) bool {
+	switch label {
+	case "co", "com", "org", "net", "edu", "gov", "ac", "or", "ne", "go", "gob", "gouv", "govt", "gv", "mil", "nom", "ltd", "plc", "sch", "nhs", "id", "web", "info", "biz", "lg", "gr", "ed", "ad", "asso", "res", "nic", "firm", "gen", "ind":
+		return true
+	}
+	return false
+}
+
+// sharedHosts give sites of their own to whoever asks.
+var sharedHosts = phraseList(`
+github.io
+gitlab.io
+bitbucket.io
+codeberg.page
+sourceforge.io
+readthedocs.io
+blogspot.com
+wordpress.com
+substack.com
+tumblr.com
+wixsite.com
+weebly.com
+squarespace.com
+webflow.io
+netlify.app
+vercel.app
+pages.dev
+workers.dev
+web.app
+firebaseapp.com
+appspot.com
+herokuapp.com
+onrender.com
+fly.dev
+azurewebsites.net
+cloudfront.net
+amazonaws.com
+surge.sh
+neocities.org
+notion.site
+hatenablog.com
+livejournal.com
+over-blog.com
+`)
 
 // segments are the parts of the path, in lower case.
 func (a address) segments() []string {

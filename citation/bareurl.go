@@ -5,11 +5,22 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tidegate/tidegate/markdown"
+)
+
+// How far a URL in running text, and the text of a link in it, are followed.
+const (
+	longestURL   = MaxURL + 64
+	longestLabel = 1000
 )
 
 // schemeLength is the length of http://, https:// or ftp:// in any letter case
 // at the start of src, 0 where none stands there.
 func schemeLength(src []byte) int {
+	if len(src) == 0 || src[0]|0x20 != 'h' && src[0]|0x20 != 'f' {
+		return 0
+	}
 	for _, scheme := range []string{"https://", "http://", "ftp://"} {
 		if len(src) >= len(scheme) && strings.EqualFold(string(src[:len(scheme)]), scheme) {
 			return len(scheme)
@@ -18,11 +29,12 @@ func schemeLength(src []byte) int {
 	return 0
 }
 
-// bareURL reads the URL whose scheme of n bytes stands at a position of a text,
-// with escapes and entities resolved, and says where the text goes on. Brackets
+// bareURL reads the URL whose scheme of n bytes stands at a position of a text and
+// which ends before limit, with escapes and character references resolved, and
+// says where the text goes on. Brackets
 // belong to it in pairs only; punctuation at its end belongs to the sentence and
 // marks at its end to the emphasis around it.
-func bareURL(src []byte, start, n int) (url string, end int) {
+func bareURL(src []byte, start, n, limit int) (url string, end int) {
 	var out []byte
 	var ends []int // where the source stands after each byte of out
 	var open []rune
@@ -34,13 +46,13 @@ func bareURL(src []byte, start, n int) (url string, end int) {
 	}
 	push(string(src[start:start+n]), start+n)
 	at := start + n
-	for at < len(src) && at-start < maxDestination {
+	for at < min(limit, start+longestURL) {
 		plain, width := character(src, at)
 		r, size := utf8.DecodeRuneInString(plain)
 		if r == utf8.RuneError && size == 1 {
 			r = 'x' // a byte that is not UTF-8 is an odd letter
 		}
-		if endsBareURL(r) || r == '[' && (isCitation(src, at) || beginsLink(src, at)) {
+		if endsBareURL(r) || r == '[' && (bytes.HasPrefix(src[at:], mentionMark) || beginsLink(src, at)) {
 			break
 		}
 		if closing := strings.IndexRune(")]", r); closing >= 0 {
@@ -76,6 +88,25 @@ func endsBareURL(r rune) bool {
 // beginsLink reports whether the bracket at a position encloses the text of a
 // link.
 func beginsLink(src []byte, at int) bool {
-	n := bytes.IndexByte(src[at:min(len(src), at+maxLinkTitle)], ']')
+	n := bytes.IndexByte(src[at:min(len(src), at+longestLabel)], ']')
 	return n > 0 && at+n+1 < len(src) && src[at+n+1] == '('
 }
+
+// character is what the source of a text renders as at a position, and its
+// length: escapes and character references are resolved.
+func character(src []byte, at int) (plain string, n int) {
+	switch c := src[at]; {
+	case c == '\\' && at+1 < len(src) && isPunct(src[at+1]):
+		return string(src[at+1 : at+2]), 2
+	case c == '&':
+		if plain, n := markdown.CharacterReference(src[at:]); n > 0 {
+			return plain, n
+		}
+	}
+	_, n = utf8.DecodeRune(src[at:])
+	return string(src[at : at+n]), n
+}
+
+func isPunct(c byte) bool { return '!' <= c && c <= '~' && !isAlnum(c) }
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -1,17 +1,15 @@
 package citation
 
 import (
-	"bytes"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/markdown"
 )
 
-// claim is a list item or paragraph that cites something.
-type claim struct {
+// statement is a claim as its document has it.
+type statement struct {
 	line       int
 	text       string   // without citations, cut
 	cids       []string // in order of appearance, each once
@@ -21,83 +19,61 @@ type claim struct {
 }
 
 // counted are the numbers that the claim's sources must have.
-func (c *claim) counted() []figure {
-	return slices.DeleteFunc(slices.Clone(c.figures), func(f figure) bool { return !f.counts })
+func (s *statement) counted() []figure {
+	return slices.DeleteFunc(slices.Clone(s.figures), func(f figure) bool { return !f.counts })
 }
 
-// claims lists the claims of a document, in order. What is nothing but citations
-// claims nothing; a citation in code or HTML supports no claim.
-func claims(document []byte) []claim {
-	var found []claim
-	var scanner markdown.Scanner
-	// A bytes.Reader does not fail.
-	_, _ = scanner.Scan(bytes.NewReader(document), markdown.Events{Passage: func(p markdown.Passage) {
-		if !bytes.Contains(p.Text, []byte("[@")) {
-			return
+// statements lists the claims of a document: its passages with a citation that a
+// reader sees. What is nothing but citations claims nothing.
+func statements(document []byte) []statement {
+	var found []statement
+	for _, p := range Inspect(document).Passages {
+		if p.Text == "" {
+			continue
 		}
-		pieces := parseInline(p.Text)
-		c := claim{line: p.Line, text: claimText(pieces)}
-		seen := map[string]bool{}
-		for _, piece := range pieces {
-			if piece.kind == citePiece && !seen[piece.text] {
-				seen[piece.text] = true
-				c.cids = append(c.cids, piece.text)
-			}
-		}
-		if len(c.cids) == 0 || c.text == "" {
-			return
-		}
-		c.quotations = quotations(quotedText(pieces))
-		c.numbers = numberText(pieces)
-		c.figures = figures(c.numbers, false)
-		found = append(found, c)
-	}})
+		s := statement{line: p.Line, text: tidegate.Cut(p.Text), cids: p.CIDs}
+		var quoted string
+		quoted, s.numbers = shownText([]byte(p.Text))
+		s.quotations = quotations(quoted)
+		s.figures = figures(s.numbers, false)
+		found = append(found, s)
+	}
 	return found
 }
 
-// claimText is a claim as a reader sees it, without its citations and the blanks
-// before them.
-func claimText(pieces []piece) string {
-	var b []byte
-	for _, p := range pieces {
-		switch p.kind {
-		case citePiece:
-			b = bytes.TrimRightFunc(b, unicode.IsSpace)
-		case textPiece, codePiece, urlPiece, autolinkPiece:
-			b = append(b, p.text...)
+// shownText is a passage as a reader sees it, and once more without code, links
+// and URLs, in which no number is a claim; their places are kept apart.
+func shownText(passage []byte) (all, claimed string) {
+	const apart = " · "
+	var seen, numbers strings.Builder
+	doc := markdown.Parse(passage)
+	for _, b := range doc.Blocks {
+		for _, piece := range doc.Inlines(b) {
+			switch {
+			case piece.Kind == markdown.CodeInline, piece.Kind == markdown.TextInline && piece.InLink:
+				seen.Write(piece.Text)
+				numbers.WriteString(apart)
+			case piece.Kind == markdown.TextInline:
+				seen.Write(piece.Text)
+				numbers.Write(piece.Text)
+			case piece.Kind == markdown.BreakInline:
+				seen.WriteByte(' ')
+				numbers.WriteByte(' ')
+			}
 		}
 	}
-	return tidegate.Cut(tidySpace(string(b)))
+	return seen.String(), withoutURLs(numbers.String(), apart)
 }
 
-// quotedText is the text in which quotations are looked for.
-func quotedText(pieces []piece) string {
+// withoutURLs puts something else in the place of every URL.
+func withoutURLs(text, apart string) string {
 	var b strings.Builder
-	for _, p := range pieces {
-		switch p.kind {
-		case textPiece, codePiece:
-			b.WriteString(p.text)
-		}
-	}
-	return b.String()
-}
-
-// numberText is the text in which numbers are looked for: not in code, links or
-// URLs, whose places are kept apart.
-func numberText(pieces []piece) string {
-	var b strings.Builder
-	for i := 0; i < len(pieces); i++ {
-		switch p := pieces[i]; p.kind {
-		case textPiece:
-			b.WriteString(p.text)
-		case linkPiece:
-			i = p.mate
-			b.WriteString(" · ")
-		case codePiece, urlPiece, autolinkPiece:
-			b.WriteString(" · ")
-		case citePiece:
-			b.WriteString(" ")
-		}
-	}
+	at := 0
+	eachURL([]byte(text), func(url Span) {
+		b.WriteString(text[at:url.Start])
+		b.WriteString(apart)
+		at = url.End
+	})
+	b.WriteString(text[at:])
 	return b.String()
 }

@@ -2,6 +2,8 @@ package citation
 
 import (
 	"bytes"
+	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -69,11 +71,10 @@ func isSources(title []byte) bool {
 // citedBy lists the URLs of one line.
 func citedBy(line []byte, number int) []Cited {
 	line = bytes.TrimSpace(line)
-	pieces := parseInline(withoutMarkers(line))
 	var found []Cited
 	seen := map[string]bool{}
 	exposed := false // a credential of which the line shows another spelling
-	for _, s := range sightings(pieces) {
+	for _, s := range sightings(line) {
 		url := Mask(s.url)
 		key, err := Normalize(url)
 		if err != nil {
@@ -100,105 +101,128 @@ func citedBy(line []byte, number int) []Cited {
 	return found
 }
 
-// withoutMarkers takes the marks of quotes, list items and tasks off a line.
-func withoutMarkers(line []byte) []byte {
-	for {
-		rest := line
-		switch {
-		case len(rest) > 0 && rest[0] == '>':
-			rest = rest[1:]
-		case len(rest) > 1 && bytes.IndexByte([]byte("-*+"), rest[0]) >= 0 && isBlank(rest[1]):
-			rest = rest[2:]
-		case len(rest) > 3 && rest[0] == '[' && bytes.IndexByte([]byte(" xX"), rest[1]) >= 0 && rest[2] == ']' && isBlank(rest[3]):
-			rest = rest[4:]
-		default:
-			n := 0
-			for n < len(rest) && n < 9 && '0' <= rest[n] && rest[n] <= '9' {
-				n++
+// sighting is a URL in a line, with what the line calls it.
+type sighting struct {
+	url, title string
+	start, end int // where it stands
+}
+
+// sightings lists the URLs of a line in order: where its links lead, and what
+// stands in its text, code and HTML. A link is called by its text; any other URL,
+// and a link whose text says nothing, by the words that lead to it from the URL
+// before, or by those after it where none do.
+func sightings(line []byte) []sighting {
+	doc := markdown.Parse(line)
+	var found []sighting
+	at := 0 // up to here the line was looked at
+	for _, b := range doc.Blocks {
+		first := len(found)
+		pieces := doc.Inlines(b)
+		var label []byte // what the link under way shows
+		for _, piece := range pieces {
+			switch piece.Kind {
+			case markdown.TextInline:
+				if piece.InLink {
+					label = append(label, piece.Text...)
+				}
+				continue
+			case markdown.BreakInline:
+				continue
 			}
-			if n == 0 || n+1 >= len(rest) || rest[n] != '.' && rest[n] != ')' || !isBlank(rest[n+1]) {
-				return line
+			found = append(found, bareURLs(line, at, piece.Start)...)
+			if piece.Kind == markdown.LinkInline {
+				if url := string(piece.Text); url != "" && url[0] != '#' { // not into the document itself
+					found = append(found, sighting{url, tidyTitle(string(label)), piece.Start, piece.End})
+				}
+			} else {
+				found = append(found, verbatimURLs(line, piece.Start, piece.End)...)
 			}
-			rest = rest[n+2:]
+			at, label = max(at, piece.End), label[:0]
 		}
-		line = bytes.TrimLeft(rest, " \t")
+		_, end := doc.Range(b)
+		found = append(found, bareURLs(line, at, end)...)
+		at = max(at, end)
+		called(found[first:], pieces)
+	}
+	return append(found, bareURLs(line, at, len(line))...)
+}
+
+// called gives titles to the URLs that have none.
+func called(found []sighting, pieces []markdown.Inline) {
+	words := slices.DeleteFunc(pieces, func(p markdown.Inline) bool { return p.Kind != markdown.TextInline })
+	at, next := 0, 0
+	for i := range found {
+		s := &found[i]
+		if s.title == "" {
+			s.title = tidyTitle(textBetween(words[next:], at, s.start))
+		}
+		if s.title == "" && i == len(found)-1 {
+			s.title = tidyTitle(textBetween(words[next:], s.end, math.MaxInt))
+		}
+		at = s.end
+		for next < len(words) && words[next].End <= at {
+			next++
+		}
 	}
 }
 
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+// textBetween is the text between two places of a line that is no part of a link.
+// A piece that is not written as it reads is not cut.
+func textBetween(words []markdown.Inline, from, to int) string {
+	var b strings.Builder
+	for _, w := range words {
+		if w.Start >= to {
+			break
+		}
+		text := w.Text
+		if len(text) == w.End-w.Start {
+			text = text[max(0, min(len(text), from-w.Start)):max(0, min(len(text), to-w.Start))]
+		} else if w.Start < from {
+			continue
+		}
+		if !w.InLink {
+			b.Write(text)
+		}
+	}
+	return b.String()
+}
 
-// sighting is a URL in a line, with what the line calls it.
-type sighting struct{ url, title string }
-
-// sightings lists the URLs of a line in order. A link is called by its text; any
-// other URL, and a link whose text says nothing, by the words that lead to it
-// from the URL before, or by those after it where none do.
-func sightings(pieces []piece) []sighting {
+// bareURLs finds the URLs in a part of a line that is running text.
+func bareURLs(line []byte, from, to int) []sighting {
 	var found []sighting
-	var lead strings.Builder
-	add := func(url, label string) {
-		title := tidyTitle(label)
-		if title == "" {
-			title = tidyTitle(lead.String())
+	for at := from; at < to; {
+		n := schemeLength(line[at:to])
+		if n == 0 {
+			at++
+			continue
 		}
-		lead.Reset()
-		found = append(found, sighting{url, title})
-	}
-	inLink := 0
-	for i, p := range pieces {
-		switch p.kind {
-		case linkPiece:
-			inLink++
-		case linkEndPiece:
-			inLink--
-			if isAddress(p.url) {
-				add(p.url, rendered(pieces[p.mate:i]))
-			}
-		case autolinkPiece, urlPiece:
-			if isAddress(p.url) {
-				add(p.url, "")
-			}
-		case codePiece, tagPiece:
-			for _, url := range verbatimURLs(p.text) {
-				add(url, "")
-			}
-			if p.kind == codePiece {
-				lead.WriteString(p.text)
-			}
-		case textPiece:
-			if inLink == 0 {
-				lead.WriteString(p.text)
-			}
-		}
-	}
-	if last := len(found) - 1; last >= 0 && found[last].title == "" {
-		found[last].title = tidyTitle(lead.String())
+		url, end := bareURL(line, at, n, to)
+		found = append(found, sighting{url: url, start: at, end: end})
+		at = end
 	}
 	return found
 }
 
-// isAddress leaves out links into the document itself.
-func isAddress(url string) bool { return url != "" && url[0] != '#' }
-
-// verbatimURLs finds URLs in code and in tags, where nothing is escaped.
-func verbatimURLs(text string) []string {
-	var urls []string
-	src := []byte(text)
-	for at := 0; at < len(src); at++ {
-		if n := schemeLength(src[at:]); n > 0 {
-			end := at + n
-			for end < len(src) {
-				r, size := utf8.DecodeRune(src[end:])
-				if endsBareURL(r) || r == '\'' {
-					break
-				}
-				end += size
-			}
-			urls = append(urls, string(src[at:end]))
-			at = end
+// verbatimURLs finds the URLs in code and in tags, where nothing is escaped.
+func verbatimURLs(line []byte, from, to int) []sighting {
+	var found []sighting
+	for at := from; at < to; at++ {
+		n := schemeLength(line[at:to])
+		if n == 0 {
+			continue
 		}
+		end := at + n
+		for end < to {
+			r, size := utf8.DecodeRune(line[end:to])
+			if endsBareURL(r) || r == '\'' {
+				break
+			}
+			end += size
+		}
+		found = append(found, sighting{url: string(line[at:end]), start: at, end: end})
+		at = end
 	}
-	return urls
+	return found
 }
 
 // tidyTitle is a title on one line without the punctuation that ties it to its

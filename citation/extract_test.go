@@ -4,11 +4,11 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -153,65 +153,63 @@ func goldmarkLinks(block string) []string {
 	return urls
 }
 
-type goldmarkError struct {
-	sentence, example string
-	applies           *regexp.Regexp
-}
-
-// goldmarkErrs are the shapes that goldmark takes for a link and CommonMark does
-// not, each with the sentence that decides it.
-var goldmarkErrs = []goldmarkError{
-	{
-		"a nonempty sequence of characters that … includes parentheses only if (a) they are backslash-escaped or (b) they are part of a balanced pair of unescaped parentheses",
-		"x[t](a( \"b\")", regexp.MustCompile(`\]\([^)]*\(`),
-	},
-	{
-		"a sequence of zero or more characters between an opening < and a closing > that contains no line endings or unescaped < or > characters",
-		"x[t](<a<b>)", regexp.MustCompile(`\]\(<[^>]*<`),
-	},
-}
-
-func TestGoldmarkErrsAsListed(t *testing.T) {
-	for _, known := range goldmarkErrs {
-		if !known.applies.MatchString(known.example) || slices.Equal(citation.Links([]byte(known.example)), goldmarkLinks(known.example)) {
-			t.Errorf("%q is no example of %q", known.example, known.sentence)
-		}
-	}
-}
-
-// TestLinksAgreeWithGoldmark puts lines together from what agents write in a
-// Sources section, in every order, and compares link destinations and autolinks
-// with those of a Markdown program.
-func TestLinksAgreeWithGoldmark(t *testing.T) {
+// TestExtractAgreesWithGoldmark puts lines together from what agents write in a
+// Sources section, in every order. Where a Markdown program sees links, they are
+// extracted.
+func TestExtractAgreesWithGoldmark(t *testing.T) {
 	parts := []string{
-		"[Title](https://a.test/x)", "[a *b* c](https://a.test/x_(y))", "[t](<https://a.test/x y>)", "[t](https://a.test/\\)\\_x 'title')",
-		"[t](https://a.test/?a&amp;b \"q\")", "![i](https://a.test/i.png)", "[![i](https://a.test/i.png)](https://b.test/)", "<https://a.test/y>",
-		"<HTTP://a.test/?q=1>", "[open", "close]", "(", ")", "](", "[t](unbalanced(", "[t]( https://a.test/z )", "[a](b \"c)", "[a [b](c) d](e)",
-		"\\[t](https://a.test/x)", "[t\\](https://a.test/x)", "`[t](https://a.test/code)`", "``a`b``", "`", "``", "*", "**", "_", "text", " ", " and ", "1.",
-		"https://bare.test/path.", "&amp;", "<", ">", "<b>", "!", "\\", "“quoted”", "[](https://a.test/empty)", "[t]()", "<mailto:x>",
+		"[Title](https://a.test/%d)", "[a *b* c](https://a.test/%d_(y))", "[t](<https://a.test/%d y>)", "[t](https://a.test/%d\\)\\_x 'title')",
+		"[t](https://a.test/?a&amp;b=%d \"q\")", "![i](https://a.test/%d.png)", "[![i](https://a.test/%d.png)](https://b.test/)", "<https://a.test/%d>",
+		"<HTTP://a.test/?q=%d>", "[open", "close]", "(", ")", "](", "[t]( https://a.test/%d )", "[a](b \"c)", "[a [b](c) d](e)",
+		"\\[t](https://a.test/%d)", "[t\\](https://a.test/%d)", "`[t](https://a.test/%d)`", "``a`b``", "`", "``", "*", "**", "_", "text", " ", " and ", "1.",
+		"https://bare.test/%d.", "&amp;", "<", ">", "<b>", "!", "\\", "“quoted”", "[](https://a.test/%d)", "[t]()", "<mailto:x>",
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	differ := 0
 	for range 30000 {
 		var b strings.Builder
-		b.WriteString("x")
-		for range 1 + rng.IntN(7) {
-			b.WriteString(parts[rng.IntN(len(parts))])
+		b.WriteString("- x")
+		for i := range 1 + rng.IntN(7) {
+			b.WriteString(strings.ReplaceAll(parts[rng.IntN(len(parts))], "%d", strconv.Itoa(i)))
 		}
 		line := b.String()
-		got, want := citation.Links([]byte(line)), goldmarkLinks(line)
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			if slices.ContainsFunc(goldmarkErrs, func(known goldmarkError) bool { return known.applies.MatchString(line) }) {
-				continue
+		extracted := map[string]bool{}
+		for _, c := range citation.Extract([]byte("# Sources\n" + line + "\n")) {
+			extracted[normalized(c.URL)] = true
+		}
+		links := map[string]bool{}
+		for _, url := range goldmarkLinks(line) {
+			if url != "" && url[0] != '#' {
+				links[normalized(url)] = true
 			}
-			if differ++; differ <= 10 {
-				t.Errorf("%q:\n%s", line, diff)
+		}
+		for url := range links {
+			if !extracted[url] && !goldmarkErrs.MatchString(line) {
+				if differ++; differ <= 10 {
+					t.Errorf("%q: %s is not extracted", line, url)
+				}
 			}
+		}
+		if most := len(links) + strings.Count(line, "://"); len(extracted) > most {
+			t.Errorf("%q: %d URLs are extracted, want at most %d", line, len(extracted), most)
 		}
 	}
 	if differ > 0 {
-		t.Errorf("%d lines differ", differ)
+		t.Errorf("%d URLs differ", differ)
 	}
+}
+
+// goldmarkErrs holds for lines in which goldmark takes for a link what is none:
+// with parentheses that are not balanced, or an angle bracket inside angle
+// brackets.
+var goldmarkErrs = regexp.MustCompile(`\]\([^)]*\(|\]\(<[^>]*<`)
+
+// normalized is a URL in its normal form, or as it is where it has none.
+func normalized(url string) string {
+	if n, err := citation.Normalize(url); err == nil {
+		return n
+	}
+	return url
 }
 
 func FuzzExtract(f *testing.F) {

@@ -69,7 +69,7 @@ type GroundingMetrics struct {
 // digits or more, a percentage, a year or an amount must occur in one of them, in
 // whatever spelling, and with no other unit.
 func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
-	found := claims(document)
+	found := statements(document)
 	g := Grounding{Claims: make([]Claim, len(found))}
 	sources := map[string][]int{} // the claims that cite each source
 	var order []string
@@ -100,7 +100,7 @@ func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
 }
 
 // unproven is a claim of which nothing was found yet.
-func (c *claim) unproven() Claim {
+func (c *statement) unproven() Claim {
 	claim := Claim{Line: c.line, Text: c.text, CIDs: c.cids, Quotations: []Match{}, Numbers: []Match{}}
 	for _, q := range c.quotations {
 		claim.Quotations = append(claim.Quotations, Match{Text: q.text})
@@ -112,7 +112,7 @@ func (c *claim) unproven() Claim {
 }
 
 // hold looks for everything that some claims say in the text of one source.
-func (g *Grounding) hold(found []claim, of []int, cid, body string) {
+func (g *Grounding) hold(found []statement, of []int, cid, body string) {
 	type search struct {
 		match *Match
 		of    *Claim

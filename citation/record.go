@@ -9,9 +9,6 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// RecordVersion is the schema version of a record.
-const RecordVersion = "citation.v1"
-
 // Record is one line of citations.jsonl: a source and what it is worth.
 type Record struct {
 	SchemaVersion string    `json:"schema_version"`
@@ -60,7 +57,7 @@ const (
 func (s *subject) record(created time.Time) Record {
 	rule, notes := s.judge()
 	r := Record{
-		SchemaVersion: RecordVersion,
+		SchemaVersion: Version,
 		NormalizedURL: s.source.Normalized,
 		CID:           s.source.CID,
 		URL:           Mask(s.source.URLs[0]),

@@ -138,8 +138,8 @@ func take(ctx context.Context, u *run.Update, judge *Judge, p *perspective.Persp
 	if err != nil {
 		return err
 	}
-	if verdict.Failure() != nil {
-		return refused(verdict.Failure())
+	if faults := Refusals(verdict, p.Contract, []byte(output.Markdown)); len(faults) > 0 {
+		return refused(faults[0].Error)
 	}
 	if err := checkToolUsage(p.ToolBudget, output.ToolUsage); err != nil {
 		return refused(err)
