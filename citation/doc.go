@@ -1,10 +1,11 @@
-// Package citation turns what agents cite into facts: the URLs of an output's
-// Sources section, one record for each page they name, judged by the archived
-// page, and the claims of a document held against the text of the pages they
+// Package citation turns what agents cite into facts: the citations and URLs of a
+// text as it renders, the URLs of an output's Sources section, one record for
+// each page they name, judged by the archived page, the pool of records that may
+// be cited, and the claims of a document held against the text of the pages they
 // cite.
 //
-// Everything here is a function of its arguments. The package opens no file and
-// no connection: pages come in as [Page] values out of an archive, and the same
+// Everything here is a function of its arguments. The package knows no run and
+// opens no file and no connection: pages come in as [Page] values out of an archive, and the same
 // archive gives the same records, byte for byte, on every machine and every day.
 //
 // # What it says and what it does not

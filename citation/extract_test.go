@@ -166,7 +166,7 @@ func TestExtractAgreesWithGoldmark(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	differ := 0
-	for range 30000 {
+	for range 10000 {
 		var b strings.Builder
 		b.WriteString("- x")
 		for i := range 1 + rng.IntN(7) {

@@ -160,6 +160,37 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// TestRecordsAreAPool reads what was written, by the schema and by the reader of
+// pools.
+func TestRecordsAreAPool(t *testing.T) {
+	_, text := sampleText(t, "en")
+	pages := map[string]*citation.Page{"https://a.test/1": page("<title>x</title><p>" + text), "https://a.test/2": page("<p>" + text), "https://a.test/3": {Status: 404},
+		"https://a.test/4": {Status: 402}}
+	records := judge(t, cite(1, "p", "https://a.test/1", "https://a.test/2", "https://a.test/3", "https://a.test/4", "https://"), archive(pages))
+	lines, err := citation.MarshalRecords(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(lines)) {
+		doc, err := codec.Parse([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := citation.Shape().Check(doc); err != nil {
+			t.Errorf("%v: %s", err, line)
+		}
+	}
+	pool, err := citation.ReadPool(t.Context(), strings.NewReader(string(lines)), "citations.jsonl", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if pool.Has(r.CID) != r.Usable() || pool.Paywalled(r.CID) != (r.Status == citation.Paywalled) {
+			t.Errorf("%s is %s, and in the pool %v", r.NormalizedURL, r.Status, pool.Has(r.CID))
+		}
+	}
+}
+
 func TestNothingIsMadeUpWithoutAnArchive(t *testing.T) {
 	found := cite(1, "p1", "https://a.test/1", "https://b.test/2", "https://", "https://u:p@c.test/")
 	records := judge(t, found, archive(nil))
