@@ -7,6 +7,7 @@
 //   - [Folder.Write] and [WriteFile] replace one file durably.
 //   - [Folder.Lock] is the one lock of a folder, and [Tx] changes under it all
 //     the files that belong together, or none of them.
+//   - [Lock.Append] adds to a file that only grows.
 //   - [Tx.Log] appends to a chained log; [ReadLog] and [VerifyLog] read one.
 //   - [CreateFolder] makes a folder that appears whole or not at all.
 //   - [WithRoots] confines all access by path to the folders that a caller may
