@@ -99,14 +99,16 @@ func readBody(r io.Reader, limit int64, large func() error) ([]byte, error) {
 		case err != nil:
 			return body, err
 		}
-		if len(body) == cap(body) {
-			if len(body) >= smallBody {
-				if err := large(); err != nil {
-					return body, err
-				}
-			}
-			body = slices.Grow(body, int(min(int64(len(body)), limit+1-int64(len(body)))))
+		if len(body) < cap(body) {
+			continue
 		}
+		size := min(2*int64(len(body)), limit+1)
+		if size > smallBody {
+			if err := large(); err != nil {
+				return body, err
+			}
+		}
+		body = append(make([]byte, 0, size), body...)
 	}
 }
 

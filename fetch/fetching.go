@@ -63,7 +63,7 @@ func (f *fetching) hop(ctx context.Context, u *url.URL) (*url.URL, error) {
 	if err := gate.enter(ctx); err != nil {
 		return nil, err
 	}
-	hop, location, fault, err := f.ask(ctx, t)
+	hop, location, fault, err := f.ask(ctx, gate, t)
 	gate.leave()
 	if err != nil {
 		return nil, err
@@ -90,12 +90,15 @@ func (f *fetching) hop(ctx context.Context, u *url.URL) (*url.URL, error) {
 
 // ask sends a request as soon as there is a place for it. It returns the error
 // of ctx.
-func (f *fetching) ask(ctx context.Context, t *target) (*archive.Hop, string, *fault, error) {
+func (f *fetching) ask(ctx context.Context, gate *gate, t *target) (*archive.Hop, string, *fault, error) {
 	select {
 	case f.client.places <- struct{}{}:
 		f.holds = true
 	case <-ctx.Done():
 		return nil, "", nil, ctx.Err()
+	}
+	if err := gate.begin(ctx); err != nil {
+		return nil, "", nil, err
 	}
 	if f.began != nil {
 		f.began()

@@ -19,7 +19,8 @@ func newGate(limits Limits) *gate {
 	return &gate{places: make(chan struct{}, limits.PerHost), spacing: limits.Spacing}
 }
 
-// enter waits until a request may begin. It returns the error of ctx.
+// enter waits for a place among those of the host, and until a request may
+// begin. It returns the error of ctx.
 func (g *gate) enter(ctx context.Context) error {
 	select {
 	case g.places <- struct{}{}:
@@ -27,15 +28,25 @@ func (g *gate) enter(ctx context.Context) error {
 		return ctx.Err()
 	}
 	g.mu.Lock()
-	now := time.Now()
-	wait := max(0, g.next.Sub(now))
-	g.next = now.Add(wait + g.spacing)
+	wait := time.Until(g.next)
 	g.mu.Unlock()
 	if err := pause(ctx, wait); err != nil {
 		g.leave()
 		return err
 	}
 	return nil
+}
+
+// begin is called right before a request, after enter: something else may have
+// been waited for in between, and others may have begun. It returns the error
+// of ctx.
+func (g *gate) begin(ctx context.Context) error {
+	g.mu.Lock()
+	now := time.Now()
+	wait := max(0, g.next.Sub(now))
+	g.next = now.Add(wait + g.spacing)
+	g.mu.Unlock()
+	return pause(ctx, wait)
 }
 
 func (g *gate) leave() { <-g.places }

@@ -3,7 +3,6 @@ package fetch_test
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -17,13 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/planted"
 )
 
-var noon = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
-
-// clientOf is a client that sees the planted web and nothing else.
-func clientOf(web *planted.Web) *fetch.Client {
-	return fetch.New(optionsOf(web))
-}
-
+// optionsOf are those of a client that sees the planted web and nothing else.
 func optionsOf(web *planted.Web) fetch.Options {
 	return fetch.Options{
 		Now: func() time.Time { return noon }, Jitter: func() float64 { return 0.5 },
@@ -71,7 +64,10 @@ func TestThePlantedWeb(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		web := planted.New()
 		defer web.Close()
-		client := clientOf(web)
+		options := optionsOf(web)
+		options.Limits = fetch.DefaultLimits
+		options.Limits.MaxBody = 2 << 20 // more takes longer and shows nothing more
+		client := fetch.New(options)
 		defer client.Close()
 		captures := map[string]archive.Entry{}
 		err := client.Each(t.Context(), urlsOf(planted.Pages()), func(batch []*archive.Packed) error {
@@ -116,7 +112,7 @@ func urlsOf(pages []planted.Page) []string {
 	return urls
 }
 
-// TestOverLoopback fetches honest pages over real connections.
+// TestOverLoopback fetches some honest pages over real connections.
 func TestOverLoopback(t *testing.T) {
 	web := planted.NewOnLoopback()
 	defer web.Close()
@@ -127,7 +123,7 @@ func TestOverLoopback(t *testing.T) {
 	defer client.Close()
 	var honest []string
 	for _, page := range planted.Pages() {
-		if page.Kind == planted.Honest {
+		if page.Kind == planted.Honest && len(honest) < 60 {
 			honest = append(honest, page.URL)
 		}
 	}
@@ -145,5 +141,3 @@ func TestOverLoopback(t *testing.T) {
 		t.Errorf("%d of %d pages: %v", got, len(honest), err)
 	}
 }
-
-var _ = netip.Addr{}
