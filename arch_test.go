@@ -23,6 +23,9 @@ var arrows = map[string]string{
 	".":                  "",
 	"codec":              ".",
 	"artifact":           ". codec",
+	"archive":            ". codec artifact",
+	"fetch":              ". archive",
+	"config":             ". codec artifact internal/spelling",
 	"markdown":           "",
 	"report":             ". codec",
 	"perspective":        ". codec artifact report",
@@ -42,6 +45,7 @@ var arrows = map[string]string{
 	"internal/clients":   ".",
 	"internal/demo":      ". codec report tool internal/spelling",
 	"internal/corpus":    "",
+	"internal/planted":   "",
 	"internal/docs":      ". codec tool",
 	"cmd/tidegate":       "*",
 	"bench":              "*",
@@ -56,14 +60,18 @@ var outside = map[string]string{
 	"github.com/google/jsonschema-go":        "tool",
 	"github.com/go-json-experiment/json":     "codec",
 	"go.yaml.in/yaml":                        "change",
+	"code.dny.dev/ssrf":                      "fetch",
+	"golang.org/x/net":                       "fetch",
+	"github.com/pelletier/go-toml":           "config",
+	"golang.org/x/text":                      "internal/planted",
 	"golang.org/x/sys":                       "artifact",
 	"golang.org/x/term":                      "cmd/tidegate",
 	"os/exec":                                "bench",
-	"net":                                    "internal/mcpserver bench",
-	"net/http":                               "internal/mcpserver bench",
+	"net":                                    "fetch internal/mcpserver internal/planted bench",
+	"net/http":                               "fetch internal/mcpserver internal/planted bench",
 	"math/rand":                              "bench",
-	"math/rand/v2":                           "artifact bench",
-	"crypto/rand":                            "artifact run",
+	"math/rand/v2":                           "artifact fetch bench",
+	"crypto/rand":                            "artifact run internal/planted",
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "internal/corpus",
@@ -149,7 +157,18 @@ func mapKeys(m map[string]string) []string {
 // TestNoToolStartsAProgramOrOpensAConnection looks at everything that the tools
 // are built from, other people's packages included.
 func TestNoToolStartsAProgramOrOpensAConnection(t *testing.T) {
-	list := exec.Command("go", "list", "-deps", module+"/catalog")
+	cannotReachTheWorld(t, "catalog")
+}
+
+// TestReadingTheArchiveOpensNoConnection is why the archive is a package of its
+// own: what judges sources imports it, and not the one that fetches.
+func TestReadingTheArchiveOpensNoConnection(t *testing.T) {
+	cannotReachTheWorld(t, "archive")
+}
+
+// cannotReachTheWorld looks at all that a package is built from.
+func cannotReachTheWorld(t *testing.T, room string) {
+	list := exec.Command("go", "list", "-deps", module+"/"+room)
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {
@@ -157,12 +176,12 @@ func TestNoToolStartsAProgramOrOpensAConnection(t *testing.T) {
 	}
 	packages := strings.Fields(string(out))
 	if !slices.Contains(packages, module+"/artifact") {
-		t.Fatalf("the list is not that of the tools: %v", packages)
+		t.Fatalf("the list is not that of %s: %v", room, packages)
 	}
 	for _, name := range packages {
 		switch name {
 		case "os/exec", "net", "net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C":
-			t.Errorf("the tools are built from %s", name)
+			t.Errorf("%s is built from %s", room, name)
 		}
 	}
 }
