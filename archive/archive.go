@@ -247,7 +247,9 @@ func (a *Archive) readAt(ctx context.Context, file io.ReaderAt, ref Ref) (*recor
 	if codec.DigestBytes(data) != ref.Digest {
 		return nil, a.changed(ref)
 	}
-	rec, err := newMembers(ctx, bytes.NewReader(data), 0, ref.Length).next(true)
+	in := takeMembers(ctx, bytes.NewReader(data), 0, ref.Length)
+	defer in.giveBack()
+	rec, err := in.next(true)
 	if err != nil {
 		return nil, a.unreadable(err)
 	}
@@ -269,7 +271,13 @@ func (a *Archive) Append(ctx context.Context, lock *artifact.Lock, captures ...*
 	if err := a.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	var data []byte
+	size := 0
+	for _, p := range captures {
+		for _, member := range p.members {
+			size += len(member)
+		}
+	}
+	data := make([]byte, 0, size)
 	added := make([]Entry, len(captures))
 	for i, p := range captures {
 		added[i] = p.entry

@@ -334,10 +334,11 @@ func TestTwoWritersTakeTurns(t *testing.T) {
 
 func TestPackRefusesWhatCannotBeKept(t *testing.T) {
 	for name, c := range map[string]archive.Capture{
-		"not UTF-8": page("https://example.org/\xff", ""),
-		"too large": {URL: "x", Hops: []archive.Hop{{Body: make([]byte, archive.MaxBlock)}}},
+		"not UTF-8":   page("https://example.org/\xff", ""),
+		"credentials": page("https://example.org/?token=hush", ""),
+		"too large":   {URL: "x", Hops: []archive.Hop{{Body: make([]byte, archive.MaxBlock)}}},
 	} {
-		if _, err := archive.Pack(c); tidegate.CodeOf(err) != tidegate.InvalidArgs {
+		if _, err := archive.Pack(c); tidegate.CodeOf(err) != tidegate.InvalidArgs || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

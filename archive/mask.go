@@ -7,7 +7,7 @@ import (
 )
 
 // masked stands in the place of a secret.
-const masked = "masked"
+const masked = "[REDACTED]"
 
 // secretParameters are the query parameters that count as credentials, in any
 // letter case.

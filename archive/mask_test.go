@@ -19,11 +19,11 @@ func TestMask(t *testing.T) {
 		"https://a@b@example.org/@c":                         "https://example.org/@c",
 		"https://a@example.org\\@b/c":                        "https://example.org\\@b/c",
 		"//user:pw@example.org/":                             "//example.org/",
-		"https://example.org/?a=1&token=abc&b=2#token=x":     "https://example.org/?a=1&token=masked&b=2#token=x",
-		"https://example.org/?Access_Token=abc":              "https://example.org/?Access_Token=masked",
-		"https://example.org/?%74oken=abc":                   "https://example.org/?%74oken=masked",
-		"?password=abc":                                      "?password=masked",
-		"https://e.org/?api_key=a&apikey=b&auth=c&session=d": "https://e.org/?api_key=masked&apikey=masked&auth=masked&session=masked",
+		"https://example.org/?a=1&token=abc&b=2#token=x":     "https://example.org/?a=1&token=[REDACTED]&b=2#token=x",
+		"https://example.org/?Access_Token=abc":              "https://example.org/?Access_Token=[REDACTED]",
+		"https://example.org/?%74oken=abc":                   "https://example.org/?%74oken=[REDACTED]",
+		"?password=abc":                                      "?password=[REDACTED]",
+		"https://e.org/?api_key=a&apikey=b&auth=c&session=d": "https://e.org/?api_key=[REDACTED]&apikey=[REDACTED]&auth=[REDACTED]&session=[REDACTED]",
 	} {
 		found := want != ""
 		if !found {

@@ -29,8 +29,11 @@ type Packed struct {
 func (p *Packed) Entry() Entry { return p.entry }
 
 // Pack makes records of a capture. It returns INVALID_ARGS for a URL that is
-// not UTF-8, and for a body that no record can hold.
+// not UTF-8 or carries credentials, and for a body that no record can hold.
 func Pack(c Capture) (*Packed, error) {
+	if masked, found := Mask(c.URL); found {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", masked), "a URL with credentials cannot be kept: %s", masked)
+	}
 	if !utf8.ValidString(c.URL) {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", strings.ToValidUTF8(c.URL, "\uFFFD")), "a URL must be UTF-8 text")
 	}
@@ -135,11 +138,23 @@ var compressors = sync.Pool{New: func() any {
 	return w
 }}
 
+// storers write what is too small for compression to be worth its time.
+var storers = sync.Pool{New: func() any {
+	w, _ := gzip.NewWriterLevel(nil, gzip.NoCompression)
+	return w
+}}
+
 // member is the record as one gzip member.
 func (r *draft) member() []byte {
+	const small = 1 << 10
+	pool, size := &compressors, len(r.body)/4
+	if len(r.head)+len(r.body) < small {
+		pool, size = &storers, len(r.head)+len(r.body)
+	}
 	var out bytes.Buffer
-	w := compressors.Get().(*gzip.Writer)
-	defer compressors.Put(w)
+	out.Grow(r.header.Len() + size + small)
+	w := pool.Get().(*gzip.Writer)
+	defer pool.Put(w)
 	w.Reset(&out)
 	for _, part := range [][]byte{r.header.Bytes(), []byte("\r\n"), r.head, r.body, []byte("\r\n\r\n")} {
 		w.Write(part) // a buffer takes everything

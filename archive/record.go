@@ -55,9 +55,8 @@ type httpMessage struct {
 
 // readRecord reads a whole decompressed record. Blocks are kept when whole is
 // true; they are read and compared with their digest in any case.
-func readRecord(r io.Reader, whole bool) (*record, error) {
-	in := bufio.NewReaderSize(r, 4<<10)
-	header := httpMessage{}
+func (m *members) readRecord(whole bool) (*record, error) {
+	in, header := m.header, httpMessage{}
 	if err := header.read(in); err != nil {
 		return nil, err
 	}
@@ -68,7 +67,7 @@ func readRecord(r io.Reader, whole bool) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := rec.readBlock(io.LimitReader(in, length), length, digest, whole); err != nil {
+	if err := m.readBlock(rec, io.LimitReader(in, length), length, digest, whole); err != nil {
 		return nil, err
 	}
 	end, err := io.ReadAll(io.LimitReader(in, 5))
@@ -118,7 +117,7 @@ func takeHeader(fields []Field) (rec *record, length int64, digest string, err e
 }
 
 // readBlock reads a block and compares its length and digest.
-func (rec *record) readBlock(r io.Reader, length int64, digest string, whole bool) error {
+func (m *members) readBlock(rec *record, r io.Reader, length int64, digest string, whole bool) error {
 	hash, count := sha256.New(), &counter{}
 	r = io.TeeReader(r, io.MultiWriter(hash, count))
 	switch {
@@ -126,6 +125,7 @@ func (rec *record) readBlock(r io.Reader, length int64, digest string, whole boo
 		return fmt.Errorf("a metadata record must not have more than %d bytes", maxNote)
 	case whole || rec.kind == "metadata":
 		var block bytes.Buffer
+		block.Grow(int(min(length, 1<<20)) + bytes.MinRead)
 		if _, err := block.ReadFrom(r); err != nil {
 			return err
 		}
@@ -133,11 +133,11 @@ func (rec *record) readBlock(r io.Reader, length int64, digest string, whole boo
 		r = bytes.NewReader(rec.block)
 	}
 	if rec.isHTTP() {
-		in := bufio.NewReaderSize(r, 4<<10)
-		if err := rec.head.read(in); err != nil {
+		m.block.Reset(r)
+		if err := rec.head.read(m.block); err != nil {
 			return fmt.Errorf("the block is no HTTP message: %w", err)
 		}
-		r = in
+		r = m.block
 	}
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return err

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
@@ -21,7 +23,8 @@ var errDamaged = errors.New("the archive is damaged")
 // ends. What a killed process left there in part is not an error; a record that
 // cannot be read although one that counts follows is errDamaged.
 func scan(ctx context.Context, file io.ReaderAt, from, size int64, each func(*record), counts func(digest string) bool) (int64, error) {
-	in := newMembers(ctx, file, from, size)
+	in := takeMembers(ctx, file, from, size)
+	defer in.giveBack()
 	for in.at < size {
 		start := in.at
 		rec, err := in.next(false)
@@ -29,7 +32,7 @@ func scan(ctx context.Context, file io.ReaderAt, from, size int64, each func(*re
 			return start, ctx.Err()
 		}
 		if err == nil {
-			rec.Ref, err = refTo(file, start, in.at)
+			rec.Ref, err = in.refSince(start)
 		}
 		if err != nil {
 			return start, damage(ctx, file, start, size, counts, err)
@@ -39,19 +42,14 @@ func scan(ctx context.Context, file io.ReaderAt, from, size int64, each func(*re
 	return in.at, nil
 }
 
-// refTo is the place of the record between two offsets.
-func refTo(file io.ReaderAt, start, end int64) (Ref, error) {
-	digest, err := codec.DigestReader(io.NewSectionReader(file, start, end-start))
-	return Ref{start, end - start, digest}, err
-}
-
 // damage is nil when no record that counts follows the fault at an offset, so
 // that what is there can only be what a killed process left.
 func damage(ctx context.Context, file io.ReaderAt, start, size int64, counts func(digest string) bool, fault error) error {
 	// The header that our records begin with, up to the byte for the level.
 	mark := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0}
 	const most = 1000 // places that look like a record, before they look like a trap
-	found, next := 0, newMembers(ctx, file, start, size)
+	found, next := 0, takeMembers(ctx, file, start, size)
+	defer next.giveBack()
 	in := bufio.NewReaderSize(io.NewSectionReader(file, start+1, size-start-1), 64<<10)
 	for at := start + 1; ; {
 		window, err := in.Peek(in.Size())
@@ -65,7 +63,7 @@ func damage(ctx context.Context, file io.ReaderAt, start, size int64, counts fun
 			}
 			next.seek(at + int64(i))
 			if _, err := next.next(false); err == nil {
-				if ref, err := refTo(file, at+int64(i), next.at); err != nil || counts(ref.Digest) {
+				if ref, err := next.refSince(at + int64(i)); err != nil || counts(ref.Digest) {
 					return fmt.Errorf("%w at byte %d (%w), and a record that counts follows at byte %d", errDamaged, start, fault, at+int64(i))
 				}
 			}
@@ -81,20 +79,41 @@ func damage(ctx context.Context, file io.ReaderAt, start, size int64, counts fun
 	}
 }
 
-// members reads gzip members one after the other.
+// members reads gzip members one after the other. It has much memory, which is
+// used again.
 type members struct {
 	at   int64 // the offset that was read up to
 	ctx  context.Context
 	file io.ReaderAt
 	size int64
-	in   *bufio.Reader
-	gz   *gzip.Reader
+
+	in     *bufio.Reader // the file
+	gz     *gzip.Reader
+	header *bufio.Reader // a record
+	block  *bufio.Reader // its block
+	buffer []byte
 }
 
-func newMembers(ctx context.Context, file io.ReaderAt, from, size int64) *members {
-	m := &members{ctx: ctx, file: file, size: size, in: bufio.NewReaderSize(nil, 16<<10), gz: &gzip.Reader{}}
+var membersPool = sync.Pool{New: func() any {
+	return &members{
+		in: bufio.NewReaderSize(nil, 16<<10), gz: &gzip.Reader{},
+		header: bufio.NewReaderSize(nil, 4<<10), block: bufio.NewReaderSize(nil, 4<<10), buffer: make([]byte, 16<<10),
+	}
+}}
+
+func takeMembers(ctx context.Context, file io.ReaderAt, from, size int64) *members {
+	m := membersPool.Get().(*members)
+	m.ctx, m.file, m.size = ctx, file, size
 	m.seek(from)
 	return m
+}
+
+func (m *members) giveBack() {
+	m.ctx, m.file = nil, nil
+	for _, reader := range []*bufio.Reader{m.in, m.header, m.block} {
+		reader.Reset(nil)
+	}
+	membersPool.Put(m)
 }
 
 func (m *members) seek(at int64) {
@@ -118,17 +137,26 @@ func (m *members) ReadByte() (byte, error) {
 	return b, err
 }
 
+// refSince is the place of the record that begins at an offset and has just been
+// read.
+func (m *members) refSince(start int64) (Ref, error) {
+	hash := sha256.New()
+	_, err := io.CopyBuffer(hash, io.NewSectionReader(m.file, start, m.at-start), m.buffer)
+	return Ref{start, m.at - start, codec.DigestOf(hash)}, err
+}
+
 // next reads one record, which is one member.
 func (m *members) next(whole bool) (*record, error) {
 	if err := m.gz.Reset(m); err != nil {
 		return nil, err
 	}
 	m.gz.Multistream(false)
-	rec, err := readRecord(io.LimitReader(m.gz, maxRecord), whole)
+	m.header.Reset(io.LimitReader(m.gz, maxRecord))
+	rec, err := m.readRecord(whole)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := m.gz.Read(make([]byte, 1)); err != io.EOF {
+	if _, err := m.gz.Read(m.buffer[:1]); err != io.EOF {
 		return nil, errors.New("a member must hold one record and nothing else")
 	}
 	return rec, nil

@@ -114,7 +114,8 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // ctx, which ended first.
 func (c *Client) Get(ctx context.Context, rawURL string) (archive.Capture, error) {
 	f := c.begin(rawURL, nil)
-	defer f.release()
+	defer f.shrink()
+	defer f.leave()
 	err := f.run(ctx)
 	return f.capture, err
 }

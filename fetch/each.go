@@ -16,14 +16,18 @@ type Progress struct {
 	For         time.Duration // that Slow has been waited for
 }
 
+// maxWaiting is how many captures wait to be kept: enough for a disk to take many
+// at once, and few enough to be held in memory. Large ones are fewer.
+const maxWaiting = 32
+
 // slow is after which time a URL is worth naming.
 const slow = 3 * time.Second
 
 // Each fetches many URLs, each once, and hands the captures over to keep as they
 // come: all that have ended since keep returned, at least one. URLs that are not
-// [Fetchable] are left out. Keep is called by one goroutine at a time; while it
-// is at work only as many pages wait for it as requests may run at once. Progress
-// may be nil; it hears of every batch, and once a second.
+// [Fetchable] are left out. Keep is called by one goroutine at a time, and few
+// captures wait for it, packed. Progress may be nil; it hears of every batch, and
+// once a second.
 //
 // When ctx ends, what has been handed over is all that there is: no capture is
 // handed over in part. Each returns the error of ctx or of keep.
@@ -35,7 +39,7 @@ func (c *Client) Each(ctx context.Context, urls []string, keep func([]*archive.P
 	stopWatch := watch.everySecond()
 	defer stopWatch()
 
-	ended := make(chan *archive.Packed)
+	ended := make(chan *fetching, maxWaiting)
 	var workers sync.WaitGroup
 	for _, url := range urls {
 		workers.Go(func() {
@@ -49,13 +53,10 @@ func (c *Client) Each(ctx context.Context, urls []string, keep func([]*archive.P
 		close(ended)
 	}()
 	for first := range ended {
-		batch := append([]*archive.Packed{first}, waiting(ended)...)
-		if ctx.Err() != nil {
-			continue // the workers must end
-		}
-		if err := keep(batch); err != nil {
+		batch := batchOf(first, ended)
+		if err := c.hand(ctx, batch, keep); err != nil {
 			stop(err)
-			continue
+			continue // the workers must end
 		}
 		watch.done(batch)
 	}
@@ -77,34 +78,51 @@ func fetchable(urls []string) []string {
 	})
 }
 
-// one fetches a URL and hands the packed capture over.
-func (c *Client) one(ctx context.Context, url string, watch *watch, ended chan<- *archive.Packed) error {
+// one fetches and packs a URL and hands it over. It keeps its place for requests
+// until then; that for a large body is kept until the capture is.
+func (c *Client) one(ctx context.Context, url string, watch *watch, ended chan<- *fetching) error {
 	f := c.begin(url, func() { watch.began(url) })
-	defer f.release()
-	if err := f.run(ctx); err != nil {
-		return err
+	defer f.leave()
+	err := f.run(ctx)
+	if err == nil {
+		f.packed, err = archive.Pack(f.capture)
 	}
-	packed, err := archive.Pack(f.capture)
 	if err != nil {
+		f.shrink()
 		return err
 	}
-	f.capture = archive.Capture{}
-	ended <- packed
+	f.capture.Hops = nil
+	ended <- f
 	return nil
 }
 
-// waiting takes what is ready to be taken.
-func waiting(ended <-chan *archive.Packed) []*archive.Packed {
-	var all []*archive.Packed
-	for {
+// hand gives a batch to keep.
+func (c *Client) hand(ctx context.Context, batch []*fetching, keep func([]*archive.Packed) error) error {
+	packed := make([]*archive.Packed, len(batch))
+	for i, f := range batch {
+		defer f.shrink()
+		packed[i] = f.packed
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return keep(packed)
+}
+
+// batchOf is a capture with those that have ended as well, as many as are kept at
+// once.
+func batchOf(first *fetching, ended <-chan *fetching) []*fetching {
+	batch := []*fetching{first}
+	for len(batch) < maxWaiting {
 		select {
-		case packed, ok := <-ended:
+		case f, ok := <-ended:
 			if !ok {
-				return all
+				return batch
 			}
-			all = append(all, packed)
+			batch = append(batch, f)
 		default:
-			return all
+			return batch
 		}
 	}
+	return batch
 }

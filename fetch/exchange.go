@@ -87,7 +87,7 @@ var errTooLong = errors.New("the body is too long")
 // takes more than a small one does, it calls large. What was read is returned
 // with every error.
 func readBody(r io.Reader, limit int64, large func() error) ([]byte, error) {
-	body := make([]byte, 0, min(limit+1, 8<<10))
+	body := make([]byte, 0, min(32<<10, limit+1))
 	for {
 		n, err := r.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -98,8 +98,7 @@ func readBody(r io.Reader, limit int64, large func() error) ([]byte, error) {
 			return body, nil
 		case err != nil:
 			return body, err
-		}
-		if len(body) < cap(body) {
+		case len(body) < cap(body):
 			continue
 		}
 		size := min(2*int64(len(body)), limit+1)
@@ -179,7 +178,7 @@ func withoutSecret(name, value string) string {
 	name = strings.ToLower(name)
 	for _, word := range []string{"cookie", "token", "session", "secret", "authorization", "authentication", "api-key", "password"} {
 		if strings.Contains(name, word) {
-			return "masked"
+			return "[REDACTED]"
 		}
 	}
 	switch name {

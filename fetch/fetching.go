@@ -10,11 +10,12 @@ import (
 )
 
 // fetching is one URL on its way. From its first request on it takes a place for
-// requests, also while its capture is packed and handed over, so that not more
-// captures are in memory than there are places.
+// requests, also while its capture is packed, so that not more bodies are in
+// memory than there are places.
 type fetching struct {
 	client    *Client
 	capture   archive.Capture
+	packed    *archive.Packed
 	began     func() // called before the first request
 	jar       *cookiejar.Jar
 	left      time.Duration // of the time on the wire
@@ -37,6 +38,10 @@ func (f *fetching) run(ctx context.Context) (err error) {
 	}
 	if f.jar, err = cookiejar.New(nil); err != nil {
 		return err
+	}
+	if !Fetchable(f.capture.URL) {
+		f.end(newFault(archive.Refused, "", "the URL is too long, is not text, or carries credentials"))
+		return nil
 	}
 	next, err := url.Parse(f.capture.URL)
 	if err != nil {
@@ -77,7 +82,7 @@ func (f *fetching) hop(ctx context.Context, u *url.URL) (*url.URL, error) {
 	}
 	if wait, again := retryAfter(*hop, f.retries, f.client.options); again {
 		f.retries++
-		f.release()
+		f.leave()
 		gate.hold(wait)
 		return u, nil
 	}
@@ -123,7 +128,7 @@ func (f *fetching) follow(t *target, location string) *url.URL {
 		f.end(newFault(archive.Redirects, t.address(), "more than five redirects"))
 		return nil
 	}
-	f.release()
+	f.leave()
 	return next
 }
 
@@ -148,14 +153,18 @@ func (f *fetching) becomeLarge(ctx context.Context) error {
 	}
 }
 
-// release gives back the places that the fetch takes.
-func (f *fetching) release() {
-	if f.large {
-		f.large = false
-		<-f.client.large
-	}
+// leave gives back the place for requests.
+func (f *fetching) leave() {
 	if f.holds {
 		f.holds = false
 		<-f.client.places
+	}
+}
+
+// shrink gives back the place for large bodies.
+func (f *fetching) shrink() {
+	if f.large {
+		f.large = false
+		<-f.client.large
 	}
 }

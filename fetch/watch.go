@@ -3,8 +3,6 @@ package fetch
 import (
 	"sync"
 	"time"
-
-	"github.com/tidegate/tidegate/archive"
 )
 
 // watch knows what is under way, for [Progress].
@@ -28,11 +26,11 @@ func (w *watch) began(url string) {
 }
 
 // done counts captures that were kept.
-func (w *watch) done(batch []*archive.Packed) {
+func (w *watch) done(batch []*fetching) {
 	w.mu.Lock()
 	w.count.Done += len(batch)
-	for _, packed := range batch {
-		delete(w.since, packed.Entry().URL)
+	for _, f := range batch {
+		delete(w.since, f.capture.URL)
 	}
 	w.mu.Unlock()
 	w.report()
