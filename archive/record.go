@@ -135,7 +135,7 @@ func (m *members) readBlock(rec *record, r io.Reader, length int64, digest strin
 	if rec.isHTTP() {
 		m.block.Reset(r)
 		if err := rec.head.read(m.block); err != nil {
-			return fmt.Errorf("the block is no HTTP message: %w", err)
+			return fmt.Errorf("the block is not an HTTP message: %w", err)
 		}
 		r = m.block
 	}

@@ -46,7 +46,7 @@ func (f *fetching) exchange(ctx context.Context, t *target) (hop *archive.Hop, l
 	}
 	proxy, err := c.proxies.of(req)
 	if err != nil {
-		return nil, "", newFault(archive.Unreachable, t.address(), "the environment names a proxy that is no URL")
+		return nil, "", newFault(archive.Unreachable, t.address(), "the environment names a proxy whose address cannot be read")
 	}
 	if proxy != nil {
 		if fault := c.behindProxy(ctx, t); fault != nil {

@@ -24,7 +24,7 @@ func (b *builder) elsewhere() {
 		status := []int{301, 302, 307}[i%3]
 		b.stand("home_page", fmt.Sprintf("%s, %d", c.variant, status), i, func(s *site, _ tongue) answer { return redirect(status, c.target(s)) })
 	}
-	others := []string{"https://%s/", "https://%s/offers/spring", "https://%s/search?q=old", "http://%s/landing.html"}
+	others := []string{"https://%s/portal/overview", "https://%s/offers/spring", "https://%s/search?q=old", "http://%s/landing.html"}
 	for i := range 16 {
 		other := b.newSite("www.")
 		target := fmt.Sprintf(others[i%len(others)], other.host)
