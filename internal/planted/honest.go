@@ -30,7 +30,7 @@ func (b *builder) honest() {
 }
 
 // article plants an honest article under a new name.
-func (b *builder) article(variant string, n int, t tongue, a article, answer func(s *site, sentences []string) answer) *Page {
+func (b *builder) article(variant string, n int, a article, answer func(s *site, sentences []string) answer) *Page {
 	s := b.newSite("")
 	sentences := filled(a.sentences, n)
 	p := b.plant(Honest, variant, s.at("https", path(n, a.title), answer(s, sentences)), a.title)
@@ -47,10 +47,10 @@ func asHTML(form int, t tongue, title string) func(*site, []string) answer {
 
 func (b *builder) plainPages() {
 	for i, t := range tongues {
-		b.article(t.name, i, t, article{t.title, t.article}, asHTML(i, t, t.title))
+		b.article(t.name, i, article{t.title, t.article}, asHTML(i, t, t.title))
 	}
 	for i, a := range englishArticles {
-		b.article(fmt.Sprintf("English, form %d", i%5), i, english, a, asHTML(i, english, a.title))
+		b.article(fmt.Sprintf("English, form %d", i%5), i, a, asHTML(i, english, a.title))
 	}
 	// Agents often give a title in English, whatever the page is written in.
 	for i, c := range []struct{ code, title string }{
@@ -58,18 +58,18 @@ func (b *builder) plainPages() {
 		{"ru", "Fireweed tea in the villages of Vologda"}, {"el", "Mastic of Chios and its growers"}, {"he", "Ancient terraces in the Jerusalem hills"}, {"th", "Silk weaving at Ban Sawai"}, {"hi", "The weavers of Banaras"}, {"fa", "The qanats of Yazd"},
 	} {
 		t := tongueOf(c.code)
-		b.article("English title, "+t.name+" page", 40+i, t, article{t.title, t.article}, asHTML(i, t, t.title)).Title = c.title
+		b.article("English title, "+t.name+" page", 40+i, article{t.title, t.article}, asHTML(i, t, t.title)).Title = c.title
 	}
 	for i, a := range englishArticles[:3] {
-		b.article("no title", 60+i, english, a, func(_ *site, sentences []string) answer {
+		b.article("no title", 60+i, a, func(_ *site, sentences []string) answer {
 			return page(http.StatusOK, "<!DOCTYPE html><p>"+strings.Join(sentences, "</p>\n<p>"))
 		})
 	}
-	b.article("no title given", 64, english, englishArticles[4], asHTML(0, english, englishArticles[4].title)).Title = ""
-	b.article("the site's name as the title", 65, english, englishArticles[5], asHTML(1, english, "North Gazette"))
-	b.article("one sentence", 66, english, article{englishArticles[6].title, englishArticles[6].sentences[:1]}, asHTML(0, english, englishArticles[6].title))
-	b.article("short answer", 67, english, article{"Is the harbour gauge online today", []string{"Yes, the gauge is online."}}, asHTML(0, english, "Harbour gauge status"))
-	b.article("many paragraphs", 68, english, englishArticles[0], func(_ *site, sentences []string) answer {
+	b.article("no title given", 64, englishArticles[4], asHTML(0, english, englishArticles[4].title)).Title = ""
+	b.article("the site's name as the title", 65, englishArticles[5], asHTML(1, english, "North Gazette"))
+	b.article("one sentence", 66, article{englishArticles[6].title, englishArticles[6].sentences[:1]}, asHTML(0, english, englishArticles[6].title))
+	b.article("short answer", 67, article{"Is the harbour gauge online today", []string{"Yes, the gauge is online."}}, asHTML(0, english, "Harbour gauge status"))
+	b.article("many paragraphs", 68, englishArticles[0], func(_ *site, sentences []string) answer {
 		all := paragraphs(sentences)
 		for i := range 8000 {
 			all = append(all, fmt.Sprintf("Reading %d: the gauge showed %d millimetres, %d more than the hour before.", i, 1000+i*7%800, i%19))
@@ -100,7 +100,7 @@ func (b *builder) encoded() {
 		if strings.HasPrefix(c.charset, "utf-16") {
 			where = "byte-order mark"
 		}
-		b.article(c.charset+" by "+where, 80+i, t, article{t.title, t.article}, func(_ *site, sentences []string) answer {
+		b.article(c.charset+" by "+where, 80+i, article{t.title, t.article}, func(_ *site, sentences []string) answer {
 			contentType, head := "text/html", ""
 			switch where {
 			case "header":
@@ -119,14 +119,14 @@ func (b *builder) encoded() {
 		})
 	}
 	t := tongueOf("fr")
-	b.article("a header that names another charset than the page has", 100, t, article{t.title, t.article}, func(_ *site, sentences []string) answer {
+	b.article("a header that names another charset than the page has", 100, article{t.title, t.article}, func(_ *site, sentences []string) answer {
 		text, err := charmap.Windows1252.NewEncoder().String(strings.ReplaceAll(t.html(2, t.title, paragraphs(sentences)...), "charset=\"utf-8\"", ""))
 		if err != nil {
 			panic(err)
 		}
 		return typed(http.StatusOK, "text/html; charset=utf-8", text)
 	}).Sentences = nil
-	b.article("UTF-8 with a byte-order mark", 101, english, englishArticles[1], func(_ *site, sentences []string) answer {
+	b.article("UTF-8 with a byte-order mark", 101, englishArticles[1], func(_ *site, sentences []string) answer {
 		return typed(http.StatusOK, "text/html", "\ufeff"+english.html(0, englishArticles[1].title, paragraphs(sentences)...))
 	})
 }
@@ -186,36 +186,36 @@ func (b *builder) suspicious() {
 		}},
 	}
 	for i, a := range about {
-		b.article("about a fault", 110+i, english, a, asHTML(i, english, a.title))
+		b.article("about a fault", 110+i, a, asHTML(i, english, a.title))
 	}
 	for i, code := range []string{"de", "fr", "es", "ja", "ru", "pl"} {
 		t := tongueOf(code)
-		b.article(t.name+" with a cookie banner", 120+i, t, article{t.title, t.article}, func(_ *site, sentences []string) answer {
+		b.article(t.name+" with a cookie banner", 120+i, article{t.title, t.article}, func(_ *site, sentences []string) answer {
 			banner := fmt.Sprintf("<div id=\"cookie\"><p>%s</p><button>%s</button><button>%s</button></div>", html.EscapeString(t.consentText), html.EscapeString(t.accept), html.EscapeString(t.reject))
 			return page(http.StatusOK, t.document(1, t.title, "", t.body(1, t.title, paragraphs(sentences))+banner))
 		})
 	}
 	for i, code := range []string{"nl", "it", "ko", "tr"} {
 		t := tongueOf(code)
-		b.article(t.name+" with a sign-in form in the header", 130+i, t, article{t.title, t.article}, func(_ *site, sentences []string) answer {
+		b.article(t.name+" with a sign-in form in the header", 130+i, article{t.title, t.article}, func(_ *site, sentences []string) answer {
 			form := fmt.Sprintf("<header><form action=\"/login\"><input type=\"email\"><input type=\"password\"><button>%s</button></form></header>", html.EscapeString(t.signIn))
 			return page(http.StatusOK, t.document(1, t.title, "", form+t.body(4, t.title, paragraphs(sentences))))
 		})
 	}
-	b.article("marked as free", 140, english, englishArticles[7], func(_ *site, sentences []string) answer {
+	b.article("marked as free", 140, englishArticles[7], func(_ *site, sentences []string) answer {
 		return page(http.StatusOK, english.document(1, englishArticles[7].title, `<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":true}</script>`, english.body(1, englishArticles[7].title, paragraphs(sentences))))
 	})
-	b.article("marked as paid, and all of it there", 141, english, article{englishArticles[1].title, long}, func(_ *site, sentences []string) answer {
+	b.article("marked as paid, and all of it there", 141, article{englishArticles[1].title, long}, func(_ *site, sentences []string) answer {
 		return page(http.StatusOK, english.document(1, englishArticles[1].title, `<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":false}</script>`, english.body(1, englishArticles[1].title, paragraphs(sentences))))
 	})
-	b.article("a newsletter box", 142, english, englishArticles[8], func(_ *site, sentences []string) answer {
+	b.article("a newsletter box", 142, englishArticles[8], func(_ *site, sentences []string) answer {
 		box := "<aside><h3>Subscribe to our newsletter</h3><p>One mail a week, no advertising.</p><form><input type=\"email\"><button>Subscribe</button></form></aside>"
 		return page(http.StatusOK, english.document(4, englishArticles[8].title, "", english.body(4, englishArticles[8].title, paragraphs(sentences))+box))
 	})
-	b.article("a script that speaks of a captcha", 143, english, englishArticles[9], func(_ *site, sentences []string) answer {
+	b.article("a script that speaks of a captcha", 143, englishArticles[9], func(_ *site, sentences []string) answer {
 		return page(http.StatusOK, english.document(3, englishArticles[9].title, `<script>var messages={"error":"Please verify you are human","denied":"Access Denied","login":"Please sign in to continue"};</script>`, english.body(3, englishArticles[9].title, paragraphs(sentences))))
 	})
-	b.article("a noscript notice", 144, english, englishArticles[5], func(_ *site, sentences []string) answer {
+	b.article("a noscript notice", 144, englishArticles[5], func(_ *site, sentences []string) answer {
 		return page(http.StatusOK, english.document(1, englishArticles[5].title, "", "<noscript>Please enable JavaScript to see the comments.</noscript>"+english.body(1, englishArticles[5].title, paragraphs(sentences))))
 	})
 }
@@ -368,7 +368,7 @@ func (b *builder) formats() {
 			fmt.Fprint(w, body)
 		}},
 	} {
-		b.article(c.variant, 200+i, english, articleOf(i), func(_ *site, sentences []string) answer {
+		b.article(c.variant, 200+i, articleOf(i), func(_ *site, sentences []string) answer {
 			body := english.html(i, articleOf(i).title, paragraphs(sentences)...)
 			return func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -384,7 +384,7 @@ func (b *builder) formats() {
 
 // slow plants pages that take their time or want to be asked again.
 func (b *builder) slow() {
-	b.article("slow", 220, english, englishArticles[4], func(_ *site, sentences []string) answer {
+	b.article("slow", 220, englishArticles[4], func(_ *site, sentences []string) answer {
 		pieces := strings.SplitAfter(english.html(1, englishArticles[4].title, paragraphs(sentences)...), "</p>")
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -397,7 +397,7 @@ func (b *builder) slow() {
 			}
 		}
 	})
-	b.article("slow to begin", 221, english, englishArticles[5], func(_ *site, sentences []string) answer {
+	b.article("slow to begin", 221, englishArticles[5], func(_ *site, sentences []string) answer {
 		then := page(http.StatusOK, english.html(1, englishArticles[5].title, paragraphs(sentences)...))
 		return func(w http.ResponseWriter, r *http.Request) {
 			if pause(r, 300*time.Millisecond) {
@@ -413,7 +413,7 @@ func (b *builder) slow() {
 	}{
 		{"429 once", 429, "0", 1}, {"429 twice", 429, "0", 2}, {"503 once, in a second", 503, "1", 1}, {"503 without a time", 503, "", 1},
 	} {
-		b.article(c.variant, 230+i, english, articleOf(i+6), func(_ *site, sentences []string) answer {
+		b.article(c.variant, 230+i, articleOf(i+6), func(_ *site, sentences []string) answer {
 			then := page(http.StatusOK, english.html(1, articleOf(i+6).title, paragraphs(sentences)...))
 			var mu sync.Mutex
 			asked := 0
