@@ -3,6 +3,7 @@ package citation
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Status is what a source is worth.
@@ -37,7 +38,9 @@ const NotChecked = "not checked"
 
 // Rules is the table, in order: the first rule that holds decides. The last one
 // always holds.
-func Rules() []Rule {
+func Rules() []Rule { return slices.Clone(rules()) }
+
+var rules = sync.OnceValue(func() []Rule {
 	return []Rule{
 		{"malformed", Invalid, "not a URL that can be fetched", "The text is no http or https URL, or is longer than 2,048 bytes.", malformedURL},
 		{"credentials", Invalid, "the URL carries credentials", "A user name, a password, or a parameter such as token or api_key stands in a URL that was cited.", withCredentials},
@@ -65,7 +68,7 @@ func Rules() []Rule {
 		{"no-text", Blocked, "a page without text", "The response is empty, or is HTML that shows no text without running scripts.", noText},
 		{"valid", Valid, "ok", "None of the rules above holds.", always},
 	}
-}
+})
 
 // subject is a source with what the archive has of it.
 type subject struct {
@@ -73,11 +76,27 @@ type subject struct {
 	page    *Page // nil where there is none
 	content Content
 	lower   string // the text of a short page, as phrases are compared
+
+	from, to address // of the URL that was asked for, and of the page that was read
+}
+
+// newSubject is a source with a page, which may be nil.
+func newSubject(source *Source, page *Page) *subject {
+	s := &subject{source: source, page: page}
+	if page != nil && page.response() {
+		s.content = Read(page)
+		s.from = s.address(page.URL)
+		s.to = s.from
+		if page.FinalURL != "" && page.FinalURL != page.URL {
+			s.to = s.address(page.FinalURL)
+		}
+	}
+	return s
 }
 
 // judge finds the first rule that holds, and what the notes of its record say.
 func (s *subject) judge() (rule Rule, notes string) {
-	for _, rule := range Rules() {
+	for _, rule := range rules() {
 		if detail, ok := rule.holds(s); ok {
 			notes := rule.Reason
 			if detail != "" {
