@@ -14,8 +14,8 @@ type Evidence struct {
 	// Page gives what the archive has of a URL, nil where it has nothing. It is
 	// called from several goroutines.
 	Page func(ctx context.Context, url string) (*Page, error)
-	// Attached gives the file that a person attached to a source, by its cid, nil
-	// where there is none. It may be nil. An attached file goes before a page.
+	// Attached gives the file that a person attached to a source, by its cid, or
+	// nil. The function itself may be nil. An attached file goes before a page.
 	Attached func(ctx context.Context, cid string) (*Page, error)
 	// Replaced maps the cid of a source to the URL that a person named in its
 	// place. The record keeps its cid and is judged by the other page.

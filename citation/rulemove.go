@@ -97,7 +97,7 @@ func pathKept(from, to address) bool {
 }
 
 // kept is the largest part of the telling words of a name that the page has in
-// its own title or headings. A single word is no sign.
+// its own title or headings. A single word does not count.
 func (s *subject) kept(names []string) float64 {
 	own := wordsOf(strings.Join(append(slices.Clone(s.content.headings), s.content.Title, s.content.html.title), " "), nil)
 	most := 0.0
@@ -138,7 +138,7 @@ func otherTitle(s *subject) (string, bool) {
 }
 
 // enoughWords is how many words of a script a page must have before it can be
-// told that a title has none of them.
+// said that a title has none of them.
 const enoughWords = 10
 
 // alien reports whether a page shares no word with a title, although it could: a
@@ -173,7 +173,7 @@ func (s *subject) alien(title string) bool {
 	return slices.ContainsFunc(given, func(w word) bool { return own[w.script] >= enoughWords && 4*own[w.script] >= all })
 }
 
-// language is the page's, in two letters, "" where it cannot be told.
+// language is the page's, in two letters, "" where nothing shows it.
 func (s *subject) language() string {
 	if guess := guessLanguages(cutBytes(s.content.Text, 8<<10)); len(guess) == 1 {
 		return guess[0]
