@@ -9,7 +9,7 @@ import (
 type address struct {
 	normalized string
 	host       string // in lower case, without port
-	site       string // the registrable domain, or the host where there is none
+	site       string // the registrable domain, or the host itself
 	path       string
 	query      string
 }
@@ -75,7 +75,7 @@ func isSecondLevel(label string) bool {
 	return false
 }
 
-// sharedHosts give sites of their own to whoever asks.
+// sharedHosts give sites of their own to anybody.
 var sharedHosts = phraseList(`
 github.io
 gitlab.io

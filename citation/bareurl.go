@@ -72,7 +72,7 @@ func bareURL(src []byte, start, n, limit int) (url string, end int) {
 	return string(out), ends[len(ends)-1]
 }
 
-// endsBareURL holds for what is no part of a URL in running text: blanks,
+// endsBareURL holds for what ends a URL in running text: blanks,
 // controls, quotation marks and angle brackets, and punctuation outside ASCII
 // other than dashes.
 func endsBareURL(r rune) bool {

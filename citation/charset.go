@@ -75,7 +75,8 @@ func declaredEncoding(body []byte, contentType string) (encoding.Encoding, strin
 }
 
 // utf8Signs says whether a body has characters of UTF-8 beyond ASCII, and
-// whether it has bytes that are none. A character that the end cuts is neither.
+// whether it has bytes that are not UTF-8. A character that the end cuts counts as
+// neither.
 func utf8Signs(body []byte) (wide, broken bool) {
 	for i := 0; i < len(body); {
 		if body[i] < utf8.RuneSelf {

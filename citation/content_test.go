@@ -147,7 +147,7 @@ func TestMetadata(t *testing.T) {
 		"only a heading":             {`<h1>High <em>water</em></h1><p>x`, citation.Content{Title: "High water"}},
 		"nothing":                    {`<p>x`, citation.Content{}},
 		"a time element":             {`<title>T</title><time datetime="2022-01-31 10:00">x</time>`, citation.Content{Title: "T", Published: "2022-01-31"}},
-		"dates that are none":        {`<title>T</title><meta name=date content="soon"><meta name="dc.date" content="20210304">`, citation.Content{Title: "T"}},
+		"dates that cannot be read":  {`<title>T</title><meta name=date content="soon"><meta name="dc.date" content="20210304">`, citation.Content{Title: "T"}},
 	} {
 		got := citation.Read(&citation.Page{Body: []byte(c.body), ContentType: "text/html"})
 		got.Text = ""

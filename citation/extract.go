@@ -14,14 +14,15 @@ import (
 // Cited is a URL that an output names as a source.
 type Cited struct {
 	// URL is as it is written, with what Markdown escapes resolved and
-	// credentials masked. It need not be one: what looks like a URL and is none
-	// is here too, and [Normalize] says why it is refused.
+	// credentials masked. What only looks like a URL is here, too, and
+	// [Normalize] says why it is refused.
 	URL string
 	// Title is what the line calls the source, "" where it does not say.
 	Title string
 	// Line is the line, trimmed, with credentials masked.
-	Line   string
-	Number int // of the line, 1-based
+	Line    string
+	Number  int // of the line, 1-based
+	Ordinal int // among the URLs of the output, from 1
 }
 
 // Extract finds the URLs of the Sources section of an output, in order: link
@@ -30,7 +31,7 @@ type Cited struct {
 // is that of the first heading whose text is Sources in any letter case.
 //
 // Nothing that looks like a URL is dropped: neither in code nor in HTML nor in a
-// line that is no list item.
+// line outside a list.
 func Extract(output []byte) []Cited {
 	var (
 		found   []Cited
@@ -59,6 +60,9 @@ func Extract(output []byte) []Cited {
 			}
 		},
 	})
+	for i := range found {
+		found[i].Ordinal = i + 1
+	}
 	return found
 }
 
@@ -166,7 +170,7 @@ func called(found []sighting, pieces []markdown.Inline) {
 	}
 }
 
-// textBetween is the text between two places of a line that is no part of a link.
+// textBetween is the text between two places of a line, without the text of links.
 // A piece that is not written as it reads is not cut.
 func textBetween(words []markdown.Inline, from, to int) string {
 	var b strings.Builder
@@ -226,7 +230,7 @@ func verbatimURLs(line []byte, from, to int) []sighting {
 }
 
 // tidyTitle is a title on one line without the punctuation that ties it to its
-// URL. A text without a letter is none, and neither is a URL.
+// URL. It is empty for a text without a letter and for a URL.
 func tidyTitle(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	s = strings.TrimFunc(s, func(r rune) bool {

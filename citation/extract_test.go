@@ -53,7 +53,7 @@ func TestExtractURLs(t *testing.T) {
 		"- https://a.test/\xff\xfe":                   {"https://a.test/\xff\xfe"},
 		"- https://münchen.test/straße":               {"https://münchen.test/straße"},
 		"- see [here](#sources) or [this](x.html)":    {"x.html"},
-		// What looks like a URL and is none is kept.
+		// What only looks like a URL is kept.
 		"- https://":                            {"https://"},
 		"- https://)":                           {"https://"},
 		"- https://a b.test":                    {"https://a"},
@@ -110,9 +110,9 @@ func TestExtractReadsTheFirstSourcesSection(t *testing.T) {
 	doc := "```\n## Sources\n- https://fence.test/\n```\n\n# SOURCES #\n- https://a.test/\n\n```\n# Not a heading\n- https://b.test/\n```\n- https://c.test/\n" +
 		"### Deeper\n- https://d.test/\n## Sources\n- https://e.test/\n"
 	want := []citation.Cited{
-		{URL: "https://a.test/", Line: "- https://a.test/", Number: 7},
-		{URL: "https://b.test/", Line: "- https://b.test/", Number: 11},
-		{URL: "https://c.test/", Line: "- https://c.test/", Number: 13},
+		{URL: "https://a.test/", Line: "- https://a.test/", Number: 7, Ordinal: 1},
+		{URL: "https://b.test/", Line: "- https://b.test/", Number: 11, Ordinal: 2},
+		{URL: "https://c.test/", Line: "- https://c.test/", Number: 13, Ordinal: 3},
 	}
 	if diff := cmp.Diff(want, citation.Extract([]byte(doc))); diff != "" {
 		t.Error(diff)
@@ -199,7 +199,7 @@ func TestExtractAgreesWithGoldmark(t *testing.T) {
 	}
 }
 
-// goldmarkErrs holds for lines in which goldmark takes for a link what is none:
+// goldmarkErrs holds for lines in which goldmark takes too much for a link:
 // with parentheses that are not balanced, or an angle bracket inside angle
 // brackets.
 var goldmarkErrs = regexp.MustCompile(`\]\([^)]*\(|\]\(<[^>]*<`)

@@ -7,8 +7,8 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// Metrics are what gate C is decided by. Rates are fractions of the sources that
-// are no duplicates, to six decimals; they are decided on whole numbers.
+// Metrics are what gate C is decided by. Rates are fractions of the sources
+// without duplicates, to six decimals; they are decided on whole numbers.
 type Metrics struct {
 	Validated     float64 `json:"validated_url_rate" jsonschema:"valid or paywalled; at least 0.9"`
 	Invalid       float64 `json:"invalid_url_rate" jsonschema:"invalid, blocked or a mismatch; at most 0.1"`

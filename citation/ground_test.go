@@ -79,7 +79,7 @@ func TestQuotations(t *testing.T) {
 	}
 }
 
-// TestQuotationsAcrossBlocks shows a range that is no longer than it must be.
+// TestQuotationRangesAreTight quotes two parts that stand in several places.
 func TestQuotationRangesAreTight(t *testing.T) {
 	text := "The water rose. " + strings.Repeat("And so on. ", 50) + "The water rose at night, and fell by noon."
 	q := groundOne(t, "“the water rose … fell by noon”", text).Quotations[0]

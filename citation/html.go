@@ -24,7 +24,7 @@ type signals struct {
 	ids       []string // classes and ids that name a challenge
 	refresh   string   // where the page sends its reader by itself
 	noindex   bool
-	menu      int // words of navigation, which are no part of the text
+	menu      int // words of navigation, which the text leaves out
 }
 
 // The most of each kind that is kept.
@@ -124,7 +124,7 @@ func (w *walker) start(closed bool) {
 		}
 		return
 	case atom.Style, atom.Iframe, atom.Noembed, atom.Noframes, atom.Textarea:
-		w.z.Next() // its content is no markup, and not for readers
+		w.z.Next() // its content is not for readers
 		return
 	case atom.Noscript:
 		w.z.NextIsNotRawText()

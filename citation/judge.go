@@ -3,6 +3,7 @@ package citation
 import (
 	"context"
 	"crypto/sha256"
+	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate/internal/parallel"
@@ -13,8 +14,8 @@ type Evidence struct {
 	// Page gives what the archive has of a URL, nil where it has nothing. It is
 	// called from several goroutines.
 	Page func(ctx context.Context, url string) (*Page, error)
-	// Attached gives the file that a person attached to a source, by its cid, nil
-	// where there is none. It may be nil. An attached file goes before a page.
+	// Attached gives the file that a person attached to a source, by its cid, or
+	// nil. The function itself may be nil. An attached file goes before a page.
 	Attached func(ctx context.Context, cid string) (*Page, error)
 	// Replaced maps the cid of a source to the URL that a person named in its
 	// place. The record keeps its cid and is judged by the other page.
@@ -36,14 +37,11 @@ func Judge(ctx context.Context, sources []Source, evidence Evidence) ([]Record, 
 	records, traces := make([]Record, len(sources)), make([]trace, len(sources))
 	err := parallel.Each(ctx, len(sources), nil, func() func(int) error {
 		return func(i int) error {
-			s := subject{source: &sources[i]}
-			replaced, err := s.find(ctx, evidence)
+			source, page, replaced, err := evidence.of(ctx, &sources[i])
 			if err != nil {
 				return err
 			}
-			if s.page != nil && s.page.response() {
-				s.content = Read(s.page)
-			}
+			s := newSubject(source, page)
 			records[i] = s.record(evidence.Created)
 			records[i].ReplacedBy = replaced
 			traces[i] = s.trace(records[i].Status)
@@ -57,23 +55,22 @@ func Judge(ctx context.Context, sources []Source, evidence Evidence) ([]Record, 
 	return records, nil
 }
 
-// find looks for the page to judge a source by, and says which URL stands in the
-// place of its own.
-func (s *subject) find(ctx context.Context, evidence Evidence) (replaced string, err error) {
-	if evidence.Attached != nil {
-		if s.page, err = evidence.Attached(ctx, s.source.CID); err != nil || s.page != nil {
-			return "", err
+// of finds the page to judge a source by, and says which URL stands in the place
+// of its own.
+func (e *Evidence) of(ctx context.Context, source *Source) (judged *Source, page *Page, replaced string, err error) {
+	if e.Attached != nil {
+		if page, err = e.Attached(ctx, source.CID); err != nil || page != nil {
+			return source, page, "", err
 		}
 	}
-	if url, found := evidence.Replaced[s.source.CID]; found {
-		s.page, err = evidence.Page(ctx, url)
-		s.source = s.source.replacedBy(url)
-		return Mask(url), err
+	if url, found := e.Replaced[source.CID]; found {
+		page, err = e.Page(ctx, url)
+		return source.replacedBy(url), page, Mask(url), err
 	}
-	if url, ok := s.source.FetchURL(); ok {
-		s.page, err = evidence.Page(ctx, url)
+	if url, ok := source.FetchURL(); ok {
+		page, err = e.Page(ctx, url)
 	}
-	return "", err
+	return source, page, "", err
 }
 
 // trace is what tells whether two records are about one page.
@@ -93,19 +90,28 @@ func (s *subject) trace(status Status) trace {
 	}
 	var t trace
 	if !s.page.Attached {
-		final := s.address(s.page.final())
-		t.urls = []string{s.address(s.page.URL).normalized, final.normalized}
+		t.urls = []string{s.from.normalized, s.to.normalized}
 		// A canonical link that makes a home page of a deep link is a mistake of
 		// the site, which would make one page of all its pages.
-		if own := s.address(s.content.Canonical); s.content.Canonical != "" && own.host != "" && (own.deep() || !final.deep()) {
+		if own := s.address(s.content.Canonical); s.content.Canonical != "" && own.host != "" && (own.deep() || !s.to.deep()) {
 			t.urls = append(t.urls, own.normalized)
 		}
 	}
 	if status == Valid && s.content.words >= sameText {
 		t.long = true
-		t.text = sha256.Sum256([]byte(tidySpace(s.content.Text)))
+		t.text = textDigest(s.content.Text)
 	}
 	return t
+}
+
+// textDigest is the digest of a text without its white space.
+func textDigest(text string) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	for field := range strings.FieldsSeq(text) {
+		h.Write([]byte(field))
+	}
+	h.Sum(sum[:0])
+	return sum
 }
 
 // markDuplicates joins the records that share a URL or a long text, and names in

@@ -416,3 +416,28 @@ func TestRender(t *testing.T) {
 		t.Errorf("%q", again)
 	}
 }
+
+// BenchmarkJudge judges two thousand pages of a few kilobytes.
+func BenchmarkJudge(b *testing.B) {
+	_, text := sampleText(b, "en")
+	pages := map[string]*citation.Page{}
+	var urls []string
+	size := 0
+	for i := range 2000 {
+		url := fmt.Sprintf("https://site%d.test/2021/story-%d", i%50, i)
+		body := fmt.Sprintf(`<!DOCTYPE html><html lang="en"><head><title>Story %d - News</title><meta property="og:site_name" content="News"><link rel="canonical" href=%q></head>
+<body class="page"><header><nav><ul><li><a href="/">Home</a></li><li><a href="/about">About</a></li></ul></nav></header><main><h1>Story %d</h1>%s</main><footer>Imprint</footer></body></html>`,
+			i, url, i, strings.Repeat(fmt.Sprintf(`<div class="par"><p>Number %d. %s</p></div>`, i, text), 5))
+		pages[url] = page(body)
+		urls = append(urls, url)
+		size += len(body)
+	}
+	sources := citation.Sources(cite(1, "p", urls...))
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := citation.Judge(b.Context(), sources, archive(pages)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -32,10 +32,10 @@ func CID(normalized string) string {
 //  7. slashes at the end of the path go
 //
 // Percent escapes have upper-case digits; apart from that, path and parameters
-// keep their bytes. Credentials (see [HasCredentials]) are no part of the result.
+// keep their bytes. Credentials (see [HasCredentials]) are left out.
 // Normalising twice gives the same as normalising once.
 //
-// It returns SCHEMA_VALIDATION_FAILED for what is no http or https URL or is
+// It returns SCHEMA_VALIDATION_FAILED for what is not an http or https URL, or is
 // longer than [MaxURL] bytes; the message says why.
 func Normalize(raw string) (string, error) {
 	if len(raw) > MaxURL {

@@ -39,7 +39,7 @@ func TestNormalize(t *testing.T) {
 		"HTTPS://A.TEST/B":                      "https://a.test/B",
 		" https://a.test/x\n":                   "https://a.test/x",
 		"https://a.test./x":                     "https://a.test./x",
-		// Credentials are no part of it.
+		// Credentials are left out.
 		"https://a.test/x?token=abc&id=1":         "https://a.test/x?id=1",
 		"https://a.test/x?API_KEY=abc&%61uth=1":   "https://a.test/x",
 		"https://a.test/x?author=smith&keyword=k": "https://a.test/x?author=smith&keyword=k",

@@ -40,7 +40,7 @@ func canonical(whole, fraction string, power int) string {
 }
 
 // figures finds the numbers of a text, in order. Identifiers with letters
-// attached (GPT4, COVID-19, 5G) and versions (1.2.3) are none. Where a text
+// attached (GPT4, COVID-19, 5G) and versions (1.2.3) do not count. Where a text
 // leaves open whether 1,234 has a thousands separator or a decimal comma, lenient
 // gives it both readings, and else the English one.
 func figures(text string, lenient bool) []figure {
@@ -209,7 +209,7 @@ func thinOf(r rune) rune {
 	return ' '
 }
 
-// values are the readings of a spelling; none where it is no number.
+// values are the readings of a spelling; nil where it cannot be a number.
 func (n spelling) values(commas int, lenient bool) []string {
 	total := 0
 	for _, g := range n.groups {

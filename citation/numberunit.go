@@ -220,8 +220,8 @@ func phraseAt(s string, at, n int) (words []string, ends []int) {
 	return words, ends
 }
 
-// magnitudeAt reads a word such as million after a number; end is 0 where there
-// is none.
+// magnitudeAt reads a word such as million after a number; end is 0 without
+// one.
 func (r *numberReader) magnitudeAt(at int) (power, end int) {
 	start := gap(r.s, at)
 	if name := densePrefix(r.s[start:], denseMagnitudes); name != "" {
@@ -245,7 +245,7 @@ func (r *numberReader) magnitudeAt(at int) (power, end int) {
 	return 0, 0
 }
 
-// unitAt reads a unit after a number; end is 0 where there is none.
+// unitAt reads a unit after a number; end is 0 without one.
 func (r *numberReader) unitAt(at int) (u unit, end int) {
 	start := gap(r.s, at)
 	spaced := start > at

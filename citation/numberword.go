@@ -25,7 +25,7 @@ var multipliers = map[string]int64{"hundred": 100, "thousand": 1e3, "million": 1
 
 // words reads a number in English words that begins with the word from at to
 // end: twenty-five, one hundred and twelve, a million, half a billion, two and a
-// half. It returns where the number ends, or at where there is none.
+// half. It returns where the number ends, or at itself.
 func (r *numberReader) words(at, end int) int {
 	first := strings.ToLower(r.s[at:end])
 	if len(first) > len("seventeenth") {

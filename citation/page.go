@@ -8,14 +8,14 @@ type Page struct {
 	URL       string // as it was asked for
 	FinalURL  string // of the last response; "" means that nothing was redirected
 	Redirects []Hop  // those that led from URL to FinalURL
-	Status    int    // of the last response; 0 where there was none
+	Status    int    // of the last response; 0 without one
 	// Header are the fields of the last response, names as in HTTP/1.1
 	// (Content-Type).
 	Header      map[string][]string
 	ContentType string
 	Body        []byte    // decoded from chunks and compression, perhaps cut at the fetcher's cap
 	FetchedAt   time.Time // or attached at
-	Fault       Fault     // why there is no response
+	Fault       Fault     // why it has no response
 	Attached    bool      // a person's file, not a response
 }
 
@@ -34,7 +34,7 @@ const (
 	NoSuchName       Fault = "no_such_name"       // the name service says that the host does not exist
 	RedirectLoop     Fault = "redirect_loop"      // it leads back to itself
 	TooManyRedirects Fault = "too_many_redirects" // more than the fetcher follows
-	BadRedirect      Fault = "bad_redirect"       // it leads to what is no http or https URL
+	BadRedirect      Fault = "bad_redirect"       // it leads to something that is not an http or https URL
 	TimedOut         Fault = "timed_out"          // the whole exchange took too long
 	BadTLS           Fault = "bad_tls"            // the certificate or the handshake
 	NoConnection     Fault = "no_connection"      // no network, refused, reset, or not HTTP
@@ -51,7 +51,7 @@ func (p *Page) final() string {
 	return p.URL
 }
 
-// header is the first field of a name, "" where there is none.
+// header is the first field of a name, or "".
 func (p *Page) header(name string) string {
 	if values := p.Header[name]; len(values) > 0 {
 		return values[0]

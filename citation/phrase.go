@@ -9,7 +9,7 @@ import (
 
 // The phrases by which pages say what they are, in lower case, one to a line.
 // They are looked for in titles, headings and the text of short pages only: an
-// article about a phrase is no example of it.
+// article about a phrase is not an example of it.
 
 func phraseList(lines string) func() []string {
 	return sync.OnceValue(func() []string {

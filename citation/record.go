@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -85,7 +86,7 @@ func (s *subject) record(created time.Time) Record {
 		r.Publisher = cutRunes(s.content.Publisher, nameLength)
 		r.Author = cutRunes(s.content.Author, nameLength)
 		r.Published = s.content.Published
-		r.Snippet = cutRunes(tidySpace(cutBytes(s.content.Text, 16*snippetLength)), snippetLength)
+		r.Snippet = cutRunes(tidySpace(cutBytes(s.content.Text, utf8.UTFMax*snippetLength)), snippetLength)
 	}
 	return r
 }

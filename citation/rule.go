@@ -3,6 +3,7 @@ package citation
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Status is what a source is worth.
@@ -37,14 +38,16 @@ const NotChecked = "not checked"
 
 // Rules is the table, in order: the first rule that holds decides. The last one
 // always holds.
-func Rules() []Rule {
+func Rules() []Rule { return slices.Clone(rules()) }
+
+var rules = sync.OnceValue(func() []Rule {
 	return []Rule{
-		{"malformed", Invalid, "not a URL that can be fetched", "The text is no http or https URL, or is longer than 2,048 bytes.", malformedURL},
+		{"malformed", Invalid, "not a URL that can be fetched", "The text is not an http or https URL, or is longer than 2,048 bytes.", malformedURL},
 		{"credentials", Invalid, "the URL carries credentials", "A user name, a password, or a parameter such as token or api_key stands in a URL that was cited.", withCredentials},
 		{"not-checked", Blocked, NotChecked, "The archive has neither a fetch nor an attached file.", notChecked},
 		{"refused-address", Invalid, "the address is private or reserved", "The host, or one that a redirect leads to, resolves to an address or a port that is not fetched.", fault(RefusedAddress)},
 		{"no-such-name", Invalid, "the host does not exist", "The name service does not know the host.", fault(NoSuchName)},
-		{"redirect-loop", Invalid, "redirects lead nowhere", "The redirects lead back, do not end, or lead to what is no http or https URL.", fault(RedirectLoop, TooManyRedirects, BadRedirect)},
+		{"redirect-loop", Invalid, "redirects lead nowhere", "The redirects lead back, do not end, or lead to something that is not an http or https URL.", fault(RedirectLoop, TooManyRedirects, BadRedirect)},
 		{"timed-out", Blocked, "the server did not answer in time", "The whole exchange took longer than the fetcher waits.", fault(TimedOut)},
 		{"bad-tls", Blocked, "the connection is not secure", "The certificate or the handshake of the server is at fault.", fault(BadTLS)},
 		{"no-connection", Blocked, "no connection", "The network is down, or the server refused, reset or did not speak HTTP.", noResponse},
@@ -55,29 +58,45 @@ func Rules() []Rule {
 		{"server-error", Blocked, "the server failed", "HTTP 5xx.", serverError},
 		{"no-page", Blocked, "no page", "Any other HTTP status outside 200 to 299.", notSuccess},
 		{"parked", Invalid, "a parked domain", "The page offers the domain itself for sale, or is made by a parking service.", parked},
-		{"soft-404", Invalid, "an error page with status 200", "Title, heading or address say in one of thirty languages that there is no such page, and there is little other text.", softNotFound},
+		{"soft-404", Invalid, "an error page with status 200", "Title, heading or address say in one of thirty languages that the page does not exist, and there is little other text.", softNotFound},
 		{"paywall", Paywalled, "behind a paywall", "The page says that it is not accessible for free, or asks for a subscription, and shows less text than an article.", paywall},
 		{"login", Mismatch, "a login page", "The page asks for a password or calls itself a login page, and shows little else.", login},
 		{"consent", Mismatch, "a consent page", "The page asks for consent to cookies, and shows little else.", consent},
 		{"home-page", Mismatch, "redirected to a home page", "A deep link ends at the home page of a site.", movedHome},
 		{"other-site", Mismatch, "redirected to another site", "A deep link ends at another site, which keeps neither its path nor its title.", movedAway},
-		{"other-title", Mismatch, "not what it was cited as", "The page shares no word with any title that outputs gave it, in the same script and as far as can be told in the same language.", otherTitle},
+		{"other-title", Mismatch, "not what it was cited as", "The page shares no word with any title that outputs gave it, in the same script and, as far as that shows, in the same language.", otherTitle},
 		{"no-text", Blocked, "a page without text", "The response is empty, or is HTML that shows no text without running scripts.", noText},
 		{"valid", Valid, "ok", "None of the rules above holds.", always},
 	}
-}
+})
 
 // subject is a source with what the archive has of it.
 type subject struct {
 	source  *Source
-	page    *Page // nil where there is none
+	page    *Page // or nil
 	content Content
 	lower   string // the text of a short page, as phrases are compared
+
+	from, to address // of the URL that was asked for, and of the page that was read
+}
+
+// newSubject is a source with a page, which may be nil.
+func newSubject(source *Source, page *Page) *subject {
+	s := &subject{source: source, page: page}
+	if page != nil && page.response() {
+		s.content = Read(page)
+		s.from = s.address(page.URL)
+		s.to = s.from
+		if page.FinalURL != "" && page.FinalURL != page.URL {
+			s.to = s.address(page.FinalURL)
+		}
+	}
+	return s
 }
 
 // judge finds the first rule that holds, and what the notes of its record say.
 func (s *subject) judge() (rule Rule, notes string) {
-	for _, rule := range Rules() {
+	for _, rule := range rules() {
 		if detail, ok := rule.holds(s); ok {
 			notes := rule.Reason
 			if detail != "" {

@@ -137,7 +137,7 @@ func TestRules(t *testing.T) {
 					want = "valid"
 				}
 				if want == rule.Name {
-					t.Errorf("%s: %s is no near miss", rule.Name, name)
+					t.Errorf("%s: %s is not a near miss", rule.Name, name)
 				}
 			default:
 				t.Errorf("%s: %q", rule.Name, file.Name)

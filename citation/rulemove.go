@@ -9,29 +9,27 @@ import (
 
 // moved reports whether redirects led to another URL.
 func (s *subject) moved() bool {
-	return !s.page.Attached && s.page.FinalURL != "" && s.address(s.page.FinalURL).normalized != s.address(s.page.URL).normalized
+	return !s.page.Attached && s.to.normalized != s.from.normalized
 }
 
 func movedHome(s *subject) (string, bool) {
 	if !s.moved() {
 		return "", false
 	}
-	from, to := s.address(s.page.URL), s.address(s.page.FinalURL)
-	return to.normalized, from.deep() && !to.deep() && !isResolver(from) && s.kept(s.source.titles()) < 1
+	return s.to.normalized, s.from.deep() && !s.to.deep() && !isResolver(s.from) && s.kept(s.source.titles()) < 1
 }
 
 func movedAway(s *subject) (string, bool) {
 	if !s.moved() {
 		return "", false
 	}
-	from, to := s.address(s.page.URL), s.address(s.page.FinalURL)
 	switch {
-	case !from.deep(), from.site == to.site, from.label() == to.label(), isResolver(from):
+	case !s.from.deep(), s.from.site == s.to.site, s.from.label() == s.to.label(), isResolver(s.from):
 		return "", false
-	case pathKept(from, to), s.asCited():
+	case pathKept(s.from, s.to), s.asCited():
 		return "", false // the site has moved, and the page with it
 	}
-	return to.normalized, true
+	return s.to.normalized, true
 }
 
 // isResolver holds for hosts whose links always lead to another site.
@@ -99,7 +97,7 @@ func pathKept(from, to address) bool {
 }
 
 // kept is the largest part of the telling words of a name that the page has in
-// its own title or headings. A single word is no sign.
+// its own title or headings. A single word does not count.
 func (s *subject) kept(names []string) float64 {
 	own := wordsOf(strings.Join(append(slices.Clone(s.content.headings), s.content.Title, s.content.html.title), " "), nil)
 	most := 0.0
@@ -120,7 +118,7 @@ func (s *subject) kept(names []string) float64 {
 // asCited reports whether the page calls itself what it was cited as, or what
 // its address says.
 func (s *subject) asCited() bool {
-	return s.kept(append(s.source.titles(), s.address(s.page.URL).slug())) >= 0.5
+	return s.kept(append(s.source.titles(), s.from.slug())) >= 0.5
 }
 
 func otherTitle(s *subject) (string, bool) {
@@ -140,7 +138,7 @@ func otherTitle(s *subject) (string, bool) {
 }
 
 // enoughWords is how many words of a script a page must have before it can be
-// told that a title has none of them.
+// said that a title has none of them.
 const enoughWords = 10
 
 // alien reports whether a page shares no word with a title, although it could: a
@@ -166,7 +164,7 @@ func (s *subject) alien(title string) bool {
 		})
 	}
 	for _, text := range append(slices.Clone(s.content.headings), s.content.Title, s.content.html.title, s.content.html.description, s.content.Publisher,
-		strings.ReplaceAll(s.address(s.page.final()).host, ".", " "), s.content.Text) {
+		strings.ReplaceAll(s.to.host, ".", " "), s.content.Text) {
 		if look(text); shared {
 			return false
 		}
@@ -175,7 +173,7 @@ func (s *subject) alien(title string) bool {
 	return slices.ContainsFunc(given, func(w word) bool { return own[w.script] >= enoughWords && 4*own[w.script] >= all })
 }
 
-// language is the page's, in two letters, "" where it cannot be told.
+// language is the page's, in two letters, "" where nothing shows it.
 func (s *subject) language() string {
 	if guess := guessLanguages(cutBytes(s.content.Text, 8<<10)); len(guess) == 1 {
 		return guess[0]

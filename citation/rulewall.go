@@ -44,9 +44,7 @@ func botWall(s *subject) (string, bool) {
 }
 
 func parked(s *subject) (string, bool) {
-	final := s.address(s.page.final())
-	sold := slices.Contains(parkingHosts(), final.site) && final.site != s.address(s.page.URL).site
-	if sold {
+	if slices.Contains(parkingHosts(), s.to.site) && s.to.site != s.from.site {
 		return "", true
 	}
 	if s.content.media != mediaHTML || !s.little(parkedProse) {
@@ -82,7 +80,7 @@ func softNotFound(s *subject) (string, bool) {
 		return quoted(title), true
 	case heading != "" && few:
 		return quoted(heading), true
-	case few && s.moved() && slices.Contains(notFoundPaths(), s.address(s.page.final()).last()):
+	case few && s.moved() && slices.Contains(notFoundPaths(), s.to.last()):
 		return s.page.final(), true
 	}
 	if s.content.prose < notFoundProse/2 {
@@ -130,10 +128,9 @@ func login(s *subject) (string, bool) {
 	}
 	words := s.content.words
 	named := exactly(s.names(), loginNames())
-	final := s.address(s.page.final())
-	there := slices.ContainsFunc(final.segments(), func(part string) bool { return slices.Contains(loginPaths(), part) }) ||
-		strings.HasPrefix(final.host, "login.") || strings.HasPrefix(final.host, "signin.") || strings.HasPrefix(final.host, "sso.") ||
-		strings.HasPrefix(final.host, "auth.") || strings.HasPrefix(final.host, "idp.") || strings.HasPrefix(final.host, "accounts.")
+	there := slices.ContainsFunc(s.to.segments(), func(part string) bool { return slices.Contains(loginPaths(), part) }) ||
+		strings.HasPrefix(s.to.host, "login.") || strings.HasPrefix(s.to.host, "signin.") || strings.HasPrefix(s.to.host, "sso.") ||
+		strings.HasPrefix(s.to.host, "auth.") || strings.HasPrefix(s.to.host, "idp.") || strings.HasPrefix(s.to.host, "accounts.")
 	switch {
 	case s.content.html.passwords > 0 && (words < 80 && !s.asCited() || words < 400 && (named != "" || there)):
 		return quoted(named), true
@@ -154,8 +151,7 @@ func consent(s *subject) (string, bool) {
 	}
 	signs := &s.content.html
 	asks := len(signs.buttons) > 0 || len(signs.forms) > 0
-	final := s.address(s.page.final())
-	if s.moved() && (strings.HasPrefix(final.host, "consent.") || strings.HasPrefix(final.host, "guce.") || slices.Contains(final.segments(), "consent")) {
+	if s.moved() && (strings.HasPrefix(s.to.host, "consent.") || strings.HasPrefix(s.to.host, "guce.") || slices.Contains(s.to.segments(), "consent")) {
 		return s.page.final(), true
 	}
 	named := cmp.Or(exactly(s.names(), consentNames()), roughly(s.names(), consentNames()))

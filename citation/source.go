@@ -18,16 +18,16 @@ type Found struct {
 // Source is a page that outputs cite: all URLs that normalise alike.
 type Source struct {
 	CID        string
-	Normalized string   // the text as written where it is no URL
+	Normalized string   // the text as written where that is not a URL
 	URLs       []string // as written, in byte order, each once
 	FoundBy    []Found  // in order of wave, perspective and place
 
-	fault  error  // why it is no URL
+	fault  error  // why it is not a URL
 	chosen string // the URL that a person named in its place
 }
 
 // Sources groups what outputs cite, in byte order of the normalised URLs. What
-// looks like a URL and is none is a source of its own, under the text as written.
+// only looks like a URL is a source of its own, under the text as written.
 func Sources(found []Found) []Source {
 	groups := map[string]*Source{}
 	for _, f := range found {
@@ -59,7 +59,7 @@ func Sources(found []Found) []Source {
 
 // FetchURL is the URL to fetch for a source: as written, and of several that
 // normalise alike the first in byte order. It is false for what cannot be
-// fetched: what is no URL, and a source of which an output shows credentials.
+// fetched: what is not a URL, and a source of which an output shows credentials.
 func (s *Source) FetchURL() (string, bool) {
 	if s.fault != nil || s.credentials() {
 		return "", false

@@ -78,7 +78,7 @@ func (w word) like(other word) bool {
 }
 
 // eachWord calls visit for the words of a text until it returns false. Numbers
-// are no words.
+// do not count.
 func eachWord(text string, visit func(word) bool) {
 	var plain []byte
 	var last rune // of a dense script

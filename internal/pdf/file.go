@@ -200,7 +200,7 @@ func (f *file) findRoot() {
 	}
 }
 
-// resolve follows references to an object that is none.
+// resolve follows references to another object.
 func (f *file) resolve(o object) object {
 	for range maxDepth {
 		r, ok := o.(ref)

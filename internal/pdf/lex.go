@@ -60,7 +60,7 @@ func (l *lexer) done() bool {
 	return l.at >= len(l.data) || *l.budget <= 0
 }
 
-// object reads the next object. What is none comes as a keyword, "" at the end.
+// object reads the next object. Anything else comes as a keyword, "" at the end.
 func (l *lexer) object(depth int) object {
 	start := l.at
 	defer func() { *l.budget -= l.at - start + 1 }()
