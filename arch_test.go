@@ -42,13 +42,13 @@ var arrows = map[string]string{
 	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel",
 	"citation":           ". codec markdown internal/parallel internal/pdf",
 	"summary":            ". codec artifact markdown citation perspective run report internal/parallel",
-	"step":               ". codec artifact markdown perspective gate run wave pivot report",
+	"step":               ". codec artifact archive markdown citation perspective gate run wave pivot report",
 	"stage":              ". codec gate run pivot step report",
 	"review":             ". codec report internal/spelling",
 	"change":             ". codec artifact review seal report internal/parallel",
 	"seal":               ". codec artifact",
 	"tool":               ". codec artifact report internal/spelling",
-	"catalog":            ". codec artifact perspective gate run wave pivot summary step stage seal review change tool",
+	"catalog":            ". codec artifact archive fetch config perspective gate run wave pivot summary step stage seal review change tool",
 	"internal/full":      "",
 	"internal/parallel":  "",
 	"internal/scratch":   "",
@@ -195,7 +195,7 @@ func checkImport(t *testing.T, file, room, name string, used map[arrow]bool) {
 // the sockets of an ssh-agent.
 func TestWhatReachesTheWorld(t *testing.T) {
 	imports := builtFrom(t, "catalog")
-	if !slices.Contains(imports[module+"/change"], "os/exec") {
+	if !slices.Contains(imports[module+"/change"], "os/exec") || !slices.Contains(imports[module+"/fetch"], "net/http") {
 		t.Fatalf("the list is not that of the tools: %v", imports)
 	}
 	allowed := map[string][]string{
@@ -236,7 +236,7 @@ func TestWhatReachesTheWorld(t *testing.T) {
 // reads the archive and what judges sources are built from nothing that could
 // open a connection.
 func TestJudgingOpensNoConnection(t *testing.T) {
-	for _, room := range []string{"archive", "citation", "summary"} {
+	for _, room := range []string{"archive", "citation", "summary", "stage"} {
 		for name := range builtFrom(t, room) {
 			switch name {
 			case "os/exec", "net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C", module + "/fetch":
