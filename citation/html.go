@@ -25,6 +25,7 @@ type signals struct {
 	refresh   string   // where the page sends its reader by itself
 	noindex   bool
 	menu      int // words of navigation, which the text leaves out
+	scripted  int // words that are only for readers without scripts
 }
 
 // The most of each kind that is kept.
@@ -53,6 +54,9 @@ func walkHTML(p *Page, c *Content, keepMenus bool) *walker {
 	for w.out.Len() < MaxText && w.token() {
 	}
 	w.endHeading()
+	if last := len(w.open) - 1; last >= 0 && w.open[last].name == atom.Noscript {
+		w.pop()
+	}
 	w.out.trim()
 	return w
 }
@@ -78,6 +82,7 @@ type walker struct {
 type element struct {
 	name atom.Atom
 	menu int // of navigation: where it begins in out, plus 1
+	from int // where it begins in out
 }
 
 // token takes the next token; it is false after the last.
@@ -147,7 +152,7 @@ func (w *walker) start(closed bool) {
 	if closed || !hasEnd(name) || len(w.open) == maxOpen {
 		return
 	}
-	e := element{name: name}
+	e := element{name: name, from: w.out.Len()}
 	if !w.keepMenus && isMenu(name, a.role) {
 		w.out.line()
 		e.menu = w.out.Len() + 1
@@ -226,6 +231,8 @@ func (w *walker) pop() {
 			keep(&w.c.html.buttons, w.out.from(w.button-1))
 		}
 		w.button = 0
+	case atom.Noscript:
+		w.c.html.scripted += countWords(w.out.from(e.from))
 	}
 	if e.menu > 0 {
 		w.c.html.menu += countWords(w.out.from(e.menu - 1))

@@ -32,6 +32,8 @@ func (m *metadata) meta(a attributes, s *signals) {
 	switch {
 	case key == "" || content == "":
 		return
+	case key == "article:content_tier" && strings.EqualFold(content, "locked"):
+		s.notFree = true
 	case key == "robots" && strings.Contains(strings.ToLower(content), "noindex"):
 		s.noindex = true
 	case key == "citation_author" && len(m.authors) < maxKept:

@@ -13,7 +13,8 @@ type Page struct {
 	// (Content-Type).
 	Header      map[string][]string
 	ContentType string
-	Body        []byte    // decoded from chunks and compression, perhaps cut at the fetcher's cap
+	Body        []byte    // decoded from chunks and compression
+	Truncated   bool      // the fetcher's cap cut the body
 	FetchedAt   time.Time // or attached at
 	Fault       Fault     // why it has no response
 	Attached    bool      // a person's file, not a response
@@ -30,6 +31,7 @@ type Fault string
 
 // The faults. One that is not listed here counts as NoConnection.
 const (
+	BadURL           Fault = "bad_url"            // the fetcher does not take it for a URL
 	RefusedAddress   Fault = "refused_address"    // private or reserved, or a port that nobody allowed
 	NoSuchName       Fault = "no_such_name"       // the name service says that the host does not exist
 	RedirectLoop     Fault = "redirect_loop"      // it leads back to itself

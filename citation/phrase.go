@@ -62,6 +62,21 @@ sorry, this page isn't available
 sorry, page not found
 nothing found
 nothing here
+no such page
+no such article
+story not found
+post not found
+document not found
+content not found
+resource not found
+video unavailable
+this video isn't available anymore
+this video is no longer available
+this story is no longer available
+sorry, this story is no longer available
+this article is no longer available
+this content is no longer available
+this post is no longer available
 seite nicht gefunden
 seite wurde nicht gefunden
 die seite wurde nicht gefunden
@@ -149,6 +164,7 @@ laman tidak ditemui
 הדף לא נמצא
 העמוד לא נמצא
 صفحه یافت نشد
+صفحه پیدا نشد
 صفحه مورد نظر یافت نشد
 पृष्ठ नहीं मिला
 पेज नहीं मिला
@@ -225,6 +241,72 @@ bu alan adı satılık
 이 도메인은 판매
 `)
 
+// placeholderNames are what servers and hosts call a site that is not there yet,
+// or no longer.
+var placeholderNames = phraseList(`
+welcome to nginx
+welcome to nginx!
+welcome to openresty
+welcome to caddy
+it works
+apache2 debian default page
+apache2 ubuntu default page
+apache http server test page
+test page for the apache http server
+iis windows server
+iis windows
+internet information services
+domain default page
+default web site page
+default plesk page
+account suspended
+this account has been suspended
+website suspended
+this site has been suspended
+coming soon
+website coming soon
+site under construction
+this site is under construction and coming soon
+under construction
+website under construction
+site en construction
+sitio en construcción
+sito in costruzione
+site em construção
+hier entsteht eine neue internetpräsenz
+diese website wurde soeben freigeschaltet
+domain expired
+domain suspended
+index page
+`)
+
+// domainWords are the words for a domain name.
+var domainWords = phraseList(`
+domain
+domein
+dominio
+domínio
+domaine
+domän
+domæne
+domene
+domen
+doména
+domeniu
+домен
+ドメイン
+域名
+網域
+도메인
+tên miền
+alan adı
+โดเมน
+דומיין
+نطاق
+دامنه
+डोमेन
+`)
+
 // parkingHosts are services that park and sell domains.
 var parkingHosts = phraseList(`
 sedoparking.com
@@ -257,6 +339,7 @@ are you a robot
 robot check
 bot verification
 human verification
+making sure you're not a bot
 security check
 security verification
 verify you are human
@@ -280,6 +363,10 @@ attendere prego
 проверка браузера
 しばらくお待ちください
 请稍候
+安全验证
+安全检查
+人机验证
+安全驗證
 안전 확인
 잠시만 기다려 주십시오
 `)
@@ -311,6 +398,10 @@ automated access to this
 we have detected unusual activity
 performance & security by cloudflare
 you don't have permission to access
+making sure you're not a bot
+against the scourge of ai companies
+to confirm you're not a robot
+to continue, please confirm
 dass sie kein roboter sind
 sie ein mensch sind
 ihren browser wird überprüft
@@ -326,11 +417,18 @@ dat u geen robot bent
 że nie jesteś robotem
 att du inte är en robot
 что вы не робот
+а не робот
+похожи на автоматические
+що ви не робот
 вы не робот
 ロボットではないことを確認
 私はロボットではありません
 确认您不是机器人
 请完成安全验证
+完成下方验证
+请完成验证
+拖动滑块
+访问过于频繁
 验证您是真人
 로봇이 아닙니다
 لست روبوت

@@ -57,7 +57,8 @@ var rules = sync.OnceValue(func() []Rule {
 		{"refused", Blocked, "the server refused", "HTTP 401, 403 or 429.", httpStatus(401, 403, 429)},
 		{"server-error", Blocked, "the server failed", "HTTP 5xx.", serverError},
 		{"no-page", Blocked, "no page", "Any other HTTP status outside 200 to 299.", notSuccess},
-		{"parked", Invalid, "a parked domain", "The page offers the domain itself for sale, or is made by a parking service.", parked},
+		{"too-large", Blocked, "larger than is read", "The page has more bytes than the fetcher takes.", tooLarge},
+		{"parked", Invalid, "a parked domain", "The page offers the domain itself for sale, or is what a server shows before it has a site.", parked},
 		{"soft-404", Invalid, "an error page with status 200", "Title, heading or address say in one of thirty languages that the page does not exist, and there is little other text.", softNotFound},
 		{"paywall", Paywalled, "behind a paywall", "The page says that it is not accessible for free, or asks for a subscription, and shows less text than an article.", paywall},
 		{"login", Mismatch, "a login page", "The page asks for a password or calls itself a login page, and shows little else.", login},
@@ -75,7 +76,7 @@ type subject struct {
 	source  *Source
 	page    *Page // or nil
 	content Content
-	lower   string // the text of a short page, as phrases are compared
+	lower   string // the short lines of a short page, as phrases are compared
 
 	from, to address // of the URL that was asked for, and of the page that was read
 }
@@ -126,13 +127,23 @@ func (s *subject) little(n int) bool { return s.content.prose < n && s.content.w
 // phrases.
 const shortPage = 1000
 
-// says finds the first of some phrases in the text of a short page.
+// promptWords is how many words a line has at most that asks its reader for
+// something. A phrase in a longer line is part of an article.
+const promptWords = 30
+
+// says finds the first of some phrases in the short lines of a short page.
 func (s *subject) says(phrases []string) (string, bool) {
 	if s.content.words > shortPage {
 		return "", false
 	}
 	if s.lower == "" {
-		s.lower = lowerPhrase(s.content.Text)
+		var b strings.Builder
+		for line := range strings.SplitSeq(s.content.Text, "\n") {
+			if countWords(line) <= promptWords {
+				b.WriteString(lowerPhrase(line) + "\n")
+			}
+		}
+		s.lower = b.String()
 	}
 	return containsAny(s.lower, phrases)
 }
@@ -155,6 +166,7 @@ func (s *subject) names() []string {
 			break
 		}
 		names = append(names, lowerPhrase(heading))
+		names = append(names, titleParts(heading)...)
 	}
 	return names
 }

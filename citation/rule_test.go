@@ -57,6 +57,8 @@ func rulePage(t testing.TB, name, data string) (url, title, want string, page *c
 			page.FinalURL = value
 		case "attached":
 			page.Attached = true
+		case "truncated":
+			page.Truncated = true
 		case "header":
 			key, value, _ := strings.Cut(value, ": ")
 			page.Header[key] = []string{value}

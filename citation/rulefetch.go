@@ -10,10 +10,10 @@ import (
 // The rules that need no look at a page's text.
 
 func malformedURL(s *subject) (string, bool) {
-	if s.source.fault == nil {
-		return "", false
+	if s.source.fault != nil {
+		return tidegate.AsError(s.source.fault).Message, true
 	}
-	return tidegate.AsError(s.source.fault).Message, true
+	return "", s.page != nil && !s.page.response() && s.page.Fault == BadURL
 }
 
 func withCredentials(s *subject) (string, bool) { return "", s.source.credentials() }
@@ -44,12 +44,14 @@ func notSuccess(s *subject) (string, bool) {
 	return "HTTP " + strconv.Itoa(s.page.Status), !s.page.Attached && (s.page.Status < 200 || s.page.Status > 299)
 }
 
+func tooLarge(s *subject) (string, bool) { return "", s.page.Truncated }
+
 func noText(s *subject) (string, bool) {
 	switch s.content.media {
 	case mediaNone:
 		return "the response is empty", true
 	case mediaHTML:
-		return "", s.content.words == 0
+		return "", s.content.words == s.content.html.scripted
 	}
 	return "", false
 }

@@ -149,7 +149,7 @@ func (s *subject) alien(title string) bool {
 	if len(given) == 0 {
 		return false
 	}
-	if !sameLanguage(title, s.language()) {
+	if !s.sameLanguage(title) {
 		return false
 	}
 	own, all, shared := map[script]int{}, 0, false
@@ -182,11 +182,20 @@ func (s *subject) language() string {
 	return language
 }
 
-// sameLanguage reports whether a title may be in a language. Many titles have no
-// function word; such a one is taken to be English.
-func sameLanguage(title, language string) bool {
-	guess := guessLanguages(title)
-	return language == "" || slices.Contains(guess, language) || len(guess) == 0 && language == "en" || scriptOfTitle(title) != latin
+// sameLanguage reports whether a title is in the language of a page. Where the
+// title has function words, they decide; else its syllables do: those of the page
+// itself, or those of English, into which titles are translated.
+func (s *subject) sameLanguage(title string) bool {
+	language, guess := s.language(), guessLanguages(title)
+	switch {
+	case language == "", slices.Contains(guess, language), scriptOfTitle(title) != latin:
+		return true
+	case len(guess) > 0:
+		return false
+	case language == "en":
+		return true
+	}
+	return likePage(title, s.content.Text)
 }
 
 // scriptOfTitle is the script of a title's first telling word.

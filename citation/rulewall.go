@@ -12,7 +12,7 @@ import (
 // an article, whatever it is about.
 const (
 	wallProse     = 120
-	parkedProse   = 80
+	parkedProse   = 60
 	notFoundProse = 120
 	articleProse  = 200
 	loginProse    = 40
@@ -55,14 +55,27 @@ func parked(s *subject) (string, bool) {
 	}) {
 		return "", true
 	}
+	if name := exactly(s.names(), placeholderNames()); name != "" {
+		return quoted(name), true
+	}
+	title := lowerPhrase(s.content.html.title)
 	phrase, found := s.says(parkedPhrases())
 	if !found {
-		phrase, found = containsAny(lowerPhrase(s.content.html.title), parkedPhrases())
+		phrase, found = containsAny(title, parkedPhrases())
 	}
 	if phrase == "related searches" && s.content.prose > 0 {
-		return "", false // shops have them, too
+		found = false // shops have them, too
 	}
-	return quoted(phrase), found
+	if found {
+		return quoted(phrase), true
+	}
+	// A page with hardly any text that names its own host and speaks of a domain,
+	// in whatever language, is about itself.
+	all := title + " " + lowerPhrase(s.content.Text)
+	if s.to.host != "" && s.content.words < parkedProse && strings.Contains(all, s.to.site) {
+		_, found = containsAny(all, domainWords())
+	}
+	return "", found
 }
 
 func softNotFound(s *subject) (string, bool) {
@@ -71,7 +84,7 @@ func softNotFound(s *subject) (string, bool) {
 	}
 	titles, headings := titleParts(s.content.html.title), make([]string, 0, len(s.content.headings))
 	for _, heading := range s.content.headings {
-		headings = append(headings, lowerPhrase(heading))
+		headings = append(append(headings, lowerPhrase(heading)), titleParts(heading)...)
 	}
 	title, heading := exactly(titles, notFoundNames()), exactly(headings, notFoundNames())
 	few := s.content.prose < notFoundProse
@@ -86,8 +99,8 @@ func softNotFound(s *subject) (string, bool) {
 	if s.content.prose < notFoundProse/2 {
 		names := append(titles, headings...)
 		if s.content.words < 60 && len(headings) == 0 {
-			for line := range strings.SplitSeq(s.content.Text, "\n") {
-				names = append(names, lowerPhrase(line))
+			for sentence := range strings.FieldsFuncSeq(lowerPhrase(strings.ReplaceAll(s.content.Text, "\n", ". ")), func(r rune) bool { return r == '.' || r == '。' }) {
+				names = append(names, strings.TrimSpace(sentence))
 			}
 		}
 		if name := roughly(names, notFoundNames()); name != "" {
