@@ -132,7 +132,7 @@ func (e *evidence) page(ctx context.Context, url string) (*citation.Page, error)
 // faults are what a capture without a response means for a source.
 var faults = map[archive.Kind]citation.Fault{
 	archive.Refused: citation.RefusedAddress, archive.NoSuchName: citation.NoSuchName, archive.TimedOut: citation.TimedOut, archive.BadTLS: citation.BadTLS,
-	archive.Unreachable: citation.NoConnection, archive.Broken: citation.NoConnection, archive.Malformed: citation.BadRedirect, archive.Redirects: citation.TooManyRedirects,
+	archive.Unreachable: citation.NoConnection, archive.Broken: citation.NoConnection, archive.Redirects: citation.TooManyRedirects,
 }
 
 // pageOf is a capture as sources are judged by it.
@@ -144,6 +144,12 @@ func pageOf(c archive.Capture) *citation.Page {
 		return page
 	case archive.Responded:
 		page.Status, page.FinalURL = last.Status, last.URL
+		page.Truncated = last.Truncated == "length"
+	case archive.Malformed:
+		page.Fault = citation.BadRedirect
+		if len(c.Hops) == 0 {
+			page.Fault = citation.BadURL
+		}
 	default:
 		page.Fault = faults[c.Kind]
 	}

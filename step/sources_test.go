@@ -108,7 +108,7 @@ var reasons = map[string]string{
 	"no_such_name": "no-such-name", "loop": "redirect-loop", "timeout": "timed-out", "tls": "bad-tls", "unreachable": "no-connection", "broken": "no-connection",
 	"status_404": "gone", "status_410": "gone", "status_451": "gone", "status_402": "payment", "status_401": "refused", "status_403": "refused", "status_429": "refused",
 	"status_5xx": "server-error", "bot_wall": "bot-wall", "parked": "parked", "soft_404": "soft-404", "paywall": "paywall", "login": "login", "consent": "consent",
-	"home_page": "home-page", "other_site": "other-site", "title": "other-title", "no_text": "no-text",
+	"home_page": "home-page", "other_site": "other-site", "title": "other-title", "no_text": "no-text", "too_large": "too-large",
 }
 
 // What the rules get wrong on the planted web, and how many of that are honest
