@@ -18,7 +18,7 @@ import (
 // It returns the errors of [wave.Review]; PATH_NOT_ALLOWED for another place in
 // a run or in a folder of code changes, and WRITE_FAILED for a file that holds
 // something else. In a run also TAMPERED and LOCK_HELD.
-func Review(ctx context.Context, clock run.Clock, req wave.ReviewRequest) (wave.ReviewResult, error) {
+func Review(ctx context.Context, clock run.Clock, req wave.ReviewInput) (wave.ReviewResult, error) {
 	if req.ReportPath == "" {
 		return wave.Review(ctx, req)
 	}
