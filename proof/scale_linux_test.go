@@ -18,7 +18,7 @@ import (
 const (
 	baseMemory        = 64 << 20
 	memoryPerspective = 2 << 10
-	memoryCitation    = 128
+	memoryCitation    = 512
 )
 
 // load is something large that a tool is given.
@@ -39,8 +39,8 @@ func loads() []load {
 		{"check of perspectives", "perspectives", [2]int{2_000, 100_000}, memoryPerspective, layDocument, "deep_research_perspectives_check", `"perspectives": $N,`},
 		{"one output", "MiB", [2]int{20, 1024}, 0, layOutput, "deep_research_wave_output_validate", `"ok": true`},
 		{"one line", "MiB", [2]int{10, 100}, 0, layLine, "deep_research_wave_output_validate", `"ok": true`},
-		{"citations of given summaries", "citations", [2]int{20_000, 10_000_000}, memoryCitation, layPool("fixture"), "deep_research_summary_pack_build", `"summary_count": 1`},
-		{"citations of made summaries", "citations", [2]int{20_000, 10_000_000}, memoryCitation, layPool("generate"), "deep_research_summary_pack_build", `"summary_count": 1`},
+		{"citations of given summaries", "citations", [2]int{20_000, 1_000_000}, memoryCitation, layPool("fixture"), "deep_research_summary_pack_build", `"summary_count": 1`},
+		{"citations of made summaries", "citations", [2]int{20_000, 1_000_000}, memoryCitation, layPool("generate"), "deep_research_summary_pack_build", `"summary_count": 1`},
 		{"write of a long manifest", "moves", [2]int{2_000, 100_000}, 0, layHistory, "deep_research_manifest_write", `"new_revision": 2,`},
 		{"move in a long manifest", "moves", [2]int{2_000, 100_000}, 0, layMove, "deep_research_stage_advance", `"to": "wave1"`},
 		{"status of a long manifest", "moves", [2]int{2_000, 100_000}, 0, layStatus, "deep_research_run_status", `"ok": true`},
