@@ -18,7 +18,7 @@ import (
 const (
 	baseMemory        = 64 << 20
 	memoryPerspective = 2 << 10
-	memoryCitation    = 512
+	memoryCitation    = 256
 )
 
 // load is something large that a tool is given.
