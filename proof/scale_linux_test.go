@@ -19,7 +19,7 @@ import (
 // history beyond the first many.
 const (
 	baseMemory     = 64 << 20
-	memoryCitation = 128
+	memoryCitation = 256
 	memoryEntry    = 4 << 10
 	many           = 10_000
 )

@@ -172,10 +172,13 @@ func refused(t testing.TB, err error, want, message string) {
 	}
 }
 
+// every wants all URLs.
+func every(string) bool { return true }
+
 // readPool reads the pool of the tests.
 func readPool(t testing.TB, lines string) *citation.Pool {
 	t.Helper()
-	p, err := citation.ReadPool(t.Context(), strings.NewReader(lines), "/pool", true)
+	p, err := citation.ReadPool(t.Context(), strings.NewReader(lines), "/pool", every)
 	if err != nil {
 		t.Fatal(err)
 	}

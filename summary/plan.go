@@ -198,7 +198,13 @@ func (p *plan) readPool(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	p.pool, err = citation.ReadPool(ctx, file, path, p.req.Mode == Generate)
+	var wanted func(string) bool
+	if p.req.Mode == Generate {
+		if wanted, err = p.namedURLs(ctx); err != nil {
+			return err
+		}
+	}
+	p.pool, err = citation.ReadPool(ctx, file, path, wanted)
 	return err
 }
 
