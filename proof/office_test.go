@@ -146,11 +146,15 @@ var perspectiveIDs = []string{"moon", "sun"}
 
 // contracts are the perspectives of a run, as a planner writes them.
 func contracts(runID string, maxWords int) tidegate.Details {
+	return contractsWith(runID, maxWords, "Findings", "Gaps", "Sources")
+}
+
+func contractsWith(runID string, maxWords int, sections ...string) tidegate.Details {
 	list := []tidegate.Details{}
 	for _, id := range perspectiveIDs {
 		list = append(list, tidegate.D("id", id, "title", "The "+id, "track", "standard", "agent_type", "researcher",
 			"prompt_contract", tidegate.D("max_words", maxWords, "max_sources", 2, "tool_budget", tidegate.D("search", 3),
-				"must_include_sections", []string{"Findings", "Gaps", "Sources"})))
+				"must_include_sections", sections)))
 	}
 	return tidegate.D("schema_version", "perspectives.v1", "run_id", runID, "created_at", "2026-03-04T00:00:00Z", "perspectives", list)
 }
@@ -164,8 +168,8 @@ func output(id, gap string) string {
 	return "## Findings\n\nThe " + id + " pulls.\n\n## Gaps\n\n" + gaps + "## Sources\n\n- https://example.org/" + id + "\n"
 }
 
-// step is one step of an agent that keeps every rule, and when it is due.
-type step struct {
+// rung is one step of an agent that keeps every rule, and when it is due.
+type rung struct {
 	name string // of what the run is after it
 	due  func(t *testing.T, f folder) bool
 	take func(t *testing.T, f folder)
@@ -179,11 +183,11 @@ const (
 
 // ladder is the way of an obedient agent through a run, as far as there are
 // judges for the gates on it. A run with a gap goes through a second wave.
-func ladder(gap string) []step {
+func ladder(gap string) []rung {
 	in := func(stage string) func(*testing.T, folder) bool {
 		return func(t *testing.T, f folder) bool { return f.stage(t) == stage }
 	}
-	steps := []step{
+	steps := []rung{
 		{"made", func(_ *testing.T, f folder) bool { return !f.has("manifest.json") }, func(t *testing.T, f folder) {
 			answer := f.call(t, "deep_research_run_init", tidegate.D("query", question, "run_id", f.id))
 			if codeOf(answer) != "" {
@@ -205,12 +209,12 @@ func ladder(gap string) []step {
 	}
 	if gap != "" {
 		steps = append(steps,
-			step{"in wave2", in("pivot"), advanceTo("wave2")},
-			step{"wave2 handed in", in("wave2"), func(t *testing.T, f folder) { f.handIn(t, "wave2", f.gapIDs(t), "") }},
-			step{"wave2 judged", in("wave2"), func(t *testing.T, f folder) { f.judge(t, "B") }},
-			step{"in citations", in("wave2"), advanceTo("citations")})
+			rung{"in wave2", in("pivot"), advanceTo("wave2")},
+			rung{"wave2 handed in", in("wave2"), func(t *testing.T, f folder) { f.handIn(t, "wave2", f.gapIDs(t), "") }},
+			rung{"wave2 judged", in("wave2"), func(t *testing.T, f folder) { f.judge(t, "B") }},
+			rung{"in citations", in("wave2"), advanceTo("citations")})
 	} else {
-		steps = append(steps, step{"in citations", in("pivot"), advanceTo("citations")})
+		steps = append(steps, rung{"in citations", in("pivot"), advanceTo("citations")})
 	}
 	return steps
 }
