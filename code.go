@@ -155,7 +155,7 @@ var Explanations = []Explanation{
 	{Disabled, Conflict, "The run is switched off in its manifest.", "Set the switch in the manifest to true."},
 	{GateNotDerived, Conflict, "A gate was said to pass, and its judge does not find that it does.", "Mend what the judge found; `tidegate run status` names the command that judges the gate."},
 	{ContractFrozen, Conflict, "The perspectives of a run cannot change once its wave is planned.", "Start another run, or have a person replan: `tidegate perspectives write --replan`."},
-	{Tampered, Conflict, "The record of a run or change does not match its files.", "Look at `tidegate run verify`; a person accepts what is there with `tidegate run accept`."},
+	{Tampered, Conflict, "The record of a run or change does not match its files.", "Look at `tidegate run verify` or `tidegate change status`, and put back what was changed; a person accepts what is there in a run with `tidegate run accept`."},
 
 	{PathNotAllowed, Denied, "A path leaves the folders that the call may use.", "Use a path inside the run, or start the server with a --root that holds it."},
 	{PathTraversal, Denied, "An id or path would leave its folder.", "Use an id without separators."},

@@ -59,7 +59,11 @@ func TestManyGoroutinesLoseNothing(t *testing.T) {
 		byName[each.Name] = each
 	}
 	hammerAndCheck(t, work, func(_ int, name, args string) ([]byte, error) {
-		return byName[name].Call(t.Context(), []byte(args), tool.Caller{}).Envelope, nil
+		ctx := t.Context()
+		if byName[name].Person {
+			ctx = tidegate.WithActor(ctx, tidegate.Person)
+		}
+		return byName[name].Call(ctx, []byte(args), tool.Caller{}).Envelope, nil
 	})
 }
 
@@ -133,6 +137,9 @@ func prepare(t *testing.T, work string, call caller) {
 		if err != nil || !bytes.Contains(out, []byte(`"ok": true`)) {
 			t.Fatalf("%s: %v\n%s", c.tool, err, out)
 		}
+	}
+	if out, err := exec.Command(binary, "change", "start", "c1", "--max-rounds", "1000000", "--project", work).CombinedOutput(); err != nil {
+		t.Fatalf("change start: %v\n%s", err, out)
 	}
 }
 
@@ -268,7 +275,11 @@ func typed(work string, path []string, args string) ([]byte, error) {
 	if err := json.Unmarshal([]byte(args), &given); err != nil {
 		return nil, err
 	}
-	words := append(slices.Clone(path), "tides", "--format", "json", "--reason", given.Reason)
+	operand := "tides"
+	if path[0] == "change" {
+		operand = "c1"
+	}
+	words := append(slices.Clone(path), operand, "--format", "json", "--reason", given.Reason)
 	if given.Accept {
 		words = append(words, "--accept")
 	}

@@ -46,6 +46,8 @@ var (
 	gateB        = command{"deep_research_gates_write", `{` + gatesArg + `,"update":{"B":{"status":"pass","checked_at":"2026-03-04T05:06:07Z","artifacts":["wave-review.json","wave-1/moon.md"]}},"inputs_digest":"d","reason":"r"}`}
 	buildPack    = `{` + manifestArg + `,"mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl","reason":"r"}`
 	firstReview  = command{"create_review", `{"change_id":"c1","verdict":"NEEDS_FIX","summary":"One.","issues":[{"title":"T","severity":"High","category":"Bug","description":"d"}]}`}
+	majorReview  = command{"create_review", `{"change_id":"c1","verdict":"MAJOR_ISSUES","summary":"One.","issues":[{"title":"T","severity":"High","category":"Bug","description":"d"}]}`}
+	moveChange   = command{"change_advance", `{"change_id":"c1"}`}
 	recoverRun   = command{"deep_research_run_recover", `{` + manifestArg + `}`}
 	startChange  = command{"change_start", `{"change_id":"c1"}`}
 	pauseRun     = command{"deep_research_manifest_write", `{` + manifestArg + `,"patch":{"status":"paused"},"reason":"r"}`}
@@ -77,7 +79,9 @@ func writers() []writer {
 		{"first review", nil, firstReview.tool, firstReview.args, command{}},
 		{"second review", []command{startChange, firstReview}, "create_review", `{"change_id":"c1","verdict":"APPROVED","summary":"Two."}`, command{}},
 		{"change start", nil, startChange.tool, startChange.args, command{}},
-		{"change advance", []command{startChange, firstReview}, "change_advance", `{"change_id":"c1"}`, command{}},
+		{"change limit", []command{startChange}, "change start c1 --max-rounds 3 --project $WORK", "", command{}},
+		{"change advance", []command{startChange, firstReview}, moveChange.tool, moveChange.args, command{}},
+		{"change resume", []command{startChange, majorReview, moveChange}, "change resume c1 --accept --reason r --project $WORK", "", command{}},
 	}
 }
 

@@ -95,7 +95,7 @@ func traps() []trap {
 		run + ".tidegate.lock", run + ".tidegate-tx", run + ".lock", run + "retry", run + "citations",
 		"summaries-in", "summaries-in/moon.md", "citations-in.jsonl",
 		"agentd", "agentd/changes", "agentd/changes/c1",
-		change + "REVIEW.md", change + "STATE.yaml", change + "reviews", change + "reviews/0001.md", change + ".tidegate.lock", change + ".tidegate-tx",
+		change + "REVIEW.md", change + "STATE.yaml", change + "reviews", change + "reviews/0001.md", change + "reviews/0001.json", change + "log.jsonl", change + ".tidegate.lock", change + ".tidegate-tx",
 	} {
 		trap := linked(name)
 		trap.chosen = slices.Contains([]string{"runs", "runs/tides", run + "manifest.json"}, name)
@@ -104,7 +104,7 @@ func traps() []trap {
 	for _, name := range []string{
 		run + "manifest.json", run + "gates.json", run + "perspectives.json", run + "pivot.json", run + "wave-review.json", run + "wave-1/moon.md",
 		run + "wave-1/wave1-plan.json", run + "summaries/moon.md", run + "summaries/summary-pack.json", run + "logs/audit.jsonl",
-		change + "REVIEW.md", change + "STATE.yaml", change + "reviews/0001.md",
+		change + "REVIEW.md", change + "STATE.yaml", change + "reviews/0001.md", change + "reviews/0001.json", change + "log.jsonl",
 	} {
 		list = append(list, hardLinked(name))
 	}

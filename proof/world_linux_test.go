@@ -217,6 +217,7 @@ var baseArguments = map[string]string{
 	"change_status":          `{"change_id":"c1"}`,
 	"change_start":           `{"change_id":"c1"}`,
 	"change_advance":         `{"change_id":"c1"}`,
+	"change_resume":          `{"change_id":"c1","accept":true,"reason":"r"}`,
 }
 
 // TestEveryToolHasArguments fails for a tool that containment is not tried with.

@@ -93,10 +93,19 @@ func statements(lines []string) (found []statement, sections int) {
 		}
 		if inline := verdictInline().FindStringSubmatch(title); inline != nil {
 			state(i, inline[1], header)
+		} else if other := otherVerdict(title); other != "" {
+			found = append(found, statement{line: i + 1, verdict: Verdict(other), form: loose})
+		}
+	}
+	var flow paragraphs
+	flowed := func(text string, first int) {
+		if stated := looseVerdict(text, inVerdict, false); stated != "" {
+			state(first, stated, loose)
 		}
 	}
 	for i, line := range lines {
 		alive := live.next(line)
+		flowed(flow.next(i, line, live.shown && !live.html))
 		if strings.TrimSpace(line) == "" {
 			paragraph, text = 0, false
 			continue
@@ -122,11 +131,38 @@ func statements(lines []string) (found []statement, sections int) {
 			paragraph++
 			text = !listItem().MatchString(line)
 		}
-		if stated := looseVerdict(line, inVerdict); stated != "" && live.shown && len(found) == before {
+		if stated := looseVerdict(line, inVerdict, live.html); stated != "" && live.shown && len(found) == before {
 			state(i, stated, loose)
 		}
 	}
+	flowed(flow.next(len(lines), "", false))
 	return found, sections
+}
+
+// paragraphs joins the lines of each paragraph, which are one text on the page.
+type paragraphs struct {
+	lines []string
+	first int // the number of the first of them
+}
+
+// next takes the next line, and returns the text of the paragraph that ended
+// before it when that had several lines. Shown says that a person sees the line
+// as running text.
+func (p *paragraphs) next(i int, line string, shown bool) (text string, first int) {
+	blank := !shown || strings.TrimSpace(line) == ""
+	if blank || atxHeading().MatchString(line) || listItem().MatchString(line) {
+		if len(p.lines) > 1 {
+			text, first = strings.Join(p.lines, " "), p.first
+		}
+		p.lines = p.lines[:0]
+	}
+	if !blank {
+		if len(p.lines) == 0 {
+			p.first = i
+		}
+		p.lines = append(p.lines, line)
+	}
+	return text, first
 }
 
 // paragraphEnds reports whether the line at i does not continue a paragraph.
@@ -146,6 +182,7 @@ type liveness struct {
 	item    int    // the indentation of the text of the list item above, 0 for none
 	blank   bool   // the last line was blank
 	shown   bool   // a person sees the last line as text of the review, alive or not
+	html    bool   // the last line belongs to an HTML block
 }
 
 var (
@@ -159,7 +196,7 @@ func (l *liveness) next(line string) bool {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	empty := strings.TrimSpace(line) == ""
 	defer func() { l.blank = empty }()
-	l.shown = false
+	l.shown, l.html = false, false
 	if l.fence != "" && !empty && indent < l.inItem {
 		l.fence = "" // it ends with the item
 	}
@@ -171,8 +208,9 @@ func (l *liveness) next(line string) bool {
 		}
 		return false
 	case l.htmlEnd != "":
-		l.shown = l.htmlEnd == "\n"
+		tags := l.htmlEnd == "\n"
 		l.continueHTML(line)
+		l.shown, l.html = tags || l.htmlEnd == "", true
 		return false
 	case strings.HasPrefix(strings.TrimLeft(line, " "), ">"):
 		l.quoted = true
@@ -187,6 +225,7 @@ func (l *liveness) next(line string) bool {
 		return false
 	case htmlLine().MatchString(line):
 		l.openHTML(line)
+		l.shown, l.html = l.htmlEnd == "" || l.htmlEnd == "\n", true
 		l.quoted = false
 		return false
 	}

@@ -54,9 +54,10 @@ type Spec struct {
 	Set        string // the toolset it belongs to: wave, pivot, summary, run, review
 	Summary    string // the first sentence says when to use it
 	Effect     Effect
-	Idempotent bool // repeating the call with the same arguments changes nothing more
-	Destroys   bool // may replace or end something that cannot be had back
-	Person     bool // a person's decision: the named command has it, and no list of tools
+	Idempotent bool     // repeating the call with the same arguments changes nothing more
+	Destroys   bool     // may replace or end something that cannot be had back
+	Person     bool     // a person's decision: the named command has it, and no list of tools
+	PersonArgs []string // arguments that are a person's decision: the named command has them, and no list of tools
 	Command    *Command
 	Refine     func(input Schema) // adds to the input schema what Go types and tags cannot say
 }
@@ -132,20 +133,37 @@ func (t *Tool) ReadOnly() (view *Tool, ok bool) {
 	case Writes:
 		return nil, false
 	}
-	view = &Tool{Spec: t.Spec, in: t.in, out: t.out, run: t.run}
-	view.Effect = Reads
+	var writing []string
 	for _, f := range fieldsOf(t.in) {
 		if f.writes {
-			view.hidden = append(view.hidden, f.name)
+			writing = append(writing, f.name)
 		}
 	}
-	view.schemas = sync.OnceValues(view.derive)
+	view = t.without(writing)
+	view.Effect = Reads
 	return view, true
 }
 
-// ForAgents leaves out the tools that only a person may use.
+// ForAgents leaves out the tools and the arguments that only a person may use.
 func ForAgents(tools []*Tool) []*Tool {
-	return slices.DeleteFunc(slices.Clone(tools), func(t *Tool) bool { return t.Person })
+	var offered []*Tool
+	for _, t := range tools {
+		switch {
+		case t.Person:
+		case len(t.PersonArgs) > 0:
+			offered = append(offered, t.without(t.PersonArgs))
+		default:
+			offered = append(offered, t)
+		}
+	}
+	return offered
+}
+
+// without is the tool without those of its arguments.
+func (t *Tool) without(args []string) *Tool {
+	view := &Tool{Spec: t.Spec, in: t.in, out: t.out, run: t.run, hidden: slices.Concat(t.hidden, args)}
+	view.schemas = sync.OnceValues(view.derive)
+	return view
 }
 
 // InputSchema is the JSON Schema of the arguments.

@@ -227,6 +227,29 @@ func TestReadOnlyViewDropsTheArgumentsThatWrite(t *testing.T) {
 	}
 }
 
+func TestAgentsAreNotOfferedWhatIsForPeople(t *testing.T) {
+	own := tool.New(tool.Spec{Name: "own", Set: "toy", Summary: "Decide.", Effect: tool.Writes, Person: true},
+		func(context.Context, pair) (echoOut, error) { return echoOut{}, nil })
+	shared := tool.New(tool.Spec{Name: "shared", Set: "toy", Summary: "Say it back.", Effect: tool.WritesOnRequest, PersonArgs: []string{"limit"}},
+		func(_ context.Context, in echoIn) (echoOut, error) { return echoOut{Limit: in.Limit}, nil })
+	offered := tool.ForAgents([]*tool.Tool{own, shared, echo(nil)})
+	if len(offered) != 2 || offered[0].Name != "shared" || offered[1].Name != "echo" {
+		t.Fatalf("offered are %v", offered)
+	}
+	readOnly, _ := offered[0].ReadOnly()
+	for _, view := range []*tool.Tool{offered[0], readOnly} {
+		if view.InputSchema().Get("properties").Get("limit") != nil || shared.InputSchema().Get("properties").Get("limit") == nil {
+			t.Error("the schemas do not differ in limit")
+		}
+		if got := view.Call(t.Context(), []byte(`{"folder":"/x","limit":9}`), tool.Caller{}); got.Err == nil || got.Err.Code != tidegate.InvalidArgs {
+			t.Errorf("got %s", got.Envelope)
+		}
+	}
+	if got := shared.Call(t.Context(), []byte(`{"folder":"/x","limit":9}`), tool.Caller{}); got.Err != nil {
+		t.Errorf("a person got %s", got.Envelope)
+	}
+}
+
 func TestSchemasSayWhatTheDecoderDemands(t *testing.T) {
 	data, err := codec.MarshalLine(echo(nil).InputSchema())
 	if err != nil {
