@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +14,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/tool"
 )
 
 // The attacks: what an agent tries that has the tools and bad intentions. Each
-// row is named by what the attacker wants, and is carried out over MCP and with
-// `tidegate call`, both with the program as it is built.
+// row is named by what the attacker wants, and is carried out over MCP, with the
+// program as it is built, and with `tidegate call`, in this process but for some
+// rows; with -full by its own process in all of them.
 
 // attack is one of them.
 type attack struct {
@@ -33,8 +34,6 @@ type attack struct {
 	// laundering says that the files were tampered with before, so that the run
 	// does not verify, neither before nor after.
 	laundering bool
-	// moves says that the attacker may take the run on, only not where he wants.
-	moves bool
 }
 
 // try is one call of the attacker and the code of its answer, "" when it is
@@ -44,10 +43,10 @@ type try struct {
 	code       tidegate.Code
 }
 
-// victim is the run that is attacked, and the change of the same name.
+// victim is the run that is attacked, and the change, by its id.
 type victim struct {
 	folder
-	change string // its folder
+	change string
 }
 
 // fill puts what the attacker knows into arguments.
@@ -64,16 +63,13 @@ func asJSON(v any) string {
 	return string(text)
 }
 
-// attackers are the ways in.
-type attackers map[string]func(t *testing.T, name, args string) *codec.Value
-
 // besiege carries out attacks in an office with bystanders: files that belong to
 // other programs, another run and another change.
 func besiege(t *testing.T, attacks []attack) {
 	o := newOffice(t)
 	plantBystanders(t, o)
 	session := startServer(t, o.dir)
-	ways := attackers{
+	ways := map[string]func(t *testing.T, name, args string) *codec.Value{
 		"mcp": func(t *testing.T, name, args string) *codec.Value {
 			out, err := overMCP(t.Context(), session, name, args)
 			if err != nil {
@@ -83,20 +79,41 @@ func besiege(t *testing.T, attacks []attack) {
 		},
 		"call": func(t *testing.T, name, args string) *codec.Value { return byCommand(t, o.dir, name, args) },
 	}
+	begun := map[string]folder{}
 	for i, a := range attacks {
-		for _, way := range slices.Sorted(maps.Keys(ways)) {
+		if _, ok := begun[a.gap+a.at]; !ok && a.at != "" {
+			begun[a.gap+a.at] = newOffice(t).run("tides").climb(t, a.gap, a.at)
+		}
+		for _, way := range []string{"mcp", "call"} {
 			t.Run(a.wants+"/"+way, func(t *testing.T) {
-				id := fmt.Sprintf("%s%03d", way, i)
-				a.carryOut(t, victim{o.run(id), filepath.Join(o.dir, "agentd", "changes", id)}, ways[way])
+				call := ways[way]
+				if way == "call" && i%full.Stride(len(attacks), 3) > 0 {
+					// The command adds nothing to the call but a process.
+					call = func(t *testing.T, name, args string) *codec.Value { return o.asCalled(t, name, args) }
+				}
+				name := fmt.Sprintf("%s%03d", way, i)
+				v := victim{o.run("tides").at(filepath.Join(o.dir, "runs", name)), name}
+				if a.at != "" {
+					if err := os.CopyFS(v.root, os.DirFS(begun[a.gap+a.at].root)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				a.carryOut(t, v, call)
 			})
 		}
 	}
 }
 
-func (a attack) carryOut(t *testing.T, v victim, call func(t *testing.T, name, args string) *codec.Value) {
-	if a.at != "" {
-		v.climb(t, a.gap, a.at)
+// asCalled is a call of an agent by the bytes of its arguments.
+func (o *office) asCalled(t *testing.T, name, args string) *codec.Value {
+	t.Helper()
+	if o.tools[name] == nil {
+		return codec.Of(tidegate.D("ok", false, "error", tidegate.D("code", tidegate.InvalidArgs, "message", "there is no such tool")))
 	}
+	return parsed(t, o.tools[name].Call(t.Context(), []byte(args), tool.Caller{}).Envelope)
+}
+
+func (a attack) carryOut(t *testing.T, v victim, call func(t *testing.T, name, args string) *codec.Value) {
 	if a.given != nil {
 		a.given(t, v)
 	}
@@ -106,10 +123,10 @@ func (a attack) carryOut(t *testing.T, v victim, call func(t *testing.T, name, a
 		if code := codeOf(answer); code != try.code {
 			t.Errorf("%s answered %q, want %q: %s", try.tool, code, try.code, answer.Get("error").Get("message").Str())
 		}
-		before.check(t, v, a.moves)
-		if diff := differs(around, bystanders(t, v)); diff != "" {
-			t.Fatalf("%s changed what is not the run's own: %s", try.tool, diff)
-		}
+	}
+	before.check(t, v)
+	if diff := differs(around, bystanders(t, v)); diff != "" {
+		t.Errorf("what is not the run's own has changed: %s", diff)
 	}
 	if a.at != "" {
 		if pass, findings := v.verify(t); pass == a.laundering {
@@ -228,15 +245,6 @@ func differs(was, is map[string]string) string {
 
 // bad replaces an output of the victim with one that breaks its contract.
 func bad(t *testing.T, v victim) { v.write(t, "wave-1/moon.md", "## Findings\n\nNothing.\n") }
-
-// stays demands that the run is where the attack found it.
-func inStage(stage string) func(t *testing.T, v victim) {
-	return func(t *testing.T, v victim) {
-		if got := v.stage(t); got != stage {
-			t.Errorf("the run is in stage %s, want %s", got, stage)
-		}
-	}
-}
 
 func gateIs(t *testing.T, v victim, gate, status string) {
 	t.Helper()

@@ -18,14 +18,14 @@ import (
 	"github.com/tidegate/tidegate/stage"
 )
 
-// edit is one way to change the bytes of a file at a place.
-type edit struct {
+// byteEdit is one way to change the bytes of a file at a place.
+type byteEdit struct {
 	name string
 	at   func(data []byte, place int) []byte
 }
 
 // edits are the edits at a byte. An insertion has one place more: the end.
-var edits = []edit{
+var edits = []byteEdit{
 	{"another byte", func(data []byte, i int) []byte { return replaced(data, i, 1, data[i]^1) }},
 	{"a byte removed", func(data []byte, i int) []byte { return replaced(data, i, 1) }},
 	{"two bytes swapped", func(data []byte, i int) []byte {
@@ -37,14 +37,14 @@ var edits = []edit{
 }
 
 // insertions are edits that put something in.
-var insertions = []edit{
+var insertions = []byteEdit{
 	{"a byte inserted", func(data []byte, i int) []byte { return replaced(data, i, 0, 'x') }},
 	{"a space inserted", func(data []byte, i int) []byte { return replaced(data, i, 0, ' ') }},
 	{"a line end inserted", func(data []byte, i int) []byte { return replaced(data, i, 0, '\n') }},
 }
 
 // cuts are edits of all that stands before or after a place.
-var cuts = []edit{
+var cuts = []byteEdit{
 	{"its end cut off", func(data []byte, i int) []byte { return data[:i] }},
 	{"its beginning cut off", func(data []byte, i int) []byte { return data[i+1:] }},
 	{"two parts swapped", func(data []byte, i int) []byte { return slices.Concat(data[i:], data[:i]) }},
@@ -56,7 +56,7 @@ func replaced(data []byte, i, n int, by ...byte) []byte {
 }
 
 // lineEdits are edits of whole lines.
-var lineEdits = []edit{
+var lineEdits = []byteEdit{
 	{"a line removed", func(data []byte, i int) []byte {
 		return bytes.Join(slices.Delete(lines(data), i, i+1), nil)
 	}},
@@ -160,7 +160,7 @@ func tryEdits(t *testing.T, f folder, name string, places int) (tried int) {
 			t.Errorf("%s: %s: `run verify` passes", name, edit)
 		}
 	}
-	try := func(kinds []edit, count, places int) {
+	try := func(kinds []byteEdit, count, places int) {
 		for k, e := range kinds {
 			stride := 1
 			if places > 0 {

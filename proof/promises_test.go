@@ -50,7 +50,7 @@ func oathOf(t *testing.T, v victim) oath {
 
 // check demands that the run keeps its oath, and that its gates are what their
 // judges find.
-func (o oath) check(t *testing.T, v victim, moves bool) {
+func (o oath) check(t *testing.T, v victim) {
 	t.Helper()
 	if o.fixed == "" {
 		return
@@ -64,7 +64,7 @@ func (o oath) check(t *testing.T, v victim, moves bool) {
 			t.Fatalf("%s has changed", name)
 		}
 	}
-	if !moves && (now.stage != o.stage || now.status != o.status) {
+	if now.stage != o.stage || now.status != o.status {
 		t.Fatalf("the run was %s in stage %s and is %s in stage %s", o.status, o.stage, now.status, now.stage)
 	}
 	if wrong := forged(t, v.folder); len(wrong) > 0 {
