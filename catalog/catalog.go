@@ -7,7 +7,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/seal"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -57,7 +56,7 @@ func (e *Env) deciding(ctx context.Context) context.Context {
 	if e.SignKey == "" {
 		return ctx
 	}
-	return run.WithSign(ctx, func(ctx context.Context, message []byte) ([]byte, error) {
+	return seal.WithSign(ctx, func(ctx context.Context, message []byte) ([]byte, error) {
 		key, err := seal.OpenKey(ctx, "sign", e.SignKey, seal.Unlock{Passphrase: e.Passphrase, Agent: e.AgentSocket})
 		if err != nil {
 			return nil, err

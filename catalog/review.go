@@ -177,7 +177,7 @@ func reviewTools(env *Env) []*tool.Tool {
 				Operands: changeOperand, Example: "tidegate change start charge-planner\ntidegate change start charge-planner --max-rounds 4",
 			},
 		}, func(ctx context.Context, in changeStartIn) (change.Started, error) {
-			return change.Start(ctx, env.Project, env.changeClock(), in.ChangeID, in.MaxRounds)
+			return change.Start(env.deciding(ctx), env.Project, env.changeClock(), in.ChangeID, in.MaxRounds)
 		}),
 
 		tool.New(tool.Spec{
@@ -207,7 +207,7 @@ func reviewTools(env *Env) []*tool.Tool {
 				Operands: changeOperand, Example: "tidegate change resume charge-planner --accept --reason \"known flaky test\"",
 			},
 		}, func(ctx context.Context, in changeResumeIn) (change.Resumed, error) {
-			return change.Resume(ctx, env.Project, env.changeClock(), in.ChangeID, in.Accept, in.Reason)
+			return change.Resume(env.deciding(ctx), env.Project, env.changeClock(), in.ChangeID, in.Accept, in.Reason)
 		}),
 	}
 }

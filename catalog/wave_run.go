@@ -90,7 +90,7 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 func waveRunTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		tool.New(tool.Spec{
-			Name: "deep_research_wave1_plan", Set: "wave", Effect: tool.Writes, Idempotent: true,
+			Name: "deep_research_wave1_plan", Set: "wave", Effect: tool.Writes,
 			Summary: "Use this once a run has its perspectives, to get the prompts for its agents. It writes the plan of the first wave: for each perspective a prompt with the question, the scope and every rule that the output will be judged by.",
 			Command: &tool.Command{
 				Path: "wave plan", Short: "Write the prompts of the first wave",

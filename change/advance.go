@@ -60,7 +60,7 @@ func treeToCompare(ctx context.Context, project string, folder *artifact.Folder,
 	if err != nil {
 		return nil, err
 	}
-	r, err := readRecord(folder, id)
+	r, err := readRecord(ctx, folder, id)
 	if err != nil {
 		return nil, err
 	}

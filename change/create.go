@@ -99,7 +99,7 @@ func keep(ctx context.Context, held *artifact.Lock, clock Clock, p review.Payloa
 	if err != nil {
 		return err
 	}
-	r, err := readLocked(held, p.ChangeID)
+	r, err := readLocked(ctx, held, p.ChangeID)
 	if err != nil {
 		r = newRecord() // the review is written, whatever became of the log
 	}

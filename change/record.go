@@ -40,6 +40,7 @@ type record struct {
 	needsPerson string // why only a person moves the change on; "" when anyone does
 	cause       cause
 	torn        bool   // the last line is not whole, and was left out
+	asFound     bool   // a person accepts the log as it is found
 	broken      string // what shows that the log was changed by other means
 }
 
@@ -65,18 +66,32 @@ func newRecord() *record {
 	return &record{head: artifact.FirstPrev, heads: map[string]bool{artifact.FirstPrev: true}, decisions: map[string]bool{}}
 }
 
-// readLocked is readRecord under the lock, where a log ends with a whole line.
-func readLocked(held *artifact.Lock, id string) (*record, error) {
-	r, err := readRecord(held.Folder(), id)
-	if err == nil && r.torn {
+// readLocked is readRecord under the lock, where the log must be the one that
+// its head names, too.
+func readLocked(ctx context.Context, held *artifact.Lock, id string) (*record, error) {
+	log, err := held.CheckLog(logFile)
+	if err != nil && tidegate.CodeOf(err) != tidegate.Tampered {
+		return nil, err
+	}
+	r, readErr := readRecord(ctx, held.Folder(), id)
+	switch {
+	case readErr != nil:
+	case err != nil:
+		r.breaks("%s", tidegate.AsError(err).Message)
+	case r.torn && !log.Headed:
+		// Where there is a head, the next write cuts off what a killed process left.
 		r.breaks("its last line is torn")
 	}
-	return r, err
+	return r, readErr
 }
 
 // readRecord reads the log of a change; one that has none has done nothing yet.
-func readRecord(folder *artifact.Folder, id string) (*record, error) {
+func readRecord(ctx context.Context, folder *artifact.Folder, id string) (*record, error) {
 	r := newRecord()
+	signers, err := readSigners(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
 	file, err := folder.Open(logFile)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return r, nil
@@ -102,6 +117,8 @@ func readRecord(folder *artifact.Folder, id string) (*record, error) {
 			r.breaks("line %d does not follow the line before it", line.Number)
 		case v.Get("change_id").Str() != id:
 			r.breaks("line %d is about another change", line.Number)
+		case signers != nil && v.Get("decision") != nil && !isSigned(v, signers):
+			r.breaks("line %d is a person's decision without a signature that counts", line.Number)
 		default:
 			r.take(v)
 		}
@@ -151,7 +168,7 @@ func (r *record) take(line *codec.Value) {
 // accept takes the files as a person found them for what was kept. A review of
 // which a file was gone is kept no more.
 func (r *record) accept(found *codec.Value) {
-	r.broken = ""
+	r.broken, r.asFound = "", true
 	for i := range r.reviews {
 		l := &r.reviews[i]
 		l.review = found.Get(historyName(l.number)).Str()
@@ -259,17 +276,11 @@ func (r *record) line(ctx context.Context, clock Clock, id, kind, event string, 
 }
 
 // log makes a line of the log part of a transaction: no line, no change.
-func (r *record) log(tx *artifact.Tx, folder *artifact.Folder, line tidegate.Details) error {
-	text, err := readIfThere(folder, logFile)
-	if err != nil {
-		return err
+func (r *record) log(tx *artifact.Tx, line tidegate.Details) error {
+	if r.asFound {
+		if err := tx.Accept(logFile); err != nil {
+			return err
+		}
 	}
-	if r.torn {
-		text = append(text, '\n')
-	}
-	chained, err := codec.MarshalLine(append(line, tidegate.Detail{Key: "prev", Value: r.head}))
-	if err != nil {
-		return err
-	}
-	return tx.Write(logFile, append(append(text, chained...), '\n'))
+	return tx.Record(logFile, line)
 }

@@ -30,7 +30,7 @@ func FuzzRecord(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer folder.Close()
-		r, err := readRecord(folder, "c")
+		r, err := readRecord(t.Context(), folder, "c")
 		if err != nil {
 			t.Fatal(err)
 		}

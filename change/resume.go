@@ -38,21 +38,25 @@ func Resume(ctx context.Context, project string, clock Clock, id string, accept 
 	if _, err := readState(folder); err != nil {
 		return Resumed{}, err
 	}
-	r, err := readRecord(folder, id)
+	r, err := readRecord(ctx, folder, id)
 	if err != nil {
 		return Resumed{}, err
 	}
 	d := r.decision(id, "change_resume")
 	d.Reason = reason
+	signature, err := d.sign(ctx, folder, clock)
+	if err != nil {
+		return Resumed{}, err
+	}
 	v, err := enter(ctx, folder, clock, id, nil)
 	if err != nil {
 		return Resumed{}, err
 	}
 	defer v.leave()
-	return v.resume(ctx, d)
+	return v.resume(ctx, d, signature)
 }
 
-func (v *visit) resume(ctx context.Context, d decision) (Resumed, error) {
+func (v *visit) resume(ctx context.Context, d decision, signature string) (Resumed, error) {
 	id, folder, s, r := v.id, v.folder, v.s, v.r
 	result := Resumed{ChangeID: id, From: s.phase, Phase: s.phase, Iteration: s.iteration, Reason: d.Reason, StatePath: v.path(stateFile)}
 	if r.taken(d) {
@@ -62,7 +66,7 @@ func (v *visit) resume(ctx context.Context, d decision) (Resumed, error) {
 	if err := r.admits(d); err != nil {
 		return Resumed{}, err
 	}
-	more := tidegate.D("decision", d.value())
+	more := d.details(signature)
 	mismatch := r.checkFiles(folder, id)
 	if mismatch != nil {
 		if tidegate.CodeOf(mismatch) != tidegate.Tampered {

@@ -37,9 +37,15 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 		return Started{}, err
 	}
 	defer folder.Close()
-	d, err := limitDecision(folder, id, maxRounds)
+	d, err := limitDecision(ctx, folder, id, maxRounds)
 	if err != nil {
 		return Started{}, err
+	}
+	signature := ""
+	if d != nil {
+		if signature, err = d.sign(ctx, folder, clock); err != nil {
+			return Started{}, err
+		}
 	}
 	v, err := enter(ctx, folder, clock, id, fresh(id, clock.Now()))
 	if err != nil {
@@ -66,7 +72,7 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 			return Started{}, err
 		}
 		m.setLimit(r, *maxRounds)
-		more = tidegate.D("max_rounds", *maxRounds, "decision", d.value())
+		more = append(tidegate.D("max_rounds", *maxRounds), d.details(signature)...)
 	}
 	result := Started{Message: m.message, ChangeID: id, From: s.phase, Phase: m.phase, Changed: m.event != "", StatePath: v.path(stateFile), Warnings: []string{}}
 	if v.isNew {
@@ -81,11 +87,11 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 }
 
 // limitDecision is the decision of a person who gives a limit, nil without one.
-func limitDecision(folder *artifact.Folder, id string, maxRounds *int64) (*decision, error) {
+func limitDecision(ctx context.Context, folder *artifact.Folder, id string, maxRounds *int64) (*decision, error) {
 	if maxRounds == nil {
 		return nil, nil
 	}
-	r, err := readRecord(folder, id)
+	r, err := readRecord(ctx, folder, id)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func StatusOf(ctx context.Context, project, id string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	r, err := readRecord(folder, id)
+	r, err := readRecord(ctx, folder, id)
 	if err != nil {
 		return Status{}, err
 	}
@@ -130,13 +130,13 @@ func All(ctx context.Context, project string) (List, error) {
 			list.Changes = append(list.Changes, ListEntry{ChangeID: id, Problem: tidegate.AsError(err).Message})
 			continue
 		}
-		list.Changes = append(list.Changes, listed(folder, id))
+		list.Changes = append(list.Changes, listed(ctx, folder, id))
 		folder.Close()
 	}
 	return list, nil
 }
 
-func listed(folder *artifact.Folder, id string) ListEntry {
+func listed(ctx context.Context, folder *artifact.Folder, id string) ListEntry {
 	entry := ListEntry{ChangeID: id}
 	note := func(err error) {
 		if err != nil && entry.Problem == "" {
@@ -145,7 +145,7 @@ func listed(folder *artifact.Folder, id string) ListEntry {
 	}
 	s, err := readState(folder)
 	note(err)
-	r, recordErr := readRecord(folder, id)
+	r, recordErr := readRecord(ctx, folder, id)
 	note(recordErr)
 	if err == nil && recordErr == nil {
 		entry.Phase, entry.Iteration, entry.NeedsPerson = s.phase, s.iteration, cmp.Or(r.needsPerson, s.needsPerson)

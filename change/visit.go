@@ -29,7 +29,7 @@ func enter(ctx context.Context, folder *artifact.Folder, clock Clock, id string,
 		return nil, err
 	}
 	v := &visit{id: id, clock: clock, held: held, folder: folder}
-	if v.r, err = readLocked(held, id); err == nil {
+	if v.r, err = readLocked(ctx, held, id); err == nil {
 		v.s, err = readState(folder)
 	}
 	if tidegate.CodeOf(err) == tidegate.FileNotFound && orElse != nil {
@@ -60,7 +60,7 @@ func (v *visit) commit(ctx context.Context, m move, kind string, j judged, more 
 	fields := tidegate.D("review", j.number, "verdict", j.verdict, "from", v.s.phase, "phase", m.phase, "iteration", m.iteration,
 		"needs_person", m.needsPerson, "cause", m.cause, "state_digest", codec.DigestBytes(text))
 	line := v.r.line(ctx, v.clock, v.id, kind, m.event, append(fields, more...))
-	if err := v.r.log(tx, v.folder, line); err != nil {
+	if err := v.r.log(tx, line); err != nil {
 		return err
 	}
 	return tx.Commit()

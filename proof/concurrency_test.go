@@ -132,7 +132,7 @@ func prepare(t *testing.T, work string, call caller) {
 	if made != 1 {
 		t.Fatalf("%d callers made the run", made)
 	}
-	for _, c := range []command{perspectives, ingest, reviewWave, startChange, firstReview} {
+	for _, c := range []command{perspectives, planWave, advance, ingest, reviewWave, startChange, firstReview} {
 		out, err := call(0, c.tool, strings.ReplaceAll(c.args, "$WORK", work))
 		if err != nil || !bytes.Contains(out, []byte(`"ok": true`)) {
 			t.Fatalf("%s: %v\n%s", c.tool, err, out)

@@ -203,14 +203,14 @@ func layPool(mode string) func(t *testing.T, work string, n int) string {
 					i*2654435761, i, i, i, "What the tide does")
 			}
 		})
-		return `{` + manifestArg + `,"mode":"` + mode + `","fixture_summaries_dir":"$WORK/summaries","citations_path":"$WORK/pool.jsonl","reason":"r"}`
+		return `{"manifest_path":"$WORK/bare/manifest.json","mode":"` + mode + `","fixture_summaries_dir":"$WORK/summaries","citations_path":"$WORK/pool.jsonl","reason":"r"}`
 	}
 }
 
 // layRun makes a run with one perspective, one output and one summary.
 func layRun(t *testing.T, work string) {
 	t.Helper()
-	for _, c := range []command{initRun, perspectives, ingest} {
+	for _, c := range []command{initRun, perspectives, planWave, advance, ingest} {
 		out := call(t, work, nil, "", "", c.tool, []byte(strings.ReplaceAll(c.args, "$WORK", work)))
 		if !strings.Contains(string(out), `"ok": true`) {
 			t.Fatalf("%s: %s", c.tool, out)

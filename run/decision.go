@@ -20,16 +20,6 @@ type Decision struct {
 	Fields tidegate.Details // what exactly, with the reason
 }
 
-// Sign makes an SSH signature over a message, in the namespace of tidegate.
-type Sign func(ctx context.Context, message []byte) (armored []byte, err error)
-
-type signKey struct{}
-
-// WithSign is ctx for a person's decision that may have to be signed.
-func WithSign(ctx context.Context, sign Sign) context.Context {
-	return context.WithValue(ctx, signKey{}, sign)
-}
-
 // Decide is [Run.Update] for a person's decision. In a run whose policy names
 // signers it counts only with a signature by one of them, over the decision, the
 // run's id and the head of the log that the person saw. The signature is made
@@ -71,7 +61,7 @@ func (r *Run) sign(ctx context.Context, d Decision) (*signedDecision, error) {
 	if err != nil || !there || r.Legacy() {
 		return nil, err
 	}
-	sign, _ := ctx.Value(signKey{}).(Sign)
+	sign := seal.SignOf(ctx)
 	if sign == nil {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil),
 			"decisions about run %q are signed: name your key with --sign, or in TIDEGATE_SIGN_KEY", r.ID())

@@ -91,8 +91,8 @@ func settings(env *catalog.Env) []cli.Setting {
 			Under: []string{"call", "mcp", "review create"}, Set: func(value string) { env.Strict = value == "true" },
 		},
 		{
-			Name: "sign", About: "the SSH key that signs the decision, where the run asks for that: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag,
-			Under: []string{"run pause", "run resume", "run cancel", "run limit", "run accept", "gate", "perspectives write", "wave restore"},
+			Name: "sign", About: "the SSH key that signs the decision, where the run or change asks for that: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag,
+			Under: []string{"run pause", "run resume", "run cancel", "run limit", "run accept", "gate", "perspectives write", "wave restore", "change start", "change resume"},
 			Set:   func(value string) { env.SignKey = value },
 		},
 		{
