@@ -122,19 +122,25 @@ func (u *Update) findEnd(lock *artifact.Lock, how manner) error {
 	}
 	log, err := lock.CheckLog(AuditFile)
 	switch {
-	case how == accepting && tidegate.CodeOf(err) == tidegate.Tampered:
+	case how == accepting && (err == nil || tidegate.CodeOf(err) == tidegate.Tampered):
 		return u.run.eachLine(func(artifact.Line) { u.record.lines++ })
 	case u.record.bare || tidegate.CodeOf(err) == tidegate.FileNotFound:
 		// Beside a bare manifest the log is kept as well as it can be, and a log
 		// whose folder is not one is for the write to refuse.
 	case err != nil:
 		return err
-	case u.record.state != "" && !log.Headed && how != accepting:
-		return tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", u.run.ID(), "changed", []string{HeadFile}),
-			"the run's record does not match its files: %s is not there; see `tidegate run verify`", HeadFile)
+	case u.record.state != "" && !log.Headed:
+		return u.otherHead("is not there")
+	case u.record.seq != 0 && u.record.seq != int64(log.Lines):
+		return u.otherHead("does not say how many lines the log has")
 	}
 	u.record.lines = int64(log.Lines)
 	return nil
+}
+
+func (u *Update) otherHead(problem string) error {
+	return tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", u.run.ID(), "changed", []string{HeadFile}),
+		"the run's record does not match its files: %s %s; see `tidegate run verify`", HeadFile, problem)
 }
 
 // stageLines adds the lines of the update to its transaction.
