@@ -210,7 +210,6 @@ var baseArguments = map[string]string{
 	"deep_research_run_limit":            `{` + manifestArg + `,"name":"max_review_iterations","value":6,"reason":"r"}`,
 	"deep_research_run_accept":           `{` + manifestArg + `,"reason":"r"}`,
 	"deep_research_wave_restore":         `{` + manifestArg + `,"perspective_id":"moon","reason":"r"}`,
-	"deep_research_perspectives_replan":  `{` + perspectivesArg + `,"value":` + samplePerspectives + `,"reason":"r","replan":true}`,
 	"deep_research_pivot_decide": `{"manifest_path":"$WORK/bare/manifest.json","reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"$WORK/bare/wave-1/moon.md"}],` +
 		`"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/bare/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`,
 	"deep_research_pivot_rules": `{}`,
