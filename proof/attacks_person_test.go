@@ -25,6 +25,7 @@ func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 		set("the question", `{"query":{"text":"Is it late?"}}`),
 		set("the sensitivity", `{"query":{"sensitivity":"no_web"}}`),
 		set("the switch", `{"query":{"constraints":{"deep_research_cli":{"enabled":false}}}}`),
+		set("a key beside the switch that reads like it", `{"query":{"constraints":{"deep_research_cli.enabled":true}}}`),
 		set("a limit", `{"limits":{"max_wave2_agents":9}}`),
 		set("a limit lower", `{"limits":{"max_review_iterations":0}}`),
 		set("all limits at once", `{"limits":null}`),

@@ -211,16 +211,14 @@ func (w *walk) runs() []folder {
 // honestly takes the step that an obedient agent would take next in one of the
 // runs, or begins another.
 func (w *walk) honestly() {
-	list := w.runs()
-	if w.made == 0 || w.made < 40 && w.random.IntN(40) == 0 {
+	f := draw(w, w.runs())
+	if own := w.run(fmt.Sprintf("run%d", w.made)); w.random.IntN(3) > 0 && own.has("manifest.json") {
+		f = own
+	}
+	if w.made == 0 || f.stage(w.T) == "citations" && w.random.IntN(2) == 0 {
 		w.made++
 		w.calls("deep_research_run_init", tidegate.D("query", question, "run_id", fmt.Sprintf("run%d", w.made)))
 		return
-	}
-	f := list[w.random.IntN(len(list))]
-	if own := f.at(filepath.Join(w.dir, "runs", fmt.Sprintf("run%d", 1+w.random.IntN(w.made)))); w.random.IntN(3) > 0 && own.has("manifest.json") {
-		f = own
-		f.id = filepath.Base(f.root)
 	}
 	manifest := tidegate.D("manifest_path", f.manifest(), "reason", "r")
 	passed := strings.Join(w.watched.gates[f.root], "")

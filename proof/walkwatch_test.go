@@ -139,12 +139,16 @@ func (x *watch) allow(w *walk, path, was string, args *codec.Value) string {
 	return ""
 }
 
-// isNewRun reports whether a file belongs to a run that the call made elsewhere.
+// isNewRun reports whether a file belongs to a run that the call made elsewhere,
+// or to the ledger there.
 func (x *watch) isNewRun(path string, args *codec.Value) bool {
 	root := args.Get("root_override").Str()
 	rel, err := filepath.Rel(root, path)
 	if root == "" || err != nil {
 		return false
+	}
+	if rel == ".tidegate.lock" { // of the ledger
+		return true
 	}
 	dir, inside, _ := strings.Cut(filepath.ToSlash(rel), "/")
 	_, made := x.files[filepath.Join(root, dir, "manifest.json")]
