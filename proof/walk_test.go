@@ -43,7 +43,11 @@ func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
 			reached[what] += n
 		}
 	}
-	for _, what := range []string{"stage wave1", "stage pivot", "stage wave2", "stage citations", "gate A passed", "gate B passed", "change complete", "change needs a person", "granted", "refused"} {
+	deep := []string{"stage wave1", "stage pivot", "gate A passed", "gate B passed", "granted", "refused"}
+	if full.Asked() {
+		deep = append(deep, "stage wave2", "stage citations", "change complete", "change needs a person")
+	}
+	for _, what := range deep {
 		if reached[what] == 0 {
 			t.Errorf("the walk never reached: %s", what)
 		}
@@ -153,7 +157,7 @@ func (w *walk) step() {
 	switch n := w.random.IntN(100); {
 	case n < 45:
 		w.honestly()
-	case n < 55:
+	case n < 60:
 		w.reviewing()
 	default:
 		each := w.tools[w.random.IntN(len(w.tools))]
