@@ -20,9 +20,17 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// tools are the tools of a world, called in this process.
+// closing are the tools after which the run takes less than before.
+var closing = []string{
+	"deep_research_perspectives_replan", "deep_research_stage_advance", "deep_research_watchdog_check", "deep_research_run_pause", "deep_research_run_cancel",
+}
+
+// tools are the tools of a world, called in this process, with those that close
+// something last.
 func (w *world) tools() []*tool.Tool {
-	return catalog.Tools(&catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: w.work, Project: w.work, Home: filepath.Join(w.work, "runs")})
+	tools := catalog.Tools(&catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: w.work, Project: w.work, Home: filepath.Join(w.work, "runs")})
+	slices.SortStableFunc(tools, func(a, b *tool.Tool) int { return slices.Index(closing, a.Name) - slices.Index(closing, b.Name) })
+	return tools
 }
 
 // confined calls a tool whose caller may touch the root only.
@@ -67,7 +75,7 @@ func (p place) set(t *testing.T, in *codec.Value, text string) {
 }
 
 var (
-	pathRule = regexp.MustCompile(`(^|_)(path|dir|root|override|file)$`)
+	pathRule = regexp.MustCompile(`(^|_)(path|dir|root|override|file|signers)$`)
 	idRule   = regexp.MustCompile(`(^|_)ids?$`)
 )
 

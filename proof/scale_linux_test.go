@@ -19,7 +19,7 @@ import (
 // history beyond the first many.
 const (
 	baseMemory     = 64 << 20
-	memoryCitation = 128
+	memoryCitation = 256
 	memoryEntry    = 4 << 10
 	many           = 10_000
 )
@@ -196,31 +196,17 @@ func layLine(t *testing.T, work string, mebibytes int) string {
 func layPool(mode string) func(t *testing.T, work string, n int) string {
 	return func(t *testing.T, work string, n int) string {
 		t.Helper()
-		layRun(t, work)
+		layOut(t, work)
+		if err := os.WriteFile(filepath.Join(work, "summaries-in", "moon.md"), []byte("## Findings\n- The moon pulls [@cid_00000000]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		stream(t, filepath.Join(work, "pool.jsonl"), func(w *bufio.Writer) {
 			for i := range n {
 				fmt.Fprintf(w, `{"cid":"cid_%08x","status":"valid","normalized_url":"https://example.org/%08x","url":"https://example.org/%08x?from=search","url_original":"http://example.org/%08x","checked_at":"2026-03-04T05:06:07Z","title":"%s"}`+"\n",
 					i*2654435761, i, i, i, "What the tide does")
 			}
 		})
-		return `{"manifest_path":"$WORK/bare/manifest.json","mode":"` + mode + `","fixture_summaries_dir":"$WORK/summaries","citations_path":"$WORK/pool.jsonl","reason":"r"}`
-	}
-}
-
-// layRun makes a run with one perspective, one output and one summary.
-func layRun(t *testing.T, work string) {
-	t.Helper()
-	for _, c := range []command{initRun, perspectives, planWave, advance, ingest} {
-		out := call(t, work, nil, "", "", c.tool, []byte(strings.ReplaceAll(c.args, "$WORK", work)))
-		if !strings.Contains(string(out), `"ok": true`) {
-			t.Fatalf("%s: %s", c.tool, out)
-		}
-	}
-	if err := os.MkdirAll(filepath.Join(work, "summaries"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(work, "summaries", "moon.md"), []byte("## Findings\n- The moon pulls [@cid_00000000]\n"), 0o600); err != nil {
-		t.Fatal(err)
+		return `{"manifest_path":"$WORK/bare/manifest.json","mode":"` + mode + `","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/pool.jsonl","reason":"r"}`
 	}
 }
 
@@ -253,6 +239,9 @@ func layHistory(t *testing.T, work string, n int) string {
 	}
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if out := call(t, work, nil, "", "", "run accept $WORK/runs/tides --reason r --format json", nil); !strings.Contains(string(out), `"ok": true`) {
+		t.Fatalf("%s", out)
 	}
 	return `{` + manifestArg + `,"patch":{"metrics":{"n":1}},"reason":"r"}`
 }

@@ -25,15 +25,16 @@ type world struct {
 	before map[string]string
 }
 
-// newWorld makes a world with a run that has everything and a change with
-// reviews.
+// newWorld makes a world with a run in its first wave, whose gates have passed,
+// a bare manifest with a pivot and a pack of summaries, and a change with
+// reviews. So every tool has something to do.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	work := shortFolder(t)
 	w := &world{outer: filepath.Dir(work), work: work, secret: filepath.Join(filepath.Dir(work), "other")}
-	state(t, work)
+	layOut(t, work)
 	for _, c := range []command{
-		initRun, perspectives, planWave, advance, ingest, reviewWave, gateB, advance,
+		initRun, perspectives, planWave, advance, ingest, reviewWave, gateB,
 		{"deep_research_pivot_decide", baseArguments["deep_research_pivot_decide"]},
 		{"deep_research_summary_pack_build", baseArguments["deep_research_summary_pack_build"]},
 		startChange, firstReview,
@@ -210,8 +211,8 @@ var baseArguments = map[string]string{
 	"deep_research_run_accept":           `{` + manifestArg + `,"reason":"r"}`,
 	"deep_research_wave_restore":         `{` + manifestArg + `,"perspective_id":"moon","reason":"r"}`,
 	"deep_research_perspectives_replan":  `{` + perspectivesArg + `,"value":` + samplePerspectives + `,"reason":"r","replan":true}`,
-	"deep_research_pivot_decide": `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"$WORK/runs/tides/wave-1/moon.md"}],` +
-		`"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`,
+	"deep_research_pivot_decide": `{"manifest_path":"$WORK/bare/manifest.json","reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"$WORK/bare/wave-1/moon.md"}],` +
+		`"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/bare/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`,
 	"deep_research_pivot_rules": `{}`,
 	"deep_research_summary_pack_build": `{"manifest_path":"$WORK/bare/manifest.json","perspectives_path":"$WORK/bare/perspectives.json","mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl",` +
 		`"summary_pack_path":"$WORK/bare/summaries/summary-pack.json","summaries_dir":"$WORK/bare/summaries","reason":"r"}`,
@@ -225,6 +226,11 @@ var baseArguments = map[string]string{
 	"change_start":           `{"change_id":"c1"}`,
 	"change_advance":         `{"change_id":"c1"}`,
 	"change_resume":          `{"change_id":"c1","accept":true,"reason":"r"}`,
+}
+
+// otherArguments make a tool read other files than its base arguments do.
+var otherArguments = map[string]string{
+	"deep_research_summary_pack_build": `{"manifest_path":"$WORK/bare/manifest.json","mode":"generate","citations_path":"$WORK/citations-in.jsonl","reason":"r"}`,
 }
 
 // TestEveryToolHasArguments fails for a tool that containment is not tried with.

@@ -12,8 +12,8 @@ import (
 
 // AcceptInput are the arguments of [AcceptRecord].
 type AcceptInput struct {
-	ManifestPath string
-	Reason       string
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Reason       string `json:"reason" jsonschema:"why what is there is accepted"`
 }
 
 // AcceptResult is the result of [AcceptRecord].

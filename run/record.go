@@ -271,13 +271,22 @@ func (u *Update) adopt() error {
 	return nil
 }
 
+// isEmpty holds for an update that changes and says nothing of its own.
+func (u *Update) isEmpty() bool {
+	own := len(u.lines)
+	if u.adopted != nil {
+		own-- // the line of adopt
+	}
+	return own == 0 && len(u.written) == 0
+}
+
 // finishAdopting resets the gates that the update has not judged itself. An
 // update that changes nothing adopts nothing.
 func (u *Update) finishAdopting() error {
 	if u.adopted == nil {
 		return nil
 	}
-	if len(u.lines) == 1 && len(u.written) == 0 {
+	if u.isEmpty() {
 		u.lines = nil
 		return nil
 	}

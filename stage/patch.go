@@ -12,10 +12,10 @@ import (
 
 // ManifestWriteInput are the arguments of [ManifestWrite].
 type ManifestWriteInput struct {
-	ManifestPath     string
-	Patch            *codec.Value
-	ExpectedRevision *int64 // that the caller saw; nil for any
-	Reason           string
+	ManifestPath     string       `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Patch            *codec.Value `json:"patch" holds:"object" jsonschema:"merge patch (RFC 7396) of the manifest"`
+	ExpectedRevision *int64       `json:"expected_revision,omitzero" jsonschema:"the revision that the patch was made for" min:"1"`
+	Reason           string       `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // ManifestWrite is the tool deep_research_manifest_write: it applies a merge

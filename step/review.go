@@ -19,7 +19,7 @@ import (
 // a run or in a folder of code changes, and WRITE_FAILED for a file that holds
 // something else. In a run also INVALID_STATE (it is final), TAMPERED and
 // LOCK_HELD.
-func Review(ctx context.Context, clock run.Clock, req wave.ReviewRequest) (wave.ReviewResult, error) {
+func Review(ctx context.Context, clock run.Clock, req wave.ReviewInput) (wave.ReviewResult, error) {
 	if req.ReportPath == "" {
 		return wave.Review(ctx, req)
 	}

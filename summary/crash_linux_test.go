@@ -161,7 +161,7 @@ func checkAfterKill(t *testing.T, r *testRun, said string, old, fresh map[string
 			t.Errorf("the new pack is there and %s is %q", entry.Get("summary_md").Str(), text)
 		}
 	}
-	_, err = r.build(func(req *summary.Request) { req.FixtureSummariesDir = r.path("wave-1") })
+	_, err = r.build(func(req *summary.Input) { req.FixtureSummariesDir = r.path("wave-1") })
 	if tidegate.CodeOf(err) != tidegate.FileNotFound {
 		t.Errorf("the next build says %v", err)
 	}
