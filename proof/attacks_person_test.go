@@ -25,6 +25,7 @@ func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 		set("the question", `{"query":{"text":"Is it late?"}}`),
 		set("the sensitivity", `{"query":{"sensitivity":"no_web"}}`),
 		set("the switch", `{"query":{"constraints":{"deep_research_cli":{"enabled":false}}}}`),
+		set("a key beside the switch that reads like it", `{"query":{"constraints":{"deep_research_cli.enabled":true}}}`),
 		set("a limit", `{"limits":{"max_wave2_agents":9}}`),
 		set("a limit lower", `{"limits":{"max_review_iterations":0}}`),
 		set("all limits at once", `{"limits":null}`),
@@ -47,6 +48,24 @@ func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 			{"deep_research_manifest_write", patch(`{"status":"running"}`), tidegate.ImmutableField},
 			{"deep_research_stage_advance", goOn, tidegate.InvalidState},
 		}},
+		{wants: "to go on with what a person cancelled", gap: withGap, at: "decided",
+			given: func(t *testing.T, v victim) {
+				v.person(t, "deep_research_run_cancel", tidegate.D("manifest_path", v.manifest()))
+				v.write(t, "pivot.json.was", string(v.read(t, "pivot.json")))
+			},
+			tries: []try{
+				{"deep_research_stage_advance", goOn, tidegate.InvalidState},
+				{"deep_research_gates_write", pass("B"), tidegate.InvalidState},
+				{"deep_research_wave1_plan", `{` + manifestOf + `,` + because + `}`, tidegate.InvalidState},
+				{"deep_research_perspectives_write", `{"perspectives_path":"$RUN/perspectives.json","value":$CONTRACTS,` + because + `}`, tidegate.InvalidState},
+				{"deep_research_wave_review", `{"perspectives_path":"$RUN/perspectives.json","outputs_dir":"$DIR/drafts/good","report_path":"$RUN/wave-review.json"}`, tidegate.InvalidState},
+				{"deep_research_pivot_decide", `{` + manifestOf + `,` + because + `,"wave1_outputs":` + asJSON(pivotOutputs) + `,"wave1_validation_reports":` + asJSON(pivotReports) + `}`, ""},
+			},
+			holds: func(t *testing.T, v victim) {
+				if string(v.read(t, "pivot.json")) != string(v.read(t, "pivot.json.was")) {
+					t.Error("another decision was written into a run that has ended")
+				}
+			}},
 		{wants: "other limits by making the run again", at: "in wave1", tries: []try{
 			{"deep_research_run_init", `{"query":"` + question + `","run_id":"other","limits":{"max_wave1_agents":9}}`, tidegate.AlreadyExistsConflict},
 			{"deep_research_run_init", `{"query":"` + question + `","run_id":"other","sensitivity":"no_web"}`, tidegate.AlreadyExistsConflict},

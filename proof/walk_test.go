@@ -43,7 +43,11 @@ func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
 			reached[what] += n
 		}
 	}
-	for _, what := range []string{"stage wave1", "stage pivot", "stage wave2", "stage citations", "gate A passed", "gate B passed", "change complete", "change needs a person", "granted", "refused"} {
+	deep := []string{"stage wave1", "stage pivot", "gate A passed", "gate B passed", "granted", "refused"}
+	if full.Asked() {
+		deep = append(deep, "stage wave2", "stage citations", "change complete", "change needs a person")
+	}
+	for _, what := range deep {
 		if reached[what] == 0 {
 			t.Errorf("the walk never reached: %s", what)
 		}
@@ -153,7 +157,7 @@ func (w *walk) step() {
 	switch n := w.random.IntN(100); {
 	case n < 45:
 		w.honestly()
-	case n < 55:
+	case n < 60:
 		w.reviewing()
 	default:
 		each := w.tools[w.random.IntN(len(w.tools))]
@@ -211,16 +215,14 @@ func (w *walk) runs() []folder {
 // honestly takes the step that an obedient agent would take next in one of the
 // runs, or begins another.
 func (w *walk) honestly() {
-	list := w.runs()
-	if w.made == 0 || w.made < 40 && w.random.IntN(40) == 0 {
+	f := draw(w, w.runs())
+	if own := w.run(fmt.Sprintf("run%d", w.made)); w.random.IntN(3) > 0 && own.has("manifest.json") {
+		f = own
+	}
+	if w.made == 0 || f.stage(w.T) == "citations" && w.random.IntN(2) == 0 {
 		w.made++
 		w.calls("deep_research_run_init", tidegate.D("query", question, "run_id", fmt.Sprintf("run%d", w.made)))
 		return
-	}
-	f := list[w.random.IntN(len(list))]
-	if own := f.at(filepath.Join(w.dir, "runs", fmt.Sprintf("run%d", 1+w.random.IntN(w.made)))); w.random.IntN(3) > 0 && own.has("manifest.json") {
-		f = own
-		f.id = filepath.Base(f.root)
 	}
 	manifest := tidegate.D("manifest_path", f.manifest(), "reason", "r")
 	passed := strings.Join(w.watched.gates[f.root], "")

@@ -66,13 +66,14 @@ func (x *watch) after(w *walk, args any) {
 	w.Helper()
 	was := x.files
 	x.files = x.look(w)
-	touched := map[string]bool{} // folders of runs and changes
+	touched := map[string][]string{} // files by the folder of their run or change
 	for _, path := range changedFiles(was, x.files) {
-		touched[x.allow(w, path, was[path].text, codec.Of(args))] = true
+		folder := x.allow(w, path, was[path].text, codec.Of(args))
+		touched[folder] = append(touched[folder], path)
 	}
 	for _, f := range w.runs() {
-		if touched[f.root] {
-			x.checkRun(w, f)
+		if names := touched[f.root]; names != nil {
+			x.checkRun(w, f, names)
 		}
 	}
 	for folder := range touched {
@@ -139,12 +140,16 @@ func (x *watch) allow(w *walk, path, was string, args *codec.Value) string {
 	return ""
 }
 
-// isNewRun reports whether a file belongs to a run that the call made elsewhere.
+// isNewRun reports whether a file belongs to a run that the call made elsewhere,
+// or to the ledger there.
 func (x *watch) isNewRun(path string, args *codec.Value) bool {
 	root := args.Get("root_override").Str()
 	rel, err := filepath.Rel(root, path)
 	if root == "" || err != nil {
 		return false
+	}
+	if rel == ".tidegate.lock" { // of the ledger
+		return true
 	}
 	dir, inside, _ := strings.Cut(filepath.ToSlash(rel), "/")
 	_, made := x.files[filepath.Join(root, dir, "manifest.json")]
@@ -162,7 +167,7 @@ var neededFor = map[string]string{
 }
 
 // checkRun demands what an agent cannot bring about in a run.
-func (x *watch) checkRun(w *walk, f folder) {
+func (x *watch) checkRun(w *walk, f folder, names []string) {
 	w.Helper()
 	was, known := x.oaths[f.root]
 	before, now := x.gates[f.root], oathOf(w.T, victim{f, ""})
@@ -186,6 +191,13 @@ func (x *watch) checkRun(w *walk, f folder) {
 	}
 	if was.status != now.status && !(was.status == "created" && now.status == "running") {
 		w.broken("%s was %s and is %s", f.root, was.status, now.status)
+	}
+	if was.status == "cancelled" || was.status == "completed" {
+		for _, name := range names {
+			if dir := filepath.Base(filepath.Dir(name)); dir != "logs" && !slices.Contains([]string{"manifest.json", ".tidegate.lock"}, filepath.Base(name)) {
+				w.broken("%s of a run that has ended was changed", name)
+			}
+		}
 	}
 	if was.stage == now.stage {
 		return

@@ -118,9 +118,19 @@ func (v *verifier) follow(label, name string, revision *int64, number int, entry
 	*revision = next
 	before, recorded := v.recorded.files[name]
 	if was := entry.Get("prev_digest"); was != nil && recorded && was.Str() != before.digest {
-		v.find("error", "digest-mismatch", AuditFile, number, "line %d was written over a %s that line %d does not record", number, label, before.line)
+		v.find(v.levelSince(before.line), "digest-mismatch", AuditFile, number, "line %d was written over a %s that line %d does not record", number, label, before.line)
 	}
 	v.recorded.set(name, entry.Get(label+"_digest"), number)
+}
+
+// levelSince is how bad it is that a file is not what a line recorded. In a legacy
+// run another program that has written to the log since may have changed it
+// itself.
+func (v *verifier) levelSince(line int) string {
+	if v.run.Legacy() && v.recorded.lastForeign > line {
+		return "warning"
+	}
+	return "error"
 }
 
 // move follows the run from stage to stage.

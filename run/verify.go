@@ -307,16 +307,11 @@ func (v *verifier) foreignLines(chain artifact.LogReport) {
 }
 
 // files compares the files that the log says were written with what is there.
-// In a legacy run another program that has written to the log since may have
-// changed them itself.
 func (v *verifier) files() {
 	documents := v.out.Checked
 	for _, name := range slices.Sorted(maps.Keys(v.recorded.files)) {
 		recorded := v.recorded.files[name]
-		level := "error"
-		if v.run.Legacy() && v.recorded.lastForeign > recorded.line {
-			level = "warning"
-		}
+		level := v.levelSince(recorded.line)
 		switch digest, err := fileDigest(v.run.folder, name); {
 		case err != nil:
 			v.find("error", "file-unreadable", name, 0, "%s", tidegate.AsError(err).Message)

@@ -96,6 +96,9 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 		out.Status, patch = gate.Pass, found.Accept(clock.Stamp(), run.Note(in.Reason))
 	}
 	write := func(u *run.Update) error {
+		if err := notMoved(u); err != nil {
+			return err
+		}
 		if accept {
 			u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status()))
 		}
@@ -113,6 +116,22 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 		_, err = r.Update(ctx, clock, write)
 	}
 	return out, err
+}
+
+// notMoved returns INVALID_STATE when the run has moved since it was opened: what
+// a gate is about depends on the stage, so that a judgement of another stage is
+// none.
+func notMoved(u *run.Update) error {
+	m, err := u.Manifest()
+	if err != nil {
+		return err
+	}
+	judged := u.Run().Manifest().Stage()
+	if m.Stage() == judged {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("judged_in", judged, "stage", m.Stage()),
+		"the run moved from %s to %s while its gate was judged; judge it again", judged, m.Stage())
 }
 
 // writeJudgement stages one judgement, with the digests of what was judged.
@@ -266,6 +285,9 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 	}
 	var next gate.Gates
 	audit, err := r.Update(ctx, clock, func(u *run.Update) error {
+		if err := notMoved(u); err != nil {
+			return err
+		}
 		for _, m := range update.Members() {
 			if err := notAccepted(u, m.Key); err != nil {
 				return err

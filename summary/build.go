@@ -127,13 +127,16 @@ func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req Input) (strin
 	return codec.Digest(codec.Of(digests)), nil
 }
 
-// writesHere returns WRITE_FAILED in a run that is not in stage summaries, and
-// PATH_NOT_ALLOWED for targets other than the run's own. Beside a bare manifest
-// and in a legacy run a pack is built whenever it is asked for.
+// writesHere returns WRITE_FAILED in a run that is final or not in stage
+// summaries, and PATH_NOT_ALLOWED for targets other than the run's own. Beside a
+// bare manifest and in a legacy run a pack is built whenever it is asked for.
 func writesHere(r *run.Run, m run.Manifest, req Input) error {
 	isRun, err := r.Folder().Exists(r.Layout().Gates)
 	if err != nil || !isRun || r.Legacy() {
 		return err
+	}
+	if m.Status().Final() {
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("status", m.Status()), "the run is %s, which is final: it gets no other summary pack", m.Status())
 	}
 	if m.Stage() != run.Summaries {
 		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("stage", m.Stage()),
