@@ -23,12 +23,7 @@ func (h Holder) Free() bool { return h.Run == "" && h.Changes == "" }
 // agentd/changes, and a folder with a STATE.yaml, hold code changes. Folders
 // that the caller may not look into hold nothing of his.
 func HolderOf(ctx context.Context, path string) Holder {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		path = filepath.Join(dir, filepath.Base(path))
-	}
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(resolved(path)); ; dir = filepath.Dir(dir) {
 		switch {
 		case filepath.Base(dir) == "changes" && filepath.Base(filepath.Dir(dir)) == "agentd":
 			return Holder{Changes: dir}
@@ -39,6 +34,19 @@ func HolderOf(ctx context.Context, path string) Holder {
 		case dir == filepath.Dir(dir):
 			return Holder{}
 		}
+	}
+}
+
+// resolved is path with the links in it followed, as far as it is there.
+func resolved(path string) string {
+	for there, rest := filepath.Clean(path), ""; ; {
+		if real, err := filepath.EvalSymlinks(there); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if there == filepath.Dir(there) {
+			return path
+		}
+		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
 	}
 }
 
