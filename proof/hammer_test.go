@@ -3,12 +3,15 @@ package proof_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/step"
 )
 
 // caller makes one call of a tool for one worker and returns its envelope.
@@ -200,3 +203,10 @@ func pick(random *rand.Rand) blow {
 	}
 	panic("the weights do not add up")
 }
+
+// unjudged are the gates that this version has no judge for.
+func unjudged() []string {
+	return slices.DeleteFunc(gate.IDs(), step.HasJudge)
+}
+
+func gateTool(id string) string { return "deep_research_gate_" + strings.ToLower(id) + "_record" }

@@ -23,9 +23,27 @@ func (h Holder) Free() bool { return h.Run == "" && h.Changes == "" }
 // agentd/changes, and a folder with a STATE.yaml, hold code changes. Folders
 // that the caller may not look into hold nothing of his.
 func HolderOf(ctx context.Context, path string) Holder {
-	for dir := filepath.Dir(resolved(path)); ; dir = filepath.Dir(dir) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	dir := filepath.Dir(path)
+	// Nothing stands in folders that are not there yet, however many they are.
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+			break
+		}
 		switch {
-		case filepath.Base(dir) == "changes" && filepath.Base(filepath.Dir(dir)) == "agentd", holds(ctx, dir, "STATE.yaml"):
+		case isChanges(dir):
+			return Holder{Changes: dir}
+		case dir == filepath.Dir(dir):
+			return Holder{}
+		}
+		dir = filepath.Dir(dir)
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		switch {
+		case isChanges(dir), holds(ctx, dir, "STATE.yaml"):
 			return Holder{Changes: dir}
 		case holds(ctx, dir, ManifestFile) && holds(ctx, dir, layoutDefault("gates_file")):
 			return Holder{Run: dir}
@@ -35,17 +53,8 @@ func HolderOf(ctx context.Context, path string) Holder {
 	}
 }
 
-// resolved is path with the links in it followed, as far as it is there.
-func resolved(path string) string {
-	for there, rest := filepath.Clean(path), ""; ; {
-		if real, err := filepath.EvalSymlinks(there); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if there == filepath.Dir(there) {
-			return path
-		}
-		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
-	}
+func isChanges(dir string) bool {
+	return filepath.Base(dir) == "changes" && filepath.Base(filepath.Dir(dir)) == "agentd"
 }
 
 func holds(ctx context.Context, dir, name string) bool {
