@@ -85,6 +85,20 @@ func readLocked(ctx context.Context, held *artifact.Lock, id string) (*record, e
 	return r, readErr
 }
 
+// readToDecide is readRecord for a decision, which is made before the lock is
+// taken. What a killed process left is finished or taken back first, so that the
+// decision is about a log that stays.
+func readToDecide(ctx context.Context, folder *artifact.Folder, clock Clock, id string) (*record, error) {
+	if folder.Pending() {
+		held, err := lock(ctx, folder, clock)
+		if err != nil {
+			return nil, err
+		}
+		held.Unlock()
+	}
+	return readRecord(ctx, folder, id)
+}
+
 // readRecord reads the log of a change; one that has none has done nothing yet.
 func readRecord(ctx context.Context, folder *artifact.Folder, id string) (*record, error) {
 	r := newRecord()

@@ -29,7 +29,7 @@ func callsPerWorker() int {
 	if full.Asked() {
 		return 640
 	}
-	return 10
+	return 6
 }
 
 // TestManyProcessesLoseNothing hammers one run and one change with every writing

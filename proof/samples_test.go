@@ -1,12 +1,17 @@
 package proof_test
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/corpus"
+	"github.com/tidegate/tidegate/tool"
 )
 
 // writer is one tool that writes, with a state in which it has something to do.
@@ -59,7 +64,7 @@ var (
 	recoverRun   = command{"deep_research_run_recover", `{` + manifestArg + `}`}
 	startChange  = command{"change_start", `{"change_id":"c1"}`}
 	planWave     = command{"deep_research_wave1_plan", `{` + manifestArg + `,"reason":"r"}`}
-	pauseRun     = command{"run pause $WORK/runs/tides --reason r --format json", ""}
+	pauseRun     = command{"deep_research_run_pause", `{` + manifestArg + `,"reason":"r"}`}
 )
 
 // writers lists every tool that writes.
@@ -106,17 +111,36 @@ func writers() []writer {
 func (w writer) state(t *testing.T, work string) map[string][]byte {
 	t.Helper()
 	layOut(t, work)
-	for _, c := range w.prepare {
+	prepareHere(t, work, w.prepare...)
+	return snapshot(t, work)
+}
+
+// toolsOf are the tools of a folder, to be called in this process.
+func toolsOf(work string) []*tool.Tool {
+	return catalog.Tools(&catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")})
+}
+
+// prepareHere calls tools in this process, because preparing is not what is
+// tried. All calls must be accepted.
+func prepareHere(t *testing.T, work string, commands ...command) {
+	t.Helper()
+	byName := map[string]*tool.Tool{}
+	for _, each := range toolsOf(work) {
+		byName[each.Name] = each
+	}
+	for _, c := range commands {
 		if c.tool == byHand {
 			changeByHand(t, filepath.Join(work, c.args))
 			continue
 		}
-		out := call(t, work, nil, "", "", c.tool, []byte(strings.ReplaceAll(c.args, "$WORK", work)))
-		if !bytes.Contains(out, []byte(`"ok": true`)) {
-			t.Fatalf("preparing %s: %s", c.tool, out)
+		ctx := t.Context()
+		if byName[c.tool].Person {
+			ctx = tidegate.WithActor(ctx, tidegate.Person)
+		}
+		if result := byName[c.tool].Call(ctx, []byte(strings.ReplaceAll(c.args, "$WORK", work)), tool.Caller{}); result.Err != nil {
+			t.Fatalf("preparing %s: %s", c.tool, result.Envelope)
 		}
 	}
-	return snapshot(t, work)
 }
 
 // layOut writes the files that the tools are called with.

@@ -39,15 +39,15 @@ type load struct {
 
 func loads() []load {
 	return []load{
-		{"review of a wave", "perspectives", [2]int{2_000, 100_000}, many, memoryEntry, layWave, "deep_research_wave_review", `"validated": $N,`},
-		{"check of perspectives", "perspectives", [2]int{2_000, 100_000}, many, memoryEntry, layDocument, "deep_research_perspectives_check", `"perspectives": $N,`},
-		{"one output", "MiB", [2]int{20, 1024}, 0, 0, layOutput, "deep_research_wave_output_validate", `"ok": true`},
+		{"review of a wave", "perspectives", [2]int{1_000, 100_000}, many, memoryEntry, layWave, "deep_research_wave_review", `"validated": $N,`},
+		{"check of perspectives", "perspectives", [2]int{1_000, 100_000}, many, memoryEntry, layDocument, "deep_research_perspectives_check", `"perspectives": $N,`},
+		{"one output", "MiB", [2]int{10, 1024}, 0, 0, layOutput, "deep_research_wave_output_validate", `"ok": true`},
 		{"one line", "MiB", [2]int{10, 100}, 0, 0, layLine, "deep_research_wave_output_validate", `"ok": true`},
-		{"citations of given summaries", "citations", [2]int{20_000, 1_000_000}, 0, memoryCitation, layPool("fixture"), "deep_research_summary_pack_build", `"summary_count": 1`},
-		{"citations of made summaries", "citations", [2]int{20_000, 1_000_000}, 0, memoryCitation, layPool("generate"), "deep_research_summary_pack_build", `"summary_count": 1`},
-		{"write of a long manifest", "moves", [2]int{2_000, 100_000}, many, memoryEntry, layHistory, "deep_research_manifest_write", `"new_revision": 2,`},
-		{"move in a long manifest", "moves", [2]int{2_000, 100_000}, many, memoryEntry, layMove, "deep_research_stage_advance", `"to": "wave1"`},
-		{"status of a long manifest", "moves", [2]int{2_000, 100_000}, many, memoryEntry, layStatus, "deep_research_run_status", `"ok": true`},
+		{"citations of given summaries", "citations", [2]int{10_000, 1_000_000}, 0, memoryCitation, layPool("fixture"), "deep_research_summary_pack_build", `"summary_count": 1`},
+		{"citations of made summaries", "citations", [2]int{10_000, 1_000_000}, 0, memoryCitation, layPool("generate"), "deep_research_summary_pack_build", `"summary_count": 1`},
+		{"write of a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layHistory, "deep_research_manifest_write", `"new_revision": 2,`},
+		{"move in a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layMove, "deep_research_stage_advance", `"to": "wave1"`},
+		{"status of a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layStatus, "deep_research_run_status", `"ok": true`},
 	}
 }
 
@@ -212,10 +212,7 @@ func layPool(mode string) func(t *testing.T, work string, n int) string {
 
 func layHistory(t *testing.T, work string, n int) string {
 	t.Helper()
-	out := call(t, work, nil, "", "", initRun.tool, []byte(initRun.args))
-	if !strings.Contains(string(out), `"ok": true`) {
-		t.Fatalf("%s", out)
-	}
+	prepareHere(t, work, initRun)
 	path := filepath.Join(work, "runs/tides/manifest.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -240,19 +237,14 @@ func layHistory(t *testing.T, work string, n int) string {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := call(t, work, nil, "", "", "run accept $WORK/runs/tides --reason r --format json", nil); !strings.Contains(string(out), `"ok": true`) {
-		t.Fatalf("%s", out)
-	}
+	prepareHere(t, work, command{"deep_research_run_accept", `{` + manifestArg + `,"reason":"r"}`})
 	return `{` + manifestArg + `,"patch":{"metrics":{"n":1}},"reason":"r"}`
 }
 
 func layMove(t *testing.T, work string, n int) string {
 	t.Helper()
 	layHistory(t, work, n)
-	out := call(t, work, nil, "", "", perspectives.tool, []byte(strings.ReplaceAll(perspectives.args, "$WORK", work)))
-	if !strings.Contains(string(out), `"ok": true`) {
-		t.Fatalf("%s", out)
-	}
+	prepareHere(t, work, perspectives)
 	return advance.args
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/full"
 )
 
 // marker stands in every file outside the roots. Whoever reads one of them and
@@ -33,26 +34,14 @@ func newWorld(t *testing.T) *world {
 	work := shortFolder(t)
 	w := &world{outer: filepath.Dir(work), work: work, secret: filepath.Join(filepath.Dir(work), "other")}
 	layOut(t, work)
-	for _, c := range []command{
-		initRun, perspectives, planWave, advance, ingest, reviewWave, gateB,
-		{"deep_research_pivot_decide", baseArguments["deep_research_pivot_decide"]},
-		{"deep_research_summary_pack_build", baseArguments["deep_research_summary_pack_build"]},
-		startChange, firstReview,
-	} {
-		w.must(t, c)
-	}
+	prepareHere(t, work, initRun, perspectives, planWave, advance, ingest, reviewWave, gateB,
+		command{"deep_research_pivot_decide", baseArguments["deep_research_pivot_decide"]},
+		command{"deep_research_summary_pack_build", baseArguments["deep_research_summary_pack_build"]},
+		startChange, firstReview)
 	w.plantSecrets(t)
 	w.plantLinks(t)
 	w.before = w.outside(t)
 	return w
-}
-
-func (w *world) must(t *testing.T, c command) {
-	t.Helper()
-	out := call(t, w.work, nil, "", "", c.tool, []byte(w.fill(c.args)))
-	if !strings.Contains(string(out), `"ok": true`) {
-		t.Fatalf("preparing %s: %s", c.tool, out)
-	}
 }
 
 func (w *world) fill(args string) string { return strings.ReplaceAll(args, "$WORK", w.work) }
@@ -168,6 +157,16 @@ func (w *world) check(t *testing.T, what string, answer []byte) {
 	}
 }
 
+// checkEach is check after one of many calls. The short form compares what lies
+// outside only after all of them.
+func (w *world) checkEach(t *testing.T, what string, answer []byte) {
+	t.Helper()
+	w.checkTold(t, what, answer)
+	if full.Asked() {
+		w.check(t, what, nil)
+	}
+}
+
 func (w *world) checkTold(t *testing.T, what string, answer []byte) {
 	t.Helper()
 	if strings.Contains(string(answer), marker) {
@@ -210,7 +209,6 @@ var baseArguments = map[string]string{
 	"deep_research_run_limit":            `{` + manifestArg + `,"name":"max_review_iterations","value":6,"reason":"r"}`,
 	"deep_research_run_accept":           `{` + manifestArg + `,"reason":"r"}`,
 	"deep_research_wave_restore":         `{` + manifestArg + `,"perspective_id":"moon","reason":"r"}`,
-	"deep_research_perspectives_replan":  `{` + perspectivesArg + `,"value":` + samplePerspectives + `,"reason":"r","replan":true}`,
 	"deep_research_pivot_decide": `{"manifest_path":"$WORK/bare/manifest.json","reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"$WORK/bare/wave-1/moon.md"}],` +
 		`"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/bare/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`,
 	"deep_research_pivot_rules": `{}`,

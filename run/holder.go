@@ -25,9 +25,7 @@ func (h Holder) Free() bool { return h.Run == "" && h.Changes == "" }
 func HolderOf(ctx context.Context, path string) Holder {
 	for dir := filepath.Dir(resolved(path)); ; dir = filepath.Dir(dir) {
 		switch {
-		case filepath.Base(dir) == "changes" && filepath.Base(filepath.Dir(dir)) == "agentd":
-			return Holder{Changes: dir}
-		case holds(ctx, dir, "STATE.yaml"):
+		case filepath.Base(dir) == "changes" && filepath.Base(filepath.Dir(dir)) == "agentd", holds(ctx, dir, "STATE.yaml"):
 			return Holder{Changes: dir}
 		case holds(ctx, dir, ManifestFile) && holds(ctx, dir, layoutDefault("gates_file")):
 			return Holder{Run: dir}

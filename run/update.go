@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path"
 	"slices"
 
@@ -209,9 +208,16 @@ func (u *Update) WriteJSON(name string, v any) error {
 	return u.Write(name, data)
 }
 
-// Remove stages the removal of a file. It returns the errors of [Update.Write].
+// Remove stages the removal of a file. One that is not there need not be said to
+// be gone. It returns the errors of [Update.Write] and READ_FAILED.
 func (u *Update) Remove(name string) error {
-	u.written = append(u.written, writtenFile{name: path.Clean(name)})
+	there, err := u.run.folder.Exists(name)
+	if err != nil {
+		return err
+	}
+	if there {
+		u.written = append(u.written, writtenFile{name: path.Clean(name)})
+	}
 	return u.tx.Remove(name)
 }
 
@@ -359,15 +365,9 @@ const filesPerLine = 1000
 // logFiles stages the digests of what the update writes. An update that says
 // nothing itself does not begin a log.
 func (u *Update) logFiles() {
-	// What is not there need not be said to be gone.
-	files := slices.DeleteFunc(slices.Clone(u.written), func(f writtenFile) bool {
-		if f.hasLine || f.digest != "" {
-			return f.hasLine
-		}
-		_, err := fs.Stat(u.run.folder.FS(), f.name)
-		return err != nil
-	})
-	if _, err := fs.Stat(u.run.folder.FS(), AuditFile); len(u.lines) == 0 && (err != nil || len(files) == 0) {
+	files := slices.DeleteFunc(slices.Clone(u.written), func(f writtenFile) bool { return f.hasLine })
+	begun, err := u.run.folder.Exists(AuditFile)
+	if len(u.lines) == 0 && (len(files) == 0 || err == nil && !begun) {
 		return
 	}
 	for _, name := range u.record.unrecorded { // written by hand, and recorded from here on
