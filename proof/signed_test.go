@@ -16,29 +16,7 @@ import (
 // TestASignatureCountsForOneDecision: what an agent with a shell does about a run
 // whose decisions are signed, without the key.
 func TestASignatureCountsForOneDecision(t *testing.T) {
-	if _, err := exec.LookPath("ssh-keygen"); err != nil {
-		t.Skip("there is no ssh-keygen here")
-	}
-	dir := shortFolder(t)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"person", "stranger"} {
-		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", filepath.Join(dir, name)).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		public, err := os.ReadFile(filepath.Join(dir, name+".pub"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		folder{nil, "", dir}.write(t, name+".signers", name+"@example.org "+string(public))
-	}
-	typed := func(words ...string) (string, error) {
-		command := exec.Command(binary, words...)
-		command.Env, command.Dir = append(os.Environ(), "TIDEGATE_HOME="+dir), dir
-		out, err := command.CombinedOutput()
-		return string(out), err
-	}
+	dir, typed := withKeys(t)
 	made := 0
 	signed := func(t *testing.T) folder {
 		t.Helper()
@@ -103,6 +81,84 @@ func TestASignatureCountsForOneDecision(t *testing.T) {
 			}
 			if out, err := typed("run", "verify", f.id); (err == nil) != (a.given != nil && len(a.tries) == 2) {
 				t.Errorf("`run verify`: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// withKeys makes a folder with the keys of a person and a stranger, and a list of
+// signers for each. Typed is what somebody types there.
+func withKeys(t *testing.T) (dir string, typed func(words ...string) (string, error)) {
+	t.Helper()
+	if _, err := exec.LookPath("ssh-keygen"); err != nil {
+		t.Skip("there is no ssh-keygen here")
+	}
+	dir = shortFolder(t)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"person", "stranger"} {
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", filepath.Join(dir, name)).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		public, err := os.ReadFile(filepath.Join(dir, name+".pub"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder{nil, "", dir}.write(t, name+".signers", name+"@example.org "+string(public))
+	}
+	return dir, func(words ...string) (string, error) {
+		command := exec.Command(binary, words...)
+		command.Env, command.Dir = append(os.Environ(), "TIDEGATE_HOME="+dir), dir
+		out, err := command.CombinedOutput()
+		return string(out), err
+	}
+}
+
+// TestASignatureCountsForOneDecisionAboutAChange: the same for a change.
+func TestASignatureCountsForOneDecisionAboutAChange(t *testing.T) {
+	dir, typed := withKeys(t)
+	project := folder{nil, "", dir}
+	project.write(t, "agentd/allowed_signers", string(project.read(t, "person.signers")))
+	project.write(t, "major.json", `{"change_id":"c","verdict":"MAJOR_ISSUES","summary":"s"}`)
+	must := func(words ...string) {
+		t.Helper()
+		if out, err := typed(words...); err != nil && !strings.Contains(strings.Join(words, " "), "advance") {
+			t.Fatalf("%q: %s", words, out)
+		}
+	}
+	must("change", "start", "c")
+	must("review", "create", "major.json")
+	must("change", "advance", "c")
+	must("change", "resume", "c", "--accept", "--reason", "seen", "--sign", filepath.Join(dir, "person"))
+	must("review", "create", "major.json")
+	must("change", "advance", "c")
+	change := folder{nil, "c", filepath.Join(dir, "agentd", "changes", "c")}
+	log := string(change.read(t, "log.jsonl"))
+	var accepted *codec.Value
+	for _, line := range lines([]byte(log)) {
+		if entry := parsed(t, line); entry.Get("event").Str() == "accepted" {
+			accepted = entry
+		}
+	}
+	if accepted == nil {
+		t.Fatalf("the log does not say that a person accepted it:\n%s", log)
+	}
+	for wants, forge := range map[string]func(line *codec.Value){
+		"the same acceptance to count again":  func(*codec.Value) {},
+		"an acceptance that nobody signed":    func(line *codec.Value) { line.Delete("signature") },
+		"an acceptance that nobody has taken": func(line *codec.Value) { line.Delete("decision"); line.Delete("signature") },
+	} {
+		t.Run(wants, func(t *testing.T) {
+			line := accepted.Clone()
+			forge(line)
+			line.Delete("prev")
+			all := lines([]byte(log))
+			line.Set("prev", codec.Of(codec.DigestBytes([]byte(strings.TrimSuffix(string(all[len(all)-1]), "\n")))))
+			change.write(t, "log.jsonl", log+asJSON(line)+"\n")
+			defer change.write(t, "log.jsonl", log)
+			if out, err := typed("change", "advance", "c"); err == nil || !strings.Contains(out, "TAMPERED") {
+				t.Errorf("`change advance`: %v\n%s", err, out)
 			}
 		})
 	}
