@@ -131,8 +131,10 @@ func readRecord(ctx context.Context, folder *artifact.Folder, id string) (*recor
 			r.breaks("line %d does not follow the line before it", line.Number)
 		case v.Get("change_id").Str() != id:
 			r.breaks("line %d is about another change", line.Number)
-		case signers != nil && v.Get("decision") != nil && !isSigned(v, signers):
+		case signers != nil && isDecision(v) && !isSigned(v, signers):
 			r.breaks("line %d is a person's decision without a signature that counts", line.Number)
+		case v.Get("decision") != nil && r.decisions[codec.Digest(v.Get("decision"))]:
+			r.breaks("line %d repeats a decision", line.Number)
 		default:
 			r.take(v)
 		}
@@ -140,6 +142,12 @@ func readRecord(ctx context.Context, folder *artifact.Folder, id string) (*recor
 		r.heads[r.head] = true
 	}
 	return r, nil
+}
+
+// isDecision reports whether a line is one that only a person's decision makes.
+func isDecision(line *codec.Value) bool {
+	event := line.Get("event").Str()
+	return line.Get("decision") != nil || event == eventAccepted || event == eventLimit
 }
 
 func (r *record) breaks(format string, args ...any) {
