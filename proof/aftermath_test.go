@@ -172,7 +172,7 @@ func checkLogged(t *testing.T, s strike, lines []logged) {
 // leavesLine reports whether the accepted call leaves a line with its label.
 func (s strike) leavesLine() bool {
 	switch s.tool {
-	case "deep_research_wave1_plan", "deep_research_wave_restore", "deep_research_gate_a_record", "deep_research_gate_b_record",
+	case "deep_research_perspectives_write", "deep_research_wave1_plan", "deep_research_wave_restore", "deep_research_gate_a_record", "deep_research_gate_b_record",
 		"deep_research_gate_b_derive", "deep_research_summary_pack_build", "deep_research_stage_advance", "deep_research_retry_record":
 		return true
 	case "deep_research_pivot_decide":

@@ -38,7 +38,7 @@ var injuries = []injury{
 
 // somePoints is how many points of a call the short form tries, other ones of
 // each.
-const somePoints = 4
+const somePoints = 3
 
 // TestEveryWritingToolSurvivesEveryInjury lets each writing tool be killed, or a
 // system call of it fail, at every call by which it changes files; in the short

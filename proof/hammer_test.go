@@ -60,6 +60,7 @@ func blows() []blow {
 		{tool: "change_resume", weight: 2, args: labelled(`{"change_id":"c1","accept":true,"reason":"$LABEL"}`)},
 		{tool: "deep_research_wave_output_ingest", weight: 8, args: labelled(`{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1",` + output + `}`)},
 		{tool: "deep_research_perspectives_write", weight: 3, args: labelled(`{` + perspectivesArg + `,"reason":"$LABEL","value":` + samplePerspectives + `}`), never: "the contracts are frozen"},
+		{tool: "deep_research_perspectives_write", weight: 1, args: labelled(`{` + perspectivesArg + `,"reason":"$LABEL","replan":true,"value":` + samplePerspectives + `}`)},
 		{tool: "deep_research_wave1_plan", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_wave_review", weight: 3, args: always(reviewWave.args), missing: tidegate.OutputNotFound},
 		{tool: "deep_research_gate_b_derive", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
