@@ -30,6 +30,7 @@ var arrows = map[string]string{
 	"wave":               ". codec artifact markdown perspective run report internal/parallel",
 	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel",
 	"summary":            ". codec artifact markdown perspective run report internal/parallel",
+	"synthesis":          ". codec markdown report",
 	"stage":              ". codec artifact perspective run wave pivot report",
 	"review":             ". codec report internal/spelling",
 	"change":             ". codec artifact review report",
@@ -67,7 +68,7 @@ var outside = map[string]string{
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "internal/corpus",
-	"github.com/yuin/goldmark":               "",
+	"github.com/yuin/goldmark":               "synthesis",
 }
 
 func TestArrows(t *testing.T) {
