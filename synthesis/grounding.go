@@ -45,6 +45,18 @@ func (g Grounding) Pass() bool { return g.QuotationsMissing == 0 && g.numbersPas
 
 func (g Grounding) numbersPass() bool { return !(Rate{g.NumbersMissing, g.Numbers}).Above(1, 20) }
 
+// add counts what was looked for of a claim.
+func (g *Grounding) add(c Claim) {
+	g.Quotations += len(c.Quotations)
+	g.Numbers += len(c.Numbers)
+	for _, m := range c.Quotations {
+		g.QuotationsMissing += flag(!m.Found)
+	}
+	for _, m := range c.Numbers {
+		g.NumbersMissing += flag(!m.Found)
+	}
+}
+
 // grounding counts what stands on the cited pages. What does not is a fault where
 // the run requires it and a warning elsewhere.
 func (j *judge) grounding() {
@@ -57,8 +69,7 @@ func (j *judge) grounding() {
 		if c.Verdict == Unchecked {
 			continue
 		}
-		g.Quotations += len(c.Quotations)
-		g.Numbers += len(c.Numbers)
+		g.add(c)
 		for _, m := range c.Quotations {
 			if !m.Found {
 				quotations = append(quotations, newFault(tidegate.QuotationNotFound, c.Line,
@@ -74,7 +85,6 @@ func (j *judge) grounding() {
 			}
 		}
 	}
-	g.QuotationsMissing, g.NumbersMissing = len(quotations), len(numbers)
 	if !j.facts.RequireGrounding {
 		j.result.Warnings = append(quotations, numbers...)
 		return
