@@ -3,6 +3,7 @@ package synthesis
 import (
 	"bytes"
 	"sort"
+	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	extension "github.com/yuin/goldmark/extension/ast"
@@ -146,10 +147,10 @@ func (r *reader) block(n ast.Node) *block {
 		b.kind = quote
 		b.children = r.children(n)
 	case *ast.FencedCodeBlock:
-		b.kind, b.text, b.info = code, string(n.Lines().Value(r.source)), string(n.Language(r.source))
+		b.kind, b.text, b.info = code, r.code(n), string(n.Language(r.source))
 		r.beginOutside(b)
 	case *ast.CodeBlock:
-		b.kind, b.text = code, string(n.Lines().Value(r.source))
+		b.kind, b.text = code, r.code(n)
 		r.beginOutside(b)
 	case *ast.ThematicBreak:
 		b.kind = rule
@@ -161,6 +162,11 @@ func (r *reader) block(n ast.Node) *block {
 		return nil
 	}
 	return b
+}
+
+// code is the text of a code block.
+func (r *reader) code(n ast.Node) string {
+	return strings.ReplaceAll(string(n.Lines().Value(r.source)), "\r\n", "\n")
 }
 
 // beginOutside notes a block that is no passage, unless it is part of a list item.

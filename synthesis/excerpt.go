@@ -51,7 +51,7 @@ func before(page string, at int) int {
 		_, size := utf8.DecodeLastRuneInString(page[:from])
 		from -= size
 	}
-	if from > 0 {
+	if last, _ := utf8.DecodeLastRuneInString(page[:from]); from > 0 && !unicode.IsSpace(last) {
 		if blank := strings.IndexFunc(page[from:at], unicode.IsSpace); blank >= 0 {
 			from += blank
 		}
@@ -66,7 +66,7 @@ func after(page string, at int) int {
 		_, size := utf8.DecodeRuneInString(page[to:])
 		to += size
 	}
-	if to < len(page) {
+	if next, _ := utf8.DecodeRuneInString(page[to:]); to < len(page) && !unicode.IsSpace(next) {
 		if blank := strings.LastIndexFunc(page[at:to], unicode.IsSpace); blank >= 0 {
 			to = at + blank
 		}

@@ -215,3 +215,7 @@ func TestHarbourPassesGateE(t *testing.T) {
 }
 
 func TestHarbourHTML(t *testing.T) { golden(t, "testdata/harbour/report.html", harbour(t).HTML()) }
+
+func TestHarbourMarkdown(t *testing.T) {
+	golden(t, "testdata/harbour/report.md", harbour(t).Markdown())
+}

@@ -152,4 +152,14 @@ func TestHostileTextIsText(t *testing.T) {
 	}
 }
 
+func TestHostileTextIsTextInMarkdown(t *testing.T) {
+	text := hostile().Markdown()
+	if live := synthesis.LiveMarkup(text); live != nil {
+		t.Errorf("%.500q", live)
+	}
+	if i := strings.IndexAny(string(text), "\x00\x01\x1b\x7f\u0085\u202e\u2066\u2028\u200b\U000e0041"); i >= 0 {
+		t.Errorf("a character that hides or reorders: %.80q", text[max(i-30, 0):])
+	}
+}
+
 func TestHarbourIsWellFormed(t *testing.T) { checkPage(t, string(harbour(t).HTML())) }

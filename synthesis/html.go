@@ -102,7 +102,7 @@ func (r *Report) banners() []banner {
 		out = append(out, banner{"Legacy run", "The gates of this run count as they were written. They were not judged."})
 	}
 	for _, note := range r.Notes {
-		out = append(out, banner{"Note", note})
+		out = append(out, banner{"Please note", note})
 	}
 	return out
 }

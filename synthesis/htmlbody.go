@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"strconv"
 	"strings"
+
+	"github.com/tidegate/tidegate"
 )
 
 // htmlWriter writes the documents of a report as HTML. It knows the elements that
@@ -218,7 +220,7 @@ func (w *htmlWriter) endLeaf(b *block, p *passage, claim *Claim, texts []string,
 	}
 	for _, text := range rest {
 		w.write(` <span class="flag wraps">`)
-		w.text("not on the page: “" + shownText(text) + "”")
+		w.text("not on the page: “" + tidegate.Cut(shownText(text)) + "”")
 		w.write("</span>")
 	}
 	if claim.Verdict == Unchecked {

@@ -104,7 +104,7 @@ func (w *inlineWriter) node(n ast.Node) {
 		for i, c := range string(label) {
 			w.add(c, n.Pos()+1+i, inLink)
 		}
-		w.mark(mark{kind: link})
+		w.mark(mark{kind: link, dest: dest})
 	case *ast.RawHTML:
 		for _, s := range n.Segments.Sliced(0, n.Segments.Len()) {
 			w.in |= inTag
