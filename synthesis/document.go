@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	extension "github.com/yuin/goldmark/extension/ast"
 )
 
 // document is a draft as a reader sees it: a tree of blocks whose leaves hold
@@ -155,7 +154,7 @@ func (r *reader) block(n ast.Node) *block {
 	case *ast.ThematicBreak:
 		b.kind = rule
 		r.beginOutside(b)
-	case *extension.Table:
+	case *tableNode:
 		b.kind = table
 		r.table(n, b)
 	default: // a link definition, which shows nothing
@@ -197,23 +196,15 @@ func (r *reader) passage(n ast.Node, b *block) {
 	}
 }
 
-func (r *reader) table(n *extension.Table, b *block) {
+func (r *reader) table(n *tableNode, b *block) {
 	for line := n.FirstChild(); line != nil; line = line.NextSibling() {
 		cells := &block{kind: row, line: r.lineOf(max(line.Pos(), 0))}
 		for c := line.FirstChild(); c != nil; c = c.NextSibling() {
-			cells.children = append(cells.children, &block{kind: cell, line: cells.line, align: alignment(c), leaf: r.inline(c)})
+			cells.children = append(cells.children, &block{kind: cell, line: cells.line, align: c.(*tableNode).align, leaf: r.inline(c)})
 		}
 		b.children = append(b.children, cells)
 	}
 	r.passage(n, b)
-}
-
-func alignment(n ast.Node) string {
-	c, ok := n.(*extension.TableCell)
-	if !ok || c.Alignment == extension.AlignNone {
-		return ""
-	}
-	return c.Alignment.String()
 }
 
 // eachLeaf calls visit for every leaf in a block, in order.

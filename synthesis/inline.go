@@ -54,7 +54,7 @@ const (
 
 // inline is the leaf of a node with inline content.
 func (r *reader) inline(n ast.Node) leaf {
-	w := inlineWriter{source: r.source}
+	w := inlineWriter{source: r.source, cell: n.Kind() == kindCell}
 	w.children(n)
 	return w.leaf
 }
@@ -62,6 +62,7 @@ func (r *reader) inline(n ast.Node) leaf {
 type inlineWriter struct {
 	leaf
 	source []byte
+	cell   bool // in a table, where a backslash keeps a bar in code
 	in     inside
 	opened [][]byte // the names of the HTML elements that are open
 }
@@ -197,7 +198,7 @@ func (w *inlineWriter) write(from, to int, raw bool) {
 			if r == '\n' || at+1 == to || w.source[at+1] != '\n' {
 				w.add('\n', at, 0)
 			}
-		case r == '\\' && !raw && at+1 < to && util.IsPunct(w.source[at+1]):
+		case r == '\\' && (!raw || w.cell && at+1 < to && w.source[at+1] == '|') && at+1 < to && util.IsPunct(w.source[at+1]):
 			at++
 			w.add(rune(w.source[at]), at-1, 0)
 		case r == '&' && !raw:

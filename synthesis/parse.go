@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -44,9 +43,8 @@ var newParser = sync.OnceValue(func() parser.Parser {
 		),
 		parser.WithParagraphTransformers(
 			p(fewLines{parser.LinkReferenceParagraphTransformer}, 100),
-			p(fewCells{extension.NewTableParagraphTransformer()}, 200),
+			p(tables{}, 200),
 		),
-		parser.WithASTTransformers(p(extension.NewTableASTTransformer(), 0)),
 	)
 })
 
@@ -113,21 +111,6 @@ type fewLines struct{ parser.ParagraphTransformer }
 
 func (f fewLines) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	if node.Lines().Len() <= MaxMarks {
-		f.ParagraphTransformer.Transform(node, reader, pc)
-	}
-}
-
-// fewCells leaves a table that is too large as the paragraph that it is in
-// CommonMark. A row of any length is filled up to the columns of the first.
-type fewCells struct{ parser.ParagraphTransformer }
-
-func (f fewCells) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
-	lines, columns := node.Lines(), 0
-	for i := range lines.Len() {
-		line := lines.At(i)
-		columns = max(columns, 1+bytes.Count(line.Value(reader.Source()), []byte("|")))
-	}
-	if columns*lines.Len() <= MaxCells {
 		f.ParagraphTransformer.Transform(node, reader, pc)
 	}
 }
