@@ -103,7 +103,8 @@ func (d *document) lines() int {
 // reader turns the parser's tree into a document.
 type reader struct {
 	*document
-	open *passage // of the list item whose text is being read
+	open     *passage // of the list item whose text is being read
+	elements elements
 }
 
 func (r *reader) children(n ast.Node) []*block {

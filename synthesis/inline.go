@@ -54,7 +54,7 @@ const (
 
 // inline is the leaf of a node with inline content.
 func (r *reader) inline(n ast.Node) leaf {
-	w := inlineWriter{source: r.source, cell: n.Kind() == kindCell}
+	w := inlineWriter{source: r.source, cell: n.Kind() == kindCell, elements: &r.elements, in: r.elements.inside()}
 	w.children(n)
 	return w.leaf
 }
@@ -64,7 +64,35 @@ type inlineWriter struct {
 	source []byte
 	cell   bool // in a table, where a backslash keeps a bar in code
 	in     inside
-	opened [][]byte // the names of the HTML elements that are open
+	*elements
+}
+
+// elements are the names of the HTML elements that are open. One that is not
+// closed goes on to the end of the draft, as it does in a browser.
+type elements struct{ open [][]byte }
+
+func (e *elements) inside() inside {
+	if len(e.open) > 0 {
+		return inElement
+	}
+	return 0
+}
+
+// tag opens or closes an element.
+func (e *elements) tag(text []byte) {
+	name, closing := tagName(text)
+	switch {
+	case len(name) == 0 || void[string(name)] || bytes.HasSuffix(text, []byte("/>")):
+	case closing:
+		for i := len(e.open) - 1; i >= 0; i-- {
+			if bytes.Equal(e.open[i], name) {
+				e.open = e.open[:i]
+				break
+			}
+		}
+	case len(e.open) < MaxMarks:
+		e.open = append(e.open, name)
+	}
 }
 
 func (w *inlineWriter) children(n ast.Node) {
@@ -112,7 +140,8 @@ func (w *inlineWriter) node(n ast.Node) {
 			w.write(s.Start, s.Stop, true)
 			w.in &^= inTag
 		}
-		w.element(n.Segments.Value(w.source))
+		w.tag(n.Segments.Value(w.source))
+		w.in = w.in&^inElement | w.elements.inside()
 	default:
 		w.children(n)
 	}
@@ -131,27 +160,6 @@ func runes(glyphs []glyph) []rune {
 		out[i] = g.r
 	}
 	return out
-}
-
-// element keeps track of the HTML elements that a tag opens and closes.
-func (w *inlineWriter) element(tag []byte) {
-	name, closing := tagName(tag)
-	switch {
-	case len(name) == 0 || void[string(name)] || bytes.HasSuffix(tag, []byte("/>")):
-	case closing:
-		for i := len(w.opened) - 1; i >= 0; i-- {
-			if bytes.Equal(w.opened[i], name) {
-				w.opened = w.opened[:i]
-				break
-			}
-		}
-	case len(w.opened) < MaxMarks:
-		w.opened = append(w.opened, name)
-	}
-	w.in &^= inElement
-	if len(w.opened) > 0 {
-		w.in |= inElement
-	}
 }
 
 func tagName(tag []byte) (name []byte, closing bool) {
@@ -174,7 +182,7 @@ func (w *inlineWriter) within(n ast.Node, m mark, in inside) {
 	w.mark(m)
 	w.in |= in
 	w.children(n)
-	w.in = was
+	w.in = was&^inElement | w.elements.inside()
 	m.open = false
 	w.mark(m)
 }
@@ -262,7 +270,7 @@ func (r *reader) htmlBlock(n *ast.HTMLBlock) leaf {
 			content, places = append(content, r.source[at]), append(places, int32(at))
 		}
 	}
-	w := inlineWriter{source: content, in: inElement}
+	w := inlineWriter{source: content, in: inElement} // all of it, whatever its tags close
 	tags := tagFinder{text: content}
 	for at := 0; at < len(content); {
 		from, to := tags.next(at)
@@ -270,6 +278,7 @@ func (r *reader) htmlBlock(n *ast.HTMLBlock) leaf {
 		w.in |= inTag
 		w.write(from, to, true)
 		w.in &^= inTag
+		r.elements.tag(content[from:to])
 		at = to
 	}
 	for i := range w.glyphs {
