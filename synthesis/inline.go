@@ -2,6 +2,7 @@ package synthesis
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -85,8 +86,8 @@ func (e *elements) tag(text []byte) {
 	case len(name) == 0 || void[string(name)] || bytes.HasSuffix(text, []byte("/>")):
 	case closing:
 		for i := len(e.open) - 1; i >= 0; i-- {
-			if bytes.Equal(e.open[i], name) {
-				e.open = e.open[:i]
+			if bytes.Equal(e.open[i], name) { // those inside it may go on
+				e.open = slices.Delete(e.open, i, i+1)
 				break
 			}
 		}
@@ -280,6 +281,9 @@ func (r *reader) htmlBlock(n *ast.HTMLBlock) leaf {
 		w.in &^= inTag
 		r.elements.tag(content[from:to])
 		at = to
+	}
+	if tags.noComment || tags.noTagEnd { // what has no end here takes in what follows
+		r.elements.open = append(r.elements.open, nil)
 	}
 	for i := range w.glyphs {
 		w.glyphs[i].at = places[w.glyphs[i].at]
