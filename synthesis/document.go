@@ -169,7 +169,7 @@ func (r *reader) code(n ast.Node) string {
 	return strings.ReplaceAll(string(n.Lines().Value(r.source)), "\r\n", "\n")
 }
 
-// beginOutside notes a block that is no passage, unless it is part of a list item.
+// beginOutside notes a block outside passages, unless it is part of a list item.
 func (r *reader) beginOutside(b *block) {
 	if r.open == nil {
 		r.begins = append(r.begins, beginning{b.line, b.kind == heading})

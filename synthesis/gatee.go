@@ -13,12 +13,12 @@ import (
 )
 
 // The warnings of gate E. SCAFFOLD_SYNTHESIS fails it: a text that was made by
-// rule from the summaries is no synthesis.
+// rule from the summaries says nothing that was not there.
 const (
-	lowUtilization   = "LOW_CITATION_UTILIZATION"
-	highDuplicates   = "HIGH_DUPLICATE_CITATION_RATE"
-	scaffold         = "SCAFFOLD_SYNTHESIS"
-	scaffoldSummarys = "SCAFFOLD_SUMMARY_PACK"
+	lowUtilization = "LOW_CITATION_UTILIZATION"
+	highDuplicates = "HIGH_DUPLICATE_CITATION_RATE"
+	scaffold       = "SCAFFOLD_SYNTHESIS"
+	scaffoldPack   = "SCAFFOLD_SUMMARY_PACK"
 )
 
 // SynthesisFacts are what gate E needs to know beside the judgement.
@@ -69,7 +69,7 @@ func (r Result) warnings(facts SynthesisFacts) []string {
 	warn(!r.unsourced && r.Utilization.Below(6, 10), lowUtilization)
 	warn(!r.unsourced && r.Duplicates.Above(2, 10), highDuplicates)
 	warn(facts.Generated, scaffold)
-	warn(facts.PackGenerated, scaffoldSummarys)
+	warn(facts.PackGenerated, scaffoldPack)
 	for _, f := range r.Warnings {
 		out = append(out, string(f.Code))
 	}

@@ -22,7 +22,7 @@ type RolloutFacts struct {
 	Sensitivity string
 	// FinalSynthesis says that there is one.
 	FinalSynthesis bool
-	// Fetches are those in the archive; what a person attached is none.
+	// Fetches are those in the archive, without what a person attached.
 	Fetches []Fetch
 	// Cited are the statuses of the sources that the synthesis cites.
 	Cited []CitedSource
@@ -43,7 +43,7 @@ type Fetch struct{ URL, Sensitivity string }
 // CitedSource is a source that the synthesis cites.
 type CitedSource struct{ CID, Status string }
 
-// Spent is one limit of the budget. A limit of 0 is none.
+// Spent is one limit of the budget. A limit of 0 allows everything.
 type Spent struct {
 	Name        string
 	Used, Limit float64

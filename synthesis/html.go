@@ -266,7 +266,7 @@ func thousands(n int64) string {
 
 func dollars(usd float64) string { return "$" + strconv.FormatFloat(usd, 'f', 2, 64) }
 
-// day is a date as people write it. What is no date stays as it is.
+// day is a date as people write it. Other texts stay as they are.
 func day(text string) string {
 	for _, form := range []struct{ in, out string }{{time.RFC3339Nano, "2 January 2006"}, {time.DateOnly, "2 January 2006"}, {"2006-01", "January 2006"}} {
 		if t, err := time.Parse(form.in, text); err == nil {

@@ -361,9 +361,12 @@ func (r *htmlRun) end() {
 
 // glyph writes one character.
 func (w *htmlWriter) glyph(r rune) {
-	if concealed(r) {
+	switch {
+	case concealed(r):
 		w.write(`<span class="control">`, shown(r), "</span>")
-		return
+	case strings.ContainsRune(`<>&"'`, r):
+		w.text(string(r))
+	default:
+		w.WriteRune(r)
 	}
-	w.text(string(r))
 }

@@ -59,7 +59,7 @@ type Facts struct {
 // Result is the judgement of a draft.
 type Result struct {
 	Faults   []Fault // what it must change, in the order of the lines
-	Warnings []Fault // what is not grounded, where that is no fault
+	Warnings []Fault // what is not grounded, where the run does not require it
 
 	Missing  []string  // the titles of Sections that it does not have
 	Uncited  []Uncited // every number without a citation in its passage

@@ -220,7 +220,7 @@ func (l *mdLeaf) glyph(g glyph, next rune) {
 // special holds for a character that Markdown would take for a mark.
 func (l *mdLeaf) special(r, next rune) bool {
 	switch {
-	case r == '_': // within a word it is none
+	case r == '_': // within a word it is text
 		return !isWordRune(l.last) || !isWordRune(next)
 	case r == '&':
 		return next == '#' || unicode.IsLetter(next)

@@ -135,7 +135,7 @@ func (s symbols) date(i int) bool {
 }
 
 // identifier is where the name ends that the number from i to end is a part of,
-// 0 when it is no part of one: letters stand right before it (GPT4, v1.2.3), or
+// 0 when it stands by itself: letters stand right before it (GPT4, v1.2.3), or
 // letters and a hyphen (COVID-19), or it is one of the few that begin with a
 // digit (3D, 5G). A currency before a number makes no name of it.
 func (s symbols) identifier(i, end int) int {

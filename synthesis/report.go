@@ -180,13 +180,11 @@ func (l *layout) part(p *Part) {
 // passageAt is the passage that holds a line: the last that begins there or
 // above.
 func (d *document) passageAt(line int) *passage {
-	var found *passage
-	for _, p := range d.passages {
-		if p.line <= line {
-			found = p
-		}
+	next := sort.Search(len(d.passages), func(i int) bool { return d.passages[i].line > line })
+	if next == 0 {
+		return nil
 	}
-	return found
+	return d.passages[next-1]
 }
 
 // matchesOf are the places that were found on a source.
