@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tidegate/tidegate/report"
 )
 
 //go:embed report.html
@@ -124,14 +126,17 @@ func (l *layout) tiles() []tile {
 	tiles := []tile{{"Sources cited", strconv.Itoa(len(l.cited)), strings.Join(sources, ", "), ""}}
 	all := l.matches.Quotations + l.matches.Numbers
 	gone := l.matches.QuotationsMissing + l.matches.NumbersMissing
+	found := tile{"Found on their pages", fmt.Sprintf("%d of %d", all-gone, all), "quotations and numbers", "good"}
 	switch {
-	case all > 0 && gone == 0:
-		tiles = append(tiles, tile{"Found on their pages", fmt.Sprintf("%d of %d", all, all), "quotations and numbers", "good"})
-	case all > 0:
-		tiles = append(tiles, tile{"Found on their pages", fmt.Sprintf("%d of %d", all-gone, all), "quotations and numbers; the others are marked", "poor"})
-	default:
-		tiles = append(tiles, tile{"Found on their pages", "–", "no quotation or number was looked for", ""})
+	case all == 0:
+		found = tile{"Found on their pages", "–", "no quotation or number was looked for", ""}
+	case gone > 0:
+		found.Text, found.Class = "quotations and numbers; the others are marked", "poor"
 	}
+	if l.unchecked > 0 {
+		found.Text += "; " + report.Counted(l.unchecked, "statement") + " could not be checked"
+	}
+	tiles = append(tiles, found)
 	passed, accepted := 0, 0
 	for _, g := range l.Gates {
 		passed += flag(g.Status == GatePass)

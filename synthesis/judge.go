@@ -93,8 +93,9 @@ type Uncited struct {
 //   - RAW_URL_NOT_ALLOWED for each address;
 //   - UNCITED_NUMBER for each passage with a number and without a citation that a
 //     reader sees;
-//   - QUOTATION_NOT_FOUND and NUMBER_NOT_FOUND where grounding is required and
-//     the cited page does not have them, see [Grounding.Pass];
+//   - QUOTATION_NOT_FOUND for each quotation that the cited page does not have,
+//     and NUMBER_NOT_FOUND for each such number when they are more than one in
+//     twenty, where the run requires grounding; elsewhere they are warnings;
 //   - UNCHANGED for each directive of the answered review whose block stands as
 //     it did.
 func Judge(draft []byte, facts Facts) Result {

@@ -101,8 +101,9 @@ type layout struct {
 	cited   []*reference
 	others  []*Source // those that are not cited, in the order of the report
 	byCID   map[string]*reference
-	claims  [4]int // grounded, partly, ungrounded, unchecked
-	matches Grounding
+	matches Grounding // what was looked for, and what is missing
+
+	unchecked int // claims without a page to look at
 }
 
 type layoutPart struct {
@@ -111,8 +112,6 @@ type layoutPart struct {
 	claims map[*passage]*Claim
 	of     map[*block]*passage // the passage of a leaf
 }
-
-var verdicts = [...]Verdict{Grounded, Partly, Ungrounded, Unchecked}
 
 func (r *Report) layout() *layout {
 	l := &layout{Report: r, byCID: map[string]*reference{}}
@@ -162,12 +161,9 @@ func (l *layout) part(p *Part) {
 	}
 	for i := range p.Claims {
 		c := &p.Claims[i]
-		for k, verdict := range verdicts {
-			if c.Verdict == verdict {
-				l.claims[k]++
-			}
-		}
-		if c.Verdict != Unchecked {
+		if c.Verdict == Unchecked {
+			l.unchecked++
+		} else {
 			l.matches.add(*c)
 		}
 		if passage := doc.passageAt(c.Line); passage != nil {
