@@ -100,7 +100,7 @@ var harbourClaims = []claimed{
 	{14, "authority", synthesis.Grounded, []looked{{"less noise, less vibration and no smell of diesel in the mess", "authority", "less noise, less vibration and no smell of diesel in the mess"}}, nil},
 	{15, "yard", synthesis.Partly, nil, []looked{{"80%", "yard", "80 %"}, {"8,000", "yard", "8,000"}, {"12", "", ""}}},
 	{21, "cost", synthesis.Grounded, nil, []looked{{"70", "cost", "70"}}},
-	{23, "cost", synthesis.Grounded, nil, []looked{{"118", "cost", "118"}, {"341", "cost", "341"}, {"41", "cost", "41 euros"}, {"97", "cost", "97"}, {"290", "cost", "290"}}},
+	{23, "cost", synthesis.Grounded, nil, []looked{{"118", "cost", "118"}, {"341", "cost", "341"}, {"41", "cost", "41 euros for"}, {"97", "cost", "97"}, {"290", "cost", "290"}}},
 	{29, "authority", synthesis.Grounded, []looked{{"the boat has paid back a fifth of its extra price in the first fourteen months", "authority", "the boat has paid back a fifth of its extra price in the first fourteen months"}}, []looked{{"2023", "authority", "2023"}}},
 	{33, "logs yard", synthesis.Partly, nil, []looked{{"2025", "logs", "2025"}, {"6,212", "logs", "6212"}, {"41", "logs", "41"}, {"2,800", "yard", "2,800"}, {"4.5", "", ""}, {"180", "", ""}}},
 	{35, "authority", synthesis.Grounded, nil, nil},

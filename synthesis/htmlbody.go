@@ -173,7 +173,7 @@ func (w *htmlWriter) leaf(b *block) {
 	cited, marks := w.citations(b.leaf), b.marks
 	for i := 0; i <= len(b.glyphs); i++ {
 		if len(cited) > 0 && cited[0].to == i {
-			if cited[0].word >= 0 {
+			if cited[0].kept && !cited[0].more {
 				w.write("</span>")
 			}
 			cited = cited[1:]

@@ -240,8 +240,10 @@ func (s *Source) name() string {
 // citationPlace is where a citation of a source that the report knows stands in a
 // leaf.
 type citationPlace struct {
-	word     int // where the word begins that it must not be parted from, -1 when there is none
-	blank    int // where the white space before it begins
+	word     int  // where the word begins that it is kept on one line with, -1 when there is none
+	kept     bool // on one line with what stands before it
+	more     bool // and so is the citation behind it
+	blank    int  // where the white space before it begins
 	from, to int
 	ref      *reference
 }
@@ -257,7 +259,7 @@ func (l *layout) citations(text leaf) []citationPlace {
 		if ref == nil || !m.seen {
 			continue
 		}
-		place := citationPlace{-1, m.from, m.from, m.to, ref}
+		place := citationPlace{word: -1, blank: m.from, from: m.from, to: m.to, ref: ref}
 		for place.blank > end && unicode.IsSpace(text.glyphs[place.blank-1].r) {
 			place.blank--
 		}
@@ -265,8 +267,12 @@ func (l *layout) citations(text leaf) []citationPlace {
 		for word > end && place.blank-word < longestWord && !unicode.IsSpace(text.glyphs[word-1].r) {
 			word--
 		}
-		if word < place.blank && !text.marked(word+1, place.to-1) {
-			place.word = word
+		last := len(out) - 1
+		switch {
+		case word < place.blank && !text.marked(word+1, place.to-1):
+			place.word, place.kept = word, true
+		case last >= 0 && out[last].kept && out[last].to == place.blank && !text.marked(place.blank, place.to-1):
+			out[last].more, place.kept = true, true
 		}
 		out = append(out, place)
 		end = m.to
