@@ -56,6 +56,7 @@ func attackDrafts() []string {
 		"# <script>alert(1)</script>\n\n<h1>x</h1>\n\n* [x](javascript:x)\n  > <b>\n\n| <i>a | b |\n|:-:|--:|\n| `|` | <script> |\n",
 		"<div onclick=alert(1)>\n[@a] 20\n</div>\n\n<!-- <script>alert(1)</script> -->\n",
 		"**<b>*x**</b>* [@a]**[@a]** _[@a_]_ [[@a]](https://ok.example)",
+		"a" + strings.Repeat("[@a]", 300) + " b " + strings.Repeat("[@a] ", 300) + strings.Repeat("**x [@a]**[@b]", 50),
 		"20 [@a] <span hidden>[@a]</span> missing 33 here and \"quoted words that are not there\" [@a].",
 	}
 	return append(drafts, attacks...)

@@ -248,12 +248,16 @@ type citationPlace struct {
 	ref      *reference
 }
 
-// longestWord is how many characters are kept on one line with a citation.
-const longestWord = 24
+// longestWord and longestChain are how many characters, and how many citations,
+// are kept on one line.
+const (
+	longestWord  = 24
+	longestChain = 3
+)
 
 func (l *layout) citations(text leaf) []citationPlace {
 	var out []citationPlace
-	end := 0 // of the one before
+	end, chain := 0, 0 // of the one before, and how many are kept on its line
 	for _, m := range text.citations() {
 		ref := l.byCID[m.cid]
 		if ref == nil || !m.seen {
@@ -270,9 +274,9 @@ func (l *layout) citations(text leaf) []citationPlace {
 		last := len(out) - 1
 		switch {
 		case word < place.blank && !text.marked(word+1, place.to-1):
-			place.word, place.kept = word, true
-		case last >= 0 && out[last].kept && out[last].to == place.blank && !text.marked(place.blank, place.to-1):
-			out[last].more, place.kept = true, true
+			place.word, place.kept, chain = word, true, 1
+		case chain < longestChain && last >= 0 && out[last].kept && out[last].to == place.blank && !text.marked(place.blank, place.to-1):
+			out[last].more, place.kept, chain = true, true, chain+1
 		}
 		out = append(out, place)
 		end = m.to
