@@ -3,6 +3,7 @@ package artifact_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,6 +46,41 @@ func BenchmarkCommit(b *testing.B) {
 				commitFiles(b, f, n, data)
 			}
 		})
+	}
+}
+
+// What a line costs that is part of its transaction.
+func BenchmarkLine(b *testing.B) {
+	data := bytes.Repeat([]byte("word "), 1024)
+	for _, files := range []int{0, 1} {
+		for _, recorded := range []bool{false, true} {
+			b.Run(fmt.Sprintf("with_%d_files_recorded_%v", files, recorded), func(b *testing.B) {
+				f, err := artifact.Open(context.Background(), "dir", b.TempDir())
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer f.Close()
+				l, err := f.Lock(context.Background(), time.Now)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer l.Unlock()
+				for b.Loop() {
+					tx := l.Begin()
+					for range files {
+						tx.Write("a.json", data)
+					}
+					if line := (event{Kind: "summary"}); recorded {
+						tx.Record(auditLog, line)
+					} else {
+						tx.Log(auditLog, line)
+					}
+					if err := errors.Join(tx.Commit(), tx.LogError()); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -39,13 +39,14 @@ type Line struct {
 	Torn   bool   // the last line, and it has no newline
 	Prev   string // the digest that the line gives for the one before it; "" when it gives none
 	Digest string // the digest of the whole line
+	End    int64  // where the line ends in the log, after its newline
 }
 
 // ReadLog reads a log line by line, in memory that does not grow with the log.
 // It takes any bytes. It ends with READ_FAILED when r fails.
 func ReadLog(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		scanner := newLineScanner(r)
+		scanner := newLineScanner(r, scanBuffer)
 		for {
 			line, err := scanner.next()
 			if err == io.EOF {
@@ -65,8 +66,8 @@ func ReadLog(r io.Reader) iter.Seq2[Line, error] {
 // LogReport is what the chain of a log shows. A line is covered by the prev of
 // the line after it. So the chain cannot show that a line was changed which is
 // the last, or is followed by one that others wrote; nor that the last lines
-// were removed, or the whole log rewritten: for that, compare Head with a
-// digest kept elsewhere.
+// were removed: that, the head file shows. Neither can show that both were
+// rewritten as a whole: for that, compare Head with a digest kept elsewhere.
 type LogReport struct {
 	Lines     int     // whole lines
 	Unchained int     // lines without prev: others wrote them
@@ -75,6 +76,8 @@ type LogReport struct {
 	Breaks    []Break // the first of them, at most [MaxListed]
 	Torn      bool    // a last line without newline is left out of all this
 	Head      string  // the digest of the last whole line; FirstPrev when there is none
+	Headed    bool    // there is a head file; only [Folder.VerifyLog] looks
+	Mismatch  string  // why the log is not the one that its head file names; "" when it is
 }
 
 // Break is a place where a line was changed, removed, inserted or moved: the
@@ -90,30 +93,79 @@ const MaxListed = 100
 
 // VerifyLog follows the chain of a log from its first line to its last, in
 // memory that does not grow with the log. It returns READ_FAILED when r fails.
-func VerifyLog(r io.Reader) (LogReport, error) {
+func VerifyLog(r io.Reader) (LogReport, error) { return verifyLog(r, noLines) }
+
+// verifyLog also looks for the line that h names. What comes after it must
+// follow from it.
+func verifyLog(r io.Reader, h head) (LogReport, error) {
 	report := LogReport{Head: FirstPrev, Foreign: []int{}, Breaks: []Break{}}
+	end := noLines
 	for line, err := range ReadLog(r) {
-		switch {
-		case err != nil:
+		if err != nil {
 			return LogReport{}, err
-		case line.Torn:
+		}
+		if line.Torn {
 			report.Torn = true
-			return report, nil
+			break
+		}
+		follows := line.Prev == report.Head
+		switch {
 		case line.Prev == "":
 			report.Unchained++
 			if len(report.Foreign) < MaxListed {
 				report.Foreign = append(report.Foreign, line.Number)
 			}
-		case line.Prev != report.Head:
+		case !follows:
 			report.Broken++
 			if len(report.Breaks) < MaxListed {
 				report.Breaks = append(report.Breaks, Break{Line: line.Number, Want: report.Head, Got: line.Prev})
 			}
 		}
+		end = head{line.Number, line.Digest, line.End}
+		if line.Number == h.Lines && end != h {
+			report.Mismatch = errOtherLine(line.Number).Error()
+		} else if h.Lines > 0 && line.Number > h.Lines && !follows && report.Mismatch == "" {
+			report.Mismatch = errStrayLine(line.Number).Error()
+		}
 		report.Lines++
 		report.Head = line.Digest
 	}
+	if end.Lines < h.Lines {
+		report.Mismatch = errShorter.Error()
+	}
 	return report, nil
+}
+
+// VerifyLog is the function VerifyLog for the log name and its head file, if it
+// has one. It takes no lock: it returns what it sees. It returns NOT_FOUND when
+// there is neither a log nor a head, and READ_FAILED.
+func (f *Folder) VerifyLog(name string) (LogReport, error) {
+	local, err := f.local(name)
+	if err != nil {
+		return LogReport{}, err
+	}
+	// The head first: the log may only grow meanwhile.
+	text, err := readHead(f, local)
+	if err != nil {
+		return LogReport{}, err
+	}
+	h, unknown := noLines, error(nil)
+	if text != "" {
+		h, unknown = decodeHead(text)
+	}
+	var log io.Reader = strings.NewReader("")
+	if file, err := f.Open(name); err == nil {
+		defer file.Close()
+		log = file
+	} else if text == "" || tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return LogReport{}, err
+	}
+	report, err := verifyLog(log, h)
+	report.Headed = text != ""
+	if unknown != nil {
+		report.Mismatch = unknown.Error()
+	}
+	return report, err
 }
 
 // lineScanner cuts a stream into lines of any length.
@@ -123,12 +175,22 @@ type lineScanner struct {
 	text   []byte
 	tail   []byte // the last bytes of a line that is longer than text
 	number int
-	start  int64 // of the present line in the stream
+	start  int64 // of the present line in the log
 	end    int64 // of the present line, after its newline
 }
 
-func newLineScanner(r io.Reader) *lineScanner {
-	return &lineScanner{in: bufio.NewReaderSize(r, 64<<10), sum: sha256.New()}
+const scanBuffer = 64 << 10
+
+func newLineScanner(r io.Reader, buffer int) *lineScanner {
+	return &lineScanner{in: bufio.NewReaderSize(r, buffer), sum: sha256.New()}
+}
+
+// scanFrom is a scanner for what stands in a log of size bytes after start.
+func scanFrom(log io.ReaderAt, start, size int64) *lineScanner {
+	// It is seldom more than a line or two.
+	s := newLineScanner(io.NewSectionReader(log, start, size-start), int(min(size-start, scanBuffer)))
+	s.end = start
+	return s
 }
 
 // next returns the next line, or io.EOF after the last.
@@ -162,6 +224,7 @@ func (s *lineScanner) next() (Line, error) {
 	}
 	s.number++
 	line.Number = s.number
+	line.End = s.end
 	line.Text = s.text
 	line.Digest = codec.DigestOf(s.sum)
 	if line.Cut {

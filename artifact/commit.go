@@ -10,88 +10,153 @@ import (
 )
 
 // Commit makes all changes of the transaction, durably, or none, and ends it.
-// It returns WRITE_FAILED with the path when none was made, or the error of a
-// change that could not be added.
+// It returns WRITE_FAILED with the path, or TAMPERED for a log of [Tx.Record],
+// when none was made, or the error of a change that could not be added.
 func (tx *Tx) Commit() error {
 	if tx.ended {
 		return tidegate.Errorf(tidegate.Internal, nil, "the transaction has ended")
 	}
-	if len(tx.changes) > 0 {
-		// A removal alone has staged nothing so far.
-		tx.fail(tx.openStaging())
-	}
-	if tx.err != nil {
-		tx.Rollback()
-		return tx.err
-	}
 	f := tx.lock.folder
 	rec, err := tx.prepare()
-	staged := tx.staging != nil
-	tx.end()
-	if !staged {
-		tx.appendLogs(rec)
-		return nil
-	}
 	if err != nil {
-		discard(f)
-		return f.place(stagingDir).unwritable(err)
-	}
-	if err := makeChanges(f, rec, func(int) bool { return true }); err != nil {
-		undo(f, rec)
+		tx.Rollback()
 		return err
 	}
-	tx.appendLogs(rec)
-	// The changes are made. If the record stays, the next lock makes nothing
-	// of it and tries again.
-	clearStaging(f, rec)
+	staged := tx.staging != nil
+	tx.end()
+	if err := makeAll(f, rec); err != nil {
+		if staged {
+			undo(f, rec)
+		} else {
+			takeLinesBack(f, rec)
+		}
+		return err
+	}
+	for _, a := range rec.logs {
+		if a.recorded {
+			continue
+		}
+		if err := a.extend(f); err != nil {
+			tx.noteLogError(err)
+			a.takeBack(f)
+		}
+	}
+	if staged {
+		// The changes are made. If the record stays, the next lock makes nothing
+		// of it and tries again.
+		clearStaging(f, rec)
+	}
 	return nil
 }
 
-// prepare keeps what is to be replaced, and writes the record.
+// prepare stages the record of the transaction, or nothing if it needs none.
 func (tx *Tx) prepare() (record, error) {
 	f := tx.lock.folder
 	rec := record{changes: tx.changes}
-	for _, a := range tx.logs {
-		from, err := logEnd(f.root, a.name)
-		if err != nil {
-			tx.noteLogError(f.place(a.name).unwritable(err))
-			continue
-		}
-		a.from = from
-		rec.logs = append(rec.logs, a)
+	if tx.err != nil {
+		return rec, tx.err
 	}
 	if tx.staging == nil {
-		return rec, nil
+		// What the last transaction could not clear away may still add lines.
+		if err := recoverTx(f); err != nil {
+			return rec, err
+		}
 	}
-	if err := tx.syncs.wait(); err != nil {
+	if err := tx.beginLogs(&rec); err != nil {
 		return rec, err
 	}
-	seen := map[string]bool{}
-	for i, c := range tx.changes {
-		if dir := path.Dir(c.target); !seen[dir] && !c.removes() {
-			seen[dir] = true
-			missing, err := missingFolders(f.root, dir)
-			if err != nil {
-				return rec, f.place(dir).unwritable(err)
-			}
-			rec.addFolders(missing)
-		}
-		if c.replaces && !c.removes() {
-			if err := keep(f.root, c.target, inStaging(keptName(i))); err != nil {
-				return rec, f.place(c.target).unwritable(err)
-			}
-		}
+	if !rec.needsStaging() {
+		return rec, nil
 	}
-	return rec, rec.write(f.root, tx.many)
+	if err := tx.openStaging(); err != nil {
+		return rec, err
+	}
+	if err := tx.syncs.wait(); err != nil {
+		return rec, f.place(stagingDir).unwritable(err)
+	}
+	if err := rec.prepareChanges(f); err != nil {
+		return rec, err
+	}
+	return rec, f.place(stagingDir).unwritable(rec.write(f.root, tx.many))
 }
 
-func (tx *Tx) appendLogs(rec record) {
-	f := tx.lock.folder
-	for _, a := range rec.logs {
-		if err := appendLines(f.root, a); err != nil {
-			tx.noteLogError(f.place(a.name).unwritable(err))
+// beginLogs adds the logs to the record, as they are before the transaction, as
+// far as lines can be added to them. It returns an error when one of [Tx.Record]
+// cannot be added to.
+func (tx *Tx) beginLogs(rec *record) error {
+	for _, a := range tx.logs {
+		if len(a.lines) == 0 {
+			continue
+		}
+		err := a.begin(tx.lock.folder)
+		switch {
+		case err == nil:
+			rec.logs = append(rec.logs, a)
+		case a.recorded:
+			return err
+		default:
+			tx.noteLogError(err)
 		}
 	}
+	return nil
+}
+
+// prepareChanges keeps what is to be replaced, and notes the folders that have
+// to be made.
+func (r *record) prepareChanges(f *Folder) error {
+	seen := map[string]bool{}
+	addFolders := func(dir string) error {
+		if seen[dir] {
+			return nil
+		}
+		seen[dir] = true
+		missing, err := missingFolders(f.root, dir)
+		r.addFolders(missing)
+		return f.place(dir).unwritable(err)
+	}
+	for i, c := range r.changes {
+		if c.removes() {
+			continue
+		}
+		if err := addFolders(path.Dir(c.target)); err != nil {
+			return err
+		}
+		if c.replaces {
+			if err := keep(f.root, c.target, inStaging(keptName(i))); err != nil {
+				return f.place(c.target).unwritable(err)
+			}
+		}
+	}
+	for _, a := range r.recorded() {
+		if err := addFolders(path.Dir(a.name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeAll makes the changes of a record and adds the lines that are part of the
+// transaction.
+func makeAll(f *Folder, rec record) error {
+	if err := makeChanges(f, rec, func(int) bool { return true }); err != nil {
+		return err
+	}
+	for _, a := range rec.recorded() {
+		if err := a.extend(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeLinesBack takes back what makeAll added to logs.
+func takeLinesBack(f *Folder, rec record) error {
+	for _, a := range rec.recorded() {
+		if err := a.takeBack(f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keep gives a file a second name, or copies it where that cannot be done.
@@ -125,7 +190,7 @@ func keep(root *os.Root, name, kept string) error {
 // makeChanges makes those changes of a record that are pending.
 func makeChanges(f *Folder, rec record, pending func(i int) bool) error {
 	for _, dir := range rec.folders {
-		if err := f.root.Mkdir(dir, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := f.root.Mkdir(dir, f.newFolderMode()); err != nil && !errors.Is(err, fs.ErrExist) {
 			return f.place(dir).unwritable(err)
 		}
 	}
@@ -158,6 +223,9 @@ func undo(f *Folder, rec record) error {
 		if err := undoChange(f.root, i, rec.changes[i]); err != nil {
 			return f.place(rec.changes[i].target).unwritable(err)
 		}
+	}
+	if err := takeLinesBack(f, rec); err != nil {
+		return err
 	}
 	if err := removeFolders(f.root, rec.folders); err != nil {
 		return f.place(".").unwritable(err)

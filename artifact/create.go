@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/tidegate/tidegate"
 )
@@ -134,9 +133,14 @@ func (d *Draft) MakeFolder(name string) error {
 	return d.folder.place(name).unwritable(d.makeFolders(local))
 }
 
-// Log appends a line to a chained log of the draft, as [Tx.Log] does. It
-// returns WRITE_FAILED.
-func (d *Draft) Log(name string, line any) error {
+// Log appends a line to a chained log of the draft, as [Tx.Log] does, but as
+// part of the draft. It returns WRITE_FAILED.
+func (d *Draft) Log(name string, line any) error { return d.log(name, line, false) }
+
+// Record is [Draft.Log] for a log that has a head, as [Tx.Record] gives it.
+func (d *Draft) Record(name string, line any) error { return d.log(name, line, true) }
+
+func (d *Draft) log(name string, line any, recorded bool) error {
 	local, err := d.folder.local(name)
 	if err != nil {
 		return err
@@ -145,14 +149,14 @@ func (d *Draft) Log(name string, line any) error {
 	if err != nil {
 		return err
 	}
-	from, err := logEnd(d.folder.root, local)
-	if err == nil {
-		err = d.makeFolders(filepath.ToSlash(filepath.Dir(local)))
+	if err := d.makeFolders(filepath.ToSlash(filepath.Dir(local))); err != nil {
+		return d.folder.place(name).unwritable(err)
 	}
-	if err == nil {
-		err = appendLines(d.folder.root, appendix{name: local, from: from, lines: [][]byte{body}})
+	a := &appendix{name: local, recorded: recorded, lines: [][]byte{body}}
+	if err := a.begin(d.folder); err != nil {
+		return err
 	}
-	return d.folder.place(name).unwritable(err)
+	return a.extend(d.folder)
 }
 
 func (d *Draft) makeFolders(dir string) error {
@@ -167,46 +171,4 @@ func (d *Draft) makeFolders(dir string) error {
 		d.made = append(d.made, dir)
 	}
 	return nil
-}
-
-// makeAbove makes a folder and those above it as far as they are missing,
-// durably, and returns those that it made.
-func makeAbove(dir string) ([]string, error) {
-	var missing []string
-	for {
-		if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			break
-		}
-		missing = append(missing, dir)
-		dir = filepath.Dir(dir)
-	}
-	slices.Reverse(missing)
-	for i, dir := range missing {
-		err := os.Mkdir(dir, folderMode)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return missing[:i], err
-		}
-		if err := syncPath(filepath.Dir(dir)); err != nil {
-			return missing[:i+1], err
-		}
-	}
-	return missing, nil
-}
-
-// removeAbove takes back what makeAbove made, as far as nobody uses it by now.
-func removeAbove(made []string, failed bool) {
-	if failed {
-		for _, dir := range slices.Backward(made) {
-			os.Remove(dir)
-		}
-	}
-}
-
-func syncPath(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return syncNames(f)
 }

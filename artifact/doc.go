@@ -7,24 +7,29 @@
 //   - [Folder.Write] and [WriteFile] replace one file durably.
 //   - [Folder.Lock] is the one lock of a folder, and [Tx] changes under it all
 //     the files that belong together, or none of them.
-//   - [Tx.Log] appends to a chained log; [ReadLog] and [VerifyLog] read one.
+//   - [Tx.Record] adds a line to a chained log as part of a transaction, and
+//     [Tx.Log] as well as it can. [Lock.CheckLog] looks whether lines were taken
+//     off a log or added to it; [ReadLog], [VerifyLog] and [Folder.Follow] read
+//     one.
 //   - [CreateFolder] makes a folder that appears whole or not at all.
 //   - [WithRoots] confines all access by path to the folders that a caller may
 //     touch.
 //
-// New files have mode 0600 and new folders 0700. A file that is replaced keeps
-// the permission bits that it had.
+// New files have mode 0600 and new folders 0700, unless [Folder.Share] asks for
+// what other programs give. A file that is replaced keeps the permission bits
+// that it had.
 //
 // Names that the package keeps for itself in a folder: .tidegate.lock (the
 // lock, never deleted), .tidegate-tx (a transaction under way), and
 // .tidegate-*.tmp (a write under way). What a killed process left behind under
 // those names is removed by the next one that locks the folder or writes the
-// same file.
+// same file. A log that has recorded lines has its head beside it: audit.head
+// for audit.jsonl.
 //
 // Errors are [*tidegate.Error]: NOT_FOUND, READ_FAILED, INVALID_JSON,
-// WRITE_FAILED, PATH_NOT_ALLOWED, LOCK_HELD, ALREADY_EXISTS_CONFLICT and
-// CANCELLED. Their details name the path, under the name of the argument where
-// the caller gave one and under "path" otherwise.
+// WRITE_FAILED, PATH_NOT_ALLOWED, LOCK_HELD, TAMPERED, ALREADY_EXISTS_CONFLICT
+// and CANCELLED. Their details name the path, under the name of the argument
+// where the caller gave one and under "path" otherwise.
 //
 // The package knows no schema and no tool: what a file says is for others.
 package artifact

@@ -23,15 +23,26 @@ func (p place) notAllowed(reason string) error {
 	return tidegate.Errorf(tidegate.PathNotAllowed, p.details(), "%s: %s", reason, p.path)
 }
 
+// tampered is TAMPERED.
+func (p place) tampered(reason mismatch) error {
+	details := append(p.details(), tidegate.Detail{Key: "reason", Value: string(reason)})
+	return tidegate.Errorf(tidegate.Tampered, details, "the log is not the one that was written (%s): %s", string(reason), p.path)
+}
+
 // unreadable is the error for a read that failed with err. An error that
 // already has a code is returned as it is.
 func (p place) unreadable(err error) error {
-	var coded *tidegate.Error
+	var (
+		coded *tidegate.Error
+		other mismatch
+	)
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &coded):
 		return err
+	case errors.As(err, &other):
+		return p.tampered(other)
 	case escapes(err):
 		return p.notAllowed("path leads out of its folder")
 	case errors.Is(err, fs.ErrNotExist):
@@ -45,12 +56,17 @@ func (p place) unreadable(err error) error {
 // unwritable is the error for a write that failed with err. An error that
 // already has a code is returned as it is.
 func (p place) unwritable(err error) error {
-	var coded *tidegate.Error
+	var (
+		coded *tidegate.Error
+		other mismatch
+	)
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &coded):
 		return err
+	case errors.As(err, &other):
+		return p.tampered(other)
 	case escapes(err):
 		return p.notAllowed("path leads out of its folder")
 	}

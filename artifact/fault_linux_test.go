@@ -3,14 +3,18 @@ package artifact_test
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tidegate/tidegate/internal/full"
 )
 
 // These tests run an operation in another process under strace, once for every
@@ -51,12 +55,18 @@ func needStrace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fault injection is left out of the short form")
 	}
-	if raceDetector {
+	if underRaceDetector() {
 		t.Skip("thousands of processes with the race detector take long and race with nobody")
 	}
 	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
+}
+
+// underRaceDetector reports whether this program was built with -race.
+func underRaceDetector() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // traced runs an operation under strace and returns what it printed ("" when it
@@ -102,32 +112,44 @@ func callsOf(t *testing.T, op, dir string) (before, all map[string]int) {
 	return before, all
 }
 
-// atEveryCall lets each call of an operation go wrong in each way. Prepare
-// makes the folder as it was before, check looks at it afterwards.
+// atEveryCall lets each call of an operation go wrong in each way, or some of
+// them without -full. Prepare makes the folder as it was before, check looks at
+// it afterwards.
 func atEveryCall(t *testing.T, op string, faults []fault, prepare func(dir string), check func(t *testing.T, dir, said string)) {
 	t.Helper()
 	t.Parallel()
 	dir := t.TempDir()
 	prepare(dir)
 	before, all := callsOf(t, op, dir)
-	calls, points := 0, 0
+	type point struct {
+		call  string
+		n     int // of the calls of that name
+		fault fault
+	}
+	var points []point
 	for _, call := range slices.Sorted(maps.Keys(all)) {
 		for n := before[call] + 1; n <= all[call]; n++ {
-			calls++
 			for _, fault := range faults {
-				dir := t.TempDir()
-				prepare(dir)
-				said, trace := traced(t, op, dir, "-e", fmt.Sprintf("inject=%s:%s:when=%d", call, fault.inject, n))
-				points++
-				check(t, dir, said)
-				if t.Failed() {
-					t.Fatalf("%s: %s at %s %d: said %q\n%s", op, fault.name, call, n-before[call], said, lastLines(trace, 60))
-				}
-				os.RemoveAll(dir)
+				points = append(points, point{call, n, fault})
 			}
 		}
 	}
-	t.Logf("%s: %d points tried (%d calls)", op, points, calls)
+	// A few of them are spread over all calls and faults.
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
+	tried := 0
+	for i := 0; i < len(points); i += full.Stride(len(points), 4) {
+		p := points[i]
+		dir := t.TempDir()
+		prepare(dir)
+		said, trace := traced(t, op, dir, "-e", fmt.Sprintf("inject=%s:%s:when=%d", p.call, p.fault.inject, p.n))
+		tried++
+		check(t, dir, said)
+		if t.Failed() {
+			t.Fatalf("%s: %s at %s %d: said %q\n%s", op, p.fault.name, p.call, p.n-before[p.call], said, lastLines(trace, 60))
+		}
+		os.RemoveAll(dir)
+	}
+	t.Logf("%s: %d of %d points tried", op, tried, len(points))
 }
 
 // atEverySync does the same with the syncs that other threads make. Strace
@@ -137,7 +159,7 @@ func atEverySync(t *testing.T, op string, prepare func(dir string), check func(t
 	t.Parallel()
 	points := 0
 	for _, fault := range []fault{killed, brokenDisk} {
-		for n := 1; ; n++ {
+		for n := 1; ; n += full.Stride(40, 10) {
 			dir := t.TempDir()
 			prepare(dir)
 			said, trace := traced(t, op, dir, "-f", "-e", fmt.Sprintf("inject=fsync,syncfs:%s:when=%d", fault.inject, n))

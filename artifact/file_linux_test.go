@@ -131,3 +131,42 @@ func TestWithoutPermission(t *testing.T) {
 		t.Errorf("files (-before +after):\n%s", diff)
 	}
 }
+
+// A log that may be read and not written stops what would be recorded in it, and
+// nothing else.
+func TestARecordedLineInALogThatMayNotBeWritten(t *testing.T) {
+	dir := recorded(t, 2)
+	put(t, dir, map[string]string{"a.json": "old\n"})
+	for name, mode := range map[string]os.FileMode{".": 0o777, "logs": 0o777, "logs/audit.jsonl": 0o444, "logs/audit.head": 0o666, "a.json": 0o666, ".tidegate.lock": 0o666} {
+		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := tree(t, dir)
+	f := open(t, dir)
+	t.Run("recorded", func(t *testing.T) {
+		asNobody(t)
+		tx := locked(t, f).Begin()
+		if err := errors.Join(tx.Write("a.json", []byte("new\n")), tx.Record(auditLog, event{N: 3})); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); tidegate.CodeOf(err) != tidegate.WriteFailed || !errors.Is(err, os.ErrPermission) {
+			t.Errorf("%v, want WRITE_FAILED", err)
+		}
+	})
+	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
+		t.Errorf("recorded: files (-want +got):\n%s", diff)
+	}
+	t.Run("logged", func(t *testing.T) {
+		asNobody(t)
+		tx := locked(t, f).Begin()
+		tx.Log(auditLog, event{N: 3})
+		if err := errors.Join(tx.Write("a.json", []byte("new\n")), tx.Commit()); err != nil || tidegate.CodeOf(tx.LogError()) != tidegate.WriteFailed {
+			t.Errorf("%v, %v, want WRITE_FAILED", err, tx.LogError())
+		}
+	})
+	want["a.json"] = "new\n"
+	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
+		t.Errorf("logged: files (-want +got):\n%s", diff)
+	}
+}

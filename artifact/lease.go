@@ -19,13 +19,39 @@ const (
 // lock, and holds a folder until its lease runs out.
 type lease struct {
 	owner   string
+	host    string
+	pid     int64
 	from    time.Time // zero when no time in the file can be read
 	seconds float64
 }
 
-// fresh reports whether the lease has not run out.
-func (l *lease) fresh(now time.Time) bool {
-	return !l.from.IsZero() && now.Sub(l.from).Seconds() <= l.seconds
+// holds reports whether the lease counts as held: it has begun and not run out,
+// and its process may still be at work. One that is gone is not. One that
+// started us waits for us, and would wait in vain.
+func (l *lease) holds(now time.Time) bool {
+	if l.from.IsZero() || l.from.After(now) || now.Sub(l.from).Seconds() > l.seconds {
+		return false
+	}
+	if host, err := os.Hostname(); err != nil || host != l.host || l.pid <= 0 {
+		return true // nothing is known of its process
+	}
+	return isRunning(int(l.pid)) && !isAncestor(int(l.pid))
+}
+
+// isAncestor reports whether pid is this process or one that it descends from.
+func isAncestor(pid int) bool {
+	const tooMany = 1000 // a parent may end and its number be given to a descendant
+	at := os.Getpid()
+	for range tooMany {
+		if at == pid {
+			return true
+		}
+		var ok bool
+		if at, ok = parentOf(at); !ok {
+			break
+		}
+	}
+	return false
 }
 
 // readLease reads the lease of the folder. It reports false when there is no
@@ -47,6 +73,7 @@ func readLease(root *os.Root) (*lease, bool) {
 	created, refreshed := v.Get("created_at"), v.Get("refreshed_at")
 	owner, host := v.Get("owner_id"), v.Get("hostname")
 	seconds, ok := v.Get("lease_seconds").Float()
+	pid, _ := v.Get("pid").Int() // 0 for a number that no process has
 	if !ok || seconds <= 0 || v.Get("pid").Kind() != codec.Number || host.Kind() != codec.String || host.Str() == "" ||
 		created.Kind() != codec.String || refreshed.Kind() != codec.String || owner.Kind() != codec.String {
 		return nil, true
@@ -58,5 +85,5 @@ func readLease(root *os.Root) (*lease, bool) {
 	if err != nil {
 		from = time.Time{}
 	}
-	return &lease{owner: owner.Str(), from: from, seconds: seconds}, true
+	return &lease{owner: owner.Str(), host: host.Str(), pid: pid, from: from, seconds: seconds}, true
 }

@@ -40,7 +40,8 @@ type Lock struct {
 // obstacle to readers.
 //
 // A lease in the file .lock of the earlier system counts as held while it is
-// fresh by the time that now gives.
+// fresh by the time that now gives, unless its process is gone, or is one of this
+// host that this process descends from.
 //
 // It returns LOCK_HELD after 30 seconds of waiting, CANCELLED when ctx ends
 // first, and WRITE_FAILED when the folder cannot be locked or a transaction
@@ -142,7 +143,7 @@ func (f *Folder) waitForLease(ctx context.Context, now func() time.Time) error {
 			return nil
 		case lease == nil && waited >= leaseGrace:
 			return nil
-		case lease != nil && !lease.fresh(now()):
+		case lease != nil && !lease.holds(now()):
 			return nil
 		}
 		if err := sleep(ctx, leasePause); err != nil {

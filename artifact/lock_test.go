@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -35,31 +37,39 @@ func TestNoUpdateIsLostBetweenGoroutines(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"counter": "0\n"})
 	var goroutines sync.WaitGroup
-	for range 8 {
+	for range 400 {
 		goroutines.Go(func() {
-			for range 10 {
-				if err := countOnce(dir); err != nil {
-					t.Error(err)
-				}
+			if err := countOnce(dir); err != nil {
+				t.Error(err)
 			}
 		})
 	}
 	goroutines.Wait()
-	expectCount(t, dir, 80)
+	expectCount(t, dir, 400)
 }
 
+// expectCount looks whether each of so many updates has its line, and the head
+// names the last.
 func expectCount(t *testing.T, dir string, want int) {
 	t.Helper()
 	state := tree(t, dir)
 	if got := state["counter"]; got != fmt.Sprintln(want) {
 		t.Errorf("counter is %q, want %d", got, want)
 	}
-	report, err := artifact.VerifyLog(strings.NewReader(state["log.jsonl"]))
-	if err != nil || report.Lines != want || report.Broken+report.Unchained > 0 || report.Torn {
-		t.Errorf("log: %+v, %v; want %d chained lines", report, err, want)
+	log := state["log.jsonl"]
+	if report := verify(t, log); report.Lines != want || report.Broken+report.Unchained > 0 || report.Torn {
+		t.Errorf("log: %+v; want %d chained lines", report, want)
 	}
-	if len(state) != 3 {
-		t.Errorf("more than counter, log and lock is left: %v", state)
+	for i, line := range strings.Split(strings.TrimSuffix(log, "\n"), "\n") {
+		if !strings.HasPrefix(line, fmt.Sprintf(`{"n":%d,`, i+1)) {
+			t.Fatalf("line %d is %s", i+1, line)
+		}
+	}
+	if state["log.head"] != headOf(log) {
+		t.Errorf("head is %s, want %s", state["log.head"], headOf(log))
+	}
+	if len(state) != 4 {
+		t.Errorf("more than counter, log, head and lock is left: %v", state)
 	}
 }
 
@@ -226,7 +236,9 @@ func TestLeaseOfTheEarlierSystem(t *testing.T) {
 		"to the second":                       {leaseAt("2026-02-14T11:58:00.000Z", "2026-02-14T11:58:00.000Z", 120), true},
 		"a millisecond over":                  {leaseAt("2026-02-14T11:57:59.999Z", "2026-02-14T11:57:59.999Z", 120), false},
 		"run out":                             {leaseAt(past, past, 120), false},
-		"from the future":                     {leaseAt("2026-02-14T13:00:00.000Z", "2026-02-14T13:00:00.000Z", 120), true},
+		"from the future":                     {leaseAt("2026-02-14T13:00:00.000Z", "2026-02-14T13:00:00.000Z", 120), false},
+		"a millisecond ahead":                 {leaseAt("2026-02-14T12:00:00.001Z", "2026-02-14T12:00:00.001Z", 120), false},
+		"from now":                            {leaseAt("2026-02-14T12:00:00.000Z", "2026-02-14T12:00:00.000Z", 120), true},
 		"endless":                             {leaseAt(past, past, "1e300"), true},
 		"refreshed at no time, created fresh": {leaseAt(recent, "soon", 120), true},
 		"of no time":                          {leaseAt("once", "soon", 120), false},
@@ -261,6 +273,81 @@ func TestLeaseOfTheEarlierSystem(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Of a process on this host it is known whether it can still be at work.
+func TestLeaseOfAProcessOfThisHost(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	process := func() *exec.Cmd {
+		holder := self(t, "hold", t.TempDir())
+		out, err := holder.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := holder.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		return holder
+	}
+	running, gone := process(), process()
+	defer running.Wait()
+	defer running.Process.Kill()
+	gone.Process.Kill()
+	gone.Wait()
+	for what, lease := range map[string]struct {
+		host string
+		pid  any
+		held bool
+	}{
+		"of one that is at work":        {host, running.Process.Pid, true},
+		"of one that is gone":           {host, gone.Process.Pid, false},
+		"of one that is gone elsewhere": {"box", gone.Process.Pid, true},
+		"of our parent":                 {host, os.Getppid(), false},
+		"of ourselves":                  {host, os.Getpid(), false},
+		"of an unknown one":             {host, -1, true},
+		"of half a one":                 {host, 4242.5, true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := t.TempDir()
+				at := time.Now().UTC().Format(time.RFC3339Nano)
+				text := strings.Replace(leaseAt(at, at, 120), `"pid": 4242`, fmt.Sprintf(`"pid": %v`, lease.pid), 1)
+				put(t, dir, map[string]string{".lock": strings.Replace(text, `"hostname": "box"`, fmt.Sprintf(`"hostname": %q`, lease.host), 1)})
+				l, err := open(t, dir).Lock(t.Context(), time.Now)
+				if held := tidegate.CodeOf(err) == tidegate.LockHeld; held != lease.held || err != nil && !held {
+					t.Errorf("held %v, want %v (%v)", held, lease.held, err)
+				}
+				if err == nil {
+					l.Unlock()
+				}
+			})
+		})
+	}
+}
+
+// The earlier system may have started a shell that started us.
+func TestLeaseOfTheParentOfOurParent(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only the parent is known here")
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"counter": "0\n"})
+	at := time.Now().UTC().Format(time.RFC3339Nano)
+	put(t, dir, map[string]string{".lock": strings.NewReplacer("4242,", fmt.Sprintf("%d,", os.Getpid()), `"box"`, fmt.Sprintf("%q", host)).Replace(leaseAt(at, at, 3600))})
+	cmd := self(t, "count", dir, "sh", "-c", `"$0"; true`)
+	if said, err := cmd.Output(); err != nil || string(said) != "done" {
+		t.Errorf("said %q, %v", said, err)
 	}
 }
 

@@ -12,13 +12,25 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// appendix is what a transaction adds to a log. From says where the log ended
-// before, so that a line that is there already is not added again.
+// appendix is what a transaction adds to a log, and what is needed to take it
+// away again.
 type appendix struct {
-	name  string
-	from  int64
-	lines [][]byte // JSON objects without prev
+	name     string
+	lines    [][]byte // JSON objects without prev
+	recorded bool     // part of the transaction, not as well as it can be
+	accepted bool     // the log is taken as it is found
+
+	// How the log was before; see begin.
+	isNew bool
+	from  int64  // where it ended, so that a line that is there already is not added again
+	head  string // the text of its head file, "" when it had none
 }
+
+// headed reports whether the log has a head, or is given one.
+func (a *appendix) headed() bool { return a.recorded || a.head != "" }
+
+// strict reports whether the log must be the one that its head names.
+func (a *appendix) strict() bool { return a.head != "" && !a.accepted }
 
 // logLine is a line for a log, as yet without prev.
 func logLine(line any) ([]byte, error) {
@@ -38,66 +50,147 @@ func logLine(line any) ([]byte, error) {
 	return body, nil
 }
 
-// logEnd is the size of a log, 0 when there is none.
-func logEnd(root *os.Root, name string) (int64, error) {
-	info, err := root.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+// begin notes how the log is before anything is added, and finds out whether
+// lines can be added to it.
+func (a *appendix) begin(f *Folder) error {
+	p := f.place(a.name)
+	log, err := openRegular(f.root, a.name, os.O_RDWR)
+	if a.isNew = errors.Is(err, fs.ErrNotExist); !a.isNew {
+		if err != nil {
+			return p.unwritable(err)
+		}
+		defer log.Close()
+		info, err := log.Stat()
+		if err != nil {
+			return p.unwritable(err)
+		}
+		a.from = info.Size()
 	}
-	if err != nil {
-		return 0, err
+	if a.head, err = readHead(f, a.name); err != nil || !a.strict() {
+		return err
 	}
-	return info.Size(), nil
+	end, _, err := checkLog(f, a.name, a.head)
+	a.from = end.Size
+	return p.unreadable(err)
 }
 
-// appendLines makes sure that the lines of a stand in the log after a.from, in
-// order, and adds those that do not, durably. What it reads does not depend on
-// the length of the log, only on that of its last line.
-func appendLines(root *os.Root, a appendix) error {
-	dirs, err := missingFolders(root, path.Dir(a.name))
+// extend makes sure that the lines of a stand in the log after a.from, in
+// order, durably, and moves the head of the log. It reads the whole log where that
+// gets its first head or is taken as it is found, and else only its end.
+func (a *appendix) extend(f *Folder) error {
+	p := f.place(a.name)
+	dirs, err := missingFolders(f.root, path.Dir(a.name))
 	if err == nil {
-		err = makeFolders(root, dirs)
+		err = makeFolders(f.root, dirs, f.newFolderMode())
 	}
 	if err != nil {
-		return err
+		return p.unwritable(err)
 	}
-	f, err := openLog(root, a.name)
+	log, err := openLog(f.root, a.name, f.newFileMode())
 	if err != nil {
-		return err
+		return p.unwritable(err)
 	}
-	defer f.Close()
-	missing, end, err := missingBytes(f, a)
-	if err != nil {
-		return err
+	defer log.Close()
+	text := ""
+	if a.headed() {
+		if text, err = readHead(f, a.name); err != nil {
+			return err
+		}
 	}
-	n, err := f.Write(missing)
-	if err == nil {
-		err = f.Sync()
+	if err := a.add(log, text); err != nil {
+		return p.unwritable(err)
 	}
-	if err == nil && a.from == 0 {
-		err = syncFolder(root, path.Dir(a.name))
+	if a.headed() {
+		end, err := a.end(log, text)
+		if err != nil {
+			return p.unwritable(err)
+		}
+		return moveHead(f, a.name, text, end)
 	}
-	if err != nil {
-		takeBack(f, end, int64(n))
+	if a.isNew {
+		return p.unwritable(syncFolder(f.root, path.Dir(a.name)))
 	}
-	return err
+	return nil
 }
 
-// missingBytes is what must be added at the end of the log f, and where that
-// is. A torn last line that is the beginning of one of ours is completed; any
-// other is ended and becomes a line that others wrote.
-func missingBytes(f *os.File, a appendix) ([]byte, int64, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, err
+// add adds the lines to the log, whose head file says text.
+func (a *appendix) add(log *os.File, text string) error {
+	if a.strict() {
+		if err := cutTorn(log, text); err != nil {
+			return err
+		}
 	}
-	end := info.Size()
-	from := min(a.from, end)
-	start, err := startOfLastLine(f, from)
+	info, err := log.Stat()
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	scanner := newLineScanner(io.NewSectionReader(f, start, end-start))
+	missing, err := a.missing(log, info.Size())
+	if err != nil {
+		return err
+	}
+	if _, err := log.Write(missing); err != nil {
+		return err
+	}
+	return log.Sync()
+}
+
+// cutTorn cuts off what a killed process left of a line after the last whole
+// one: nobody was told that it was written. The log must be the one that the
+// text of its head names.
+func cutTorn(log *os.File, text string) error {
+	h, err := decodeHead(text)
+	if err != nil {
+		return err
+	}
+	info, err := log.Stat()
+	if err != nil {
+		return err
+	}
+	end, torn, err := h.roll(log, info.Size(), true)
+	if err != nil || !torn.Torn {
+		return err
+	}
+	return log.Truncate(end.Size)
+}
+
+// end is the head of the log as it is now. Text is what its head file says,
+// which counts for nothing where the log is taken as it is found.
+func (a *appendix) end(log *os.File, text string) (head, error) {
+	info, err := log.Stat()
+	if err != nil {
+		return head{}, err
+	}
+	h := noLines
+	if a.strict() {
+		if h, err = decodeHead(text); err != nil {
+			return head{}, err
+		}
+	}
+	h, _, err = h.roll(log, info.Size(), a.strict())
+	return h, err
+}
+
+// isDone reports whether the log has the lines and its head has moved, so that
+// Commit may have said that it succeeded.
+func (a *appendix) isDone(f *Folder) (bool, error) {
+	text, err := readHead(f, a.name)
+	if err != nil || text == a.head {
+		return false, err
+	}
+	h, _ := decodeHead(text) // one that cannot be understood names nothing
+	return h.Size > a.from, nil
+}
+
+// missing is what must be added at the end of a log of that size. A torn last
+// line that is the beginning of one of ours is completed; any other is ended and
+// becomes a line that others wrote.
+func (a *appendix) missing(log io.ReaderAt, size int64) ([]byte, error) {
+	from := min(a.from, size)
+	start, err := startOfLastLine(log, from)
+	if err != nil {
+		return nil, err
+	}
+	scanner := scanFrom(log, start, size)
 	prev, lines := FirstPrev, a.lines
 	var out []byte
 	for {
@@ -106,9 +199,9 @@ func missingBytes(f *os.File, a appendix) ([]byte, int64, error) {
 			break
 		}
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		isNew := start+scanner.start >= from && len(lines) > 0
+		isNew := scanner.start >= from && len(lines) > 0
 		if line.Torn {
 			if whole := []byte(nil); isNew {
 				whole = chained(lines[0], prev)
@@ -129,15 +222,85 @@ func missingBytes(f *os.File, a appendix) ([]byte, int64, error) {
 		out = append(append(out, line...), '\n')
 		prev = codec.DigestBytes(line)
 	}
-	return out, end, nil
+	return out, nil
+}
+
+// takeBack takes away what extend did, unless others have written after it. The
+// head goes first, because a log must not be shorter than its head says.
+func (a *appendix) takeBack(f *Folder) error {
+	if a.headed() {
+		text, err := readHead(f, a.name)
+		if err == nil && text != a.head {
+			err = writeHead(f, a.name, a.head)
+		}
+		if err != nil {
+			return err
+		}
+		clearTemp(f.root, headName(a.name)) // it would keep the folder
+	}
+	return f.place(a.name).unwritable(a.removeLines(f.root))
+}
+
+func (a *appendix) removeLines(root *os.Root) error {
+	log, err := openRegular(root, a.name, os.O_RDONLY)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errIsFolder), errors.Is(err, errNotRegular), err != nil && isNoFolder(err):
+		return nil // nothing was added
+	case err != nil:
+		return err
+	}
+	defer log.Close()
+	ours, err := a.isAllAfterFrom(log)
+	if err != nil || !ours {
+		return err
+	}
+	if !a.isNew {
+		return cut(root, a.name, a.from)
+	}
+	if err := root.Remove(a.name); err != nil {
+		return err
+	}
+	return syncFolder(root, path.Dir(a.name))
+}
+
+// isAllAfterFrom reports whether what stands in a log after a.from is what
+// extend added, or a part of it.
+func (a *appendix) isAllAfterFrom(f *os.File) (bool, error) {
+	info, err := f.Stat()
+	if err != nil || info.Size() < a.from {
+		return false, err
+	}
+	added, err := a.missing(f, a.from)
+	if err != nil || info.Size()-a.from > int64(len(added)) {
+		return false, err
+	}
+	there, err := io.ReadAll(io.NewSectionReader(f, a.from, info.Size()-a.from))
+	return bytes.HasPrefix(added, there), err
+}
+
+// cut makes a log end at size, durably.
+func cut(root *os.Root, name string, size int64) error {
+	info, err := root.Stat(name)
+	if err != nil || info.Size() == size {
+		return err
+	}
+	f, err := openRegular(root, name, os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Truncate(size); err != nil {
+		return err
+	}
+	return f.Sync()
 }
 
 // startOfLastLine is where the last line that begins before end begins.
-func startOfLastLine(f *os.File, end int64) (int64, error) {
+func startOfLastLine(log io.ReaderAt, end int64) (int64, error) {
 	buf := make([]byte, 4<<10)
 	for at := max(0, end-1); at > 0; { // the last byte may be the line's own newline
 		n := min(at, int64(len(buf)))
-		if _, err := f.ReadAt(buf[:n], at-n); err != nil {
+		if _, err := log.ReadAt(buf[:n], at-n); err != nil {
 			return 0, err
 		}
 		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
@@ -146,12 +309,4 @@ func startOfLastLine(f *os.File, end int64) (int64, error) {
 		at -= n
 	}
 	return 0, nil
-}
-
-// takeBack removes the n bytes that were added to a log at end, unless others
-// have written after them.
-func takeBack(f *os.File, end, n int64) {
-	if info, err := f.Stat(); err == nil && n > 0 && info.Size() == end+n {
-		f.Truncate(end)
-	}
 }

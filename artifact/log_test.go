@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/full"
 )
 
 // addTo appends lines to a log, each in a transaction of its own.
@@ -162,32 +163,38 @@ func TestALogBegunByOthersIsContinued(t *testing.T) {
 
 // A log that is longer than could be read is continued from its end.
 func TestAppendingDoesNotReadTheLog(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "log.jsonl")
-	const size = 1 << 40
-	put(t, dir, map[string]string{"log.jsonl": ""})
-	if err := os.Truncate(path, size); err != nil {
-		t.Skipf("no file with a hole can be made here: %v", err)
-	}
-	const last = `{"n":0}`
-	end, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprintf(end, "\n%s\n", last)
-	end.Close()
-	addTo(t, open(t, dir), "log.jsonl", event{N: 1})
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	f.Seek(size, 0)
-	var tail bytes.Buffer
-	tail.ReadFrom(f)
-	want := "\n" + last + "\n" + `{"ts":"","kind":"","n":1,"prev":"` + codec.DigestBytes([]byte(last)) + `"}` + "\n"
-	if diff := cmp.Diff(want, tail.String()); diff != "" {
-		t.Errorf("end of the log (-want +got):\n%s", diff)
+	for _, headed := range []bool{false, true} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "logs", "audit.jsonl")
+		const size = 1 << 40
+		put(t, dir, map[string]string{auditLog: ""})
+		if err := os.Truncate(path, size); err != nil {
+			t.Skipf("no file with a hole can be made here: %v", err)
+		}
+		const last = `{"n":0}`
+		appendTo(t, dir, "\n"+last+"\n")
+		if f := open(t, dir); headed {
+			head := fmt.Sprintf(`{"lines":2,"digest":%q,"size":%d}`+"\n", codec.DigestBytes([]byte(last)), size+len(last)+2)
+			write(t, dir, auditHead, head)
+			if state, err := checkLog(t, dir); err != nil || state.Lines != 2 {
+				t.Errorf("%+v, %v", state, err)
+			}
+			record(t, f, event{N: 1})
+		} else {
+			addTo(t, f, auditLog, event{N: 1})
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		f.Seek(size, 0)
+		var tail bytes.Buffer
+		tail.ReadFrom(f)
+		want := "\n" + last + "\n" + `{"ts":"","kind":"","n":1,"prev":"` + codec.DigestBytes([]byte(last)) + `"}` + "\n"
+		if diff := cmp.Diff(want, tail.String()); diff != "" {
+			t.Errorf("headed %v: end of the log (-want +got):\n%s", headed, diff)
+		}
 	}
 }
 
@@ -341,7 +348,7 @@ func TestReadingALog(t *testing.T) {
 func TestPrevOfLongLines(t *testing.T) {
 	prev := codec.DigestBytes([]byte("x"))
 	for _, around := range []int{64 << 10, artifact.MaxLine} {
-		for length := around - 100; length < around+100; length += 3 {
+		for length := around - 100; length < around+100; length += full.Stride(200, 20) {
 			end := `","prev":"` + prev + `"}`
 			text := `{"t":"` + strings.Repeat("y", length-len(end)-6) + end
 			for line := range artifact.ReadLog(strings.NewReader(text + "\n")) {

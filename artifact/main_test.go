@@ -163,6 +163,8 @@ func countOnce(dir string) error {
 	if err := tx.Write("counter", fmt.Appendln(nil, n+1)); err != nil {
 		return err
 	}
-	tx.Log("log.jsonl", map[string]int{"n": n + 1})
+	if err := tx.Record("log.jsonl", map[string]int{"n": n + 1}); err != nil {
+		return err
+	}
 	return tx.Commit()
 }

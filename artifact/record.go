@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"os"
 	"path"
@@ -23,7 +24,7 @@ const (
 type record struct {
 	folders []string // that do not exist before, the outermost first
 	changes []change
-	logs    []appendix
+	logs    []*appendix
 }
 
 func (r *record) addFolders(dirs []string) {
@@ -32,6 +33,19 @@ func (r *record) addFolders(dirs []string) {
 			r.folders = append(r.folders, dir)
 		}
 	}
+}
+
+// recorded lists those logs whose lines are part of the transaction.
+func (r record) recorded() []*appendix {
+	return slices.DeleteFunc(slices.Clone(r.logs), func(a *appendix) bool { return !a.recorded })
+}
+
+// needsStaging reports whether the transaction does more than add lines to one
+// log. A log that has a head can be added to without a record: a line is there,
+// or it is not, and the head follows it.
+func (r record) needsStaging() bool {
+	recorded := r.recorded()
+	return len(r.changes) > 0 || len(recorded) > 1 || len(recorded) == 1 && recorded[0].head == ""
 }
 
 func (r record) removesAny() bool { return slices.ContainsFunc(r.changes, change.removes) }
@@ -50,9 +64,13 @@ type wireChange struct {
 }
 
 type wireLog struct {
-	Name  string   `json:"name"`
-	From  int64    `json:"from"`
-	Lines []string `json:"lines"`
+	Name     string   `json:"name"`
+	From     int64    `json:"from"`
+	Lines    []string `json:"lines"`
+	Recorded bool     `json:"recorded"`
+	Accepted bool     `json:"accepted"`
+	New      bool     `json:"new"`
+	Head     []byte   `json:"head"` // in base 64, because it may be anything
 }
 
 func (r record) encode() ([]byte, error) {
@@ -61,7 +79,7 @@ func (r record) encode() ([]byte, error) {
 		wire.Changes = append(wire.Changes, wireChange{c.target, c.digest, c.replaces})
 	}
 	for _, a := range r.logs {
-		log := wireLog{Name: a.name, From: a.from}
+		log := wireLog{Name: a.name, From: a.from, Recorded: a.recorded, Accepted: a.accepted, New: a.isNew, Head: []byte(a.head)}
 		for _, line := range a.lines {
 			log.Lines = append(log.Lines, string(line))
 		}
@@ -74,6 +92,8 @@ func (r record) encode() ([]byte, error) {
 	return append(append(line, '\n'), codec.DigestBytes(line)+"\n"...), nil
 }
 
+var errUnknownRecord = errors.New("an interrupted transaction has a record of an unknown kind")
+
 // decodeRecord reads a record. It reports false for anything that is not a
 // whole one, and fails for a whole one that it does not understand.
 func decodeRecord(data []byte) (record, bool, error) {
@@ -83,7 +103,7 @@ func decodeRecord(data []byte) (record, bool, error) {
 	}
 	v, err := codec.Parse(line)
 	if err != nil || v.Get("schema_version").Str() != recordSchema {
-		return record{}, false, errors.New("an interrupted transaction has a record of an unknown kind")
+		return record{}, false, errUnknownRecord
 	}
 	var r record
 	for _, dir := range v.Get("folders").Elems() {
@@ -93,8 +113,14 @@ func decodeRecord(data []byte) (record, bool, error) {
 		r.changes = append(r.changes, change{c.Get("name").Str(), c.Get("digest").Str(), c.Get("replaces").Bool()})
 	}
 	for _, log := range v.Get("logs").Elems() {
-		a := appendix{name: log.Get("name").Str()}
+		a := &appendix{name: log.Get("name").Str(), recorded: log.Get("recorded").Bool(), accepted: log.Get("accepted").Bool(),
+			isNew: log.Get("new").Bool()}
 		a.from, _ = log.Get("from").Int()
+		head, err := base64.StdEncoding.DecodeString(log.Get("head").Str())
+		if err != nil {
+			return record{}, false, errUnknownRecord
+		}
+		a.head = string(head)
 		for _, line := range log.Get("lines").Elems() {
 			a.lines = append(a.lines, []byte(line.Str()))
 		}

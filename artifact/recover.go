@@ -56,10 +56,19 @@ func recoverTx(f *Folder) error {
 	if err != nil {
 		return err
 	}
+	unlogged, err := unloggedLines(f, rec)
+	if err != nil {
+		return err
+	}
 	if err = checkStaged(f, rec, pending); err == nil {
 		err = makeChanges(f, rec, func(i int) bool { return pending[i] })
 	}
-	if err != nil && len(pending) > 0 {
+	for _, a := range unlogged {
+		if err == nil {
+			err = a.extend(f)
+		}
+	}
+	if err != nil && (len(pending) > 0 || len(unlogged) > 0) {
 		// Commit did not come to its end, so nobody was told of a success.
 		return undo(f, rec)
 	}
@@ -67,10 +76,28 @@ func recoverTx(f *Folder) error {
 		return err
 	}
 	for _, a := range rec.logs {
-		// A log is kept as well as it can be, here as in Commit.
-		_ = appendLines(f.root, a)
+		if !a.recorded {
+			// A log is kept as well as it can be, here as in Commit.
+			_ = a.extend(f)
+		}
 	}
 	return clearStaging(f, rec)
+}
+
+// unloggedLines finds the logs of a record whose lines are part of the
+// transaction and were not all added yet.
+func unloggedLines(f *Folder, rec record) ([]*appendix, error) {
+	var unlogged []*appendix
+	for _, a := range rec.recorded() {
+		done, err := a.isDone(f)
+		if err != nil {
+			return nil, err
+		}
+		if !done {
+			unlogged = append(unlogged, a)
+		}
+	}
+	return unlogged, nil
 }
 
 // readRecord reads the record of that name in the staging folder and reports

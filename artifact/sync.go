@@ -81,3 +81,13 @@ func syncFolders(root *os.Root, dirs []string) error {
 	}
 	return syncs.wait()
 }
+
+// syncPath makes the names in the folder at a path durable.
+func syncPath(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return syncNames(f)
+}

@@ -21,14 +21,16 @@ import (
 // what is to be done is written there and synced: from then on the changes
 // will be made, if need be by the next holder of the lock. Each file is renamed
 // into its place, in the order of the calls, so that a reader without the lock
-// who sees the last file sees all of them. What was there before is kept until
-// the end, so that a change that cannot be made takes the others back.
+// who sees the last file sees all of them; then lines are added to logs, so that
+// a reader who sees a line sees what it tells of. What was there before is kept
+// until the end, so that a change or a line of [Tx.Record] that cannot be made
+// takes the others back.
 type Tx struct {
 	lock    *Lock
 	staging *os.Root // nil until something is staged
 	changes []change
 	targets map[string]bool // of the changes
-	logs    []appendix
+	logs    []*appendix
 	syncs   syncer
 	many    bool // too many staged files to sync each
 	ended   bool
@@ -100,12 +102,12 @@ func (tx *Tx) stage(name, digest string, write func(*os.File) error) (string, er
 		return "", tx.fail(err)
 	}
 	at := len(tx.changes) - 1
-	file, err := tx.staging.OpenFile(stagedName(at), os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, fileMode)
+	file, err := tx.staging.OpenFile(stagedName(at), os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, f.newFileMode())
 	if err != nil {
 		return "", tx.fail(f.place(name).unwritable(err))
 	}
 	if err = write(file); err == nil {
-		err = keepMode(file, old)
+		err = keepMode(file, f.newFileMode(), old)
 	}
 	if err != nil {
 		file.Close()
@@ -131,28 +133,67 @@ func (tx *Tx) Remove(name string) error {
 
 // Log adds a line to the chained log name on commit, after all changes. Line is
 // what [codec.MarshalLine] makes an object of; its own keys stand in the order
-// that the caller gave them, and "prev" is added as the last.
+// that the caller gave them, and "prev" is added as the last. Where the log has
+// a head, the line moves it.
 //
-// A log is kept as well as it can be: that a line could not be written changes
-// nothing else, and [Tx.LogError] says so.
+// A line is kept as well as it can be: that it could not be written changes
+// nothing else, and [Tx.LogError] says so. It is not added to a log that is not
+// the one that its head names.
 func (tx *Tx) Log(name string, line any) {
-	f := tx.lock.folder
-	local, err := f.local(name)
-	if err != nil {
+	if a, err := tx.appendix(name); err != nil {
 		tx.noteLogError(err)
-		return
+	} else if body, err := logLine(line); err != nil {
+		tx.noteLogError(err)
+	} else {
+		a.lines = append(a.lines, body)
+	}
+}
+
+// Record is [Tx.Log] for a line that is part of the transaction, and with it
+// every other line for that log: no line, no change; no change, no line. A log
+// that has no head yet gets one.
+//
+// It returns an error when line is no log line or name no name; the transaction
+// cannot be committed after one. [Tx.Commit] returns TAMPERED when the log is
+// not the one that its head names.
+func (tx *Tx) Record(name string, line any) error {
+	a, err := tx.appendix(name)
+	if err != nil {
+		return tx.fail(err)
 	}
 	body, err := logLine(line)
 	if err != nil {
-		tx.noteLogError(err)
-		return
+		return tx.fail(err)
 	}
-	i := slices.IndexFunc(tx.logs, func(a appendix) bool { return a.name == local })
+	a.recorded = true
+	a.lines = append(a.lines, body)
+	return nil
+}
+
+// Accept takes the log name as it is found, whatever its head says: the lines
+// that the transaction adds to it stand on top, and its head is made anew from
+// all of its lines.
+func (tx *Tx) Accept(name string) error {
+	a, err := tx.appendix(name)
+	if err != nil {
+		return tx.fail(err)
+	}
+	a.accepted = true
+	return nil
+}
+
+// appendix is what the transaction adds to the log name.
+func (tx *Tx) appendix(name string) (*appendix, error) {
+	local, err := tx.lock.folder.local(name)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(tx.logs, func(a *appendix) bool { return a.name == local })
 	if i < 0 {
 		i = len(tx.logs)
-		tx.logs = append(tx.logs, appendix{name: local})
+		tx.logs = append(tx.logs, &appendix{name: local})
 	}
-	tx.logs[i].lines = append(tx.logs[i].lines, body)
+	return tx.logs[i], nil
 }
 
 // LogError is why a line of [Tx.Log] was not written; nil when all were.

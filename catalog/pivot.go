@@ -9,36 +9,16 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-type pivotDecideIn struct {
-	Outputs      []wave1OutputIn `json:"wave1_outputs" jsonschema:"the wave-1 outputs, one per perspective" minitems:"1" extra:"ignore"`
-	Reports      []*codec.Value  `json:"wave1_validation_reports" jsonschema:"what deep_research_wave_output_validate answered for each output" minitems:"1"`
-	ExplicitGaps []*codec.Value  `json:"explicit_gaps,omitzero" jsonschema:"gaps that an operator states; when there are any, those in the outputs are not read"`
-	ManifestPath tool.Path       `json:"manifest_path,omitzero" jsonschema:"absolute path of the run's manifest.json; with it the decision is written to the run's pivot file" writes:"true"`
-	Reason       string          `json:"reason,omitzero" jsonschema:"why the decision is made now, for the run's audit log"`
-}
-
-type wave1OutputIn struct {
-	PerspectiveID string       `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
-	OutputMDPath  tool.RunPath `json:"output_md_path" jsonschema:"the markdown file: absolute, or relative to the run root when manifest_path is given"`
-}
-
 func pivotTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
-		tool.New(tool.Spec{
-			Name: "deep_research_pivot_decide",
-			Set:  "pivot",
-			Summary: "Use this when wave 1 has been validated, to decide by rubric whether the run needs a second wave. " +
-				"It collects the gaps that the outputs state as `- (P0) text` under their heading Gaps, or takes explicit ones, " +
-				"and answers with the rule that hit, the gaps in order and those that a second wave is to close. " +
-				"A gap that cannot be read is an error that names its line.",
+		declare(tool.Spec{
+			Name:       "deep_research_pivot_decide",
+			Set:        "pivot",
 			Effect:     tool.WritesOnRequest,
 			Idempotent: true,
 			Refine:     refinePivotDecide,
 			Command: &tool.Command{
-				Path:  "pivot decide",
-				Short: "Decide whether a run needs a second wave",
-				Long: "Judge the first wave's outputs of a run, collect the gaps that they state, decide by the rubric whether a second " +
-					"wave is needed, and write the decision to the run. `tidegate pivot rules` prints the rubric. Next: `tidegate run advance`.",
+				Path:     "pivot decide",
 				Operands: runOperand,
 				Hide:     []string{"manifest_path"},
 				Defaults: byHand("decided by hand"),
@@ -47,32 +27,20 @@ func pivotTools(env *Env) []*tool.Tool {
 					{Name: "dry-run", Kind: tool.Switch, About: "decide, and write nothing"},
 				},
 				Formats: []string{"markdown"},
-				Example: "tidegate pivot decide harbour\ntidegate pivot decide harbour --explicit-gaps gaps.json --dry-run",
 				Fill:    env.fillPivot,
 			},
-		}, func(ctx context.Context, in pivotDecideIn) (pivot.Decision, error) {
-			outputs := make([]pivot.Output, len(in.Outputs))
-			for i, o := range in.Outputs {
-				outputs[i] = pivot.Output{PerspectiveID: o.PerspectiveID, Path: string(o.OutputMDPath)}
-			}
-			return pivot.Decide(ctx, env.clock(), pivot.Input{
-				Outputs: outputs, Reports: in.Reports, ExplicitGaps: in.ExplicitGaps,
-				ManifestPath: string(in.ManifestPath), Reason: in.Reason, Progress: tool.Progress(ctx),
-			})
+		}, func(ctx context.Context, in pivot.Input) (pivot.Decision, error) {
+			in.Progress = tool.Progress(ctx)
+			return pivot.Decide(ctx, env.clock(), in)
 		}),
-		tool.New(tool.Spec{
-			Name: "deep_research_pivot_rules",
-			Set:  "pivot",
-			Summary: "Use this to see the rubric by which deep_research_pivot_decide decides. " +
-				"It lists the rules in the order in which they are tried, each with its condition and the template of its explanation.",
+		declare(tool.Spec{
+			Name:       "deep_research_pivot_rules",
+			Set:        "pivot",
 			Effect:     tool.Reads,
 			Idempotent: true,
 			Command: &tool.Command{
 				Path:    "pivot rules",
-				Short:   "Print the rubric of the pivot",
-				Long:    "Print the rules by which `tidegate pivot decide` decides, in the order in which they are tried: the first whose condition holds decides.",
 				Formats: []string{"markdown"},
-				Example: "tidegate pivot rules",
 			},
 		}, func(context.Context, struct{}) (pivot.RuleList, error) {
 			return pivot.ListRules(), nil

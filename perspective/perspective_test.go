@@ -181,19 +181,3 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
-
-func TestOutput(t *testing.T) {
-	for _, test := range []struct {
-		given perspective.Perspective
-		dir   string
-		want  string
-	}{
-		{perspective.Perspective{ID: "a"}, "wave-1", "wave-1/a.md"},
-		{perspective.Perspective{ID: "a"}, "first", "first/a.md"},
-		{perspective.Perspective{ID: "a", SourceArtifact: "wave-2/b.md"}, "first", "wave-2/b.md"},
-	} {
-		if got := test.given.Output(test.dir); got != test.want {
-			t.Errorf("the output of %v in %s is %s, want %s", test.given, test.dir, got, test.want)
-		}
-	}
-}

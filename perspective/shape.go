@@ -2,6 +2,9 @@ package perspective
 
 import "github.com/tidegate/tidegate/codec"
 
+// Version is the schema_version of a document of perspectives.
+const Version = "perspectives.v1"
+
 // Shape is the table of perspectives.v1.
 func Shape() codec.Shape {
 	id := codec.Ruled("1 to 128 bytes of UTF-8, unique; no /, \\, control character, leading dot or white space at its ends", IDFault)
@@ -12,7 +15,7 @@ func Shape() codec.Shape {
 		codec.Field{Name: "tool_budget", Shape: codec.MapOf(codec.NumberFrom(0)), About: "most calls of each tool"},
 	)
 	return codec.Table(
-		codec.Field{Name: "schema_version", Shape: codec.Version("perspectives.v1")},
+		codec.Field{Name: "schema_version", Shape: codec.Version(Version)},
 		codec.Field{Name: "run_id", Shape: codec.NotBlank()},
 		codec.Field{Name: "created_at", Shape: codec.NotBlank()},
 		codec.Field{Name: "perspectives", Shape: codec.List(codec.Table(

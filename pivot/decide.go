@@ -1,6 +1,7 @@
 package pivot
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,7 @@ type Decision struct {
 	Gaps          []Gap      `json:"gaps" jsonschema:"by priority, then by id"`
 	Wave2GapIDs   []string   `json:"wave2_gap_ids" jsonschema:"the gaps that a second wave is to close; empty when it is skipped"`
 	InputsDigest  string     `json:"inputs_digest" jsonschema:"digest of the gaps and the validation reports"`
-	PivotPath     *string    `json:"pivot_path" jsonschema:"the file that was written; null when no run was named"`
+	PivotPath     *string    `json:"pivot_path" jsonschema:"the file that was written; null when no run was named, or the run is not in stage pivot"`
 	AuditWritten  bool       `json:"audit_written" jsonschema:"a line was added to the run's audit log"`
 
 	agents    float64 // how many the run allows in wave 2
@@ -29,9 +30,10 @@ type Decision struct {
 }
 
 // Decide checks what the decision rests on, collects the gaps, and decides by
-// the rubric. Where the input names a run, the whole of it happens under the
-// run's lock, and the decision is written as pivot_decision.v1 to the run's
-// pivot file, together with the audit line where a reason is given.
+// the rubric. Where the input names a run that is in stage pivot, the decision
+// is written as pivot_decision.v1 to the run's pivot file, with the digests of
+// the outputs that it was made from, together with the audit line where a reason
+// is given. In any other stage of a run it is only answered.
 //
 // It returns, in the order in which things are looked at: INVALID_ARGS;
 // WAVE1_NOT_VALIDATED, WAVE1_CONTRACT_NOT_MET, MISMATCHED_PERSPECTIVE_ID;
@@ -101,25 +103,51 @@ func (w wave1) decideInRun(ctx context.Context, clock run.Clock, in Input) (Deci
 	if err != nil {
 		return Decision{}, err
 	}
+	from := source{r.Folder(), in.Progress}
+	before, unread := from.digests(ctx, w.outputs)
+	d, err := w.decide(ctx, from)
+	if err = cmp.Or(err, unread); err != nil {
+		return Decision{}, err
+	}
+	d.agents, d.hasAgents = r.Manifest().Limit("max_wave2_agents")
+	if written, err := writesHere(r, r.Manifest()); err != nil || !written {
+		return d, err
+	}
 	path := r.Path(name)
-	var d Decision
-	audit, err := r.Update(ctx, clock, func(u *run.Update) error {
-		var err error
-		if d, err = w.decide(ctx, source{r.Folder(), in.Progress}); err != nil {
+	audit, err := r.UpdateBeside(ctx, clock, func(u *run.Update) error {
+		m, err := u.Manifest()
+		if err != nil {
 			return err
 		}
+		if written, err := writesHere(r, m); err != nil || !written {
+			return cmp.Or(err, tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", m.Stage()), "the run left stage pivot meanwhile"))
+		}
+		after, err := from.digests(ctx, w.outputs)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(before, after) {
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()), "the outputs change while the pivot is decided; decide again when they are final")
+		}
 		if reason := strings.TrimSpace(in.Reason); reason != "" {
-			u.Audit("pivot_decide", tidegate.D("reason", reason, "pivot_path", path, "wave2_required", d.Wave2Required,
+			u.Log(run.EventDecided, "pivot_decide", tidegate.D("reason", run.Note(reason), "pivot_path", path, "wave2_required", d.Wave2Required,
 				"rule_hit", d.RuleHit, "inputs_digest", d.InputsDigest))
 		}
-		return u.WriteJSON(name, w.document(r, u.Now(), d))
+		return u.WriteJSON(name, w.document(r, u, d, before))
 	})
 	if err != nil {
 		return Decision{}, err
 	}
 	d.PivotPath, d.AuditWritten = &path, audit.Written
-	d.agents, d.hasAgents = r.Manifest().Limit("max_wave2_agents")
 	return d, nil
+}
+
+// writesHere reports whether a decision is written: in a run it is in stage
+// pivot, unless that has ended there; beside a bare manifest and in a legacy run
+// always.
+func writesHere(r *run.Run, m run.Manifest) (bool, error) {
+	isRun, err := r.Folder().Exists(r.Layout().Gates)
+	return err == nil && (!isRun || r.Legacy() || m.Stage() == run.Pivot && !m.Status().Final()), err
 }
 
 // pivotFile is the name of the run's pivot file. A manifest that gives it the

@@ -2,7 +2,6 @@ package pivot
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -25,8 +24,7 @@ func FromRun(ctx context.Context, manifestPath string) (Input, error) {
 		return Input{}, err
 	}
 	defer r.Close()
-	layout := r.Layout()
-	doc, err := perspective.Read(ctx, "perspectives_path", r.Path(layout.Perspectives), perspective.Contracts)
+	doc, err := perspective.Read(ctx, "perspectives_path", r.Path(r.Layout().Perspectives), perspective.Contracts)
 	if err != nil {
 		return Input{}, err
 	}
@@ -36,11 +34,7 @@ func FromRun(ctx context.Context, manifestPath string) (Input, error) {
 		var judge wave.Judge
 		return func(i int) error {
 			p := doc.Perspectives[i]
-			name := p.Output(layout.Wave1Dir)
-			o := Output{p.ID, r.Path(name)}
-			if !filepath.IsLocal(name) {
-				return tidegate.Errorf(tidegate.PathNotAllowed, o.details(), "the output of %q leaves the run's folder: %s", p.ID, name)
-			}
+			o := Output{p.ID, r.Path(r.Output(run.Wave1, p.ID))}
 			report, err := validate(ctx, &judge, p.Contract, o)
 			in.Outputs[i], in.Reports[i] = o, report
 			return err

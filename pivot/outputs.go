@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/parallel"
 )
 
@@ -96,4 +97,23 @@ func (s source) exist(ctx context.Context, outputs []Output) error {
 			return file.Close()
 		}
 	})
+}
+
+// digests are the digests of the outputs' bytes, in their order.
+func (s source) digests(ctx context.Context, outputs []Output) ([]string, error) {
+	digests := make([]string, len(outputs))
+	err := parallel.Each(ctx, len(outputs), nil, func() func(i int) error {
+		return func(i int) error {
+			file, err := s.open(ctx, outputs[i])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			if digests[i], err = codec.DigestReader(artifact.Until(ctx, file)); err != nil {
+				return outputs[i].unreadable(err)
+			}
+			return nil
+		}
+	})
+	return digests, err
 }

@@ -4,6 +4,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
 )
@@ -31,10 +32,12 @@ func Shape() codec.Shape {
 		codec.Field{Name: "run_id", Shape: codec.NotBlank()},
 		codec.Field{Name: "generated_at", Shape: codec.NotBlank()},
 		codec.Field{Name: "inputs_digest", Shape: codec.NotBlank(), About: "digest of gaps and validator reports"},
+		codec.Field{Name: "actor", Shape: codec.NotBlank(), Optional: true, About: "on whose authority it was decided: person, agent or rule"},
 		codec.Field{Name: "wave1", Shape: codec.Table(
 			codec.Field{Name: "outputs", About: "by perspective_id", Shape: codec.List(codec.Table(
 				codec.Field{Name: "perspective_id", Shape: codec.NotBlank()},
 				codec.Field{Name: "output_md", Shape: codec.NotBlank(), About: "run-root-relative path where the output lies in the run, else absolute"},
+				codec.Field{Name: "digest", Shape: codec.NotBlank(), Optional: true, About: "of the output's bytes when it was decided"},
 				codec.Field{Name: "validator_report", Shape: report},
 			), 1)},
 		)},
@@ -64,10 +67,11 @@ func Shape() codec.Shape {
 
 // document is pivot_decision.v1.
 type document struct {
-	SchemaVersion string `json:"schema_version"`
-	RunID         string `json:"run_id"`
-	GeneratedAt   string `json:"generated_at"`
-	InputsDigest  string `json:"inputs_digest"`
+	SchemaVersion string         `json:"schema_version"`
+	RunID         string         `json:"run_id"`
+	GeneratedAt   string         `json:"generated_at"`
+	InputsDigest  string         `json:"inputs_digest"`
+	Actor         tidegate.Actor `json:"actor"`
 	Wave1         struct {
 		Outputs []outputEntry `json:"outputs"`
 	} `json:"wave1"`
@@ -78,6 +82,7 @@ type document struct {
 type outputEntry struct {
 	PerspectiveID   string `json:"perspective_id"`
 	OutputMD        string `json:"output_md"`
+	Digest          string `json:"digest"`
 	ValidatorReport Report `json:"validator_report"`
 }
 
@@ -89,13 +94,13 @@ type decisionEntry struct {
 	Wave2GapIDs   []string `json:"wave2_gap_ids"`
 }
 
-func (w wave1) document(r *run.Run, now string, d Decision) document {
+func (w wave1) document(r *run.Run, u *run.Update, d Decision, digests []string) document {
 	doc := document{
-		SchemaVersion: DocumentVersion, RunID: r.ID(), GeneratedAt: now, InputsDigest: d.InputsDigest, Gaps: d.Gaps,
+		SchemaVersion: DocumentVersion, RunID: r.ID(), GeneratedAt: u.Now(), InputsDigest: d.InputsDigest, Actor: u.Actor(), Gaps: d.Gaps,
 		Decision: decisionEntry{d.Wave2Required, d.RuleHit, d.Metrics, d.Explanation, d.Wave2GapIDs},
 	}
 	for i, o := range w.outputs {
-		doc.Wave1.Outputs = append(doc.Wave1.Outputs, outputEntry{o.PerspectiveID, nameInRun(r, o.Path), w.reports[i]})
+		doc.Wave1.Outputs = append(doc.Wave1.Outputs, outputEntry{o.PerspectiveID, nameInRun(r, o.Path), digests[i], w.reports[i]})
 	}
 	return doc
 }
@@ -110,4 +115,52 @@ func nameInRun(r *run.Run, given string) string {
 		return name
 	}
 	return given
+}
+
+// Recorded is a decision as it stands in a run.
+type Recorded struct {
+	Wave2Required bool
+	GapIDs        []string // what a second wave is to close, in gap order
+	Gaps          []Gap
+	Actor         tidegate.Actor // "" in documents of the earlier system
+	Outputs       []RecordedOutput
+}
+
+// RecordedOutput is one of the outputs that a decision was made from.
+type RecordedOutput struct {
+	PerspectiveID string
+	Name          string // relative to the run, or an absolute path
+	Digest        string // "" in documents of the earlier system
+}
+
+// ReadRecorded reads a decision document in both its forms: the documented one
+// and the earlier top-level run_wave2. Problem is "" when it is well-formed.
+func ReadRecorded(doc *codec.Value) (d Recorded, problem string) {
+	decision := doc.Get("decision")
+	required := decision.Get("wave2_required")
+	if required.Kind() != codec.Bool {
+		required = doc.Get("run_wave2")
+	}
+	if required.Kind() != codec.Bool {
+		return Recorded{}, "pivot.run_wave2 missing"
+	}
+	ids := decision.Get("wave2_gap_ids")
+	if ids.Kind() != codec.Array {
+		ids = doc.Get("wave2_gap_ids")
+	}
+	for _, id := range ids.Elems() {
+		if id.Kind() != codec.String {
+			return Recorded{}, "pivot.wave2_gap_ids invalid"
+		}
+		d.GapIDs = append(d.GapIDs, id.Str())
+	}
+	for _, g := range doc.Get("gaps").Elems() {
+		d.Gaps = append(d.Gaps, Gap{ID: g.Get("gap_id").Str(), Priority: g.Get("priority").Str(), Text: g.Get("text").Str(),
+			Source: g.Get("source").Str(), From: g.Get("from_perspective_id").Str()})
+	}
+	for _, o := range doc.Get("wave1").Get("outputs").Elems() {
+		d.Outputs = append(d.Outputs, RecordedOutput{o.Get("perspective_id").Str(), o.Get("output_md").Str(), o.Get("digest").Str()})
+	}
+	d.Wave2Required, d.Actor = required.Bool(), tidegate.Actor(doc.Get("actor").Str())
+	return d, ""
 }

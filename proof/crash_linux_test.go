@@ -10,12 +10,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/corpus"
+	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -26,36 +31,33 @@ var writingCalls = []string{"openat", "write", "fsync", "syncfs", "renameat", "r
 // strace, with the number of that call left open.
 type injury struct{ name, inject string }
 
-func injuries() []injury {
-	kill := injury{"killed", "signal=KILL:when=%d"}
-	if !*full {
-		return []injury{kill, {"no space", "error=ENOSPC:when=%d"}}
-	}
-	return []injury{
-		kill, {"no space", "error=ENOSPC:when=%d"}, {"broken disk", "error=EIO:when=%d"}, {"disk broken from there on", "error=EIO:when=%d+"},
-		{"no permission", "error=EACCES:when=%d"}, {"other file system", "error=EXDEV:when=%d"},
-	}
+var injuries = []injury{
+	{"killed", "signal=KILL:when=%d"}, {"no space", "error=ENOSPC:when=%d"}, {"broken disk", "error=EIO:when=%d"}, {"disk broken from there on", "error=EIO:when=%d+"},
+	{"no permission", "error=EACCES:when=%d"}, {"other file system", "error=EXDEV:when=%d"},
 }
 
+// somePoints is how many points of a call the short form tries, other ones of
+// each.
+const somePoints = 3
+
 // TestEveryWritingToolSurvivesEveryInjury lets each writing tool be killed, or a
-// system call of it fail, at every call by which it changes files. Right after,
+// system call of it fail, at every call by which it changes files; in the short
+// form at some of them. Right after,
 // every artifact is the old one or the new one, whole. After the next call the
 // result is that of one or two undisturbed calls, no other file is left, the lock
-// is free and the audit chain is unbroken.
+// is free, the audit chain is unbroken, and the run agrees with its record.
 func TestEveryWritingToolSurvivesEveryInjury(t *testing.T) {
-	if testing.Short() {
-		t.Skip("thousands of processes are left out of the short form")
-	}
-	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
+	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
-	points := 0
-	for _, w := range writers() {
+	var points atomic.Int64
+	t.Cleanup(func() { t.Logf("%d points in all", points.Load()) })
+	for i, w := range writers() {
 		t.Run(w.name, func(t *testing.T) {
-			points += w.injure(t)
+			t.Parallel()
+			points.Add(w.injure(t, i))
 		})
 	}
-	t.Logf("%d points in all", points)
 }
 
 // TestEveryWritingToolIsInjured fails for a tool that nobody put among the
@@ -64,6 +66,9 @@ func TestEveryWritingToolIsInjured(t *testing.T) {
 	injured := map[string]bool{recoverRun.tool: true} // its writes are the recovery after an injury
 	for _, w := range writers() {
 		injured[w.tool] = true
+	}
+	for _, id := range unjudged() {
+		injured[gateTool(id)] = true // TestGateWithoutAJudgeWritesNothing
 	}
 	for _, each := range catalog.Tools(&catalog.Env{}) {
 		if each.Effect == tool.Reads || injured[each.Name] {
@@ -75,8 +80,32 @@ func TestEveryWritingToolIsInjured(t *testing.T) {
 	}
 }
 
-// injure returns the number of points tried.
-func (w writer) injure(t *testing.T) int {
+// TestGateWithoutAJudgeWritesNothing shows why the commands of these gates are
+// neither among the writers nor accepted when the hammer strikes: not even a
+// person lets a gate pass that nothing can judge.
+func TestGateWithoutAJudgeWritesNothing(t *testing.T) {
+	w := writer{prepare: []command{initRun}}
+	work := shortFolder(t)
+	before := w.state(t, work)
+	if len(unjudged()) == 0 {
+		t.Error("every gate has a judge, so that nothing is shown here: this test can go")
+	}
+	for _, id := range unjudged() {
+		for _, line := range []string{"gate %s $WORK/runs/tides --reason r --format json", "gate %s $WORK/runs/tides --accept --reason r --format json"} {
+			out := call(t, work, nil, "", "", fmt.Sprintf(line, strings.ToLower(id)), nil)
+			if !strings.Contains(string(out), string(tidegate.GateNotDerived)) {
+				t.Errorf("gate %s: %s", id, out)
+			}
+		}
+	}
+	if !maps.EqualFunc(before, snapshot(t, work), bytes.Equal) {
+		t.Error("a gate without a judge was written")
+	}
+}
+
+// injure returns the number of points tried. Shift chooses which ones, where
+// not all are.
+func (w writer) injure(t *testing.T, shift int) (tried int64) {
 	work := shortFolder(t)
 	prepared := w.state(t, work)
 	restore := func() {
@@ -102,35 +131,41 @@ func (w writer) injure(t *testing.T) int {
 	if maps.EqualFunc(before, once, bytes.Equal) {
 		t.Fatalf("%s changed nothing", w.tool)
 	}
-	points := 0
-	try := func(where string, injured func()) {
-		restore()
-		injured()
-		points++
-		checkWhole(t, where, before, once, snapshot(t, work))
-		w.call(t, work)
-		checkHealed(t, where, once, twice, snapshot(t, work))
-		if t.Failed() {
-			t.FailNow()
-		}
+	type point struct {
+		where   string
+		injured func()
 	}
-	for _, call := range writingCalls {
-		first, all := occurrences(trace, call, work)
-		for n := first; n <= all; n++ {
-			for _, injury := range injuries() {
-				try(fmt.Sprintf("%s at %s %d of %d", injury.name, call, n, all), func() {
+	var points []point
+	for _, injury := range injuries {
+		for _, call := range writingCalls {
+			first, all := occurrences(trace, call, work)
+			for n := first; n <= all; n++ {
+				points = append(points, point{fmt.Sprintf("%s at %s %d of %d", injury.name, call, n, all), func() {
 					w.traced(t, work, "-e", "inject="+call+":"+fmt.Sprintf(injury.inject, n))
-				})
+				}})
 			}
 		}
 	}
 	for _, size := range shortSizes(once) {
-		try(fmt.Sprintf("short write at byte %d", size), func() {
+		points = append(points, point{fmt.Sprintf("short write at byte %d", size), func() {
 			w.under(t, work, "prlimit", fmt.Sprintf("--fsize=%d", size))
-		})
+		}})
 	}
-	t.Logf("%d points", points)
-	return points
+	stride := full.Stride(len(points), somePoints)
+	for i := shift * 37 % stride; i < len(points); i += stride {
+		restore()
+		points[i].injured()
+		tried++
+		checkWhole(t, points[i].where, before, once, snapshot(t, work))
+		w.call(t, work)
+		checkHealed(t, points[i].where, once, twice, snapshot(t, work))
+		checkAgrees(t, points[i].where, work)
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	t.Logf("%d of %d points", tried, len(points))
+	return tried
 }
 
 // shortSizes are sizes of files beyond which nothing can be written: a write
@@ -154,7 +189,7 @@ func shortSizes(files map[string][]byte) []int {
 func (w writer) traced(t *testing.T, work string, options ...string) string {
 	t.Helper()
 	log := filepath.Join(filepath.Dir(work), "trace")
-	w.under(t, work, append([]string{"strace", "-f", "-qq", "-o", log, "-e", "trace=" + strings.Join(writingCalls, ",")}, options...)...)
+	w.under(t, work, append([]string{"strace", "-f", "--seccomp-bpf", "-qq", "-o", log, "-e", "trace=" + strings.Join(writingCalls, ",")}, options...)...)
 	data, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
@@ -237,6 +272,19 @@ func checkHealed(t *testing.T, where string, once, twice, got map[string][]byte)
 		if isLog(name) && strings.Contains(name, "audit") {
 			checkChain(t, where, data)
 		}
+	}
+}
+
+// checkAgrees demands that the run, if there is one, agrees with its record: no
+// change without its line, no line without its change.
+func checkAgrees(t *testing.T, where, work string) {
+	t.Helper()
+	verdict, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: filepath.Join(work, "runs/tides/manifest.json"), Follows: stage.Follows})
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return
+	}
+	if err != nil || !verdict.Pass || verdict.Log.Torn {
+		t.Errorf("%s, after the next call: the run does not agree with its record: %v %+v", where, err, verdict.Findings)
 	}
 }
 

@@ -1,12 +1,17 @@
 package proof_test
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/corpus"
+	"github.com/tidegate/tidegate/tool"
 )
 
 // writer is one tool that writes, with a state in which it has something to do.
@@ -20,12 +25,20 @@ type writer struct {
 	then command
 }
 
+// command is one call. With the tool byHand, args names a file that somebody
+// changes by other means.
 type command struct{ tool, args string }
+
+const byHand = "by hand"
 
 // sampleFiles are inputs that the writing tools are called with.
 var sampleFiles = map[string]string{
-	"summaries-in/moon.md": "## Findings\n\n- The moon pulls [@cid_a]\n",
-	"citations-in.jsonl":   `{"cid":"cid_a","status":"valid","normalized_url":"https://example.org/moon"}` + "\n",
+	"summaries-in/moon.md":   "## Findings\n\n- The moon pulls [@cid_a]\n",
+	"perspectives-in.json":   samplePerspectives,
+	"bare/manifest.json":     `{"schema_version":"manifest.v1","run_id":"bare","limits":{"max_summary_kb":5,"max_total_summary_kb":60}}`,
+	"bare/perspectives.json": `{"schema_version":"perspectives.v1","run_id":"bare","perspectives":[{"id":"moon"}]}`,
+	"bare/wave-1/moon.md":    strings.ReplaceAll(sampleOutput, `\n`, "\n"),
+	"citations-in.jsonl":     `{"cid":"cid_a","status":"valid","normalized_url":"https://example.org/moon"}` + "\n",
 }
 
 const (
@@ -44,18 +57,23 @@ var (
 	ingest       = command{"deep_research_wave_output_ingest", `{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1","outputs":[{"perspective_id":"moon","markdown":"` + sampleOutput + `"}]}`}
 	reviewWave   = command{"deep_research_wave_review", `{` + perspectivesArg + `,"outputs_dir":"$WORK/runs/tides/wave-1","report_path":"$WORK/runs/tides/wave-review.json"}`}
 	gateB        = command{"deep_research_gates_write", `{` + gatesArg + `,"update":{"B":{"status":"pass","checked_at":"2026-03-04T05:06:07Z","artifacts":["wave-review.json","wave-1/moon.md"]}},"inputs_digest":"d","reason":"r"}`}
-	buildPack    = `{` + manifestArg + `,"mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl","reason":"r"}`
+	buildPack    = `{"manifest_path":"$WORK/bare/manifest.json","mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl","reason":"r"}`
 	firstReview  = command{"create_review", `{"change_id":"c1","verdict":"NEEDS_FIX","summary":"One.","issues":[{"title":"T","severity":"High","category":"Bug","description":"d"}]}`}
+	majorReview  = command{"create_review", `{"change_id":"c1","verdict":"MAJOR_ISSUES","summary":"One.","issues":[{"title":"T","severity":"High","category":"Bug","description":"d"}]}`}
+	moveChange   = command{"change_advance", `{"change_id":"c1"}`}
 	recoverRun   = command{"deep_research_run_recover", `{` + manifestArg + `}`}
 	startChange  = command{"change_start", `{"change_id":"c1"}`}
-	pauseRun     = command{"deep_research_manifest_write", `{` + manifestArg + `,"patch":{"status":"paused"},"reason":"r"}`}
+	planWave     = command{"deep_research_wave1_plan", `{` + manifestArg + `,"reason":"r"}`}
+	pauseRun     = command{"deep_research_run_pause", `{` + manifestArg + `,"reason":"r"}`}
 )
 
 // writers lists every tool that writes.
 func writers() []writer {
-	inWave1 := []command{initRun, perspectives, advance}
+	inWave1 := []command{initRun, perspectives, planWave, advance}
 	taken := append(append([]command{}, inWave1...), ingest)
 	judged := append(append([]command{}, taken...), reviewWave)
+	passed := append(append([]command{}, judged...), gateB)
+	inPivot := append(append([]command{}, passed...), advance)
 	return []writer{
 		{"run init", nil, initRun.tool, initRun.args, command{}},
 		{"perspectives write", []command{initRun}, perspectives.tool, perspectives.args, command{}},
@@ -65,44 +83,87 @@ func writers() []writer {
 		{"wave ingest", taken, ingest.tool, `{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1","outputs":[{"perspective_id":"moon","markdown":"` + sampleOtherOutput + `","tool_usage":{"search":1}}]}`, command{}},
 		{"wave review with a report", taken, reviewWave.tool, reviewWave.args, command{}},
 		{"gate B", judged, "deep_research_gate_b_derive", `{` + manifestArg + `,"reason":"r"}`, command{}},
-		{"advance", append(append([]command{}, judged...), gateB), advance.tool, advance.args, command{}},
+		{"advance", passed, advance.tool, advance.args, command{}},
 		{"retry", inWave1, "deep_research_retry_record", `{` + manifestArg + `,"gate_id":"B","change_note":"n","reason":"r"}`, command{}},
 		{"run pause", inWave1, "run pause $WORK/runs/tides --reason r", "", command{}},
 		{"run resume", append(append([]command{}, inWave1...), pauseRun), "run resume $WORK/runs/tides --reason r", "", command{}},
 		{"run cancel", inWave1, "run cancel $WORK/runs/tides --reason r", "", recoverRun},
-		{"wave gate", judged, "wave gate $WORK/runs/tides --reason r", "", command{}},
+		{"gate a", inWave1, "gate a $WORK/runs/tides --reason r", "", command{}},
+		{"gate b", judged, "gate b $WORK/runs/tides --reason r", "", command{}},
+		{"gate accepted", judged, "gate b $WORK/runs/tides --accept --reason r", "", command{}},
+		{"run limit", inWave1, "run limit $WORK/runs/tides max_review_iterations 6", "", command{}},
+		{"run accept", append(append([]command{}, taken...), command{byHand, "runs/tides/perspectives.json"}), "run accept $WORK/runs/tides --reason r --format json", "", command{}},
+		{"replan", taken, "perspectives write $WORK/runs/tides $WORK/perspectives-in.json --replan", "", command{}},
+		{"wave restore", append(append([]command{}, taken...), command{byHand, "runs/tides/wave-1/moon.md"}), "wave restore $WORK/runs/tides moon", "", command{}},
 		{"watchdog", inWave1, "deep_research_watchdog_check", `{` + manifestArg + `,"now_iso":"2027-03-04T05:06:07Z","reason":"r"}`, recoverRun},
-		{"pivot", taken, "deep_research_pivot_decide", `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`, command{}},
-		{"summary pack", taken, "deep_research_summary_pack_build", buildPack, command{}},
+		{"pivot", inPivot, "deep_research_pivot_decide", `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`, command{}},
+		{"summary pack", nil, "deep_research_summary_pack_build", buildPack, command{}},
 		{"first review", nil, firstReview.tool, firstReview.args, command{}},
 		{"second review", []command{startChange, firstReview}, "create_review", `{"change_id":"c1","verdict":"APPROVED","summary":"Two."}`, command{}},
 		{"change start", nil, startChange.tool, startChange.args, command{}},
-		{"change advance", []command{startChange, firstReview}, "change_advance", `{"change_id":"c1"}`, command{}},
+		{"change limit", []command{startChange}, "change start c1 --max-rounds 3 --project $WORK", "", command{}},
+		{"change advance", []command{startChange, firstReview}, moveChange.tool, moveChange.args, command{}},
+		{"change resume", []command{startChange, majorReview, moveChange}, "change resume c1 --accept --reason r --project $WORK", "", command{}},
 	}
 }
 
 // state is the folder in which the tool has something to do.
 func (w writer) state(t *testing.T, work string) map[string][]byte {
 	t.Helper()
-	if err := os.MkdirAll(work, 0o700); err != nil {
-		t.Fatal(err)
+	layOut(t, work)
+	prepareHere(t, work, w.prepare...)
+	return snapshot(t, work)
+}
+
+// envOf is for the tools of a folder, to be called in this process.
+func envOf(work string) *catalog.Env {
+	return &catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")}
+}
+
+// prepareHere calls tools in this process, because preparing is not what is
+// tried. All calls must be accepted.
+func prepareHere(t *testing.T, work string, commands ...command) {
+	t.Helper()
+	byName := toolsByName(envOf(work))
+	for _, c := range commands {
+		if c.tool == byHand {
+			changeByHand(t, filepath.Join(work, c.args))
+			continue
+		}
+		ctx := t.Context()
+		if isPersons(byName[c.tool], c.args) {
+			ctx = tidegate.WithActor(ctx, tidegate.Person)
+		}
+		if result := byName[c.tool].Call(ctx, []byte(strings.ReplaceAll(c.args, "$WORK", work)), tool.Caller{}); result.Err != nil {
+			t.Fatalf("preparing %s: %s", c.tool, result.Envelope)
+		}
 	}
+}
+
+// layOut writes the files that the tools are called with.
+func layOut(t *testing.T, work string) {
+	t.Helper()
 	for name, text := range sampleFiles {
 		path := filepath.Join(work, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "$WORK", work)), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range w.prepare {
-		out := call(t, work, nil, "", "", c.tool, []byte(strings.ReplaceAll(c.args, "$WORK", work)))
-		if !bytes.Contains(out, []byte(`"ok": true`)) {
-			t.Fatalf("preparing %s: %s", c.tool, out)
-		}
+}
+
+// changeByHand adds a line end to a file, which leaves it valid and another one.
+func changeByHand(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return snapshot(t, work)
+	if err := os.WriteFile(path, append(data, '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // call makes the call. That it was refused is the concern of who compares the
@@ -137,6 +198,9 @@ func snapshot(t *testing.T, work string) map[string][]byte {
 	return files
 }
 
-// isLog reports whether a file is appended to, line by line, and best effort:
-// its lines may be missing, torn at the end, or one ahead.
-func isLog(name string) bool { return strings.HasSuffix(name, ".jsonl") }
+// isLog reports whether a file is a log or the head of one. It tells of every
+// call, so that it is not compared byte by byte but by its chain, and in a run
+// by [run.Verify].
+func isLog(name string) bool {
+	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".head")
+}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/seal"
 )
 
 // LedgerFile lists the runs that were made in a home, one line each. It lies
@@ -23,20 +25,28 @@ var initFolders = []string{"wave-1", "wave-2", "citations", "summaries", "synthe
 // two callers with one id one makes it. With the arguments that an existing run
 // was made with it answers created false and leaves the run as it is.
 //
-// It returns INVALID_ARGS, PATH_TRAVERSAL, ALREADY_EXISTS_CONFLICT and
-// WRITE_FAILED; nothing is left behind then.
+// It returns INVALID_ARGS, PATH_TRAVERSAL, PATH_NOT_ALLOWED,
+// ALREADY_EXISTS_CONFLICT and WRITE_FAILED; nothing is left behind then.
 func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitResult, error) {
 	atHome := in.RootOverride == ""
 	if err := in.check(clock, home); err != nil {
 		return InitResult{}, err
 	}
 	root, now := filepath.Join(in.RootOverride, in.RunID), clock.Stamp()
+	if holder := HolderOf(ctx, root); !holder.Free() {
+		return InitResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("root", root),
+			"a run cannot be made inside another run or a folder of changes: %s", cmp.Or(holder.Run, holder.Changes))
+	}
 	entered := ledgerSize(ctx, filepath.Dir(root))
 	out := in.result(root)
 	if atHome {
 		out.called = in.RunID
 	}
-	err := artifact.CreateFolder(ctx, "root", root, func(d *artifact.Draft) error { return in.fill(d, clock, root, now) })
+	signers, err := in.readSigners(ctx)
+	if err != nil {
+		return InitResult{}, err
+	}
+	err = artifact.CreateFolder(ctx, "root", root, func(d *artifact.Draft) error { return in.fill(d, clock, tidegate.ActorOf(ctx), root, now, signers) })
 	switch {
 	case err == nil:
 		out.Created = true
@@ -56,8 +66,19 @@ func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitRe
 	return out, nil
 }
 
-func (in *InitInput) fill(d *artifact.Draft, clock Clock, root, now string) error {
-	digests := tidegate.Details{}
+// readSigners reads the list of signers that the run is to have; nil for none.
+func (in *InitInput) readSigners(ctx context.Context) ([]byte, error) {
+	if in.SignersPath == "" {
+		return nil, nil
+	}
+	if _, err := seal.ReadSigners(ctx, "signers", in.SignersPath); err != nil {
+		return nil, err
+	}
+	return artifact.ReadFile(ctx, "signers", in.SignersPath)
+}
+
+func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, root, now string, signers []byte) error {
+	digests, state := tidegate.Details{}, map[string]string{}
 	for _, doc := range in.documents(root, now) {
 		if doc.check != nil {
 			if err := doc.check(doc.doc); err != nil {
@@ -71,7 +92,15 @@ func (in *InitInput) fill(d *artifact.Draft, clock Clock, root, now string) erro
 		if err := d.Write(doc.name, data); err != nil {
 			return err
 		}
-		digests = append(digests, tidegate.Detail{Key: doc.label + "_digest", Value: codec.DigestBytes(data)})
+		digest := codec.DigestBytes(data)
+		digests, state[doc.name] = append(digests, tidegate.Detail{Key: doc.label + "_digest", Value: digest}), digest
+	}
+	if signers != nil {
+		if err := d.Write(SignersFile, signers); err != nil {
+			return err
+		}
+		state[SignersFile] = codec.DigestBytes(signers)
+		digests = append(digests, tidegate.Detail{Key: "files", Value: tidegate.D(SignersFile, state[SignersFile])})
 	}
 	for _, name := range initFolders {
 		if err := d.MakeFolder(name); err != nil {
@@ -79,7 +108,14 @@ func (in *InitInput) fill(d *artifact.Draft, clock Clock, root, now string) erro
 		}
 	}
 	fields := append(tidegate.D("manifest_revision", 1, "gates_revision", 1), digests...)
-	return d.Log(AuditFile, auditLine(clock, now, "run_init", in.RunID, fields))
+	if in.LegacyGates {
+		fields = append(fields, tidegate.Detail{Key: legacyGates, Value: true})
+	}
+	line := Line{EventCreated, "run_init", fields}
+	if in.LegacyGates { // others add to its log, and know no head
+		return d.Log(AuditFile, line.details(clock, now, in.RunID, actor, 0, stateOf(state)))
+	}
+	return d.Record(AuditFile, line.details(clock, now, in.RunID, actor, 1, stateOf(state)))
 }
 
 // sameAs compares the arguments with the run that is there already and returns
@@ -100,10 +136,6 @@ func (in *InitInput) sameAs(ctx context.Context, root string) (created string, e
 	if _, err := r.Gates(); err != nil {
 		return "", conflict("has no usable gates: " + tidegate.AsError(err).Message)
 	}
-	policy, err := r.Policy()
-	if err != nil {
-		return "", err
-	}
 	var differs []string
 	note := func(same bool, name string) {
 		if !same {
@@ -119,7 +151,12 @@ func (in *InitInput) sameAs(ctx context.Context, root string) (created string, e
 		has, _ := m.Limit(l.name)
 		note(l.given == nil || has == float64(*l.given), "limits."+l.name)
 	}
-	note(policy.RequireBoundGates == in.RequireBoundGates, requireBoundGates)
+	note(r.Legacy() == in.LegacyGates, legacyGates)
+	signed, err := r.folder.Exists(SignersFile)
+	if err != nil {
+		return "", err
+	}
+	note(signed == (in.SignersPath != ""), "signers")
 	if len(differs) > 0 {
 		return "", conflict("was made with other arguments", differs...)
 	}

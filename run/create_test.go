@@ -79,7 +79,7 @@ func TestNewRunIsWholeAndDocumented(t *testing.T) {
 	// The two that hold paths; the log's digests depend on them and are checked by Verify.
 	golden(t, "init/manifest.json", strings.ReplaceAll(files["r1/manifest.json"], home, "/runs"))
 	golden(t, "init/ledger.jsonl", strings.ReplaceAll(files["runs-ledger.jsonl"], home, "/runs"))
-	if v, err := run.Verify(t.Context(), out.ManifestPath); err != nil || !v.Pass || len(v.Findings) != 0 || len(v.Checked) != 5 {
+	if v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath}); err != nil || !v.Pass || len(v.Findings) != 0 || len(v.Checked) != 5 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 }
@@ -184,7 +184,7 @@ func TestInitWithOtherArgumentsIsAConflictThatSaysWhatDiffers(t *testing.T) {
 		{run.InitInput{Query: "other"}, "query"},
 		{run.InitInput{Query: "q", Mode: "deep"}, "mode"},
 		{run.InitInput{Query: "q", Sensitivity: "no_web"}, "sensitivity"},
-		{run.InitInput{Query: "q", RequireBoundGates: true}, "require_bound_gates"},
+		{run.InitInput{Query: "q", LegacyGates: true}, "legacy_gates"},
 		{run.InitInput{Query: "q", Limits: &run.Limits{MaxWave1Agents: &nine}}, "limits.max_wave1_agents"},
 	} {
 		tt.in.RunID = "r1"

@@ -9,27 +9,32 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/perspective"
 )
 
 // InitInput are the arguments of [Create].
 type InitInput struct {
-	Query             string
-	Mode              string  // "" for standard
-	Sensitivity       string  // "" for normal
-	RunID             string  // "" for one that is made up
-	RootOverride      string  // the folder that the run is made in, absolute; "" for the home
-	Limits            *Limits // nil for the defaults
-	RequireBoundGates bool
+	Query             string  `json:"query" jsonschema:"the research question"`
+	Mode              string  `json:"mode,omitzero" jsonschema:"how thorough the run is" enum:"quick,standard,deep" default:"standard"`
+	Sensitivity       string  `json:"sensitivity,omitzero" jsonschema:"how far the run may reach out" enum:"normal,restricted,no_web" default:"normal"`
+	RunID             string  `json:"run_id,omitzero" jsonschema:"the id, which becomes the folder's name; made up when absent"`
+	RootOverride      string  `json:"root_override,omitzero" path:"absolute" jsonschema:"absolute folder in which the run is made, instead of the home of runs"`
+	Limits            *Limits `json:"limits,omitzero" jsonschema:"caps that differ from the defaults"`
+	RequireBoundGates bool    `json:"require_bound_gates,omitzero" jsonschema:"accepted for older callers; every gate says what it judged"`
+	// SignersPath is an OpenSSH allowed_signers file: a person's decisions must be
+	// signed by one of them; "" for none.
+	SignersPath string `json:"-"`
+	LegacyGates bool   `json:"-"` // gates count as they are written, for runs that the earlier system drives
 }
 
 // Limits are the caps of a run, nil for the default.
 type Limits struct {
-	MaxWave1Agents      *int64
-	MaxWave2Agents      *int64
-	MaxSummaryKB        *int64
-	MaxTotalSummaryKB   *int64
-	MaxReviewIterations *int64
+	MaxWave1Agents      *int64 `json:"max_wave1_agents,omitzero" jsonschema:"most perspectives in the first wave"`
+	MaxWave2Agents      *int64 `json:"max_wave2_agents,omitzero" jsonschema:"most perspectives in the second wave"`
+	MaxSummaryKB        *int64 `json:"max_summary_kb,omitzero" jsonschema:"most KiB of one summary"`
+	MaxTotalSummaryKB   *int64 `json:"max_total_summary_kb,omitzero" jsonschema:"most KiB of all summaries"`
+	MaxReviewIterations *int64 `json:"max_review_iterations,omitzero" jsonschema:"most review rounds"`
 }
 
 // limit is one cap with its default and its range.
@@ -45,8 +50,8 @@ func (l *Limits) table() []limit {
 		l = &Limits{}
 	}
 	return []limit{
-		{"max_wave1_agents", l.MaxWave1Agents, 6, 1, 50},
-		{"max_wave2_agents", l.MaxWave2Agents, 6, 1, 50},
+		{"max_wave1_agents", l.MaxWave1Agents, 6, 1, 1000},
+		{"max_wave2_agents", l.MaxWave2Agents, 6, 1, 1000},
 		{"max_summary_kb", l.MaxSummaryKB, 5, 1, 1000},
 		{"max_total_summary_kb", l.MaxTotalSummaryKB, 60, 1, 100000},
 		{"max_review_iterations", l.MaxReviewIterations, 4, 0, 50},
@@ -97,10 +102,30 @@ func (in *InitInput) check(clock Clock, home string) error {
 		return err
 	}
 	for _, l := range in.Limits.table() {
-		if v := l.value(); v < l.least || v > l.highest {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("limits."+l.name, v),
-				"limits.%s must be from %d to %d", l.name, l.least, l.highest)
+		if err := l.check(l.value()); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// CheckLimit returns INVALID_ARGS for a name that is not a limit of a run, and
+// for a value out of its range.
+func CheckLimit(name string, value int64) error {
+	names := []string{}
+	for _, l := range (*Limits)(nil).table() {
+		if l.name == name {
+			return l.check(value)
+		}
+		names = append(names, l.name)
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "%q is not a limit; the limits are %s", tidegate.Cut(name), strings.Join(names, ", "))
+}
+
+func (l limit) check(value int64) error {
+	if value < l.least || value > l.highest {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("limits."+l.name, value),
+			"limits.%s must be from %d to %d", l.name, l.least, l.highest)
 	}
 	return nil
 }
@@ -146,8 +171,8 @@ func (in *InitInput) documents(root, now string) []document {
 	return []document{
 		{"scope", ScopeFile, ScopeShape.Check, newScope(in.RunID, now, in.Query, in.Mode)},
 		{"manifest", ManifestFile, ManifestShape.Check, in.manifest(root, now)},
-		{"gates", layoutDefault("gates_file"), CheckGates, newGates(in.RunID, now)},
-		{"policy", PolicyFile, nil, newPolicy(in.RequireBoundGates)},
+		{"gates", layoutDefault("gates_file"), gate.Check, gate.New(in.RunID, now)},
+		{"policy", PolicyFile, nil, in.policy()},
 	}
 }
 

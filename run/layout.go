@@ -2,6 +2,7 @@ package run
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate/codec"
@@ -13,6 +14,7 @@ const (
 	ScopeFile           = "operator/scope.json"
 	PolicyFile          = "run-config/policy.json"
 	AuditFile           = "logs/audit.jsonl"
+	HeadFile            = "logs/audit.head"
 	RetryDirectivesFile = "retry/retry-directives.json"
 )
 
@@ -79,6 +81,9 @@ func (l Layout) Synthesis() string { return l.SynthesisDir + "/final-synthesis.m
 // Wave1Plan is the name of the plan of the first wave.
 func (l Layout) Wave1Plan() string { return l.Wave1Dir + "/wave1-plan.json" }
 
+// Wave2Plan is the name of the plan of a second wave.
+func (l Layout) Wave2Plan() string { return l.Wave2Dir + "/wave2-plan.json" }
+
 // Wave2Perspectives is the name of the contracts of a second wave.
 func (l Layout) Wave2Perspectives() string { return l.Wave2Dir + "/wave2-perspectives.json" }
 
@@ -88,11 +93,9 @@ func (l Layout) Wave2Perspectives() string { return l.Wave2Dir + "/wave2-perspec
 func (r *Run) DocumentsBeside(key string) []string {
 	l := r.layout
 	names := []string{
-		ManifestFile, ScopeFile, PolicyFile, AuditFile, RetryDirectivesFile, l.Wave1Plan(), l.Wave2Perspectives(), l.Synthesis(),
+		ManifestFile, ScopeFile, PolicyFile, AuditFile, HeadFile, RetryDirectivesFile, l.Wave1Plan(), l.Wave2Plan(), l.Wave2Perspectives(), l.Synthesis(),
 	}
-	if r.name != "" { // the manifest may have another name
-		names = append(names, r.name)
-	}
+	names = append(names, r.name) // the manifest may have another name
 	for _, d := range []struct{ key, name string }{
 		{"gates_file", l.Gates}, {"perspectives_file", l.Perspectives}, {"citations_file", l.Citations}, {"summary_pack_file", l.SummaryPack},
 		{"pivot_file", l.Pivot}, {"wave_review_report_file", l.WaveReview}, {"review_bundle_file", l.ReviewBundle},
@@ -105,8 +108,12 @@ func (r *Run) DocumentsBeside(key string) []string {
 }
 
 // under makes a path relative to root when it lies there; one that does not
-// stays as it is.
+// stays as it is, and so does one that climbs with "..", for its user to refuse.
 func under(root, path string) string {
+	slashed := filepath.ToSlash(path)
+	if slices.Contains(strings.Split(slashed, "/"), "..") {
+		return slashed
+	}
 	if !filepath.IsAbs(path) {
 		return filepath.ToSlash(filepath.Clean(path))
 	}
@@ -115,13 +122,4 @@ func under(root, path string) string {
 		return path
 	}
 	return filepath.ToSlash(rel)
-}
-
-// rootOf is the run root: artifacts.root when it is absolute, else the folder
-// of the manifest.
-func rootOf(manifestPath string, doc *codec.Value) string {
-	if root := strings.TrimSpace(doc.Get("artifacts").Get("root").Str()); filepath.IsAbs(root) {
-		return filepath.Clean(root)
-	}
-	return filepath.Dir(manifestPath)
 }

@@ -1,9 +1,13 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -28,11 +32,17 @@ type LogEntry struct {
 	Entry   *codec.Value `json:"entry" holds:"object,string"` // the line, or its text when it is no JSON
 }
 
-// Log reads the audit log of the run at a manifest path, its last lines when
-// last is above 0. A run without a log has no entries. It returns the errors of
-// [Open], and READ_FAILED.
-func Log(ctx context.Context, manifestPath string, last int) (LogResult, error) {
-	r, err := Open(ctx, manifestPath)
+// LogInput are the arguments of [Log].
+type LogInput struct {
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Last         int    `json:"last,omitzero" jsonschema:"how many of the last lines to show; all when absent" min:"1"`
+}
+
+// Log reads the audit log of a run, all of it when Last is 0. A run without a
+// log has no entries. It returns the errors of [Open], and READ_FAILED.
+func Log(ctx context.Context, in LogInput) (LogResult, error) {
+	last := in.Last
+	r, err := Open(ctx, in.ManifestPath)
 	if err != nil {
 		return LogResult{}, err
 	}
@@ -70,20 +80,100 @@ func (r *Run) eachLine(visit func(artifact.Line)) error {
 	return nil
 }
 
+// Entry is one line of the log with what it means.
+type Entry struct {
+	Number int
+	Event  Event // "" for a line that no known program wrote
+	Actor  tidegate.Actor
+	Time   time.Time // zero when the line has none
+	Entry  *codec.Value
+}
+
+// Events reads the lines of the log, oldest first. Lines that are not JSON are
+// left out. It returns READ_FAILED.
+func (r *Run) Events() ([]Entry, error) {
+	var entries []Entry
+	err := r.eachLine(func(line artifact.Line) {
+		if entry, ok := entryOf(line); ok {
+			entries = append(entries, entry)
+		}
+	})
+	return entries, err
+}
+
+// Tail yields the entries of the run's log whose number is at least from: those
+// that are there and then each that is added, until ctx ends. It never writes
+// and takes no lock; however many follow one run, the process looks at its log
+// ten times a second. It yields an error and ends when the log shrinks or is
+// replaced (TAMPERED), and when it cannot be read (READ_FAILED).
+func (r *Run) Tail(ctx context.Context, from int) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for line, err := range r.folder.Follow(ctx, AuditFile, from) {
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			if entry, ok := entryOf(line); ok && !yield(entry, nil) {
+				return
+			}
+		}
+	}
+}
+
+// String is the entry on one line, for a person who follows the log.
+func (e Entry) String() string {
+	what := cmp.Or(string(e.Event), e.Entry.Get("kind").Str())
+	parts := []string{e.Entry.Get("ts").Str(), what}
+	if e.Actor != "" {
+		parts = append(parts, "by "+string(e.Actor))
+	}
+	for _, key := range []string{"from", "to", "gate", "status", "wave", "limit", "progress", "reason"} {
+		if v := e.Entry.Get(key); v.Kind() == codec.String && v.Str() != "" {
+			parts = append(parts, key+": "+tidegate.Cut(v.Str()))
+		}
+	}
+	return strings.Join(parts, "  ")
+}
+
+// entryOf is a line as the rules read it; ok is false when it is not JSON.
+func entryOf(line artifact.Line) (e Entry, ok bool) {
+	entry, err := codec.Parse(line.Text)
+	if err != nil || line.Torn {
+		return Entry{}, false
+	}
+	at, _ := tidegate.ParseTime(entry.Get("ts").Str())
+	return Entry{line.Number, eventOf(entry), tidegate.Actor(entry.Get("actor").Str()), at, entry}, true
+}
+
+// LastProgress is the last line by which the run came further, or was set
+// going; its time is zero when there is none. It returns READ_FAILED.
+func (r *Run) LastProgress() (Entry, error) {
+	entries, err := r.Events()
+	for i := len(entries) - 1; i >= 0; i-- {
+		switch e := entries[i]; e.Event {
+		case EventCreated, EventAdopted, EventMoved, EventStatus, EventAccepted, EventLimit, EventProgress, EventPerspectives,
+			EventIngested, EventRestored, EventDecided, EventPacked:
+			return e, err
+		}
+	}
+	return Entry{}, err
+}
+
 // Report shows the log to a person.
 func (l LogResult) Report() report.Report {
 	out := report.Report{Name: "run_log", Title: "log of run " + l.RunID, Summary: report.Counted(l.Lines, "line")}
 	if shown := len(l.Entries); shown < l.Lines {
 		out.Summary = "the last " + strconv.Itoa(shown) + " of " + out.Summary
 	}
-	table := report.NewTable(">Line", "Time", "What", "Revision", "Reason")
+	table := report.NewTable(">Line", "Time", "What", "By", "Revision", "Reason")
 	for _, e := range l.Entries {
 		revision := ""
 		if n, ok := e.Entry.Get("new_revision").Int(); ok {
 			revision = strconv.FormatInt(n, 10)
 		}
-		what, reason := e.Entry.Get("kind").Str(), e.Entry.Get("reason").Str()
-		if files := e.Entry.Get("files").Members(); what == kindFiles && len(files) > 0 {
+		kind := e.Entry.Get("kind").Str()
+		what, reason := cmp.Or(string(eventOf(e.Entry)), kind), e.Entry.Get("reason").Str()
+		if files := e.Entry.Get("files").Members(); kind == kindFiles && len(files) > 0 {
 			reason = files[0].Key
 			if more := len(files) - 1; more > 0 {
 				reason += " and " + strconv.Itoa(more) + " more"
@@ -93,7 +183,7 @@ func (l LogResult) Report() report.Report {
 		if e.Torn || what == "" {
 			status, what, reason = report.Warn, "unreadable", e.Entry.Str()
 		}
-		table.Row(status, e.Line, e.Entry.Get("ts").Str(), what, revision, reason)
+		table.Row(status, e.Line, e.Entry.Get("ts").Str(), what, e.Entry.Get("actor").Str(), revision, reason)
 	}
 	out.Add(table)
 	return out

@@ -1,8 +1,8 @@
 package run
 
 import (
-	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate/codec"
@@ -68,39 +68,47 @@ var historyShape = codec.Table(
 
 // ManifestShape is the schema of manifest.v1, in the order in which its fields
 // are checked.
-var ManifestShape = codec.Table(
-	codec.Field{Name: "schema_version", Shape: codec.Version(ManifestVersion)},
-	codec.Field{Name: "run_id", Shape: codec.NotBlank()},
-	codec.Field{Name: "created_at", Shape: codec.NotBlank()},
-	codec.Field{Name: "updated_at", Shape: codec.NotBlank()},
-	codec.Field{Name: "revision", Shape: codec.IntegerFrom(1), About: "one more with every write"},
-	codec.Field{Name: "mode", Shape: codec.OneOf(modes...)},
-	codec.Field{Name: "status", Shape: codec.OneOf(texts(Statuses)...)},
-	codec.Field{Name: "query", Shape: codec.Table(
+var ManifestShape = codec.Table(manifestFields...)
+
+// IsManifestField reports whether the schema of a manifest names a field of its
+// top level. "agents" is the earlier system's, and read by nobody.
+func IsManifestField(name string) bool {
+	return name == "agents" || slices.ContainsFunc(manifestFields, func(f codec.Field) bool { return f.Name == name })
+}
+
+var manifestFields = []codec.Field{
+	{Name: "schema_version", Shape: codec.Version(ManifestVersion)},
+	{Name: "run_id", Shape: codec.NotBlank()},
+	{Name: "created_at", Shape: codec.NotBlank()},
+	{Name: "updated_at", Shape: codec.NotBlank()},
+	{Name: "revision", Shape: codec.IntegerFrom(1), About: "one more with every write"},
+	{Name: "mode", Shape: codec.OneOf(modes...)},
+	{Name: "status", Shape: codec.OneOf(texts(Statuses)...)},
+	{Name: "query", Shape: codec.Table(
 		codec.Field{Name: "text", Shape: codec.NotBlank(), About: "the question"},
 		codec.Field{Name: "constraints", Shape: codec.Table(), Optional: true},
 		codec.Field{Name: "sensitivity", Shape: codec.OneOf(sensitivities...), Optional: true},
 	)},
-	codec.Field{Name: "stage", Shape: codec.Table(
+	{Name: "stage", Shape: codec.Table(
 		codec.Field{Name: "current", Shape: codec.OneOf(texts(Stages)...)},
 		codec.Field{Name: "started_at", Shape: codec.NotBlank()},
 		codec.Field{Name: "last_progress_at", Shape: codec.Ruled("a time", notTime), Optional: true},
 		codec.Field{Name: "history", Shape: codec.List(historyShape, 0), About: "every move, oldest first"},
 	)},
-	codec.Field{Name: "limits", Shape: codec.Table(
+	{Name: "limits", Shape: codec.Table(
 		codec.Field{Name: "max_wave1_agents", Shape: codec.AnyNumber()},
 		codec.Field{Name: "max_wave2_agents", Shape: codec.AnyNumber()},
 		codec.Field{Name: "max_summary_kb", Shape: codec.AnyNumber()},
 		codec.Field{Name: "max_total_summary_kb", Shape: codec.AnyNumber()},
 		codec.Field{Name: "max_review_iterations", Shape: codec.AnyNumber()},
 	)},
-	codec.Field{Name: "artifacts", Shape: codec.Table(
+	{Name: "artifacts", Shape: codec.Table(
 		codec.Field{Name: "root", Shape: codec.Ruled("an absolute path", notAbsolute)},
 		codec.Field{Name: "paths", Shape: codec.Table(pathFields()...)},
 	)},
-	codec.Field{Name: "metrics", Shape: codec.Table()},
-	codec.Field{Name: "failures", Shape: codec.List(codec.Anything(), 0)},
-)
+	{Name: "metrics", Shape: codec.Table()},
+	{Name: "failures", Shape: codec.List(codec.Anything(), 0)},
+}
 
 func notAbsolute(s string) string {
 	if filepath.IsAbs(strings.TrimSpace(s)) {
@@ -146,10 +154,8 @@ func (m Manifest) Status() Status { return Status(m.doc.Get("status").Str()) }
 // Stage is the present stage.
 func (m Manifest) Stage() Stage { return Stage(m.doc.Get("stage").Get("current").Str()) }
 
-// History lists the moves, oldest first. A move is valid while it is looked at.
-func (m Manifest) History() iter.Seq2[int, *codec.Value] {
-	return m.doc.Get("stage").Get("history").Each
-}
+// History lists the moves, oldest first.
+func (m Manifest) History() []*codec.Value { return m.doc.Get("stage").Get("history").Elems() }
 
 // Moves is how many moves the run has made.
 func (m Manifest) Moves() int { return m.doc.Get("stage").Get("history").Len() }

@@ -80,11 +80,6 @@ func TestOpenNamesTheFileThatIsMissing(t *testing.T) {
 	wantCode(t, err, tidegate.InvalidArgs)
 	_, err = run.Open(t.Context(), t.TempDir())
 	wantCode(t, err, tidegate.ReadFailed)
-	gone := filepath.Join(t.TempDir(), "gone")
-	_, err = run.Open(t.Context(), manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"root":"`+gone+`"}}`))
-	if e := wantCode(t, err, tidegate.FileNotFound); !cmp.Equal(e.Details, tidegate.D("run_root", gone)) || !strings.Contains(e.Message, "artifacts.root") {
-		t.Errorf("%v, details %v", e, e.Details)
-	}
 }
 
 // Who looks at a run sees what will stay: what a process committed and did not
@@ -129,19 +124,24 @@ func TestOpenEndsWhatWasInterrupted(t *testing.T) {
 }
 
 func TestLayoutFollowsTheManifest(t *testing.T) {
-	root := t.TempDir()
-	path := manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"root":" `+root+` ","paths":{
-		"pivot_file":"`+root+`/deep/pivot.json","wave1_dir":"./waves//one/","wave2_dir":" ","gates_file":"../gates.json","review_bundle_file":"b.json"}}}`)
+	path := manifestAt(t, `{}`)
+	root := filepath.Dir(path)
+	text := `{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"root":"/where/it/was/made","paths":{
+		"pivot_file":"` + root + `/deep/pivot.json","wave1_dir":"./waves//one/","wave2_dir":" ","gates_file":"../gates.json","review_bundle_file":"b.json",
+		"summaries_dir":"summaries/../escape"}}}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	r := open(t, path)
 	l := r.Layout()
-	got := []string{r.Root(), l.Pivot, l.Wave1Dir, l.Wave2Dir, l.Gates, l.ReviewBundle, l.WaveReview, l.Synthesis()}
-	want := []string{root, "deep/pivot.json", "waves/one", "wave-2", "../gates.json", "b.json", "wave-review.json", "synthesis/final-synthesis.md"}
+	got := []string{r.Root(), l.Pivot, l.Wave1Dir, l.Wave2Dir, l.Gates, l.ReviewBundle, l.WaveReview, l.Synthesis(), l.SummariesDir}
+	want := []string{root, "deep/pivot.json", "waves/one", "wave-2", "../gates.json", "b.json", "wave-review.json", "synthesis/final-synthesis.md", "summaries/../escape"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	_, err := r.Gates()
 	wantCode(t, err, tidegate.PathNotAllowed)
-	_, err = r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Write("../x", nil) })
+	_, err = r.UpdateBeside(t.Context(), pinned, func(u *run.Update) error { return u.Write("../x", nil) })
 	wantCode(t, err, tidegate.PathNotAllowed)
 }
 
@@ -153,9 +153,9 @@ func TestDocumentsBesideOneOfThem(t *testing.T) {
 	}
 	r := open(t, path)
 	want := []string{
-		"citations/citations.jsonl", "gates.json", "logs/audit.jsonl", "m.json", "manifest.json", "operator/scope.json", "perspectives.json",
+		"citations/citations.jsonl", "gates.json", "logs/audit.head", "logs/audit.jsonl", "m.json", "manifest.json", "operator/scope.json", "perspectives.json",
 		"retry/retry-directives.json", "review/review-bundle.json", "run-config/policy.json", "summaries/summary-pack.json",
-		"synthesis/final-synthesis.md", "wave-1/wave1-plan.json", "wave-2/wave2-perspectives.json", "wave-review.json",
+		"synthesis/final-synthesis.md", "wave-1/wave1-plan.json", "wave-2/wave2-perspectives.json", "wave-2/wave2-plan.json", "wave-review.json",
 	}
 	if diff := cmp.Diff(want, slices.Sorted(slices.Values(r.DocumentsBeside("pivot_file")))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -165,21 +165,25 @@ func TestDocumentsBesideOneOfThem(t *testing.T) {
 	}
 }
 
-func TestManifestOutsideItsRunIsNotWritten(t *testing.T) {
+func TestACopyOfAManifestSteersNoRun(t *testing.T) {
 	out := create(t, run.InitInput{})
-	elsewhere := manifestAt(t, read(t, out.ManifestPath))
-	r := open(t, elsewhere)
 	before := tree(t, out.Root)
-	_, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
-		_, err := u.EditManifest(run.Edit{Patch: parse(t, `{}`), Reason: "test"})
-		return err
-	})
-	wantCode(t, err, tidegate.PathNotAllowed)
-	if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
-		t.Error(err)
+	// Elsewhere it is a manifest of its own, without gates.
+	r := open(t, manifestAt(t, read(t, out.ManifestPath)))
+	_, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") })
+	wantCode(t, err, tidegate.FileNotFound)
+	if r.Root() == out.Root {
+		t.Error("a copy of the manifest leads to the run that it was copied from")
 	}
 	if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
 		t.Errorf("a copy of the manifest left traces in the real run:\n%s", diff)
+	}
+	// Beside the manifest it is nothing.
+	copied := filepath.Join(out.Root, "copy.json")
+	put(t, out.Root, "copy.json", strings.Replace(read(t, out.ManifestPath), `"max_summary_kb": 5`, `"max_summary_kb": 500`, 1))
+	_, err = run.Open(t.Context(), copied)
+	if e := wantCode(t, err, tidegate.InvalidArgs); !cmp.Equal(e.Details, tidegate.D("manifest_path", copied)) {
+		t.Errorf("details %v", e.Details)
 	}
 }
 
@@ -286,7 +290,7 @@ func TestCancelledUpdateWritesNothing(t *testing.T) {
 func TestProgressLeavesAnIncompleteManifestAsItIs(t *testing.T) {
 	path := manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1"}`)
 	before := read(t, path)
-	if _, err := open(t, path).Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+	if _, err := open(t, path).UpdateBeside(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
 		t.Fatal(err)
 	}
 	if read(t, path) != before {
@@ -312,7 +316,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		defer r.Close()
 		r.Gates()
-		if _, err := run.Verify(t.Context(), path); tidegate.CodeOf(err) == tidegate.Internal {
+		if _, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: path}); tidegate.CodeOf(err) == tidegate.Internal {
 			t.Fatal(err)
 		}
 	})

@@ -10,7 +10,12 @@ import (
 // PolicyVersion is the schema_version of a run policy.
 const PolicyVersion = "run_policy.v1"
 
-const requireBoundGates = "require_bound_gates"
+// Keys of a policy. The first is kept as it was given and has no effect: every
+// gate is bound.
+const (
+	requireBoundGates = "require_bound_gates"
+	legacyGates       = "legacy_gates"
+)
 
 // stageTimeouts are the default budgets of the stages, in seconds.
 var stageTimeouts = map[Stage]int64{
@@ -32,10 +37,6 @@ const (
 type Policy struct {
 	Source   string
 	timeouts map[Stage]int64
-	// RequireBoundGates demands that every gate says what it judged. It is off
-	// where there is no policy, and on where there is one that cannot be read,
-	// so that spoiling the file does not switch the demand off.
-	RequireBoundGates bool
 }
 
 // Timeout is how long a stage may go without progress.
@@ -49,12 +50,12 @@ func (p Policy) Timeout(stage Stage) time.Duration {
 func parsePolicy(data []byte) Policy {
 	doc, err := codec.Parse(data)
 	if err != nil {
-		return Policy{Source: PolicyInvalidJSON, RequireBoundGates: true}
+		return Policy{Source: PolicyInvalidJSON}
 	}
 	if doc.Get("schema_version").Str() != PolicyVersion {
-		return Policy{Source: PolicyInvalidSchema, RequireBoundGates: true}
+		return Policy{Source: PolicyInvalidSchema}
 	}
-	p := Policy{Source: PolicyRead, RequireBoundGates: doc.Get(requireBoundGates).Bool(), timeouts: map[Stage]int64{}}
+	p := Policy{Source: PolicyRead, timeouts: map[Stage]int64{}}
 	for _, stage := range Stages {
 		const century = 100 * 366 * 24 * 3600 // what a Duration holds with room to spare
 		if n, ok := doc.Get("stage_timeouts_seconds_v1").Get(string(stage)).Int(); ok && n > 0 && n <= century {
@@ -64,12 +65,12 @@ func parsePolicy(data []byte) Policy {
 	return p
 }
 
-func newPolicy(requireBound bool) *codec.Value {
+func (in *InitInput) policy() *codec.Value {
 	timeouts := codec.NewObject()
 	for _, stage := range Stages {
 		timeouts.Set(string(stage), codec.Of(stageTimeouts[stage]))
 	}
-	return codec.Of(tidegate.D(
+	policy := codec.Of(tidegate.D(
 		"schema_version", PolicyVersion,
 		"stage_timeouts_seconds_v1", timeouts,
 		"citations_ladder_policy_v1", tidegate.D(
@@ -77,5 +78,9 @@ func newPolicy(requireBound bool) *codec.Value {
 			"direct_fetch_max_attempts", 1, "bright_data_max_attempts", 1, "apify_max_attempts", 1,
 			"backoff_initial_ms", 100, "backoff_multiplier", 2, "backoff_max_ms", 1000),
 		"run_lock_policy_v1", tidegate.D("lease_seconds", 120, "heartbeat_interval_ms", 30000, "heartbeat_max_failures", 1),
-		requireBoundGates, requireBound))
+		requireBoundGates, in.RequireBoundGates))
+	if in.LegacyGates {
+		policy.Set(legacyGates, codec.Of(true))
+	}
+	return policy
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/report"
 )
@@ -20,7 +21,7 @@ type RecoverResult struct {
 // Recover ends what a killed process left undone: a write whose record was whole
 // is finished, any other is undone and cleared away. Every tool does the same
 // before it writes; this is for a person who wants it done now. It returns the
-// errors of [Open] and [Run.Update].
+// errors of [Open], LOCK_HELD and CANCELLED.
 func Recover(ctx context.Context, clock Clock, manifestPath string) (RecoverResult, error) {
 	r, err := Open(ctx, manifestPath)
 	if err != nil {
@@ -28,11 +29,16 @@ func Recover(ctx context.Context, clock Clock, manifestPath string) (RecoverResu
 	}
 	defer r.Close()
 	out := RecoverResult{RunID: r.ID(), Root: r.Root(), RevisionBefore: r.found, Interrupted: r.finished || r.folder.Interrupted()}
-	_, err = r.Update(ctx, clock, func(u *Update) error {
-		m, err := u.Manifest()
-		out.ManifestRevision = m.Revision()
-		return err
-	})
+	lock, err := r.folder.Lock(ctx, clock.Now)
+	if err != nil {
+		return RecoverResult{}, err
+	}
+	defer lock.Unlock()
+	data, err := artifact.ReadFile(ctx, "manifest_path", r.path)
+	if err == nil {
+		err = r.takeManifest(data)
+	}
+	out.ManifestRevision = r.manifest.Revision()
 	return out, err
 }
 

@@ -13,18 +13,6 @@ func (i InitResult) Report() report.Report {
 		out.Add(report.Paragraph("The run could not be entered in " + i.Ledger.Path + ": " + i.Ledger.Error))
 	}
 	out.Add(report.Fields{{Name: "folder", Value: i.Root}, {Name: "manifest", Value: i.ManifestPath}, {Name: "gates", Value: i.GatesPath}},
-		report.Heading("Next command"), report.Preformatted("tidegate run status "+ShellWord(i.called)))
-	return out
-}
-
-// Report shows to a person that the perspectives were written.
-func (p PerspectivesResult) Report() report.Report {
-	out := report.Report{Name: "perspectives_write", Title: "Perspectives of the run", Status: report.Pass,
-		Summary: "the document follows perspectives.v1 and was written"}
-	out.Add(report.Fields{{Name: "file", Value: p.Path}})
-	if !p.AuditWritten {
-		out.Status = report.Warn
-		out.Add(report.Paragraph("The audit log could not be written: " + p.AuditError))
-	}
+		report.Heading("Next command"), report.Preformatted("tidegate run status "+report.ShellWord(i.called)))
 	return out
 }

@@ -9,20 +9,22 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 )
 
 // Run is an opened run: its manifest as it was when it was opened, and its
 // folder. [Run.Update] reads again under the lock.
 type Run struct {
 	path     string // of the manifest, as given
-	name     string // of the manifest in folder; "" when it lies elsewhere
+	name     string // of the manifest in folder
 	uses     []string
 	manifest Manifest
 	digest   string // of the manifest's bytes
 	layout   Layout
 	folder   *artifact.Folder
-	found    int64 // revision before an interrupted write was finished
-	finished bool  // there was one
+	ends     logEnds // of the log, as it was when the run was opened
+	found    int64   // revision before an interrupted write was finished
+	finished bool    // there was one
 }
 
 // Open opens the run of the manifest at an absolute path. Reading is tolerant:
@@ -30,14 +32,17 @@ type Run struct {
 // [codec.Shape.Using] takes them: "limits.max_summary_kb"), and of every other
 // known field the right type where it is there.
 //
+// The run's root is the folder that holds the manifest, whatever artifacts.root
+// says: a run that was copied, moved or renamed is a run of its own. Where the
+// folder has a manifest.json, no other file of it is the manifest.
+//
 // It returns INVALID_ARGS, NOT_FOUND, READ_FAILED and INVALID_JSON with
-// manifest_path in their details, SCHEMA_VALIDATION_FAILED with the path of the
-// field, and NOT_FOUND with run_root when the folder that the manifest names is
-// not there.
+// manifest_path in their details, and SCHEMA_VALIDATION_FAILED with the path of
+// the field.
 //
 // A write that was committed and not finished is finished first, and one that
-// failed and could not be taken back is taken back, so that who looks at a run
-// to see how to go on does no step twice and skips none.
+// failed and could not be taken back is taken back, so that a caller who
+// inspects a run neither repeats nor skips a step.
 func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error) {
 	if err := CheckPath("manifest_path", manifestPath); err != nil {
 		return nil, err
@@ -50,12 +55,13 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	if err := r.takeManifest(data); err != nil {
 		return nil, err
 	}
-	root := rootOf(manifestPath, r.manifest.doc)
-	if r.folder, err = artifact.Open(ctx, "run_root", root); err != nil {
-		if tidegate.CodeOf(err) == tidegate.FileNotFound {
-			err = tidegate.Errorf(tidegate.FileNotFound, tidegate.D("run_root", root),
-				"the manifest names a run root that is not there: %s; if the run was moved, move it back, or set artifacts.root in %s to where it is", root, manifestPath)
-		}
+	root := filepath.Dir(manifestPath)
+	if r.folder, err = artifact.Open(ctx, "manifest_path", root); err != nil {
+		return nil, err
+	}
+	r.name = filepath.Base(manifestPath)
+	if err := r.isItsManifest(); err != nil {
+		r.Close()
 		return nil, err
 	}
 	r.found = r.manifest.Revision()
@@ -69,8 +75,55 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 		}
 	}
 	r.layout = layoutOf(root, r.manifest.doc.Get("artifacts").Get("paths"))
-	r.name = nameIn(root, manifestPath)
+	if r.ends, err = r.readEnds(); err != nil {
+		r.Close()
+		return nil, err
+	}
 	return r, nil
+}
+
+// OpenByGates opens the run whose gates file is at an absolute path. It returns
+// the errors of [Open], NOT_FOUND with gates_path when there are no gates, and
+// PATH_NOT_ALLOWED for another file than the run's gates.
+func OpenByGates(ctx context.Context, gatesPath string) (*Run, error) {
+	file, err := artifact.OpenFile(ctx, "gates_path", gatesPath)
+	if err != nil {
+		return nil, err
+	}
+	file.Close()
+	r, err := Open(ctx, filepath.Join(filepath.Dir(gatesPath), ManifestFile))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.OwnGates(gatesPath); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// OwnGates returns PATH_NOT_ALLOWED unless path is the run's own gates file: a
+// run must not be moved by gates that lie elsewhere.
+func (r *Run) OwnGates(path string) error {
+	if r.folder.NameOf(path) == r.layout.Gates {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("gates_path", path, "expected", r.Path(r.layout.Gates)),
+		"gates_path is not the gates file of the run: %s", path)
+}
+
+// isItsManifest returns INVALID_ARGS for another file beside the manifest of a
+// run: a copy with other limits must not steer the run that it lies in.
+func (r *Run) isItsManifest() error {
+	if r.name == ManifestFile {
+		return nil
+	}
+	there, err := r.folder.Exists(ManifestFile)
+	if err != nil || !there {
+		return err
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("manifest_path", tidegate.Cut(r.path)),
+		"manifest_path must be %s, the manifest of this folder", r.Path(ManifestFile))
 }
 
 // finishInterrupted lets the lock end a write that nobody is working on any
@@ -101,29 +154,6 @@ func (r *Run) parseManifest(data []byte) (Manifest, error) {
 		return Manifest{}, err
 	}
 	return Manifest{doc}, ManifestShape.Using(r.uses...).Check(doc)
-}
-
-// nameIn is the name of a file in the folder root, "" when it does not lie
-// there. Two spellings of one folder, by a symbolic link, are one folder.
-func nameIn(root, path string) string {
-	if name := under(root, path); filepath.IsLocal(name) {
-		return name
-	}
-	if !filepath.IsAbs(path) {
-		return ""
-	}
-	realRoot, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return ""
-	}
-	realDir, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		return ""
-	}
-	if name := under(realRoot, filepath.Join(realDir, filepath.Base(path))); filepath.IsLocal(name) {
-		return name
-	}
-	return ""
 }
 
 // Close gives the run's folder back.
@@ -159,7 +189,7 @@ func (r *Run) Path(name string) string {
 // Name is the name of an absolute path in the run's folder, or
 // PATH_NOT_ALLOWED, whose details hold the path under arg and the run root.
 func (r *Run) Name(arg, path string) (string, error) {
-	if name := nameIn(r.Root(), path); name != "" {
+	if name := r.folder.NameOf(path); name != "" {
 		return name, nil
 	}
 	return "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path, "run_root", r.Root()),
@@ -181,29 +211,29 @@ func (r *Run) Policy() (Policy, error) {
 
 // Gates reads and checks the run's gates. It returns NOT_FOUND, INVALID_JSON
 // and SCHEMA_VALIDATION_FAILED, and INVALID_STATE when they are another run's.
-func (r *Run) Gates() (Gates, error) {
+func (r *Run) Gates() (gate.Gates, error) {
 	gates, err := readGates(r.folder, r.layout.Gates)
 	if err != nil {
 		return gates, err
 	}
-	if id := gates.doc.Get("run_id").Str(); id != r.ID() {
+	if id := gates.RunID(); id != r.ID() {
 		return gates, tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "gates_run_id", id),
 			"the gates belong to run %q, the manifest to run %q", id, r.ID())
 	}
 	return gates, nil
 }
 
-func readGates(folder *artifact.Folder, name string) (Gates, error) {
+func readGates(folder *artifact.Folder, name string) (gate.Gates, error) {
 	path := filepath.Join(folder.Path(), filepath.FromSlash(name))
 	data, err := folder.Read(name)
 	if err != nil {
-		return Gates{}, tidegate.WithDetails(err, tidegate.D("gates_path", path))
+		return gate.Gates{}, tidegate.WithDetails(err, tidegate.D("gates_path", path))
 	}
 	doc, err := codec.ParseFile("gates_path", path, data)
 	if err != nil {
-		return Gates{}, err
+		return gate.Gates{}, err
 	}
-	return Gates{doc}, CheckGates(doc)
+	return gate.Of(doc)
 }
 
 // CheckPath returns INVALID_ARGS unless path is absolute.

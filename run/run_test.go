@@ -73,7 +73,7 @@ func TestUpdateWritesFilesAndAuditLineTogetherOrNotAtAll(t *testing.T) {
 	before := read(t, filepath.Join(out.Root, run.AuditFile))
 
 	_, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
-		u.Audit("toy", tidegate.D("reason", "none"))
+		u.Log(run.EventPatched, "toy", tidegate.D("reason", "none"))
 		if err := u.Write("deep/er/file.txt", []byte("x")); err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func TestUpdateWritesFilesAndAuditLineTogetherOrNotAtAll(t *testing.T) {
 	}
 
 	audit, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
-		u.Audit("toy", tidegate.D("reason", "some"))
+		u.Log(run.EventPatched, "toy", tidegate.D("reason", "some"))
 		return u.WriteJSON("deep/er/file.json", tidegate.D("a", 1))
 	})
 	if err != nil || !audit.Written {
@@ -98,5 +98,17 @@ func TestUpdateWritesFilesAndAuditLineTogetherOrNotAtAll(t *testing.T) {
 	}
 	if got := read(t, filepath.Join(out.Root, "deep/er/file.json")); got != "{\n  \"a\": 1\n}\n" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// put writes a file of a run behind its back.
+func put(t *testing.T, root, name, content string) {
+	t.Helper()
+	path := filepath.Join(root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -3,72 +3,187 @@ package run
 import (
 	"context"
 	"errors"
-	"io"
 	"path"
-	"path/filepath"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 )
 
 // Update is a change of a run under its lock. What it writes lands together
-// when the function that got it returns nil, and not at all otherwise.
+// when the function that got it returns nil, and not at all otherwise. Its log
+// lines are part of it.
 type Update struct {
-	ctx       context.Context // of the call that the update belongs to
-	folder    *artifact.Folder
-	tx        *artifact.Tx
-	clock     Clock
-	now       string
-	runID     string
-	run       *Run   // nil where only the gates file is known
-	gatesName string // in folder
-	logged    bool
-	files     []writtenFile
-	manifest  Manifest // as read under the lock, or as written by this update
+	ctx      context.Context // of the call that the update belongs to
+	run      *Run
+	tx       *artifact.Tx
+	clock    Clock
+	now      string
+	actor    tidegate.Actor
+	lines    []Line
+	written  []writtenFile
+	manifest Manifest     // as read under the lock, or as written by this update
+	record   record       // what the log says that stands here
+	decision string       // the file of a signed decision that the update carries out
+	adopted  *codec.Value // the gates to judge again in a run that another program made
 }
 
-// Audit says what became of the lines that an update logged. A line that could
-// not be written changes nothing else.
+// Audit says what became of the lines that an update logged.
 type Audit struct {
 	Written bool
 	Path    string // of the log, absolute
-	Problem string // why it was not written
+	Problem string // why they were not written
 }
 
 // Update takes the run's lock, first finishing or undoing what a killed process
 // left, and calls change. When change returns an error nothing is written and
-// that error is returned. It also returns LOCK_HELD, CANCELLED and
-// WRITE_FAILED.
+// that error is returned.
+//
+// It also returns NOT_FOUND and INVALID_STATE for a folder without gates of the
+// run, TAMPERED when the run's documents are not those that its log records,
+// LOCK_HELD, CANCELLED and WRITE_FAILED.
 func (r *Run) Update(ctx context.Context, clock Clock, change func(*Update) error) (Audit, error) {
-	return update(ctx, r.folder, clock, &Update{run: r, runID: r.ID(), gatesName: r.layout.Gates}, change)
+	if _, err := r.Gates(); err != nil {
+		return Audit{}, err
+	}
+	return r.update(ctx, clock, recording, change)
 }
 
-func update(ctx context.Context, folder *artifact.Folder, clock Clock, u *Update, change func(*Update) error) (Audit, error) {
-	lock, err := folder.Lock(ctx, clock.Now)
+// UpdateBeside is [Run.Update] for the tools that need only a manifest and
+// write beside it. In a folder without gates nothing is recorded but their own
+// line, and nothing can be tampered with. A line that cannot be written changes
+// nothing else.
+func (r *Run) UpdateBeside(ctx context.Context, clock Clock, change func(*Update) error) (Audit, error) {
+	return r.update(ctx, clock, besides, change)
+}
+
+// manner is how an update stands to the record of the run.
+type manner int
+
+const (
+	recording manner = iota // no line, no change, and none over a record that does not match
+	besides                 // a line where it can be written
+	accepting               // a person accepts what does not match
+)
+
+func (r *Run) update(ctx context.Context, clock Clock, how manner, change func(*Update) error) (Audit, error) {
+	lock, err := r.folder.Lock(ctx, clock.Now)
 	if err != nil {
 		return Audit{}, err
 	}
 	defer lock.Unlock()
-	u.ctx, u.folder, u.clock, u.now, u.tx = ctx, folder, clock, clock.Stamp(), lock.Begin()
+	u := &Update{ctx: ctx, run: r, clock: clock, now: clock.Stamp(), actor: tidegate.ActorOf(ctx)}
+	if u.record, err = r.readRecord(); err != nil {
+		return Audit{}, err
+	}
+	if how != accepting {
+		if err := u.record.check(); err != nil {
+			return Audit{}, err
+		}
+	}
+	if err := u.findEnd(lock, how); err != nil {
+		return Audit{}, err
+	}
+	u.tx = lock.Begin()
+	if how == recording {
+		if err := u.adopt(); err != nil {
+			return Audit{}, err
+		}
+	}
 	if err := change(u); err != nil {
 		return Audit{}, err
 	}
+	if err := u.finishAdopting(); err != nil {
+		return Audit{}, err
+	}
 	u.logFiles()
+	if err := u.stageLines(how); err != nil {
+		return Audit{}, err
+	}
 	if err := u.tx.Commit(); err != nil {
 		return Audit{}, err
 	}
-	audit := Audit{Path: filepath.Join(folder.Path(), filepath.FromSlash(AuditFile))}
+	audit := Audit{Path: r.Path(AuditFile), Written: len(u.lines) > 0}
 	if err := u.tx.LogError(); err != nil {
-		audit.Problem = tidegate.AsError(err).Message
-	} else {
-		audit.Written = u.logged
+		audit.Written, audit.Problem = false, tidegate.AsError(err).Message
 	}
 	return audit, nil
 }
 
+// findEnd finds out how many lines the log has. A log that does not match its
+// head is TAMPERED, unless a person accepts it. In a legacy run others write to
+// the log too, and nobody counts its lines.
+func (u *Update) findEnd(lock *artifact.Lock, how manner) error {
+	if u.record.legacy {
+		return nil
+	}
+	log, err := lock.CheckLog(AuditFile)
+	switch {
+	case how == accepting && (err == nil || tidegate.CodeOf(err) == tidegate.Tampered):
+		return u.run.eachLine(func(artifact.Line) { u.record.lines++ })
+	case u.record.bare || tidegate.CodeOf(err) == tidegate.FileNotFound:
+		// Beside a bare manifest the log is kept as well as it can be, and a log
+		// whose folder is not one is for the write to refuse.
+	case err != nil:
+		return err
+	case u.record.state != "" && !log.Headed:
+		return u.otherHead("is not there")
+	case u.record.seq != 0 && u.record.seq != int64(log.Lines):
+		return u.otherHead("does not say how many lines the log has")
+	}
+	u.record.lines = int64(log.Lines)
+	return nil
+}
+
+func (u *Update) otherHead(problem string) error {
+	return tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", u.run.ID(), "changed", []string{HeadFile}),
+		"the run's record does not match its files: %s %s; see `tidegate run verify`", HeadFile, problem)
+}
+
+// stageLines adds the lines of the update to its transaction.
+func (u *Update) stageLines(how manner) error {
+	if how == accepting {
+		if err := u.tx.Accept(AuditFile); err != nil {
+			return err
+		}
+	}
+	state := u.record.stateAfter(u.written)
+	for i, line := range u.lines {
+		if u.decision != "" {
+			line.Fields = append(line.Fields, tidegate.Detail{Key: "decision", Value: u.decision})
+		}
+		body := line.details(u.clock, u.now, u.run.ID(), u.actor, u.seq(i), state)
+		if how == besides || u.record.legacy {
+			u.tx.Log(AuditFile, body)
+		} else if err := u.tx.Record(AuditFile, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seq is the number of the update's line i in the log, 0 where nobody counts.
+func (u *Update) seq(i int) int64 {
+	if u.record.legacy {
+		return 0
+	}
+	return u.record.lines + int64(i) + 1
+}
+
+// Run is the run that is updated.
+func (u *Update) Run() *Run { return u.run }
+
 // Now is the one time stamp of everything in this update.
 func (u *Update) Now() string { return u.now }
+
+// Actor is on whose authority the update is made.
+func (u *Update) Actor() tidegate.Actor { return u.actor }
+
+// As makes the lines of the update those of another actor: what follows from
+// the files is done by rule, whoever started it.
+func (u *Update) As(actor tidegate.Actor) { u.actor = actor }
 
 // Write stages a file of the run; one file is written once in an update.
 // Missing folders are made. Files land in the order of the calls, so that a
@@ -76,7 +191,11 @@ func (u *Update) Now() string { return u.now }
 // PATH_NOT_ALLOWED, and the update must end with that error. The log keeps the
 // file's digest, by which [Verify] knows it again.
 func (u *Update) Write(name string, data []byte) error {
-	u.files = append(u.files, writtenFile{path.Clean(name), codec.DigestBytes(data)})
+	if linked, err := u.run.folder.IsLink(name); err == nil && linked {
+		return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("path", u.run.Path(name)),
+			"%s is a symbolic link; a run writes only files of its own", name)
+	}
+	u.written = append(u.written, writtenFile{path.Clean(name), codec.DigestBytes(data), false})
 	return u.tx.Write(name, data)
 }
 
@@ -89,20 +208,32 @@ func (u *Update) WriteJSON(name string, v any) error {
 	return u.Write(name, data)
 }
 
-// Remove stages the removal of a file. It returns the errors of [Update.Write].
+// Remove stages the removal of a file. One that is not there need not be said to
+// be gone. It returns the errors of [Update.Write] and READ_FAILED.
 func (u *Update) Remove(name string) error {
-	u.files = append(u.files, writtenFile{name: path.Clean(name)})
+	there, err := u.run.folder.Exists(name)
+	if err != nil {
+		return err
+	}
+	if there {
+		u.written = append(u.written, writtenFile{name: path.Clean(name)})
+	}
 	return u.tx.Remove(name)
 }
 
-// Audit stages a line of the run's audit log: ts, kind and run_id, then fields.
-func (u *Update) Audit(kind string, fields tidegate.Details) {
-	u.audit(kind, u.runID, fields)
+// Pending has the digests of the files that the update writes so far, by name,
+// "" for one that it removes.
+func (u *Update) Pending() map[string]string {
+	pending := map[string]string{}
+	for _, f := range u.written {
+		pending[f.name] = f.digest
+	}
+	return pending
 }
 
-func (u *Update) audit(kind, runID string, fields tidegate.Details) {
-	u.logged = true
-	u.tx.Log(AuditFile, auditLine(u.clock, u.now, kind, runID, fields))
+// Log stages a line of the run's log.
+func (u *Update) Log(event Event, kind string, fields tidegate.Details) {
+	u.lines = append(u.lines, Line{event, kind, fields})
 }
 
 // Manifest reads the manifest again, under the lock, with the demands that the
@@ -147,102 +278,66 @@ func (r *Run) isUnchanged(ctx context.Context) (bool, error) {
 }
 
 // NotFinal returns INVALID_STATE for a run that is completed or cancelled: what
-// is handed in or judged afterwards is no part of it. Gates and perspectives
-// without a manifest beside them belong to no run that could be final.
+// is handed in or judged afterwards is no part of it.
 func (u *Update) NotFinal() error {
-	m := u.manifest
-	if u.run != nil {
-		var err error
-		if m, err = u.Manifest(); err != nil {
-			return err
-		}
-	} else if data, err := u.folder.Read(ManifestFile); err == nil {
-		if doc, err := codec.Parse(data); err == nil {
-			m = Manifest{doc}
-		}
-	}
-	if !m.Status().Final() {
-		return nil
+	m, err := u.Manifest()
+	if err != nil || !m.Status().Final() {
+		return err
 	}
 	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", m.ID(), "status", m.Status()),
 		"the run is %s, which is final: it takes no more perspectives, plans, outputs or gates", m.Status())
 }
 
 // Gates reads and checks the gates under the lock, as [Run.Gates] does.
-func (u *Update) Gates() (Gates, error) {
-	if u.run == nil {
-		return readGates(u.folder, u.gatesName)
-	}
-	return u.run.Gates()
-}
+func (u *Update) Gates() (gate.Gates, error) { return u.run.Gates() }
 
-// Edit is a change of the manifest.
-type Edit struct {
-	Patch    *codec.Value // merge patch; what patch_digest in the audit line covers
-	Also     *codec.Value // merge patch that follows from it, or nil
-	Expected *int64       // revision that the caller saw, or nil
-	Reason   string
-}
-
-// EditManifest applies an edit, raises the revision, stages the manifest and the
-// audit line manifest_write, and returns the new manifest. It knows no rule
-// about what may change: package stage does, and nobody else calls this.
-//
-// It returns REVISION_MISMATCH when the caller saw another revision,
-// SCHEMA_VALIDATION_FAILED when the manifest before or after breaks the schema,
-// and PATH_NOT_ALLOWED when the manifest does not lie in the run's folder: such a
-// copy would be changed under another run's lock and logged in its log.
-func (u *Update) EditManifest(edit Edit) (Manifest, error) {
-	before, err := u.Manifest()
+// EditGates lays patches over gates as [gate.Gates.Apply] does, and stages the
+// document and the line gates_write. Errors are those of Apply, and
+// INVALID_STATE for a run that is final and REVISION_MISMATCH.
+func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *int64, reason string) (gate.Gates, error) {
+	before, err := u.Gates()
 	if err != nil {
 		return before, err
 	}
-	if u.run.name == "" {
-		_, err := u.run.Name("manifest_path", u.run.path)
+	if err := u.NotFinal(); err != nil {
 		return before, err
 	}
-	if err := ManifestShape.Check(before.doc); err != nil {
+	if err := CheckRevision(expected, before.Revision()); err != nil {
 		return before, err
 	}
-	if err := CheckRevision(edit.Expected, before.Revision()); err != nil {
-		return before, err
+	for _, m := range u.adopted.Members() {
+		if update.Get(m.Key) == nil {
+			update.Set(m.Key, m.Value)
+		}
 	}
-	doc := codec.MergePatch(before.doc, edit.Patch)
-	if edit.Also != nil {
-		doc = codec.MergePatch(doc, edit.Also)
-	}
-	if doc.Kind() == codec.Object {
-		doc.Set("revision", codec.Of(before.Revision()+1))
-		doc.Set("updated_at", codec.Of(u.now))
-	}
-	if err := ManifestShape.Check(doc); err != nil {
-		return before, err
-	}
-	digest, err := u.tx.WriteBy(u.run.name, func(w io.Writer) error { return codec.MarshalFileTo(w, doc) })
+	u.adopted = nil
+	after, err := before.Apply(u.run.folder, u.Pending(), update, inputsDigest, u.clock.Now())
 	if err != nil {
 		return before, err
 	}
-	u.manifest = Manifest{doc}
-	u.Audit("manifest_write", tidegate.D("prev_revision", before.Revision(), "new_revision", before.Revision()+1,
-		"reason", edit.Reason, "patch_digest", codec.Digest(edit.Patch), "manifest_digest", digest))
-	return u.manifest, nil
+	return after, u.writeGates(before, after, EventGates, reason, statuses(update, after))
 }
 
-// Progress stages a note that the stage has come further: the watchdog counts
-// from here. The label says what was reached, such as
-// "wave1_output_ingested:p1". A manifest that a tool may read but not write,
-// because it is incomplete or lies outside the run's folder, is left as it is.
-func (u *Update) Progress(reason, label string) error {
-	m, err := u.Manifest()
+// statuses are the gates that an update touches, with what each says by then.
+func statuses(update *codec.Value, after gate.Gates) tidegate.Details {
+	gates := tidegate.Details{}
+	for _, m := range update.Members() {
+		gates = append(gates, tidegate.Detail{Key: m.Key, Value: after.Status(m.Key)})
+	}
+	return gates
+}
+
+func (u *Update) writeGates(before, after gate.Gates, event Event, reason string, gates tidegate.Details) error {
+	data, err := codec.MarshalFile(after.Doc())
 	if err != nil {
 		return err
 	}
-	if u.run.name == "" || ManifestShape.Check(m.doc) != nil {
-		return nil
-	}
-	patch := codec.Of(tidegate.D("stage", tidegate.D("last_progress_at", u.now)))
-	_, err = u.EditManifest(Edit{Patch: patch, Reason: reason + " [progress:" + label + "]"})
-	return err
+	name, digest := u.run.layout.Gates, codec.DigestBytes(data)
+	u.written = append(u.written, writtenFile{name, digest, true})
+	u.Log(event, "gates_write", tidegate.D("prev_revision", before.Revision(), "new_revision", after.Revision(),
+		"reason", reason, "inputs_digest", after.Doc().Get("inputs_digest").Str(), "gates_digest", digest,
+		"prev_digest", u.record.digest(name), "gates", gates))
+	return u.tx.Write(name, data)
 }
 
 // CheckRevision returns REVISION_MISMATCH when expected is given and differs.
@@ -252,4 +347,62 @@ func CheckRevision(expected *int64, got int64) error {
 	}
 	return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.D("expected", *expected, "got", got),
 		"expected revision %d, but the document is at revision %d", *expected, got)
+}
+
+// kindFiles is the kind of the lines that keep the digests of the files that an
+// update wrote, beside manifest and gates, whose own lines do.
+const kindFiles = "files_write"
+
+// writtenFile is a file that an update wrote, or removed when digest is "".
+type writtenFile struct {
+	name, digest string
+	hasLine      bool // its own line keeps the digest
+}
+
+// filesPerLine keeps a line of digests short enough for the log.
+const filesPerLine = 1000
+
+// logFiles stages the digests of what the update writes. An update that says
+// nothing itself does not begin a log.
+func (u *Update) logFiles() {
+	files := slices.DeleteFunc(slices.Clone(u.written), func(f writtenFile) bool { return f.hasLine })
+	begun, err := u.run.folder.Exists(AuditFile)
+	if len(u.lines) == 0 && (len(files) == 0 || err == nil && !begun) {
+		return
+	}
+	for _, name := range u.record.unrecorded { // written by hand, and recorded from here on
+		if !slices.ContainsFunc(u.written, func(f writtenFile) bool { return f.name == name }) {
+			files = append(files, writtenFile{name: name, digest: u.record.found[name]})
+		}
+	}
+	for part := range slices.Chunk(files, filesPerLine) {
+		digests := codec.NewObject()
+		for _, f := range part {
+			if f.digest == "" {
+				digests.Set(f.name, codec.Of(nil))
+			} else {
+				digests.Set(f.name, codec.Of(f.digest))
+			}
+		}
+		u.Log(EventFiles, kindFiles, tidegate.D("files", digests))
+	}
+}
+
+// WriteResult is the result of the tools that write one document.
+type WriteResult struct {
+	OK           codec.True `json:"ok"`
+	NewRevision  int64      `json:"new_revision"`
+	UpdatedAt    string     `json:"updated_at"`
+	AuditWritten bool       `json:"audit_written"`
+	AuditPath    string     `json:"audit_path,omitzero"`
+	AuditError   string     `json:"audit_error,omitzero"`
+}
+
+// Written is the result of a write of one document.
+func Written(revision int64, at string, audit Audit) WriteResult {
+	out := WriteResult{NewRevision: revision, UpdatedAt: at, AuditWritten: audit.Written, AuditError: audit.Problem}
+	if audit.Written {
+		out.AuditPath = audit.Path
+	}
+	return out
 }

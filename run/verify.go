@@ -11,9 +11,20 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/seal"
 )
+
+// VerifyInput are the arguments of [Verify].
+type VerifyInput struct {
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Head         string `json:"head,omitzero" jsonschema:"a head of the log that was noted elsewhere, to compare with"`
+	SignersPath  string `json:"signers,omitzero" path:"absolute" jsonschema:"absolute path of an OpenSSH allowed_signers file that says whose signatures count, instead of the run's own list"`
+	// Follows is the table of moves: whether to may follow from.
+	Follows func(from, to Stage) bool `json:"-"`
+}
 
 // VerifyResult is the result of [Verify].
 type VerifyResult struct {
@@ -21,6 +32,7 @@ type VerifyResult struct {
 	RunID    string     `json:"run_id"`
 	Root     string     `json:"root"`
 	Pass     bool       `json:"pass"` // nothing of level error was found
+	Legacy   bool       `json:"legacy_gates" jsonschema:"the run was made with --legacy-gates: gates count as they are written, whoever wrote them"`
 	Checked  []string   `json:"checked"`
 	Findings []Finding  `json:"findings"`
 	Log      LogState   `json:"log"`
@@ -45,30 +57,36 @@ type LogState struct {
 	Head      string `json:"head"` // digest of the last line; kept elsewhere, it shows a log rewritten as a whole
 }
 
-const verifyLimits = "A chain cannot show that the log was rewritten as a whole or cut at its end; compare log.head with a copy kept elsewhere."
+const verifyLimits = "A chain cannot show that the log was rewritten as a whole together with every digest in it; compare log.head with a copy kept elsewhere (--head)."
 
-// Verify checks a run against itself: the schemas of its documents, the chain of
-// its audit log, the revisions and digests that the log records against the
-// files that are there, and what the gates judged against what is there by now.
+// Verify checks a run against itself. It replays the log: the chain of its
+// lines, the revisions and digests that they record, and every move against the
+// table. Then it compares the end with the files that are there: the schemas of
+// the documents, the digest of every recorded file, and what the gates judged.
 // It writes nothing itself and takes no lock; what [Open] finishes is finished
 // first, and a run that changes while it is looked at is looked at again.
 //
-// It returns the errors of [Open] and READ_FAILED. What it finds is no error.
-func Verify(ctx context.Context, manifestPath string) (VerifyResult, error) {
+// It returns the errors of [Open] and READ_FAILED. What it finds is a result.
+func Verify(ctx context.Context, in VerifyInput) (VerifyResult, error) {
 	const attempts = 5
 	var out VerifyResult
 	for range attempts {
-		before := fingerprint(ctx, manifestPath)
-		v, err := newVerifier(ctx, manifestPath)
+		before := fingerprint(ctx, in.ManifestPath)
+		r, err := Open(ctx, in.ManifestPath)
 		if err != nil {
 			return VerifyResult{}, err
 		}
-		out, err = v.verify()
-		v.run.Close()
+		v := newVerifier(r)
+		v.follows, v.head = in.Follows, in.Head
+		if err = v.readSigners(ctx, in.SignersPath); err == nil {
+			err = v.verify()
+		}
+		r.Close()
 		if err != nil {
 			return VerifyResult{}, err
 		}
-		if out.Pass || before == fingerprint(ctx, manifestPath) {
+		out = v.out
+		if out.Pass || before == fingerprint(ctx, in.ManifestPath) {
 			break
 		}
 	}
@@ -96,86 +114,96 @@ func fingerprint(ctx context.Context, manifestPath string) string {
 
 type verifier struct {
 	run      *Run
+	follows  func(from, to Stage) bool
+	head     string        // that was noted elsewhere
+	signers  *seal.Signers // whose signatures count, nil where decisions need none
 	out      VerifyResult
-	manifest *codec.Value // nil when it cannot be read
-	gates    *codec.Value
-	recorded record
+	recorded recorded
 }
 
-// record is what the audit log says the documents should be.
-type record struct {
-	manifestRevision, gatesRevision int64
-	digests                         map[string]string // of the files' bytes, by label
-	perspectives                    map[string]string // absolute path → digest of the value
-	files                           map[string]recordedFile
-	lastForeign                     int // line that another program wrote
-}
-
-type recordedFile struct {
-	digest string
-	line   int
-}
-
-func newVerifier(ctx context.Context, manifestPath string) (*verifier, error) {
-	r, err := Open(ctx, manifestPath)
-	if err != nil {
-		return nil, err
-	}
+func newVerifier(r *Run) *verifier {
 	return &verifier{
 		run:      r,
-		out:      VerifyResult{RunID: r.ID(), Root: r.Root(), Checked: []string{}, Findings: []Finding{}, Limits: verifyLimits},
-		recorded: record{digests: map[string]string{}, perspectives: map[string]string{}, files: map[string]recordedFile{}},
-	}, nil
+		follows:  func(Stage, Stage) bool { return true },
+		out:      VerifyResult{RunID: r.ID(), Root: r.Root(), Legacy: r.Legacy(), Checked: []string{}, Findings: []Finding{}, Limits: verifyLimits},
+		recorded: recorded{stage: Init, files: map[string]recordedFile{}, values: map[string]string{}, digests: map[string]bool{}, decided: map[string]string{}},
+	}
+}
+
+// readSigners finds out whose signatures count. A list from elsewhere goes
+// before the one in the run, which may have been rewritten.
+func (v *verifier) readSigners(ctx context.Context, path string) (err error) {
+	needed, err := v.run.needsSignature()
+	if err != nil || !needed && path == "" {
+		return err
+	}
+	if path != "" {
+		if v.signers, err = seal.ReadSigners(ctx, "signers", path); err != nil {
+			return err
+		}
+		given, err := artifact.ReadFile(ctx, "signers", path)
+		if err != nil {
+			return err
+		}
+		if own, err := v.run.folder.Read(SignersFile); err != nil || string(own) != string(given) {
+			v.find("warning", "signers-differ", SignersFile, 0, "the run's own list of signers is another one")
+		}
+		return nil
+	}
+	if v.signers, err = v.run.signers(); err != nil {
+		v.find("error", "signers-differ", SignersFile, 0, "%s", tidegate.AsError(err).Message)
+		v.signers, err = nil, nil
+	}
+	return err
 }
 
 func (v *verifier) find(level, rule, file string, line int, format string, args ...any) {
 	v.out.Findings = append(v.out.Findings, Finding{level, rule, file, line, fmt.Sprintf(format, args...)})
 }
 
-func (v *verifier) verify() (VerifyResult, error) {
+func (v *verifier) verify() error {
 	if err := v.readLog(); err != nil {
-		return VerifyResult{}, err
+		return err
 	}
 	l := v.run.layout
-	manifestName := v.run.name
-	if manifestName == "" {
-		v.find("error", "manifest-elsewhere", ManifestFile, 0, "the manifest lies outside the run's folder %s: it is a copy, or the run was moved", v.run.Root())
-		manifestName = ManifestFile
+	manifest := v.document(v.run.name, ManifestShape.Check)
+	gates := v.document(l.Gates, gate.Check)
+	v.document(ScopeFile, ScopeShape.Check)
+	v.document(PolicyFile, checkPolicy)
+	v.perspectives(v.document(l.Perspectives, perspective.Check))
+	v.files()
+	v.revision("manifest", v.run.name, manifest, v.recorded.manifestRevision)
+	v.revision("gates", l.Gates, gates, v.recorded.gatesRevision)
+	if manifest != nil {
+		v.history(Manifest{manifest})
 	}
-	v.manifest = v.document("manifest", manifestName, ManifestShape.Check)
-	v.gates = v.document("gates", l.Gates, CheckGates)
-	v.document("scope", ScopeFile, ScopeShape.Check)
-	v.document("policy", PolicyFile, checkPolicy)
-	if doc := v.document("perspectives", l.Perspectives, perspective.Check); doc != nil {
-		_, byFile := v.recorded.files[l.Perspectives]
-		if want := v.recorded.perspectives[v.run.Path(l.Perspectives)]; !byFile && want != "" && want != codec.Digest(doc) {
-			v.find("error", "digest-mismatch", l.Perspectives, 0, "the perspectives are not those that the log says were written")
+	if err := v.bindings(gates); err != nil {
+		return err
+	}
+	// What a person has accepted since stays in sight, and is no longer an error.
+	for i, f := range v.out.Findings {
+		if f.File == AuditFile && f.Line > 0 && f.Line < v.recorded.accepted && f.Level == "error" {
+			v.out.Findings[i].Level = "warning"
 		}
 	}
-	v.files()
-	v.revisions()
-	v.history()
-	if err := v.bindings(); err != nil {
-		return VerifyResult{}, err
-	}
 	v.out.Pass = !slices.ContainsFunc(v.out.Findings, func(f Finding) bool { return f.Level == "error" })
-	return v.out, nil
+	return nil
 }
 
 func checkPolicy(doc *codec.Value) error {
 	return codec.Table(
 		codec.Field{Name: "schema_version", Shape: codec.Version(PolicyVersion)},
 		codec.Field{Name: requireBoundGates, Shape: codec.Truth(), Optional: true},
+		codec.Field{Name: legacyGates, Shape: codec.Truth(), Optional: true},
 	).Check(doc)
 }
 
-// document reads and checks one document, and compares it with the digest in
-// the log. Manifest and gates must be there.
-func (v *verifier) document(label, name string, check func(*codec.Value) error) *codec.Value {
+// document reads and checks one document. Manifest and gates must be there.
+// Whether it is what the log records is for files to say.
+func (v *verifier) document(name string, check func(*codec.Value) error) *codec.Value {
 	data, err := v.run.folder.Read(name)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		switch {
-		case label == "manifest" || label == "gates" || v.recorded.digests[label] != "":
+		if _, recorded := v.recorded.files[name]; !recorded && (name == v.run.name || name == v.run.layout.Gates) {
 			v.find("error", "file-missing", name, 0, "%s is not there", name)
 		}
 		return nil
@@ -184,9 +212,6 @@ func (v *verifier) document(label, name string, check func(*codec.Value) error) 
 	if err != nil {
 		v.find("error", "file-unreadable", name, 0, "%s", tidegate.AsError(err).Message)
 		return nil
-	}
-	if want := v.recorded.digests[label]; want != "" && want != codec.DigestBytes(data) {
-		v.find("error", "digest-mismatch", name, 0, "%s was changed after the last write that the log records", name)
 	}
 	doc, err := codec.Parse(data)
 	if err != nil {
@@ -199,12 +224,25 @@ func (v *verifier) document(label, name string, check func(*codec.Value) error) 
 	if id := doc.Get("run_id"); id != nil && id.Str() != v.run.ID() {
 		v.find("error", "run-id-mismatch", name, 0, "%s belongs to run %q", name, tidegate.Cut(id.Str()))
 	}
+	if _, recorded := v.recorded.files[name]; !recorded && v.recorded.values[v.run.Path(name)] == "" && v.run.ends.judgedByUs() && !v.run.Legacy() {
+		v.find("note", "file-unrecorded", name, 0, "no line of the log speaks of %s", name)
+	}
 	return doc
+}
+
+// perspectives compares the perspectives with the value that an older program
+// recorded, where nobody recorded their bytes.
+func (v *verifier) perspectives(doc *codec.Value) {
+	name := v.run.layout.Perspectives
+	_, byFile := v.recorded.files[name]
+	if want := v.recorded.values[v.run.Path(name)]; doc != nil && !byFile && want != "" && want != codec.Digest(doc) {
+		v.find("error", "digest-mismatch", name, 0, "the perspectives are not those that the log says were written")
+	}
 }
 
 // readLog follows the chain and collects what the lines record.
 func (v *verifier) readLog() error {
-	file, err := v.run.folder.Open(AuditFile)
+	chain, err := v.run.folder.VerifyLog(AuditFile)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		v.find("note", "log-missing", AuditFile, 0, "there is no audit log, so nothing can be compared with it")
 		v.out.Log.Head = artifact.FirstPrev
@@ -212,10 +250,8 @@ func (v *verifier) readLog() error {
 	} else if err != nil {
 		return err
 	}
-	chain, err := artifact.VerifyLog(file)
-	file.Close()
-	if err != nil {
-		return err
+	if there, err := v.run.folder.Exists(AuditFile); err == nil && !there {
+		v.find("note", "log-missing", AuditFile, 0, "there is no audit log, so nothing can be compared with it")
 	}
 	v.out.Checked = append(v.out.Checked, AuditFile)
 	v.out.Log = LogState{chain.Lines, chain.Unchained, chain.Broken, chain.Torn, chain.Head}
@@ -225,83 +261,66 @@ func (v *verifier) readLog() error {
 	if more := chain.Broken - len(chain.Breaks); more > 0 {
 		v.find("error", "chain-broken", AuditFile, 0, "the chain is broken at %d more lines", more)
 	}
-	if chain.Unchained > 0 {
-		v.find("note", "line-unchained", AuditFile, chain.Foreign[0], "%s written by another program and not chained", report.Counted(chain.Unchained, "line"))
-	}
 	if chain.Torn {
 		v.find("warning", "line-torn", AuditFile, chain.Lines+1, "the last line is cut short")
 	}
-	return v.run.eachLine(v.collect)
+	if err := v.run.eachLine(v.collect); err != nil {
+		return err
+	}
+	if v.head != "" && !v.recorded.sawHead {
+		v.find("error", "head-unknown", AuditFile, 0, "no line of the log has the digest %s: the log is another one, or was rewritten", tidegate.Cut(v.head))
+	}
+	v.foreignLines(chain)
+	v.checkHead(chain)
+	return nil
 }
 
-func (v *verifier) collect(line artifact.Line) {
-	if line.Torn {
-		return
-	}
-	entry, err := codec.Parse(line.Text)
-	if err != nil {
-		v.find("warning", "line-unreadable", AuditFile, line.Number, "line %d is not JSON", line.Number)
-		return
-	}
-	if id := entry.Get("run_id"); id != nil && id.Str() != v.run.ID() {
-		v.find("warning", "run-id-mismatch", AuditFile, line.Number, "line %d is about run %q", line.Number, tidegate.Cut(id.Str()))
-		return
-	}
-	rec := &v.recorded
-	if line.Prev == "" {
-		rec.lastForeign = line.Number
-	}
-	switch entry.Get("kind").Str() {
-	case "run_init":
-		rec.manifestRevision, rec.gatesRevision = integer(entry.Get("manifest_revision")), integer(entry.Get("gates_revision"))
-		for _, label := range []string{"manifest", "gates", "scope", "policy"} {
-			rec.digests[label] = entry.Get(label + "_digest").Str()
-		}
-	case "manifest_write":
-		v.follow("manifest", &rec.manifestRevision, line.Number, entry)
-	case "gates_write":
-		v.follow("gates", &rec.gatesRevision, line.Number, entry)
-	case "perspectives_write":
-		path := entry.Get("path").Str()
-		rec.perspectives[path] = entry.Get("value_digest").Str()
-		delete(rec.files, nameIn(v.run.Root(), path))
-	case kindFiles:
-		for _, f := range entry.Get("files").Members() {
-			if f.Value.Kind() == codec.String {
-				rec.files[f.Key] = recordedFile{f.Value.Str(), line.Number}
-			} else {
-				delete(rec.files, f.Key)
-			}
-		}
+// checkHead compares the log with its head: lines that were taken off its end
+// show there and nowhere else.
+func (v *verifier) checkHead(chain artifact.LogReport) {
+	switch {
+	case v.run.Legacy():
+	case chain.Mismatch != "":
+		v.find("error", "head-mismatch", HeadFile, 0, "the log is not the one that its head names: %s", chain.Mismatch)
+	case !chain.Headed && v.run.ends.state != "":
+		v.find("error", "file-missing", HeadFile, 0, "%s is not there", HeadFile)
 	}
 }
 
-// follow checks that a line continues the revisions of its document.
-func (v *verifier) follow(label string, revision *int64, number int, entry *codec.Value) {
-	prev, next := integer(entry.Get("prev_revision")), integer(entry.Get("new_revision"))
-	if *revision != 0 && prev != *revision || next != prev+1 {
-		v.find("error", "revision-gap", AuditFile, number, "line %d takes the %s from revision %d to %d, but it was at %d", number, label, prev, next, *revision)
+// foreignLines judges the lines that no chain holds: those before the first
+// chained one belong to the program that began the log.
+func (v *verifier) foreignLines(chain artifact.LogReport) {
+	after := 0
+	for _, number := range chain.Foreign {
+		if v.recorded.chained > 0 && number > v.recorded.chained {
+			after = number
+			break
+		}
 	}
-	*revision = next
-	v.recorded.digests[label] = entry.Get(label + "_digest").Str()
+	switch {
+	case chain.Unchained == 0:
+	case after == 0 || v.run.Legacy():
+		v.find("note", "line-unchained", AuditFile, chain.Foreign[0], "%s written by another program and not chained", report.Counted(chain.Unchained, "line"))
+	default:
+		v.find("error", "line-unchained", AuditFile, after, "line %d is not chained: this program did not write it", after)
+	}
 }
 
 // files compares the files that the log says were written with what is there.
-// Where another program has written to the log since, the change may be its own.
 func (v *verifier) files() {
 	documents := v.out.Checked
 	for _, name := range slices.Sorted(maps.Keys(v.recorded.files)) {
 		recorded := v.recorded.files[name]
-		level := "error"
-		if v.recorded.lastForeign > recorded.line {
-			level = "warning"
-		}
-		switch digest, err := digestOf(v.run.folder, name); {
+		level := v.levelSince(recorded.line)
+		switch digest, err := fileDigest(v.run.folder, name); {
 		case err != nil:
 			v.find("error", "file-unreadable", name, 0, "%s", tidegate.AsError(err).Message)
+		case recorded.digest == digest:
 		case digest == "":
 			v.find(level, "file-missing", name, 0, "%s was written by line %d of the log and is not there", name, recorded.line)
-		case digest != recorded.digest:
+		case recorded.digest == "":
+			v.find(level, "digest-mismatch", name, 0, "%s was removed by line %d of the log and is there", name, recorded.line)
+		default:
 			v.find(level, "digest-mismatch", name, 0, "%s was changed after the last write that the log records", name)
 		}
 		if !slices.Contains(documents, name) {
@@ -310,57 +329,72 @@ func (v *verifier) files() {
 	}
 }
 
-// revisions compares the last revisions in the log with the documents.
-func (v *verifier) revisions() {
-	for _, d := range []struct {
-		label, name string
-		doc         *codec.Value
-		recorded    int64
-	}{
-		{"manifest", v.run.name, v.manifest, v.recorded.manifestRevision},
-		{"gates", v.run.layout.Gates, v.gates, v.recorded.gatesRevision},
-	} {
-		has := integer(d.doc.Get("revision"))
-		switch {
-		case d.doc == nil || d.recorded == has:
-		case d.recorded == 0 && has <= 1:
-			// The earlier system writes no line when it makes a run.
-		case d.recorded == 0:
-			v.find("error", "revision-unrecorded", d.name, 0, "the %s is at revision %d, of which the log has no line", d.label, has)
-		default:
-			v.find("error", "revision-mismatch", d.name, 0, "the %s is at revision %d, the log ends at %d", d.label, has, d.recorded)
-		}
+// fileDigest is the digest of a file's bytes, "" when there is none.
+func fileDigest(folder *artifact.Folder, name string) (string, error) {
+	file, err := folder.Open(name)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	defer file.Close()
+	digest, err := codec.DigestReader(file)
+	if err != nil {
+		return "", tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", file.Name()), "cannot read (%w): %s", err, name)
+	}
+	return digest, nil
+}
+
+// revision compares the last revision in the log with a document's.
+func (v *verifier) revision(label, name string, doc *codec.Value, recorded int64) {
+	has := integer(doc.Get("revision"))
+	switch {
+	case doc == nil || recorded == has:
+	case recorded == 0 && has <= 1:
+		// The earlier system writes no line when it makes a run.
+	case recorded == 0 && !v.run.ends.judgedByUs():
+		v.find("note", "revision-unrecorded", name, 0, "the %s is at revision %d, of which the log has no line", label, has)
+	case recorded == 0:
+		v.find("error", "revision-unrecorded", name, 0, "the %s is at revision %d, of which the log has no line", label, has)
+	default:
+		v.find("error", "revision-mismatch", name, 0, "the %s is at revision %d, the log ends at %d", label, has, recorded)
 	}
 }
 
-// history checks that the moves in the manifest follow each other and lead to
-// the present stage.
-func (v *verifier) history() {
-	if v.manifest == nil {
-		return
-	}
-	m := Manifest{v.manifest}
+// history checks that the moves in the manifest follow each other and the
+// table, and lead to the present stage.
+func (v *verifier) history(m Manifest) {
 	at := Init
 	for i, h := range m.History() {
-		if from := Stage(h.Get("from").Str()); from != at {
+		from, to := Stage(h.Get("from").Str()), Stage(h.Get("to").Str())
+		if from != at {
 			v.find("error", "history-broken", v.run.name, 0, "stage.history[%d] leaves %q, but the run was in %q", i, from, at)
+		} else if !v.follows(from, to) {
+			v.find("error", "move-illegal", v.run.name, 0, "stage.history[%d] goes from %q to %q, which the table does not allow", i, from, to)
 		}
-		at = Stage(h.Get("to").Str())
+		at = to
 	}
 	if at != m.Stage() {
 		v.find("error", "history-broken", v.run.name, 0, "the run is in stage %q, but its history leads to %q", m.Stage(), at)
 	}
+	if logged := v.recorded.stage; v.recorded.moves > 0 && logged != m.Stage() {
+		v.find("error", "history-broken", v.run.name, 0, "the run is in stage %q, but the log leads to %q", m.Stage(), logged)
+	}
 }
 
 // bindings compares what the gates judged with what is there.
-func (v *verifier) bindings() error {
-	for _, m := range v.gates.Get("gates").Members() {
-		state, err := gateState(v.run.folder, m.Value)
+func (v *verifier) bindings(gates *codec.Value) error {
+	for _, m := range gates.Get("gates").Members() {
+		state, err := gate.StateOf(v.run.folder, m.Value)
 		if err != nil {
 			return err
 		}
 		for _, name := range state.Changed {
 			v.find("warning", "gate-stale", name, 0, "gate %s judged another %s: it no longer counts", m.Key, name)
+		}
+		if state.Accepted != nil && state.Status == gate.Pass {
+			v.find("note", "gate-accepted", v.run.layout.Gates, 0, "gate %s was accepted by a person: %s", m.Key, tidegate.Cut(state.Accepted.Get("reason").Str()))
 		}
 	}
 	return nil

@@ -8,19 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
 )
-
-func line(t testing.TB, v any) string {
-	t.Helper()
-	data, err := codec.MarshalLine(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
 
 const perspectivesDoc = `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[{"id":"p1","title":"T","track":"standard","agent_type":"a",` +
 	`"prompt_contract":{"max_words":900,"max_sources":12,"tool_budget":{"search_calls":4},"must_include_sections":["Findings","Sources","Gaps"]},"extra":true}]}`
@@ -29,7 +20,7 @@ const perspectivesDoc = `{"schema_version":"perspectives.v1","run_id":"r1","crea
 func used(t *testing.T) run.InitResult {
 	t.Helper()
 	out := create(t, run.InitInput{})
-	if _, err := run.PerspectivesWrite(t.Context(), pinned, run.PerspectivesInput{
+	if _, err := step.WritePerspectives(t.Context(), pinned, step.PerspectivesInput{
 		PerspectivesPath: filepath.Join(out.Root, "perspectives.json"), Value: parse(t, perspectivesDoc), Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +38,10 @@ func used(t *testing.T) run.InitResult {
 			t.Fatal(err)
 		}
 	}
-	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`); err != nil {
+	if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
+		_, err := u.EditGates(parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`), "sha256:x", nil, "test")
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -84,7 +78,7 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		{"revision edited", func(root string) { edit(root, "manifest.json", `"revision": 4`, `"revision": 9`) },
 			"error digest-mismatch manifest.json; error revision-mismatch manifest.json", false},
 		{"gate edited", func(root string) { edit(root, "gates.json", `"not_run"`, `"pass"`) },
-			"error digest-mismatch gates.json; error schema-violation gates.json", false},
+			"error schema-violation gates.json; error digest-mismatch gates.json", false},
 		{"question edited in the scope", func(root string) { edit(root, "operator/scope.json", "What moves", "What stops") }, "error digest-mismatch operator/scope.json", false},
 		{"policy edited", func(root string) { edit(root, "run-config/policy.json", `"init": 120`, `"init": 99999`) }, "error digest-mismatch run-config/policy.json", false},
 		{"policy removed", func(root string) { os.Remove(filepath.Join(root, "run-config/policy.json")) }, "error file-missing run-config/policy.json", false},
@@ -101,35 +95,39 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		{"decision edited after another program wrote to the log", func(root string) {
 			put(t, root, "logs/audit.jsonl", read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"pivot_decide\"}\n")
 			edit(root, "pivot.json", "false", "true")
-		}, "note line-unchained logs/audit.jsonl; warning digest-mismatch pivot.json", true},
+		}, "error line-unchained logs/audit.jsonl; error head-mismatch logs/audit.head; error digest-mismatch pivot.json", false},
 		{"gates removed", func(root string) { os.Remove(filepath.Join(root, "gates.json")) }, "error file-missing gates.json", false},
 		{"judged output edited", func(root string) { put(t, root, "wave-1/p1.md", "y") }, "warning gate-stale wave-1/p1.md", true},
 		{"log line edited", func(root string) {
 			edit(root, "logs/audit.jsonl", `"reason":"test [progress:x]"`, `"reason":"nothing"`)
-		}, "error chain-broken logs/audit.jsonl", false},
+		}, "error chain-broken logs/audit.jsonl; error head-mismatch logs/audit.head", false},
 		{"log line removed", func(root string) { lines(root, func(l []string) []string { return append(l[:3:3], l[4:]...) }) },
-			"error chain-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl", false},
+			"error chain-broken logs/audit.jsonl; error sequence-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl; " +
+				"error digest-mismatch logs/audit.jsonl; error head-mismatch logs/audit.head", false},
 		{"log lines swapped", func(root string) { lines(root, func(l []string) []string { l[5], l[6] = l[6], l[5]; return l }) },
 			"error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; " +
-				"error revision-gap logs/audit.jsonl; error revision-gap logs/audit.jsonl; error digest-mismatch manifest.json; error revision-mismatch manifest.json", false},
+				"error sequence-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl; error digest-mismatch logs/audit.jsonl; " +
+				"error sequence-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl; error digest-mismatch logs/audit.jsonl; " +
+				"error sequence-broken logs/audit.jsonl; error digest-mismatch manifest.json; error revision-mismatch manifest.json", false},
 		{"last log line removed", func(root string) { lines(root, func(l []string) []string { return l[:len(l)-1] }) },
-			"error digest-mismatch gates.json; error revision-mismatch gates.json", false},
+			"error head-mismatch logs/audit.head; error digest-mismatch gates.json; error revision-mismatch gates.json", false},
 		{"log torn", func(root string) {
 			put(t, root, "logs/audit.jsonl", read(t, filepath.Join(root, "logs/audit.jsonl"))+`{"ts":`)
 		}, "warning line-torn logs/audit.jsonl", true},
 		{"foreign line", func(root string) {
 			put(t, root, "logs/audit.jsonl", read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"x\"}\n")
-		}, "note line-unchained logs/audit.jsonl", true},
+		}, "error line-unchained logs/audit.jsonl; error head-mismatch logs/audit.head", false},
 		{"log removed", func(root string) { os.Remove(filepath.Join(root, "logs/audit.jsonl")) },
-			"note log-missing logs/audit.jsonl; error revision-unrecorded manifest.json; error revision-unrecorded gates.json", false},
+			"note log-missing logs/audit.jsonl; error head-mismatch logs/audit.head; note revision-unrecorded manifest.json; note revision-unrecorded gates.json", false},
+		{"head removed", func(root string) { os.Remove(filepath.Join(root, "logs/audit.head")) }, "error file-missing logs/audit.head", false},
 		{"gates of another run", func(root string) { edit(root, "gates.json", `"run_id": "r1"`, `"run_id": "r2"`) },
-			"error digest-mismatch gates.json; error run-id-mismatch gates.json", false},
+			"error run-id-mismatch gates.json; error digest-mismatch gates.json", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := used(t)
 			tt.tamper(out.Root)
 			before := tree(t, out.Root)
-			v, err := run.Verify(t.Context(), out.ManifestPath)
+			v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,11 +152,11 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 	out := used(t)
 	put(t, out.Root, "logs/audit.jsonl", "no json\n"+read(t, filepath.Join(out.Root, "logs/audit.jsonl"))+`{"ts":`)
-	log, err := run.Log(t.Context(), out.ManifestPath, 0)
+	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath})
 	if err != nil || log.Lines != 10 || len(log.Entries) != 10 || log.Entries[0].Chained || !log.Entries[1].Chained || !log.Entries[9].Torn {
 		t.Fatalf("%+v, %v", log, err)
 	}
-	log, err = run.Log(t.Context(), out.ManifestPath, 2)
+	log, err = run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath, Last: 2})
 	if err != nil || len(log.Entries) != 2 || log.Lines != 10 || log.Entries[0].Entry.Get("kind").Str() != "gates_write" {
 		t.Fatalf("%+v, %v", log, err)
 	}
@@ -168,7 +166,7 @@ func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 	if err := os.Remove(log.Path); err != nil {
 		t.Fatal(err)
 	}
-	if log, err := run.Log(t.Context(), out.ManifestPath, 0); err != nil || len(log.Entries) != 0 || log.Entries == nil {
+	if log, err := run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath}); err != nil || len(log.Entries) != 0 || log.Entries == nil {
 		t.Errorf("%+v, %v", log, err)
 	}
 }
@@ -178,18 +176,18 @@ func TestChangeIsLoggedHoweverLongItsReason(t *testing.T) {
 	r := open(t, out.ManifestPath)
 	long := strings.Repeat("é", 2<<20)
 	audit, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
-		_, err := u.EditManifest(run.Edit{Patch: parse(t, `{"metrics":{"n":1}}`), Reason: long})
+		_, err := u.Patch(parse(t, `{"metrics":{"n":1}}`), nil, long)
 		return err
 	})
 	if err != nil || !audit.Written {
 		t.Errorf("%+v, %v", audit, err)
 	}
-	res, err := run.GatesWrite(t.Context(), pinned, run.GatesWriteInput{
+	res, err := step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{
 		GatesPath: out.GatesPath, Update: parse(t, `{"B":{"notes":"x"}}`), InputsDigest: long, Reason: long})
 	if err != nil || !res.AuditWritten {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if v, err := run.Verify(t.Context(), out.ManifestPath); err != nil || !v.Pass {
+	if v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath}); err != nil || !v.Pass {
 		t.Errorf("%+v, %v", v.Findings, err)
 	}
 }
@@ -209,7 +207,7 @@ func TestDigestsOfManyFilesAreLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, out.Root, "wave-1/p2499.md", "y")
-	v, err := run.Verify(t.Context(), out.ManifestPath)
+	v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath})
 	if err != nil || len(v.Findings) != 1 || v.Findings[0].File != "wave-1/p2499.md" || v.Log.Lines != 4 {
 		t.Errorf("%+v, %v", v.Findings, err)
 	}
@@ -218,16 +216,16 @@ func TestDigestsOfManyFilesAreLogged(t *testing.T) {
 func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 	out := used(t)
 	want := []string{
-		"ts kind run_id manifest_revision gates_revision scope_digest manifest_digest gates_digest policy_digest clock prev",
-		"ts kind run_id reason path value_digest clock prev",
-		"ts kind run_id files clock prev",
-		"ts kind run_id prev_revision new_revision reason patch_digest manifest_digest clock prev",
-		"ts kind run_id files clock prev",
-		"ts kind run_id prev_revision new_revision reason patch_digest manifest_digest clock prev",
-		"ts kind run_id prev_revision new_revision reason patch_digest manifest_digest clock prev",
-		"ts kind run_id prev_revision new_revision reason inputs_digest gates_digest clock prev",
+		"ts kind run_id event seq actor manifest_revision gates_revision scope_digest manifest_digest gates_digest policy_digest state clock prev",
+		"ts kind run_id event seq actor reason path value_digest replan state clock prev",
+		"ts kind run_id event seq actor files state clock prev",
+		"ts kind run_id event seq actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress state clock prev",
+		"ts kind run_id event seq actor files state clock prev",
+		"ts kind run_id event seq actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress state clock prev",
+		"ts kind run_id event seq actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress state clock prev",
+		"ts kind run_id event seq actor prev_revision new_revision reason inputs_digest gates_digest prev_digest gates state clock prev",
 	}
-	log, err := run.Log(t.Context(), out.ManifestPath, 0)
+	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +248,7 @@ func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 	if _, err := r.Update(t.Context(), unpinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
 		t.Fatal(err)
 	}
-	log, _ = run.Log(t.Context(), out.ManifestPath, 1)
+	log, _ = run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath, Last: 1})
 	if log.Entries[0].Entry.Get("clock") != nil {
 		t.Error("a line under the real clock says pinned")
 	}

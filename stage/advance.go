@@ -8,17 +8,20 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/synthesis"
 )
 
 // AdvanceInput are the arguments of [Advance].
 type AdvanceInput struct {
-	ManifestPath             string
-	GatesPath                string
-	RequestedNext            string // a stage; "" for the one that the run's decisions lead to
-	ExpectedManifestRevision *int64 // that the caller saw; nil for any
-	Reason                   string
-	DryRun                   bool
+	ManifestPath             string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	GatesPath                string `json:"gates_path" path:"absolute" jsonschema:"absolute path of the run's gates.json"`
+	RequestedNext            string `json:"requested_next,omitzero" jsonschema:"the stage to move to, where more than one can follow, such as wave2 or citations after pivot"`
+	ExpectedManifestRevision *int64 `json:"expected_manifest_revision,omitzero" jsonschema:"the manifest revision that the decision was made on" min:"1"`
+	Reason                   string `json:"reason" jsonschema:"why, for the audit log"`
+	DryRun                   bool   `json:"dry_run,omitzero" jsonschema:"decide and change nothing, not even the audit log"`
 }
 
 // AdvanceResult is the result of [Advance].
@@ -48,7 +51,7 @@ type Decision struct {
 // nothing, not even the audit log, and takes no lock.
 //
 // A refusal has the code and details of the first blocker, and in
-// details.blockers all of them with what would meet each: INVALID_STATE,
+// details.blockers all of them with what would meet each: TAMPERED, INVALID_STATE,
 // MISSING_ARTIFACT, GATE_BLOCKED, WAVE_CAP_EXCEEDED, REVIEW_CAP_EXCEEDED,
 // REQUESTED_NEXT_NOT_ALLOWED. When the review rounds are used up and nothing
 // else is amiss, the run is left to a person: failed, with the reason.
@@ -68,15 +71,19 @@ func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResu
 		return AdvanceResult{}, err
 	}
 	defer r.Close()
-	if err := ownGates(r, in.GatesPath); err != nil {
+	if err := r.OwnGates(in.GatesPath); err != nil {
 		return AdvanceResult{}, err
 	}
 	gates, err := r.Gates()
 	if err != nil {
 		return AdvanceResult{}, err
 	}
+	facts, err := readFacts(ctx, r)
+	if err != nil {
+		return AdvanceResult{}, err
+	}
 	if in.DryRun {
-		v, err := decide(r, r.Manifest(), gates, in)
+		v, err := decide(r, r.Manifest(), gates, facts, in)
 		if err != nil {
 			return AdvanceResult{}, err
 		}
@@ -96,7 +103,7 @@ func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResu
 		if err := notMovedSince(r.Manifest(), m); err != nil {
 			return err
 		}
-		if v, err = decide(r, m, g, in); err != nil {
+		if v, err = decide(r, m, g, facts, in); err != nil {
 			return err
 		}
 		next, err = v.carryOut(u, g, in.Reason)
@@ -120,17 +127,6 @@ func notMovedSince(seen, now run.Manifest) error {
 	}
 	return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.D("expected", seen.Revision(), "got", now.Revision()),
 		"another caller moved the run from %s to %s meanwhile", seen.Stage(), now.Stage())
-}
-
-// ownGates returns PATH_NOT_ALLOWED unless path is the run's own gates file: a
-// run must not be moved by gates that lie elsewhere.
-func ownGates(r *run.Run, path string) error {
-	name, err := r.Name("gates_path", path)
-	if err == nil && name == r.Layout().Gates {
-		return nil
-	}
-	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("gates_path", path, "expected", r.Path(r.Layout().Gates)),
-		"gates_path is not the gates file of the run: %s", path)
 }
 
 // verdict is a decision with everything that led to it.
@@ -171,7 +167,7 @@ func (v verdict) refusal() error {
 
 // decide judges whether the run may take the move that in requests. It changes
 // nothing.
-func decide(r *run.Run, m run.Manifest, g run.Gates, in AdvanceInput) (verdict, error) {
+func decide(r *run.Run, m run.Manifest, g gate.Gates, facts *step.PivotFacts, in AdvanceInput) (verdict, error) {
 	if err := run.ManifestShape.Check(m.Doc()); err != nil {
 		return verdict{}, err
 	}
@@ -181,7 +177,7 @@ func decide(r *run.Run, m run.Manifest, g run.Gates, in AdvanceInput) (verdict, 
 	if err := switchedOn(m); err != nil {
 		return verdict{}, err
 	}
-	s, err := newSituation(r, m, g)
+	s, err := newSituation(r, m, g, facts)
 	if err != nil {
 		return verdict{}, err
 	}
@@ -225,8 +221,10 @@ func (s *situation) judge(from, requested run.Stage) (verdict, error) {
 		}
 		return f, err
 	}
-	if _, err := add(statusAllows); err != nil {
-		return v, err
+	for _, p := range []Precondition{recordMatches, statusAllows} {
+		if _, err := add(p); err != nil {
+			return v, err
+		}
 	}
 	decisive, to, err := s.choose(from)
 	if err != nil {
@@ -251,10 +249,22 @@ func (s *situation) judge(from, requested run.Stage) (verdict, error) {
 			}
 		}
 	}
+	slices.SortStableFunc(v.blockers, gatesLast)
 	v.decision.Allowed = len(v.blockers) == 0
 	v.decision.InputsDigest = s.inputsDigest(v, requested)
 	v.decision.EvidenceDigest = s.evidenceDigest(v)
 	return v, nil
+}
+
+// gatesLast orders blockers: gates come after everything else, in the order of
+// their letters.
+func gatesLast(a, b Blocker) int {
+	letter := func(b Blocker) string {
+		id, _ := b.Details.Get("gate")
+		text, _ := id.(string)
+		return text
+	}
+	return strings.Compare(letter(a), letter(b))
 }
 
 // choose is the move that is taken when none is requested, and the precondition
@@ -268,7 +278,7 @@ func (s *situation) choose(from run.Stage) (decisive *Precondition, to run.Stage
 			return nil, "", err
 		case p.problem != "":
 			return &pivotDecided, "", nil
-		case p.runWave2:
+		case p.decision.Wave2Required:
 			return &pivotDecided, run.Wave2, nil
 		}
 		return &pivotDecided, run.Citations, nil
@@ -279,7 +289,7 @@ func (s *situation) choose(from run.Stage) (decisive *Precondition, to run.Stage
 			return nil, "", err
 		case b.problem != "":
 			return &reviewed, "", nil
-		case b.decision == reviewPass:
+		case b.bundle.Decision == synthesis.ReviewPass:
 			return &reviewed, run.Finalize, nil
 		}
 		return &reviewed, run.Synthesis, nil
@@ -290,7 +300,7 @@ func (s *situation) choose(from run.Stage) (decisive *Precondition, to run.Stage
 // inputsDigest is the decision digest of the earlier system.
 func (s *situation) inputsDigest(v verdict, requested run.Stage) string {
 	statuses := codec.NewObject()
-	for _, id := range run.GateIDs {
+	for _, id := range gate.IDs() {
 		statuses.Set(id, orNull(s.gates.Status(id)))
 	}
 	return codec.Digest(tidegate.D("schema", "stage_advance.decision.v1", "from", v.from, "to", orNull(string(v.to)),
@@ -320,26 +330,39 @@ func orNull(text string) *codec.Value {
 
 // carryOut stages the move, or, when only the review cap is in the way, that the
 // run is left to a person.
-func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) (run.Manifest, error) {
+func (v verdict) carryOut(u *run.Update, g gate.Gates, reason string) (run.Manifest, error) {
 	reason = run.Note(reason)
 	if len(v.blockers) > 0 {
 		only := v.blockers[0]
 		if len(v.blockers) > 1 || only.Code != tidegate.ReviewCapExceeded {
 			return v.s.manifest, nil
 		}
+		u.As(tidegate.Rule)
 		return leaveToPerson(u, v.s.manifest, "stage_advance: "+reason, only.Code, "", reviewRounds(v.s.manifest), only.Message)
 	}
 	status := run.Running
 	if v.to == run.Finalize {
 		status = run.Completed
 	}
-	history := v.s.manifest.Doc().Get("stage").Get("history").Clone()
-	history.Append(codec.Of(tidegate.D("from", v.from, "to", v.to, "ts", u.Now(), "reason", reason,
-		"inputs_digest", v.decision.InputsDigest, "gates_revision", g.Revision(), "evidence_digest", v.decision.EvidenceDigest)))
-	// A long history is handed on as it was read.
-	stage := codec.Of(tidegate.D("current", v.to, "started_at", u.Now(), "last_progress_at", u.Now()))
-	stage.Set("history", history)
-	patch := codec.Of(tidegate.D("status", status))
-	patch.Set("stage", stage)
-	return u.EditManifest(run.Edit{Patch: patch, Reason: "stage_advance: " + reason})
+	if v.to == run.Wave2 && !v.s.run.Legacy() {
+		p, err := v.s.readPivot()
+		if err != nil {
+			return v.s.manifest, err
+		}
+		if err := step.PlanWave2(u, p.decision); err != nil {
+			return v.s.manifest, err
+		}
+	}
+	return u.MoveTo(run.Move{From: v.from, To: v.to, Status: status, Reason: reason, InputsDigest: v.decision.InputsDigest,
+		EvidenceDigest: v.decision.EvidenceDigest, GatesRevision: g.Revision()})
+}
+
+// readFacts reads what a move out of stage pivot rests on, before the lock is
+// taken. It is nil in every other stage.
+func readFacts(ctx context.Context, r *run.Run) (*step.PivotFacts, error) {
+	if r.Manifest().Stage() != run.Pivot || r.Legacy() {
+		return nil, nil
+	}
+	facts, err := step.ReadPivot(ctx, r)
+	return &facts, err
 }

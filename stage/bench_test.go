@@ -2,11 +2,7 @@ package stage_test
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,40 +12,27 @@ import (
 	"github.com/tidegate/tidegate/stage"
 )
 
-// agedRun is a run whose manifest has been written revision - 1 times: its log
-// has that many lines, chained as if they had been written one by one.
-func agedRun(t testing.TB, revision int) string {
+// agedRun is a run whose log has that many lines.
+func agedRun(t testing.TB, lines int) string {
 	t.Helper()
 	out, err := run.Create(context.Background(), pinned, t.TempDir(), run.InitInput{Query: "q", RunID: "r1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := func(path string) string {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+	r, err := run.Open(context.Background(), out.ManifestPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := r.Update(context.Background(), pinned, func(u *run.Update) error {
+		for range lines {
+			u.Log(run.EventRefused, "count", tidegate.D("reason", "count"))
 		}
-		return string(data)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
-	logPath := filepath.Join(out.Root, "logs/audit.jsonl")
-	var log strings.Builder
-	log.WriteString(read(logPath))
-	prev := codec.DigestBytes([]byte(strings.TrimSuffix(log.String(), "\n")))
-	for r := 1; r < revision; r++ {
-		line := fmt.Sprintf(`{"ts":"2026-02-14T12:00:00.000Z","kind":"manifest_write","run_id":"r1","prev_revision":%d,"new_revision":%d,`+
-			`"reason":"count","patch_digest":"%s","manifest_digest":"","clock":"pinned","prev":"%s"}`, r, r+1, prev, prev)
-		log.WriteString(line + "\n")
-		prev = codec.DigestBytes([]byte(line))
-	}
-	for path, content := range map[string]string{
-		logPath:          log.String(),
-		out.ManifestPath: strings.Replace(read(out.ManifestPath), `"revision": 1`, fmt.Sprintf(`"revision": %d`, revision), 1),
-	} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if v, err := run.Verify(context.Background(), out.ManifestPath); err != nil || !v.Pass {
+	if v, err := run.Verify(context.Background(), run.VerifyInput{ManifestPath: out.ManifestPath, Follows: stage.Follows}); err != nil || !v.Pass {
 		t.Fatalf("the aged run is not sound: %+v, %v", v.Findings, err)
 	}
 	return out.ManifestPath

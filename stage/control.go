@@ -13,15 +13,15 @@ import (
 
 // ControlInput are the arguments of [Pause] and [Cancel].
 type ControlInput struct {
-	ManifestPath string
-	Reason       string // "" for one that names the command
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
 // ResumeInput are the arguments of [Resume].
 type ResumeInput struct {
-	ManifestPath string
-	Accept       bool   // let a failed run go on
-	Reason       string // "" for one that names the command
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Accept       bool   `json:"accept,omitzero" jsonschema:"let a failed run go on; what was used up is granted once more"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
 // ControlResult is the result of [Pause], [Resume] and [Cancel].
@@ -86,7 +86,7 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 		reason = verb + " by a person"
 	}
 	out := ControlResult{RunID: r.ID(), Root: r.Root()}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+	_, err = r.Decide(ctx, clock, run.Decision{What: logged, Fields: tidegate.D("reason", reason)}, func(u *run.Update) error {
 		m, err := u.Manifest()
 		if err != nil {
 			return err
@@ -99,19 +99,17 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 		if !ok {
 			return refused(m.Status(), trigger)
 		}
-		patch := codec.Of(tidegate.D("status", status))
-		if status == run.Running {
-			patch.Set("stage", progressed(u.Now()).Get("stage"))
-		}
-		if trigger == ByAccept {
-			patch.Set("failures", accept(m, u.Now(), reason))
-		}
 		name := r.Layout().LogsDir + "/" + verb + "-checkpoint.md"
 		if err := u.Write(name, checkpointText(strings.ToUpper(verb[:1])+verb[1:]+" Checkpoint", tidegate.D("ts", u.Now(),
 			"run_id", r.ID(), "stage", m.Stage(), "reason", reason, "next", nextCommand(r, status)))); err != nil {
 			return err
 		}
-		m, err = u.EditManifest(run.Edit{Patch: patch, Reason: "operator-cli " + logged + ": " + reason})
+		logged = "operator-cli " + logged + ": " + reason
+		if trigger == ByAccept {
+			m, err = u.AcceptFailures(status, reason, logged)
+		} else {
+			m, err = u.SetStatus(status, logged)
+		}
 		if err != nil {
 			return err
 		}
@@ -128,9 +126,9 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 func nextCommand(r *run.Run, status run.Status) string {
 	switch status {
 	case run.Paused:
-		return "tidegate run resume " + run.ShellWord(r.Root())
+		return "tidegate " + resumeRun.Command + " " + report.ShellWord(r.Root())
 	case run.Running:
-		return "tidegate run status " + run.ShellWord(r.Root())
+		return "tidegate " + statusOfRun.Command + " " + report.ShellWord(r.Root())
 	}
 	return "none: the run is final"
 }

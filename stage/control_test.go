@@ -12,7 +12,7 @@ import (
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
-	"github.com/tidegate/tidegate/wave"
+	"github.com/tidegate/tidegate/step"
 )
 
 func replaceOnce(t *testing.T, s, old, new string) string {
@@ -94,21 +94,21 @@ func TestFinalRunTakesNothingMore(t *testing.T) {
 		path := filepath.Join(y.root, "perspectives.json")
 		for name, write := range map[string]func() error{
 			"gates": func() error {
-				_, err := run.GatesWrite(t.Context(), pinned, run.GatesWriteInput{GatesPath: y.files.GatesPath, InputsDigest: "sha256:x", Reason: "test",
+				_, err := step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{GatesPath: y.files.GatesPath, InputsDigest: "sha256:x", Reason: "test",
 					Update: parse(t, `{"A":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`)})
 				return err
 			},
 			"perspectives": func() error {
-				_, err := run.PerspectivesWrite(t.Context(), pinned, run.PerspectivesInput{PerspectivesPath: path, Value: parse(t, contracts), Reason: "test"})
+				_, err := step.WritePerspectives(t.Context(), pinned, step.PerspectivesInput{PerspectivesPath: path, Value: parse(t, contracts), Reason: "test"})
 				return err
 			},
 			"plan": func() error {
-				_, err := wave.Plan(t.Context(), pinned, wave.PlanRequest{ManifestPath: y.files.ManifestPath, Reason: "test"})
+				_, err := step.Plan(t.Context(), pinned, step.PlanInput{ManifestPath: y.files.ManifestPath, Reason: "test"})
 				return err
 			},
 			"outputs": func() error {
-				_, err := wave.Ingest(t.Context(), pinned, wave.IngestRequest{ManifestPath: y.files.ManifestPath, PerspectivesPath: path, Wave: "wave1",
-					Outputs: []wave.Submission{{PerspectiveID: "p1", Markdown: "late"}}})
+				_, err := step.Ingest(t.Context(), pinned, step.IngestInput{ManifestPath: y.files.ManifestPath, PerspectivesPath: path, Wave: "wave1",
+					Outputs: []step.Submission{{PerspectiveID: "p1", Markdown: "late"}}})
 				return err
 			},
 		} {
@@ -142,7 +142,7 @@ func TestResumeKeepsWhenTheStageBegan(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := y.manifest().Get("stage")
-	if at.Get("started_at").Str() != run.Stamp(noon) || at.Get("last_progress_at").Str() != run.Stamp(pinnedAt(5000)()) {
+	if at.Get("started_at").Str() != tidegate.Stamp(noon) || at.Get("last_progress_at").Str() != tidegate.Stamp(pinnedAt(5000)()) {
 		t.Errorf("stage %v %v", at.Get("started_at").Str(), at.Get("last_progress_at").Str())
 	}
 	if out, err := y.watchdog(5100); err != nil || out.TimedOut {
@@ -189,8 +189,11 @@ func TestStatusSaysWhereWhatForAndWhatNext(t *testing.T) {
 	if shown.Title != "run r1" {
 		t.Errorf("title %q", shown.Title)
 	}
-	if said, ok := shown.Blocks[1].(report.Paragraph); !ok || !strings.Contains(string(said), "final") {
-		t.Errorf("a person is not told that nothing comes next: %+v", shown.Blocks[1])
+	if said, ok := shown.Blocks[1].(report.Paragraph); !ok || !strings.Contains(string(said), "--legacy-gates") {
+		t.Errorf("a person does not see that the run is a legacy run: %+v", shown.Blocks[1])
+	}
+	if said, ok := shown.Blocks[2].(report.Paragraph); !ok || !strings.Contains(string(said), "final") {
+		t.Errorf("a person does not see that nothing comes next: %+v", shown.Blocks[2])
 	}
 }
 

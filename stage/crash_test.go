@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // wholeSequence takes a run from init to the pivot decision and beyond, in the
@@ -20,13 +22,13 @@ import (
 func wholeSequence(dir string) error {
 	ctx := context.Background()
 	home := filepath.Join(dir, "home")
-	created, err := run.Create(ctx, pinned, home, run.InitInput{Query: "What moves the tide?", RunID: "r1", RequireBoundGates: true})
+	created, err := run.Create(ctx, pinned, home, run.InitInput{Query: "What moves the tide?", RunID: "r1"})
 	if err != nil {
 		return err
 	}
 	s := sequence{ctx: ctx, files: created}
 	for _, step := range []func() error{
-		s.perspectives, s.advance("init"), s.outputs, s.gateB, s.advance("wave1"), s.pivot, s.advance("pivot"), s.recover,
+		s.perspectives, s.plan, s.advance("init"), s.outputs, s.review, s.gateB, s.advance("wave1"), s.pivot, s.advance("pivot"), s.recover,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -67,45 +69,58 @@ func (s sequence) recover() error {
 	return err
 }
 
+// the contracts and outputs of the sequence.
+const (
+	sequenceContract = `{"id":%q,"title":"T","track":"standard","agent_type":"x","prompt_contract":{"max_words":50,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Sources","Gaps"]}}`
+	sequenceOutput   = "# Findings\n\nTides turn.\n\n# Sources\n\n- Tides https://example.org/tides\n\n# Gaps\n\nNone is left.\n"
+)
+
+var sequenceIDs = []string{"p0", "p1", "p2"}
+
 func (s sequence) perspectives() error {
 	if s.has("perspectives.json") {
 		return nil
 	}
-	value, err := codec.Parse([]byte(perspectives))
+	var list []string
+	for _, id := range sequenceIDs {
+		list = append(list, fmt.Sprintf(sequenceContract, id))
+	}
+	value, err := codec.Parse([]byte(`{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[` + strings.Join(list, ",") + `]}`))
 	if err != nil {
 		return err
 	}
-	_, err = run.PerspectivesWrite(s.ctx, pinned, run.PerspectivesInput{
+	_, err = step.WritePerspectives(s.ctx, pinned, step.PerspectivesInput{
 		PerspectivesPath: filepath.Join(s.files.Root, "perspectives.json"), Value: value, Reason: "sequence"})
 	return err
 }
 
-func (s sequence) update(change func(*run.Update) error) error {
-	r, err := run.Open(s.ctx, s.files.ManifestPath)
-	if err != nil {
-		return err
+func (s sequence) plan() error {
+	if s.has("wave-1/wave1-plan.json") {
+		return nil
 	}
-	defer r.Close()
-	_, err = r.Update(s.ctx, pinned, change)
+	_, err := step.Plan(s.ctx, pinned, step.PlanInput{ManifestPath: s.files.ManifestPath, Reason: "sequence"})
 	return err
 }
 
-// outputs is what taking in a wave does: outputs, report and progress together.
 func (s sequence) outputs() error {
+	if s.has("wave-1/p0.md") {
+		return nil
+	}
+	in := step.IngestInput{ManifestPath: s.files.ManifestPath, PerspectivesPath: filepath.Join(s.files.Root, "perspectives.json"), Wave: "wave1"}
+	for _, id := range sequenceIDs {
+		in.Outputs = append(in.Outputs, step.Submission{PerspectiveID: id, Markdown: sequenceOutput})
+	}
+	_, err := step.Ingest(s.ctx, pinned, in)
+	return err
+}
+
+func (s sequence) review() error {
 	if s.has("wave-review.json") {
 		return nil
 	}
-	return s.update(func(u *run.Update) error {
-		for i := range 3 {
-			if err := u.Write(fmt.Sprintf("wave-1/p%d.md", i), []byte("# Findings\n")); err != nil {
-				return err
-			}
-		}
-		if err := u.WriteJSON("wave-review.json", tidegate.D("ok", true, "pass", true)); err != nil {
-			return err
-		}
-		return u.Progress("sequence", "wave1_output_ingested:p2")
-	})
+	at := func(name string) string { return filepath.Join(s.files.Root, name) }
+	_, err := step.Review(s.ctx, pinned, wave.ReviewInput{PerspectivesPath: at("perspectives.json"), OutputsDir: at("wave-1"), ReportPath: at("wave-review.json"), MaxFailures: 25})
+	return err
 }
 
 func (s sequence) gateB() error {
@@ -113,10 +128,7 @@ func (s sequence) gateB() error {
 	if err != nil || now.Gates[1].Status == "pass" {
 		return err
 	}
-	_, err = run.GatesWrite(s.ctx, pinned, run.GatesWriteInput{
-		GatesPath: s.files.GatesPath, InputsDigest: "sha256:x", Reason: "sequence",
-		Update: codec.Of(tidegate.D("B", tidegate.D("status", "pass", "checked_at", run.Stamp(noon), "artifacts", []string{"wave-1", "wave-review.json"}))),
-	})
+	_, err = step.RecordGate(s.ctx, pinned, step.GateInput{ManifestPath: s.files.ManifestPath, Gate: "B", Reason: "sequence"})
 	return err
 }
 
@@ -124,10 +136,13 @@ func (s sequence) pivot() error {
 	if s.has("pivot.json") {
 		return nil
 	}
-	return s.update(func(u *run.Update) error {
-		u.Audit("pivot_decide", tidegate.D("reason", "sequence", "pivot_path", "pivot.json"))
-		return u.Write("pivot.json", []byte(pivotSkip))
-	})
+	in, err := pivot.FromRun(s.ctx, s.files.ManifestPath)
+	if err != nil {
+		return err
+	}
+	in.Reason = "sequence"
+	_, err = pivot.Decide(s.ctx, pinned, in)
+	return err
 }
 
 // sameArtifacts compares what two sequences left, locks aside.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
@@ -34,30 +35,36 @@ func earlier(t *testing.T) *toy {
 	return y
 }
 
-func TestRunMadeByTheEarlierSystemOpensAndMovesOn(t *testing.T) {
+func TestRunMadeByTheEarlierSystemIsTakenAsFoundAndJudgedAgain(t *testing.T) {
 	y := earlier(t)
 	status, err := stage.Status(t.Context(), y.files.ManifestPath)
-	if err != nil || status.Stage != run.Pivot || len(status.WaitingFor) != 0 || *status.NextStage != run.Citations || status.Gates[1].Counts != "pass" {
+	if err != nil || status.Stage != run.Pivot || status.Gates[1].Status != "pass" || status.Gates[1].Counts != "not_run" || len(status.WaitingFor) == 0 {
 		t.Fatalf("%+v, %v", status, err)
 	}
-	v, err := run.Verify(t.Context(), y.files.ManifestPath)
-	if err != nil || !v.Pass || v.Log.Unchained != 4 || len(v.Findings) != 1 {
+	v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
+	if err != nil || !v.Pass || v.Log.Unchained != 4 {
 		t.Fatalf("verify %+v, %v", v, err)
 	}
-	out := y.mustAdvance("")
-	if out.To != run.Citations || out.ManifestRevision != 4 {
-		t.Errorf("got %+v", out)
+	_, err = y.advance(run.Citations)
+	if codes := codesOf(t, err); !strings.Contains(codes, "GATE_BLOCKED") {
+		t.Errorf("it moves on by a gate that nobody judged here: %s", codes)
 	}
-	y.put("citations/citations.jsonl", "{}\n")
-	y.gate("C", "pass", "citations/citations.jsonl")
-	y.mustAdvance("")
+	if err := y.patch(`{"metrics":{"ours":1}}`); err != nil {
+		t.Fatal(err)
+	}
 	if note := y.manifest().Get("metrics").Get("house").Get("note").Str(); note == "" {
 		t.Error("a field that only the house knows was lost")
 	}
-	v, err = run.Verify(t.Context(), y.files.ManifestPath)
+	if got := parse(t, y.read("gates.json")).Get("gates").Get("B").Get("status").Str(); got != "not_run" {
+		t.Errorf("the first write of ours leaves gate B %s", got)
+	}
+	v, err = run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
 	if err != nil || !v.Pass || v.Log.Lines != 7 || v.Log.Unchained != 4 || v.Log.Broken != 0 {
 		t.Errorf("the chain was not taken up: %+v, %v", v, err)
 	}
+	y.put("perspectives.json", "{}")
+	_, err = stage.ManifestWrite(t.Context(), pinned, stage.ManifestWriteInput{ManifestPath: y.files.ManifestPath, Patch: parse(t, `{"metrics":{"ours":2}}`), Reason: "test"})
+	wantCode(t, err, tidegate.Tampered)
 }
 
 func TestRetriesOfTheEarlierSystemCount(t *testing.T) {
@@ -65,6 +72,36 @@ func TestRetriesOfTheEarlierSystemCount(t *testing.T) {
 	out, err := y.retry("B", "add Sources")
 	if err != nil || out.RetryCount != 2 || !out.RepeatedNote {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// TestAPassCountsForItsSynthesisAndByItsAuthor: in a run that is no legacy run a
+// review lets it end only if it is about the synthesis that stands there, and was
+// made by a review job or a person.
+func TestAPassCountsForItsSynthesisAndByItsAuthor(t *testing.T) {
+	y := earlier(t)
+	const text = "## Summary\n"
+	y.put("manifest.json", strings.Replace(y.read("manifest.json"), `"current": "pivot"`, `"current": "review"`, 1))
+	y.put("synthesis/final-synthesis.md", text)
+	digest := codec.DigestBytes([]byte(text))
+	for bundle, want := range map[string]string{
+		`"synthesis_digest":"` + digest + `","made_by":{"actor":"person"}`:                                "",
+		`"synthesis_digest":"` + digest + `","made_by":{"actor":"agent","job_id":"review.2","attempt":1}`: "",
+		`"synthesis_digest":"` + digest + `","made_by":{"actor":"rule"}`:                                  "the review comes from neither a review job nor a person",
+		`"synthesis_digest":"sha256:other","made_by":{"actor":"person"}`:                                  "the review is about another synthesis",
+		`"findings":[]`: "the review does not say which synthesis it is about",
+	} {
+		y.put("review/review-bundle.json", `{"decision":"PASS",`+bundle+`}`)
+		_, err := y.advance(run.Finalize)
+		got := ""
+		for _, b := range blockersOf(t, err) {
+			if b.Code == tidegate.MissingArtifact {
+				got = codec.Of(b.Details).Get("problem").Str()
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", bundle, got, want)
+		}
 	}
 }
 

@@ -13,8 +13,10 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/step"
 )
 
 // The test binary runs itself as another process when it is told an operation
@@ -63,7 +65,8 @@ var noon = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 // pinned is a clock that stands still.
 var pinned = run.Clock{Pinned: true, Now: func() time.Time { return noon }}
 
-// toy is a run in a temporary folder.
+// toy is a legacy run in a temporary folder: its gates and files can be put
+// there by hand. Runs that are judged are in the tests of sound runs.
 type toy struct {
 	t     *testing.T
 	root  string
@@ -72,7 +75,7 @@ type toy struct {
 
 func newToy(t *testing.T, in run.InitInput) *toy {
 	t.Helper()
-	in.Query, in.RunID = "What moves the tide?", "r1"
+	in.Query, in.RunID, in.LegacyGates = "What moves the tide?", "r1", true
 	out, err := run.Create(t.Context(), pinned, t.TempDir(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -148,8 +151,8 @@ func (y *toy) mustAdvance(to run.Stage) stage.AdvanceResult {
 // gate records a gate, bound to the files it names.
 func (y *toy) gate(id, status string, artifacts ...string) {
 	y.t.Helper()
-	update := codec.Of(tidegate.D(id, tidegate.D("status", status, "checked_at", run.Stamp(noon), "artifacts", append([]string{}, artifacts...))))
-	_, err := run.GatesWrite(y.t.Context(), pinned, run.GatesWriteInput{
+	update := codec.Of(tidegate.D(id, tidegate.D("status", status, "checked_at", tidegate.Stamp(noon), "artifacts", append([]string{}, artifacts...))))
+	_, err := step.GatesWrite(y.t.Context(), pinned, step.GatesWriteInput{
 		GatesPath: y.files.GatesPath, Update: update, InputsDigest: "sha256:x", Reason: "test"})
 	if err != nil {
 		y.t.Fatal(err)

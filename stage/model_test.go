@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
 )
 
 // model is what a run should be, written down a second time and as simply as
@@ -102,6 +104,11 @@ func (m *model) next(requested string) (to string, codes []string) {
 		need(m.review != "PASS" || m.gate("E") == "fail", "REQUESTED_NEXT_NOT_ALLOWED")
 		need(m.rounds < m.limit, "REVIEW_CAP_EXCEEDED")
 	}
+	// Gates come after everything else.
+	slices.SortStableFunc(codes, func(a, b string) int {
+		last := map[string]int{"GATE_BLOCKED": 1}
+		return last[a] - last[b]
+	})
 	return to, codes
 }
 
@@ -145,7 +152,7 @@ func TestRandomWalksAgreeWithTheModel(t *testing.T) {
 		y, m := newToy(t, run.InitInput{Limits: &run.Limits{MaxReviewIterations: &two}}), newModel()
 		var trail []string
 		for range 120 {
-			what, got, want := step(rng, y, m)
+			what, got, want := walk(rng, y, m)
 			trail = append(trail, what)
 			reached[y.stage()+"/"+y.status()] = true
 			if got != want || y.stage() != m.stage || y.status() != m.status {
@@ -157,7 +164,7 @@ func TestRandomWalksAgreeWithTheModel(t *testing.T) {
 				}
 			}
 		}
-		if v, err := run.Verify(t.Context(), y.files.ManifestPath); err != nil || !v.Pass {
+		if v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows}); err != nil || !v.Pass {
 			t.Fatalf("walk %d: verify %+v, %v", seed, v.Findings, err)
 		}
 	}
@@ -167,7 +174,7 @@ func TestRandomWalksAgreeWithTheModel(t *testing.T) {
 }
 
 // step does one thing to the run and to the model, and returns the outcomes.
-func step(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
+func walk(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
 	outcome := func(err error) string { return string(tidegate.CodeOf(err)) }
 	content := fmt.Sprint(rng.IntN(3))
 	switch n := rng.IntN(20); {
@@ -199,7 +206,7 @@ func step(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
 		m.file[f.fact] = content
 		return "put " + f.name + " " + content, "", ""
 	case n < 14: // somebody judges a gate, bound to what it is about
-		id := run.GateIDs[rng.IntN(len(run.GateIDs))]
+		id := gate.IDs()[rng.IntN(len(gate.IDs()))]
 		status := []string{"pass", "pass", "fail"}[rng.IntN(3)]
 		artifacts := []string{}
 		m.judged[id] = ""
@@ -274,7 +281,7 @@ func (m *model) control(verb string) string {
 }
 
 func retryStep(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
-	id := run.GateIDs[1+rng.IntN(4)] // A and F have no retries: they would fail most walks at once
+	id := gate.IDs()[1+rng.IntN(4)] // A and F have no retries: they would fail most walks at once
 	_, err := y.retry(id, "note")
 	active := m.status == "created" || m.status == "running"
 	switch {

@@ -12,17 +12,16 @@ import (
 
 // ManifestWriteInput are the arguments of [ManifestWrite].
 type ManifestWriteInput struct {
-	ManifestPath     string
-	Patch            *codec.Value
-	ExpectedRevision *int64 // that the caller saw; nil for any
-	Reason           string
+	ManifestPath     string       `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Patch            *codec.Value `json:"patch" holds:"object" jsonschema:"merge patch (RFC 7396) of the manifest"`
+	ExpectedRevision *int64       `json:"expected_revision,omitzero" jsonschema:"the revision that the patch was made for" min:"1"`
+	Reason           string       `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // ManifestWrite is the tool deep_research_manifest_write: it applies a merge
-// patch (RFC 7396) to the manifest. The patch may move status along the table;
-// stage, failures, retry counts, the place of artifacts and what identifies the
-// document are not its to change, and the caps that the stage machine enforces
-// can be lowered, down to 0, but not raised.
+// patch (RFC 7396) to the manifest. The patch may set a created run running, the
+// two clock fields of stage, metrics but for the retry counts, notes, and fields
+// that the schema does not name. Everything else is not its to change.
 //
 // It returns INVALID_ARGS, NOT_FOUND, READ_FAILED, INVALID_JSON,
 // SCHEMA_VALIDATION_FAILED, IMMUTABLE_FIELD, REVISION_MISMATCH, INVALID_STATE
@@ -45,21 +44,21 @@ func ManifestWrite(ctx context.Context, clock run.Clock, in ManifestWriteInput) 
 		if err != nil {
 			return err
 		}
-		if err := checkPatch(m, in.Patch); err != nil {
+		if err := checkPatch(r, m, in.Patch); err != nil {
 			return err
 		}
 		if err := run.CheckRevision(in.ExpectedRevision, m.Revision()); err != nil {
 			return err
 		}
-		trigger, err := patchTrigger(m, in.Patch)
+		trigger, err := patchTrigger(r, m, in.Patch)
 		if err != nil {
 			return err
 		}
-		edit := run.Edit{Patch: in.Patch, Expected: in.ExpectedRevision, Reason: strings.TrimSpace(in.Reason)}
+		patch := in.Patch
 		if trigger == ByResume {
-			edit.Also = progressed(u.Now())
+			patch = codec.MergePatch(patch, codec.Of(tidegate.D("stage", tidegate.D("last_progress_at", u.Now()))))
 		}
-		next, err = u.EditManifest(edit)
+		next, err = u.Patch(patch, in.ExpectedRevision, run.Note(in.Reason))
 		return err
 	})
 	if err != nil {
@@ -68,37 +67,61 @@ func ManifestWrite(ctx context.Context, clock run.Clock, in ManifestWriteInput) 
 	return run.Written(next.Revision(), next.Doc().Get("updated_at").Str(), audit), nil
 }
 
-// progressed is the patch that restarts the watchdog's clock and keeps when the
-// stage began.
-func progressed(now string) *codec.Value {
-	return codec.Of(tidegate.D("stage", tidegate.D("last_progress_at", now)))
+// field is the keys that lead to a value of the manifest. A key may hold a dot,
+// so that the path that a person reads does not tell one field from another.
+type field []string
+
+func (f field) String() string { return "$." + strings.Join(f, ".") }
+
+// in reports whether f is one of the fields, or below one.
+func (f field) in(fields []field) bool {
+	return slices.ContainsFunc(fields, func(of field) bool { return len(f) >= len(of) && slices.Equal(f[:len(of)], of) })
 }
 
-// guarded are the fields that only their own tools change, with all below them.
-var guarded = []string{
-	"$.schema_version", "$.run_id", "$.created_at", "$.updated_at", "$.revision",
-	"$.stage", "$.failures", "$.artifacts", "$.metrics.retry_counts", "$.metrics.retry_history",
+// touches reports whether f is one of the fields, below one, or above one.
+func (f field) touches(fields []field) bool {
+	return f.in(fields) || slices.ContainsFunc(fields, func(below field) bool { return below.in([]field{f}) })
 }
+
+// retries are the fields that count attempts at gates.
+var retries = []field{{"metrics", "retry_counts"}, {"metrics", "retry_history"}}
+
+// forbidden are the fields that nobody's patch changes in a legacy run, with all
+// below them.
+var forbidden = append([]field{
+	{"schema_version"}, {"run_id"}, {"created_at"}, {"updated_at"}, {"revision"}, {"stage"}, {"failures"}, {"artifacts"},
+}, retries...)
+
+// allowed are the fields of the schema that a patch may change in every other
+// run. Status is for patchTrigger to allow; a field that the schema does not
+// name may be changed too.
+var allowed = []field{{"status"}, {"stage", "started_at"}, {"stage", "last_progress_at"}, {"metrics"}, {"notes"}}
 
 // caps are the limits that the stage machine enforces.
 var caps = []string{"max_wave1_agents", "max_wave2_agents", "max_review_iterations"}
 
-// checkPatch returns IMMUTABLE_FIELD with the paths that a patch must not touch.
-func checkPatch(m run.Manifest, patch *codec.Value) error {
+// checkPatch returns IMMUTABLE_FIELD with the paths that a patch must not
+// change. What it leaves as it is, is not a fault.
+func checkPatch(r *run.Run, m run.Manifest, patch *codec.Value) error {
 	paths := []string{}
-	for _, leaf := range leaves("$", patch) {
-		if slices.ContainsFunc(guarded, func(g string) bool {
-			return leaf == g || strings.HasPrefix(leaf, g+".") || strings.HasPrefix(g, leaf+".")
-		}) {
-			paths = append(paths, leaf)
+	for _, leaf := range leaves(nil, patch) {
+		if same(valueAt(m.Doc(), leaf.field), leaf.value) {
+			continue
+		}
+		if r.Legacy() && leaf.field.touches(forbidden) || !r.Legacy() && !mayChange(leaf.field) {
+			paths = append(paths, leaf.field.String())
 		}
 	}
 	if len(paths) > 0 {
-		return tidegate.Errorf(tidegate.ImmutableField, tidegate.D("paths", paths),
-			"a patch must not touch %s; only its own tool changes it", strings.Join(paths, ", "))
+		return tidegate.Errorf(tidegate.ImmutableField, tidegate.D("paths", paths, "commands", commandsFor(paths)),
+			"a patch must not change %s%s", strings.Join(paths, ", "), inWords(commandsFor(paths)))
+	}
+	if !r.Legacy() {
+		return nil
 	}
 	for _, name := range caps {
-		// Below 0 there is no cap: who could go there could raise it from there.
+		// Below 0 there is no cap: anyone who can reach that state can raise the
+		// limit from it.
 		to, given := patch.Get("limits").Get(name).Float()
 		if from, ok := m.Limit(name); given && ok && (to < 0 || to > max(from, 0)) {
 			paths = append(paths, "$.limits."+name)
@@ -111,33 +134,88 @@ func checkPatch(m run.Manifest, patch *codec.Value) error {
 	return nil
 }
 
-// leaves lists the paths at which a patch writes something: every value that is
-// no object, and every object without members.
-func leaves(path string, v *codec.Value) []string {
-	if v.Kind() != codec.Object || v.Len() == 0 && path != "$" {
-		return []string{path}
+func same(a, b *codec.Value) bool { return a != nil && codec.Digest(a) == codec.Digest(b) }
+
+// mayChange reports whether a patch may change a field.
+func mayChange(f field) bool {
+	return !f.touches(retries) && (f.in(allowed) || !run.IsManifestField(f[0]))
+}
+
+// commandsFor are the commands by which a person changes what a patch must not.
+func commandsFor(paths []string) []string {
+	commands := []string{}
+	for _, p := range paths {
+		command := ""
+		switch {
+		case strings.HasPrefix(p, "$.limits"):
+			command = "tidegate " + limitRun.Command
+		case p == "$.status" || strings.HasPrefix(p, "$.failures"):
+			command = "tidegate " + resumeRun.Command
+		case strings.HasPrefix(p, "$.stage"):
+			command = "tidegate " + advanceRun.Command
+		}
+		if command != "" && !slices.Contains(commands, command) {
+			commands = append(commands, command)
+		}
 	}
-	var list []string
+	return commands
+}
+
+func inWords(commands []string) string {
+	if len(commands) == 0 {
+		return "; it was set when the run was made"
+	}
+	return "; a person does that with `" + strings.Join(commands, "`, `") + "`"
+}
+
+// leaf is a field at which a patch writes something.
+type leaf struct {
+	field field
+	value *codec.Value
+}
+
+// valueAt is what a document has in a field.
+func valueAt(doc *codec.Value, f field) *codec.Value {
+	for _, key := range f {
+		doc = doc.Get(key)
+	}
+	return doc
+}
+
+// leaves lists where a patch writes something: every value that is no object,
+// and every object without members.
+func leaves(f field, v *codec.Value) []leaf {
+	if len(f) > 0 && (v.Kind() != codec.Object || v.Len() == 0) {
+		return []leaf{{f, v}}
+	}
+	var list []leaf
 	for _, m := range v.Members() {
-		list = append(list, leaves(path+"."+m.Key, m.Value)...)
+		list = append(list, leaves(append(slices.Clone(f), m.Key), m.Value)...)
 	}
 	return list
 }
 
-// patchTrigger is what a patch does to the status, "" when it leaves it. It
-// returns INVALID_STATE for a status that no row of the table allows a patch to
-// set; one that is no status at all is left to the schema.
-func patchTrigger(m run.Manifest, patch *codec.Value) (Trigger, error) {
+// patchTrigger is what a patch does to the status, "" when it leaves it. A patch
+// sets a created run running; in a legacy run it moves the status along the
+// whole table. It returns IMMUTABLE_FIELD for a status that is a person's to set,
+// and INVALID_STATE for one that no row of the table allows; one that is no
+// status at all is left to the schema.
+func patchTrigger(r *run.Run, m run.Manifest, patch *codec.Value) (Trigger, error) {
 	to := run.Status(patch.Get("status").Str())
 	from := m.Status()
 	if to == from || !slices.Contains(run.Statuses, to) {
 		return "", nil
 	}
-	if trigger := byPatch(from, to); trigger != "" {
-		return trigger, nil
+	trigger := byPatch(from, to)
+	switch {
+	case trigger == "":
+		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.D("from", from, "to", to, "allowed", statusesFrom(from)),
+			"a patch cannot move a run from %s to %s%s", from, to, hint(from, to))
+	case trigger != ByPatch && !r.Legacy():
+		return "", tidegate.Errorf(tidegate.ImmutableField, tidegate.D("paths", []string{"$.status"}, "from", from, "to", to),
+			"a person moves a run from %s to %s, with `tidegate run %s`", from, to, trigger)
 	}
-	return "", tidegate.Errorf(tidegate.InvalidState, tidegate.D("from", from, "to", to, "allowed", statusesFrom(from)),
-		"a patch cannot move a run from %s to %s%s", from, to, hint(from, to))
+	return trigger, nil
 }
 
 func hint(from, to run.Status) string {

@@ -41,16 +41,16 @@ func TestPatchDoesNotTouchWhatOtherToolsKeep(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	before := y.tree()
 	for _, tt := range []struct{ name, patch, paths string }{
-		{"schema version", `{"schema_version":"manifest.v1"}`, "$.schema_version"},
-		{"run id", `{"run_id":"r1"}`, "$.run_id"},
+		{"schema version", `{"schema_version":"manifest.v2"}`, "$.schema_version"},
+		{"run id", `{"run_id":"r2"}`, "$.run_id"},
 		{"creation time", `{"created_at":"x"}`, "$.created_at"},
 		{"update time", `{"updated_at":"x"}`, "$.updated_at"},
 		{"revision", `{"revision":9}`, "$.revision"},
 		{"stage", `{"stage":{"current":"review"}}`, "$.stage.current"},
 		{"stage start", `{"stage":{"started_at":"2030-01-01"}}`, "$.stage.started_at"},
-		{"history", `{"stage":{"history":[]}}`, "$.stage.history"},
+		{"history", `{"stage":{"history":[1]}}`, "$.stage.history"},
 		{"whole stage removed", `{"stage":null}`, "$.stage"},
-		{"failures", `{"failures":[]}`, "$.failures"},
+		{"failures", `{"failures":[1]}`, "$.failures"},
 		{"artifacts", `{"artifacts":{"root":"/"}}`, "$.artifacts.root"},
 		{"artifacts emptied by an empty object", `{"artifacts":{"paths":{"wave1_dir":{}}}}`, "$.artifacts.paths.wave1_dir"},
 		{"artifacts removed", `{"artifacts":null}`, "$.artifacts"},
@@ -156,7 +156,7 @@ func TestPatchDigestsAreThoseOfTheEarlierSystem(t *testing.T) {
 		if err := y.patch(patch); err != nil {
 			t.Fatal(err)
 		}
-		log, err := run.Log(t.Context(), y.files.ManifestPath, 1)
+		log, err := run.Log(t.Context(), run.LogInput{ManifestPath: y.files.ManifestPath, Last: 1})
 		if err != nil || log.Entries[0].Entry.Get("patch_digest").Str() != want {
 			t.Errorf("%s: %v, %v", patch, log.Entries[0].Entry.Get("patch_digest").Str(), err)
 		}
@@ -174,7 +174,7 @@ func TestResumingByPatchKeepsTheStageStartAndRestartsTheWatchdog(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := stage.WatchdogCheck(t.Context(), later, stage.WatchdogInput{ManifestPath: y.files.ManifestPath, Reason: "test"})
-	if err != nil || out.TimedOut || out.ElapsedS != 0 || y.manifest().Get("stage").Get("started_at").Str() != run.Stamp(noon) {
+	if err != nil || out.TimedOut || out.ElapsedS != 0 || y.manifest().Get("stage").Get("started_at").Str() != tidegate.Stamp(noon) {
 		t.Errorf("got %+v, %v", out, err)
 	}
 }
@@ -199,7 +199,7 @@ func TestEightProcessesTimesFiftyWritesLoseNoUpdate(t *testing.T) {
 	if n, _ := y.manifest().Get("revision").Int(); n != 401 {
 		t.Errorf("revision %d, want 401", n)
 	}
-	v, err := run.Verify(t.Context(), y.files.ManifestPath)
+	v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
 	if err != nil || !v.Pass || v.Log.Lines != 401 || v.Log.Unchained != 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
 )
 
@@ -17,18 +16,7 @@ func leaveToPerson(u *run.Update, m run.Manifest, reason string, code tidegate.C
 	if !ok {
 		return m, nil
 	}
-	failure := tidegate.D("kind", kindNeedsPerson, "stage", m.Stage(), "message", message, "retryable", false, "ts", u.Now(), "code", code)
-	if gate != "" {
-		failure = append(failure, tidegate.Detail{Key: "gate_id", Value: gate})
-	}
-	return fail(u, m, status, append(failure, tidegate.Detail{Key: "count", Value: count}), reason)
-}
-
-// fail stages a failure and the status that it leads to.
-func fail(u *run.Update, m run.Manifest, status run.Status, failure tidegate.Details, reason string) (run.Manifest, error) {
-	failures := m.Doc().Get("failures").Clone()
-	failures.Append(codec.Of(failure))
-	return u.EditManifest(run.Edit{Patch: codec.Of(tidegate.D("status", status, "failures", failures)), Reason: reason})
+	return u.Fail(status, run.Failure{Kind: kindNeedsPerson, Stage: m.Stage(), Message: message, Code: code, Gate: gate, Count: count}, reason)
 }
 
 // allowance is how far a counter may go: its cap or, once a person accepted that
@@ -42,16 +30,4 @@ func allowance(m run.Manifest, code tidegate.Code, gate string, limit int64) int
 		}
 	}
 	return total
-}
-
-// accept marks every failure that nobody accepted yet.
-func accept(m run.Manifest, now, reason string) *codec.Value {
-	failures := m.Doc().Get("failures").Clone()
-	for _, f := range failures.Elems() {
-		if f.Kind() == codec.Object && f.Get("accepted_at") == nil {
-			f.Set("accepted_at", codec.Of(now))
-			f.Set("accepted_reason", codec.Of(reason))
-		}
-	}
-	return failures
 }

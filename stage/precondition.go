@@ -1,13 +1,16 @@
 package stage
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/synthesis"
 )
 
 // Precondition is one thing that a move needs.
@@ -55,8 +58,8 @@ var (
 	summaryPackThere  = fileThere("summary pack exists", func(l run.Layout) string { return l.SummaryPack }, remedySummaryPack)
 	synthesisThere    = fileThere("final synthesis exists", run.Layout.Synthesis, remedySynthesis)
 
-	wave1Outputs = outputsThere("wave 1 has at least one output", func(l run.Layout) string { return l.Wave1Dir }, "wave1")
-	wave2Outputs = outputsThere("wave 2 has at least one output", func(l run.Layout) string { return l.Wave2Dir }, "wave2")
+	wave1Outputs = outputsThere("wave 1 has at least one output", run.Wave1)
+	wave2Outputs = outputsThere("wave 2 has at least one output", run.Wave2)
 
 	gateB = gatePassed("B")
 	gateC = gatePassed("C")
@@ -82,9 +85,9 @@ func fileThere(text string, name func(run.Layout) string, remedy func(*situation
 	}}
 }
 
-func outputsThere(text string, folder func(run.Layout) string, wave string) Precondition {
+func outputsThere(text string, wave run.Stage) Precondition {
 	return Precondition{text, func(s *situation) (finding, error) {
-		dir := folder(s.run.Layout())
+		dir := s.run.WaveDir(wave)
 		asked, err := s.asked(wave)
 		if err != nil {
 			return finding{}, err
@@ -105,19 +108,19 @@ func outputsThere(text string, folder func(run.Layout) string, wave string) Prec
 }
 
 // asked are the ids for which a wave was to bring an output: those of its
-// contracts and, for a second wave without contracts of its own, the gaps that
-// it is to close. Where neither can be read, any id is one.
-func (s *situation) asked(wave string) (map[string]bool, error) {
-	name := s.run.PerspectivesOf(wave)
-	ids := s.run.PerspectiveIDs(name)
-	if wave != "wave2" || name == s.run.Layout().Wave2Perspectives() {
+// contracts. In a legacy run without contracts of a second wave they are also
+// the gaps that it is to close. Where none can be read, any id is one.
+func (s *situation) asked(wave run.Stage) (map[string]bool, error) {
+	ids := s.run.PerspectiveIDs(s.run.ContractsOf(wave))
+	if wave != run.Wave2 || len(ids) > 0 || !s.run.Legacy() {
 		return ids, nil
 	}
+	ids = s.run.PerspectiveIDs(s.run.ContractsOf(run.Wave1))
 	p, err := s.readPivot()
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range p.gapIDs {
+	for _, id := range p.decision.GapIDs {
 		ids[id] = true
 	}
 	return ids, nil
@@ -125,7 +128,7 @@ func (s *situation) asked(wave string) (map[string]bool, error) {
 
 // look takes the digests of files into the evidence of the decision.
 func (s *situation) look(names ...string) error {
-	binding, err := run.Bind(s.run.Folder(), names)
+	binding, err := gate.Bind(s.run.Folder(), names)
 	if err != nil {
 		return err
 	}
@@ -156,63 +159,60 @@ func gatePassed(id string) Precondition {
 		case len(state.Changed) > 0:
 			return blocked(tidegate.D("changed", state.Changed), "gate %s says %s, but what it judged has changed since: %s",
 				id, state.Status, tidegate.Cut(strings.Join(state.Changed, ", ")))
-		case state.Status != run.GatePass:
-			return blocked(nil, "gate %s has not passed: it is %s", id, state.Status)
-		case s.policy.RequireBoundGates && !state.Bound:
-			return blocked(tidegate.D("bound", false), "gate %s does not say what it judged, and this run's policy demands it", id)
-		case !s.policy.RequireBoundGates:
-			return met("gate", name, details), nil
-		}
-		passedOver, err := s.passedOver(id, state)
-		if err != nil {
-			return finding{}, err
-		}
-		if len(passedOver) > 0 {
-			return blocked(tidegate.D("not_judged", passedOver), "gate %s does not say that it judged %s, and this run's policy demands it",
-				id, tidegate.Cut(strings.Join(passedOver, ", ")))
+		case state.Status != gate.Pass:
+			return blocked(nil, "gate %s has not passed: it is %s", id, cmp.Or(state.Status, "not there"))
 		}
 		return met("gate", name, details), nil
 	}}
 }
 
-// passedOver are the files that a gate is about and is not bound to: a gate that
-// is bound to something else would go on counting when they change.
-func (s *situation) passedOver(id string, state run.GateState) ([]string, error) {
-	var about []string
-	l := s.run.Layout()
-	switch id {
-	case "B":
-		asked, err := s.asked("wave1")
-		if err != nil {
-			return nil, err
-		}
-		if about, err = s.run.Outputs(l.Wave1Dir, asked); err != nil {
-			return nil, err
-		}
-	case "C":
-		about = []string{l.Citations}
-	case "D":
-		about = []string{l.SummaryPack}
-	case "E":
-		about = []string{l.Synthesis()}
+// standing are the gates that were passed before and must still count. The
+// earlier system does not ask for them, so they leave an entry only where they
+// block, and a legacy run does not ask for them either. In a run that another
+// program or an older version began, gate A need not have been judged.
+func standing(ids ...string) []Precondition {
+	list := make([]Precondition, len(ids))
+	for i, id := range ids {
+		passed := gatePassed(id)
+		list[i] = Precondition{passed.Text, func(s *situation) (finding, error) {
+			if s.run.Legacy() {
+				return finding{}, nil
+			}
+			f, err := passed.check(s)
+			if f.blocker == nil || id == "A" && s.run.Older() && s.states["A"].Counts() == gate.NotRun {
+				return finding{}, err
+			}
+			return f, err
+		}}
 	}
-	return slices.DeleteFunc(about, func(name string) bool {
-		_, judged := slices.BinarySearch(state.Judged, name)
-		return judged
-	}), nil
+	return list
 }
 
-// gateANotFailed: nobody has to judge gate A, but who judged that the planning
-// is incomplete stops the wave that was planned by it.
-var gateANotFailed = Precondition{"gate A has not failed", func(s *situation) (finding, error) {
+// gateANotFailed: in a legacy run nobody has to judge gate A, but a judgement
+// that the planning is incomplete stops the wave that was planned by it.
+var gateANotFailed = Precondition{"", func(s *situation) (finding, error) {
+	if !s.run.Legacy() {
+		return finding{}, nil
+	}
 	state, err := s.gate("A")
-	if err != nil || state.Counts() != run.GateFail {
+	if err != nil || state.Counts() != gate.Fail {
 		return finding{}, err
 	}
-	return unmet("gate", "Gate A", tidegate.D("gate", "A", "status", run.GateFail), Blocker{
+	return unmet("gate", "Gate A", tidegate.D("gate", "A", "status", gate.Fail), Blocker{
 		Code: tidegate.GateBlocked, Message: "gate A has failed: the planning is incomplete",
-		Details: tidegate.D("gate", "A", "status", run.GateFail), Meet: remedyGate(s, "A"),
+		Details: tidegate.D("gate", "A", "status", gate.Fail), Meet: remedyGate(s, "A"),
 	}), nil
+}}
+
+// recordMatches is checked before the preconditions of every move: a run whose
+// documents are not those that its log records does not move.
+var recordMatches = Precondition{"the documents are those that the log records", func(s *situation) (finding, error) {
+	err := s.run.CheckRecord()
+	if tidegate.CodeOf(err) != tidegate.Tampered {
+		return finding{}, err
+	}
+	e := tidegate.AsError(err)
+	return unmet("record", "documents match the log", e.Details, Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: remedyRecord(s)}), nil
 }}
 
 var wave2Folder = Precondition{"", func(s *situation) (finding, error) {
@@ -233,7 +233,7 @@ var pivotDecided = Precondition{"pivot decision is well-formed", func(s *situati
 	if p.problem != "" {
 		problem = p.problem
 	}
-	details := tidegate.D("path", s.run.Path(p.name), "run_wave2", p.runWave2, "wave2_gap_count", len(p.gapIDs), "error", problem)
+	details := tidegate.D("path", s.run.Path(p.name), "run_wave2", p.decision.Wave2Required, "wave2_gap_count", len(p.decision.GapIDs), "error", problem)
 	if p.problem == "" {
 		return met("artifact", p.name, details), nil
 	}
@@ -245,7 +245,7 @@ var pivotDecided = Precondition{"pivot decision is well-formed", func(s *situati
 
 var pivotWantsWave2 = Precondition{"pivot decision requires wave 2", func(s *situation) (finding, error) {
 	p, err := s.readPivot()
-	if err != nil || p.problem != "" || p.runWave2 {
+	if err != nil || p.problem != "" || p.decision.Wave2Required {
 		return finding{}, err
 	}
 	return unmet("policy", "pivot requires wave2 before it is entered", tidegate.D("run_wave2", false), Blocker{
@@ -256,7 +256,7 @@ var pivotWantsWave2 = Precondition{"pivot decision requires wave 2", func(s *sit
 
 var wave2GapsNamed = Precondition{"pivot decision names the gaps of wave 2", func(s *situation) (finding, error) {
 	p, err := s.readPivot()
-	if err != nil || p.problem != "" || !p.runWave2 || len(p.gapIDs) > 0 {
+	if err != nil || p.problem != "" || !p.decision.Wave2Required || len(p.decision.GapIDs) > 0 {
 		return finding{}, err
 	}
 	return unmet("policy", "wave2 has at least one gap", tidegate.D("wave2_gap_count", 0), Blocker{
@@ -265,22 +265,19 @@ var wave2GapsNamed = Precondition{"pivot decision names the gaps of wave 2", fun
 	}), nil
 }}
 
-var wave2Cap = Precondition{"wave 2 has at most limits.max_wave2_agents gaps", func(s *situation) (finding, error) {
+// wave2Cap never blocks: a plan takes as many gaps as the run allows and lists
+// the others.
+var wave2Cap = Precondition{"", func(s *situation) (finding, error) {
 	p, err := s.readPivot()
-	if err != nil || p.problem != "" || !p.runWave2 {
+	if err != nil || p.problem != "" || !p.decision.Wave2Required {
 		return finding{}, err
 	}
 	limit, _ := s.capOf("max_wave2_agents")
-	count := int64(len(p.gapIDs))
-	details := tidegate.D("stage", run.Wave2, "cap", limit, "count", count)
-	const name = "wave2_gap_ids <= max_wave2_agents"
-	if count <= limit {
-		return met("limit", name, details), nil
+	count := int64(len(p.decision.GapIDs))
+	if count > limit {
+		return finding{}, nil
 	}
-	return unmet("limit", name, details, Blocker{
-		Code: tidegate.WaveCapExceeded, Message: fmt.Sprintf("wave 2 has %d gaps, the run allows %d agents", count, limit),
-		Details: tidegate.D("cap", limit, "count", count, "stage", run.Wave2), Meet: remedyPivot(s),
-	}), nil
+	return met("limit", "wave2_gap_ids <= max_wave2_agents", tidegate.D("stage", run.Wave2, "cap", limit, "count", count)), nil
 }}
 
 var pivotSkipsWave2 = Precondition{"pivot decision skips wave 2", func(s *situation) (finding, error) {
@@ -289,8 +286,8 @@ var pivotSkipsWave2 = Precondition{"pivot decision skips wave 2", func(s *situat
 		return finding{}, err
 	}
 	const name = "pivot requires citations only when wave2 is skipped"
-	details := tidegate.D("run_wave2", p.runWave2)
-	if !p.runWave2 {
+	details := tidegate.D("run_wave2", p.decision.Wave2Required)
+	if !p.decision.Wave2Required {
 		return met("policy", name, details), nil
 	}
 	return unmet("policy", name, details, Blocker{
@@ -305,8 +302,8 @@ var reviewed = Precondition{"review bundle is well-formed", func(s *situation) (
 		return finding{}, err
 	}
 	var decision, problem any
-	if b.decision != "" {
-		decision = b.decision
+	if b.bundle.Decision != "" {
+		decision = b.bundle.Decision
 	}
 	if b.problem != "" {
 		problem = b.problem
@@ -333,12 +330,33 @@ var reviewedToFinalize = Precondition{reviewed.Text, func(s *situation) (finding
 
 var reviewPassed = Precondition{"review decision is PASS", func(s *situation) (finding, error) {
 	b, err := s.readReview()
-	if err != nil || b.problem != "" || b.decision == reviewPass {
+	if err != nil || b.problem != "" || b.bundle.Decision == synthesis.ReviewPass {
 		return finding{}, err
 	}
-	return unmet("policy", "review->finalize requires PASS", tidegate.D("decision", b.decision), Blocker{
+	return unmet("policy", "review->finalize requires PASS", tidegate.D("decision", b.bundle.Decision), Blocker{
 		Code: tidegate.RequestedNextNotAllowed, Message: "the review demands changes; the next stage is synthesis",
-		Details: tidegate.D("decision", b.decision, "requested_next", run.Finalize), Meet: remedyAdvance(s, run.Synthesis),
+		Details: tidegate.D("decision", b.bundle.Decision, "requested_next", run.Finalize), Meet: remedyAdvance(s, run.Synthesis),
+	}), nil
+}}
+
+// reviewCounts: a PASS is about the synthesis that stands there, and comes from a
+// review job or a person. In a legacy run any review decides.
+var reviewCounts = Precondition{"review by a job or a person is about this synthesis", func(s *situation) (finding, error) {
+	b, err := s.readReview()
+	if err != nil || b.problem != "" || b.bundle.Decision != synthesis.ReviewPass || s.run.Legacy() {
+		return finding{}, err
+	}
+	name := s.run.Layout().Synthesis()
+	if err := s.look(name); err != nil {
+		return finding{}, err
+	}
+	objection := b.bundle.Objection(s.evidence[name])
+	if objection == "" {
+		return finding{}, nil
+	}
+	return unmet("artifact", b.name, tidegate.D("path", s.run.Path(b.name), "decision", b.bundle.Decision, "error", objection), Blocker{
+		Code: tidegate.MissingArtifact, Message: "there is no review that counts: " + objection,
+		Details: tidegate.D("file", b.name, "problem", objection), Meet: remedyReview(s),
 	}), nil
 }}
 
@@ -350,20 +368,20 @@ var reviewWantsChanges = Precondition{"review decision is CHANGES_REQUIRED, or g
 		return finding{}, err
 	}
 	const name = "review->synthesis requires CHANGES_REQUIRED"
-	details := tidegate.D("decision", b.decision)
-	if b.decision == reviewChanges {
+	details := tidegate.D("decision", b.bundle.Decision)
+	if b.bundle.Decision == synthesis.ReviewChanges {
 		return met("policy", name, details), nil
 	}
 	state, err := s.gate("E")
 	if err != nil {
 		return finding{}, err
 	}
-	if state.Counts() == run.GateFail {
-		return met("policy", "review->synthesis because gate E failed", tidegate.D("decision", b.decision, "gate", "E")), nil
+	if state.Counts() == gate.Fail {
+		return met("policy", "review->synthesis because gate E failed", tidegate.D("decision", b.bundle.Decision, "gate", "E")), nil
 	}
 	return unmet("policy", name, details, Blocker{
 		Code: tidegate.RequestedNextNotAllowed, Message: "the review passed and gate E has not failed; the next stage is finalize",
-		Details: tidegate.D("decision", b.decision, "requested_next", run.Synthesis), Meet: remedyAdvance(s, run.Finalize),
+		Details: tidegate.D("decision", b.bundle.Decision, "requested_next", run.Synthesis), Meet: remedyAdvance(s, run.Finalize),
 	}), nil
 }}
 

@@ -4,7 +4,10 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
 )
 
 // Remedy is something that would meet a precondition: a tool with its
@@ -20,29 +23,68 @@ type Remedy struct {
 
 const whyBlank = "<why>"
 
+// Action is something that a remedy asks for: a tool, a command, or both.
+type Action struct {
+	Tool    string
+	Command string
+}
+
+// The actions. The catalogue checks that each of their tools and commands is
+// there.
+var (
+	writePerspectives = Action{"deep_research_perspectives_write", "perspectives write"}
+	planWave          = Action{"deep_research_wave1_plan", "wave plan"}
+	ingestOutputs     = Action{"deep_research_wave_output_ingest", "wave ingest"}
+	reviewWave        = Action{"deep_research_wave_review", "wave review"}
+	deriveGateB       = Action{"deep_research_gate_b_derive", "gate b"}
+	judgeGate         = Action{"", "gate"}
+	recordGate        = Action{"deep_research_gates_write", ""}
+	decidePivot       = Action{"deep_research_pivot_decide", "pivot decide"}
+	buildPack         = Action{"deep_research_summary_pack_build", "summary build"}
+	advanceRun        = Action{"deep_research_stage_advance", "run advance"}
+	writeManifest     = Action{"deep_research_manifest_write", ""}
+	resumeRun         = Action{"", "run resume"}
+	cancelRun         = Action{"", "run cancel"}
+	limitRun          = Action{"", "run limit"}
+	verifyRun         = Action{"deep_research_run_verify", "run verify"}
+	acceptRecord      = Action{"", "run accept"}
+	restoreOutput     = Action{"", "wave restore"}
+	statusOfRun       = Action{"deep_research_run_status", "run status"}
+)
+
+// Actions lists everything that a remedy or a result of this package can name.
+func Actions() []Action {
+	return []Action{writePerspectives, planWave, ingestOutputs, reviewWave, deriveGateB, judgeGate, recordGate, decidePivot, buildPack,
+		advanceRun, writeManifest, resumeRun, cancelRun, limitRun, verifyRun, acceptRecord, restoreOutput, statusOfRun}
+}
+
 func remedyPerspectives(s *situation) []Remedy {
 	return []Remedy{{
-		Text: "write the perspectives", Tool: "deep_research_perspectives_write",
+		Text: "write the perspectives", Tool: writePerspectives.Tool,
 		Arguments: tidegate.D("perspectives_path", s.run.Path(s.run.Layout().Perspectives), "value", "<perspectives.v1 document>", "reason", whyBlank),
-		Command:   command("perspectives write", s, "FILE"),
+		Command:   writePerspectives.on(s, "FILE"),
 	}}
 }
 
-func remedyOutputs(s *situation, wave string) []Remedy {
+func remedyOutputs(s *situation, wave run.Stage) []Remedy {
 	var remedies []Remedy
-	if wave == "wave1" && !s.has(s.run.Layout().Wave1Plan()) {
-		remedies = append(remedies, Remedy{
-			Text: "plan the wave, which gives a prompt for each agent", Tool: "deep_research_wave1_plan",
-			Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
-			Command:   command("wave plan", s),
-		})
+	if wave == run.Wave1 && !s.has(s.run.Layout().Wave1Plan()) {
+		remedies = append(remedies, remedyPlan(s))
 	}
 	return append(remedies, Remedy{
-		Text: "take in the outputs that the agents wrote", Tool: "deep_research_wave_output_ingest",
-		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "perspectives_path", s.run.Path(s.run.PerspectivesOf(wave)),
+		Text: "take in the outputs that the agents wrote", Tool: ingestOutputs.Tool,
+		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "perspectives_path", s.run.Path(s.run.ContractsOf(wave)),
 			"wave", wave, "outputs", "<outputs>"),
-		Command: command("wave ingest", s, "FOLDER", "--wave", wave),
+		Command: ingestOutputs.on(s, "FOLDER", "--wave", string(wave)),
 	})
+}
+
+func remedyPlan(s *situation) Remedy {
+	return Remedy{
+		Text: "plan the wave, which gives a prompt for each agent", Tool: planWave.Tool,
+		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
+		Command:   planWave.on(s),
+	}
 }
 
 // has reports whether the run has a file of that name; one that cannot be looked
@@ -55,59 +97,54 @@ func (s *situation) has(name string) bool {
 func remedyWaveReview(s *situation) []Remedy {
 	l := s.run.Layout()
 	return []Remedy{{
-		Text: "review the wave", Tool: "deep_research_wave_review",
+		Text: "review the wave", Tool: reviewWave.Tool,
 		Arguments: tidegate.D("perspectives_path", s.run.Path(l.Perspectives), "outputs_dir", s.run.Path(l.Wave1Dir),
 			"report_path", s.run.Path(l.WaveReview)),
-		Command: "tidegate wave review " + run.ShellWord(s.run.Path(l.Perspectives)) + " " + run.ShellWord(s.run.Path(l.Wave1Dir)) +
-			" --report " + run.ShellWord(s.run.Path(l.WaveReview)),
+		Command: "tidegate " + reviewWave.Command + " " + report.ShellWord(s.run.Path(l.Perspectives)) + " " + report.ShellWord(s.run.Path(l.Wave1Dir)) +
+			" --report " + report.ShellWord(s.run.Path(l.WaveReview)),
 	}}
 }
 
 func remedyGate(s *situation, id string) []Remedy {
 	l := s.run.Layout()
-	record := Remedy{
-		Text: "judge gate " + id + " and record the result, naming the files that were judged", Tool: "deep_research_gates_write",
-		Arguments: tidegate.D("gates_path", s.run.Path(l.Gates), "update", tidegate.D(id, tidegate.D("status", "<pass or fail>",
-			"checked_at", "<time>", "artifacts", gateArtifacts(l, id))), "inputs_digest", "<sha256:…>", "reason", whyBlank),
-	}
-	if id != "B" {
-		return []Remedy{record}
-	}
-	record.Text = "record what was derived"
-	record.Arguments = tidegate.D("gates_path", s.run.Path(l.Gates), "update", "<update>", "inputs_digest", "<inputs_digest>", "reason", whyBlank)
-	remedies := []Remedy{{
-		Text: "derive gate B from the review; the command records it too", Tool: "deep_research_gate_b_derive",
-		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
-		Command:   command("wave gate", s),
-	}, record}
-	// Deriving judges the outputs again. So a review is needed first only where
-	// there is none, or where the gate has failed on the one that is there.
-	if state, err := s.gate(id); err == nil && state.Counts() != run.GateFail && s.has(l.WaveReview) {
-		return remedies
-	}
-	return append(remedyWaveReview(s), remedies...)
-}
-
-// gateArtifacts are the files that a gate is about.
-func gateArtifacts(l run.Layout, id string) []string {
 	switch id {
 	case "A":
-		return []string{run.ScopeFile, l.Perspectives, l.Wave1Plan()}
-	case "C":
-		return []string{l.Citations, l.CitationsDir + "/extracted-urls.txt"}
-	case "D":
-		return []string{l.SummaryPack, l.SummariesDir}
-	case "E":
-		return []string{l.Synthesis(), l.Citations}
+		return []Remedy{remedyPlan(s)}
+	case "B":
+		derive := Remedy{
+			Text: "judge gate B; the command records it too", Tool: deriveGateB.Tool,
+			Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
+			Command:   deriveGateB.on(s),
+		}
+		record := Remedy{
+			Text: "record what was derived", Tool: recordGate.Tool,
+			Arguments: tidegate.D("gates_path", s.run.Path(l.Gates), "update", "<update>", "inputs_digest", "<inputs_digest>", "reason", whyBlank),
+		}
+		// The judge looks at the outputs again. So a review is needed first only
+		// where there is none, or where the gate has failed on the one that is there.
+		if state, err := s.gate(id); err == nil && state.Counts() != gate.Fail && s.has(l.WaveReview) {
+			return []Remedy{derive, record}
+		}
+		return append(remedyWaveReview(s), derive, record)
 	}
-	return []string{run.ManifestFile}
+	if !step.HasJudge(id) {
+		return []Remedy{{Text: "gate " + id + " has no judge in this version: the run waits here"}}
+	}
+	return []Remedy{{Text: "judge gate " + id + " and record the result", Command: "tidegate " + judgeGate.Command + " " + strings.ToLower(id) + " " + report.ShellWord(s.run.Root())}}
+}
+
+func remedyRecord(s *situation) []Remedy {
+	return []Remedy{
+		{Text: "see what does not match", Tool: verifyRun.Tool, Arguments: tidegate.D("manifest_path", s.run.ManifestPath()), Command: verifyRun.on(s)},
+		{Text: "a person accepts what is there", Command: acceptRecord.on(s, "--reason", "TEXT")},
+	}
 }
 
 func remedyPivot(s *situation) []Remedy {
 	return []Remedy{{
-		Text: "decide by the rubric", Tool: "deep_research_pivot_decide",
+		Text: "decide by the rubric", Tool: decidePivot.Tool,
 		Arguments: tidegate.D("wave1_outputs", "<outputs>", "wave1_validation_reports", "<reports>", "manifest_path", s.run.ManifestPath()),
-		Command:   command("pivot decide", s),
+		Command:   decidePivot.on(s),
 	}}
 }
 
@@ -117,9 +154,9 @@ func remedyCitations(s *situation) []Remedy {
 
 func remedySummaryPack(s *situation) []Remedy {
 	return []Remedy{{
-		Text: "build the summary pack", Tool: "deep_research_summary_pack_build",
+		Text: "build the summary pack", Tool: buildPack.Tool,
 		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "mode", "generate", "reason", whyBlank),
-		Command:   command("summary build", s),
+		Command:   buildPack.on(s),
 	}}
 }
 
@@ -134,45 +171,28 @@ func remedyReview(s *situation) []Remedy {
 
 func remedyAdvance(s *situation, to run.Stage) []Remedy {
 	return []Remedy{{
-		Text: "request " + string(to) + " instead", Tool: "deep_research_stage_advance",
+		Text: "request " + string(to) + " instead", Tool: advanceRun.Tool,
 		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "gates_path", s.run.Path(s.run.Layout().Gates),
 			"requested_next", to, "reason", whyBlank),
-		Command: command("run advance", s, "--to", string(to)),
+		Command: advanceRun.on(s, "--to", string(to)),
 	}}
 }
 
 func remedyLimit(s *situation) []Remedy {
-	return []Remedy{{
-		Text: "set the limit", Tool: "deep_research_manifest_write",
-		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(),
-			"patch", tidegate.D("limits", tidegate.D("max_review_iterations", 0)), "reason", whyBlank),
-	}}
-}
-
-func remedySwitch(manifestPath string) []Remedy {
-	return []Remedy{{
-		Text: "switch the run on", Tool: "deep_research_manifest_write",
-		Arguments: tidegate.D("manifest_path", manifestPath, "reason", whyBlank,
-			"patch", tidegate.D("query", tidegate.D("constraints", tidegate.D("deep_research_cli", tidegate.D("enabled", true))))),
-	}}
+	return []Remedy{{Text: "a person sets the limit", Command: limitRun.on(s, "max_review_iterations", "NUMBER")}}
 }
 
 func remedyResume(s *situation) []Remedy {
-	return []Remedy{{
-		Text: "resume the run", Tool: "deep_research_manifest_write",
-		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "patch", tidegate.D("status", run.Running), "reason", whyBlank),
-		Command:   command("run resume", s),
-	}}
+	return []Remedy{{Text: "a person resumes the run", Command: resumeRun.on(s)}}
 }
 
 func remedyAccept(s *situation) []Remedy {
-	return []Remedy{{Text: "a person decides to go on", Command: command("run resume", s, "--accept")},
-		{Text: "or to end the run", Command: command("run cancel", s)}}
+	return []Remedy{{Text: "a person decides to go on", Command: resumeRun.on(s, "--accept", "--reason", "TEXT")},
+		{Text: "or to end the run", Command: cancelRun.on(s)}}
 }
 
-// command is a command on this run, named by its folder, which works wherever
-// the run lies.
-func command(name string, s *situation, more ...string) string {
-	words := append([]string{"tidegate", name, run.ShellWord(s.run.Root())}, more...)
-	return strings.Join(words, " ")
+// on is the command on this run, named by its folder, which works wherever the
+// run lies.
+func (a Action) on(s *situation, more ...string) string {
+	return strings.Join(append([]string{"tidegate", a.Command, report.ShellWord(s.run.Root())}, more...), " ")
 }

@@ -8,18 +8,16 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/run"
 )
 
-// retryCaps say how often each gate may be tried again.
-var retryCaps = map[string]int64{"A": 0, "B": 2, "C": 1, "D": 1, "E": 3, "F": 0}
-
 // RetryInput are the arguments of [RetryRecord].
 type RetryInput struct {
-	ManifestPath string
-	GateID       string
-	ChangeNote   string
-	Reason       string
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	GateID       string `json:"gate_id" jsonschema:"the gate that is tried again" enum:"A,B,C,D,E,F"`
+	ChangeNote   string `json:"change_note" jsonschema:"what is done differently this time"`
+	Reason       string `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // RetryResult is the result of [RetryRecord]. RepeatedNote says that an earlier
@@ -38,16 +36,17 @@ type RetryResult struct {
 
 // RetryRecord is the tool deep_research_retry_record: it counts one more attempt
 // at a gate. When the retries of the gate are used up it returns
-// RETRY_EXHAUSTED and leaves the run to a person: failed, once, with the reason.
+// RETRY_EXHAUSTED, and the log says that it was asked; the run stays as it is. A
+// legacy run is left to a person: failed, once, with the reason.
 //
 // It also returns INVALID_ARGS, INVALID_STATE (the run is not created or
 // running), NOT_FOUND, INVALID_JSON, SCHEMA_VALIDATION_FAILED, LOCK_HELD and
 // WRITE_FAILED.
 func RetryRecord(ctx context.Context, clock run.Clock, in RetryInput) (RetryResult, error) {
-	limit, known := retryCaps[in.GateID]
+	row, known := gate.Find(in.GateID)
 	if !known {
 		return RetryResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("gate_id", tidegate.Cut(in.GateID)),
-			"gate_id must be one of %s", strings.Join(run.GateIDs, ", "))
+			"gate_id must be one of %s", strings.Join(gate.IDs(), ", "))
 	}
 	if err := run.CheckText("change_note", in.ChangeNote); err != nil {
 		return RetryResult{}, err
@@ -72,7 +71,7 @@ func RetryRecord(ctx context.Context, clock run.Clock, in RetryInput) (RetryResu
 		}
 		used, _ := m.Doc().Get("metrics").Get("retry_counts").Get(in.GateID).Int()
 		used = max(used, 0)
-		out.MaxRetries = allowance(m, tidegate.RetryExhausted, in.GateID, limit)
+		out.MaxRetries = allowance(m, tidegate.RetryExhausted, in.GateID, row.Retries)
 		reason := fmt.Sprintf("retry_record(%s#%d): %s", in.GateID, used+1, strings.TrimSpace(in.Reason))
 		if final := m.Status(); !slices.Contains(advancing, final) && (final != run.Failed || used < out.MaxRetries) {
 			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("status", final), "the run is %s; only a created or running run is tried again", final)
@@ -81,13 +80,17 @@ func RetryRecord(ctx context.Context, clock run.Clock, in RetryInput) (RetryResu
 			exhausted = tidegate.Errorf(tidegate.RetryExhausted,
 				tidegate.D("gate_id", in.GateID, "retry_count", used, "max_retries", out.MaxRetries),
 				"gate %s has used all its %d retries; a person decides", in.GateID, out.MaxRetries)
-			_, err := leaveToPerson(u, m, reason, tidegate.RetryExhausted, in.GateID, used,
-				fmt.Sprintf("gate %s has used all its %d retries", in.GateID, out.MaxRetries))
-			return err
+			message := fmt.Sprintf("gate %s has used all its %d retries", in.GateID, out.MaxRetries)
+			if r.Legacy() {
+				_, err := leaveToPerson(u, m, reason, tidegate.RetryExhausted, in.GateID, used, message)
+				return err
+			}
+			u.Log(run.EventRefused, "retry_record", tidegate.D("reason", run.Note(in.Reason), "gate", in.GateID, "message", message))
+			return nil
 		}
 		out.RetryCount, out.Attempt = used+1, used+1
 		out.RepeatedNote = repeatedNote(m, in)
-		_, err = u.EditManifest(run.Edit{Patch: retryPatch(m, in, u.Now(), used+1), Reason: reason})
+		_, err = u.Retry(in.GateID, used+1, in.ChangeNote, in.Reason, reason)
 		return err
 	})
 	if err == nil {
@@ -100,19 +103,6 @@ func RetryRecord(ctx context.Context, clock run.Clock, in RetryInput) (RetryResu
 		out.AuditPath = &audit.Path
 	}
 	return out, nil
-}
-
-// retryPatch names only the two fields that change, so that it cannot undo what
-// others wrote beside them.
-func retryPatch(m run.Manifest, in RetryInput, now string, attempt int64) *codec.Value {
-	history := m.Doc().Get("metrics").Get("retry_history").Clone()
-	if history.Kind() != codec.Array {
-		history = codec.Of([]string{})
-	}
-	history.Append(codec.Of(tidegate.D("ts", now, "gate_id", in.GateID, "attempt", attempt,
-		"change_note", run.Note(in.ChangeNote), "reason", run.Note(in.Reason))))
-	return codec.Of(tidegate.D("metrics", tidegate.D(
-		"retry_counts", tidegate.D(in.GateID, attempt), "retry_history", history)))
 }
 
 func repeatedNote(m run.Manifest, in RetryInput) bool {

@@ -2,11 +2,14 @@ package stage
 
 import (
 	"math"
-	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/synthesis"
 )
 
 // situation is a run as the rules see it: its documents, and what its files
@@ -14,43 +17,31 @@ import (
 type situation struct {
 	run      *run.Run
 	manifest run.Manifest
-	gates    run.Gates
-	policy   run.Policy
+	gates    gate.Gates
+	facts    *step.PivotFacts // what the outputs say about the pivot, nil where it does not matter
 	pivot    *pivotFile
 	review   *reviewBundle
-	states   map[string]run.GateState
+	states   map[string]gate.State
 	evidence map[string]string // name → digest of what a precondition looked at
 }
 
-func newSituation(r *run.Run, m run.Manifest, g run.Gates) (*situation, error) {
-	policy, err := r.Policy()
-	if err != nil {
-		return nil, err
-	}
-	return &situation{run: r, manifest: m, gates: g, policy: policy,
-		states: map[string]run.GateState{}, evidence: map[string]string{}}, nil
+func newSituation(r *run.Run, m run.Manifest, g gate.Gates, facts *step.PivotFacts) (*situation, error) {
+	return &situation{run: r, manifest: m, gates: g, facts: facts, states: map[string]gate.State{}, evidence: map[string]string{}}, nil
 }
 
 // pivotFile is what the rules read of the pivot decision.
 type pivotFile struct {
 	name     string
-	problem  string // "" when it is well-formed
-	runWave2 bool
-	gapIDs   []string
+	problem  string // "" when it is well-formed and counts
+	decision pivot.Recorded
 }
 
 // reviewBundle is what the rules read of the review bundle.
 type reviewBundle struct {
-	name     string
-	problem  string
-	decision string
+	name    string
+	problem string // "" when it is well-formed
+	bundle  synthesis.Bundle
 }
-
-// The decisions of a review.
-const (
-	reviewPass    = "PASS"
-	reviewChanges = "CHANGES_REQUIRED"
-)
 
 func (s *situation) readPivot() (*pivotFile, error) {
 	if s.pivot != nil {
@@ -62,38 +53,33 @@ func (s *situation) readPivot() (*pivotFile, error) {
 		return nil, err
 	}
 	if p.problem = problem; problem == "" {
-		p.problem = p.parse(doc)
+		p.decision, p.problem = pivot.ReadRecorded(doc)
+	}
+	if p.problem == "" && s.facts != nil {
+		if p.problem, err = s.pivotCounts(p); err != nil {
+			return nil, err
+		}
+		p.decision = s.facts.Settled(p.decision)
 	}
 	if p.problem != "" {
-		p.runWave2, p.gapIDs = false, nil
+		p.decision = pivot.Recorded{}
 	}
 	s.pivot = p
 	return p, nil
 }
 
-// parse reads both forms of the decision: the documented one and the earlier
-// top-level run_wave2.
-func (p *pivotFile) parse(doc *codec.Value) (problem string) {
-	decision := doc.Get("decision")
-	required := decision.Get("wave2_required")
-	if required.Kind() != codec.Bool {
-		required = doc.Get("run_wave2")
+// pivotCounts says why a decision does not count, or "". The outputs that the
+// facts were read from must still be as they were.
+func (s *situation) pivotCounts(p *pivotFile) (problem string, err error) {
+	if err := s.look(s.facts.Names()...); err != nil {
+		return "", err
 	}
-	if required.Kind() != codec.Bool {
-		return "pivot.run_wave2 missing"
-	}
-	ids := decision.Get("wave2_gap_ids")
-	if ids.Kind() != codec.Array {
-		ids = doc.Get("wave2_gap_ids")
-	}
-	for _, id := range ids.Elems() {
-		if id.Kind() != codec.String {
-			return "pivot.wave2_gap_ids invalid"
+	for name, digest := range s.facts.Digests() {
+		if s.evidence[name] != digest {
+			return name + " changed while it was looked at", nil
 		}
-		p.gapIDs = append(p.gapIDs, id.Str())
 	}
-	p.runWave2 = required.Bool()
-	return ""
+	return s.facts.Counts(s.run, p.decision, s.evidence[p.name])
 }
 
 func (s *situation) readReview() (*reviewBundle, error) {
@@ -106,12 +92,7 @@ func (s *situation) readReview() (*reviewBundle, error) {
 		return nil, err
 	}
 	if b.problem = problem; problem == "" {
-		switch decision := strings.TrimSpace(doc.Get("decision").Str()); decision {
-		case reviewPass, reviewChanges:
-			b.decision = decision
-		default:
-			b.problem = "review decision invalid"
-		}
+		b.bundle, b.problem = synthesis.ReadBundle(doc)
 	}
 	s.review = b
 	return b, nil
@@ -143,7 +124,7 @@ func (s *situation) document(name, missing, notObject string) (doc *codec.Value,
 }
 
 // gate is the state of a gate, compared once with the files that it judged.
-func (s *situation) gate(id string) (run.GateState, error) {
+func (s *situation) gate(id string) (gate.State, error) {
 	if state, ok := s.states[id]; ok {
 		return state, nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 )
@@ -29,16 +30,18 @@ type StatusResult struct {
 	UpdatedAt        string       `json:"updated_at"`
 	Gates            []GateStatus `json:"gates"`
 	LastFailure      *codec.Value `json:"last_failure" holds:"null,object"`
+	Legacy           bool         `json:"legacy_gates"` // made with --legacy-gates: gates count as they are written
 }
 
 // GateStatus is one gate, and whether it still counts.
 type GateStatus struct {
-	ID      string   `json:"id"`
-	Name    string   `json:"name"`
-	Status  string   `json:"status"`  // as written
-	Counts  string   `json:"counts"`  // not_run when what it judged has changed
-	Bound   bool     `json:"bound"`   // it says what it judged
-	Changed []string `json:"changed"` // what changed since
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Status   string   `json:"status"`   // as written
+	Counts   string   `json:"counts"`   // not_run when what it judged has changed
+	Accepted bool     `json:"accepted"` // it counts because a person accepted it
+	Bound    bool     `json:"bound"`    // it says what it judged
+	Changed  []string `json:"changed"`  // what changed since
 }
 
 // Status says where a run is, what it waits for and what to do next. It writes
@@ -58,7 +61,7 @@ func Status(ctx context.Context, manifestPath string) (StatusResult, error) {
 	m := r.Manifest()
 	out := StatusResult{
 		RunID: r.ID(), Stage: m.Stage(), Status: m.Status(), WaitingFor: []Blocker{}, Query: m.Query(), Mode: m.Mode(), Root: r.Root(),
-		ManifestPath: manifestPath, ManifestRevision: m.Revision(), UpdatedAt: m.Doc().Get("updated_at").Str(), LastFailure: codec.Of(nil),
+		ManifestPath: manifestPath, ManifestRevision: m.Revision(), UpdatedAt: m.Doc().Get("updated_at").Str(), LastFailure: codec.Of(nil), Legacy: r.Legacy(),
 	}
 	if failures := m.Failures(); len(failures) > 0 {
 		out.LastFailure = failures[len(failures)-1]
@@ -69,12 +72,13 @@ func Status(ctx context.Context, manifestPath string) (StatusResult, error) {
 	if m.Status().Final() {
 		return out, nil
 	}
-	v, err := decide(r, m, gates, AdvanceInput{})
+	facts, err := readFacts(ctx, r)
+	if err != nil {
+		return StatusResult{}, err
+	}
+	v, err := decide(r, m, gates, facts, AdvanceInput{})
 	if e := tidegate.AsError(err); e != nil && tidegate.ClassOf(e.Code) == tidegate.Conflict {
 		b := Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: []Remedy{}}
-		if e.Code == tidegate.Disabled {
-			b.Meet = remedySwitch(manifestPath)
-		}
 		out.WaitingFor = append(out.WaitingFor, b)
 		return out, nil
 	} else if err != nil {
@@ -94,7 +98,7 @@ func Status(ctx context.Context, manifestPath string) (StatusResult, error) {
 // command can meet, or the advance itself.
 func firstCommand(v verdict) string {
 	if len(v.blockers) == 0 {
-		return command("run advance", v.s)
+		return advanceRun.on(v.s)
 	}
 	for _, blocker := range v.blockers {
 		for _, remedy := range blocker.Meet {
@@ -106,7 +110,7 @@ func firstCommand(v verdict) string {
 	return ""
 }
 
-func gateStatuses(r *run.Run, gates run.Gates) ([]GateStatus, error) {
+func gateStatuses(r *run.Run, gates gate.Gates) ([]GateStatus, error) {
 	list := []GateStatus{}
 	for _, m := range gates.Doc().Get("gates").Members() {
 		state, err := r.GateState(gates, m.Key)
@@ -116,8 +120,8 @@ func gateStatuses(r *run.Run, gates run.Gates) ([]GateStatus, error) {
 		if state.Changed == nil {
 			state.Changed = []string{}
 		}
-		list = append(list, GateStatus{ID: m.Key, Name: m.Value.Get("name").Str(), Status: state.Status,
-			Counts: state.Counts(), Bound: state.Bound, Changed: state.Changed})
+		list = append(list, GateStatus{ID: m.Key, Name: m.Value.Get("name").Str(), Status: gates.Status(m.Key),
+			Counts: state.Counts(), Accepted: state.Accepted != nil && state.Passed(), Bound: state.Bound, Changed: state.Changed})
 	}
 	return list, nil
 }
@@ -139,13 +143,20 @@ func (s StatusResult) Report() report.Report {
 		where = append(where, report.Field{Name: "next stage", Value: string(*s.NextStage)})
 	}
 	out.Add(where)
+	if s.Legacy {
+		out.Add(report.Paragraph(run.LegacyNotice))
+	}
 	s.addWaiting(&out)
 	if s.NextCommand != nil {
 		out.Add(report.Heading("Next command"), report.Preformatted(*s.NextCommand))
 	}
 	gates := report.NewTable("Gate", "Name", "Counts as", "Bound", "Changed since")
 	for _, g := range s.Gates {
-		gates.Row(gateMark(g), g.ID, g.Name, g.Counts, yesNo(g.Bound), strings.Join(g.Changed, ", "))
+		counts := g.Counts
+		if g.Accepted {
+			counts = "accepted by a person"
+		}
+		gates.Row(gateMark(g), g.ID, g.Name, counts, yesNo(g.Bound), strings.Join(g.Changed, ", "))
 	}
 	out.Add(report.Heading("Gates"), gates, report.Fields{
 		{Name: "question", Value: s.Query}, {Name: "mode", Value: s.Mode}, {Name: "folder", Value: s.Root},
@@ -180,11 +191,11 @@ func (s StatusResult) addWaiting(out *report.Report) {
 
 func gateMark(g GateStatus) report.Status {
 	switch {
-	case g.Counts == run.GatePass:
+	case g.Counts == gate.Pass:
 		return report.Pass
-	case g.Counts == run.GateFail:
+	case g.Counts == gate.Fail:
 		return report.Fail
-	case g.Counts == run.GateWarn || g.Counts != g.Status:
+	case g.Counts == gate.Warn || g.Counts != g.Status:
 		return report.Warn
 	}
 	return report.Skip

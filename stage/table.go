@@ -13,9 +13,9 @@ type Trigger string
 const (
 	ByAdvance  Trigger = "advance"  // deep_research_stage_advance
 	ByPatch    Trigger = "patch"    // status in a patch of deep_research_manifest_write
-	ByPause    Trigger = "pause"    // a person, or a patch
-	ByResume   Trigger = "resume"   // a person, or a patch
-	ByCancel   Trigger = "cancel"   // a person, or a patch
+	ByPause    Trigger = "pause"    // a person; in a legacy run also a patch
+	ByResume   Trigger = "resume"   // a person; in a legacy run also a patch
+	ByCancel   Trigger = "cancel"   // a person; in a legacy run also a patch
 	ByWatchdog Trigger = "watchdog" // deep_research_watchdog_check found no progress
 	ByCap      Trigger = "cap"      // retries or review rounds are used up
 	ByAccept   Trigger = "accept"   // resume --accept: a person only
@@ -43,15 +43,24 @@ var moves = []move{
 	{run.Init, run.Wave1, []Precondition{perspectivesThere}},
 	{run.Init, run.Perspectives, nil},
 	{run.Perspectives, run.Wave1, []Precondition{perspectivesThere}},
-	{run.Wave1, run.Pivot, []Precondition{wave1Outputs, waveReviewThere, gateB, gateANotFailed}},
-	{run.Pivot, run.Wave2, []Precondition{wave2Folder, pivotDecided, pivotWantsWave2, wave2GapsNamed, wave2Cap}},
-	{run.Pivot, run.Citations, []Precondition{pivotDecided, pivotSkipsWave2}},
-	{run.Wave2, run.Citations, []Precondition{wave2Outputs}},
-	{run.Citations, run.Summaries, []Precondition{gateC, citationsThere}},
-	{run.Summaries, run.Synthesis, []Precondition{gateD, summaryPackThere}},
-	{run.Synthesis, run.Review, []Precondition{synthesisThere}},
-	{run.Review, run.Finalize, []Precondition{gateE, gateF, reviewedToFinalize, reviewPassed}},
-	{run.Review, run.Synthesis, []Precondition{reviewed, reviewWantsChanges, reviewLimitValid, reviewCap}},
+	{run.Wave1, run.Pivot, with(standing("A"), wave1Outputs, waveReviewThere, gateB, gateANotFailed)},
+	{run.Pivot, run.Wave2, with(standing("A", "B"), wave2Folder, pivotDecided, pivotWantsWave2, wave2GapsNamed, wave2Cap)},
+	{run.Pivot, run.Citations, with(standing("A", "B"), pivotDecided, pivotSkipsWave2)},
+	{run.Wave2, run.Citations, with(standing("A", "B"), wave2Outputs)},
+	{run.Citations, run.Summaries, with(standing("A", "B"), gateC, citationsThere)},
+	{run.Summaries, run.Synthesis, with(standing("A", "B", "C"), gateD, summaryPackThere)},
+	{run.Synthesis, run.Review, with(standing("A", "B", "C", "D"), synthesisThere)},
+	{run.Review, run.Finalize, with(standing("A", "B", "C", "D"), gateE, gateF, reviewedToFinalize, reviewPassed, reviewCounts)},
+	{run.Review, run.Synthesis, with(standing("A", "B", "C", "D"), reviewed, reviewWantsChanges, reviewLimitValid, reviewCap)},
+}
+
+// with is what a move needs itself, and the gates that stay.
+func with(stay []Precondition, own ...Precondition) []Precondition { return append(own, stay...) }
+
+// Follows reports whether the table has a move from one stage to the other.
+func Follows(from, to run.Stage) bool {
+	_, ok := findMove(from, to)
+	return ok
 }
 
 // statusRows are the moves that leave the stage as it is.

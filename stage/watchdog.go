@@ -14,10 +14,10 @@ import (
 
 // WatchdogInput are the arguments of [WatchdogCheck].
 type WatchdogInput struct {
-	ManifestPath string
-	Stage        string // that the caller believes the run in; "" for any
-	NowISO       string // the time to judge by; "" for the clock's
-	Reason       string
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Stage        string `json:"stage,omitzero" jsonschema:"the stage that the caller believes the run is in"`
+	NowISO       string `json:"now_iso,omitzero" jsonschema:"the time to judge by, RFC 3339, where the clock is pinned; the present when absent"`
+	Reason       string `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // WatchdogResult is the result of [WatchdogCheck].
@@ -51,10 +51,14 @@ func WatchdogCheck(ctx context.Context, clock run.Clock, in WatchdogInput) (Watc
 	}
 	now := clock.Now()
 	if in.NowISO != "" {
-		given, ok := run.ParseTime(in.NowISO)
+		given, ok := tidegate.ParseTime(in.NowISO)
 		if !ok {
 			return WatchdogResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("now_iso", tidegate.Cut(in.NowISO)),
 				"now_iso must be a time such as 2026-02-14T12:00:00.000Z")
+		}
+		if !clock.Pinned {
+			return WatchdogResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("now_iso", tidegate.Cut(in.NowISO)),
+				"now_iso is only for runs under a pinned clock (TIDEGATE_NOW): the time is the program's own")
 		}
 		now = given
 	}
@@ -80,7 +84,7 @@ func WatchdogCheck(ctx context.Context, clock run.Clock, in WatchdogInput) (Watc
 		if t, err = measure(r, m, in, now); err != nil || !t.TimedOut {
 			return err
 		}
-		return t.timeOut(u, r, m, run.Stamp(now), strings.TrimSpace(in.Reason))
+		return t.timeOut(u, r, m, tidegate.Stamp(now), strings.TrimSpace(in.Reason))
 	})
 	if err != nil {
 		return WatchdogResult{}, err
@@ -105,25 +109,42 @@ func measure(r *run.Run, m run.Manifest, in WatchdogInput, now time.Time) (Watch
 		Stage: m.Stage(), Status: m.Status(), Paused: m.Status() == run.Paused,
 		TimeoutS: int64(policy.Timeout(m.Stage()) / time.Second), TimeoutPolicySource: policy.Source,
 	}
+	origin, err := t.origin(r, m)
+	if err != nil {
+		return WatchdogResult{}, err
+	}
+	t.ElapsedS = max(0, int64(now.Sub(origin)/time.Second))
+	_, acts := next(m.Status(), ByWatchdog)
+	t.TimedOut = acts && t.ElapsedS > t.TimeoutS
+	return t, nil
+}
+
+// origin is when the stage last came further. The log says so; in a legacy run,
+// and where the log has no line with a time, the manifest does.
+func (t *WatchdogResult) origin(r *run.Run, m run.Manifest) (time.Time, error) {
+	if !r.Legacy() {
+		last, err := r.LastProgress()
+		if err != nil || !last.Time.IsZero() {
+			t.TimerOrigin, t.TimerOriginField = tidegate.Stamp(last.Time), "log."+string(last.Event)
+			return last.Time, err
+		}
+	}
 	var origin time.Time
 	for _, field := range []string{"started_at", "last_progress_at"} {
 		text := m.Doc().Get("stage").Get(field)
 		if text == nil {
 			continue
 		}
-		at, ok := run.ParseTime(text.Str())
+		at, ok := tidegate.ParseTime(text.Str())
 		if !ok {
-			return WatchdogResult{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("field", "stage."+field, "value", tidegate.Cut(text.Str())),
+			return origin, tidegate.Errorf(tidegate.InvalidState, tidegate.D("field", "stage."+field, "value", tidegate.Cut(text.Str())),
 				"stage.%s is not a time", field)
 		}
 		if t.TimerOriginField == "" || at.After(origin) {
 			origin, t.TimerOrigin, t.TimerOriginField = at, text.Str(), "stage."+field
 		}
 	}
-	t.ElapsedS = max(0, int64(now.Sub(origin)/time.Second))
-	_, acts := next(m.Status(), ByWatchdog)
-	t.TimedOut = acts && t.ElapsedS > t.TimeoutS
-	return t, nil
+	return origin, nil
 }
 
 // timeOut stages the failure and its checkpoint.
@@ -145,8 +166,9 @@ func (t *WatchdogResult) timeOut(u *run.Update, r *run.Run, m run.Manifest, now,
 		return err
 	}
 	status, _ := next(m.Status(), ByWatchdog)
-	failure := tidegate.D("kind", "timeout", "stage", t.Stage, "message", fmt.Sprintf("timeout after %ds", t.TimeoutS), "retryable", false, "ts", now)
-	m, err := fail(u, m, status, failure, "watchdog_check: "+reason)
+	u.As(tidegate.Rule)
+	m, err := u.Fail(status, run.Failure{Kind: "timeout", Stage: t.Stage,
+		Message: fmt.Sprintf("timeout after %ds without progress; %ds are allowed", t.ElapsedS, t.TimeoutS)}, "watchdog_check: "+reason)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 
 func TestBuildLogsAnAuditLine(t *testing.T) {
 	r := newRun(t)
-	result := r.mustBuild(func(req *summary.Request) { req.Reason = "  because \n" })
+	result := r.mustBuild(func(req *summary.Input) { req.Reason = "  because \n" })
 	lines := r.auditLines()
 	if len(lines) != 1 {
 		t.Fatalf("%d lines", len(lines))
@@ -151,7 +151,7 @@ func TestBuildTakesItsPathsFromArguments(t *testing.T) {
 	r.write("a/who.json", `{"schema_version":"perspectives.v1","perspectives":[{"id":"p1","source_artifact":"deep/p1.md"}]}`)
 	elsewhere := filepath.Join(t.TempDir(), "pool.jsonl")
 	writeFile(t, elsewhere, pool)
-	result := r.mustBuild(func(req *summary.Request) {
+	result := r.mustBuild(func(req *summary.Input) {
 		req.PerspectivesPath, req.CitationsPath = r.path("a/who.json"), elsewhere
 		req.SummariesDir, req.SummaryPackPath = r.path("x/y")+"/", r.path("z/pack.json")
 	})
@@ -165,16 +165,6 @@ func TestBuildTakesItsPathsFromArguments(t *testing.T) {
 	entry := doc.Get("summaries").Elems()[0]
 	if entry.Get("summary_md").Str() != "x/y/p1.md" || entry.Get("source_artifact").Str() != "deep/p1.md" {
 		t.Errorf("got %s", entry.Get("summary_md").Str())
-	}
-}
-
-func TestBuildUsesTheRootOfTheManifest(t *testing.T) {
-	r := newRun(t)
-	manifest := filepath.Join(t.TempDir(), "manifest.json")
-	writeFile(t, manifest, `{"schema_version":"manifest.v1","run_id":"r1","limits":{"max_summary_kb":5,"max_total_summary_kb":60},"artifacts":{"root":"`+r.root+`"}}`)
-	result := r.mustBuild(func(req *summary.Request) { req.ManifestPath = manifest })
-	if result.SummaryPackPath != r.path("summaries/summary-pack.json") {
-		t.Errorf("got %s", result.SummaryPackPath)
 	}
 }
 
@@ -273,7 +263,7 @@ func TestBuildStopsWithItsCaller(t *testing.T) {
 	r.fixture("p1", "New.\n")
 	before := r.tree()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := summary.Build(ctx, pinned, r.request(func(req *summary.Request) { req.Progress = func(int, int) { cancel() } }))
+	_, err := summary.Build(ctx, pinned, r.request(func(req *summary.Input) { req.Progress = func(int, int) { cancel() } }))
 	if tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Errorf("got %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/run"
@@ -15,10 +16,10 @@ import (
 
 // plan is a build of which everything is checked and nothing written.
 type plan struct {
-	req    Request
+	req    Input
 	run    *run.Run
 	limits Limits
-	pool   *citationPool
+	pool   *citation.Pool
 
 	perspectives []perspective.Perspective
 	foreignRun   string // the run that the perspectives say they belong to, when it is another one
@@ -41,7 +42,7 @@ type made struct {
 	left       leftOut
 }
 
-func newPlan(ctx context.Context, r *run.Run, manifest run.Manifest, req Request) (*plan, error) {
+func newPlan(ctx context.Context, r *run.Run, manifest run.Manifest, req Input) (*plan, error) {
 	p := &plan{req: req, run: r}
 	var err error
 	if p.limits, err = limitsOf(manifest); err != nil {
@@ -68,7 +69,7 @@ func newPlan(ctx context.Context, r *run.Run, manifest run.Manifest, req Request
 	if err != nil {
 		return nil, err
 	}
-	in.pool, in.summaries = p.pool, p.made
+	in.cids, in.summaries = p.pool.CIDs(), p.made
 	p.digest = in.digest()
 	return p, nil
 }
@@ -133,9 +134,15 @@ func (p *plan) readPerspectives(ctx context.Context, runID string) (digest strin
 			"$.perspectives is empty; a pack needs at least one perspective")
 	}
 	p.perspectives = doc.Perspectives
+	isRun, err := p.run.Folder().Exists(p.run.Layout().Gates)
+	if err != nil {
+		return "", err
+	}
 	for i := range p.perspectives {
 		each := &p.perspectives[i]
-		each.SourceArtifact = each.Output(p.run.Layout().Wave1Dir)
+		if each.SourceArtifact == "" || isRun { // a run knows where its outputs lie
+			each.SourceArtifact = p.run.Output(run.Wave1, each.ID)
+		}
 	}
 	if doc.RunID != runID {
 		p.foreignRun = doc.RunID
@@ -191,15 +198,14 @@ func (p *plan) readPool(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	p.pool = &citationPool{}
+	var wanted func(string) bool
 	if p.req.Mode == Generate {
-		wanted, err := p.wantedURLs(ctx)
-		if err != nil {
+		if wanted, err = p.namedURLs(ctx); err != nil {
 			return err
 		}
-		p.pool.urls = &urlIndex{refs: map[string]urlRef{}, wanted: wanted}
 	}
-	return p.pool.read(ctx, file, path)
+	p.pool, err = citation.ReadPool(ctx, file, path, wanted)
+	return err
 }
 
 // sum adds up the sizes and holds them to the cap of the whole.

@@ -7,13 +7,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/full"
 )
 
 // TestReportsInABrowser: a report asks for nothing, says nothing on the console,
 // fits every width, and axe-core finds nothing in it.
 func TestReportsInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
+	if !full.Asked() {
+		t.Skip("starts a browser; -full does")
 	}
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {

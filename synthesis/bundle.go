@@ -1,6 +1,8 @@
 package synthesis
 
 import (
+	"strings"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 )
@@ -68,28 +70,24 @@ func (r Review) RevisionDirectives(runID string) *codec.Value {
 
 // Bundle is what decides about a review that a run keeps.
 type Bundle struct {
-	RunID           string
 	Decision        string
 	SynthesisDigest string // "" in a bundle of the earlier system
 	MadeBy          MadeBy // likewise
 }
 
-// ReadBundle reads a review bundle. It returns INVALID_JSON and
-// SCHEMA_VALIDATION_FAILED.
-func ReadBundle(data []byte) (Bundle, error) {
-	doc, err := codec.Parse(data)
-	if err != nil {
-		return Bundle{}, tidegate.Errorf(tidegate.InvalidJSON, nil, "the review bundle is not JSON: %w", err)
-	}
-	if err := BundleShape.Check(doc); err != nil {
-		return Bundle{}, err
+// ReadBundle reads what decides in a bundle, also in one of the earlier system.
+// The problem says why it decides nothing, "" when it does.
+func ReadBundle(doc *codec.Value) (b Bundle, problem string) {
+	decision := strings.TrimSpace(doc.Get("decision").Str())
+	if decision != ReviewPass && decision != ReviewChanges {
+		return Bundle{}, "review decision invalid"
 	}
 	by := doc.Get("made_by")
 	attempt, _ := by.Get("attempt").Int()
 	return Bundle{
-		RunID: doc.Get("run_id").Str(), Decision: doc.Get("decision").Str(), SynthesisDigest: doc.Get("synthesis_digest").Str(),
+		Decision: decision, SynthesisDigest: doc.Get("synthesis_digest").Str(),
 		MadeBy: MadeBy{tidegate.Actor(by.Get("actor").Str()), by.Get("job_id").Str(), int(attempt)},
-	}, nil
+	}, ""
 }
 
 // Objection says why a PASS lets no run on to its end, "" when it does: it must be

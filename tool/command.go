@@ -27,6 +27,11 @@ type Command struct {
 	// Watch lists the files and folders whose change makes --watch call again;
 	// nil for a command without --watch.
 	Watch func(args *codec.Value) []string
+	// Follow, for --follow, hands every entry of what the command shows to each,
+	// as text and as JSON: those that are there, then each that is added, until
+	// the context ends or each returns an error. Nil for a command that follows
+	// nothing.
+	Follow func(ctx context.Context, args *codec.Value, each func(text string, entry *codec.Value) error) error
 }
 
 // Operand is a positional argument. Field names the argument it fills; when
@@ -37,7 +42,7 @@ type Operand struct {
 	About    string
 	Optional bool
 	Repeats  bool // takes all that follow
-	Path     bool // made absolute; implied by a Field of type [Path]
+	Path     bool // made absolute; implied by a Field that is a path
 }
 
 // Flag is an option that is no argument of the tool: Fill makes something of it.
@@ -88,7 +93,7 @@ func (t *Tool) Arguments() []Argument {
 		}
 		a := Argument{
 			Name: f.name, About: f.about, Required: !f.optional && f.fallback == "", Default: f.fallback,
-			Enum: f.enum, Path: typ == reflect.TypeFor[Path](), Writes: f.writes,
+			Enum: f.enum, Path: f.path == pathAbsolute, Writes: f.writes,
 		}
 		switch typ.Kind() {
 		case reflect.String, reflect.Bool, reflect.Float64:

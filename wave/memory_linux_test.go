@@ -7,11 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate/bench/sample"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -75,10 +78,19 @@ func tellMemory() {
 	}
 }
 
+// raceDetector reports whether the tests were built with -race.
+func raceDetector() bool {
+	build, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
 // peak runs the test binary in another role and returns what it printed and the
 // most memory it used, in KiB.
 func peak(t *testing.T, variable, value string) (said string, memory int64) {
 	t.Helper()
+	if raceDetector() {
+		t.Skip("the race detector takes memory of its own")
+	}
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -99,14 +111,14 @@ func peak(t *testing.T, variable, value string) (said string, memory int64) {
 }
 
 func TestHugeOutputIsJudgedInBoundedMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a gibibyte is left out of the short form")
-	}
 	for kind, want := range map[string]string{
 		"1 GiB":             "205274177 words, 15790321 sources",
 		"a line of 100 MiB": "16384004 words, 1 sources",
 	} {
 		t.Run(kind, func(t *testing.T) {
+			if kind == "1 GiB" && !full.Asked() {
+				t.Skip("a gibibyte is for -full")
+			}
 			said, memory := peak(t, judgeKind, kind)
 			if said != want {
 				t.Errorf("%s, want %s", said, want)
@@ -120,9 +132,6 @@ func TestHugeOutputIsJudgedInBoundedMemory(t *testing.T) {
 }
 
 func TestWaveOf10000IsReviewedInBoundedMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("10,000 files are left out of the short form")
-	}
 	dir := t.TempDir()
 	if err := (sample.Wave{Outputs: 10000, Words: 100, Failing: 0.5}).Write(dir); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package wave
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -13,13 +12,10 @@ import (
 // records what the agent used.
 const SidecarVersion = "wave-output-meta.v1"
 
-// sidecarOf is the name of that file for the output of a name.
-func sidecarOf(output string) string { return strings.TrimSuffix(output, ".md") + ".meta.json" }
-
-// checkToolUsage compares recorded use with a budget. Without a record nothing
+// CheckToolUsage compares recorded use with a budget. Without a record nothing
 // was used. It returns INVALID_TOOL_BUDGET, INVALID_TOOL_USAGE and, for the
 // first tool in byte order, TOOL_BUDGET_EXCEEDED.
-func checkToolUsage(budget []perspective.ToolLimit, usage *codec.Value) error {
+func CheckToolUsage(budget []perspective.ToolLimit, usage *codec.Value) error {
 	for _, limit := range budget {
 		if limit.Calls < 0 {
 			return tidegate.Errorf(tidegate.InvalidToolBudget, tidegate.D("tool", limit.Tool, "limit", limit.Calls), "the budget of %s must be at least 0", limit.Tool)

@@ -56,6 +56,15 @@ func (p *person) put(name, content string) {
 	}
 }
 
+func (p *person) read(name string) string {
+	p.t.Helper()
+	data, err := os.ReadFile(filepath.Join(p.dir, name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(data)
+}
+
 type blocker struct {
 	Code, Message string
 	Meet          []struct {
@@ -85,6 +94,7 @@ const nextPerspectives = `{"schema_version":"perspectives.v1","run_id":"r","crea
 // TestNextCommandLeadsOn follows the command that status prints, and does itself
 // only what status says no command does.
 func TestNextCommandLeadsOn(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t)
 	p.put("perspectives.json", nextPerspectives)
 	p.put("outputs/p1.md", "## Findings\n\nThe moon pulls. https://example.org/moon\n\n## Sources\n\n- https://example.org/moon\n\n## Gaps\n\n- (P3) the sun\n")
@@ -99,7 +109,7 @@ func TestNextCommandLeadsOn(t *testing.T) {
 		typed = append(typed, strings.Join(words[1:3], " "))
 		p.must(strings.NewReplacer(" FILE", " perspectives.json", " FOLDER", " outputs").Replace(*s.NextCommand))
 	}
-	if got, want := strings.Join(typed, ", "), "perspectives write, run advance, wave plan, wave ingest, wave review, wave gate, run advance, pivot decide, run advance"; got != want {
+	if got, want := strings.Join(typed, ", "), "perspectives write, run advance, wave plan, wave ingest, wave review, gate b, run advance, pivot decide, run advance"; got != want {
 		t.Errorf("typed %s\n want %s", got, want)
 	}
 	if s := p.status(); s.Stage != "citations" {
@@ -109,8 +119,7 @@ func TestNextCommandLeadsOn(t *testing.T) {
 	// What was judged changes: the gate is derived again, and a review is only
 	// asked for once the gate has failed on the old one.
 	p.put("home/runs/r/wave-1/p1.md", "nothing that was asked for")
-	p.stage("wave1")
-	for _, want := range []string{"wave gate", "wave review", "wave gate"} {
+	for _, want := range []string{"gate b", "wave review", "gate b"} {
 		if got := *p.status().NextCommand; !strings.HasPrefix(got, "tidegate "+want+" ") {
 			t.Errorf("the next command is %q, want %s", got, want)
 		}
@@ -142,8 +151,9 @@ func (p *person) stage(to string) {
 // TestEverythingThatWouldMeetABlockerExists demands of every remedy that its
 // command parses and that its tool takes its arguments.
 func TestEverythingThatWouldMeetABlockerExists(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t)
-	p.must("tidegate run init q --id r")
+	p.must("tidegate run init q --id r --legacy-gates") // its files can be put there by hand
 	schemas := p.schemas()
 	seen := map[string]bool{}
 	check := func(blockers []blocker) {
@@ -208,9 +218,14 @@ func TestEverythingThatWouldMeetABlockerExists(t *testing.T) {
 	p.must("tidegate run resume r")
 	p.paste(`tidegate call deep_research_retry_record --args '{"manifest_path":"` + p.manifest() + `","gate_id":"A","change_note":"x","reason":"x"}'`)
 	check(p.status().WaitingFor)
-	p.must("tidegate run resume r --accept")
-	p.must(`tidegate call deep_research_manifest_write --args '{"manifest_path":"` + p.manifest() + `","patch":{"query":{"constraints":{"deep_research_cli":{"enabled":false}}}},"reason":"x"}'`)
-	check(p.status().WaitingFor)
+	p.must("tidegate run resume r --accept --reason x")
+	p.must("tidegate run init q --id sound")
+	p.put("home/runs/sound/manifest.json", strings.Replace(p.read("home/runs/sound/manifest.json"), `"max_summary_kb": 5`, `"max_summary_kb": 9`, 1))
+	var tampered runStatus
+	if err := json.Unmarshal([]byte(p.must("tidegate run status sound --format json")), &tampered); err != nil {
+		t.Fatal(err)
+	}
+	check(tampered.WaitingFor)
 	if len(seen) < 25 {
 		t.Errorf("only %d remedies were seen", len(seen))
 	}

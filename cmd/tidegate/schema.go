@@ -5,7 +5,10 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/change"
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/spelling"
 	"github.com/tidegate/tidegate/perspective"
@@ -31,11 +34,12 @@ func documentSchemas() []schema {
 	}{
 		{"perspectives.v1", "the contracts by which outputs are judged", perspective.Shape},
 		{"manifest.v1", "what a run is and where it stands", func() codec.Shape { return run.ManifestShape }},
-		{"gates.v1", "the gates of a run", func() codec.Shape { return run.GatesShape }},
+		{"gates.v1", "the gates of a run", func() codec.Shape { return gate.Shape }},
 		{"scope.v1", "what a run is to answer", func() codec.Shape { return run.ScopeShape }},
 		{"pivot_decision.v1", "the decision about a second wave", pivot.Shape},
-		{"citation.v1", "one line of the pool of citations", summary.CitationShape},
+		{"citation.v1", "one line of the pool of citations", citation.Shape},
 		{"summary_pack.v1", "the summaries of a run, for synthesis", summary.PackShape},
+		{"kept_review.v1", "what a review of a change was about", change.KeptReviewShape},
 	} {
 		list = append(list, schema{s.name, s.about, func() *codec.Value { return s.shape().Schema(s.name) }})
 	}

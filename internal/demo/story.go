@@ -82,7 +82,7 @@ var story = []step{
 		text: "Gate B says that the wave meets its contracts. It does not believe the report: the outputs are judged once more, " +
 			"and the gate is bound to their bytes. Change one of them later, and the gate no longer counts.",
 		actions: []action{
-			tidegateLine(0, "", "wave", "gate", "harbour"),
+			tidegateLine(0, "", "gate", "b", "harbour"),
 			tidegateLine(0, "", "run", "advance", "harbour"),
 		},
 	},
@@ -96,24 +96,9 @@ var story = []step{
 		},
 	},
 	{
-		title: "The citations are given",
-		text: "tidegate does not check URLs yet. This file says of each source whether someone reached it; here it is sample data. " +
-			"One source is invalid, one is behind a paywall.",
-		actions: []action{{copy: [2]string{"citations/citations.jsonl", "runs/harbour/citations"}}},
-	},
-	{
-		title: "The summary pack",
-		text: "A synthesis should not read raw outputs. It gets one bounded summary per perspective, in which every URL has become the id of a " +
-			"validated citation. Nothing is invented: a citation stands only beside a text that carried it.",
-		actions: []action{
-			tidegateLine(0, "The source that could not be reached is left out, and the build says so.", "summary", "build", "harbour"),
-			{show: "runs/harbour/summaries/operations.md"},
-		},
-	},
-	{
 		title: "Here the run waits",
-		text: "The next stage needs gate C, which stands for checked citations. Nobody has judged it, so the run does not move, " +
-			"and says what would meet the condition. A gate that checked nothing has not passed.",
+		text: "The next stage needs gate C, which stands for checked citations. No judge has passed it, so the run does not move, " +
+			"whoever asks. A gate that checked nothing has not passed.",
 		actions: []action{
 			tidegateLine(4, "Exit status 4: the state of the run forbids it.", "run", "advance", "harbour"),
 			tidegateLine(0, "", "run", "verify", "harbour"),
@@ -149,8 +134,8 @@ var story = []step{
 
 const ending = `That is what tidegate does today: it judges, says what to mend, decides what
 happens next and keeps the record. What it does not do yet: it starts no agents,
-it checks no citations (they were given here), and it writes no synthesis. There
-is no finished report at the end of this run, and tidegate does not pretend so.
+it checks no citations, and it writes no synthesis. There is no finished report
+at the end of this run, and tidegate does not pretend so.
 
 Try next, in {folder}:
 

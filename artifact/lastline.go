@@ -1,0 +1,52 @@
+package artifact
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/tidegate/tidegate"
+)
+
+// LastLine reads the last whole line of a log, whatever its length, without the
+// lines before it. Of a log that is not there or has no whole line it is the
+// zero Line. Its Number is not known and 0. It returns READ_FAILED.
+func (f *Folder) LastLine(name string) (Line, error) {
+	file, err := f.Open(name)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return Line{}, nil
+	case err != nil:
+		return Line{}, err
+	}
+	defer file.Close()
+	line, err := lastLine(file)
+	if err != nil {
+		return Line{}, f.place(name).unreadable(err)
+	}
+	return line, nil
+}
+
+func lastLine(file *os.File) (Line, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return Line{}, err
+	}
+	for end := info.Size(); end > 0; {
+		start, err := startOfLastLine(file, end)
+		if err != nil {
+			return Line{}, err
+		}
+		line, err := scanFrom(file, start, end).next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return Line{}, err
+		}
+		if !line.Torn {
+			line.Number, line.Text = 0, slices.Clone(line.Text)
+			return line, nil
+		}
+		end = start
+	}
+	return Line{}, nil
+}

@@ -1,5 +1,0 @@
-//go:build race
-
-package artifact_test
-
-const raceDetector = true

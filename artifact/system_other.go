@@ -1,0 +1,16 @@
+//go:build !linux
+
+package artifact
+
+import (
+	"errors"
+	"os"
+)
+
+const canSyncAll = false
+
+func syncAll(*os.File) error { return errors.ErrUnsupported }
+
+// parentOf is the process that started a process, as far as it is known: here
+// only that of this one.
+func parentOf(pid int) (int, bool) { return os.Getppid(), pid == os.Getpid() }

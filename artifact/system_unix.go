@@ -1,0 +1,76 @@
+//go:build unix
+
+package artifact
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// nonblock keeps the opening of a FIFO from waiting for its other end. For a
+// regular file it has no effect.
+const nonblock = syscall.O_NONBLOCK
+
+// tryLock takes the exclusive OS lock of f and reports whether it got it. The
+// lock belongs to the open file, not to the process, so that it also holds off
+// other goroutines.
+func tryLock(f *os.File) (bool, error) {
+	err := flock(f, unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// unlock gives the lock back at once, even while a child process that is just
+// being started has a copy of the descriptor.
+func unlock(f *os.File) error { return flock(f, unix.LOCK_UN) }
+
+func flock(f *os.File, how int) error {
+	return onDescriptor(f, func(fd int) error {
+		for {
+			if err := unix.Flock(fd, how); err != unix.EINTR {
+				return err
+			}
+		}
+	})
+}
+
+// onDescriptor makes a system call on an open file.
+func onDescriptor(f *os.File, call func(fd int) error) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failure error
+	if err := conn.Control(func(fd uintptr) { failure = call(int(fd)) }); err != nil {
+		return err
+	}
+	return failure
+}
+
+// hasOtherName reports whether an open file has more than one name.
+func hasOtherName(f *os.File) (bool, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Nlink > 1, nil
+}
+
+// syncNames syncs an open folder. Some file systems cannot, and say so with
+// EINVAL or ENOTSUP: there the order of operations is all that can be had.
+func syncNames(folder *os.File) error {
+	err := folder.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
+	}
+	return err
+}
+
+// isRunning reports whether there is a process of that number.
+func isRunning(pid int) bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) }

@@ -1,0 +1,67 @@
+package artifact
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// nonblock is nothing on Windows, where no name in a folder is a FIFO.
+const nonblock = 0
+
+// tryLock takes the exclusive OS lock of f and reports whether it got it. The
+// lock belongs to the handle, not to the process, so that it also holds off
+// other goroutines.
+func tryLock(f *os.File) (bool, error) {
+	err := onHandle(f, func(h windows.Handle) error {
+		return windows.LockFileEx(h, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
+	})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// unlock gives the lock back.
+func unlock(f *os.File) error {
+	return onHandle(f, func(h windows.Handle) error {
+		return windows.UnlockFileEx(h, 0, 1, 0, new(windows.Overlapped))
+	})
+}
+
+// hasOtherName reports whether an open file has more than one name.
+func hasOtherName(f *os.File) (bool, error) {
+	var info windows.ByHandleFileInformation
+	err := onHandle(f, func(h windows.Handle) error { return windows.GetFileInformationByHandle(h, &info) })
+	return info.NumberOfLinks > 1, err
+}
+
+// onHandle makes a system call on an open file.
+func onHandle(f *os.File, call func(windows.Handle) error) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failure error
+	if err := conn.Control(func(fd uintptr) { failure = call(windows.Handle(fd)) }); err != nil {
+		return err
+	}
+	return failure
+}
+
+// syncNames is nothing on Windows, which cannot sync a folder.
+func syncNames(*os.File) error { return nil }
+
+// isRunning reports whether there is a process of that number. It is taken to be
+// there when that cannot be told.
+func isRunning(pid int) bool {
+	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return !errors.Is(err, windows.ERROR_INVALID_PARAMETER)
+	}
+	defer windows.CloseHandle(process)
+	const stillActive = 259
+	var code uint32
+	return windows.GetExitCodeProcess(process, &code) != nil || code == stillActive
+}

@@ -1,0 +1,192 @@
+package gate
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Binding says what a gate judged: each file with the digest of its bytes, nil
+// for one that was not there. A gate keeps it as metrics.bound and counts while
+// the files still are as it says.
+type Binding struct {
+	files []boundFile // in byte order
+}
+
+type boundFile struct {
+	name   string
+	digest string // "" when the file was not there
+}
+
+// Value is the binding as it stands in metrics.bound: the digest of files, and
+// files by name.
+func (b Binding) Value() *codec.Value {
+	files := codec.NewObject()
+	for _, f := range b.files {
+		if f.digest == "" {
+			files.Set(f.name, codec.Of(nil))
+		} else {
+			files.Set(f.name, codec.Of(f.digest))
+		}
+	}
+	return codec.Of(tidegate.D("digest", codec.Digest(files), "files", files))
+}
+
+// Names lists the files, in byte order.
+func (b Binding) Names() []string {
+	names := make([]string, len(b.files))
+	for i, f := range b.files {
+		names[i] = f.name
+	}
+	return names
+}
+
+// Missing lists the files that were not there.
+func (b Binding) Missing() []string {
+	var names []string
+	for _, f := range b.files {
+		if f.digest == "" {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// Bind hashes the files that a gate names: files and folders of the run,
+// relative to its root or absolute inside it. A folder stands for the files in
+// it, at every depth, whose names do not begin with a dot. The manifest enters
+// by what does not move while a run goes on, or every write of it would unbind
+// the gate. The gates file and the audit log change with the very write that
+// would bind them: a folder stands for the others in it.
+//
+// It returns PATH_NOT_ALLOWED for a blank name and one outside the run,
+// INVALID_ARGS for the gates file and the audit log, and READ_FAILED.
+func Bind(folder *artifact.Folder, names []string) (Binding, error) {
+	return BindPending(folder, names, nil)
+}
+
+// BindPending is [Bind] where some files are about to be written: pending has
+// their digests by name, "" for one that is about to be removed.
+func BindPending(folder *artifact.Folder, names []string, pending map[string]string) (Binding, error) {
+	digests := map[string]string{}
+	for _, given := range names {
+		name := strings.TrimSpace(given)
+		if name != "" {
+			name = folder.NameOf(name)
+		}
+		switch {
+		case name == "":
+			return Binding{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("artifact", given, "run_root", folder.Path()),
+				"a gate can only name files in its run's folder, not %q", tidegate.Cut(given))
+		case changesWithGates(name):
+			return Binding{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("artifacts", given),
+				"%s changes with every gate write, so no gate can be bound to it", given)
+		}
+		files, err := filesUnder(folder, name)
+		if err != nil {
+			return Binding{}, err
+		}
+		for _, file := range files {
+			digest, written := pending[file]
+			if !written || file == manifestFile {
+				if digest, err = Digest(folder, file); err != nil {
+					return Binding{}, err
+				}
+			}
+			digests[file] = digest
+		}
+	}
+	var b Binding
+	for name, digest := range digests {
+		b.files = append(b.files, boundFile{name, digest})
+	}
+	slices.SortFunc(b.files, func(a, b boundFile) int { return strings.Compare(a.name, b.name) })
+	return b, nil
+}
+
+// The files of a run that a binding treats in their own way, by the names that
+// package run gives them.
+const (
+	manifestFile = "manifest.json"
+	gatesFile    = "gates.json"
+	auditFile    = "logs/audit.jsonl"
+	auditHead    = "logs/audit.head"
+)
+
+// changesWithGates holds for the files that every write of a gate changes.
+func changesWithGates(name string) bool {
+	return name == auditFile || name == auditHead || name == gatesFile
+}
+
+// filesUnder lists the files that name stands for: itself, or what lies in it.
+func filesUnder(folder *artifact.Folder, name string) ([]string, error) {
+	info, err := fs.Stat(folder.FS(), name)
+	if err != nil || !info.IsDir() {
+		return []string{name}, nil
+	}
+	var files []string
+	err = fs.WalkDir(folder.FS(), name, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case file != name && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+		case !entry.IsDir() && !changesWithGates(file):
+			files = append(files, file)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", path.Join(folder.Path(), name)), "cannot read (%w): %s", err, name)
+	}
+	return files, nil
+}
+
+// Digest is the digest by which a gate is bound to a file: of the bytes, or, of
+// the manifest, of what does not move while a run goes on. It is "" for a file
+// that is not there. It returns READ_FAILED.
+func Digest(folder *artifact.Folder, name string) (string, error) {
+	file, err := folder.Open(name)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	defer file.Close()
+	if name == manifestFile {
+		return digestOfConstants(file)
+	}
+	digest, err := codec.DigestReader(file)
+	if err != nil {
+		return "", tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", file.Name()), "cannot read (%w): %s", errors.Unwrap(err), name)
+	}
+	return digest, nil
+}
+
+// movingFields are what changes in a manifest while a run goes on.
+var movingFields = []string{"updated_at", "revision", "status", "stage", "metrics", "failures"}
+
+func digestOfConstants(file io.Reader) (string, error) {
+	data, err := io.ReadAll(file)
+	if err != nil {
+		return "", tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", manifestFile), "cannot read the manifest: %w", err)
+	}
+	doc, err := codec.ParseFile("path", manifestFile, data)
+	if err != nil {
+		return "", err
+	}
+	for _, field := range movingFields {
+		doc.Delete(field)
+	}
+	return codec.Digest(doc), nil
+}

@@ -1,0 +1,45 @@
+package gate
+
+import (
+	"slices"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Judgement is what the judge of a gate found in the files of a run.
+type Judgement struct {
+	Gate         string
+	Metrics      tidegate.Details // figures that the status follows from
+	Warnings     []string         // why the gate fails, as codes; empty when it passes
+	Notes        string
+	InputsDigest string
+	Bound        Binding // what the judge read
+}
+
+// Status is [Fail] when there is anything to warn of, else [Pass].
+func (j Judgement) Status() string {
+	if len(j.Warnings) > 0 {
+		return Fail
+	}
+	return Pass
+}
+
+// Patch is the judgement as an update of its gate takes it. The binding in it
+// makes the update fail when what was judged has changed since.
+func (j Judgement) Patch(checkedAt string) *codec.Value {
+	return codec.Of(tidegate.D("status", j.Status(), "checked_at", checkedAt,
+		"metrics", append(slices.Clone(j.Metrics), tidegate.Detail{Key: "bound", Value: j.Bound.Value()}),
+		"artifacts", j.Bound.Names(), "warnings", append([]string{}, j.Warnings...), "notes", j.Notes))
+}
+
+// Accept is the judgement as a person lets it pass: bound to the same files,
+// with the reason and what the judge says.
+func (j Judgement) Accept(checkedAt, reason string) *codec.Value {
+	patch := j.Patch(checkedAt)
+	metrics := patch.Get("metrics")
+	metrics.Set("accepted", codec.Of(tidegate.D("reason", reason, "at", checkedAt)))
+	metrics.Set("judge", codec.Of(tidegate.D("status", j.Status(), "warnings", append([]string{}, j.Warnings...))))
+	patch.Set("status", codec.Of(Pass))
+	return patch
+}

@@ -1,0 +1,93 @@
+package run
+
+import (
+	"path"
+	"strings"
+
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Outputs lists the outputs in a folder of the run, in byte order, as names in
+// the run: regular files <id>.md whose id asked holds, or any where asked is
+// empty. Plans, sidecars, notes, folders and hidden files are none. A folder
+// that is not there has none. It returns PATH_NOT_ALLOWED and READ_FAILED.
+func (r *Run) Outputs(dir string, asked map[string]bool) ([]string, error) {
+	entries, err := r.folder.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	var outputs []string
+	for _, e := range entries {
+		id, markdown := strings.CutSuffix(e.Name(), ".md")
+		if e.Type().IsRegular() && markdown && !strings.HasPrefix(id, ".") && (len(asked) == 0 || asked[id]) {
+			outputs = append(outputs, dir+"/"+e.Name())
+		}
+	}
+	return outputs, nil
+}
+
+// PerspectiveIDs are the ids in a document of contracts of the run, none when it
+// is not there or cannot be read: whoever needs it whole says why.
+func (r *Run) PerspectiveIDs(name string) map[string]bool {
+	ids := map[string]bool{}
+	data, err := r.folder.Read(name)
+	if err != nil {
+		return ids
+	}
+	doc, err := codec.Parse(data)
+	if err != nil {
+		return ids
+	}
+	for _, p := range doc.Get("perspectives").Elems() {
+		if id := p.Get("id").Str(); id != "" {
+			ids[id] = true
+		}
+	}
+	return ids
+}
+
+// HasFolder reports whether the run has a folder of that name.
+func (r *Run) HasFolder(name string) (bool, error) {
+	entries, err := r.folder.List(name)
+	return entries != nil, err
+}
+
+// Output is the name of the output that a perspective of a wave, Wave1 or
+// Wave2, has in the run. Everybody who needs it asks here.
+func (r *Run) Output(wave Stage, perspectiveID string) string {
+	return r.WaveDir(wave) + "/" + perspectiveID + ".md"
+}
+
+// Sidecar is the name of the file beside an output that records what its agent
+// used.
+func Sidecar(output string) string { return strings.TrimSuffix(output, ".md") + ".meta.json" }
+
+// Accepted is the name of the copy that the run keeps of an output as it was
+// taken.
+func Accepted(output string) string { return path.Dir(output) + "/.accepted/" + path.Base(output) }
+
+// WaveDir is the folder of a wave.
+func (r *Run) WaveDir(wave Stage) string {
+	if wave == Wave2 {
+		return r.layout.Wave2Dir
+	}
+	return r.layout.Wave1Dir
+}
+
+// ContractsOf is the name of the contracts of a wave.
+func (r *Run) ContractsOf(wave Stage) string {
+	if wave == Wave2 {
+		return r.layout.Wave2Perspectives()
+	}
+	return r.layout.Perspectives
+}
+
+// Waves lists the waves that the run has had contracts for: a second one from
+// the moment that it was planned.
+func (r *Run) Waves() ([]Stage, error) {
+	there, err := r.folder.Exists(r.layout.Wave2Perspectives())
+	if err != nil || !there {
+		return []Stage{Wave1}, err
+	}
+	return []Stage{Wave1, Wave2}, nil
+}
