@@ -131,9 +131,9 @@ func (x *watch) allow(w *walk, path, was string, args *codec.Value) string {
 			w.broken("the kept review %s was changed", name)
 		}
 		return filepath.Join(w.dir, parts[0], parts[1], parts[2])
-	case there && args.Get("report_path").Str() == path && holds(is.text, "results") && (was == "" || holds(was, "results")):
+	case there && filepath.Clean(args.Get("report_path").Str()) == path && holds(is.text, "results") && (was == "" || holds(was, "results")):
 		return ""
-	case there && args.Get("perspectives_path").Str() == path && holds(is.text, "perspectives") && (was == "" || holds(was, "perspectives")):
+	case there && filepath.Clean(args.Get("perspectives_path").Str()) == path && holds(is.text, "perspectives") && (was == "" || holds(was, "perspectives")):
 		return ""
 	case there && was == "" && x.isNewRun(path, args):
 		return ""
