@@ -36,16 +36,17 @@ func build() *builder {
 	b.content()
 	b.elsewhere()
 	b.honest()
+	b.unseen()
 	return b
 }
 
 // plant adds a page.
 func (b *builder) plant(kind, variant, url, title string) *Page {
-	verdict, ok := verdicts[kind]
+	must, ok := kinds[kind]
 	if !ok {
 		panic("planted: no verdict for " + kind)
 	}
-	b.pages = append(b.pages, Page{URL: url, Title: title, Kind: kind, Variant: variant, Verdict: verdict})
+	b.pages = append(b.pages, Page{URL: url, Title: title, Kind: kind, Variant: variant, Verdict: must.verdict, Rule: must.rule})
 	return &b.pages[len(b.pages)-1]
 }
 
