@@ -1,5 +1,7 @@
 package planted
 
+import "slices"
+
 // Page is a source as an agent would name it, and what must be said of it.
 type Page struct {
 	URL       string
@@ -67,3 +69,14 @@ var kinds = map[string]struct{ verdict, rule string }{
 
 // Pages are all planted pages, in a stable order.
 func Pages() []Page { return build().pages }
+
+// Examples are one page for each rule that some page must be found by.
+func Examples() []Page {
+	var examples []Page
+	for _, page := range Pages() {
+		if !slices.ContainsFunc(examples, func(p Page) bool { return p.Rule == page.Rule }) {
+			examples = append(examples, page)
+		}
+	}
+	return examples
+}
