@@ -85,6 +85,11 @@ func TestNumbers(t *testing.T) {
 		{"112 people", "one hundred and twelve people", true},
 		{"3,400 people", "three thousand four hundred people", true},
 		{"12 eggs", "a dozen eggs", true},
+		{"36 eggs", "three dozen eggs", true},
+		{"3 dozen eggs and 48 more", "48 eggs", true},
+		{"2.480 Plätze für die Boote", "2,480 berths", true},
+		{"2.480 berths for the boats", "2480 berths", false},
+		{"12 of them, ge\u00adten", "12 of them", true}, // no ten
 		{"sixty places", "60 places", true},
 		{"sixteen places", "60 places", false},
 		{"one hundred percent", "100%", true},

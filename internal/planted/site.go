@@ -22,9 +22,10 @@ type answer func(w http.ResponseWriter, r *http.Request)
 
 // builder makes the pages and their sites.
 type builder struct {
-	pages []Page
-	sites map[string]*site
-	count int // of addresses given out
+	pages  []Page
+	claims []Claim
+	sites  map[string]*site
+	count  int // of addresses given out
 }
 
 func build() *builder {
@@ -37,6 +38,7 @@ func build() *builder {
 	b.elsewhere()
 	b.honest()
 	b.unseen()
+	b.figures()
 	return b
 }
 
