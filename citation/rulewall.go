@@ -185,7 +185,7 @@ func login(s *subject) (string, bool) {
 		strings.HasPrefix(s.to.host, "login.") || strings.HasPrefix(s.to.host, "signin.") || strings.HasPrefix(s.to.host, "sso.") ||
 		strings.HasPrefix(s.to.host, "auth.") || strings.HasPrefix(s.to.host, "idp.") || strings.HasPrefix(s.to.host, "accounts.")
 	switch {
-	case s.content.html.passwords > 0 && (words < 80 && !s.asCited() || words < 400 && (named != "" || there)):
+	case s.content.html.passwords > 0 && (words < tinyPage && !s.asAddressed() || words < 400 && (named != "" || there)):
 		return quoted(named), true
 	case named != "" && (there || len(s.content.html.forms) > 0) && words < 250:
 		return quoted(named), true
@@ -199,7 +199,7 @@ func consent(s *subject) (string, bool) {
 	if s.content.media != mediaHTML || s.content.prose >= consentProse || s.content.words > 2*consentProse {
 		return "", false
 	}
-	if s.cited(consentWords()) {
+	if _, found := containsAny(strings.ToLower(s.from.path), consentWords()); found {
 		return "", false // a page about cookies
 	}
 	signs := &s.content.html
@@ -212,17 +212,10 @@ func consent(s *subject) (string, bool) {
 	switch {
 	case named != "" && (asks || 2*about >= all):
 		return quoted(named), true
-	case asks && all >= 12 && 3*about >= 2*all && !s.asCited():
+	case asks && all >= 12 && 3*about >= 2*all && !s.asAddressed():
 		return "", true
 	}
 	return "", false
-}
-
-// cited reports whether an output calls the source by one of some words.
-func (s *subject) cited(words []string) bool {
-	named := lowerPhrase(strings.Join(s.source.titles(), " ") + " " + s.source.Normalized)
-	_, found := containsAny(named, words)
-	return found
 }
 
 // linesAbout counts the words of the lines with four words or more that hold one
