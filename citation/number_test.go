@@ -45,6 +45,18 @@ func TestNumbers(t *testing.T) {
 		{"5 percent", "five percent", true},
 		{"5%", "6%", false},
 		{"45%", "Rate\t45\t46", true}, // a table says it once
+		{"20%", "one in five of them", true},
+		{"33 percent", "a third of them", true},
+		{"67%", "two-thirds agreed", true},
+		{"66.7%", "two thirds agreed", true},
+		{"75%", "Three quarters of the money", true},
+		{"90%", "nine out of ten dentists", true},
+		{"37.5%", "three eighths of it", true},
+		{"20%", "a fifth attempt", false},
+		{"50%", "in the second half of 2020", false},
+		{"25%", "in the first quarter of 2020", false},
+		{"20 people", "one in five of them", false},
+		{"25%", "one in five of them", false},
 		// Magnitudes.
 		{"1.2 million", "1,200,000 people", true},
 		{"1.2 million", "1.2m people were asked", true},
