@@ -42,8 +42,9 @@ var arrows = map[string]string{
 	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel",
 	"citation":           ". codec markdown internal/parallel internal/pdf",
 	"summary":            ". codec artifact markdown citation perspective run report internal/parallel",
+	"synthesis":          ". codec markdown report",
 	"step":               ". codec artifact archive markdown citation perspective gate run wave pivot report",
-	"stage":              ". codec gate run pivot step report",
+	"stage":              ". codec gate run pivot synthesis step report",
 	"review":             ". codec report internal/spelling",
 	"change":             ". codec artifact review seal report internal/parallel",
 	"seal":               ". codec artifact",
@@ -57,7 +58,7 @@ var arrows = map[string]string{
 	"internal/cli":       ". codec report tool internal/spelling",
 	"internal/mcpserver": ". codec tool internal/spelling",
 	"internal/clients":   "",
-	"internal/demo":      ". codec report tool internal/planted internal/spelling",
+	"internal/demo":      ". codec archive report tool internal/planted internal/spelling",
 	"internal/corpus":    "",
 	"internal/planted":   "",
 	"internal/docs":      ". codec tool",
@@ -92,7 +93,7 @@ var outside = map[string]string{
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "internal/corpus",
-	"github.com/yuin/goldmark":               "",
+	"github.com/yuin/goldmark":               "synthesis",
 	"github.com/secure-systems-lab":          "",
 }
 

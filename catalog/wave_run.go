@@ -58,52 +58,36 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 
 func waveRunTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_wave1_plan", Set: "wave", Effect: tool.Writes,
-			Summary: "Use this once a run has its perspectives, to get the prompts for its agents. It writes the plan of the first wave: for each perspective a prompt with the question, the scope and every rule that the output will be judged by.",
 			Command: &tool.Command{
-				Path: "wave plan", Short: "Write the prompts of the first wave",
-				Long: "Write wave-1/wave1-plan.json into a run that has its perspectives: for each a prompt with the question, the scope and every rule that " +
-					"the output will be judged by, as prompt_md of its entry. Give each prompt to an agent, save what it writes as <perspective id>.md, " +
-					"and hand the folder to `tidegate wave ingest`.",
+				Path:     "wave plan",
 				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("planned by hand"),
-				Example: "tidegate wave plan harbour",
 			},
 		}, func(ctx context.Context, in step.PlanInput) (step.PlanResult, error) {
 			return step.Plan(ctx, env.clock(), in)
 		}),
-
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_wave_output_ingest", Set: "wave", Effect: tool.Writes,
-			Summary: "Use this to hand the outputs of agents to a run. Each is judged by its contract and tool budget first; either all are written or none, and a refusal names the output and the rule.",
 			Command: &tool.Command{
-				Path: "wave ingest", Short: "Take the outputs in a folder into a run, all or none",
-				Long: "Judge the outputs in a folder by their contracts and copy them into a run. When one fails, its fault is named and none is copied; " +
-					"`tidegate wave review` lists the faults of all. A perspective without a file is left for later.",
+				Path:     "wave ingest",
 				Operands: []tool.Operand{runOperand[0], {Name: "FOLDER", About: "the folder that holds <perspective id>.md files", Path: true}},
 				Hide:     []string{"manifest_path", "perspectives_path"}, Fill: env.fillOutputs, Defaults: map[string]any{"wave": "wave1"},
-				Example: "tidegate wave ingest harbour mended",
 			},
 		}, func(ctx context.Context, in step.IngestInput) (step.IngestResult, error) {
 			return step.Ingest(ctx, env.clock(), in)
 		}),
-
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_gate_b_derive", Set: "wave", Effect: tool.Writes,
-			Summary: "Use this after a wave review to derive gate B. It judges the outputs again instead of believing the report, and returns the update for deep_research_gates_write, bound to the files that were judged.",
 		}, func(ctx context.Context, in step.GateBInput) (step.GateBResult, error) {
 			return step.DeriveGateB(ctx, env.clock(), in)
 		}),
-
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_wave_restore", Set: "wave", Effect: tool.Writes, Person: true,
-			Summary: "Put back the output of a perspective as the run took it.",
 			Command: &tool.Command{
-				Path: "wave restore", Short: "Put back an output as the run took it",
-				Long: "Put back the output of a perspective as the run took it, when it was changed by other means since. " +
-					"`tidegate run verify` says which outputs were.",
+				Path:     "wave restore",
 				Operands: []tool.Operand{runOperand[0], {Name: "ID", Field: "perspective_id", About: "the perspective whose output is put back"}},
-				Hide:     []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("put back by hand"), Example: "tidegate wave restore harbour grid",
+				Hide:     []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("put back by hand"),
 			},
 		}, func(ctx context.Context, in step.RestoreInput) (step.RestoreResult, error) {
 			return step.Restore(env.deciding(ctx), env.clock(), in)

@@ -180,7 +180,7 @@ func TestRecordsAreAPool(t *testing.T) {
 			t.Errorf("%v: %s", err, line)
 		}
 	}
-	pool, err := citation.ReadPool(t.Context(), strings.NewReader(string(lines)), "citations.jsonl", true)
+	pool, err := citation.ReadPool(t.Context(), strings.NewReader(string(lines)), "citations.jsonl", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

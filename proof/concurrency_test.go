@@ -29,7 +29,7 @@ func callsPerWorker() int {
 	if full.Asked() {
 		return 640
 	}
-	return 10
+	return 6
 }
 
 // TestManyProcessesLoseNothing hammers one run and one change with every writing
@@ -40,10 +40,10 @@ func TestManyProcessesLoseNothing(t *testing.T) {
 	for i := range servers {
 		servers[i] = serve(t, work)
 	}
-	people := commandsOfPeople()
+	byName := toolsByName(&catalog.Env{})
 	call := func(worker int, name, args string) ([]byte, error) {
-		if command, ok := people[name]; ok {
-			return typed(work, command, args)
+		if isPersons(byName[name], args) {
+			return typed(work, byName[name].Command, args)
 		}
 		return overMCP(t.Context(), servers[worker], name, args)
 	}
@@ -54,13 +54,10 @@ func TestManyProcessesLoseNothing(t *testing.T) {
 // detector.
 func TestManyGoroutinesLoseNothing(t *testing.T) {
 	work := shortFolder(t)
-	byName := map[string]*tool.Tool{}
-	for _, each := range catalog.Tools(&catalog.Env{Now: time.Now, Dir: work, Project: work, Home: filepath.Join(work, "runs")}) {
-		byName[each.Name] = each
-	}
+	byName := toolsByName(&catalog.Env{Now: time.Now, Dir: work, Project: work, Home: filepath.Join(work, "runs")})
 	hammerAndCheck(t, work, func(_ int, name, args string) ([]byte, error) {
 		ctx := t.Context()
-		if byName[name].Person {
+		if isPersons(byName[name], args) {
 			ctx = tidegate.WithActor(ctx, tidegate.Person)
 		}
 		return byName[name].Call(ctx, []byte(args), tool.Caller{}).Envelope, nil
@@ -109,7 +106,7 @@ func hammerAndCheck(t *testing.T, work string, call caller) {
 // gives it an output.
 func prepare(t *testing.T, work string, call caller) {
 	t.Helper()
-	state(t, work)
+	layOut(t, work)
 	var (
 		group sync.WaitGroup
 		mu    sync.Mutex
@@ -140,20 +137,6 @@ func prepare(t *testing.T, work string, call caller) {
 	}
 	if out, err := exec.Command(binary, "change", "start", "c1", "--max-rounds", "1000000", "--project", work).CombinedOutput(); err != nil {
 		t.Fatalf("change start: %v\n%s", err, out)
-	}
-}
-
-// state lays out the files that the tools are called with.
-func state(t *testing.T, work string) {
-	t.Helper()
-	for name, text := range sampleFiles {
-		path := filepath.Join(work, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "$WORK", work)), 0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -211,7 +194,7 @@ func logStrikes(t *testing.T, done [][]strike, eyes *watcher) {
 		}
 	}
 	for _, b := range blows() {
-		if full.Asked() && accepted[b.tool] == 0 {
+		if full.Asked() && accepted[b.tool] == 0 && b.never == "" {
 			t.Errorf("%s was never accepted, so that nothing is shown of it", b.tool)
 		}
 	}
@@ -255,38 +238,48 @@ func overMCP(ctx context.Context, session *mcp.ClientSession, name, args string)
 	return []byte(text.Text), nil
 }
 
-// commandsOfPeople are the tools that no agent may call, with their commands.
-func commandsOfPeople() map[string][]string {
-	commands := map[string][]string{}
-	for _, each := range catalog.Tools(&catalog.Env{}) {
-		if each.Person {
-			commands[each.Name] = strings.Fields(each.Command.Path)
-		}
+func toolsByName(env *catalog.Env) map[string]*tool.Tool {
+	tools := map[string]*tool.Tool{}
+	for _, each := range catalog.Tools(env) {
+		tools[each.Name] = each
 	}
-	return commands
+	return tools
 }
 
-// typed runs a person's command in a process of its own.
-func typed(work string, path []string, args string) ([]byte, error) {
-	var given struct {
-		Reason string
-		Accept bool
-	}
+// isPersons reports whether no agent may make the call.
+func isPersons(each *tool.Tool, args string) bool {
+	return each.Person || slices.ContainsFunc(each.PersonArgs, func(arg string) bool { return strings.Contains(args, `"`+arg+`":`) })
+}
+
+// operands are what a person types for an operand that is no argument of the
+// tool, or is one under another name.
+var operands = map[string]string{"RUN": "tides", "CHANGE": "c1", "PERSPECTIVES": "perspectives-in.json"}
+
+// typed runs a person's command in a process of its own, with the arguments
+// that the tool would be given.
+func typed(work string, command *tool.Command, args string) ([]byte, error) {
+	var given map[string]any
 	if err := json.Unmarshal([]byte(args), &given); err != nil {
 		return nil, err
 	}
-	operand := "tides"
-	if path[0] == "change" {
-		operand = "c1"
+	words := strings.Fields(command.Path)
+	for _, operand := range command.Operands {
+		word := operands[operand.Name]
+		if word == "" {
+			word = fmt.Sprint(given[operand.Field])
+		}
+		words = append(words, word)
 	}
-	words := append(slices.Clone(path), operand, "--format", "json", "--reason", given.Reason)
-	if given.Accept {
-		words = append(words, "--accept")
+	words = append(words, "--format", "json", "--reason", fmt.Sprint(given["reason"]))
+	for _, flag := range []string{"accept", "replan"} {
+		if given[flag] == true {
+			words = append(words, "--"+flag)
+		}
 	}
-	command := exec.Command(binary, words...)
-	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work)
-	command.Dir = work
-	out, err := command.Output()
+	process := exec.Command(binary, words...)
+	process.Env = append(os.Environ(), "TIDEGATE_HOME="+work)
+	process.Dir = work
+	out, err := process.Output()
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%q: %w", words, err)
 	}

@@ -52,7 +52,11 @@ func AcceptRecord(ctx context.Context, clock Clock, in AcceptInput) (AcceptResul
 		if err != nil {
 			return err
 		}
-		if files.Len() == 0 && u.record.check() == nil {
+		matches, err := u.matchesRecord()
+		if err != nil {
+			return err
+		}
+		if matches {
 			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID()), "the run's record matches its files: there is nothing to accept")
 		}
 		for _, f := range files.Members() {
@@ -68,6 +72,16 @@ func AcceptRecord(ctx context.Context, clock Clock, in AcceptInput) (AcceptResul
 	return out, err
 }
 
+// matchesRecord reports whether there is nothing to accept: the documents are
+// what the log records, and the log itself shows no change by other means.
+func (u *Update) matchesRecord() (bool, error) {
+	v := newVerifier(u.run)
+	if err := v.verify(); err != nil {
+		return false, err
+	}
+	return v.out.Pass && u.record.check() == nil, nil
+}
+
 // mismatches are the files that are not what the log recorded, with the digests
 // that they have.
 func (u *Update) mismatches() (*codec.Value, error) {
@@ -77,7 +91,7 @@ func (u *Update) mismatches() (*codec.Value, error) {
 	}
 	files := codec.NewObject()
 	for _, name := range slices.Sorted(maps.Keys(recorded)) {
-		digest, err := fileDigest(u.run.folder, name)
+		digest, err := u.run.folder.Digest(name)
 		switch {
 		case err != nil:
 			return nil, err

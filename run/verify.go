@@ -133,8 +133,8 @@ func newVerifier(r *Run) *verifier {
 // readSigners finds out whose signatures count. A list from elsewhere goes
 // before the one in the run, which may have been rewritten.
 func (v *verifier) readSigners(ctx context.Context, path string) (err error) {
-	there, err := v.run.folder.Exists(SignersFile)
-	if err != nil || !there && path == "" {
+	needed, err := v.run.needsSignature()
+	if err != nil || !needed && path == "" {
 		return err
 	}
 	if path != "" {
@@ -151,7 +151,7 @@ func (v *verifier) readSigners(ctx context.Context, path string) (err error) {
 		return nil
 	}
 	if v.signers, err = v.run.signers(); err != nil {
-		v.find("error", "file-unreadable", SignersFile, 0, "%s", tidegate.AsError(err).Message)
+		v.find("error", "signers-differ", SignersFile, 0, "%s", tidegate.AsError(err).Message)
 		v.signers, err = nil, nil
 	}
 	return err
@@ -308,17 +308,12 @@ func (v *verifier) foreignLines(chain artifact.LogReport) {
 }
 
 // files compares the files that the log says were written with what is there.
-// In a legacy run another program that has written to the log since may have
-// changed them itself.
 func (v *verifier) files() {
 	documents := v.out.Checked
 	for _, name := range slices.Sorted(maps.Keys(v.recorded.files)) {
 		recorded := v.recorded.files[name]
-		level := "error"
-		if v.run.Legacy() && v.recorded.lastForeign > recorded.line {
-			level = "warning"
-		}
-		switch digest, err := fileDigest(v.run.folder, name); {
+		level := v.levelSince(recorded.line)
+		switch digest, err := v.run.folder.Digest(name); {
 		case err != nil:
 			v.find("error", "file-unreadable", name, 0, "%s", tidegate.AsError(err).Message)
 		case recorded.digest == digest:
@@ -333,23 +328,6 @@ func (v *verifier) files() {
 			v.out.Checked = append(v.out.Checked, name)
 		}
 	}
-}
-
-// fileDigest is the digest of a file's bytes, "" when there is none.
-func fileDigest(folder *artifact.Folder, name string) (string, error) {
-	file, err := folder.Open(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return "", nil
-	case err != nil:
-		return "", err
-	}
-	defer file.Close()
-	digest, err := codec.DigestReader(file)
-	if err != nil {
-		return "", tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", file.Name()), "cannot read (%w): %s", err, name)
-	}
-	return digest, nil
 }
 
 // revision compares the last revision in the log with a document's.

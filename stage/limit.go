@@ -27,10 +27,10 @@ type LimitResult struct {
 	ManifestRevision int64      `json:"manifest_revision"`
 }
 
-// Limit sets one of a run's limits. It is a person's decision. It returns
-// INVALID_ARGS for a name that is not a limit and a value out of its range,
-// INVALID_STATE for a run that is final, and the errors of [run.Open] and
-// [run.Run.Update].
+// Limit sets one of a run's limits. It changes nothing where the limit has that
+// value already. It is a person's decision. It returns INVALID_ARGS for a name
+// that is not a limit and a value out of its range, INVALID_STATE for a run that
+// is final, and the errors of [run.Open] and [run.Run.Decide].
 func Limit(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, error) {
 	if err := run.CheckLimit(in.Name, in.Value); err != nil {
 		return LimitResult{}, err
@@ -50,7 +50,11 @@ func Limit(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, er
 		if err != nil {
 			return err
 		}
-		out.From, _ = m.Limit(in.Name)
+		from, known := m.Limit(in.Name)
+		out.From, out.ManifestRevision = from, m.Revision()
+		if known && from == float64(in.Value) {
+			return nil
+		}
 		reason := run.Note(in.Reason)
 		if reason == "" {
 			reason = "set by a person"
@@ -65,6 +69,9 @@ func Limit(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, er
 // Report shows the result to a person.
 func (l LimitResult) Report() report.Report {
 	out := report.Report{Name: "run_limit", Title: "run " + l.RunID, Status: report.Pass, Summary: l.Limit + " was set"}
+	if l.From == float64(l.To) {
+		out.Summary = l.Limit + " is what it was"
+	}
 	table := report.NewTable("Limit", ">Was", ">Is")
 	table.Row(report.None, l.Limit, l.From, l.To)
 	out.Add(table)

@@ -206,7 +206,11 @@ func (j *outputsJudge) bind() (gate.Binding, error) {
 		for _, p := range w.doc.Perspectives {
 			output := j.run.Output(w.wave, p.ID)
 			names = append(names, output)
-			if ok, err := j.run.Folder().Exists(run.Sidecar(output)); ok && err == nil {
+			used, err := j.run.Folder().Exists(run.Sidecar(output))
+			if err != nil {
+				return gate.Binding{}, err
+			}
+			if used {
 				names = append(names, run.Sidecar(output))
 			}
 		}

@@ -258,14 +258,14 @@ func Restore(ctx context.Context, clock run.Clock, in RestoreInput) (RestoreResu
 		return RestoreResult{}, err
 	}
 	defer r.Close()
-	recorded, err := r.Recorded()
-	if err != nil {
-		return RestoreResult{}, err
-	}
 	out := RestoreResult{RunID: r.ID(), PerspectiveID: in.PerspectiveID}
 	decision := run.Decision{What: "restore output", Fields: tidegate.D("perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason))}
 	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		recorded, err := r.Recorded()
+		if err != nil {
 			return err
 		}
 		for _, stage := range []run.Stage{run.Wave2, run.Wave1} {

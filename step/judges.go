@@ -95,16 +95,18 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 	patch := found.Patch(clock.Stamp())
 	if accept {
 		out.Status, patch = gate.Pass, found.Accept(clock.Stamp(), run.Note(in.Reason))
-	} else if out.Passed() {
-		if err := outputsAsTaken(r, found); err != nil {
-			return GateRecord{}, err
-		}
 	}
 	write := func(u *run.Update) error {
+		if err := notMoved(u); err != nil {
+			return err
+		}
 		if accept {
 			u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status()))
 		}
 		after, err := writeJudgement(u, found, patch, run.Note(in.Reason))
+		if err == nil && !accept {
+			err = outputsAsTaken(u, found)
+		}
 		out.Revision = after.Revision()
 		return err
 	}
@@ -115,6 +117,22 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 		_, err = r.Update(ctx, clock, write)
 	}
 	return out, err
+}
+
+// notMoved returns INVALID_STATE when the run has moved since it was opened: what
+// a gate is about depends on the stage, so that a judgement of another stage is
+// none.
+func notMoved(u *run.Update) error {
+	m, err := u.Manifest()
+	if err != nil {
+		return err
+	}
+	judged := u.Run().Manifest().Stage()
+	if m.Stage() == judged {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("judged_in", judged, "stage", m.Stage()),
+		"the run moved from %s to %s while its gate was judged; judge it again", judged, m.Stage())
 }
 
 // writeJudgement stages one judgement, with the digests of what was judged.
@@ -162,13 +180,14 @@ func notAccepted(u *run.Update, id string) error {
 		"a person accepted gate %s, and what it is about has not changed since; only a person writes over that", id)
 }
 
-// outputsAsTaken returns TAMPERED when an output that a judge would pass is not
-// the one that the run took.
-func outputsAsTaken(r *run.Run, found gate.Judgement) error {
-	if r.Legacy() {
+// outputsAsTaken returns TAMPERED when an output that a judge passes is not the
+// one that the run took. It looks under the lock, and after the judgement was
+// compared with the files: an output that is taken meanwhile is no tampering.
+func outputsAsTaken(u *run.Update, found gate.Judgement) error {
+	if u.Run().Legacy() || found.Status() != gate.Pass {
 		return nil
 	}
-	recorded, err := r.Recorded()
+	recorded, err := u.Run().Recorded()
 	if err != nil {
 		return err
 	}
@@ -267,6 +286,9 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 	}
 	var next gate.Gates
 	audit, err := r.Update(ctx, clock, func(u *run.Update) error {
+		if err := notMoved(u); err != nil {
+			return err
+		}
 		for _, m := range update.Members() {
 			if err := notAccepted(u, m.Key); err != nil {
 				return err
@@ -276,6 +298,9 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 			return err
 		}
 		for _, j := range found {
+			if err := outputsAsTaken(u, j); err != nil {
+				return err
+			}
 			logJudged(u, j)
 		}
 		return nil
@@ -288,7 +313,7 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 
 // judgeAgain runs the judge of every gate that update would leave passed, and
 // puts what it found in the place of what was handed in. Notes stay the
-// caller's. It returns GATE_NOT_DERIVED and TAMPERED.
+// caller's. It returns GATE_NOT_DERIVED.
 func judgeAgain(ctx context.Context, r *run.Run, gates gate.Gates, update *codec.Value) ([]gate.Judgement, error) {
 	var list []gate.Judgement
 	for _, m := range update.Members() {
@@ -309,9 +334,6 @@ func judgeAgain(ctx context.Context, r *run.Run, gates gate.Gates, update *codec
 			return nil, tidegate.Errorf(tidegate.GateNotDerived,
 				tidegate.D("gate", m.Key, "status", found.Status(), "metrics", found.Metrics, "warnings", found.Warnings),
 				"gate %s does not pass: its judge finds %s", m.Key, strings.Join(found.Warnings, ", "))
-		}
-		if err := outputsAsTaken(r, found); err != nil {
-			return nil, err
 		}
 		judged := found.Patch(m.Value.Get("checked_at").Str())
 		if m.Value.Get("checked_at") == nil {

@@ -3,6 +3,8 @@ package step
 import (
 	"context"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -17,8 +19,9 @@ import (
 //
 // It returns the errors of [wave.Review]; PATH_NOT_ALLOWED for another place in
 // a run or in a folder of code changes, and WRITE_FAILED for a file that holds
-// something else. In a run also TAMPERED and LOCK_HELD.
-func Review(ctx context.Context, clock run.Clock, req wave.ReviewRequest) (wave.ReviewResult, error) {
+// something else. In a run also INVALID_STATE (it is final), TAMPERED and
+// LOCK_HELD.
+func Review(ctx context.Context, clock run.Clock, req wave.ReviewInput) (wave.ReviewResult, error) {
 	if req.ReportPath == "" {
 		return wave.Review(ctx, req)
 	}
@@ -49,6 +52,9 @@ func Review(ctx context.Context, clock run.Clock, req wave.ReviewRequest) (wave.
 	}
 	result.ReportPath = &path
 	_, err = r.UpdateBeside(ctx, clock, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
 		u.Log(run.EventReviewed, "wave_review", tidegate.D("pass", result.Pass, "validated", result.Validated, "failed", result.Failed))
 		return u.WriteJSON(name, result)
 	})
@@ -58,9 +64,17 @@ func Review(ctx context.Context, clock run.Clock, req wave.ReviewRequest) (wave.
 	return result, nil
 }
 
+// othersNames are names of files that make something of the folder that they lie
+// in, or decide about it. An agent names the path of a report, and some of what
+// it says.
+var othersNames = []string{run.ManifestFile, "gates.json", "STATE.yaml", "REVIEW.md", "allowed_signers", "tidegate.toml"}
+
 func freeForReport(ctx context.Context, holder run.Holder, path string) error {
 	if holder.Changes != "" {
 		return notForReport(path, "it lies in a folder of code changes")
+	}
+	if name := filepath.Base(path); strings.HasPrefix(name, ".") || slices.Contains(othersNames, name) {
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("report_path", path), "a report cannot have a name that means something else to a program: %s", path)
 	}
 	data, err := artifact.ReadFile(ctx, "report_path", path)
 	if err != nil {

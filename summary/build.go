@@ -19,21 +19,21 @@ const (
 	Generate Mode = "generate" // made from the wave outputs by rule
 )
 
-// Request says what [Build] builds. Paths are absolute, and "" is the default,
+// Input says what [Build] builds. Paths are absolute, and "" is the default,
 // which the manifest gives.
-type Request struct {
-	ManifestPath        string
-	PerspectivesPath    string
-	CitationsPath       string
-	Mode                Mode
-	FixtureSummariesDir string // holds <perspective id>.md for each perspective; mode Fixture only
-	SummaryPackPath     string
-	SummariesDir        string
-	Reason              string // for the audit line
-	DryRun              bool   // check everything, write nothing
+type Input struct {
+	ManifestPath        string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	PerspectivesPath    string `json:"perspectives_path,omitzero" path:"absolute" jsonschema:"absolute path of perspectives.json; default: where the manifest says"`
+	CitationsPath       string `json:"citations_path,omitzero" path:"absolute" jsonschema:"absolute path of the citation pool, citations.jsonl; default: where the manifest says"`
+	Mode                Mode   `json:"mode,omitzero" jsonschema:"fixture takes the summaries from files, generate makes them from the wave outputs by rule" enum:"fixture,generate" default:"fixture"`
+	FixtureSummariesDir string `json:"fixture_summaries_dir,omitzero" path:"absolute" jsonschema:"absolute path of the folder that holds <perspective_id>.md for every perspective, for mode fixture" requiredif:"mode=fixture"`
+	SummaryPackPath     string `json:"summary_pack_path,omitzero" path:"absolute" jsonschema:"absolute path of the pack to write, inside the run; default: where the manifest says"`
+	SummariesDir        string `json:"summaries_dir,omitzero" path:"absolute" jsonschema:"absolute path of the folder to write the summaries to, inside the run; default: where the manifest says"`
+	Reason              string `json:"reason" jsonschema:"why, for the audit log"`
+	DryRun              bool   `json:"dry_run,omitzero" jsonschema:"check everything and write nothing"`
 	// Progress hears how many summaries have been checked; nil when nobody
 	// listens. It may be called from several goroutines.
-	Progress func(done, total int)
+	Progress func(done, total int) `json:"-"`
 }
 
 // Result is the result of [Build].
@@ -57,7 +57,7 @@ type Result struct {
 // INVALID_JSON, SCHEMA_VALIDATION_FAILED (also for a document without
 // perspectives), PATH_NOT_ALLOWED for a target that is not its own, INVALID_ARGS
 // for two targets that are one, LOCK_HELD, CANCELLED and WRITE_FAILED.
-func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
+func Build(ctx context.Context, clock run.Clock, req Input) (Result, error) {
 	r, err := run.Open(ctx, req.ManifestPath, "limits.max_summary_kb", "limits.max_total_summary_kb")
 	if err != nil {
 		return Result{}, err
@@ -109,7 +109,7 @@ func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
 
 // judgedBy is a digest of what summaries are judged by: the manifest, the
 // perspectives and the pool. What cannot be read is for the judging to say.
-func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req Request) (string, error) {
+func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req Input) (string, error) {
 	digests := []string{codec.Digest(m.Doc())}
 	for _, path := range []string{cmp.Or(req.PerspectivesPath, r.Path(r.Layout().Perspectives)), cmp.Or(req.CitationsPath, r.Path(r.Layout().Citations))} {
 		file, err := artifact.OpenFile(ctx, "path", path)
@@ -127,13 +127,16 @@ func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req Request) (str
 	return codec.Digest(codec.Of(digests)), nil
 }
 
-// writesHere returns WRITE_FAILED in a run that is not in stage summaries, and
-// PATH_NOT_ALLOWED for targets other than the run's own. Beside a bare manifest
-// and in a legacy run a pack is built whenever it is asked for.
-func writesHere(r *run.Run, m run.Manifest, req Request) error {
+// writesHere returns WRITE_FAILED in a run that is final or not in stage
+// summaries, and PATH_NOT_ALLOWED for targets other than the run's own. Beside a
+// bare manifest and in a legacy run a pack is built whenever it is asked for.
+func writesHere(r *run.Run, m run.Manifest, req Input) error {
 	isRun, err := r.Folder().Exists(r.Layout().Gates)
 	if err != nil || !isRun || r.Legacy() {
 		return err
+	}
+	if m.Status().Final() {
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("status", m.Status()), "the run is %s, which is final: it gets no other summary pack", m.Status())
 	}
 	if m.Stage() != run.Summaries {
 		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("stage", m.Stage()),

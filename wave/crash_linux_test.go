@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -34,6 +35,9 @@ func TestMain(m *testing.M) {
 		os.Exit(status)
 	}
 	dir := os.Getenv(waveFolder)
+	if dir != "" {
+		debug.SetGCPercent(40) // as the program does
+	}
 	if dir == "" {
 		os.Exit(m.Run())
 	}
@@ -46,8 +50,8 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-func reportRequest(dir string) wave.ReviewRequest {
-	return wave.ReviewRequest{
+func reportRequest(dir string) wave.ReviewInput {
+	return wave.ReviewInput{
 		PerspectivesPath: filepath.Join(dir, "perspectives.json"), OutputsDir: filepath.Join(dir, "wave-1"),
 		MaxFailures: 25, ReportPath: filepath.Join(dir, "reports", "wave-review.json"),
 	}

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/fetch"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/demo"
 	"github.com/tidegate/tidegate/internal/planted"
+	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -36,7 +38,7 @@ rule is not applied.`,
 			web := planted.New()
 			defer web.Close()
 			canary := demo.Canary{Scratch: scratch, Tools: func(folder string) []*tool.Tool {
-				return catalog.Tools(&catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Web: reaching(web)})
+				return catalog.Tools(&catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: fetching(web, env.Now)})
 			}}
 			sightings, err := canary.Run(ctx)
 			if err != nil {
@@ -51,12 +53,16 @@ rule is not applied.`,
 	}
 }
 
-// reaching is how pages of a planted web are reached. One of them never answers,
-// and another is as large as is sent.
-func reaching(web *planted.Web) fetch.Options {
+// fetching fetches the pages of a planted web. One of them never answers, and
+// another is larger than is read.
+func fetching(web *planted.Web, now func() time.Time) step.Fetch {
 	limits := fetch.DefaultLimits
 	limits.Deadline, limits.MaxBody = 5*time.Second, 1<<20
-	return fetch.Options{Resolve: web.Resolve, Dial: web.Dial, Roots: web.Roots(), Limits: limits}
+	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		client := fetch.New(fetch.Options{Now: now, Resolve: web.Resolve, Dial: web.Dial, Roots: web.Roots(), Limits: limits})
+		defer client.Close()
+		return client.Each(ctx, urls, keep, nil)
+	}
 }
 
 // formatFlag is --format of a command that is no tool; the first is the default.

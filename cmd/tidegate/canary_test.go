@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/citation"
-	"github.com/tidegate/tidegate/fetch"
 	"github.com/tidegate/tidegate/internal/demo"
 	"github.com/tidegate/tidegate/internal/docs"
 	"github.com/tidegate/tidegate/internal/planted"
@@ -81,7 +79,7 @@ func TestTheCanaryHasAPageForEveryRuleOfSources(t *testing.T) {
 		web := planted.New()
 		defer web.Close()
 		tools := func(folder string) []*tool.Tool {
-			return catalog.Tools(&catalog.Env{Now: time.Now, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Web: reaching(web)})
+			return catalog.Tools(&catalog.Env{Now: time.Now, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: fetching(web, time.Now)})
 		}
 		judgements, err := demo.Canary{Scratch: t.TempDir(), Tools: tools}.Sources(t.Context())
 		if err != nil {
@@ -135,8 +133,8 @@ func keepJudgements(t *testing.T, judgements []demo.Judgement) {
 // TestACanaryWhoseSourcesAreNotReachedFails has its tools reach no page.
 func TestACanaryWhoseSourcesAreNotReachedFails(t *testing.T) {
 	judgements, err := demo.Canary{Scratch: t.TempDir(), Tools: func(folder string) []*tool.Tool {
-		nowhere := func(context.Context, string) ([]netip.Addr, error) { return nil, &net.DNSError{IsNotFound: true} }
-		return catalog.Tools(&catalog.Env{Now: time.Now, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Web: fetch.Options{Resolve: nowhere, Limits: fetch.DefaultLimits}})
+		nothing := func(context.Context, []string, func([]*archive.Packed) error) error { return nil }
+		return catalog.Tools(&catalog.Env{Now: time.Now, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: nothing})
 	}}.Sources(t.Context())
 	if err != nil {
 		t.Fatal(err)
