@@ -110,20 +110,8 @@ func softNotFound(s *subject) (string, bool) {
 		return s.page.final(), true
 	}
 	if s.content.prose < notFoundProse/2 {
-		names := append(titles, headings...)
-		names = append(names, sentencesOf(strings.Join(names, "\n"))...)
-		tiny := s.content.words < notFoundProse/2
-		if tiny && len(headings) == 0 {
-			names = append(names, sentencesOf(s.content.Text)...)
-		}
-		if name := roughly(names, notFoundNames()); name != "" {
+		if name := s.missingName(titles, headings); name != "" {
 			return quoted(name), true
-		}
-		if tiny && len(headings) > 0 {
-			names = append(names, sentencesOf(s.content.Text)...)
-		}
-		if i := slices.IndexFunc(names, s.saysMissing); i >= 0 {
-			return quoted(names[i]), true
 		}
 	}
 	return "", false

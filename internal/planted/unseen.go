@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"net/http"
@@ -16,13 +17,7 @@ func (b *builder) unseen() {
 		if given == "" {
 			given = articleOf(i).title
 		}
-		answer := page(http.StatusOK, fmt.Sprintf("<!DOCTYPE html><html><head><title>%s</title>%s</head><body>%s</body></html>", put(w.title, s.host), w.head, put(w.body, s.host)))
-		if w.status != 0 {
-			body := answer
-			answer = func(rw http.ResponseWriter, r *http.Request) {
-				body(statusWriter{rw, w.status}, r)
-			}
-		}
+		answer := page(cmp.Or(w.status, http.StatusOK), fmt.Sprintf("<!DOCTYPE html><html><head><title>%s</title>%s</head><body>%s</body></html>", put(w.title, s.host), w.head, put(w.body, s.host)))
 		switch {
 		case strings.HasPrefix(w.to, "/"):
 			answer = redirect(302, s.at("https", w.to, answer))
@@ -43,14 +38,6 @@ func (b *builder) unseen() {
 		planted.Sentences = p.sentences
 	}
 }
-
-// statusWriter answers with another status.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w statusWriter) WriteHeader(int) { w.ResponseWriter.WriteHeader(w.status) }
 
 // unseenWalls are pages in the place of the one that was cited.
 var unseenWalls = []struct {
