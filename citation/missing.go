@@ -89,6 +89,14 @@ url
 address
 site
 website
+episode
+podcast
+album
+photo
+book
+course
+thread
+topic
 `)
 
 // absences are how a sentence says that something is not there.

@@ -124,6 +124,9 @@ func quoted(s string) string {
 	return "“" + cutBytes(s, 100) + "”"
 }
 
+// labelWords is how many words a sentence has at most that is a label.
+const labelWords = 4
+
 func paywall(s *subject) (string, bool) {
 	signs := &s.content.html
 	if s.content.media != mediaHTML || s.content.prose >= articleProse || signs.free && !signs.notFree {
@@ -134,6 +137,11 @@ func paywall(s *subject) (string, bool) {
 	}
 	if phrase, found := s.says(paywallPhrases()); found {
 		return quoted(phrase), true
+	}
+	for _, sentence := range sentencesOf(s.prompts(s.content.Text)) {
+		if countWords(sentence) <= labelWords && slices.ContainsFunc(paywallLabels(), func(label string) bool { return strings.HasSuffix(sentence, label) }) {
+			return quoted(sentence), true
+		}
 	}
 	// What readers with a subscription are asked stands in the header of free
 	// articles as well; before the rest of an article it follows some text.
