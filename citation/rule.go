@@ -131,21 +131,30 @@ const shortPage = 1000
 // something. A phrase in a longer line is part of an article.
 const promptWords = 30
 
-// says finds the first of some phrases in the short lines of a short page.
+// tinyPage is how many words a page has fewer than that can hardly be an article.
+const tinyPage = 80
+
+// says finds the first of some phrases in the short lines of a short page. With an
+// error's status no line is part of an article.
 func (s *subject) says(phrases []string) (string, bool) {
 	if s.content.words > shortPage {
 		return "", false
 	}
 	if s.lower == "" {
-		var b strings.Builder
-		for line := range strings.SplitSeq(s.content.Text, "\n") {
-			if countWords(line) <= promptWords {
-				b.WriteString(lowerPhrase(line) + "\n")
-			}
-		}
-		s.lower = b.String()
+		s.lower = s.prompts(s.content.Text)
 	}
 	return containsAny(s.lower, phrases)
+}
+
+// prompts are the lines of a text that may ask their reader for something.
+func (s *subject) prompts(text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		if s.page.Status >= 400 || countWords(line) <= promptWords {
+			b.WriteString(lowerPhrase(line) + "\n")
+		}
+	}
+	return b.String()
 }
 
 func containsAny(text string, phrases []string) (string, bool) {
@@ -185,6 +194,24 @@ func titleParts(title string) []string {
 	return parts
 }
 
+// called is the first name of a page that is one of some phrases and nothing more,
+// or "". A title that goes on after the phrase is about it.
+func (s *subject) called(phrases []string) string {
+	name := exactly(s.names(), phrases)
+	if name == "" {
+		return ""
+	}
+	for part := range strings.FieldsFuncSeq(lowerPhrase(s.content.html.title), func(r rune) bool { return strings.ContainsRune("|·»«•–—", r) }) {
+		if rest, found := strings.CutPrefix(strings.TrimSpace(part), strings.Trim(name, phraseMarks)); found && countWords(strings.SplitN(rest, " - ", 2)[0]) > 3 {
+			return ""
+		}
+	}
+	return name
+}
+
+// phraseMarks may stand around a phrase.
+const phraseMarks = " .!?()[]\"'-–—:;,。！？"
+
 var phraseSpelling = strings.NewReplacer("’", "'", "‘", "'", "ʼ", "'", "…", "...", "\u00ad", "", "\u200b", "")
 
 // lowerPhrase is a text as phrases are compared: in lower case, on one line,
@@ -197,7 +224,7 @@ func lowerPhrase(s string) string {
 // punctuation, or "".
 func exactly(names, phrases []string) string {
 	for _, name := range names {
-		if slices.Contains(phrases, strings.Trim(name, " .!?()[]\"'-–—:;,。！？")) {
+		if slices.Contains(phrases, strings.Trim(name, phraseMarks)) {
 			return name
 		}
 	}
@@ -208,7 +235,7 @@ func exactly(names, phrases []string) string {
 // some phrases, or "". Phrases that are too short to say it alone do not count.
 func roughly(names, phrases []string) string {
 	for _, name := range names {
-		trimmed := strings.Trim(name, " .!?()[]\"'-–—:;,。！？")
+		trimmed := strings.Trim(name, phraseMarks)
 		if countWords(trimmed) > 10 {
 			continue
 		}
@@ -232,4 +259,18 @@ func beginsWord(s, phrase string) bool {
 func endsWord(s, phrase string) bool {
 	rest, found := strings.CutSuffix(s, phrase)
 	return found && !endsLetter(rest)
+}
+
+// hasWords reports whether a text has a phrase in whole words.
+func hasWords(text, phrase string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], phrase)
+		if i < 0 {
+			return false
+		}
+		if at += i; !endsLetter(text[:at]) && !beginsLetter(text[at+len(phrase):]) {
+			return true
+		}
+		at += len(phrase)
+	}
 }

@@ -37,7 +37,7 @@ func httpStatus(statuses ...int) func(*subject) (string, bool) {
 }
 
 func serverError(s *subject) (string, bool) {
-	return "HTTP " + strconv.Itoa(s.page.Status), !s.page.Attached && s.page.Status >= 500
+	return "HTTP " + strconv.Itoa(s.page.Status), !s.page.Attached && s.page.Status >= 500 && s.page.Status <= 599
 }
 
 func notSuccess(s *subject) (string, bool) {
