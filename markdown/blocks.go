@@ -12,7 +12,8 @@ type blocks struct {
 	defs       definitions
 	title      []byte // text of the heading found last
 	passages   passages
-	tail       []byte // of a long line in an HTML block: the end of what was seen
+	leaves     *collector // nil when nobody asks for blocks
+	tail       []byte     // of a long line in an HTML block: the end of what was seen
 }
 
 // container is a block quote, or a list item.
@@ -33,8 +34,8 @@ const (
 )
 
 func (b *blocks) reset(report func(Passage)) {
-	*b = blocks{containers: b.containers[:0], quotes: b.quotes[:0], tail: b.tail[:0],
-		passages: passages{report: report, text: b.passages.text[:0]}}
+	*b = blocks{containers: b.containers[:0], quotes: b.quotes[:0], tail: b.tail[:0], leaves: b.leaves,
+		passages: passages{on: report != nil, report: report, text: b.passages.text[:0]}}
 }
 
 // plain marks the bytes that start nothing but text at the start of a line.
@@ -51,7 +52,7 @@ var plain = func() (plain [256]bool) {
 // line takes the next line and tells where it lies. The level is that of the
 // top-level heading that it is, with its text in title, or 0.
 func (b *blocks) line(line []byte, cut bool, number int) (in Place, level int) {
-	if b.passages.report == nil && b.simple(line) {
+	if !b.passages.on && b.simple(line) {
 		return InText, 0
 	}
 	c := cursor{line: line, cut: cut}
@@ -69,7 +70,7 @@ func (b *blocks) line(line []byte, cut bool, number int) (in Place, level int) {
 			b.leaf = noLeaf
 		case indentedCode:
 			if c.indented() || c.blank() {
-				b.passages.add(c.rest())
+				b.add(&c)
 				return InText, 0
 			}
 			b.leaf = noLeaf
@@ -209,6 +210,21 @@ func (b *blocks) begin(l leaf, n int) {
 	b.leaf = l
 	if n > 0 {
 		b.containers[n-1].empty = false
+	}
+}
+
+// add takes the rest of a line into the open leaf.
+func (b *blocks) add(c *cursor) {
+	b.passages.add(c.rest())
+	if b.leaves != nil {
+		b.leaves.add(c.next, b.passages.number)
+	}
+}
+
+// collect says which kind of block the leaf is that was opened.
+func (b *blocks) collect(kind BlockKind) {
+	if b.leaves != nil {
+		b.leaves.begin(kind, &b.passages)
 	}
 }
 

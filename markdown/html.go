@@ -137,7 +137,7 @@ func attributeValue(b []byte) int {
 		}
 		return i + 2
 	}
-	n := bytes.IndexAny(b, " \t\"'=<>`")
+	n := bytes.IndexAny(b, " \t\n\"'=<>`")
 	switch n {
 	case 0:
 		return -1

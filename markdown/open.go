@@ -32,11 +32,13 @@ func (b *blocks) open(c *cursor, matched int) (in Place, level int) {
 	if to == newText {
 		if c.indented() {
 			b.begin(indentedCode, matched)
-			b.passages.add(c.rest())
+			b.collect(CodeBlock)
+			b.add(c)
 			return InText, 0
 		}
 		b.begin(paragraph, matched)
 		b.passages.beginParagraph()
+		b.collect(ParagraphBlock)
 		b.defs.start(c.line[c.next])
 	}
 	b.addText(c)
@@ -61,6 +63,12 @@ func (b *blocks) openLeaf(c *cursor, n int, to text) (in Place, level int, ok bo
 		if level := headingLevel(rest); level > 0 {
 			b.begin(noLeaf, n)
 			b.title = headingText(rest, level, c.cut)
+			if b.leaves != nil && len(b.title) > 0 {
+				// Both end where the line's array ends, so that the difference
+				// is where the title begins.
+				at := c.next + cap(rest) - cap(b.title)
+				b.leaves.heading(level, at, len(b.title), b.passages.number, n == 0, &b.passages)
+			}
 			if n > 0 {
 				b.passages.add(b.title)
 				return InText, 0, true
@@ -72,17 +80,22 @@ func (b *blocks) openLeaf(c *cursor, n int, to text) (in Place, level int, ok bo
 		if length := fenceOpen(rest, c.cut); length > 0 {
 			b.begin(fencedCode, n)
 			b.fence, b.fenceLen = rest[0], length
+			b.collect(CodeBlock)
 			return InFence, 0, true
 		}
 	case '<':
 		if kind := htmlKind(rest, c.cut); kind > 0 && (kind != htmlAnyTag || to == newText) {
 			b.begin(htmlBlock, n)
 			b.html = kind
+			b.collect(HTMLBlock)
 			return b.inHTML(c), 0, true
 		}
 	case '=', '-', '_', '*':
 		if to == ownText && isSetextUnderline(rest) && !b.defs.only() {
 			b.passages.dropHeading()
+			if b.leaves != nil {
+				b.leaves.underline(rest[0])
+			}
 			b.endLeaf()
 			return InText, 0, true
 		}
@@ -121,7 +134,7 @@ func (b *blocks) openContainer(c *cursor, n int, to text) bool {
 // addText adds the rest of the line to the open paragraph.
 func (b *blocks) addText(c *cursor) {
 	text := c.rest()
-	b.passages.add(text)
+	b.add(c)
 	if b.defs.state == defText {
 		return
 	}
@@ -145,7 +158,7 @@ func (b *blocks) inFence(c *cursor) Place {
 		b.leaf = noLeaf
 		return InFence
 	}
-	b.passages.add(c.rest())
+	b.add(c)
 	return InFence
 }
 
@@ -156,6 +169,9 @@ func (b *blocks) inHTML(c *cursor) Place {
 		in = InComment
 	} else {
 		b.passages.add(rest)
+	}
+	if b.leaves != nil {
+		b.leaves.add(c.next, b.passages.number)
 	}
 	if endsHTML(rest, b.html) {
 		b.leaf = noLeaf

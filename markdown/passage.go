@@ -14,10 +14,12 @@ type Passage struct {
 	Text []byte // never empty, at most [MaxLine] bytes; valid during the call only
 }
 
-// passages collects the text of the passage that is open at the current line.
-// Without a report function it does nothing.
+// passages follows which passage is open at the current line, when it is on, and
+// collects its text for a report function.
 type passages struct {
+	on     bool
 	report func(Passage)
+	count  int // of the passages so far
 	number int // of the current line
 	kind   passageKind
 	item   int // index of the item's container
@@ -36,26 +38,28 @@ const (
 
 // beginItem opens the passage of the list item that is the container of that index.
 func (p *passages) beginItem(index int) {
-	if p.report == nil {
+	if !p.on {
 		return
 	}
 	p.flush()
 	p.kind, p.item, p.line = itemPassage, index, p.number
+	p.count++
 }
 
 func (p *passages) beginParagraph() {
-	if p.report == nil {
+	if !p.on {
 		return
 	}
 	if p.kind == noPassage {
 		p.kind, p.line = paragraphPassage, p.number
+		p.count++
 	}
 	p.mark = len(p.text)
 }
 
 // add takes a line of text, code or HTML.
 func (p *passages) add(line []byte) {
-	if p.kind == noPassage || len(p.text) >= MaxLine {
+	if p.report == nil || p.kind == noPassage || len(p.text) >= MaxLine {
 		return
 	}
 	line = bytes.TrimSpace(line)
@@ -73,7 +77,7 @@ func (p *passages) add(line []byte) {
 
 // dropParagraph takes back what the open paragraph has added.
 func (p *passages) dropParagraph() {
-	if p.report != nil {
+	if p.on {
 		p.text = p.text[:p.mark]
 	}
 }

@@ -62,24 +62,6 @@ func TestCaps(t *testing.T) {
 	}
 }
 
-// TestTextsInWindows: what is found does not depend on how a text is read.
-func TestTextsInWindows(t *testing.T) {
-	const window, ahead = 1 << 20, 64 << 10
-	pool := readPool(t, `{"cid":"ok","status":"valid"}`)
-	pad := func(n int) string { return strings.Repeat("x", n) }
-	for _, at := range []int{0, 1, window - ahead - 9, window - ahead - 4, window - ahead - 1, window - ahead, window - ahead + 1, window - 4, window, 2 * window, 2*window - ahead} {
-		for _, piece := range []string{"https://a.b", "www.a.b", "[@no]", "[@ok] [@no]", "\r\nwww.a", "\r\n[@no]", "\n\r[@no]", "[@ok]"} {
-			for _, before := range []string{"", "\r\n", "\r", "\n\n"} {
-				text := before + pad(at) + piece + "\n" + pad(window)
-				got, want := pool.Stream(text), pool.Whole(text)
-				if (got == nil) != (want == nil) || got != nil && got.Error() != want.Error() {
-					t.Fatalf("%q %q at %d: got %v, want %v", before, piece, at, got, want)
-				}
-			}
-		}
-	}
-}
-
 func TestBuildReportsProgress(t *testing.T) {
 	r := newRun(t)
 	most := make(chan int, 10)

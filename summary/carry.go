@@ -3,19 +3,21 @@ package summary
 import (
 	"bytes"
 	"unicode"
+
+	"github.com/tidegate/tidegate/citation"
 )
 
 // carrier turns passages of a wave output into text that a summary may hold:
 // citations that the pool has stay, URLs that it maps become citations, and all
 // other URLs and citations go.
 type carrier struct {
-	pool            *citationPool
+	pool            *citation.Pool
 	urls, citations int // how many went
 }
 
-// carry is a passage on one line, and the first cid that it carries, nil when
-// it carries none. The text is nil when nothing is left of the passage.
-func (c *carrier) carry(passage []byte) (text, cid []byte) {
+// carry is a passage on one line, and the first cid that it carries, "" when it
+// carries none. The text is nil when nothing is left of the passage.
+func (c *carrier) carry(passage []byte) (text []byte, cid string) {
 	line := bytes.Join(bytes.Fields(passage), []byte(" "))
 	before := *c
 	// What is removed leaves a gap. Closing it can make a URL or a citation of
@@ -23,90 +25,89 @@ func (c *carrier) carry(passage []byte) (text, cid []byte) {
 	for _, close := range []bool{true, false} {
 		*c = before
 		text, cid = c.rewrite(line, close)
-		if cid == nil && *c != before && !bytes.ContainsFunc(text, isWord) {
-			return nil, nil // only marks are left
+		if cid == "" && *c != before && !bytes.ContainsFunc(text, isWord) {
+			return nil, "" // only marks are left
 		}
 		if c.clean(text) {
 			return text, cid
 		}
 	}
-	return nil, nil
+	return nil, ""
 }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
+// clean reports whether a summary may have text as a list item.
 func (c *carrier) clean(text []byte) bool {
-	h := newHygiene(c.pool)
-	h.whole(text)
-	return h.fault("") == nil
+	return fault("", citation.Inspect(append([]byte("- "), text...)), c.pool) == nil
 }
 
-func (c *carrier) rewrite(line []byte, close bool) (text, cid []byte) {
+func (c *carrier) rewrite(line []byte, close bool) (text []byte, cid string) {
 	out := make([]byte, 0, len(line)+64)
-	urls := newURLFinder(line)
-	url, hasURL := urls.next(0)
-	citation, hasCitation := nextCitation(line, 0)
+	urls := citation.FindURLs(line)
+	url, hasURL := urls.Next(0)
+	mention, hasMention := citation.NextMention(line, 0)
 	at := 0
-	for hasURL || hasCitation {
-		isCitation := hasCitation && (!hasURL || citation.start < url.start)
-		piece, stands := citation, []byte(nil)
-		if isCitation {
-			stands = c.kept(citation.cid(line))
+	for hasURL || hasMention {
+		isMention := hasMention && (!hasURL || mention.Start < url.Start)
+		piece, stands := mention, ""
+		if isMention {
+			stands = c.kept(string(mention.CID(line)))
 		} else {
 			piece, stands = c.resolved(line, url)
 		}
-		out = append(out, line[at:piece.start]...)
-		if !isCitation && close {
-			out, piece.end = unwrap(out, line, piece)
+		out = append(out, line[at:piece.Start]...)
+		if !isMention && close {
+			out, piece.End = unwrap(out, line, piece)
 		}
 		switch {
-		case stands != nil:
+		case stands != "":
 			out = cite(out, stands)
-			if cid == nil {
+			if cid == "" {
 				cid = stands
 			}
 		case close:
-			out, piece.end = closeGap(out, line, piece.end)
+			out, piece.End = closeGap(out, line, piece.End)
 		default:
 			out = append(bytes.TrimSuffix(out, []byte(" ")), ' ')
 		}
-		at = piece.end
-		if hasURL && url.start < at {
-			url, hasURL = urls.next(at)
+		at = piece.End
+		if hasURL && url.Start < at {
+			url, hasURL = urls.Next(at)
 		}
-		if hasCitation && citation.start < at {
-			citation, hasCitation = nextCitation(line, at)
+		if hasMention && mention.Start < at {
+			mention, hasMention = citation.NextMention(line, at)
 		}
 	}
 	return bytes.TrimSpace(append(out, line[at:]...)), cid
 }
 
-// kept is cid when a summary may cite it, else nil.
-func (c *carrier) kept(cid []byte) []byte {
-	if c.pool.has(cid) && citable(cid) {
+// kept is cid when a summary may cite it, else "".
+func (c *carrier) kept(cid string) string {
+	if c.pool.Citable(cid) {
 		return cid
 	}
 	c.citations++
-	return nil
+	return ""
 }
 
 // resolved is a URL as it should be read, with or without the punctuation at its
-// end, and the cid that stands for it, nil when none does.
-func (c *carrier) resolved(line []byte, url span) (span, []byte) {
-	trimmed := trimURL(line, url)
-	for _, candidate := range []span{url, trimmed} {
-		if ref := c.pool.urls.find(candidate.of(line)); ref != 0 {
-			return candidate, c.pool.ids.text(ref)
+// end, and the cid that stands for it, "" when none does.
+func (c *carrier) resolved(line []byte, url citation.Span) (citation.Span, string) {
+	trimmed := citation.TrimURL(line, url)
+	for _, candidate := range []citation.Span{url, trimmed} {
+		if cid := c.pool.CIDOf(string(candidate.Of(line))); cid != "" {
+			return candidate, cid
 		}
 	}
 	c.urls++
-	return trimmed, nil
+	return trimmed, ""
 }
 
 // cite appends a citation. One that repeats the last one is left out: a link
 // often shows the URL that it leads to.
-func cite(out, cid []byte) []byte {
-	mark := append(append(append([]byte{}, citationMark...), cid...), ']')
+func cite(out []byte, cid string) []byte {
+	mark := []byte("[@" + cid + "]")
 	if bytes.HasSuffix(bytes.TrimSuffix(out, []byte(" ")), mark) {
 		return bytes.TrimSuffix(out, []byte(" "))
 	}
@@ -141,20 +142,20 @@ func closeGap(out, line []byte, at int) ([]byte, int) {
 // the syntax of a link, of which only the text stays, and parentheses that hold
 // nothing else. Out is what was written before the URL, and the result says
 // where the text goes on after it.
-func unwrap(out, line []byte, url span) ([]byte, int) {
-	if bytes.HasSuffix(out, []byte("<")) && bytes.HasPrefix(line[url.end:], []byte(">")) {
-		out, url.end = out[:len(out)-1], url.end+1
+func unwrap(out, line []byte, url citation.Span) ([]byte, int) {
+	if bytes.HasSuffix(out, []byte("<")) && bytes.HasPrefix(line[url.End:], []byte(">")) {
+		out, url.End = out[:len(out)-1], url.End+1
 	}
 	text, isLink := bytes.CutSuffix(out, []byte("]("))
 	if !isLink {
-		if bytes.HasSuffix(out, []byte("(")) && bytes.HasPrefix(line[url.end:], []byte(")")) {
-			return out[:len(out)-1], url.end + 1
+		if bytes.HasSuffix(out, []byte("(")) && bytes.HasPrefix(line[url.End:], []byte(")")) {
+			return out[:len(out)-1], url.End + 1
 		}
-		return out, url.end
+		return out, url.End
 	}
-	end, open := linkEnd(line, url.end), openingBracket(text)
+	end, open := linkEnd(line, url.End), openingBracket(text)
 	if end < 0 || open < 0 {
-		return out, url.end
+		return out, url.End
 	}
 	label := bytes.Clone(text[open+1:])
 	if open > 0 && out[open-1] == '!' {

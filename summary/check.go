@@ -3,13 +3,13 @@ package summary
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync/atomic"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/parallel"
 )
@@ -24,9 +24,8 @@ func (p *plan) readFixtures(ctx context.Context) error {
 	p.made = make([]made, len(p.perspectives))
 	var held atomic.Int64
 	err = parallel.Each(ctx, len(p.perspectives), p.req.Progress, func() func(int) error {
-		claims := newClaimFinder(p.pool)
 		return func(i int) error {
-			s, err := p.readFixture(ctx, claims, i)
+			s, err := p.readFixture(ctx, i)
 			if err != nil {
 				return err
 			}
@@ -43,7 +42,11 @@ func (p *plan) readFixtures(ctx context.Context) error {
 	return p.sum()
 }
 
-func (p *plan) readFixture(ctx context.Context, claims *claimFinder, i int) (made, error) {
+// mostOfAFile is how much of a fixture is looked at, whatever the cap: what is
+// longer is refused without a look at the rest.
+const mostOfAFile = 4 << 20
+
+func (p *plan) readFixture(ctx context.Context, i int) (made, error) {
 	of := p.perspectives[i]
 	path := filepath.Join(p.req.FixtureSummariesDir, of.ID+".md")
 	details := tidegate.D("perspective_id", of.ID, "fixture_file", path)
@@ -52,68 +55,29 @@ func (p *plan) readFixture(ctx context.Context, claims *claimFinder, i int) (mad
 		return made{}, tidegate.WithDetails(err, details)
 	}
 	defer file.Close()
-	limit := p.limits.summaryBytes()
-	data, err := readUpTo(file, limit)
-	if err == nil && len(data) <= limit {
-		return p.check(claims, i, data)
-	}
-	if err == nil {
-		h := newHygiene(p.pool)
-		if _, err = file.Seek(0, io.SeekStart); err == nil {
-			err = h.stream(artifact.Until(ctx, file))
-		}
-		if fault := h.fault(of.ID); err == nil && fault != nil {
-			return made{}, fault
-		}
-	}
+	most := max(p.limits.summaryBytes(), mostOfAFile)
+	data, err := io.ReadAll(io.LimitReader(artifact.Until(ctx, file), int64(most)+1))
 	if err != nil {
 		return made{}, tidegate.Errorf(tidegate.ReadFailed, details, "%s cannot be read to its end: %w", path, err)
 	}
-	return made{}, summaryTooLarge(of.ID)
-}
-
-// readUpTo reads a file, or, of one that is longer than limit, some more bytes
-// than that.
-func readUpTo(file *os.File, limit int) ([]byte, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	data := make([]byte, 0, min(info.Size(), int64(limit))+1)
-	for len(data) <= limit {
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
-		n, err := file.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return data, nil
+	return p.check(i, data)
 }
 
 // check holds the summary of the i-th perspective to its rules: no raw URL, no
 // unknown citation, not too large; and what the pack will say about it to the
 // schema of the pack.
-func (p *plan) check(claims *claimFinder, i int, data []byte) (made, error) {
+func (p *plan) check(i int, data []byte) (made, error) {
 	of := p.perspectives[i]
-	h := newHygiene(p.pool)
-	h.whole(data)
-	if err := h.fault(of.ID); err != nil {
+	text := citation.Inspect(data)
+	if err := fault(of.ID, text, p.pool); err != nil {
 		return made{}, err
 	}
 	if len(data) > p.limits.summaryBytes() {
 		return made{}, summaryTooLarge(of.ID)
 	}
-	s := made{data: data, size: len(data), cited: len(h.cited), entry: Summary{
+	s := made{data: data, size: len(data), cited: cited(text), entry: Summary{
 		PerspectiveID: of.ID, SourceArtifact: of.SourceArtifact, SummaryMD: p.summaryName(of.ID), SummaryDigest: codec.DigestBytes(data),
 	}}
-	if s.cited > 0 {
-		s.entry.KeyClaims, s.claimCount = claims.find(data)
-	}
+	s.entry.KeyClaims, s.claimCount = claimsOf(text, p.pool)
 	return s, s.entry.check("$.summaries[" + strconv.Itoa(i) + "]")
 }

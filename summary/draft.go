@@ -66,13 +66,12 @@ func (p *plan) readSource(ctx context.Context, w *writer, of perspective.Perspec
 func (p *plan) compose(ctx context.Context, drafts []*draft, limit int) error {
 	p.made = make([]made, len(drafts))
 	return parallel.Each(ctx, len(drafts), p.req.Progress, func() func(int) error {
-		claims := newClaimFinder(p.pool)
 		return func(i int) (err error) {
 			data, left := drafts[i].compose(limit)
 			if len(data) == 0 {
 				return summaryTooLarge(p.perspectives[i].ID)
 			}
-			p.made[i], err = p.check(claims, i, data)
+			p.made[i], err = p.check(i, data)
 			p.made[i].left = left
 			return err
 		}

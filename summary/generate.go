@@ -2,7 +2,9 @@ package summary
 
 import (
 	"io"
+	"strings"
 
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/markdown"
 )
 
@@ -26,7 +28,7 @@ type leftOut struct {
 
 // writer makes drafts, one after the other.
 type writer struct {
-	pool    *citationPool
+	pool    *citation.Pool
 	scanner markdown.Scanner
 }
 
@@ -47,10 +49,10 @@ func (w *writer) read(r io.Reader, limit int) (*draft, error) {
 	listed := map[string]bool{}
 	_, err := w.scanner.Scan(r, markdown.Events{
 		Heading: func(h markdown.Heading) bool {
-			switch {
-			case equalFoldASCII(h.Text, []byte("sources")):
+			switch strings.ToLower(string(h.Text)) {
+			case "sources":
 				in = sources
-			case equalFoldASCII(h.Text, []byte("gaps")):
+			case "gaps":
 				in = gaps
 			default:
 				in = findings
@@ -70,11 +72,11 @@ func (w *writer) read(r io.Reader, limit int) (*draft, error) {
 	return d, err
 }
 
-func (d *draft) finding(text, cid []byte) {
+func (d *draft) finding(text []byte, cid string) {
 	switch {
 	case len(text) == 0:
 		d.left.Emptied++
-	case cid != nil:
+	case cid != "":
 		d.cited.add(string(text))
 	default:
 		d.plain.add(string(text))
@@ -82,14 +84,14 @@ func (d *draft) finding(text, cid []byte) {
 }
 
 // source notes the first citation that a source carries.
-func (d *draft) source(pool *citationPool, text []byte, listed map[string]bool) {
+func (d *draft) source(pool *citation.Pool, text []byte, listed map[string]bool) {
 	_, cid := (&carrier{pool: pool}).carry(text)
 	switch {
-	case cid == nil:
+	case cid == "":
 		d.left.Unmapped++
-	case !listed[string(cid)]:
-		listed[string(cid)] = true
-		d.sources.add(string(citationMark) + string(cid) + "]")
+	case !listed[cid]:
+		listed[cid] = true
+		d.sources.add("[@" + cid + "]")
 	}
 }
 

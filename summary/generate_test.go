@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidegate/tidegate/summary"
 )
 
 func TestGenerate(t *testing.T) {
@@ -151,10 +153,10 @@ func TestHostilePassages(t *testing.T) {
 		"http://x.org/?a&",
 	} {
 		passage := strings.Repeat(piece, 1<<20/len(piece))
-		if text := pool.Carry(passage); !pool.Clean(text) {
+		if text := summary.Carry(pool, passage); !summary.CleanItem(pool, text) {
 			t.Errorf("%q is not carried clean", piece)
 		}
-		if text := pool.Carry(passage + "www.x.org" + strings.Repeat(")", 1<<19)); !pool.Clean(text) {
+		if text := summary.Carry(pool, passage+"www.x.org"+strings.Repeat(")", 1<<19)); !summary.CleanItem(pool, text) {
 			t.Errorf("%q is not carried clean", piece)
 		}
 	}
@@ -175,8 +177,8 @@ func FuzzCarry(f *testing.F) {
 	pool := readPool(f, pool)
 	urls := map[string]string{"cid_a": "x.org/a", "cid_b": "x.org/b"}
 	f.Fuzz(func(t *testing.T, passage string) {
-		text := pool.Carry(passage)
-		if !pool.Clean(text) || strings.ContainsAny(text, "\r\n") {
+		text := summary.Carry(pool, passage)
+		if !summary.CleanItem(pool, text) || strings.ContainsAny(text, "\r\n") {
 			t.Fatalf("%q was carried as %q", passage, text)
 		}
 		for _, match := range someCitation.FindAllStringSubmatch(text, -1) {
@@ -199,14 +201,14 @@ func FuzzGenerate(f *testing.F) {
 	pool := readPool(f, pool)
 	f.Fuzz(func(t *testing.T, output []byte, limit int) {
 		limit = min(max(limit, 0), 1<<16)
-		text, left := pool.Generate(output, limit, limit)
+		text, left := summary.GenerateText(pool, output, limit, limit)
 		if len(text) > limit {
 			t.Errorf("%d bytes, the cap is %d", len(text), limit)
 		}
-		if !pool.Clean(text) {
-			t.Errorf("the summary is %q", text)
+		if err := summary.Fault(pool, text); err != nil {
+			t.Errorf("the summary is %q: %v", text, err)
 		}
-		if whole, wholeLeft := pool.Generate(output, limit, 1<<40); whole != text || wholeLeft != left {
+		if whole, wholeLeft := summary.GenerateText(pool, output, limit, 1<<40); whole != text || wholeLeft != left {
 			t.Errorf("%q, but %q from all of it", text, whole)
 		}
 	})

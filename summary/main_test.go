@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/summary"
@@ -169,4 +170,14 @@ func refused(t testing.TB, err error, want, message string) {
 	if !strings.HasPrefix(e.Message, message) {
 		t.Errorf("message %q, want %q", e.Message, message)
 	}
+}
+
+// readPool reads the pool of the tests.
+func readPool(t testing.TB, lines string) *citation.Pool {
+	t.Helper()
+	p, err := citation.ReadPool(t.Context(), strings.NewReader(lines), "/pool", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

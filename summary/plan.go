@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/run"
@@ -18,7 +19,7 @@ type plan struct {
 	req    Request
 	run    *run.Run
 	limits Limits
-	pool   *citationPool
+	pool   *citation.Pool
 
 	perspectives []perspective.Perspective
 	foreignRun   string // the run that the perspectives say they belong to, when it is another one
@@ -68,7 +69,7 @@ func newPlan(ctx context.Context, r *run.Run, manifest run.Manifest, req Request
 	if err != nil {
 		return nil, err
 	}
-	in.pool, in.summaries = p.pool, p.made
+	in.cids, in.summaries = p.pool.CIDs(), p.made
 	p.digest = in.digest()
 	return p, nil
 }
@@ -197,15 +198,8 @@ func (p *plan) readPool(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	p.pool = &citationPool{}
-	if p.req.Mode == Generate {
-		wanted, err := p.wantedURLs(ctx)
-		if err != nil {
-			return err
-		}
-		p.pool.urls = &urlIndex{refs: map[string]urlRef{}, wanted: wanted}
-	}
-	return p.pool.read(ctx, file, path)
+	p.pool, err = citation.ReadPool(ctx, file, path, p.req.Mode == Generate)
+	return err
 }
 
 // sum adds up the sizes and holds them to the cap of the whole.

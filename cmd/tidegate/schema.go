@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/internal/cli"
@@ -35,7 +36,7 @@ func documentSchemas() []schema {
 		{"gates.v1", "the gates of a run", func() codec.Shape { return gate.Shape }},
 		{"scope.v1", "what a run is to answer", func() codec.Shape { return run.ScopeShape }},
 		{"pivot_decision.v1", "the decision about a second wave", pivot.Shape},
-		{"citation.v1", "one line of the pool of citations", summary.CitationShape},
+		{"citation.v1", "one line of the pool of citations", citation.Shape},
 		{"summary_pack.v1", "the summaries of a run, for synthesis", summary.PackShape},
 	} {
 		list = append(list, schema{s.name, s.about, func() *codec.Value { return s.shape().Schema(s.name) }})

@@ -1,0 +1,10 @@
+package citation
+
+import "github.com/tidegate/tidegate/markdown"
+
+// InspectWithoutShortcuts is [Inspect] with every block rendered, also those that
+// certainly have no markup.
+func InspectWithoutShortcuts(text []byte) Inspection {
+	in := inspector{text: text, doc: markdown.Parse(text), careful: true}
+	return in.inspect()
+}

@@ -1,0 +1,242 @@
+package markdown
+
+import (
+	"bytes"
+	"sort"
+)
+
+// Document is a Markdown text that is in memory, as its leaf blocks. Where a
+// [Scanner] answers what a judgement of any size needs, a Document answers what
+// a reader sees: see [Document.Inlines].
+//
+// It must not be used by two goroutines at once.
+type Document struct {
+	Blocks []Block // in document order
+	text   []byte
+	lines  []span          // of all blocks
+	labels map[string]bool // of the link reference definitions
+	inline inliner         // the present block's, and its buffers
+}
+
+// Block is a block that holds no other block.
+type Block struct {
+	Kind  BlockKind
+	Line  int  // where it begins, 1-based
+	Level int  // of a heading, 1 to 6
+	Top   bool // it is a [Heading]: ATX, and at the top level
+	// Passage is the number of the [Passage] that the block belongs to, from 1;
+	// 0 for a block that belongs to none.
+	Passage int
+	Item    bool // that passage is a list item
+
+	first, end int // its lines, as indexes of the document's
+}
+
+// BlockKind says what a block holds.
+type BlockKind uint8
+
+// The kinds of blocks.
+const (
+	ParagraphBlock  BlockKind = iota + 1
+	HeadingBlock              // ATX or setext, at any depth
+	CodeBlock                 // fenced or indented
+	HTMLBlock                 // of any kind, comments included
+	DefinitionBlock           // one link reference definition
+)
+
+// span is a line of a block: a part of the document's text, without the marks
+// of containers and the line end.
+type span struct {
+	start, end int
+	number     int // of the line, 1-based
+}
+
+// Parse finds the blocks of a text. Its structure is exact within the limits of
+// this package. The document refers to text, which must not be changed.
+func Parse(text []byte) *Document {
+	c := &collector{}
+	b := blocks{leaves: c}
+	b.reset(nil)
+	b.passages.on = true
+	at := 0
+	if bytes.HasPrefix(text, byteOrderMark) {
+		at = len(byteOrderMark)
+	}
+	lines := lineCutter{text: text, lf: -1}
+	for number := 1; at < len(text); number++ {
+		end, next := lines.cut(at)
+		line := text[at:end]
+		c.at, c.end = at, end
+		b.line(line[:min(len(line), MaxLine)], len(line) > MaxLine, number)
+		if len(line) > MaxLine {
+			b.more(line[MaxLine:], true)
+		}
+		at = next
+	}
+	b.end()
+	d := &Document{text: text, lines: c.lines, Blocks: make([]Block, 0, len(c.blocks))}
+	for _, block := range c.blocks {
+		d.add(block)
+	}
+	return d
+}
+
+// add takes a block into the document. The definitions that a paragraph begins
+// with become blocks of their own.
+func (d *Document) add(b Block) {
+	if b.Kind == ParagraphBlock || b.Kind == HeadingBlock && !b.Top {
+		d.addDefinitions(&b)
+	}
+	if b.first < b.end {
+		b.Line = d.lines[b.first].number
+		d.Blocks = append(d.Blocks, b)
+	}
+}
+
+// addDefinitions takes the definitions that a block begins with away from it.
+func (d *Document) addDefinitions(b *Block) {
+	if b.first == b.end || d.text[d.lines[b.first].start] != '[' {
+		return
+	}
+	for text := d.joined(*b); len(text) > 0; {
+		def, n := parseDefinition(text)
+		if n == 0 {
+			return
+		}
+		if d.labels == nil {
+			d.labels = map[string]bool{}
+		}
+		d.labels[def.label] = true
+		first := b.first
+		b.first += bytes.Count(text[:n], lineFeed)
+		if n == len(text) && text[n-1] != '\n' {
+			b.first++
+		}
+		d.Blocks = append(d.Blocks, Block{Kind: DefinitionBlock, Line: d.lines[first].number, first: first, end: b.first})
+		text = text[n:]
+	}
+}
+
+// linesOf are the lines of a block.
+func (d *Document) linesOf(b Block) []span { return d.lines[b.first:b.end] }
+
+// Lines calls visit for each line of a block with its number, where it begins
+// in the document's text, and what it says there.
+func (d *Document) Lines(b Block, visit func(number, start int, line []byte)) {
+	for _, s := range d.linesOf(b) {
+		visit(s.number, s.start, d.text[s.start:s.end])
+	}
+}
+
+// Range is where a block begins and ends in the document's text, marks of
+// containers between its lines included.
+func (d *Document) Range(b Block) (start, end int) {
+	return d.lines[b.first].start, d.lines[b.end-1].end
+}
+
+// Source tells where the bytes of a block's lines, joined by line feeds, stand in
+// the document's text.
+func (d *Document) Source(b Block) func(i int) int {
+	lines := d.linesOf(b)
+	begins := make([]int, len(lines))
+	for i := range begins[1:] {
+		begins[i+1] = begins[i] + lines[i].end - lines[i].start + 1
+	}
+	return func(i int) int {
+		line := max(0, sort.SearchInts(begins, i+1)-1)
+		return lines[line].start + i - begins[line]
+	}
+}
+
+// joined is the text of a block, its lines joined by line feeds. Where there is
+// one line only, it is part of the document's text.
+func (d *Document) joined(b Block) []byte {
+	lines := d.linesOf(b)
+	if len(lines) == 1 {
+		return d.text[lines[0].start:lines[0].end]
+	}
+	n := 0
+	for _, s := range lines {
+		n += s.end - s.start + 1
+	}
+	text := make([]byte, 0, n)
+	for i, s := range lines {
+		if i > 0 {
+			text = append(text, '\n')
+		}
+		text = append(text, d.text[s.start:s.end]...)
+	}
+	return text
+}
+
+// collector gathers the leaf blocks while [blocks] finds them. A nil collector
+// gathers nothing.
+type collector struct {
+	blocks  []Block
+	lines   []span
+	at, end int // of the current line
+}
+
+// begin opens a block.
+func (c *collector) begin(kind BlockKind, p *passages) *Block {
+	block := Block{Kind: kind, first: len(c.lines), end: len(c.lines)}
+	if p.kind != noPassage {
+		block.Passage, block.Item = p.count, p.kind == itemPassage
+	}
+	c.blocks = append(c.blocks, block)
+	return &c.blocks[len(c.blocks)-1]
+}
+
+// add takes the current line, from byte i of it, into the last block.
+func (c *collector) add(i, number int) { c.addPart(i, c.end-c.at, number) }
+
+func (c *collector) addPart(i, j, number int) {
+	c.lines = append(c.lines, span{start: c.at + i, end: c.at + j, number: number})
+	c.blocks[len(c.blocks)-1].end = len(c.lines)
+}
+
+// heading takes a heading whose text begins at byte i of the current line.
+func (c *collector) heading(level, i, length, number int, top bool, p *passages) {
+	block := c.begin(HeadingBlock, p)
+	block.Level, block.Top = level, top
+	if c.end-c.at > MaxLine {
+		length = c.end - c.at - i
+	}
+	c.addPart(i, i+length, number)
+}
+
+// underline turns the last block, a paragraph, into a setext heading.
+func (c *collector) underline(mark byte) {
+	last := &c.blocks[len(c.blocks)-1]
+	last.Kind, last.Level = HeadingBlock, 2
+	if mark == '=' {
+		last.Level = 1
+	}
+	if !last.Item {
+		last.Passage = 0
+	}
+}
+
+// lineCutter finds the ends of lines: LF, CR and CRLF.
+type lineCutter struct {
+	text []byte
+	lf   int // index of the next LF, or the length of the text; not known when before the line
+}
+
+// cut says where the line that begins at ends, and where the next one begins.
+func (l *lineCutter) cut(at int) (end, next int) {
+	if l.lf < at {
+		l.lf = len(l.text)
+		if i := bytes.IndexByte(l.text[at:], '\n'); i >= 0 {
+			l.lf = at + i
+		}
+	}
+	if i := bytes.IndexByte(l.text[at:l.lf], '\r'); i >= 0 {
+		end = at + i
+		if end+1 == l.lf {
+			return end, end + 2
+		}
+		return end, end + 1
+	}
+	return l.lf, l.lf + 1
+}

@@ -1,0 +1,56 @@
+package markdown
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// Hidden tells whether a reader sees nothing of r, and not because it is white
+// space: controls, the characters that turn the direction of a text, tag
+// characters, and all others of no width.
+func Hidden(r rune) bool {
+	switch {
+	case r < 0x7F:
+		return r < ' ' && !unicode.IsSpace(r)
+	case r < 0x300:
+		return unicode.IsControl(r) && !unicode.IsSpace(r) || r == softHyphen
+	}
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
+		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+// NextHidden is the index of the first hidden character of text from i on, or -1.
+func NextHidden(text []byte, i int) int {
+	for i < len(text) {
+		c := text[i]
+		if c >= ' ' && c < 0x7F {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if Hidden(r) {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+const (
+	softHyphen = 0x00AD
+	nonJoiner  = 0x200C
+	joiner     = 0x200D
+)
+
+// Joins tells whether r is one of the characters of no width that scripts and
+// emoji need between two others, to join them or to keep them apart.
+func Joins(r rune) bool { return r == joiner || r == nonJoiner }
+
+// Varies tells whether r selects a variant of the character before it.
+func Varies(r rune) bool { return r >= 0x180B && unicode.Is(unicode.Variation_Selector, r) }
+
+// Bidi tells whether r turns the direction of the text around it.
+func Bidi(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
+
+// Tag tells whether r is a tag character: a copy of ASCII that is never shown.
+func Tag(r rune) bool { return r >= 0xE0000 && r <= 0xE007F }

@@ -1,0 +1,83 @@
+package markdown
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxQuoted is how many characters of a line a quotation has.
+const maxQuoted = 4000
+
+// Quote is text as data, for a place where a program or a model could take it
+// for more: every line as [Show] has it, cut after 4,000 characters with a
+// remark that says so, between fences longer than any in it. It ends with a line
+// feed. What is around it must say that it is data.
+func Quote(text string) string {
+	longest, ticks := 2, 0
+	for i := range len(text) {
+		if ticks++; text[i] != '`' {
+			ticks = 0
+		}
+		longest = max(longest, ticks)
+	}
+	fence := strings.Repeat("`", longest+1)
+	var b strings.Builder
+	b.WriteString(fence + "\n")
+	if text = strings.TrimSuffix(unixLines.Replace(text), "\n"); text != "" {
+		for line := range strings.SplitSeq(text, "\n") {
+			b.WriteString(cutLine(line) + "\n")
+		}
+	}
+	b.WriteString(fence + "\n")
+	return b.String()
+}
+
+var unixLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// Show is text on one line, with nothing in it that is not seen for what it is:
+// controls, line and paragraph separators, characters that turn the direction of
+// the text or have no width are written as U+XXXX, and bytes that are not UTF-8
+// as U+FFFD. Line ends become blanks. The characters that join others and select
+// variants stay.
+func Show(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range strings.ReplaceAll(unixLines.Replace(text), "\n", " ") {
+		if unseen(r) {
+			fmt.Fprintf(&b, "U+%04X", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func unseen(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || Hidden(r) && !Joins(r) && !Varies(r)
+}
+
+// isPlain reports whether text has nothing that Show changes, as most text has
+// not.
+func isPlain(text string) bool {
+	for _, r := range text {
+		if r == utf8.RuneError || unseen(r) {
+			return false
+		}
+	}
+	return true
+}
+
+func cutLine(line string) string {
+	n := 0
+	for i := range line {
+		if n == maxQuoted {
+			return fmt.Sprintf("%s [… cut: %d more characters]", Show(line[:i]), utf8.RuneCountInString(line[i:]))
+		}
+		n++
+	}
+	return Show(line)
+}
