@@ -46,7 +46,7 @@ func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answe
 		return Answer{}, failf(Unavailable, "the recorded answers cannot be read: %v", err)
 	}
 	defer folder.Close()
-	at := fmt.Sprintf("jobs/%s/%03d/", folderName(task.Job), task.Attempt)
+	at := fmt.Sprintf("jobs/%s/%03d/", artifact.FileName(task.Job), task.Attempt)
 	kept, err := readRecord(folder, at+"attempt.json", task.Turn)
 	if err != nil {
 		return Answer{}, failf(Unavailable, "the recorded answers cannot be read: %v", err)
@@ -126,18 +126,4 @@ func readFirst(folder *artifact.Folder, name string, endings ...string) ([]byte,
 		}
 	}
 	return data, err
-}
-
-// folderName is the name of a job's folder: its id, with what some file system
-// does not take in a name as %XX.
-func folderName(job string) string {
-	var name strings.Builder
-	for _, b := range []byte(job) {
-		if b < 0x20 || b >= 0x7f || strings.IndexByte(`%/\:*?"<>|`, b) >= 0 {
-			fmt.Fprintf(&name, "%%%02X", b)
-		} else {
-			name.WriteByte(b)
-		}
-	}
-	return name.String()
 }

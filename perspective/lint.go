@@ -47,6 +47,12 @@ func Lint(ctx context.Context, path string, maxFindings int) (LintResult, error)
 	if err != nil {
 		return LintResult{}, err
 	}
+	return LintData(path, data, maxFindings)
+}
+
+// LintData is [Lint] for a document in memory, which messages call path. It
+// returns INVALID_JSON.
+func LintData(path string, data []byte, maxFindings int) (LintResult, error) {
 	l := &linter{LintResult: LintResult{PerspectivesPath: path}, most: maxFindings, ids: map[string]int{}, folded: map[string]string{}}
 	shape := Shape()
 	entry, judged := shape.Elem("perspectives"), shape.Using(used[Contracts]...).Elem("perspectives")

@@ -33,6 +33,12 @@ const (
 	EventReviewed     Event = "reviewed"     // a wave was reviewed
 	EventDecided      Event = "decided"      // the pivot was decided
 	EventPacked       Event = "packed"       // the summary pack was built
+	EventLeased       Event = "leased"       // a job was given to a holder, or taken over
+	EventExtended     Event = "extended"     // a lease lasts longer
+	EventAnswered     Event = "answered"     // an answer was handed in, and is kept
+	EventVerdict      Event = "verdict"      // an answer was judged
+	EventEnded        Event = "ended"        // an attempt ended without an accepted answer
+	EventGranted      Event = "granted"      // a person gave a job its tries again
 	EventFiles        Event = "files"        // digests of the files that the lines before it speak of
 )
 

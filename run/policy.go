@@ -35,8 +35,10 @@ const (
 // fails on its content: each bad or missing value is its default, and Source
 // says where the values come from.
 type Policy struct {
-	Source   string
-	timeouts map[Stage]int64
+	Source      string
+	Budget      Budget
+	ConfirmPlan bool // a person's yes is needed before the first wave is planned
+	timeouts    map[Stage]int64
 }
 
 // Timeout is how long a stage may go without progress.
@@ -50,12 +52,12 @@ func (p Policy) Timeout(stage Stage) time.Duration {
 func parsePolicy(data []byte) Policy {
 	doc, err := codec.Parse(data)
 	if err != nil {
-		return Policy{Source: PolicyInvalidJSON}
+		return Policy{Source: PolicyInvalidJSON, Budget: budgetOf(nil)}
 	}
 	if doc.Get("schema_version").Str() != PolicyVersion {
-		return Policy{Source: PolicyInvalidSchema}
+		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
-	p := Policy{Source: PolicyRead, timeouts: map[Stage]int64{}}
+	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get("confirm_plan").Bool(), timeouts: map[Stage]int64{}}
 	for _, stage := range Stages {
 		const century = 100 * 366 * 24 * 3600 // what a Duration holds with room to spare
 		if n, ok := doc.Get("stage_timeouts_seconds_v1").Get(string(stage)).Int(); ok && n > 0 && n <= century {

@@ -202,7 +202,7 @@ func (r *Run) Policy() (Policy, error) {
 	data, err := r.folder.Read(PolicyFile)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return Policy{Source: PolicyMissing}, nil
+		return Policy{Source: PolicyMissing, Budget: budgetOf(nil)}, nil
 	case err != nil:
 		return Policy{}, err
 	}

@@ -205,6 +205,11 @@ func (u *Update) Remove(name string) error {
 	return u.tx.Remove(name)
 }
 
+// Found is the digest of one of the run's documents (manifest, gates, policy,
+// scope, perspectives, plans) as it stood when the lock was taken, "" when it was
+// not there.
+func (u *Update) Found(name string) string { return u.record.found[name] }
+
 // Pending has the digests of the files that the update writes so far, by name,
 // "" for one that it removes.
 func (u *Update) Pending() map[string]string {

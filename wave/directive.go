@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/report"
 )
 
@@ -13,6 +14,25 @@ import (
 // fails: one imperative sentence with the numbers it needs.
 func changeNote(r OutputResult) string {
 	return tidegate.Cut(r.instruction(r.faults[0]))
+}
+
+// Note is one fault of an output with what its author must change.
+type Note struct {
+	Code    tidegate.Code
+	Message string
+	Line    int // 0 when the fault has none
+	Change  string
+}
+
+// Notes lists every fault of a verdict that was made by the contract, in the
+// order of judgement.
+func (v Verdict) Notes(contract perspective.Contract) []Note {
+	r := OutputResult{contract: &contract, faults: v.Faults, Metrics: Metrics{Words: v.Words, Sources: v.Sources, MissingSections: v.MissingSections}}
+	notes := make([]Note, 0, len(v.Faults))
+	for _, f := range v.Faults {
+		notes = append(notes, Note{f.Error.Code, f.summary(r), f.Line, r.instruction(f)})
+	}
+	return notes
 }
 
 // instruction says how to mend one fault.
