@@ -114,6 +114,7 @@ func (b *Board) Reload(ctx context.Context) error {
 					return err
 				}
 			}
+			j.done = k.done(b, j)
 			b.jobs[j.ID] = j
 			b.order = append(b.order, j.ID)
 		}
@@ -121,7 +122,7 @@ func (b *Board) Reload(ctx context.Context) error {
 	return nil
 }
 
-// Refresh reads some jobs again, and the policy. A job that the board does not
+// Refresh reads some jobs again. A job that the board does not
 // know is not one of the run's present stage.
 func (b *Board) Refresh(ids ...string) error {
 	b.mu.Lock()
@@ -131,6 +132,7 @@ func (b *Board) Refresh(ids ...string) error {
 			if err := b.read(j); err != nil {
 				return err
 			}
+			j.done = j.kind.done(b, j)
 		}
 	}
 	return nil
@@ -251,7 +253,7 @@ func (b *Board) shown(j *Job) Job {
 		out.Attempt = last.Number
 	}
 	switch {
-	case j.kind.done(b, j):
+	case j.done:
 		out.State = Accepted
 	case j.lease.Lives(now):
 		out.State, out.Holder, out.ExpiresAt = Leased, &j.lease.Holder, &j.lease.ExpiresAt

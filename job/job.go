@@ -29,6 +29,7 @@ type Job struct {
 
 	perspective string // of which perspective, "" for a job of the whole run
 	kind        *kind
+	done        bool // the run has what the job is to write
 	attempts    []*Attempt
 	lease       *run.Lease
 	after       int    // the last attempt that does not count any more
@@ -62,3 +63,6 @@ func (j *Job) triesLeft(tries int) int {
 	}
 	return max(0, tries-used)
 }
+
+// Now reports whether a run in that stage waits for the job.
+func (j *Job) Now(stage run.Stage) bool { return j.kind.now(stage) }

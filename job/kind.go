@@ -45,6 +45,7 @@ type draft struct {
 	text    string
 	seen    map[string]string // digests of the documents that it was made from, by name
 	sources map[string]string // short ids of sources to cids
+	calls   map[string]int    // the tool budget of the contract
 }
 
 // answer is an answer as it is judged.

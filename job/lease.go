@@ -47,6 +47,10 @@ type Assignment struct {
 	AnswerFormat string `json:"answer_format" enum:"markdown,json"`
 	TriesLeft    int    `json:"tries_left"`
 	ExpiresAt    string `json:"expires_at"`
+
+	// ToolCalls is how often the agent may call each tool, of those that its
+	// contract names.
+	ToolCalls map[string]int `json:"-"`
 }
 
 // Lease gives a job that is open to a holder, as a new attempt. It returns nil
@@ -176,6 +180,7 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if shown, err := b.Job(id); err == nil {
 		leased.TriesLeft = shown.TriesLeft
 	}
+	leased.ToolCalls = made.calls
 	return leased, nil
 }
 

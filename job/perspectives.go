@@ -42,8 +42,8 @@ var perspectivesKind = kind{
 	},
 }
 
-// perspectivesAllowed is how many perspectives the run's first wave may have.
-func perspectivesAllowed(m run.Manifest) int {
+// PerspectivesAllowed is how many perspectives the run's first wave may have.
+func PerspectivesAllowed(m run.Manifest) int {
 	limit, _ := m.Limit("max_wave1_agents")
 	return int(math.Floor(max(0, limit)))
 }
@@ -53,7 +53,7 @@ func perspectivesPrompt(b *Board, j *Job) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	allowed := perspectivesAllowed(b.run.Manifest())
+	allowed := PerspectivesAllowed(b.run.Manifest())
 	count := "exactly 1 perspective"
 	if allowed > 1 {
 		count = fmt.Sprintf("from %d to %d perspectives", min(3, allowed), allowed)
@@ -97,7 +97,7 @@ func judgePerspectives(_ context.Context, b *Board, _ *Job, a answer) (judgement
 		doc.Set("run_id", codec.Of(r.ID()))
 		doc.Set("created_at", r.Manifest().Doc().Get("created_at"))
 	}
-	faults, warnings, err := CheckPerspectives(doc, perspectivesAllowed(r.Manifest()))
+	faults, warnings, err := CheckPerspectives(doc, PerspectivesAllowed(r.Manifest()))
 	return judgement{faults: faults, warnings: warnings, value: doc}, err
 }
 

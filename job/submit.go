@@ -320,6 +320,21 @@ func (b *Board) record(u *run.Update, j *Job, number, n int, took []string, judg
 	return a.write(u)
 }
 
+// JudgeLeftOver judges the answers whose judges were stopped, and returns the
+// ids of their jobs. It returns the errors of [Board.Submit].
+func (b *Board) JudgeLeftOver(ctx context.Context) ([]string, error) {
+	var ids []string
+	for _, j := range b.Jobs() {
+		if _, n := b.leftOver(j.ID); n > 0 {
+			if err := b.judgeLeftOver(ctx, j.ID); err != nil {
+				return ids, err
+			}
+			ids = append(ids, j.ID)
+		}
+	}
+	return ids, nil
+}
+
 // judgeLeftOver judges an answer whose judge was stopped, so that it is not lost.
 func (b *Board) judgeLeftOver(ctx context.Context, id string) error {
 	number, n := b.leftOver(id)

@@ -93,12 +93,14 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 	for _, requirement := range v.Get("platform_requirements").Elems() {
 		data.Platforms = append(data.Platforms, oneLine(requirement.Get("name").Str()+": "+requirement.Get("reason").Str()))
 	}
+	calls := map[string]int{}
 	for _, limit := range p.ToolBudget {
+		calls[limit.Tool] = most(limit.Calls)
 		data.Budget = append(data.Budget, counted(most(limit.Calls), "call")+" of "+oneLine(limit.Tool))
 	}
 	text, err := fill("wave.md", data)
 	seen[b.run.ContractsOf(stage)] = c.digest
-	return draft{text: text, seen: seen}, err
+	return draft{text: text, seen: seen, calls: calls}, err
 }
 
 // perspective is a perspective of a wave, as it is judged and as it was written.
