@@ -41,7 +41,7 @@ type verifyIn struct {
 type limitIn struct {
 	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
 	Name         string    `json:"name" jsonschema:"the limit, such as max_review_iterations"`
-	Value        int64     `json:"value" jsonschema:"its value from here on"`
+	Value        float64   `json:"value" jsonschema:"its value from here on"`
 	Reason       string    `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
@@ -363,7 +363,9 @@ func runTools(env *Env) []*tool.Tool {
 			Summary: "Set one of a run's limits.",
 			Command: &tool.Command{
 				Path: "run limit", Short: "Set one of a run's limits",
-				Long:     "Set one of the limits that a run was made with: max_wave1_agents, max_wave2_agents, max_summary_kb, max_total_summary_kb or max_review_iterations.",
+				Long: "Set one of the limits that a run was made with: max_wave1_agents, max_wave2_agents, max_summary_kb, max_total_summary_kb or max_review_iterations; " +
+					"or one of its budget: max_parallel, tries, attempt_minutes, idle_minutes, max_minutes, max_tokens, max_cost_usd, max_answer_kb or max_mb. " +
+					"A run that stopped because that budget was used up goes on.",
 				Operands: []tool.Operand{runOperand[0], {Name: "NAME", Field: "name", About: "the limit"}, {Name: "VALUE", Field: "value", About: "its value from here on"}},
 				Hide:     hidden, Fill: env.fillRun, Example: "tidegate run limit harbour max_review_iterations 6",
 			},

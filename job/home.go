@@ -59,7 +59,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		if err != nil {
 			return err
 		}
-		token, digest := newToken(shown.ID, a.Number)
+		token, digest := newToken(u, shown.ID, a.Number)
 		a.TokenDigest, a.Holder = digest, run.Note(holder)
 		lease.TokenDigest, lease.Holder, lease.LeasedAt, lease.ExpiresAt = digest, a.Holder, u.Now(), tidegate.Stamp(b.clock.Now().Add(lasts))
 		lease.JudgingSince = nil

@@ -169,6 +169,9 @@ func (u *Update) Run() *Run { return u.run }
 // Now is the one time stamp of everything in this update.
 func (u *Update) Now() string { return u.now }
 
+// Pinned reports whether the caller fixed the time, as tests do.
+func (u *Update) Pinned() bool { return u.clock.Pinned }
+
 // Actor is on whose authority the update is made.
 func (u *Update) Actor() tidegate.Actor { return u.actor }
 

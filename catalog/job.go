@@ -1,0 +1,429 @@
+package catalog
+
+import (
+	"context"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// runRef names a run: by its manifest, or by its id in the home of runs.
+type runRef struct {
+	ManifestPath tool.Path `json:"manifest_path,omitzero" jsonschema:"absolute path of the run's manifest.json"`
+	Run          string    `json:"run,omitzero" jsonschema:"the run's id in the home of runs, instead of manifest_path"`
+}
+
+// manifest is the path of the manifest of the run that was named. It returns
+// INVALID_ARGS unless exactly one of the two is given, and NOT_FOUND.
+func (e *Env) manifest(ctx context.Context, ref runRef) (string, error) {
+	switch {
+	case ref.ManifestPath == "" && ref.Run == "":
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("manifest_path", nil), "manifest_path or run is required")
+	case ref.ManifestPath != "" && ref.Run != "":
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", tidegate.Cut(ref.Run)), "manifest_path and run cannot both be given")
+	case ref.Run != "":
+		if err := run.CheckID(ref.Run); err != nil {
+			return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", tidegate.Cut(ref.Run)), "run must be the id of a run, got %q", tidegate.Cut(ref.Run))
+		}
+		return run.Find(ctx, e.Home, e.Home, ref.Run)
+	}
+	return string(ref.ManifestPath), nil
+}
+
+// board opens the jobs of the run that was named.
+func (e *Env) board(ctx context.Context, ref runRef) (*job.Board, error) {
+	manifest, err := e.manifest(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return job.OpenBoard(ctx, e.clock(), manifest)
+}
+
+type stepIn struct {
+	runRef
+	Reason string `json:"reason,omitzero" jsonschema:"why, for the caller's own records"`
+}
+
+type jobListIn struct {
+	runRef
+	States []string `json:"states,omitzero" jsonschema:"only jobs in these states: open, leased, accepted, exhausted; all when absent"`
+}
+
+type jobLeaseIn struct {
+	runRef
+	Holder       string `json:"holder" jsonschema:"who takes the job, in a few words"`
+	JobID        string `json:"job_id,omitzero" jsonschema:"the job to take; the first open one when absent"`
+	LeaseSeconds int    `json:"lease_seconds,omitzero" jsonschema:"for how long; deep_research_job_extend makes it longer" min:"30" max:"7200" default:"1800"`
+}
+
+type jobSubmitIn struct {
+	runRef
+	Token      string       `json:"token" jsonschema:"as deep_research_job_lease returned it"`
+	Answer     string       `json:"answer,omitzero" jsonschema:"the whole answer, in the format that the lease names"`
+	AnswerPath tool.Path    `json:"answer_path,omitzero" jsonschema:"absolute path of a file with the answer, instead of answer"`
+	Usage      *usageIn     `json:"usage,omitzero" jsonschema:"what the answer took"`
+	ToolUsage  *codec.Value `json:"tool_usage,omitzero" holds:"object" jsonschema:"calls by tool, as the contract's tool_budget names them"`
+}
+
+type usageIn struct {
+	InputTokens  int64    `json:"input_tokens,omitzero"`
+	OutputTokens int64    `json:"output_tokens,omitzero"`
+	CostUSD      *float64 `json:"cost_usd,omitzero"`
+}
+
+type jobExtendIn struct {
+	runRef
+	Token        string `json:"token" jsonschema:"as deep_research_job_lease returned it"`
+	LeaseSeconds int    `json:"lease_seconds" jsonschema:"for how long from now" min:"30" max:"7200"`
+}
+
+type jobReleaseIn struct {
+	runRef
+	Token  string `json:"token" jsonschema:"as deep_research_job_lease returned it"`
+	Reason string `json:"reason" jsonschema:"why, for the audit log"`
+}
+
+type jobOfRunIn struct {
+	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+	JobID        string    `json:"job_id" jsonschema:"the job"`
+	Reason       string    `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+}
+
+type jobRetryIn struct {
+	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+	JobID        string    `json:"job_id" jsonschema:"the job"`
+	Note         string    `json:"note" jsonschema:"for the next agent, and for the audit log"`
+}
+
+type jobAnswerIn struct {
+	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+	JobID        string    `json:"job_id" jsonschema:"the job"`
+	Answer       string    `json:"answer" jsonschema:"the whole answer"`
+}
+
+type continueIn struct {
+	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
+	Agent        string    `json:"agent,omitzero" jsonschema:"the driver of every role, such as exec:COMMAND or recorded:FOLDER"`
+	Parallel     int       `json:"parallel,omitzero" jsonschema:"most agents at once" min:"1"`
+	MaxMinutes   *float64  `json:"max_minutes,omitzero" jsonschema:"the whole budget of minutes from here on"`
+	MaxTokens    *float64  `json:"max_tokens,omitzero" jsonschema:"the whole budget of tokens from here on"`
+	MaxCost      *float64  `json:"max_cost,omitzero" jsonschema:"the whole budget in USD from here on"`
+}
+
+var jobOperand = tool.Operand{Name: "JOB", Field: "job_id", About: "the job, as `tidegate job list` names it"}
+
+func jobTools(env *Env) []*tool.Tool {
+	hidden := []string{"manifest_path", "run"}
+	return []*tool.Tool{
+		tool.New(tool.Spec{
+			Name: "deep_research_run_step", Set: "run", Effect: tool.Writes, Idempotent: true,
+			Summary: "Use this again and again to take a run forward. It does everything that needs no agent (plan, judge, gates, pivot, moves) and returns the jobs that are open; " +
+				"take those with deep_research_job_lease, and call it again when they are done. waiting_for says what the run waits for.",
+			Command: &tool.Command{
+				Path: "run step", Short: "Do everything in a run that needs no agent",
+				Long: "Do everything in a run that needs no agent: plan, judge, gates, pivot, moves. It says what was done, which jobs are open, and what comes next. " +
+					"Where there is nothing to do it writes nothing.",
+				Operands: runOperand, Hide: append(hidden, "reason"), Fill: env.fillRun, Example: "tidegate run step harbour",
+			},
+		}, func(ctx context.Context, in stepIn) (engine.StepResult, error) {
+			manifest, err := env.manifest(ctx, in.runRef)
+			if err != nil {
+				return engine.StepResult{}, err
+			}
+			return engine.Settle(ctx, env.clock(), manifest, engine.StepTime)
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_job_list", Set: "job", Effect: tool.Reads, Idempotent: true,
+			Summary: "Use this to see what agents have to write in a run, who has it and what is left. deep_research_job_lease takes a job.",
+			Command: &tool.Command{
+				Path: "job list", Short: "List the jobs of a run",
+				Long:     "List what agents have to write in a run as it stands: each job with its state, its attempts, and who has it.",
+				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Example: "tidegate job list harbour\ntidegate job list harbour --states open,leased",
+			},
+		}, func(ctx context.Context, in jobListIn) (job.ListResult, error) {
+			b, err := env.board(ctx, in.runRef)
+			if err != nil {
+				return job.ListResult{}, err
+			}
+			defer b.Close()
+			return b.List(in.States)
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_job_lease", Set: "job", Effect: tool.Writes,
+			Summary: "Use this to take a job of a run: you get its prompt and a token. Do what prompt_md says, and hand the answer in with deep_research_job_submit before expires_at. " +
+				"job is null when none is open.",
+		}, func(ctx context.Context, in jobLeaseIn) (job.LeaseResult, error) {
+			b, err := env.board(ctx, in.runRef)
+			if err != nil {
+				return job.LeaseResult{}, err
+			}
+			defer b.Close()
+			leased, err := b.Lease(ctx, job.LeaseInput{Holder: in.Holder, JobID: in.JobID, For: time.Duration(in.LeaseSeconds) * time.Second})
+			return job.LeaseResult{Job: leased}, err
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_job_submit", Set: "job", Effect: tool.Writes,
+			Summary: "Use this to hand in the answer to a job that you hold. An answer with faults is not accepted: make the changes of each change_note and hand it in again, " +
+				"up to four times while the lease lives.",
+		}, func(ctx context.Context, in jobSubmitIn) (job.SubmitResult, error) {
+			if err := in.oneAnswer(); err != nil {
+				return job.SubmitResult{}, err
+			}
+			b, err := env.board(ctx, in.runRef)
+			if err != nil {
+				return job.SubmitResult{}, err
+			}
+			defer b.Close()
+			answer, err := env.answer(ctx, in, b.Run().Root())
+			if err != nil {
+				return job.SubmitResult{}, err
+			}
+			input := job.SubmitInput{Token: in.Token, Answer: answer, ToolUsage: in.ToolUsage}
+			if in.Usage != nil {
+				usage := job.Usage(*in.Usage)
+				input.Usage = &usage
+			}
+			verdict, err := b.Submit(ctx, input)
+			return job.SubmitResult{Verdict: verdict}, err
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_job_extend", Set: "job", Effect: tool.Writes,
+			Summary: "Use this when a job takes longer than its lease. It sets a later end, a day after the lease began at most.",
+		}, func(ctx context.Context, in jobExtendIn) (job.ExtendResult, error) {
+			b, err := env.board(ctx, in.runRef)
+			if err != nil {
+				return job.ExtendResult{}, err
+			}
+			defer b.Close()
+			until, err := b.Extend(ctx, in.Token, time.Duration(in.LeaseSeconds)*time.Second)
+			return job.ExtendResult{ExpiresAt: until}, err
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_job_release", Set: "job", Effect: tool.Writes,
+			Summary: "Use this to give a job back that you will not do. Before anything was handed in, that uses no try.",
+		}, func(ctx context.Context, in jobReleaseIn) (job.ReleaseResult, error) {
+			b, err := env.board(ctx, in.runRef)
+			if err != nil {
+				return job.ReleaseResult{}, err
+			}
+			defer b.Close()
+			released, err := b.Release(ctx, in.Token, in.Reason)
+			return job.ReleaseResult{State: released.State}, err
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_job_show", Set: "job", Effect: tool.Reads, Idempotent: true, Person: true,
+			Summary: "Show a job with its attempts, answers and faults.",
+			Command: &tool.Command{
+				Path: "job show", Short: "Show a job with its attempts and faults",
+				Long:     "Show a job: its state, and for every attempt who had it, how it ended, and the faults of each answer.",
+				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun, Example: "tidegate job show harbour wave1.grid",
+			},
+		}, func(ctx context.Context, in jobOfRunIn) (job.ShowResult, error) {
+			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
+			if err != nil {
+				return job.ShowResult{}, err
+			}
+			defer b.Close()
+			return b.Show(in.JobID)
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_job_prompt", Set: "job", Effect: tool.Reads, Idempotent: true, Person: true,
+			Summary: "Print the prompt of a job.",
+			Command: &tool.Command{
+				Path: "job prompt", Short: "Print the prompt of a job",
+				Long:     "Print exactly the prompt that an agent gets who takes the job, or that the one got who has it. It takes nothing.",
+				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun, Example: "tidegate job prompt harbour wave1.grid",
+			},
+		}, func(ctx context.Context, in jobOfRunIn) (job.PromptResult, error) {
+			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
+			if err != nil {
+				return job.PromptResult{}, err
+			}
+			defer b.Close()
+			return b.Prompt(in.JobID)
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_job_answer", Set: "job", Effect: tool.Writes, Person: true,
+			Summary: "Hand in an answer to a job by hand.",
+			Command: &tool.Command{
+				Path: "job answer", Short: "Hand in an answer to a job; exits 1 when it is refused",
+				Long: "Take a job that is open and hand in the answer in a file. A refused answer uses a try, and the faults are listed. " +
+					"A job that another holder has is JOB_NOT_OPEN: `tidegate job release` takes it away.",
+				Operands: []tool.Operand{runOperand[0], jobOperand, {Name: "FILE", About: "the file with the answer", Path: true}},
+				Hide:     []string{"manifest_path", "answer"}, Fill: env.fillAnswer, Example: "tidegate job answer harbour wave1.grid grid.md",
+			},
+		}, func(ctx context.Context, in jobAnswerIn) (job.SubmitResult, error) {
+			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
+			if err != nil {
+				return job.SubmitResult{}, err
+			}
+			defer b.Close()
+			verdict, err := b.Answer(ctx, in.JobID, []byte(in.Answer))
+			return job.SubmitResult{Verdict: verdict}, err
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_job_take_back", Set: "job", Effect: tool.Writes, Person: true,
+			Summary: "Take a job away from its holder.",
+			Command: &tool.Command{
+				Path: "job release", Short: "Take a job away from its holder",
+				Long:     "End the lease of a job, whoever has it, so that it is open again. What was handed in is kept.",
+				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("released by hand"),
+				Example: "tidegate job release harbour wave1.grid",
+			},
+		}, func(ctx context.Context, in jobOfRunIn) (job.ReleaseResult, error) {
+			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
+			if err != nil {
+				return job.ReleaseResult{}, err
+			}
+			defer b.Close()
+			released, err := b.ReleaseJob(ctx, in.JobID, in.Reason)
+			return job.ReleaseResult{State: released.State}, err
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_job_retry", Set: "job", Effect: tool.Writes, Person: true,
+			Summary: "Give a job its tries again.",
+			Command: &tool.Command{
+				Path: "job retry", Short: "Give a job its tries again",
+				Long: "Give a job whose tries are used up as many again. The note is shown to the next agent, and the run that failed for want of tries goes on. " +
+					"Next: `tidegate run continue`.",
+				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path"}, Fill: env.fillRun,
+				Example: "tidegate job retry harbour wave1.grid --note \"use the port's own statistics\"",
+			},
+		}, func(ctx context.Context, in jobRetryIn) (job.ReleaseResult, error) {
+			if err := run.CheckText("note", in.Note); err != nil {
+				return job.ReleaseResult{}, err
+			}
+			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
+			if err != nil {
+				return job.ReleaseResult{}, err
+			}
+			defer b.Close()
+			retried, err := b.Retry(ctx, in.JobID, in.Note)
+			return job.ReleaseResult{State: retried.State}, err
+		}),
+
+		tool.New(tool.Spec{
+			Name: "deep_research_run_continue", Set: "run", Effect: tool.Writes, Person: true,
+			Summary: "Drive a run on with agents until it is done or needs a person.",
+			Command: &tool.Command{
+				Path: "run continue", Short: "Drive a run on with agents until it is done or needs a person",
+				Long: "Go on with a run after everything but a decision that only a person can take: do by rule what can be done, start agents on the jobs that are open, " +
+					"judge what they answer, and so on. A paused run is resumed. A run that failed is left as it is, with its reason and the command that lets it go on; " +
+					"one that failed because its budget is used up goes on with a larger one.",
+				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
+				Example: "tidegate run continue harbour --agent exec:./agent.sh",
+			},
+		}, func(ctx context.Context, in continueIn) (engine.StepResult, error) { return env.continueRun(ctx, in) }),
+	}
+}
+
+// oneAnswer returns INVALID_ARGS unless the answer was given in one way.
+func (in jobSubmitIn) oneAnswer() error {
+	switch {
+	case in.Answer == "" && in.AnswerPath == "":
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("answer", nil), "answer or answer_path is required")
+	case in.Answer != "" && in.AnswerPath != "":
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("answer_path", tidegate.Cut(string(in.AnswerPath))), "answer and answer_path cannot both be given")
+	}
+	return nil
+}
+
+// answer is the answer that was handed in, as text or in a file. An agent can
+// name any path, so its file must lie in the roots or, where there are none, in
+// the run or the working folder.
+func (e *Env) answer(ctx context.Context, in jobSubmitIn, runRoot string) ([]byte, error) {
+	if in.AnswerPath == "" {
+		return []byte(in.Answer), nil
+	}
+	if !artifact.Confined(ctx) && tidegate.ActorOf(ctx) == tidegate.Agent {
+		ctx = artifact.WithRoots(ctx, runRoot, e.Dir)
+	}
+	return artifact.ReadFile(ctx, "answer_path", string(in.AnswerPath))
+}
+
+// fillAnswer reads the file that a person names.
+func (e *Env) fillAnswer(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	if err := e.fillRun(ctx, typed, args); err != nil {
+		return err
+	}
+	data, err := artifact.ReadFile(ctx, "FILE", typed.Operands["FILE"])
+	if err != nil {
+		return err
+	}
+	args.Set("answer", codec.Of(string(data)))
+	return nil
+}
+
+// continueRun is the command `run continue`.
+func (e *Env) continueRun(ctx context.Context, in continueIn) (engine.StepResult, error) {
+	manifest := string(in.ManifestPath)
+	if err := e.goOn(ctx, in); err != nil {
+		return engine.StepResult{}, err
+	}
+	if in.Agent == "" {
+		return engine.StepResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("agent", nil), "name the agents with --agent, such as exec:COMMAND or recorded:FOLDER")
+	}
+	agent, err := driver.New(driver.Settings{Driver: in.Agent}, driver.Host{})
+	if err != nil {
+		return engine.StepResult{}, err
+	}
+	pool := &engine.Local{Drivers: func(string) []driver.Driver { return []driver.Driver{agent} }}
+	out, err := engine.Drive(ctx, manifest, engine.Options{Clock: e.clock(), Pool: pool, Agents: map[string]engine.Agent{"": {Driver: in.Agent}}, Parallel: in.Parallel})
+	if err != nil {
+		return engine.StepResult{}, err
+	}
+	if out.WaitingFor == engine.ForPerson {
+		next := out.Next
+		if out.Help != "" {
+			next = out.Help
+		}
+		return engine.StepResult{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", out.RunID, "stage", out.Stage, "status", out.Status, "next", next),
+			"the run waits for a person: %s; next: %s", out.Reason, next)
+	}
+	return out.StepResult, nil
+}
+
+// goOn takes what a person said with `run continue`: a larger budget, and that a
+// paused run, or one that the budget stopped, goes on.
+func (e *Env) goOn(ctx context.Context, in continueIn) error {
+	manifest := string(in.ManifestPath)
+	for _, limit := range []struct {
+		name  string
+		value *float64
+	}{{"max_minutes", in.MaxMinutes}, {"max_tokens", in.MaxTokens}, {"max_cost_usd", in.MaxCost}} {
+		if limit.value == nil {
+			continue
+		}
+		if _, err := stage.SetBudget(ctx, e.clock(), stage.BudgetInput{ManifestPath: manifest, Name: limit.name, Value: *limit.value, Reason: "run continue"}); err != nil {
+			return err
+		}
+	}
+	r, err := run.Open(ctx, manifest, "status")
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if r.Manifest().Status() != run.Paused {
+		return nil
+	}
+	_, err = stage.Resume(ctx, e.clock(), stage.ResumeInput{ManifestPath: manifest, Reason: "run continue"})
+	return err
+}
