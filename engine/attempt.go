@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -80,6 +82,9 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		case err != nil:
 			return ending{}, err
 		}
+		if failure := a.unfit(answer); failure != nil {
+			return ending{failure}, a.failed(ctx, failure, answer)
+		}
 		session = answer.Session
 		verdict, err := a.home.board.Submit(ctx, job.SubmitInput{
 			Token: a.held.Token, Answer: []byte(answer.Text), Usage: a.usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
@@ -95,6 +100,19 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	}
 	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, job.Ending{Outcome: job.OutcomeRefused})
 	return ending{}, err
+}
+
+// unfit is why an answer cannot even be handed in. A driver says so itself; a
+// pool that lies between may not.
+func (a *attempt) unfit(answer driver.Answer) *driver.Error {
+	most := int(a.home.board.Policy().Budget.MaxAnswerKB) << 10
+	switch {
+	case strings.TrimSpace(answer.Text) == "":
+		return &driver.Error{Kind: driver.Empty, Message: "the answer is empty"}
+	case len(answer.Text) > most:
+		return &driver.Error{Kind: driver.Flood, Message: fmt.Sprintf("the answer has %d bytes; at most %d are allowed", len(answer.Text), most)}
+	}
+	return nil
 }
 
 // left lets go of the attempt when the home stops, so that the next one goes on

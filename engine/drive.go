@@ -169,6 +169,9 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 		if err := h.fill(working); err != nil {
 			return Outcome{}, cancelled(ctx, err)
 		}
+		if h.stale {
+			continue
+		}
 		select {
 		case <-ctx.Done():
 			return Outcome{}, cancelled(ctx, context.Cause(ctx))

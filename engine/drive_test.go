@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -339,7 +338,6 @@ func TestLocalPoolJoinsATaskOfTheSameID(t *testing.T) {
 	if answer := <-second; answer.Text != "done" {
 		t.Errorf("joined: %+v", answer)
 	}
-	_ = filepath.Join
 }
 
 type driverFunc func(context.Context, driver.Task, func(driver.Event)) (driver.Answer, error)
