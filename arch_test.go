@@ -1,9 +1,13 @@
 package tidegate_test
 
 import (
+	"cmp"
+	"flag"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -15,10 +19,13 @@ import (
 	"testing"
 )
 
+var update = flag.Bool("update", false, "rewrite the list of arrows in docs/layout.md")
+
 const module = "github.com/tidegate/tidegate"
 
-// arrows lists, for every package, the packages of this module that it may
-// import. A package that nobody drew here fails the test.
+// arrows lists, for every package, the packages of this module that it imports.
+// A package that nobody drew here fails the test, and so does an arrow that no
+// file uses. docs/layout.md shows the same table: go test . -update.
 var arrows = map[string]string{
 	".":                  "",
 	"codec":              ".",
@@ -26,27 +33,29 @@ var arrows = map[string]string{
 	"markdown":           "",
 	"report":             ". codec",
 	"perspective":        ". codec artifact report",
-	"gate":               ". codec artifact",
-	"run":                ". codec artifact gate perspective report",
-	"wave":               ". codec artifact markdown perspective run report internal/parallel",
 	"citation":           ". codec markdown",
+	"gate":               ". codec artifact",
+	"run":                ". codec artifact perspective gate seal report",
+	"wave":               ". codec artifact markdown citation perspective report internal/parallel",
 	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel",
 	"summary":            ". codec artifact markdown citation perspective run report internal/parallel",
-	"step":               ". codec artifact gate markdown perspective pivot report run wave",
-	"stage":              ". codec artifact gate perspective pivot report run step wave",
+	"step":               ". codec artifact markdown perspective gate run wave pivot report",
+	"stage":              ". codec gate run pivot step report",
 	"review":             ". codec report internal/spelling",
-	"change":             ". codec artifact review report",
+	"change":             ". codec artifact review seal report internal/parallel",
+	"seal":               ". codec artifact",
 	"driver":             ". codec artifact",
-	"tool":               ". codec artifact report internal/spelling",
-	"job":                ". codec artifact markdown perspective run step wave report",
+	"job":                ". codec markdown perspective run step wave report",
 	"engine":             ". codec artifact driver gate job pivot report run stage step wave",
-	"catalog":            ". codec artifact driver engine gate job perspective run step wave pivot summary stage review change report tool",
+	"tool":               ". codec artifact report internal/spelling",
+	"catalog":            ". codec artifact driver engine job perspective gate run wave pivot summary step stage seal review change tool",
 	"internal/full":      "",
 	"internal/parallel":  "",
+	"internal/scratch":   "",
 	"internal/spelling":  "",
 	"internal/cli":       ". codec report tool internal/spelling",
-	"internal/mcpserver": ". codec report tool internal/spelling",
-	"internal/clients":   ".",
+	"internal/mcpserver": ". codec tool internal/spelling",
+	"internal/clients":   "",
 	"internal/demo":      ". codec report tool internal/spelling",
 	"internal/corpus":    "",
 	"internal/docs":      ". codec tool",
@@ -55,7 +64,8 @@ var arrows = map[string]string{
 }
 
 // outside lists the packages from other modules, and from the parts of the
-// standard library that reach the world, with those who may import them.
+// standard library that reach the world, with the packages that import them.
+// Those that only tests may import have none.
 var outside = map[string]string{
 	"github.com/spf13/pflag":                 "internal/cli",
 	"github.com/spf13/cobra":                 "internal/cli",
@@ -64,21 +74,23 @@ var outside = map[string]string{
 	"github.com/go-json-experiment/json":     "codec",
 	"go.yaml.in/yaml":                        "change",
 	"golang.org/x/sys":                       "artifact driver",
+	"golang.org/x/crypto":                    "seal",
 	"golang.org/x/term":                      "cmd/tidegate",
-	"os/exec":                                "bench driver",
-	"net":                                    "internal/mcpserver bench",
+	"os/exec":                                "change driver bench",
+	"net":                                    "seal internal/mcpserver bench",
 	"net/http":                               "internal/mcpserver bench",
-	"math/rand":                              "bench",
+	"math/rand":                              "",
 	"math/rand/v2":                           "artifact bench",
-	"crypto/rand":                            "artifact job run",
+	"crypto/rand":                            "artifact job run seal",
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "internal/corpus",
 	"github.com/yuin/goldmark":               "",
+	"github.com/secure-systems-lab":          "",
 }
 
 func TestArrows(t *testing.T) {
-	files := 0
+	files, used := 0, map[arrow]bool{}
 	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -104,7 +116,7 @@ func TestArrows(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			checkImport(t, file, room, name)
+			checkImport(t, file, room, name, used)
 		}
 		return nil
 	})
@@ -114,7 +126,24 @@ func TestArrows(t *testing.T) {
 	if files < 10 {
 		t.Fatalf("only %d files were read", files)
 	}
+	for room, targets := range arrows {
+		for _, target := range strings.Fields(targets) {
+			if target != "*" && !used[arrow{room, target}] {
+				t.Errorf("no file of %s imports %s; remove the arrow", room, target)
+			}
+		}
+	}
+	for target, rooms := range outside {
+		for _, room := range strings.Fields(rooms) {
+			if !used[arrow{room, target}] {
+				t.Errorf("no file of %s imports %s; remove it from outside", room, target)
+			}
+		}
+	}
 }
+
+// arrow is one import: of a package of this module, or of one that outside lists.
+type arrow struct{ from, to string }
 
 // owner is the drawn package that dir is, or is part of.
 func owner(dir string) string {
@@ -124,61 +153,99 @@ func owner(dir string) string {
 	return dir
 }
 
-func checkImport(t *testing.T, file, room, name string) {
+// checkImport fails for an import that nobody drew, and notes the arrow in used.
+func checkImport(t *testing.T, file, room, name string, used map[arrow]bool) {
 	if inner, ok := strings.CutPrefix(name, module); ok {
 		target := strings.TrimPrefix(inner, "/")
 		if target == "" {
 			target = "."
 		}
+		used[arrow{room, target}] = true
 		if allowed := strings.Fields(arrows[room]); !slices.Contains(allowed, target) && !slices.Contains(allowed, "*") {
 			t.Errorf("%s: %s may not import %s", file, room, target)
 		}
 		return
 	}
+	decided := false
 	for prefix, allowed := range outside {
-		if (name == prefix || strings.HasPrefix(name, prefix+"/") && strings.Contains(prefix, ".")) && !slices.Contains(strings.Fields(allowed), room) {
+		if name != prefix && !(strings.Contains(prefix, ".") && strings.HasPrefix(name, prefix+"/")) {
+			continue
+		}
+		decided = true
+		used[arrow{room, prefix}] = true
+		if !slices.Contains(strings.Fields(allowed), room) {
 			t.Errorf("%s: %s may not import %s", file, room, name)
 		}
 	}
-	if strings.Contains(strings.SplitN(name, "/", 2)[0], ".") && !slices.ContainsFunc(mapKeys(outside), func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+	if domain, _, _ := strings.Cut(name, "/"); strings.Contains(domain, ".") && !decided {
 		t.Errorf("%s: nobody decided on the dependency %s; add it to outside and to docs/decisions.md", file, name)
 	}
 }
 
-func mapKeys(m map[string]string) []string {
-	var keys []string
-	for key := range m {
-		keys = append(keys, key)
-	}
-	return keys
-}
-
-// TestWhatJudgesStartsNoProgramAndOpensNoConnection looks at everything that the
-// tools are built from, other people's packages included, but for the rooms that
-// are there to start agents.
-func TestWhatJudgesStartsNoProgramAndOpensNoConnection(t *testing.T) {
-	args := []string{"list", "-deps"}
-	for _, room := range strings.Fields(arrows["catalog"]) {
-		if room != "driver" && room != "engine" {
-			args = append(args, strings.TrimSuffix(module+"/"+room, "/."))
-		}
-	}
-	list := exec.Command("go", args...)
+// TestNoToolStartsAProgramOrOpensAConnection looks at everything that the tools
+// are built from, other people's packages included. Only change, which starts
+// git, and driver, which starts agents, start programs.
+func TestNoToolStartsAProgramOrOpensAConnection(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/catalog")
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {
 		t.Skipf("the packages cannot be listed here: %v", err)
 	}
-	packages := strings.Fields(string(out))
-	if !slices.Contains(packages, module+"/artifact") {
-		t.Fatalf("the list is not that of the tools: %v", packages)
-	}
-	for _, name := range packages {
-		switch name {
-		case "os/exec", "net", "net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C":
-			t.Errorf("the tools are built from %s", name)
+	imports := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); len(words) > 0 {
+			imports[words[0]] = words[1:]
 		}
 	}
+	if imports[module+"/artifact"] == nil || !slices.Contains(imports[module+"/change"], "os/exec") {
+		t.Fatalf("the list is not that of the tools: %v", imports)
+	}
+	for name, imported := range imports {
+		switch name {
+		case "net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C":
+			t.Errorf("the tools are built from %s", name)
+		}
+		if slices.Contains(imported, "os/exec") && name != module+"/change" && name != module+"/driver" {
+			t.Errorf("%s imports os/exec", name)
+		}
+	}
+	starts := regexp.MustCompile(`\b(exec\.Cmd\{|exec\.Command(Context)?\((ctx, )?(.*?)[,)]|os\.StartProcess|syscall\.(Exec|ForkExec|StartProcess))`)
+	var found []string
+	for room := range arrows {
+		if room == "bench" || room == "driver" {
+			continue
+		}
+		for file, text := range sources(t, room) {
+			for _, start := range starts.FindAllString(text, -1) {
+				found = append(found, file+": "+start)
+			}
+		}
+	}
+	if want := []string{`change/git.go: exec.CommandContext(ctx, "git",`}; !slices.Equal(found, want) {
+		t.Errorf("programs are started by %q, want %q", found, want)
+	}
+}
+
+// sources are the files of a package that are no tests.
+func sources(t *testing.T, room string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(room, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[filepath.ToSlash(file)] = string(text)
+	}
+	return texts
 }
 
 // TestOnlyArtifactOpensFiles keeps access by path in one place: what a caller may
@@ -191,20 +258,11 @@ func TestOnlyArtifactOpensFiles(t *testing.T) {
 		if room == "artifact" || room == "bench" || strings.HasPrefix(room, "internal/") || strings.HasPrefix(room, "cmd/") {
 			continue
 		}
-		files, err := filepath.Glob(filepath.Join(room, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+		for file, text := range sources(t, room) {
+			if file == "driver/folder.go" {
+				continue // an attempt's folder lies among the temporary files, outside every run
 			}
-			// An attempt's folder lies among the temporary files, outside every run.
-			if filepath.ToSlash(file) == "driver/folder.go" {
-				continue
-			}
-			if found := opens.Find(text); found != nil && !strings.HasSuffix(file, "_test.go") {
+			if found := opens.FindString(text); found != "" {
 				t.Errorf("%s calls %s…), which is for package artifact", file, found)
 			}
 			read++
@@ -215,18 +273,60 @@ func TestOnlyArtifactOpensFiles(t *testing.T) {
 	}
 }
 
-// TestLayoutDocumentDrawsEveryPackage keeps docs/layout.md true.
-func TestLayoutDocumentDrawsEveryPackage(t *testing.T) {
-	layout, err := os.ReadFile("docs/layout.md")
+// TestLayoutDocumentIsTheTable keeps docs/layout.md true: its tree names every
+// package, and its list of arrows is that of this file.
+func TestLayoutDocumentIsTheTable(t *testing.T) {
+	const file, begin, end = "docs/layout.md", "<!-- arrows -->\n```\n", "```\n<!-- /arrows -->"
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	before, rest, opened := strings.Cut(string(text), begin)
+	listed, after, closed := strings.Cut(rest, end)
+	if !opened || !closed {
+		t.Fatalf("%s has no place for the arrows", file)
+	}
+	tree, _, _ := strings.Cut(before, "## Arrows")
 	for room := range arrows {
-		if _, err := os.Stat(room); err != nil || room == "." {
-			continue
-		}
-		if !strings.Contains(string(layout), room+"/") {
-			t.Errorf("docs/layout.md does not mention %s/", room)
+		if room != "." && !strings.Contains(tree, "─ "+room+"/") {
+			t.Errorf("the tree in %s has no line for %s/", file, room)
 		}
 	}
+	want := drawn()
+	if *update {
+		if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if listed != want {
+		t.Errorf("the arrows of %s are not those of this file; run: go test . -update\n%s", file, want)
+	}
+}
+
+// drawn lists the arrows for a reader: a package stands above all that it
+// imports.
+func drawn() string {
+	var height func(room string) int
+	height = func(room string) int {
+		if arrows[room] == "*" {
+			return len(arrows)
+		}
+		most := 0
+		for _, target := range strings.Fields(arrows[room]) {
+			most = max(most, height(target)+1)
+		}
+		return most
+	}
+	rooms := slices.SortedFunc(maps.Keys(arrows), func(a, b string) int {
+		return cmp.Or(height(b)-height(a), strings.Compare(a, b))
+	})
+	named := strings.NewReplacer("*", "any of them", ". ", "tidegate ")
+	var b strings.Builder
+	for _, room := range rooms {
+		targets := named.Replace(arrows[room] + " ")
+		if room == "." {
+			room = "tidegate"
+		}
+		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("%-19s %s", room, strings.TrimSpace(targets))))
+	}
+	return b.String()
 }

@@ -45,6 +45,10 @@ const (
 	TooManyWords           Code = "TOO_MANY_WORDS"
 	MalformedSources       Code = "MALFORMED_SOURCES"
 	TooManySources         Code = "TOO_MANY_SOURCES"
+	HTMLNotAllowed         Code = "HTML_NOT_ALLOWED"
+	InvisibleText          Code = "INVISIBLE_TEXT"
+	TooLong                Code = "TOO_LONG"
+	CredentialsNotAllowed  Code = "CREDENTIALS_NOT_ALLOWED"
 	ToolBudgetExceeded     Code = "TOOL_BUDGET_EXCEEDED"
 	Wave1NotValidated      Code = "WAVE1_NOT_VALIDATED"
 	Wave1ContractNotMet    Code = "WAVE1_CONTRACT_NOT_MET"
@@ -117,12 +121,16 @@ var Explanations = []Explanation{
 	{MissingRequiredSection, NotMet, "A section that the contract requires has no heading in the output.", "Add a top-level heading (# to ######) whose text is exactly the title."},
 	{TooManyWords, NotMet, "The output has more words than the contract allows.", "Shorten the output; every token between white space counts, markup included."},
 	{MalformedSources, NotMet, "A line of the Sources section is not a list item, or has no http(s) URL.", "Rewrite the line as one list item with its URL, or remove it."},
-	{TooManySources, NotMet, "The Sources section lists more sources than the contract allows.", "Remove sources until no more than allowed remain."},
+	{TooManySources, NotMet, "The Sources section lists more sources than the contract allows, or, where a run takes the output, names more different URLs.", "Remove sources until no more than allowed remain."},
+	{HTMLNotAllowed, NotMet, "An output that a run is to take has an HTML tag or comment, of which a reader sees nothing.", "Remove the HTML; write what looks like a tag as code between back-ticks."},
+	{InvisibleText, NotMet, "An output that a run is to take has a character that a reader cannot see, or that turns the text around.", "Remove the character; the joiners that scripts and emoji need may stay between two characters."},
+	{TooLong, NotMet, "An output that a run is to take has more than 12 characters for each word that the contract allows, outside its Sources section.", "Shorten the output; a text without blanks between its words counts by its characters."},
+	{CredentialsNotAllowed, NotMet, "An output that a run is to take has a URL with a user name, a password, a token or a key in it.", "Replace the URL by one that everyone can open, or remove it."},
 	{ToolBudgetExceeded, NotMet, "The recorded use of a tool is above the contract's budget.", "Run the agent again, and within its budget."},
 	{Wave1NotValidated, NotMet, "A validation report says that its output did not pass.", "Mend and validate the output first; pass only reports with ok true."},
 	{Wave1ContractNotMet, NotMet, "A validation report lists missing sections.", "Mend the output until its report has an empty missing_sections."},
 	{GapsSectionNotFound, NotMet, "An output has no top-level heading Gaps, and no explicit gaps were given.", "Add a Gaps section to the output, or pass explicit_gaps."},
-	{GapsParseFailed, NotMet, "A bullet under Gaps has no priority in the required form.", "Write the line as `- (P0) text`, with P0, P1, P2 or P3. Where there are no gaps, say so in a sentence that is no list item."},
+	{GapsParseFailed, NotMet, "A bullet under Gaps, or a line there that begins with a priority, does not have the required form.", "Write the line as `- (P0) text`, with P0, P1, P2 or P3. Where there are no gaps, say so in a sentence that is no list item."},
 	{RawURLNotAllowed, NotMet, "A summary contains a raw URL.", "Replace the URL with a citation [@cid]."},
 	{UnknownCID, NotMet, "A summary cites an id that is not among the validated citations.", "Cite an id whose status in citations.jsonl is valid or paywalled, or remove the citation."},
 	{SizeCapExceeded, NotMet, "A summary, or all summaries together, are larger than the manifest allows.", "Shorten the summary, or raise the limit in the manifest."},
@@ -160,7 +168,7 @@ var Explanations = []Explanation{
 	{Disabled, Conflict, "The run is switched off in its manifest.", "Set the switch in the manifest to true."},
 	{GateNotDerived, Conflict, "A gate was said to pass, and its judge does not find that it does.", "Mend what the judge found; `tidegate run status` names the command that judges the gate."},
 	{ContractFrozen, Conflict, "The perspectives of a run cannot change once its wave is planned.", "Start another run, or have a person replan: `tidegate perspectives write --replan`."},
-	{Tampered, Conflict, "The record of a run or change does not match its files.", "Look at `tidegate run verify`; a person accepts what is there with `tidegate run accept`."},
+	{Tampered, Conflict, "The record of a run or change does not match its files.", "Look at `tidegate run verify` or `tidegate change status`, and put back what was changed; a person accepts what is there in a run with `tidegate run accept`."},
 	{JobNotOpen, Conflict, "The job is not open: somebody holds it, its answer was accepted, or its tries are used up.", "Take another job; `tidegate job list` shows which are open."},
 	{LeaseLost, Conflict, "The lease of a job has ended, and what was handed in came too late or is another holder's affair.", "Lease the job again if it is open; the late answer was kept beside its attempt."},
 	{BudgetExhausted, Conflict, "A limit of the run's budget is reached, so that no more jobs are given out.", "A person raises the limit: `tidegate run limit`, or `tidegate run continue` with a budget flag."},

@@ -190,7 +190,7 @@ func keep(root *os.Root, name, kept string) error {
 // makeChanges makes those changes of a record that are pending.
 func makeChanges(f *Folder, rec record, pending func(i int) bool) error {
 	for _, dir := range rec.folders {
-		if err := f.root.Mkdir(dir, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := f.root.Mkdir(dir, f.newFolderMode()); err != nil && !errors.Is(err, fs.ErrExist) {
 			return f.place(dir).unwritable(err)
 		}
 	}

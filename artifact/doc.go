@@ -16,8 +16,9 @@
 //   - [WithRoots] confines all access by path to the folders that a caller may
 //     touch.
 //
-// New files have mode 0600 and new folders 0700. A file that is replaced keeps
-// the permission bits that it had.
+// New files have mode 0600 and new folders 0700, unless [Folder.Share] asks for
+// what other programs give. A file that is replaced keeps the permission bits
+// that it had.
 //
 // Names that the package keeps for itself in a folder: .tidegate.lock (the
 // lock, never deleted), .tidegate-tx (a transaction under way), and

@@ -16,6 +16,9 @@ const (
 
 	fileMode   fs.FileMode = 0o600
 	folderMode fs.FileMode = 0o700
+
+	sharedFileMode   fs.FileMode = 0o666
+	sharedFolderMode fs.FileMode = 0o777
 )
 
 // Folder is an open folder that access cannot leave. Names are relative to it
@@ -26,8 +29,9 @@ const (
 //
 // A Folder may be used by several goroutines.
 type Folder struct {
-	root *os.Root
-	path string
+	root   *os.Root
+	path   string
+	shared bool
 }
 
 // Open opens the folder at path, which the caller was given as the argument
@@ -55,6 +59,25 @@ func openRoot(path string) (*os.Root, error) {
 // Path is the path by which the folder was opened, cleaned.
 func (f *Folder) Path() string { return f.path }
 
+// Share gives what is made in f from now on, and in folders opened through it,
+// the modes that other programs give: 0666 and 0777 less the umask. It is for a
+// folder of a project that others read too, and is called before f is used.
+func (f *Folder) Share() { f.shared = true }
+
+func (f *Folder) newFileMode() fs.FileMode {
+	if f.shared {
+		return sharedFileMode
+	}
+	return fileMode
+}
+
+func (f *Folder) newFolderMode() fs.FileMode {
+	if f.shared {
+		return sharedFolderMode
+	}
+	return folderMode
+}
+
 // Close closes the folder. Files opened through it stay open.
 func (f *Folder) Close() error { return f.root.Close() }
 
@@ -80,7 +103,7 @@ func (f *Folder) Folder(name string) (*Folder, error) {
 	if err != nil {
 		return nil, f.place(name).unreadable(err)
 	}
-	return &Folder{root: root, path: f.place(name).path}, nil
+	return &Folder{root: root, path: f.place(name).path, shared: f.shared}, nil
 }
 
 // List lists a folder in f, in byte order; nil when there is none. It returns
@@ -115,7 +138,7 @@ func (f *Folder) MakeFolder(name string) error {
 	}
 	made, err := missingFolders(f.root, local)
 	if err == nil {
-		err = makeFolders(f.root, made)
+		err = makeFolders(f.root, made, f.newFolderMode())
 	}
 	if err != nil {
 		removeFolders(f.root, made)
@@ -184,7 +207,12 @@ func (f *Folder) IsLink(name string) (bool, error) {
 
 // openRegular opens a file in root and fails when it is not a regular one.
 func openRegular(root *os.Root, name string, flag int) (*os.File, error) {
-	f, err := root.OpenFile(name, flag|nonblock, fileMode)
+	return openOrCreate(root, name, flag, fileMode)
+}
+
+// openOrCreate is openRegular with the mode of a file that it makes.
+func openOrCreate(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
+	f, err := root.OpenFile(name, flag|nonblock, mode)
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func writeHead(f *Folder, log, text string) error {
 	}
 	switch {
 	case text != "":
-		err = replace(f.root, target, old, []byte(text))
+		err = replace(f.root, target, f.newFileMode(), old, []byte(text))
 	case old != nil:
 		if err = f.root.Remove(target); err == nil {
 			err = syncFolder(f.root, path.Dir(target))

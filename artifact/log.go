@@ -81,12 +81,12 @@ func (a *appendix) extend(f *Folder) error {
 	p := f.place(a.name)
 	dirs, err := missingFolders(f.root, path.Dir(a.name))
 	if err == nil {
-		err = makeFolders(f.root, dirs)
+		err = makeFolders(f.root, dirs, f.newFolderMode())
 	}
 	if err != nil {
 		return p.unwritable(err)
 	}
-	log, err := openLog(f.root, a.name)
+	log, err := openLog(f.root, a.name, f.newFileMode())
 	if err != nil {
 		return p.unwritable(err)
 	}

@@ -32,9 +32,9 @@ func missingFolders(root *os.Root, dir string) ([]string, error) {
 
 // makeFolders makes the folders in order, durably. One that is there by now is
 // as good.
-func makeFolders(root *os.Root, dirs []string) error {
+func makeFolders(root *os.Root, dirs []string, mode fs.FileMode) error {
 	for _, dir := range dirs {
-		if err := root.Mkdir(dir, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := root.Mkdir(dir, mode); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 		if err := syncFolder(root, path.Dir(dir)); err != nil {

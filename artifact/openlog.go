@@ -3,6 +3,7 @@ package artifact
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 )
@@ -10,9 +11,9 @@ import (
 // openLog opens a log to be added to. A log that has a second name, by a hard
 // link, is first replaced by a copy of it: what is added would otherwise be
 // added under that other name too, wherever that is.
-func openLog(root *os.Root, name string) (*os.File, error) {
+func openLog(root *os.Root, name string, mode fs.FileMode) (*os.File, error) {
 	const flag = os.O_RDWR | os.O_CREATE | os.O_APPEND
-	f, err := openRegular(root, name, flag)
+	f, err := openOrCreate(root, name, flag, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -46,13 +47,13 @@ func replaceByCopy(root *os.Root, name string, f *os.File) error {
 	if err != nil {
 		return err
 	}
-	temp, tempName, err := createTemp(root, target)
+	temp, tempName, err := createTemp(root, target, fileMode)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(temp, io.NewSectionReader(f, 0, 1<<62))
 	if err == nil {
-		err = keepMode(temp, old)
+		err = keepMode(temp, fileMode, old)
 	}
 	if err == nil {
 		err = temp.Sync()

@@ -217,7 +217,7 @@ func makeFolder(ctx context.Context, p place, path string) (folder *os.Root, end
 			if made, err = missingFolders(root, name); err != nil {
 				return err
 			}
-			if err = makeFolders(root, made); err == nil {
+			if err = makeFolders(root, made, folderMode); err == nil {
 				folder, err = root.OpenRoot(name + "/.")
 			}
 			return err

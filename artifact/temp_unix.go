@@ -18,10 +18,10 @@ const maxWriters = 256
 // uses it holds an OS lock on it. So the file that a killed writer left is
 // recognised, by its free lock, by the next writer of the same target, and
 // removed without looking through the folder.
-func createTemp(root *os.Root, target string) (*os.File, string, error) {
+func createTemp(root *os.Root, target string, mode fs.FileMode) (*os.File, string, error) {
 	for slot := 0; slot < maxWriters; {
 		name := tempName(target, slot)
-		f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)
+		f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) {
 			if !removeAbandoned(root, name) {
 				slot++

@@ -10,10 +10,10 @@ import (
 // createTemp makes a temporary file for target in the folder of target. Windows
 // does not rename open files, so a lock cannot mark it as in use until the end;
 // its name is random, and what a killed writer left stays.
-func createTemp(root *os.Root, target string) (*os.File, string, error) {
+func createTemp(root *os.Root, target string, mode fs.FileMode) (*os.File, string, error) {
 	for {
 		name := tempName(target, rand.Text())
-		f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)
+		f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, name, err
 		}

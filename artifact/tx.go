@@ -102,12 +102,12 @@ func (tx *Tx) stage(name, digest string, write func(*os.File) error) (string, er
 		return "", tx.fail(err)
 	}
 	at := len(tx.changes) - 1
-	file, err := tx.staging.OpenFile(stagedName(at), os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, fileMode)
+	file, err := tx.staging.OpenFile(stagedName(at), os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, f.newFileMode())
 	if err != nil {
 		return "", tx.fail(f.place(name).unwritable(err))
 	}
 	if err = write(file); err == nil {
-		err = keepMode(file, old)
+		err = keepMode(file, f.newFileMode(), old)
 	}
 	if err != nil {
 		file.Close()

@@ -104,6 +104,50 @@ func TestModes(t *testing.T) {
 	}
 }
 
+func TestModesOfASharedFolder(t *testing.T) {
+	dir := t.TempDir()
+	// What another program makes tells the umask.
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "usual"), 0o777), os.WriteFile(filepath.Join(dir, "usual", "file"), nil, 0o666),
+		os.WriteFile(filepath.Join(dir, "private"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	mode := func(name string) os.FileMode {
+		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	root := open(t, dir)
+	root.Share()
+	if err := root.MakeFolder("agentd/changes"); err != nil {
+		t.Fatal(err)
+	}
+	f, err := root.Folder("agentd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tx := locked(t, f).Begin()
+	tx.Log("logs/log.jsonl", map[string]int{"a": 1})
+	if err := errors.Join(f.Write("a/one", nil), tx.Write("b/two", nil), tx.Commit(), tx.LogError(), root.Write("private", []byte("new\n"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"agentd", "agentd/changes", "agentd/a", "agentd/b", "agentd/logs"} {
+		if got := mode(name); got != mode("usual") {
+			t.Errorf("%s has mode %v, want %v", name, got, mode("usual"))
+		}
+	}
+	for _, name := range []string{"agentd/a/one", "agentd/b/two", "agentd/logs/log.jsonl"} {
+		if got := mode(name); got != mode("usual/file") {
+			t.Errorf("%s has mode %v, want %v", name, got, mode("usual/file"))
+		}
+	}
+	if got := mode("private"); got != 0o600 {
+		t.Errorf("a file that was replaced has mode %v, want that of the old one", got)
+	}
+}
+
 // A reader without the lock who sees the last file of a transaction sees all of
 // them, and never a part of one.
 func TestReadersSeeWholeFilesInOrder(t *testing.T) {

@@ -25,10 +25,10 @@ func (f *Folder) Write(name string, data []byte) error {
 	}
 	made, err := missingFolders(f.root, path.Dir(target))
 	if err == nil {
-		err = makeFolders(f.root, made)
+		err = makeFolders(f.root, made, f.newFolderMode())
 	}
 	if err == nil {
-		err = replace(f.root, target, old, data)
+		err = replace(f.root, target, f.newFileMode(), old, data)
 	}
 	if err != nil {
 		removeFolders(f.root, made)
@@ -56,18 +56,19 @@ func WriteFile(ctx context.Context, arg, path string, data []byte) error {
 	}
 	target, old, err := writeTarget(root, name, p)
 	if err == nil {
-		err = replace(root, target, old, data)
+		err = replace(root, target, fileMode, old, data)
 	}
 	return p.unwritable(err)
 }
 
 // replace writes data to a temporary file beside target and renames it there.
-func replace(root *os.Root, target string, old fs.FileInfo, data []byte) error {
-	temp, name, err := createTemp(root, target)
+// Mode is that of a file which replaces none.
+func replace(root *os.Root, target string, mode fs.FileMode, old fs.FileInfo, data []byte) error {
+	temp, name, err := createTemp(root, target, mode)
 	if err != nil {
 		return err
 	}
-	if err = fill(temp, old, data); err == nil {
+	if err = fill(temp, mode, old, data); err == nil {
 		err = temp.Sync()
 	}
 	if err = moveTemp(root, temp, name, target, err); err != nil {
@@ -76,19 +77,19 @@ func replace(root *os.Root, target string, old fs.FileInfo, data []byte) error {
 	return syncFolder(root, path.Dir(target))
 }
 
-// fill writes data to a new file and gives it the permission bits of the file
-// that it is to replace.
-func fill(f *os.File, old fs.FileInfo, data []byte) error {
+// fill writes data to a new file of that mode and gives it the permission bits of
+// the file that it is to replace.
+func fill(f *os.File, mode fs.FileMode, old fs.FileInfo, data []byte) error {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
-	return keepMode(f, old)
+	return keepMode(f, mode, old)
 }
 
-// keepMode gives a new file the permission bits of the file that it is to
-// replace.
-func keepMode(f *os.File, old fs.FileInfo) error {
-	if old != nil && old.Mode().Perm() != fileMode {
+// keepMode gives a new file, made with mode, the permission bits of the file that
+// it is to replace.
+func keepMode(f *os.File, mode fs.FileMode, old fs.FileInfo) error {
+	if old != nil && old.Mode().Perm() != mode {
 		return f.Chmod(old.Mode().Perm())
 	}
 	return nil

@@ -4,8 +4,10 @@
 package catalog
 
 import (
+	"context"
 	"time"
 
+	"github.com/tidegate/tidegate/seal"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -18,6 +20,15 @@ type Env struct {
 	Home    string // the folder of runs
 	Project string // the project folder of code reviews, absolute
 	Strict  bool   // questionable code reviews are refused
+	// SignKey is the key with which a person's decisions are signed, where a run
+	// asks for that: the path of a private key, or of a public one whose other
+	// half the ssh-agent at AgentSocket has.
+	SignKey     string
+	AgentSocket string
+	Passphrase  func() ([]byte, error) // asks for that of SignKey; nil where nobody can be asked
+	// Signers is an allowed_signers file: runs that are made ask for signed
+	// decisions.
+	Signers string
 	// LegacyGates makes runs whose gates count as they are written, for the
 	// earlier system's orchestrator. Only a flag of the program sets it.
 	LegacyGates bool
@@ -39,4 +50,18 @@ func Tools(env *Env) []*tool.Tool {
 		tools = append(tools, group...)
 	}
 	return tools
+}
+
+// deciding is ctx for a person's decision, which may have to be signed.
+func (e *Env) deciding(ctx context.Context) context.Context {
+	if e.SignKey == "" {
+		return ctx
+	}
+	return seal.WithSign(ctx, func(ctx context.Context, message []byte) ([]byte, error) {
+		key, err := seal.OpenKey(ctx, "sign", e.SignKey, seal.Unlock{Passphrase: e.Passphrase, Agent: e.AgentSocket})
+		if err != nil {
+			return nil, err
+		}
+		return key.Sign(ctx, message)
+	})
 }

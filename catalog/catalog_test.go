@@ -67,6 +67,11 @@ func TestEveryToolIsFitForModelsAndClients(t *testing.T) {
 			if len(each.Summary) > 1024 || !strings.HasSuffix(each.Summary, ".") {
 				t.Errorf("the summary must be sentences of at most 1,024 bytes in all: %q", each.Summary)
 			}
+			for _, a := range each.Arguments() {
+				if named := strings.HasSuffix(a.Name, "_path") || strings.HasSuffix(a.Name, "_dir"); named && !a.Path {
+					t.Errorf("the argument %s is not declared as a path, so that no root confines it", a.Name)
+				}
+			}
 			checkSchema(t, each.InputSchema(), true)
 			checkSchema(t, each.OutputSchema(), false)
 			if c := each.Command; c != nil {

@@ -39,7 +39,7 @@ func TestCorpusHoldsEveryToolCodeAndField(t *testing.T) {
 	var answers strings.Builder
 	for _, script := range scripts {
 		work := shortFolder(t)
-		tools := catalog.Tools(&catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")})
+		tools := tool.ForAgents(catalog.Tools(&catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")}))
 		_, err := script.Run(work, func(name string, args []byte) []byte {
 			envelope := faces[0].call(t, tools, name, args)
 			answers.Write(envelope)

@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/corpus"
 	"github.com/tidegate/tidegate/internal/mcpserver"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -112,7 +113,7 @@ func TestEveryFaceGivesTheSameBytes(t *testing.T) {
 					t.Fatal(err)
 				}
 				env := &catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")}
-				tools := catalog.Tools(env)
+				tools := tool.ForAgents(catalog.Tools(env))
 				outcomes, err := script.Run(work, func(name string, args []byte) []byte { return face.call(t, tools, name, args) })
 				if err != nil {
 					t.Fatal(err)

@@ -27,7 +27,7 @@ func gateTools(env *Env) []*tool.Tool {
 		}, func(ctx context.Context, in gateIDIn) (step.GateRecord, error) {
 			input := step.GateInput{ManifestPath: string(in.ManifestPath), Gate: row.ID, Reason: in.Reason}
 			if in.Accept {
-				return step.AcceptGate(ctx, env.clock(), input)
+				return step.AcceptGate(env.deciding(ctx), env.clock(), input)
 			}
 			return step.RecordGate(ctx, env.clock(), input)
 		}))

@@ -24,21 +24,14 @@ type wave1OutputIn struct {
 
 func pivotTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
-		tool.New(tool.Spec{
-			Name: "deep_research_pivot_decide",
-			Set:  "pivot",
-			Summary: "Use this when wave 1 has been validated, to decide by rubric whether the run needs a second wave. " +
-				"It collects the gaps that the outputs state as `- (P0) text` under their heading Gaps, or takes explicit ones, " +
-				"and answers with the rule that hit, the gaps in order and those that a second wave is to close. " +
-				"A gap that cannot be read is an error that names its line.",
+		declare(tool.Spec{
+			Name:       "deep_research_pivot_decide",
+			Set:        "pivot",
 			Effect:     tool.WritesOnRequest,
 			Idempotent: true,
 			Refine:     refinePivotDecide,
 			Command: &tool.Command{
-				Path:  "pivot decide",
-				Short: "Decide whether a run needs a second wave",
-				Long: "Judge the first wave's outputs of a run, collect the gaps that they state, decide by the rubric whether a second " +
-					"wave is needed, and write the decision to the run. `tidegate pivot rules` prints the rubric. Next: `tidegate run advance`.",
+				Path:     "pivot decide",
 				Operands: runOperand,
 				Hide:     []string{"manifest_path"},
 				Defaults: byHand("decided by hand"),
@@ -47,7 +40,6 @@ func pivotTools(env *Env) []*tool.Tool {
 					{Name: "dry-run", Kind: tool.Switch, About: "decide, and write nothing"},
 				},
 				Formats: []string{"markdown"},
-				Example: "tidegate pivot decide harbour\ntidegate pivot decide harbour --explicit-gaps gaps.json --dry-run",
 				Fill:    env.fillPivot,
 			},
 		}, func(ctx context.Context, in pivotDecideIn) (pivot.Decision, error) {
@@ -60,19 +52,14 @@ func pivotTools(env *Env) []*tool.Tool {
 				ManifestPath: string(in.ManifestPath), Reason: in.Reason, Progress: tool.Progress(ctx),
 			})
 		}),
-		tool.New(tool.Spec{
-			Name: "deep_research_pivot_rules",
-			Set:  "pivot",
-			Summary: "Use this to see the rubric by which deep_research_pivot_decide decides. " +
-				"It lists the rules in the order in which they are tried, each with its condition and the template of its explanation.",
+		declare(tool.Spec{
+			Name:       "deep_research_pivot_rules",
+			Set:        "pivot",
 			Effect:     tool.Reads,
 			Idempotent: true,
 			Command: &tool.Command{
 				Path:    "pivot rules",
-				Short:   "Print the rubric of the pivot",
-				Long:    "Print the rules by which `tidegate pivot decide` decides, in the order in which they are tried: the first whose condition holds decides.",
 				Formats: []string{"markdown"},
-				Example: "tidegate pivot rules",
 			},
 		}, func(context.Context, struct{}) (pivot.RuleList, error) {
 			return pivot.ListRules(), nil

@@ -39,9 +39,15 @@ type reviewDiffIn struct {
 	To       int    `json:"to,omitzero" jsonschema:"number of the later review; the newest when absent" min:"1"`
 }
 
-type changeAdvanceIn struct {
+type changeStartIn struct {
 	ChangeID  string `json:"change_id" jsonschema:"the change, which is the name of its folder under agentd/changes"`
-	MaxRounds int    `json:"max_rounds,omitzero" jsonschema:"most rounds of fixing before a person is needed" min:"0" default:"2"`
+	MaxRounds *int64 `json:"max_rounds,omitzero" jsonschema:"most rounds of fixing before a person is needed; 2 when nobody sets it" min:"0" max:"1000000"`
+}
+
+type changeResumeIn struct {
+	ChangeID string `json:"change_id" jsonschema:"the change, which is the name of its folder under agentd/changes"`
+	Accept   bool   `json:"accept,omitzero" jsonschema:"accept what keeps the change from going on"`
+	Reason   string `json:"reason" jsonschema:"why; it is kept in the log of the change"`
 }
 
 var changeOperand = []tool.Operand{{Name: "ID", Field: "change_id", About: "the change, as its folder under agentd/changes is named"}}
@@ -85,7 +91,7 @@ func reviewTools(env *Env) []*tool.Tool {
 				Operands: payloadOperand, Fill: fillReview, Example: "tidegate review create review-1.json",
 			},
 		}, func(ctx context.Context, in payloadIn) (change.Created, error) {
-			return change.CreateReview(ctx, env.Project, env.Now, in.payload, env.Strict)
+			return change.CreateReview(ctx, env.Project, env.changeClock(), in.payload, env.Strict)
 		}),
 
 		tool.New(tool.Spec{
@@ -161,29 +167,49 @@ func reviewTools(env *Env) []*tool.Tool {
 		}),
 
 		tool.New(tool.Spec{
-			Name: "change_start", Set: "review", Effect: tool.Writes, Idempotent: true,
+			Name: "change_start", Set: "review", Effect: tool.Writes, Idempotent: true, PersonArgs: []string{"max_rounds"},
 			Summary: "Use this when the implementation of a code change begins. It sets the phase to implementing, and makes STATE.yaml where there is none.",
 			Command: &tool.Command{
 				Path: "change start", Short: "Begin the implementation of a change",
 				Long: "Begin the implementation of a change: STATE.yaml in its folder, which is made where there is none, gets the phase implementing. " +
+					"--max-rounds sets how often the reviewer may send it back before a person is needed, also later; no agent can. " +
 					"Next: write the code, have it reviewed, and hand the review to `tidegate review create`.",
-				Operands: changeOperand, Example: "tidegate change start charge-planner",
+				Operands: changeOperand, Example: "tidegate change start charge-planner\ntidegate change start charge-planner --max-rounds 4",
 			},
-		}, func(ctx context.Context, in changeIn) (change.Started, error) {
-			return change.Start(ctx, env.Project, env.Now, in.ChangeID)
+		}, func(ctx context.Context, in changeStartIn) (change.Started, error) {
+			return change.Start(env.deciding(ctx), env.Project, env.changeClock(), in.ChangeID, in.MaxRounds)
 		}),
 
 		tool.New(tool.Spec{
 			Name: "change_advance", Set: "review", Effect: tool.Writes, Idempotent: true,
-			Summary: "Use this after a review, to move a code change by its verdict: APPROVED completes it, NEEDS_FIX counts one more round up to the limit, MAJOR_ISSUES leaves it to a person.",
+			Summary: "Use this after a review, to move a code change by its verdict: APPROVED completes it when no issue is High, no test failed and the files are those that were reviewed; " +
+				"NEEDS_FIX counts one more round up to the limit; everything else leaves it to a person, and needs_person says why.",
 			Command: &tool.Command{
 				Path: "change advance", Short: "Move a change by the verdict of its review",
-				Long: "Move a change by the verdict of its REVIEW.md: APPROVED completes it, NEEDS_FIX begins another round of fixing until --max-rounds are used up, " +
-					"MAJOR_ISSUES leaves it to a person. The exit status is 1 unless it is approved.",
+				Long: "Move a change by the verdict of the review that was kept last: APPROVED completes it when no issue is High, no test failed and, in a git repository, " +
+					"the files are those that were reviewed; NEEDS_FIX begins another round of fixing until the limit is reached (2, or what `tidegate change start --max-rounds` set). " +
+					"Everything else leaves it to a person: `tidegate change resume`. Of a change whose REVIEW.md was written by hand, this command takes the verdict from there. " +
+					"The exit status is 1 unless it is approved.",
 				Operands: changeOperand, Example: "tidegate change advance charge-planner",
 			},
-		}, func(ctx context.Context, in changeAdvanceIn) (change.Advanced, error) {
-			return change.Advance(ctx, env.Project, env.Now, in.ChangeID, in.MaxRounds)
+		}, func(ctx context.Context, in changeIn) (change.Advanced, error) {
+			return change.Advance(ctx, env.Project, env.changeClock(), in.ChangeID)
+		}),
+
+		tool.New(tool.Spec{
+			Name: "change_resume", Set: "review", Effect: tool.Writes, Idempotent: true, Person: true,
+			Summary: "Let a change go on that needs a person.",
+			Command: &tool.Command{
+				Path: "change resume", Short: "Let a change go on that needs a person",
+				Long: "Let a change go on that needs a person, with --accept: you accept what `tidegate change status` names, and the log of the change keeps why. " +
+					"An approval with doubts then completes the change; after major issues, or when the rounds of fixing are used up, one more round begins. " +
+					"Where the log or a kept review was changed by other means, you accept the files as they are.",
+				Operands: changeOperand, Example: "tidegate change resume charge-planner --accept --reason \"known flaky test\"",
+			},
+		}, func(ctx context.Context, in changeResumeIn) (change.Resumed, error) {
+			return change.Resume(env.deciding(ctx), env.Project, env.changeClock(), in.ChangeID, in.Accept, in.Reason)
 		}),
 	}
 }
+
+func (env *Env) changeClock() change.Clock { return change.Clock{Now: env.Now, Pinned: env.Pinned} }

@@ -36,6 +36,7 @@ type manifestIn struct {
 type verifyIn struct {
 	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
 	Head         string    `json:"head,omitzero" jsonschema:"a head of the log that was noted elsewhere, to compare with"`
+	Signers      tool.Path `json:"signers,omitzero" jsonschema:"absolute path of an OpenSSH allowed_signers file that says whose signatures count, instead of the run's own list"`
 }
 
 type limitIn struct {
@@ -203,7 +204,7 @@ func runTools(env *Env) []*tool.Tool {
 		}, func(ctx context.Context, in runInitIn) (run.InitResult, error) {
 			init := run.InitInput{
 				Query: in.Query, Mode: in.Mode, Sensitivity: in.Sensitivity, RunID: in.RunID,
-				RootOverride: string(in.RootOverride), RequireBoundGates: in.RequireBoundGates, LegacyGates: env.LegacyGates,
+				RootOverride: string(in.RootOverride), RequireBoundGates: in.RequireBoundGates, LegacyGates: env.LegacyGates, SignersPath: env.Signers,
 			}
 			if in.Limits != nil {
 				limits := run.Limits(*in.Limits)
@@ -264,7 +265,7 @@ func runTools(env *Env) []*tool.Tool {
 				Example: "tidegate perspectives write harbour perspectives.json",
 			},
 		}, func(ctx context.Context, in replanIn) (step.PerspectivesResult, error) {
-			return step.WritePerspectives(ctx, env.clock(), step.PerspectivesInput{PerspectivesPath: string(in.PerspectivesPath), Value: in.Value, Reason: in.Reason, Replan: in.Replan})
+			return step.WritePerspectives(env.deciding(ctx), env.clock(), step.PerspectivesInput{PerspectivesPath: string(in.PerspectivesPath), Value: in.Value, Reason: in.Reason, Replan: in.Replan})
 		}),
 
 		tool.New(tool.Spec{
@@ -342,7 +343,7 @@ func runTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown", "sarif", "junit", "github"}, Example: "tidegate run verify harbour",
 			},
 		}, func(ctx context.Context, in verifyIn) (run.VerifyResult, error) {
-			return run.Verify(ctx, run.VerifyInput{ManifestPath: string(in.ManifestPath), Head: in.Head, Follows: stage.Follows})
+			return run.Verify(ctx, run.VerifyInput{ManifestPath: string(in.ManifestPath), Head: in.Head, SignersPath: string(in.Signers), Follows: stage.Follows})
 		}),
 
 		tool.New(tool.Spec{
@@ -370,7 +371,7 @@ func runTools(env *Env) []*tool.Tool {
 				Hide:     hidden, Fill: env.fillRun, Example: "tidegate run limit harbour max_review_iterations 6",
 			},
 		}, func(ctx context.Context, in limitIn) (stage.LimitResult, error) {
-			return stage.Limit(ctx, env.clock(), stage.LimitInput{ManifestPath: string(in.ManifestPath), Name: in.Name, Value: in.Value, Reason: in.Reason})
+			return stage.Limit(env.deciding(ctx), env.clock(), stage.LimitInput{ManifestPath: string(in.ManifestPath), Name: in.Name, Value: in.Value, Reason: in.Reason})
 		}),
 
 		tool.New(tool.Spec{
@@ -383,7 +384,7 @@ func runTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Example: "tidegate run accept harbour --reason \"a typo corrected by hand\"",
 			},
 		}, func(ctx context.Context, in acceptIn) (run.AcceptResult, error) {
-			return run.AcceptRecord(ctx, env.clock(), run.AcceptInput{ManifestPath: string(in.ManifestPath), Reason: in.Reason})
+			return run.AcceptRecord(env.deciding(ctx), env.clock(), run.AcceptInput{ManifestPath: string(in.ManifestPath), Reason: in.Reason})
 		}),
 
 		control(env, "pause", "Hold a run", "Hold a run: it does not advance until `tidegate run resume` lets it.", stage.Pause),
@@ -400,7 +401,7 @@ func runTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Example: "tidegate run resume harbour\ntidegate run resume harbour --accept --reason \"sources checked by hand\"",
 			},
 		}, func(ctx context.Context, in resumeIn) (stage.ControlResult, error) {
-			return stage.Resume(ctx, env.clock(), stage.ResumeInput{ManifestPath: string(in.ManifestPath), Accept: in.Accept, Reason: in.Reason})
+			return stage.Resume(env.deciding(ctx), env.clock(), stage.ResumeInput{ManifestPath: string(in.ManifestPath), Accept: in.Accept, Reason: in.Reason})
 		}),
 	}
 }
@@ -414,6 +415,6 @@ func control(env *Env, verb, short, long string, run func(context.Context, run.C
 			Example: "tidegate run " + verb + " harbour",
 		},
 	}, func(ctx context.Context, in controlIn) (stage.ControlResult, error) {
-		return run(ctx, env.clock(), stage.ControlInput{ManifestPath: string(in.ManifestPath), Reason: in.Reason})
+		return run(env.deciding(ctx), env.clock(), stage.ControlInput{ManifestPath: string(in.ManifestPath), Reason: in.Reason})
 	})
 }

@@ -31,15 +31,10 @@ func (e *Env) fillSummary(ctx context.Context, typed tool.Typed, args *codec.Val
 
 func summaryTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_summary_pack_build", Set: "summary", Effect: tool.Writes, Destroys: true,
-			Summary: "Use this before a synthesis, to build its only input: one bounded summary per perspective and summary-pack.json, which lists them with digests and cited claims. " +
-				"It refuses raw URLs, citations that are not validated and summaries over the caps of the manifest, says which line to mend, and then leaves everything as it was.",
 			Command: &tool.Command{
-				Path: "summary build", Short: "Build the summaries of a run and the pack that lists them",
-				Long: "Build the summaries of a run and summary-pack.json, which a synthesis reads instead of the wave outputs. It needs the outputs and " +
-					"citations/citations.jsonl, the citations that were checked. With --fixtures the summaries are those in a folder; without, they are made " +
-					"from the outputs by rule: nothing is invented, and what was left out is listed with the reason.",
+				Path:     "summary build",
 				Operands: runOperand,
 				Rename: map[string]string{
 					"fixture_summaries_dir": "fixtures", "perspectives_path": "perspectives", "citations_path": "citations", "summary_pack_path": "pack",
@@ -48,7 +43,6 @@ func summaryTools(env *Env) []*tool.Tool {
 				Fill:     env.fillSummary,
 				Defaults: byHand("built by hand"),
 				Formats:  []string{"markdown"},
-				Example:  "tidegate summary build harbour --dry-run\ntidegate summary build harbour --fixtures my-summaries",
 			},
 		}, func(ctx context.Context, in summaryPackIn) (summary.Result, error) {
 			return summary.Build(ctx, env.clock(), summary.Request{

@@ -31,59 +31,38 @@ type retryPromptIn struct {
 	MaxFailures      int       `json:"max_failures,omitzero" jsonschema:"most prompts to make; all outputs are judged" min:"1" max:"500" default:"25"`
 }
 
-type checkIn struct {
-	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
-	MaxFindings      int       `json:"max_findings,omitzero" jsonschema:"most findings to list; all are counted" min:"1" max:"10000" default:"100"`
-}
-
 func waveTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
-		tool.New(tool.Spec{
-			Name: "deep_research_wave_output_validate",
-			Set:  "wave",
-			Summary: "Use this to check one agent output against its contract before anything trusts it. " +
-				"It counts words and sources, looks for the required sections, and refuses with the one rule that is broken and where.",
+		declare(tool.Spec{
+			Name:       "deep_research_wave_output_validate",
+			Set:        "wave",
 			Effect:     tool.Reads,
 			Idempotent: true,
 			Command: &tool.Command{
-				Path:  "wave validate",
-				Short: "Judge one output by its contract",
-				Long: `Judge one output by the contract of its perspective: required sections, words,
-and the form and number of its sources. An output that does not meet it is
-refused with the first rule that it breaks, and exit status 1.`,
+				Path: "wave validate",
 				Operands: []tool.Operand{
 					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
 					{Name: "ID", Field: "perspective_id", About: "the perspective that the output was written for"},
 					{Name: "OUTPUT", Field: "markdown_path", About: "the markdown file to judge"},
 				},
-				Example: "tidegate wave validate perspectives.json grid drafts/grid.md",
 			},
 		}, func(ctx context.Context, in validateIn) (wave.Validation, error) {
 			return wave.Validate(ctx, string(in.PerspectivesPath), in.PerspectiveID, string(in.MarkdownPath))
 		}),
-		tool.New(tool.Spec{
-			Name: "deep_research_wave_review",
-			Set:  "wave",
-			Summary: "Use this when the agents of a wave have finished, to judge all their outputs by contract at once. " +
-				"It answers pass or fail with figures for every perspective and, for those that failed, a directive that tells the agent what to change.",
+		declare(tool.Spec{
+			Name:       "deep_research_wave_review",
+			Set:        "wave",
 			Effect:     tool.WritesOnRequest,
 			Idempotent: true,
 			Command: &tool.Command{
-				Path:  "wave review",
-				Short: "Judge all outputs of a wave",
-				Long: `Judge the outputs of a wave, one <perspective id>.md for each perspective, by
-their contracts. The table shows words and sources against their caps and every
-rule that an output breaks with its place; below it stands what to change. The
-exit status is 1 when an output fails.`,
+				Path: "wave review",
 				Operands: []tool.Operand{
 					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
 					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective"},
 				},
 				Rename:  map[string]string{"perspective_ids": "only", "report_path": "report"},
 				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
-				Example: "tidegate wave review perspectives.json drafts\n" +
-					"tidegate wave review perspectives.json drafts --only grid --format sarif",
-				Watch: watchWave,
+				Watch:   watchWave,
 			},
 		}, func(ctx context.Context, in reviewIn) (wave.ReviewResult, error) {
 			return step.Review(ctx, env.clock(), wave.ReviewRequest{
@@ -91,26 +70,18 @@ exit status is 1 when an output fails.`,
 				MaxFailures: in.MaxFailures, ReportPath: string(in.ReportPath), Progress: tool.Progress(ctx),
 			})
 		}),
-		tool.New(tool.Spec{
-			Name: "deep_research_wave_retry_prompt",
-			Set:  "wave",
-			Summary: "Use this after a review that failed, to get a prompt for each agent that has to write its output again. " +
-				"A prompt names every fault with its numbers and lines and states every rule of the contract, so that an agent that follows it passes.",
+		declare(tool.Spec{
+			Name:       "deep_research_wave_retry_prompt",
+			Set:        "wave",
 			Effect:     tool.Reads,
 			Idempotent: true,
 			Command: &tool.Command{
-				Path:  "wave retry-prompt",
-				Short: "Write the prompts by which agents mend the outputs that failed",
-				Long: `Judge the outputs of a wave as ` + "`tidegate wave review`" + ` does, and print for each
-one that fails a prompt to send to its agent. A prompt names every fault with its
-numbers and lines, and every rule by which the next attempt will be judged.`,
+				Path: "wave retry-prompt",
 				Operands: []tool.Operand{
 					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
 					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective"},
 				},
 				Rename: map[string]string{"perspective_ids": "only"},
-				Example: "tidegate wave retry-prompt perspectives.json drafts --only grid\n" +
-					"tidegate wave retry-prompt perspectives.json drafts --format json",
 			},
 		}, func(ctx context.Context, in retryPromptIn) (wave.RetryPrompts, error) {
 			return wave.RetryPrompt(ctx, wave.ReviewRequest{
@@ -118,33 +89,20 @@ numbers and lines, and every rule by which the next attempt will be judged.`,
 				MaxFailures: in.MaxFailures, Progress: tool.Progress(ctx),
 			})
 		}),
-		tool.New(tool.Spec{
-			Name: "deep_research_perspectives_check",
-			Set:  "wave",
-			Summary: "Use this before a wave starts, to find contracts that no output can meet or that mean something else than their author thinks. " +
-				"It checks the whole document and lists errors and warnings with their paths.",
+		declare(tool.Spec{
+			Name:       "deep_research_perspectives_check",
+			Set:        "wave",
 			Effect:     tool.Reads,
 			Idempotent: true,
 			Command: &tool.Command{
-				Path:  "perspectives check",
-				Short: "Find contracts that no output can meet",
+				Path: "perspectives check",
 				Operands: []tool.Operand{
 					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json"},
 				},
-				Long: `Check perspectives.json before a wave starts.
-
-An error is what makes the document unusable: a field that the schema refuses, a
-required title that no heading can have, a word cap below the words of the
-required headings. With an error the exit status is 1. A warning is what is
-probably not meant: no Gaps section for the pivot, titles that differ only in
-letter case, a cap that leaves no room. Warnings alone leave the exit status 0.`,
 				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
-				Example: "tidegate perspectives check perspectives.json",
 				Watch:   func(args *codec.Value) []string { return []string{args.Get("perspectives_path").Str()} },
 			},
-		}, func(ctx context.Context, in checkIn) (perspective.LintResult, error) {
-			return perspective.Lint(ctx, string(in.PerspectivesPath), in.MaxFindings)
-		}),
+		}, perspective.Lint),
 	}
 }
 

@@ -90,7 +90,7 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 func waveRunTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		tool.New(tool.Spec{
-			Name: "deep_research_wave1_plan", Set: "wave", Effect: tool.Writes, Idempotent: true,
+			Name: "deep_research_wave1_plan", Set: "wave", Effect: tool.Writes,
 			Summary: "Use this once a run has its perspectives, to get the prompts for its agents. It writes the plan of the first wave: for each perspective a prompt with the question, the scope and every rule that the output will be judged by.",
 			Command: &tool.Command{
 				Path: "wave plan", Short: "Write the prompts of the first wave",
@@ -141,7 +141,7 @@ func waveRunTools(env *Env) []*tool.Tool {
 				Hide:     []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("put back by hand"), Example: "tidegate wave restore harbour grid",
 			},
 		}, func(ctx context.Context, in restoreIn) (step.RestoreResult, error) {
-			return step.Restore(ctx, env.clock(), step.RestoreInput{ManifestPath: string(in.ManifestPath), PerspectiveID: in.PerspectiveID, Reason: in.Reason})
+			return step.Restore(env.deciding(ctx), env.clock(), step.RestoreInput{ManifestPath: string(in.ManifestPath), PerspectiveID: in.PerspectiveID, Reason: in.Reason})
 		}),
 	}
 }

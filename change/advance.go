@@ -2,135 +2,140 @@ package change
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/review"
 )
 
-// Advance moves a change on by its review: APPROVED completes it; NEEDS_FIX
-// begins another fix round, up to maxRounds of them; MAJOR_ISSUES, and NEEDS_FIX
-// beyond the limit, need a person, and STATE.yaml says why. One review counts
-// for one round, however often it is advanced. A change that is complete stays
-// as it is.
+// Advance moves a change on by the review that was kept last. APPROVED completes
+// it, when no issue is High, no test failed and, in a git repository, the files
+// are those that were reviewed; else it needs a person. NEEDS_FIX begins another
+// fix round, as long as the limit that a person set (2 by default) allows one;
+// beyond it, and for MAJOR_ISSUES, the change needs a person, and STATE.yaml
+// says why. Once it does, only [Resume] moves it on. One review counts for one
+// round, however often it is advanced. A complete change stays as it is, unless
+// the last review does not approve it, which opens it again. A change without a
+// kept review is moved by its REVIEW.md, and by a person only.
 //
-// It returns INVALID_ARGS for a bad id or a limit below 0; NOT_FOUND naming the
-// folder, STATE.yaml or REVIEW.md; SCHEMA_VALIDATION_FAILED for a STATE.yaml
-// that cannot be understood; GATE_BLOCKED, with what is allowed, for any other
-// phase and for a review whose verdict is not clear to every reader;
+// It returns INVALID_ARGS for a bad id; NOT_FOUND naming the folder, STATE.yaml
+// or REVIEW.md; SCHEMA_VALIDATION_FAILED for a STATE.yaml that cannot be
+// understood; GATE_BLOCKED, with what is allowed, for any other phase, for a
+// REVIEW.md that is not the review that was kept, for one whose verdict is not
+// clear to every reader, and for an agent where only a person decides; TAMPERED
+// when the log, a kept review or the limit is not as it was written;
 // INVALID_STATE when STATE.yaml cannot be changed in place; LOCK_HELD,
 // CANCELLED, READ_FAILED and WRITE_FAILED.
-func Advance(ctx context.Context, project string, now func() time.Time, id string, maxRounds int) (Advanced, error) {
-	if maxRounds < 0 {
-		return Advanced{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("max_rounds", maxRounds),
-			"max_rounds must be at least 0, got %d", maxRounds)
-	}
-	folder, err := open(ctx, project, id)
+func Advance(ctx context.Context, project string, clock Clock, id string) (Advanced, error) {
+	folder, err := openToWrite(ctx, project, id)
 	if err != nil {
 		return Advanced{}, err
 	}
 	defer folder.Close()
-	// The lock leaves a file behind, which a folder without a state should not get.
-	if _, err := readState(folder); err != nil {
-		return Advanced{}, err
+	for {
+		// Reading the tree takes time, so it is done before the lock is taken.
+		now, err := treeToCompare(ctx, project, folder, id)
+		if err != nil {
+			return Advanced{}, err
+		}
+		result, err := advance(ctx, folder, clock, id, now)
+		if !errors.Is(err, errTreeNeeded) {
+			return result, err
+		}
 	}
-	lock, err := folder.Lock(ctx, now)
-	if err != nil {
-		return Advanced{}, err
-	}
-	defer lock.Unlock()
+}
+
+// errTreeNeeded means that a review which approves came after the look before
+// the lock.
+var errTreeNeeded = errors.New("the tree must be read first")
+
+// treeToCompare is the tree as it is, where the next move depends on it, else
+// nil. A folder without a state gets no lock file, so what is wrong with the
+// state is said here.
+func treeToCompare(ctx context.Context, project string, folder *artifact.Folder, id string) (*tree, error) {
 	s, err := readState(folder)
 	if err != nil {
-		return Advanced{}, err
+		return nil, err
 	}
-	result := Advanced{
-		ChangeID: id, From: s.phase, Phase: s.phase, Iteration: s.iteration, MaxRounds: maxRounds,
-		NeedsPerson: s.needsPerson, StatePath: filepath.Join(folder.Path(), stateFile), ReviewPath: filepath.Join(folder.Path(), reviewFile),
+	r, err := readRecord(ctx, folder, id)
+	if err != nil {
+		return nil, err
 	}
-	if s.phase == Complete {
-		result.Message = "change " + id + " is already complete"
-		return result, nil
+	last := r.last()
+	if last == nil || !slices.Contains(reviewedPhases, s.phase) {
+		return nil, nil
 	}
-	if !slices.Contains(reviewedPhases, s.phase) {
-		return Advanced{}, blocked(id, s, "advances only from "+Implementing+", "+Testing+" or "+CodeReviewing, reviewedPhases)
+	data, err := readIfThere(folder, historyName(last.number))
+	if err != nil || review.Read(data).Verdict != review.Approved {
+		return nil, err
 	}
-	verdict, identity, err := readReview(folder, id)
+	t, err := readTree(ctx, project, s.worktree)
+	return &t, err
+}
+
+func advance(ctx context.Context, folder *artifact.Folder, clock Clock, id string, now *tree) (Advanced, error) {
+	v, err := enter(ctx, folder, clock, id, nil)
 	if err != nil {
 		return Advanced{}, err
 	}
-	result.Verdict = string(verdict)
-	m := decide(s, verdict, identity, maxRounds)
-	m.describe(&result)
+	defer v.leave()
+	s, r := v.s, v.r
+	result := Advanced{
+		ChangeID: id, From: s.phase, Phase: s.phase, Iteration: s.iteration, MaxRounds: int(r.maxRounds()),
+		NeedsPerson: s.needsPerson, StatePath: v.path(stateFile), ReviewPath: v.path(reviewFile),
+	}
+	if s.phase != Complete && !slices.Contains(reviewedPhases, s.phase) {
+		return Advanced{}, blocked(id, s, "advances only from "+Implementing+", "+Testing+" or "+CodeReviewing, reviewedPhases)
+	}
+	if err := r.checkFiles(folder, id); err != nil {
+		return Advanced{}, err
+	}
+	if err := r.checkLimit(folder, id, s); err != nil {
+		return Advanced{}, err
+	}
+	if s.phase == Complete {
+		again, err := reopens(folder, r)
+		if err != nil {
+			return Advanced{}, err
+		}
+		if !again {
+			result.Message = "change " + id + " is already complete"
+			return result, nil
+		}
+	}
+	j, err := judge(ctx, folder, r, id)
+	if err != nil {
+		return Advanced{}, err
+	}
+	if j.needsTree() && s.needsPerson == "" && r.needsPerson == "" {
+		if now == nil || now.worktree != s.worktree {
+			return Advanced{}, errTreeNeeded
+		}
+		if why := now.differs(j.tree); why != "" {
+			j.doubts = append(j.doubts, why)
+		}
+	}
+	m := decide(s, r, j)
+	m.describe(&result, j)
 	if len(m.edits) == 0 {
 		return result, nil
 	}
 	result.Changed = true
-	text, err := s.edited(result.StatePath, m.action, now(), m.edits)
-	if err != nil {
-		return Advanced{}, err
-	}
-	tx := lock.Begin()
-	if err := tx.Write(stateFile, text); err != nil {
-		return Advanced{}, err
-	}
-	return result, tx.Commit()
+	return result, v.commit(ctx, m, "change_advance", j, nil)
 }
 
-// move is what a review does to a state.
-type move struct {
-	phase       string
-	iteration   int64
-	needsPerson string
-	action      string // for last_action
-	message     string
-	edits       []edit // none when the state says it all already
-}
-
-// decide is the rule of the fix loop. Nothing is edited that is as it should
-// be, so that advancing twice by one review writes once.
-func decide(s *state, verdict review.Verdict, identity string, maxRounds int) move {
-	m := move{phase: s.phase, iteration: s.iteration}
-	used := s.iteration - 1
-	switch {
-	case verdict == review.Approved:
-		m.phase, m.action, m.message = Complete, actionApproved, "approved: the change is complete"
-	case verdict == review.MajorIssues:
-		m.needsPerson, m.action = "the review found major issues", actionPerson
-	case s.counted == identity:
-		m.message = fmt.Sprintf("fix round %d of %d is under way for this review already", used, maxRounds)
-	case used >= int64(maxRounds):
-		m.needsPerson = fmt.Sprintf("the review asks for fixes, but %d of %d fix rounds are used", used, maxRounds)
-		m.action = actionPerson
-	default:
-		m.phase, m.iteration, m.action = Implementing, s.iteration+1, actionNeedsFix
-		m.message = fmt.Sprintf("needs fixes: round %d of %d", used+1, maxRounds)
-		m.edits = append(m.edits, edit{key: keyCounted, value: identity},
-			edit{key: keyIteration, value: strconv.FormatInt(m.iteration, 10), bare: true})
+// reopens reports whether the review that was kept last takes back that a change
+// is complete.
+func reopens(folder *artifact.Folder, r *record) (bool, error) {
+	last := r.last()
+	if last == nil {
+		return false, nil
 	}
-	if m.needsPerson != "" {
-		m.message = "a person is needed: " + m.needsPerson
-	}
-	if m.phase != s.phase {
-		m.edits = append(m.edits, edit{key: keyPhase, value: m.phase})
-	}
-	switch {
-	case m.needsPerson == s.needsPerson:
-	case m.needsPerson == "":
-		m.edits = append(m.edits, edit{key: keyNeedsPerson, remove: true})
-	default:
-		m.edits = append(m.edits, edit{key: keyNeedsPerson, value: m.needsPerson})
-	}
-	return m
-}
-
-func (m move) describe(r *Advanced) {
-	r.Phase, r.Iteration, r.NeedsPerson, r.Message = m.phase, m.iteration, m.needsPerson, m.message
+	data, err := folder.Read(historyName(last.number))
+	return review.Read(data).Verdict != review.Approved, err
 }
 
 // blocked is GATE_BLOCKED for a phase that a move does not begin from.
@@ -151,38 +156,4 @@ func readState(folder *artifact.Folder) (*state, error) {
 		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("state_path", path), "the change has no STATE.yaml, which `tidegate change start` makes: %s", path)
 	}
 	return parseState(path, text)
-}
-
-// readReview is the verdict of REVIEW.md, and what tells this review from every
-// other: its number in the history and its digest. A verdict that is not clear,
-// that Agentd reads differently, or that belongs to another change is
-// GATE_BLOCKED.
-func readReview(folder *artifact.Folder, id string) (review.Verdict, string, error) {
-	path := filepath.Join(folder.Path(), reviewFile)
-	data, err := readIfThere(folder, reviewFile)
-	if err != nil {
-		return "", "", err
-	}
-	if data == nil {
-		return "", "", tidegate.Errorf(tidegate.FileNotFound, tidegate.D("review_path", path), "the change has no REVIEW.md: %s", path)
-	}
-	shown := review.Show(path, data)
-	unclear := func(reason string) error {
-		return tidegate.Errorf(tidegate.GateBlocked, tidegate.D("review_path", path, "verdict", shown.Verdict,
-			"agentd_verdict", shown.AgentdVerdict, "problems", shown.Problems, "allowed", review.Verdicts), "%s", reason)
-	}
-	reading := review.Read(data)
-	switch {
-	case reading.Verdict == "":
-		return "", "", unclear("REVIEW.md states no clear verdict: " + shown.Problems[0])
-	case !shown.Agree:
-		return "", "", unclear(fmt.Sprintf("REVIEW.md says %s, but Agentd reads %s", shown.Verdict, shown.AgentdVerdict))
-	case reading.Complete && reading.Payload.ChangeID != id:
-		return "", "", unclear(fmt.Sprintf("REVIEW.md is a review of change %s", reading.Payload.ChangeID))
-	}
-	numbers, err := history(folder)
-	if err != nil {
-		return "", "", err
-	}
-	return reading.Verdict, fmt.Sprintf("%d %s", last(numbers), codec.DigestBytes(data)), nil
 }

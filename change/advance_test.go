@@ -1,7 +1,7 @@
 package change_test
 
 import (
-	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,7 +33,7 @@ func TestApprovedCompletesTheChange(t *testing.T) {
 	for _, phase := range []string{"implementing", "testing", "code_reviewing"} {
 		root := project(t, map[string]string{statePath: strings.Replace(realState, "implementing", phase, 1)})
 		create(t, root, payload("c", review.Approved, "s"))
-		got := advance(t, root, "c", 2)
+		got := advance(t, root, "c")
 		if got.From != phase || got.Phase != "complete" || got.Verdict != "APPROVED" || !got.Changed || !got.Passed() || got.Iteration != 1 {
 			t.Errorf("from %s: %+v", phase, got)
 		}
@@ -46,7 +46,7 @@ func TestApprovedCompletesTheChange(t *testing.T) {
 func TestACompleteChangeStaysAsItIs(t *testing.T) {
 	for _, phase := range []string{"complete", "implemented"} {
 		root := project(t, map[string]string{statePath: "phase: " + phase + "\n"})
-		got := advance(t, root, "c", 2)
+		got := advance(t, root, "c")
 		if got.Phase != "complete" || got.Changed || !got.Passed() {
 			t.Errorf("%s: %+v", phase, got)
 		}
@@ -58,12 +58,13 @@ func TestACompleteChangeStaysAsItIs(t *testing.T) {
 
 func TestAFileThatCountsFromZeroGetsNoRoundMore(t *testing.T) {
 	root := project(t, map[string]string{statePath: "phase: implementing\niteration: 0\n"})
+	limit(t, root, "c", 1)
 	create(t, root, payload("c", review.NeedsFix, "s", "one"))
-	if got := advance(t, root, "c", 1); got.Iteration != 2 || got.Message != "needs fixes: round 1 of 1" {
+	if got := advance(t, root, "c"); got.Iteration != 2 || got.Message != "needs fixes: round 1 of 1" {
 		t.Errorf("first round: %+v", got)
 	}
 	create(t, root, payload("c", review.NeedsFix, "s", "one"))
-	if got := advance(t, root, "c", 1); got.NeedsPerson == "" || got.Iteration != 2 {
+	if got := advance(t, root, "c"); got.NeedsPerson == "" || got.Iteration != 2 {
 		t.Errorf("beyond the limit: %+v", got)
 	}
 }
@@ -71,9 +72,9 @@ func TestAFileThatCountsFromZeroGetsNoRoundMore(t *testing.T) {
 func TestFixRoundsEndWithAPerson(t *testing.T) {
 	root := project(t, map[string]string{statePath: "phase: code_reviewing\nlast_action: null\nupdated_at: 2026-01-01T00:00:00Z\n"})
 	fix := func(n int) { create(t, root, payload("c", review.NeedsFix, strings.Repeat("s", n), "one")) }
-	expect := func(name string, maxRounds int, iteration int64, person, changed bool) {
+	expect := func(name string, iteration int64, person, changed bool) {
 		t.Helper()
-		got := advance(t, root, "c", maxRounds)
+		got := advance(t, root, "c")
 		if got.Iteration != iteration || (got.NeedsPerson != "") != person || got.Changed != changed || got.Phase != "implementing" || got.Passed() {
 			t.Errorf("%s: %+v, want iteration %d, person %v, changed %v", name, got, iteration, person, changed)
 		}
@@ -83,27 +84,41 @@ func TestFixRoundsEndWithAPerson(t *testing.T) {
 		}
 	}
 	fix(1)
-	expect("first round", 2, 2, false, true)
-	expect("the same review again", 2, 2, false, false)
-	expect("the same review a third time", 2, 2, false, false)
+	expect("first round", 2, false, true)
+	expect("the same review again", 2, false, false)
+	expect("the same review a third time", 2, false, false)
 	fix(1) // the same words once more are another review
-	expect("second round", 2, 3, false, true)
+	expect("second round", 3, false, true)
 	fix(2)
-	expect("at the limit", 2, 3, true, true)
-	expect("at the limit again", 2, 3, true, false)
-	expect("with a higher limit", 3, 4, false, true)
-	expect("counted at the higher limit", 3, 4, false, false)
+	expect("at the limit", 3, true, true)
+	expect("at the limit again", 3, true, false)
+	fix(2)
+	expect("at the limit with another review", 3, true, false)
+	limit(t, root, "c", 3)
+	expect("with a higher limit", 4, false, true)
+	expect("counted at the higher limit", 4, false, false)
+	fix(3)
+	expect("at the higher limit", 4, true, true)
+	accept(t, root, "c")
+	expect("a person granted one more", 5, false, false)
+	fix(4)
+	expect("and no more than one", 5, true, true)
+	accept(t, root, "c")
 
 	create(t, root, payload("c", review.MajorIssues, "s", "one"))
-	expect("major issues", 9, 4, true, true)
-	expect("major issues again", 9, 4, true, false)
-	fix(3)
-	expect("a person has mended the worst", 9, 5, false, true)
+	expect("major issues", 6, true, true)
+	limit(t, root, "c", 100)
+	expect("a higher limit does not lead past major issues", 6, true, false)
+	create(t, root, payload("c", review.Approved, "s"))
+	expect("nor does a review that approves", 6, true, false)
 	create(t, root, payload("c", review.MajorIssues, "s", "one"))
-	expect("major issues once more", 9, 5, true, true)
+	accept(t, root, "c")
+	expect("a person let it go on", 6, false, false)
+	fix(5)
+	expect("the worst is fixed", 7, false, true)
 
 	create(t, root, payload("c", review.Approved, "s"))
-	if got := advance(t, root, "c", 2); got.Phase != "complete" || got.NeedsPerson != "" {
+	if got := advance(t, root, "c"); got.Phase != "complete" || got.NeedsPerson != "" {
 		t.Errorf("approved at last: %+v", got)
 	}
 	text := read(t, root, statePath)
@@ -113,13 +128,23 @@ func TestFixRoundsEndWithAPerson(t *testing.T) {
 	}
 }
 
+// accept lets a person accept what keeps a change from going on.
+func accept(t *testing.T, root, id string) change.Resumed {
+	t.Helper()
+	resumed, err := change.Resume(person, root, clock, id, true, "I looked at it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resumed
+}
+
 func TestAStaleReviewDoesNotTakeAPhaseBack(t *testing.T) {
 	root := project(t, map[string]string{statePath: realState})
 	create(t, root, payload("c", review.NeedsFix, "s", "one"))
-	advance(t, root, "c", 2)
+	advance(t, root, "c")
 	before := strings.Replace(read(t, root, statePath), "phase: implementing", "phase: testing", 1)
 	write(t, root, statePath, before)
-	if got := advance(t, root, "c", 2); got.Phase != "testing" || got.Changed {
+	if got := advance(t, root, "c"); got.Phase != "testing" || got.Changed {
 		t.Errorf("got %+v", got)
 	}
 	if diff := cmp.Diff(before, read(t, root, statePath)); diff != "" {
@@ -127,18 +152,29 @@ func TestAStaleReviewDoesNotTakeAPhaseBack(t *testing.T) {
 	}
 }
 
-func TestHandWrittenReviewsAreAdvanced(t *testing.T) {
+func TestAPersonAdvancesByAHandWrittenReview(t *testing.T) {
 	root := project(t, map[string]string{statePath: realState, reviewPath: "## Verdict\n\nNEEDS_CHANGES\n"})
-	if got := advance(t, root, "c", 2); got.Iteration != 2 || got.Verdict != "NEEDS_FIX" {
-		t.Errorf("got %+v", got)
+	move := func(want, phase string, iteration int64) {
+		t.Helper()
+		got, err := change.Advance(person, root, clock, "c")
+		if err != nil || got.Verdict != want || got.Phase != phase || got.Iteration != iteration {
+			t.Errorf("got %+v, error %v; want %s, %s, iteration %d", got, err, want, phase, iteration)
+		}
 	}
-	if got := advance(t, root, "c", 2); got.Iteration != 2 {
-		t.Errorf("again: got %+v", got)
+	before := tree(t, root)
+	_, err := change.Advance(agent, root, clock, "c")
+	refused(t, err, tidegate.GateBlocked, "only a person")
+	after := tree(t, root)
+	delete(after, filepath.Join("agentd", "changes", "c", ".tidegate.lock"))
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("files (-before +after):\n%s", diff)
 	}
+	move("NEEDS_FIX", "implementing", 2)
+	move("NEEDS_FIX", "implementing", 2)
+	write(t, root, reviewPath, "## Verdict\n\n- [x] MAJOR_ISSUES - no\n")
+	move("MAJOR_ISSUES", "implementing", 2)
 	write(t, root, reviewPath, "## Verdict\n\n- [x] APPROVED - fine\n")
-	if got := advance(t, root, "c", 2); got.Phase != "complete" {
-		t.Errorf("approved: got %+v", got)
-	}
+	move("APPROVED", "complete", 2)
 }
 
 func TestRefusedAdvances(t *testing.T) {
@@ -174,7 +210,7 @@ func TestRefusedAdvances(t *testing.T) {
 				files[reviewPath] = test.review
 			}
 			root := project(t, files)
-			_, err := change.Advance(context.Background(), root, now, "c", 2)
+			_, err := change.Advance(person, root, clock, "c")
 			refused(t, err, test.code, test.naming)
 			if test.code == tidegate.GateBlocked {
 				if _, ok := tidegate.AsError(err).Details.Get("allowed"); !ok {
@@ -189,10 +225,8 @@ func TestRefusedAdvances(t *testing.T) {
 			}
 		})
 	}
-	_, err := change.Advance(context.Background(), t.TempDir(), now, "c", 2)
+	_, err := change.Advance(agent, t.TempDir(), clock, "c")
 	refused(t, err, tidegate.FileNotFound, "agentd")
-	_, err = change.Advance(context.Background(), t.TempDir(), now, "c", -1)
-	refused(t, err, tidegate.InvalidArgs, "max_rounds")
 }
 
 func TestStart(t *testing.T) {
@@ -212,7 +246,7 @@ func TestStart(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			root := project(t, map[string]string{statePath: test.state})
-			got, err := change.Start(context.Background(), root, now, "c")
+			got, err := change.Start(agent, root, clock, "c", nil)
 			if tidegate.CodeOf(err) != test.code {
 				t.Fatalf("got error %v, want %q", err, test.code)
 			}
@@ -238,7 +272,7 @@ func TestStart(t *testing.T) {
 
 func TestStartMakesWhatIsMissing(t *testing.T) {
 	root := t.TempDir()
-	got, err := change.Start(context.Background(), root, now, "c")
+	got, err := change.Start(agent, root, clock, "c", nil)
 	if err != nil || !got.Changed || got.Phase != "implementing" || len(got.Warnings) != 1 {
 		t.Fatalf("got %+v, error %v", got, err)
 	}
@@ -247,7 +281,7 @@ func TestStartMakesWhatIsMissing(t *testing.T) {
 		t.Errorf("STATE.yaml (-want +got):\n%s", diff)
 	}
 	create(t, root, payload("c", review.Approved, "s"))
-	if got := advance(t, root, "c", 2); got.Phase != "complete" {
+	if got := advance(t, root, "c"); got.Phase != "complete" {
 		t.Errorf("advanced: %+v", got)
 	}
 }
@@ -264,11 +298,11 @@ func TestStatusSaysWhatMovesTheChangeOn(t *testing.T) {
 	next("tidegate review create PAYLOAD")
 	create(t, root, payload("c", review.NeedsFix, "s", "one"))
 	next("tidegate change advance c")
-	advance(t, root, "c", 2)
+	advance(t, root, "c")
 	next("mend what the review found; then tidegate review create PAYLOAD")
 	create(t, root, payload("c", review.Approved, "s"))
 	next("tidegate change advance c")
-	advance(t, root, "c", 2)
+	advance(t, root, "c")
 	next("merge the change")
 }
 

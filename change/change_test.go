@@ -21,6 +21,14 @@ import (
 
 func now() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }
 
+var clock = change.Clock{Now: now}
+
+// agent and person are the contexts of calls on their authority.
+var (
+	agent  = tidegate.WithActor(context.Background(), tidegate.Agent)
+	person = tidegate.WithActor(context.Background(), tidegate.Person)
+)
+
 // project is a folder with the given files.
 func project(t *testing.T, files map[string]string) string {
 	t.Helper()
@@ -79,20 +87,28 @@ func payload(id string, verdict review.Verdict, summary string, titles ...string
 
 func create(t *testing.T, root string, v *codec.Value) change.Created {
 	t.Helper()
-	created, err := change.CreateReview(context.Background(), root, now, v, false)
+	created, err := change.CreateReview(agent, root, clock, v, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return created
 }
 
-func advance(t *testing.T, root, id string, maxRounds int) change.Advanced {
+func advance(t *testing.T, root, id string) change.Advanced {
 	t.Helper()
-	advanced, err := change.Advance(context.Background(), root, now, id, maxRounds)
+	advanced, err := change.Advance(agent, root, clock, id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return advanced
+}
+
+// limit lets a person set how many fix rounds there may be.
+func limit(t *testing.T, root, id string, rounds int64) {
+	t.Helper()
+	if _, err := change.Start(person, root, clock, id, &rounds); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // refused checks the code of an error and that it names what it must.
@@ -141,7 +157,7 @@ func TestAnInvalidPayloadChangesNothing(t *testing.T) {
 		}
 		before := tree(t, root)
 		v := payload("c", "LGTM", "s")
-		_, err := change.CreateReview(context.Background(), root, now, v, false)
+		_, err := change.CreateReview(agent, root, clock, v, false)
 		refused(t, err, tidegate.InvalidArgs, `validation failed: verdict must be one of APPROVED, NEEDS_FIX, MAJOR_ISSUES, got "LGTM"`)
 		if diff := cmp.Diff(before, tree(t, root)); diff != "" {
 			t.Errorf("files (-before +after):\n%s", diff)
@@ -154,7 +170,7 @@ func TestAnInvalidPayloadChangesNothing(t *testing.T) {
 
 func TestAMissingChangeFolder(t *testing.T) {
 	root := t.TempDir()
-	_, err := change.CreateReview(context.Background(), root, now, payload("c", review.Approved, "s"), true)
+	_, err := change.CreateReview(agent, root, clock, payload("c", review.Approved, "s"), true)
 	refused(t, err, tidegate.FileNotFound, filepath.Join("agentd", "changes", "c"))
 	if files, err := os.ReadDir(root); err != nil || len(files) > 0 {
 		t.Errorf("strict mode made %v (error %v)", files, err)
@@ -166,9 +182,9 @@ func TestAMissingChangeFolder(t *testing.T) {
 	if strings.Contains(read(t, root, "agentd/changes/c/REVIEW.md"), "Warnings") {
 		t.Error("the file carries a warning that is not about the review")
 	}
-	_, err = change.CreateReview(context.Background(), filepath.Join(root, "absent"), now, payload("c", review.Approved, "s"), false)
+	_, err = change.CreateReview(agent, filepath.Join(root, "absent"), clock, payload("c", review.Approved, "s"), false)
 	refused(t, err, tidegate.FileNotFound, "absent")
-	_, err = change.CreateReview(context.Background(), "relative", now, payload("c", review.Approved, "s"), false)
+	_, err = change.CreateReview(agent, "relative", clock, payload("c", review.Approved, "s"), false)
 	refused(t, err, tidegate.InvalidArgs, "absolute")
 }
 
@@ -187,7 +203,7 @@ func TestProjectPath(t *testing.T) {
 	} {
 		v := payload("c", review.Approved, "s")
 		v.Set("project_path", codec.Of(test.path))
-		created, err := change.CreateReview(context.Background(), root, now, v, false)
+		created, err := change.CreateReview(agent, root, clock, v, false)
 		if (err == nil) != test.ok {
 			t.Errorf("project_path %v: error %v, want accepted %v", test.path, err, test.ok)
 		}
@@ -208,7 +224,7 @@ func TestNothingLeavesTheProject(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(root, "agentd", "changes", "c")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	_, err := change.CreateReview(context.Background(), root, now, payload("c", review.Approved, "s"), false)
+	_, err := change.CreateReview(agent, root, clock, payload("c", review.Approved, "s"), false)
 	refused(t, err, tidegate.PathNotAllowed, "")
 	if files, err := os.ReadDir(outside); err != nil || len(files) > 0 {
 		t.Errorf("files outside the project: %v (error %v)", files, err)
@@ -218,7 +234,7 @@ func TestNothingLeavesTheProject(t *testing.T) {
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("id %q: got %v, want INVALID_ARGS", id, err)
 		}
-		_, err = change.Start(context.Background(), root, now, id)
+		_, err = change.Start(agent, root, clock, id, nil)
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("start of id %q: got %v, want INVALID_ARGS", id, err)
 		}
@@ -280,15 +296,16 @@ func TestDiffOfAFirstReview(t *testing.T) {
 func TestConcurrentReviewsAreAllKept(t *testing.T) {
 	const writers = 40
 	root := project(t, map[string]string{"agentd/changes/c/STATE.yaml": "phase: implementing\niteration: 1\n"})
+	limit(t, root, "c", 1000)
 	var group sync.WaitGroup
 	errs := make([]error, 2*writers)
 	for i := range writers {
 		group.Go(func() {
-			_, errs[2*i] = change.CreateReview(context.Background(), root, now, payload("c", review.NeedsFix, fmt.Sprintf("review %d", i), "one"), false)
+			_, errs[2*i] = change.CreateReview(agent, root, clock, payload("c", review.NeedsFix, fmt.Sprintf("review %d", i), "one"), false)
 		})
 		group.Go(func() {
 			if i%4 == 0 {
-				_, errs[2*i+1] = change.Advance(context.Background(), root, now, "c", 1000)
+				_, errs[2*i+1] = change.Advance(agent, root, clock, "c")
 			}
 		})
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -16,7 +15,9 @@ import (
 )
 
 // CreateReview writes a review to the REVIEW.md of the change that the payload
-// names, and keeps it, and every earlier one, under a number in reviews. A
+// names, and keeps it, and every earlier one, under a number in reviews. What is
+// kept decides: beside the review stands what it was about and on whose
+// authority it came, and the log of the change has the digests of both. A
 // missing change folder is made and named in a warning; in strict mode it is
 // NOT_FOUND, and everything else that would be a warning is a violation.
 //
@@ -24,7 +25,7 @@ import (
 // then nothing on the disk has changed; INVALID_ARGS for a project_path that is
 // not the project; NOT_FOUND, PATH_NOT_ALLOWED, LOCK_HELD, CANCELLED,
 // READ_FAILED and WRITE_FAILED.
-func CreateReview(ctx context.Context, project string, now func() time.Time, payload *codec.Value, strict bool) (Created, error) {
+func CreateReview(ctx context.Context, project string, clock Clock, payload *codec.Value, strict bool) (Created, error) {
 	p, warnings, err := review.Parse(payload, strict)
 	if err != nil {
 		return Created{}, err
@@ -32,23 +33,29 @@ func CreateReview(ctx context.Context, project string, now func() time.Time, pay
 	if err := checkProjectPath(ctx, project, payload.Get("project_path")); err != nil {
 		return Created{}, err
 	}
-	data := review.Format(p, warnings)
 	folder, made, err := openForReview(ctx, project, p.ChangeID, strict)
 	if err != nil {
 		return Created{}, err
 	}
 	defer folder.Close()
-	lock, err := folder.Lock(ctx, now)
+	about, err := reviewedTree(ctx, project, folder)
 	if err != nil {
 		return Created{}, err
 	}
-	defer lock.Unlock()
-	if err := keep(lock, data); err != nil {
+	held, err := lock(ctx, folder, clock)
+	if err != nil {
+		return Created{}, err
+	}
+	defer held.Unlock()
+	if err := keep(ctx, held, clock, p, review.Format(p, warnings), about); err != nil {
 		return Created{}, err
 	}
 	place := changesDir + "/" + p.ChangeID
 	if made {
 		warnings = append(warnings, "change folder "+place+" did not exist and was made")
+	}
+	if about.problem != "" {
+		warnings = append(warnings, "the review cannot be bound to the files of the project: "+about.problem)
 	}
 	counts := p.Counts()
 	return Created{
@@ -63,17 +70,27 @@ func CreateReview(ctx context.Context, project string, now func() time.Time, pay
 
 func openForReview(ctx context.Context, project, id string, strict bool) (*artifact.Folder, bool, error) {
 	if strict {
-		folder, err := open(ctx, project, id)
+		folder, err := openToWrite(ctx, project, id)
 		return folder, false, err
 	}
 	return openOrMake(ctx, project, id)
 }
 
+// reviewedTree is the tree of the change as it is. A STATE.yaml that is missing,
+// or cannot be read, names no other place than the project.
+func reviewedTree(ctx context.Context, project string, folder *artifact.Folder) (tree, error) {
+	worktree := ""
+	if s, err := readState(folder); err == nil {
+		worktree = s.worktree
+	}
+	return readTree(ctx, project, worktree)
+}
+
 // keep writes a review to REVIEW.md and to the history, together with a
 // REVIEW.md that is not in the history yet, in one transaction. REVIEW.md comes
 // last, so that whoever sees it finds it in the history too.
-func keep(lock *artifact.Lock, data []byte) error {
-	folder := lock.Folder()
+func keep(ctx context.Context, held *artifact.Lock, clock Clock, p review.Payload, data []byte, about tree) error {
+	folder := held.Folder()
 	numbers, err := history(folder)
 	if err != nil {
 		return err
@@ -82,12 +99,16 @@ func keep(lock *artifact.Lock, data []byte) error {
 	if err != nil {
 		return err
 	}
-	next := last(numbers) + 1
-	tx := lock.Begin()
+	r, err := readLocked(ctx, held, p.ChangeID)
+	if err != nil {
+		r = newRecord() // the review is written, whatever became of the log
+	}
+	next := max(lastOf(numbers), r.newest()) + 1
+	tx := held.Begin()
 	if current != nil {
 		var newest []byte
 		if len(numbers) > 0 {
-			if newest, err = folder.Read(historyName(last(numbers))); err != nil {
+			if newest, err = folder.Read(historyName(lastOf(numbers))); err != nil {
 				return err
 			}
 		}
@@ -95,15 +116,28 @@ func keep(lock *artifact.Lock, data []byte) error {
 			if err := tx.Write(historyName(next), current); err != nil {
 				return err
 			}
+			tx.Log(logFile, r.line(ctx, clock, p.ChangeID, "create_review", eventFound, tidegate.D("review", next,
+				"digests", tidegate.D(historyName(next), codec.DigestBytes(current)))))
 			next++
 		}
 	}
-	if err := tx.Write(historyName(next), data); err != nil {
+	beside, err := codec.MarshalFile(newSidecar(ctx, clock, p, next, data, about))
+	if err != nil {
 		return err
 	}
-	if err := tx.Write(reviewFile, data); err != nil {
-		return err
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{{historyName(next), data}, {sidecarName(next), beside}, {reviewFile, data}} {
+		if err := tx.Write(file.name, file.data); err != nil {
+			return err
+		}
 	}
+	// The line is kept as well as it can be: a review that the log does not name
+	// is written all the same, and decides nothing.
+	tx.Log(logFile, r.line(ctx, clock, p.ChangeID, "create_review", eventKept, tidegate.D("review", next, "verdict", p.Verdict,
+		"digests", tidegate.D(historyName(next), codec.DigestBytes(data), sidecarName(next), codec.DigestBytes(beside)),
+		"tree_digest", orNull(about.digest), "commit", orNull(about.commit))))
 	return tx.Commit()
 }
 

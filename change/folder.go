@@ -22,9 +22,9 @@ func openProject(ctx context.Context, project string) (*artifact.Folder, error) 
 	return artifact.Open(ctx, "project", project)
 }
 
-// open opens the folder of a change. It returns INVALID_ARGS for an id that
-// cannot be one, NOT_FOUND when the project or the change has no folder, and
-// PATH_NOT_ALLOWED when a link leads out of the project.
+// open opens the folder of a change to read from it. It returns INVALID_ARGS for
+// an id that cannot be one, NOT_FOUND when the project or the change has no
+// folder, and PATH_NOT_ALLOWED when a link leads out of the project.
 func open(ctx context.Context, project, id string) (*artifact.Folder, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
@@ -37,9 +37,19 @@ func open(ctx context.Context, project, id string) (*artifact.Folder, error) {
 	return root.Folder(changesDir + "/" + id)
 }
 
-// openOrMake is open for a change that may be new; made says that it was.
+// openToWrite is open for a change that is written to. In a repository, which
+// people share, what is made gets the modes of other files.
+func openToWrite(ctx context.Context, project, id string) (*artifact.Folder, error) {
+	folder, err := open(ctx, project, id)
+	if err == nil && inRepository(ctx, project) {
+		folder.Share()
+	}
+	return folder, err
+}
+
+// openOrMake is openToWrite for a change that may be new; made says that it was.
 func openOrMake(ctx context.Context, project, id string) (folder *artifact.Folder, made bool, err error) {
-	folder, err = open(ctx, project, id)
+	folder, err = openToWrite(ctx, project, id)
 	if tidegate.CodeOf(err) != tidegate.FileNotFound {
 		return folder, false, err
 	}
@@ -48,6 +58,9 @@ func openOrMake(ctx context.Context, project, id string) (folder *artifact.Folde
 		return nil, false, err
 	}
 	defer root.Close()
+	if inRepository(ctx, project) {
+		root.Share()
+	}
 	if err := root.MakeFolder(changesDir + "/" + id); err != nil {
 		return nil, false, err
 	}

@@ -21,6 +21,7 @@ const historyDir = "reviews"
 var numbered = regexp.MustCompile(`^0*([1-9][0-9]{0,8})\.md$`)
 
 func historyName(number int) string { return fmt.Sprintf("%s/%04d.md", historyDir, number) }
+func sidecarName(number int) string { return fmt.Sprintf("%s/%04d.json", historyDir, number) }
 
 // history lists the numbers of the kept reviews, in order.
 func history(f *artifact.Folder) ([]int, error) {
@@ -43,7 +44,7 @@ func history(f *artifact.Folder) ([]int, error) {
 	return numbers, nil
 }
 
-func last(numbers []int) int {
+func lastOf(numbers []int) int {
 	if len(numbers) == 0 {
 		return 0
 	}
@@ -78,7 +79,7 @@ func reviews(f *artifact.Folder) ([]kept, error) {
 		return nil, err
 	}
 	if current != nil && (len(all) == 0 || !bytes.Equal(all[len(all)-1].data, current)) {
-		all = append(all, kept{last(numbers) + 1, reviewFile, current})
+		all = append(all, kept{lastOf(numbers) + 1, reviewFile, current})
 	}
 	return all, nil
 }

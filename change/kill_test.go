@@ -2,14 +2,16 @@ package change_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/change"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -23,20 +25,27 @@ func TestMain(m *testing.M) {
 }
 
 // reviewForEver reviews and advances a change until the process is killed, and
-// says after each step what was promised to its caller.
+// says after each step what was promised to its caller. A person lets it go on
+// whenever it needs one.
 func reviewForEver(root string) {
+	failed := func(what string, err error) {
+		if err != nil {
+			fmt.Println(what+":", err)
+			os.Exit(3)
+		}
+	}
 	for n := 1; ; n++ {
 		verdict := []review.Verdict{review.NeedsFix, review.NeedsFix, review.MajorIssues}[n%3]
-		if _, err := change.CreateReview(context.Background(), root, now, payload("c", verdict, fmt.Sprint(n), "one"), false); err != nil {
-			fmt.Println("create:", err)
-			os.Exit(3)
-		}
+		_, err := change.CreateReview(agent, root, clock, payload("c", verdict, fmt.Sprint(n), "one"), false)
+		failed("create", err)
 		fmt.Println("created", n)
-		if _, err := change.Advance(context.Background(), root, now, "c", 1<<20); err != nil {
-			fmt.Println("advance:", err)
-			os.Exit(3)
-		}
+		advanced, err := change.Advance(agent, root, clock, "c")
+		failed("advance", err)
 		fmt.Println("advanced", n)
+		if advanced.NeedsPerson != "" {
+			_, err := change.Resume(person, root, clock, "c", true, "go on")
+			failed("resume", err)
+		}
 	}
 }
 
@@ -87,7 +96,7 @@ func TestAKillLeavesFilesThatBelongTogether(t *testing.T) {
 // kept, which are those that were promised and perhaps one more.
 func checkFiles(t *testing.T, root string, promised int) int {
 	t.Helper()
-	if _, err := change.Advance(context.Background(), root, now, "c", 1<<20); err != nil {
+	if _, err := change.Advance(agent, root, clock, "c"); err != nil {
 		t.Fatal(err)
 	}
 	list, err := change.Reviews(t.Context(), root, "c")
@@ -110,8 +119,13 @@ func checkFiles(t *testing.T, root string, promised int) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if needsPerson := last.Verdict == "MAJOR_ISSUES"; (status.NeedsPerson != "") != needsPerson {
-		t.Fatalf("STATE.yaml says needs_person %q after a review that says %s", status.NeedsPerson, last.Verdict)
+	if status.Review == nil || len(status.Review.Problems) > 0 {
+		t.Fatalf("the record does not match: %+v", status.Review)
+	}
+	log := read(t, root, "agentd/changes/c/log.jsonl")
+	chain, err := artifact.VerifyLog(strings.NewReader(log))
+	if err != nil || chain.Broken+chain.Unchained > 0 || chain.Torn || strings.Count(log, `"event":"kept"`) != len(list.Reviews) {
+		t.Fatalf("log: %+v (error %v) with %d reviews", chain, err, len(list.Reviews))
 	}
 	rounds := 0
 	for _, r := range list.Reviews {

@@ -43,6 +43,17 @@ func (a Advanced) Report() report.Report {
 	return r
 }
 
+// Report says what the decision of a person led to.
+func (r Resumed) Report() report.Report {
+	out := report.Report{Name: "change_resume", Title: "Change " + r.ChangeID, Summary: r.Message}
+	phase := r.Phase
+	if r.From != r.Phase {
+		phase = r.From + " → " + r.Phase
+	}
+	out.Add(report.Fields{{Name: "Phase", Value: phase}, {Name: "Iteration", Value: strconv.FormatInt(r.Iteration, 10)}, {Name: "Reason", Value: r.Reason}})
+	return out
+}
+
 // Report says that the change is under way.
 func (s Started) Report() report.Report {
 	r := report.Report{Name: "change_start", Title: "Change " + s.ChangeID, Summary: s.Message}

@@ -13,10 +13,10 @@ import (
 func TestReports(t *testing.T) {
 	root := project(t, map[string]string{statePath: realState})
 	created := create(t, root, payload("c", review.NeedsFix, "s", "one"))
-	advanced := advance(t, root, "c", 2)
+	advanced := advance(t, root, "c")
 	create(t, root, payload("c", review.MajorIssues, "s", "two"))
-	stopped := advance(t, root, "c", 2)
-	started, err := change.Start(t.Context(), root, now, "c")
+	stopped := advance(t, root, "c")
+	started, err := change.Start(agent, root, clock, "c", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,20 @@ type Advanced struct {
 // Passed reports whether the change is complete.
 func (a Advanced) Passed() bool { return a.Phase == Complete }
 
+// Resumed is the result of [Resume].
+type Resumed struct {
+	OK        codec.True `json:"ok"`
+	Message   string     `json:"message"`
+	ChangeID  string     `json:"change_id"`
+	Verdict   string     `json:"verdict"` // of the review; "" when it did not matter
+	From      string     `json:"from"`    // the phase before
+	Phase     string     `json:"phase"`   // the phase after
+	Iteration int64      `json:"iteration"`
+	Reason    string     `json:"reason"`
+	Changed   bool       `json:"changed"`
+	StatePath string     `json:"state_path"`
+}
+
 // Started is the result of [Start].
 type Started struct {
 	OK        codec.True `json:"ok"`

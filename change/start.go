@@ -1,65 +1,115 @@
 package change
 
 import (
+	"cmp"
 	"context"
-	"path/filepath"
 	"slices"
-	"time"
+	"strconv"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 )
 
 // Start begins the implementation of a change: a planned one becomes
 // implementing. A change that has no STATE.yaml, or no folder, is made and named
 // in a warning. One that is being implemented already stays as it is.
 //
-// It returns INVALID_ARGS for a bad id, GATE_BLOCKED, with what is allowed, for
-// any other phase, and otherwise what [Advance] returns.
-func Start(ctx context.Context, project string, now func() time.Time, id string) (Started, error) {
+// MaxRounds, unless it is nil, is how many fix rounds there may be before a
+// person is needed; STATE.yaml and the log keep it. It is a person's to set,
+// also while the change is being implemented, and it lets a change go on that
+// waits because its rounds are used up.
+//
+// It returns INVALID_ARGS for a bad id or a limit below 0, GATE_BLOCKED, with
+// what is allowed, for any other phase and for a limit that an agent gives,
+// TAMPERED when the log or a kept review is not as it was written, and otherwise
+// what [Advance] returns.
+func Start(ctx context.Context, project string, clock Clock, id string, maxRounds *int64) (Started, error) {
+	if maxRounds != nil {
+		if *maxRounds < 0 {
+			return Started{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("max_rounds", *maxRounds), "max_rounds must be at least 0, got %d", *maxRounds)
+		}
+		if err := byPerson(ctx, id, "sets how many fix rounds there may be", "tidegate change start "+id+" --max-rounds N"); err != nil {
+			return Started{}, err
+		}
+	}
 	folder, _, err := openOrMake(ctx, project, id)
 	if err != nil {
 		return Started{}, err
 	}
 	defer folder.Close()
-	lock, err := folder.Lock(ctx, now)
+	d, err := limitDecision(ctx, folder, id, maxRounds)
 	if err != nil {
 		return Started{}, err
 	}
-	defer lock.Unlock()
-	result := Started{ChangeID: id, Phase: Implementing, StatePath: filepath.Join(folder.Path(), stateFile), Warnings: []string{}}
-	there, err := folder.Exists(stateFile)
-	if err != nil {
-		return Started{}, err
-	}
-	if !there {
-		result.Changed = true
-		result.Message = "change " + id + " is started"
-		result.Warnings = append(result.Warnings, changesDir+"/"+id+"/"+stateFile+" did not exist and was made")
-		tx := lock.Begin()
-		if err := tx.Write(stateFile, fresh(id, now())); err != nil {
+	signature := ""
+	if d != nil {
+		if signature, err = d.sign(ctx, folder, clock); err != nil {
 			return Started{}, err
 		}
-		return result, tx.Commit()
 	}
-	s, err := readState(folder)
+	v, err := enter(ctx, folder, clock, id, fresh(id, clock.Now()))
 	if err != nil {
 		return Started{}, err
 	}
-	result.From, result.Phase = s.phase, s.phase
-	if slices.Contains(startedPhases, s.phase) {
-		result.Message = "change " + id + " is started already"
-		return result, nil
-	}
-	if s.phase != Planned {
+	defer v.leave()
+	s, r := v.s, v.r
+	m := newMove(s, r)
+	m.needsPerson, m.cause = cmp.Or(r.needsPerson, s.needsPerson), r.cause
+	switch {
+	case s.phase == Planned:
+		m.phase, m.event, m.action, m.message = Implementing, eventStarted, actionStarted, "change "+id+" is started"
+	case slices.Contains(startedPhases, s.phase):
+		m.message = "change " + id + " is started already"
+	default:
 		return Started{}, blocked(id, s, "starts only from "+Planned, []string{Planned})
 	}
-	text, err := s.edited(result.StatePath, actionStarted, now(), []edit{{key: keyPhase, value: Implementing}})
+	var more tidegate.Details
+	if d != nil && !r.taken(*d) {
+		if err := r.admits(*d); err != nil {
+			return Started{}, err
+		}
+		if err := r.checkFiles(folder, id); err != nil {
+			return Started{}, err
+		}
+		m.setLimit(r, *maxRounds)
+		more = append(tidegate.D("max_rounds", *maxRounds), d.details(signature)...)
+	}
+	result := Started{Message: m.message, ChangeID: id, From: s.phase, Phase: m.phase, Changed: m.event != "", StatePath: v.path(stateFile), Warnings: []string{}}
+	if v.isNew {
+		result.From = ""
+		result.Warnings = append(result.Warnings, changesDir+"/"+id+"/"+stateFile+" did not exist and was made")
+	}
+	if !result.Changed {
+		return result, nil
+	}
+	m.edit(s)
+	return result, v.commit(ctx, m, "change_start", judged{}, more)
+}
+
+// limitDecision is the decision of a person who gives a limit, nil without one.
+func limitDecision(ctx context.Context, folder *artifact.Folder, id string, maxRounds *int64) (*decision, error) {
+	if maxRounds == nil {
+		return nil, nil
+	}
+	r, err := readRecord(ctx, folder, id)
 	if err != nil {
-		return Started{}, err
+		return nil, err
 	}
-	result.Phase, result.Changed = Implementing, true
-	result.Message = "change " + id + " is started"
-	tx := lock.Begin()
-	if err := tx.Write(stateFile, text); err != nil {
-		return Started{}, err
+	d := r.decision(id, "change_start")
+	d.MaxRounds = maxRounds
+	return &d, nil
+}
+
+// setLimit keeps the limit of fix rounds, and lets a change go on that waits for
+// a higher one.
+func (m *move) setLimit(r *record, limit int64) {
+	if m.event == "" {
+		m.action = actionLimit
 	}
-	return result, tx.Commit()
+	m.event = eventLimit
+	m.message += ", with a limit of " + strconv.FormatInt(limit, 10) + " fix rounds"
+	m.edits = append(m.edits, edit{key: keyMaxRounds, value: strconv.FormatInt(limit, 10), bare: true})
+	if r.cause == causeLimit && m.iteration-1 < limit {
+		m.needsPerson, m.cause = "", ""
+	}
 }

@@ -26,6 +26,8 @@ const (
 	keyLastAction  = "last_action"
 	keyNeedsPerson = "needs_person"
 	keyCounted     = "counted_review"
+	keyMaxRounds   = "max_rounds"
+	keyWorktree    = "worktree"
 )
 
 // state is what STATE.yaml says.
@@ -38,6 +40,8 @@ type state struct {
 	updatedAt   string
 	needsPerson string // why a person is needed; "" when none is
 	counted     string // the review that the last fix round was counted for
+	maxRounds   *int64 // the limit of fix rounds; nil when the file gives none
+	worktree    string // where the change is implemented; "" for the project
 }
 
 // parseState reads a STATE.yaml. It demands what the package uses and ignores
@@ -61,17 +65,31 @@ func parseState(path string, text []byte) (*state, error) {
 	if s.phase, known = phaseNamed(phase.Value); !known || phase.Kind != yaml.ScalarNode {
 		return nil, wrong("$.phase", "phase must be one of %s, got %q", strings.Join(Phases, ", "), tidegate.Cut(phase.Value))
 	}
-	if n := doc.get(keyIteration); n != nil {
-		s.iteration, err = strconv.ParseInt(n.Value, 10, 64)
-		if err != nil || s.iteration < 0 || s.iteration > math.MaxInt32 || n.Kind != yaml.ScalarNode || n.Tag != "!!int" {
-			return nil, wrong("$.iteration", "iteration must be an integer from 0 to 2147483647, got %q", tidegate.Cut(n.Value))
+	count := func(key string) (*int64, error) {
+		n := doc.get(key)
+		if n == nil {
+			return nil, nil
 		}
-		s.iteration = max(s.iteration, 1) // the first is 1; a file that counts from 0 means the same
+		number, err := strconv.ParseInt(n.Value, 10, 64)
+		if err != nil || number < 0 || number > math.MaxInt32 || n.Kind != yaml.ScalarNode || n.Tag != "!!int" {
+			return nil, wrong("$."+key, "%s must be an integer from 0 to 2147483647, got %q", key, tidegate.Cut(n.Value))
+		}
+		return &number, nil
+	}
+	iteration, err := count(keyIteration)
+	if err != nil {
+		return nil, err
+	}
+	if iteration != nil {
+		s.iteration = max(*iteration, 1) // the first is 1; a file that counts from 0 means the same
+	}
+	if s.maxRounds, err = count(keyMaxRounds); err != nil {
+		return nil, err
 	}
 	for _, field := range []struct {
 		key string
 		to  *string
-	}{{keyLastAction, &s.lastAction}, {keyUpdatedAt, &s.updatedAt}, {keyNeedsPerson, &s.needsPerson}, {keyCounted, &s.counted}} {
+	}{{keyLastAction, &s.lastAction}, {keyUpdatedAt, &s.updatedAt}, {keyNeedsPerson, &s.needsPerson}, {keyCounted, &s.counted}, {keyWorktree, &s.worktree}} {
 		n := doc.get(field.key)
 		if n == nil {
 			continue
@@ -84,11 +102,12 @@ func parseState(path string, text []byte) (*state, error) {
 	return s, nil
 }
 
-// fresh is the STATE.yaml of a change that had none.
+// fresh is the STATE.yaml of a change that had none. It is planned, and begins
+// with the move that follows.
 func fresh(id string, now time.Time) []byte {
 	at := stamp(now)
 	return []byte("change_id: " + edit{value: id}.written() + "\nschema_version: '2.0'\ncreated_at: " + at + "\nupdated_at: " + at +
-		"\nphase: " + Implementing + "\niteration: 1\nlast_action: " + actionStarted + "\n")
+		"\nphase: " + Planned + "\niteration: 1\nlast_action: null\n")
 }
 
 // What last_action says after a move, where the file has that key.
@@ -97,6 +116,8 @@ const (
 	actionApproved = "review-approved"
 	actionNeedsFix = "review-needs-fix"
 	actionPerson   = "needs-person"
+	actionAccepted = "accepted-by-person"
+	actionLimit    = "max-rounds-set"
 )
 
 // edited is the text of the state with the edits made. updated_at and

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -27,45 +28,78 @@ func StatusOf(ctx context.Context, project, id string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	status := Status{
-		ChangeID: id, Phase: s.phase, PhaseInFile: s.written, Iteration: s.iteration, NeedsPerson: s.needsPerson,
-		LastAction: s.lastAction, UpdatedAt: s.updatedAt, Reviews: len(numbers),
-		Next: next(folder, id, s), StatePath: filepath.Join(folder.Path(), stateFile),
+	r, err := readRecord(ctx, folder, id)
+	if err != nil {
+		return Status{}, err
 	}
-	status.Review, err = currentReview(folder)
+	status := Status{
+		ChangeID: id, Phase: s.phase, PhaseInFile: s.written, Iteration: s.iteration, NeedsPerson: cmp.Or(r.needsPerson, s.needsPerson),
+		LastAction: s.lastAction, UpdatedAt: s.updatedAt, Reviews: len(numbers),
+		StatePath: filepath.Join(folder.Path(), stateFile),
+	}
+	if status.Review, err = currentReview(folder, r, id, s); err != nil {
+		return Status{}, err
+	}
+	status.Next, err = next(ctx, folder, r, id, s)
 	return status, err
 }
 
 // next says what moves a change on. A review that has not moved it yet comes
 // before another one.
-func next(folder *artifact.Folder, id string, s *state) string {
-	if s.needsPerson != "" {
-		return "a person decides; then a new review, or tidegate change advance " + id + " with more --max-rounds"
+func next(ctx context.Context, folder *artifact.Folder, r *record, id string, s *state) (string, error) {
+	resume := "tidegate change resume " + id + " --accept --reason TEXT"
+	if code := tidegate.CodeOf(r.checkFiles(folder, id)); code == tidegate.Tampered {
+		return "a person looks at what was changed; then " + resume, nil
 	}
-	if !slices.Contains(reviewedPhases, s.phase) {
-		return nextStep(id, s.phase)
+	if s.phase == Complete {
+		again, err := reopens(folder, r)
+		if err != nil || again {
+			return "tidegate change advance " + id, err
+		}
 	}
-	_, identity, err := readReview(folder, id)
+	switch {
+	case !slices.Contains(reviewedPhases, s.phase):
+		return nextStep(id, s.phase), nil
+	case r.cause == causeLimit:
+		return "a person decides: " + resume + ", or tidegate change start " + id + " --max-rounds N", nil
+	case r.needsPerson != "" || s.needsPerson != "":
+		return "a person decides: " + resume, nil
+	}
+	j, err := judge(tidegate.WithActor(ctx, tidegate.Person), folder, r, id)
 	switch {
 	case err != nil: // there is no review that could move it
-		return nextStep(id, s.phase)
-	case identity == s.counted:
-		return "mend what the review found; then " + nextStep(id, s.phase)
+		return nextStep(id, s.phase), nil
+	case j.counted(s, r):
+		return "mend what the review found; then " + nextStep(id, s.phase), nil
 	}
-	return "tidegate change advance " + id
+	return "tidegate change advance " + id, nil
 }
 
-// currentReview is what REVIEW.md says, nil when there is none.
-func currentReview(folder *artifact.Folder) (*ReviewStatus, error) {
+// currentReview is what REVIEW.md says, nil when there is none. What keeps it
+// from moving the change is among its problems.
+func currentReview(folder *artifact.Folder, r *record, id string, s *state) (*ReviewStatus, error) {
 	data, err := readIfThere(folder, reviewFile)
 	if data == nil || err != nil {
 		return nil, err
 	}
 	shown := review.Show(filepath.Join(folder.Path(), reviewFile), data)
-	return &ReviewStatus{
+	current := &ReviewStatus{
 		Path: shown.ReviewPath, Verdict: shown.Verdict, AgentdVerdict: shown.AgentdVerdict,
 		Complete: shown.Complete, Issues: shown.Counts, Problems: shown.Problems,
-	}, nil
+	}
+	doubts := []error{r.checkFiles(folder, id), r.checkLimit(folder, id, s)}
+	if last := r.last(); last != nil && doubts[0] == nil {
+		doubts = append(doubts, lastKept(folder, r, last.number, data))
+		if s.phase == Complete && r.phase != Complete {
+			current.Problems = append(current.Problems, "STATE.yaml says complete, but the log of the change does not")
+		}
+	}
+	for _, doubt := range doubts {
+		if doubt != nil {
+			current.Problems = append(current.Problems, tidegate.AsError(doubt).Message)
+		}
+	}
+	return current, nil
 }
 
 // All lists the changes of a project in byte order of their ids. A change whose
@@ -96,13 +130,13 @@ func All(ctx context.Context, project string) (List, error) {
 			list.Changes = append(list.Changes, ListEntry{ChangeID: id, Problem: tidegate.AsError(err).Message})
 			continue
 		}
-		list.Changes = append(list.Changes, listed(folder, id))
+		list.Changes = append(list.Changes, listed(ctx, folder, id))
 		folder.Close()
 	}
 	return list, nil
 }
 
-func listed(folder *artifact.Folder, id string) ListEntry {
+func listed(ctx context.Context, folder *artifact.Folder, id string) ListEntry {
 	entry := ListEntry{ChangeID: id}
 	note := func(err error) {
 		if err != nil && entry.Problem == "" {
@@ -111,13 +145,19 @@ func listed(folder *artifact.Folder, id string) ListEntry {
 	}
 	s, err := readState(folder)
 	note(err)
-	if err == nil {
-		entry.Phase, entry.Iteration, entry.NeedsPerson = s.phase, s.iteration, s.needsPerson
+	r, recordErr := readRecord(ctx, folder, id)
+	note(recordErr)
+	if err == nil && recordErr == nil {
+		entry.Phase, entry.Iteration, entry.NeedsPerson = s.phase, s.iteration, cmp.Or(r.needsPerson, s.needsPerson)
+		note(r.checkFiles(folder, id))
 	}
-	current, err := currentReview(folder)
+	data, err := readIfThere(folder, reviewFile)
 	note(err)
-	if current != nil {
-		entry.Verdict = current.Verdict
+	if data != nil {
+		entry.Verdict = review.Read(data).Verdict.String()
+	}
+	if data != nil && recordErr == nil && r.last() != nil && entry.Problem == "" {
+		note(lastKept(folder, r, r.last().number, data))
 	}
 	numbers, err := history(folder)
 	note(err)

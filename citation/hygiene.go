@@ -355,31 +355,17 @@ func (in *inspector) endPassage() {
 func (in *inspector) result() Inspection {
 	slices.SortStableFunc(in.mentions, func(a, b Mention) int { return cmp.Compare(a.Start, b.Start) })
 	slices.SortStableFunc(in.urls, func(a, b RawURL) int { return cmp.Compare(a.Start, b.Start) })
-	lines := lineCounter{text: in.text, line: 1}
+	lines := markdown.CountLines(in.text)
 	for i := range in.mentions {
-		in.mentions[i].Line = lines.of(in.mentions[i].Start)
+		in.mentions[i].Line = lines.Of(in.mentions[i].Start)
 		in.mentions[i].Visible = in.mentions[i].Visible && !in.open.styled
 	}
-	lines = lineCounter{text: in.text, line: 1}
+	lines = markdown.CountLines(in.text)
 	for i := range in.urls {
-		in.urls[i].Line = lines.of(in.urls[i].Start)
+		in.urls[i].Line = lines.Of(in.urls[i].Start)
 	}
 	if in.open.styled {
 		in.passages = nil
 	}
 	return Inspection{in.mentions, in.urls, in.passages}
-}
-
-// lineCounter tells the lines of places, in ascending order.
-type lineCounter struct {
-	text []byte
-	at   int
-	line int // that at is in
-}
-
-func (c *lineCounter) of(place int) int {
-	between := c.text[c.at:place]
-	c.line += bytes.Count(between, []byte("\n")) + bytes.Count(between, []byte("\r")) - bytes.Count(between, []byte("\r\n"))
-	c.at = place
-	return c.line
 }

@@ -82,11 +82,28 @@ func slashesFrom(text []byte, from int) int {
 		if i < 0 {
 			return len(text)
 		}
-		if at += i; isDomain(text[at+2:]) {
+		if at += i; isDomain(text[at+2:]) || isDomain(afterUser(text[at+2:])) {
 			return at
 		}
 		at++
 	}
+}
+
+// longestUser is the length up to which a user name is looked for before a domain.
+const longestUser = 100
+
+// afterUser is what follows the user name that text begins with; nil when there
+// is none.
+func afterUser(text []byte) []byte {
+	for i, c := range text[:min(len(text), longestUser)] {
+		switch {
+		case c == '@':
+			return text[i+1:]
+		case c <= ' ' || c == '/' || c == '<' || c == '>':
+			return nil
+		}
+	}
+	return nil
 }
 
 // longestDomain is the length of the longest name that DNS has.

@@ -93,6 +93,7 @@ func TestRawURLs(t *testing.T) {
 		{"no scheme", "see //a.b/c.", []string{"//a.b/c"}},
 		{"no scheme and an address of numbers", "//127.0.0.1/x", []string{"//127.0.0.1/x"}},
 		{"no scheme and an international domain", "//例え.jp", []string{"//例え.jp"}},
+		{"no scheme and a user", "//u:p@a.b/c", []string{"//u:p@a.b/c"}},
 		{"broken behind the colon", "http: //a.b http[:]//a.b", []string{"//a.b", "//a.b"}},
 		{"broken over lines", "http:\n//a.b", []string{"//a.b"}},
 		{"a scheme of letters that only fold into it", "httpſ://a.b", []string{"//a.b"}},

@@ -1,7 +1,9 @@
 package codec_test
 
 import (
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -105,20 +107,81 @@ func TestIntAcceptsIntegralSpellingsOnly(t *testing.T) {
 	}
 }
 
-func TestParseEachHandsOverElementsAndKeepsNone(t *testing.T) {
-	var ids []string
-	v, err := codec.ParseEach([]byte(`{"v":1,"list":[{"id":"a"},{"id":"b"}],"w":{"list":[1]}}`), "list", func(i int, elem *codec.Value) error {
-		ids = append(ids, elem.Get("id").Str())
-		return nil
-	})
+// TestReadingChangesNothing shares values between goroutines that only read;
+// the race detector sees a reader that writes. The digests show that each saw
+// the whole value.
+func TestReadingChangesNothing(t *testing.T) {
+	small, err := codec.Parse([]byte(`{"b":[1,{"a":null,"c":"x"}],"a":1.50}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"a", "b"}, ids); diff != "" {
-		t.Error(diff)
+	large, list := codec.NewObject(), codec.Of([]any{})
+	for i := range 2000 {
+		large.Set(strconv.Itoa(i), codec.Of(i))
+		list.Append(codec.Of([]int{i}))
 	}
-	if v.Get("list").Len() != 0 || v.Get("w").Get("list").Len() != 1 {
-		t.Errorf("kept %d and %d elements", v.Get("list").Len(), v.Get("w").Get("list").Len())
+	large.Set("list", list)
+	parsed, err := codec.Parse([]byte(inOneLine(t, large)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shared := range []*codec.Value{small, large, parsed} {
+		want, text := codec.Digest(shared.Clone()), inOneLine(t, shared)
+		var readers sync.WaitGroup
+		for range 4 {
+			readers.Go(func() {
+				read(shared)
+				if got := codec.Digest(shared); got != want {
+					t.Errorf("a reader saw %s, want %s", got, want)
+				}
+				if err := codec.Table(codec.Field{Name: "list", Optional: true, Shape: codec.List(codec.List(codec.IntegerFrom(0), 1), 1)}).Check(shared); err != nil {
+					t.Error(err)
+				}
+				codec.MergePatch(shared, small)
+				shared.Clone().Set("a", nil)
+			})
+		}
+		readers.Wait()
+		if inOneLine(t, shared) != text {
+			t.Error("reading changed the value")
+		}
+	}
+}
+
+// read asks v and everything in it for all that a value can say.
+func read(v *codec.Value) {
+	v.Kind()
+	v.Str()
+	v.Bool()
+	v.Int()
+	v.Len()
+	v.Get("1999")
+	for _, m := range v.Members() {
+		read(v.Get(m.Key))
+	}
+	for _, elem := range v.Elems() {
+		read(elem)
+	}
+}
+
+func TestMembersOfALargeObjectAreFound(t *testing.T) {
+	v := codec.NewObject()
+	for i := range 100 {
+		v.Set(strconv.Itoa(i), codec.Of(i))
+	}
+	v.Set("7", codec.Of("again"))
+	for i := 10; i < 90; i++ {
+		v.Delete(strconv.Itoa(i))
+	}
+	v.Delete("absent")
+	v.Set("50", codec.Of("back"))
+	if v.Len() != 21 || v.Get("7").Str() != "again" || v.Get("50").Str() != "back" || v.Get("51") != nil || v.Members()[20].Key != "50" {
+		t.Errorf("got %s", inOneLine(t, v))
+	}
+	for _, m := range v.Members() {
+		if v.Get(m.Key) != m.Value {
+			t.Errorf("%s is not found", m.Key)
+		}
 	}
 }
 

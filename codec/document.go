@@ -6,10 +6,10 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
-// ParseFile is [ParseLong] for the document of the file at path. It returns
+// ParseFile is [Parse] for the document of the file at path. It returns
 // INVALID_JSON, whose details hold the path under arg.
 func ParseFile(arg, path string, data []byte) (*Value, error) {
-	doc, err := ParseLong(data)
+	doc, err := Parse(data)
 	if err != nil {
 		return nil, NotJSON(tidegate.D(arg, path), path, err)
 	}

@@ -168,21 +168,3 @@ func (l *lines) keep(value jsontext.Value) error {
 	}
 	return nil
 }
-
-func kindOfToken(kind jsontext.Kind) Kind {
-	switch kind {
-	case jsontext.KindNull:
-		return Null
-	case jsontext.KindTrue, jsontext.KindFalse:
-		return Bool
-	case jsontext.KindNumber:
-		return Number
-	case jsontext.KindString:
-		return String
-	case jsontext.KindBeginArray:
-		return Array
-	case jsontext.KindBeginObject:
-		return Object
-	}
-	return Absent
-}

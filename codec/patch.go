@@ -8,14 +8,16 @@ func MergePatch(target, patch *Value) *Value {
 		return patch.Clone()
 	}
 	out := NewObject()
-	if target.Kind() == Object {
-		out = target.Clone()
+	for _, m := range target.Members() {
+		if change := patch.Get(m.Key); change == nil {
+			out.inner.add(m.Key, m.Value.Clone())
+		} else if change.Kind() != Null {
+			out.inner.add(m.Key, MergePatch(m.Value, change))
+		}
 	}
 	for _, m := range patch.Members() {
-		if m.Value.Kind() == Null {
-			out.Delete(m.Key)
-		} else {
-			out.Set(m.Key, MergePatch(out.Get(m.Key), m.Value))
+		if m.Value.Kind() != Null && target.Get(m.Key) == nil {
+			out.inner.add(m.Key, MergePatch(nil, m.Value))
 		}
 	}
 	return out

@@ -193,15 +193,10 @@ func (s *Shape) check(v *Value) *fault {
 		return &fault{text: wrong}
 	}
 	if s.elem != nil {
-		var found *fault
-		v.Each(func(i int, e *Value) bool {
-			if found = s.elem.check(e); found != nil {
-				found.under("[" + strconv.Itoa(i) + "]")
+		for i, e := range v.Elems() {
+			if f := s.elem.check(e); f != nil {
+				return f.under("[" + strconv.Itoa(i) + "]")
 			}
-			return found == nil
-		})
-		if found != nil {
-			return found
 		}
 		for _, m := range v.Members() {
 			if f := s.elem.check(m.Value); f != nil {

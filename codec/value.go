@@ -35,21 +35,29 @@ func (k Kind) String() string {
 // Value is one JSON value. Objects keep the order of their keys and numbers
 // their spelling, so that a document that is read, changed in one place and
 // written differs in that place only. All reading methods accept a nil *Value,
-// which stands for an absent one. A Value is not safe for concurrent use.
+// which stands for an absent one. They change nothing, so that goroutines can
+// share a Value as long as none calls Set, Delete or Append.
 type Value struct {
-	kind    Kind
-	truth   bool
-	text    string // of a string; of a number, its literal
-	elems   []*Value
-	members []Member
-	large   *large // what only a large object or array has
+	kind  Kind
+	truth bool
+	text  string // of a string; of a number, its literal
+	inner *inner // of an array or an object, and nil for every other kind
 }
 
-// large is kept apart, so that the many small values stay small.
-type large struct {
-	index map[string]int // of an object: the members by key, made when they are looked for
-	text  []byte         // of an array: elements before elems of which only the text is kept, and the brackets
-	count int            // of those elements
+// inner is what an array or an object holds. It stands apart because most values
+// are neither, and a document is many values.
+type inner struct {
+	elems   []*Value
+	members []Member
+	index   map[string]int // the members by key, as soon as there are indexFrom
+}
+
+func newValue(kind Kind) *Value {
+	v := &Value{kind: kind}
+	if kind == Array || kind == Object {
+		v.inner = new(inner)
+	}
+	return v
 }
 
 // Member is one key of an object.
@@ -107,8 +115,7 @@ func (v *Value) Elems() []*Value {
 	if v.Kind() != Array {
 		return nil
 	}
-	v.spread()
-	return v.elems
+	return v.inner.elems
 }
 
 // Members are the members of an object, in document order.
@@ -116,90 +123,94 @@ func (v *Value) Members() []Member {
 	if v.Kind() != Object {
 		return nil
 	}
-	return v.members
+	return v.inner.members
 }
 
 // Len is the number of elements or members.
-func (v *Value) Len() int {
-	if v.hasText() {
-		return v.large.count + len(v.elems)
-	}
-	return len(v.Elems()) + len(v.Members())
-}
+func (v *Value) Len() int { return len(v.Elems()) + len(v.Members()) }
 
 // Get is the member with that key, nil when v is no object or has none. A chain
 // of calls reaches into a document: v.Get("stage").Get("current").
 func (v *Value) Get(key string) *Value {
 	if i := v.find(key); i >= 0 {
-		return v.members[i].Value
+		return v.inner.members[i].Value
 	}
 	return nil
 }
 
+// indexFrom is how many members an object has before an index is worth its
+// memory.
 const indexFrom = 32
 
 func (v *Value) find(key string) int {
 	if v.Kind() != Object {
 		return -1
 	}
-	if len(v.members) < indexFrom {
-		for i := range v.members {
-			if v.members[i].Key == key {
-				return i
-			}
+	if v.inner.index != nil {
+		if i, ok := v.inner.index[key]; ok {
+			return i
 		}
 		return -1
 	}
-	if v.large == nil {
-		v.large = &large{index: make(map[string]int, len(v.members))}
-		for i, m := range v.members {
-			v.large.index[m.Key] = i
-		}
+	return slices.IndexFunc(v.inner.members, func(m Member) bool { return m.Key == key })
+}
+
+// add appends a member whose key is not there yet.
+func (in *inner) add(key string, value *Value) {
+	in.members = append(in.members, Member{key, value})
+	switch {
+	case in.index != nil:
+		in.index[key] = len(in.members) - 1
+	case len(in.members) == indexFrom:
+		in.makeIndex()
 	}
-	if i, ok := v.large.index[key]; ok {
-		return i
+}
+
+func (in *inner) makeIndex() {
+	in.index = nil
+	if len(in.members) < indexFrom {
+		return
 	}
-	return -1
+	in.index = make(map[string]int, len(in.members))
+	for i, m := range in.members {
+		in.index[m.Key] = i
+	}
 }
 
 // Set replaces the member with that key in its place, or appends it. v must be
 // an object.
 func (v *Value) Set(key string, value *Value) {
 	if i := v.find(key); i >= 0 {
-		v.members[i].Value = value
+		v.inner.members[i].Value = value
 		return
 	}
-	v.members = append(v.members, Member{key, value})
-	if v.large != nil {
-		v.large.index[key] = len(v.members) - 1
-	}
+	v.inner.add(key, value)
 }
 
-// Delete removes the member with that key, if there is one.
+// Delete removes the member with that key, if there is one. What Members
+// returned before keeps it.
 func (v *Value) Delete(key string) {
 	if i := v.find(key); i >= 0 {
-		v.members = append(v.members[:i:i], v.members[i+1:]...)
-		v.large = nil
+		v.inner.members = append(v.inner.members[:i:i], v.inner.members[i+1:]...)
+		v.inner.makeIndex()
 	}
 }
 
 // Append adds an element. v must be an array.
-func (v *Value) Append(elem *Value) { v.elems = append(v.elems, elem) }
+func (v *Value) Append(elem *Value) { v.inner.elems = append(v.inner.elems, elem) }
 
 // Clone is a deep copy.
 func (v *Value) Clone() *Value {
 	if v == nil {
 		return nil
 	}
-	c := &Value{kind: v.kind, truth: v.truth, text: v.text}
-	if v.hasText() {
-		c.large = v.large
+	c := newValue(v.kind)
+	c.truth, c.text = v.truth, v.text
+	for _, e := range v.Elems() {
+		c.Append(e.Clone())
 	}
-	for _, e := range v.elems {
-		c.elems = append(c.elems, e.Clone())
-	}
-	for _, m := range v.members {
-		c.members = append(c.members, Member{m.Key, m.Value.Clone()})
+	for _, m := range v.Members() {
+		c.inner.add(m.Key, m.Value.Clone())
 	}
 	return c
 }
@@ -227,7 +238,7 @@ func Of(v any) *Value {
 }
 
 // NewObject is an object without members.
-func NewObject() *Value { return &Value{kind: Object} }
+func NewObject() *Value { return newValue(Object) }
 
 // MarshalJSONTo writes v with its keys in order and its numbers as spelt.
 func (v *Value) MarshalJSONTo(enc *jsontext.Encoder) error {
@@ -244,12 +255,7 @@ func (v *Value) MarshalJSONTo(enc *jsontext.Encoder) error {
 		if err := enc.WriteToken(jsontext.BeginArray); err != nil {
 			return err
 		}
-		if v.hasText() {
-			if err := v.large.marshalTo(enc); err != nil {
-				return err
-			}
-		}
-		for _, e := range v.elems {
+		for _, e := range v.inner.elems {
 			if err := e.MarshalJSONTo(enc); err != nil {
 				return err
 			}
@@ -259,7 +265,7 @@ func (v *Value) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if err := enc.WriteToken(jsontext.BeginObject); err != nil {
 		return err
 	}
-	for _, m := range v.members {
+	for _, m := range v.inner.members {
 		if err := enc.WriteToken(jsontext.String(m.Key)); err != nil {
 			return err
 		}
@@ -285,133 +291,73 @@ var bom = []byte("\ufeff")
 
 // Parse reads one JSON document. A byte-order mark before it is skipped. Every
 // error is a *[SyntaxError].
-func Parse(data []byte) (*Value, error) { return ParseEach(data, "", nil) }
-
-// ParseEach reads a document like [Parse], but hands the elements of the
-// top-level member of that name, when it is an array, to each, one by one, and
-// keeps an empty array in their place: a long list costs the memory of one
-// element, which is valid during the call only. The document is read to its end, and syntax errors win, before the
-// first error of each is returned; each is not called again after one.
-func ParseEach(data []byte, member string, each func(i int, elem *Value) error) (*Value, error) {
-	return parse(bytes.TrimPrefix(data, bom), &parser{member: member, each: each})
-}
-
-func parse(data []byte, p *parser) (*Value, error) {
-	p.dec = jsontext.NewDecoder(bytes.NewBuffer(data))
-	value, err := p.value(0)
-	if err == nil {
-		rest := bytes.TrimLeft(data[p.dec.InputOffset():], " \t\r\n")
-		if len(rest) == 0 {
-			return value, p.failed
-		}
+func Parse(data []byte) (*Value, error) {
+	data = bytes.TrimPrefix(data, bom)
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
+	value, err := parse(dec)
+	if err != nil {
+		return nil, syntaxError(data, dec.InputOffset(), err)
+	}
+	if rest := bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
 		return nil, syntaxErrorAt(data, len(data)-len(rest), "text after the end of the document")
 	}
-	return nil, syntaxError(data, p.dec.InputOffset(), err)
+	return value, nil
 }
 
-type parser struct {
-	dec    *jsontext.Decoder
-	member string
-	each   func(int, *Value) error
-	failed error
-	keep   []byte // the document, when long lists are kept as text
-
-	inEach bool
-	spare  []*Value // the values of one element, used again for the next
-	used   int
-}
-
-func (p *parser) newValue(kind Kind) *Value {
-	if !p.inEach {
-		return &Value{kind: kind}
-	}
-	if p.used == len(p.spare) {
-		p.spare = append(p.spare, new(Value))
-	}
-	v := p.spare[p.used]
-	p.used++
-	*v = Value{kind: kind, elems: v.elems[:0], members: v.members[:0]}
-	return v
-}
-
-func (p *parser) text(kind Kind, tok jsontext.Token) *Value {
-	v := p.newValue(kind)
-	v.text = tok.String()
-	return v
-}
-
-func (p *parser) value(depth int) (*Value, error) {
-	tok, err := p.dec.ReadToken()
+func parse(dec *jsontext.Decoder) (*Value, error) {
+	tok, err := dec.ReadToken()
 	if err != nil {
 		return nil, err
 	}
-	switch tok.Kind() {
-	case jsontext.KindNull:
-		return p.newValue(Null), nil
-	case jsontext.KindTrue, jsontext.KindFalse:
-		v := p.newValue(Bool)
+	v := newValue(kindOfToken(tok.Kind()))
+	switch v.kind {
+	case Bool:
 		v.truth = tok.Bool()
-		return v, nil
-	case jsontext.KindString:
-		return p.text(String, tok), nil
-	case jsontext.KindNumber:
-		return p.text(Number, tok), nil
-	case jsontext.KindBeginArray:
-		v := p.newValue(Array)
-		start := p.dec.InputOffset() - 1
-		for p.dec.PeekKind() != jsontext.KindEndArray {
-			if p.keep != nil && len(v.elems) == longFrom {
-				return p.keepList(v, start)
-			}
-			elem, err := p.value(depth + 1)
+	case String, Number:
+		v.text = tok.String()
+	case Array:
+		for dec.PeekKind() != jsontext.KindEndArray {
+			elem, err := parse(dec)
 			if err != nil {
 				return nil, err
 			}
-			v.elems = append(v.elems, elem)
+			v.Append(elem)
 		}
-		_, err := p.dec.ReadToken()
-		return v, err
+		_, err = dec.ReadToken()
+	case Object:
+		for dec.PeekKind() != jsontext.KindEndObject {
+			key, err := dec.ReadToken()
+			if err != nil {
+				return nil, err
+			}
+			name := key.String()
+			member, err := parse(dec)
+			if err != nil {
+				return nil, err
+			}
+			v.inner.add(name, member)
+		}
+		_, err = dec.ReadToken()
 	}
-	v := p.newValue(Object)
-	for p.dec.PeekKind() != jsontext.KindEndObject {
-		key, err := p.dec.ReadToken()
-		if err != nil {
-			return nil, err
-		}
-		name := key.String()
-		var member *Value
-		if depth == 0 && p.each != nil && name == p.member && p.dec.PeekKind() == jsontext.KindBeginArray {
-			member, err = p.elements()
-		} else {
-			member, err = p.value(depth + 1)
-		}
-		if err != nil {
-			return nil, err
-		}
-		v.members = append(v.members, Member{name, member})
-	}
-	_, err = p.dec.ReadToken()
 	return v, err
 }
 
-func (p *parser) elements() (*Value, error) {
-	if _, err := p.dec.ReadToken(); err != nil {
-		return nil, err
+func kindOfToken(kind jsontext.Kind) Kind {
+	switch kind {
+	case jsontext.KindNull:
+		return Null
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return Bool
+	case jsontext.KindNumber:
+		return Number
+	case jsontext.KindString:
+		return String
+	case jsontext.KindBeginArray:
+		return Array
+	case jsontext.KindBeginObject:
+		return Object
 	}
-	p.inEach = true
-	defer func() { p.inEach = false }()
-	for i := 0; p.dec.PeekKind() != jsontext.KindEndArray; i++ {
-		p.used = 0
-		elem, err := p.value(2)
-		if err != nil {
-			return nil, err
-		}
-		if p.failed == nil {
-			p.failed = p.each(i, elem)
-		}
-	}
-	_, err := p.dec.ReadToken()
-	return &Value{kind: Array}, err
+	return Absent
 }
 
 // syntaxError says where in data a decoder failed with err; offset is where it

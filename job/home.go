@@ -144,7 +144,8 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
-	_, err := b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	decision := run.Decision{What: "job retry", Fields: tidegate.D("job_id", id, "note", run.Note(note))}
+	_, err := b.Run().Decide(ctx, b.clock, decision, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
 		}

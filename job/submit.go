@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // SubmitInput are the arguments of [Board.Submit].
@@ -295,6 +297,11 @@ func (b *Board) record(u *run.Update, j *Job, number, n int, took []string, judg
 	for i, f := range judged.faults {
 		codes[i] = f.Code
 	}
+	if slices.Contains(codes, string(tidegate.CredentialsNotAllowed)) {
+		if err := maskKept(u, a.dir()+"/"+s.Answer); err != nil {
+			return err
+		}
+	}
 	u.Log(run.EventVerdict, "job_verdict", tidegate.D("job_id", j.ID, "attempt", number, "answer", n, "accepted", len(codes) == 0, "faults", codes))
 	switch {
 	case len(judged.faults) == 0:
@@ -318,6 +325,15 @@ func (b *Board) record(u *run.Update, j *Job, number, n int, took []string, judg
 		}
 	}
 	return a.write(u)
+}
+
+// maskKept takes out of a kept answer what would let its reader in somewhere.
+func maskKept(u *run.Update, name string) error {
+	data, err := u.Run().Folder().Read(name)
+	if err != nil {
+		return err
+	}
+	return u.Write(name, wave.MaskCredentials(data))
 }
 
 // JudgeLeftOver judges the answers whose judges were stopped, and returns the

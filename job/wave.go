@@ -87,7 +87,7 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 		Example              string
 	}{
 		about: said, Title: p.Title, Gap: gap, Track: tracks[v.Get("track").Str()], Forbidden: lines(v.Get("tool_policy").Get("forbidden")),
-		Rules: append(wave.Rules(p.Contract), step.AdmitRules(p.Contract)...), Example: waveExample(p.Contract),
+		Rules: wave.Rules(p.Contract), Example: waveExample(p.Contract),
 		Sourced: most(p.Contract.MaxSources) > 0, SourcesTitle: sourcesTitle(p.Contract),
 	}
 	for _, requirement := range v.Get("platform_requirements").Elems() {
@@ -201,11 +201,8 @@ func judgeWave(ctx context.Context, b *Board, j *Job, stage run.Stage, a answer)
 	if err != nil {
 		return judgement{}, err
 	}
-	for _, n := range verdict.Notes(p.Contract) {
-		judged.faults = append(judged.faults, fault(string(n.Code), n.Message, n.Line, n.Change))
-	}
-	for _, e := range step.Admit(*p, []byte(a.text)) {
-		judged.faults = append(judged.faults, faultOf(e, ""))
+	for _, f := range step.Refusals(*p, verdict, []byte(a.text)) {
+		judged.faults = append(judged.faults, fault(string(f.Error.Code), f.Message(), f.Line, f.ChangeNote))
 	}
 	if err := wave.CheckToolUsage(p.ToolBudget, a.toolUsage); err != nil {
 		judged.faults = append(judged.faults, faultOf(err, ""))

@@ -110,7 +110,7 @@ func needCmark(t *testing.T) {
 
 func TestAgreesWithCmark(t *testing.T) {
 	needCmark(t)
-	docs := corpus(t, 3, 101, *documents/4) // a process each
+	docs := corpus(t, 3, 101, documents()/4) // a process each
 	verdicts := make([]verdict, len(docs))
 	for i, doc := range docs {
 		verdicts[i] = cmarkVerdict(t, doc)

@@ -10,10 +10,10 @@ import (
 // with & and ;.
 const longestEntity = 33
 
-// entityAt decodes the character reference that b begins with: &name; or a
-// number. It says how many bytes it takes, 0 when there is none.
-func entityAt(b []byte) (decoded string, n int) {
-	if len(b) < 3 {
+// CharacterReference decodes the character reference that b begins with: &name;
+// or a number. It says how many bytes it takes, 0 when there is none.
+func CharacterReference(b []byte) (decoded string, n int) {
+	if len(b) < 3 || b[0] != '&' {
 		return "", 0
 	}
 	for n = 1; n < len(b) && n < longestEntity && b[n] != ';'; n++ {
@@ -73,7 +73,7 @@ func unescape(b []byte) []byte {
 			from = i + 1
 			i++
 		case b[i] == '&':
-			if decoded, n := entityAt(b[i:]); n > 0 {
+			if decoded, n := CharacterReference(b[i:]); n > 0 {
 				out = append(append(out, b[from:i]...), decoded...)
 				from = i + n
 				i += n - 1

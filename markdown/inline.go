@@ -230,7 +230,7 @@ func (p *inliner) special(i int) int {
 			return n
 		}
 	case '&':
-		if decoded, n := entityAt(p.text[i:]); n > 0 {
+		if decoded, n := CharacterReference(p.text[i:]); n > 0 {
 			p.add(textNode, i, i+n, []byte(decoded))
 			return i + n
 		}

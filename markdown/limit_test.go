@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/markdown"
 )
 
@@ -185,8 +186,8 @@ func TestMemory(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if testing.Short() && test.size > 100<<20 {
-				t.Skip("1 GiB is too much for a short test")
+			if test.size > 100<<20 && !full.Asked() {
+				t.Skip("1 GiB is for -full")
 			}
 			text := bytes.Repeat([]byte(test.text), 4096/len(test.text)+1)
 			on := markdown.Events{

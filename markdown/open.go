@@ -63,10 +63,13 @@ func (b *blocks) openLeaf(c *cursor, n int, to text) (in Place, level int, ok bo
 		if level := headingLevel(rest); level > 0 {
 			b.begin(noLeaf, n)
 			b.title = headingText(rest, level, c.cut)
-			if b.leaves != nil && len(b.title) > 0 {
-				// Both end where the line's array ends, so that the difference
-				// is where the title begins.
-				at := c.next + cap(rest) - cap(b.title)
+			if b.leaves != nil {
+				at := c.next
+				if len(b.title) > 0 {
+					// Both end where the line's array ends, so that the
+					// difference is where the title begins.
+					at += cap(rest) - cap(b.title)
+				}
 				b.leaves.heading(level, at, len(b.title), b.passages.number, n == 0, &b.passages)
 			}
 			if n > 0 {

@@ -2,7 +2,6 @@ package markdown_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -14,13 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/markdown"
 )
 
-var (
-	documents = flag.Int("documents", 3000, "number of random documents that the referees judge")
-	crossAll  = flag.Bool("crossall", false, "let each referee judge all crossings of containers and blocks, not a sample")
-)
+// documents is the number of random documents that the referees judge. With
+// -full they also judge all crossings of containers and blocks, not a sample.
+func documents() int { return 30000 / full.Stride(20, 1) }
 
 // verdict is what a referee says of a document, or we do.
 type verdict struct {
@@ -112,7 +111,7 @@ func corpus(t *testing.T, seed uint64, stride, random int) []string {
 	t.Helper()
 	docs := specExamples(t)
 	for i, doc := range crossings() {
-		if i%stride == 0 || *crossAll {
+		if i%stride == 0 || full.Asked() {
 			docs = append(docs, doc)
 		}
 	}

@@ -38,16 +38,23 @@ type Finding struct {
 	Message       string  `json:"message"`
 }
 
+// LintInput is what [Lint] looks at.
+type LintInput struct {
+	PerspectivesPath string `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
+	MaxFindings      int    `json:"max_findings,omitzero" jsonschema:"most findings to list; all are counted" min:"1" max:"10000" default:"100"`
+}
+
 // Lint looks for what will make trouble when outputs are judged by the contracts
-// of the document at path: what the whole table of perspectives.v1 refuses,
-// contracts that no output can meet, and contracts that probably mean something
-// else than they say. It returns NOT_FOUND, READ_FAILED or INVALID_JSON.
-func Lint(ctx context.Context, path string, maxFindings int) (LintResult, error) {
+// of a document: what the whole table of perspectives.v1 refuses, contracts that
+// no output can meet, and contracts that probably mean something else than they
+// say. It returns NOT_FOUND, READ_FAILED or INVALID_JSON.
+func Lint(ctx context.Context, in LintInput) (LintResult, error) {
+	path := in.PerspectivesPath
 	data, err := artifact.ReadFile(ctx, "perspectives_path", path)
 	if err != nil {
 		return LintResult{}, err
 	}
-	return LintData(path, data, maxFindings)
+	return LintData(path, data, in.MaxFindings)
 }
 
 // LintData is [Lint] for a document in memory, which messages call path. It
@@ -56,12 +63,12 @@ func LintData(path string, data []byte, maxFindings int) (LintResult, error) {
 	l := &linter{LintResult: LintResult{PerspectivesPath: path}, most: maxFindings, ids: map[string]int{}, folded: map[string]string{}}
 	shape := Shape()
 	entry, judged := shape.Elem("perspectives"), shape.Using(used[Contracts]...).Elem("perspectives")
-	top, err := codec.ParseEach(data, "perspectives", func(i int, elem *codec.Value) error {
-		l.perspective(i, elem, entry, judged)
-		return nil
-	})
+	top, err := codec.ParseFile("perspectives_path", path, data)
 	if err != nil {
-		return LintResult{}, codec.NotJSON(tidegate.D("perspectives_path", path), path, err)
+		return LintResult{}, err
+	}
+	for i, elem := range take(top) {
+		l.perspective(i, elem, entry, judged)
 	}
 	l.document(top, shape)
 	l.Pass = l.Errors == 0
@@ -154,7 +161,7 @@ func (l *linter) perspective(i int, v *codec.Value, entry, judged codec.Shape) {
 	}
 	l.at += ".prompt_contract"
 	l.caps(v.Get("prompt_contract"), l.titles(v.Get("prompt_contract").Get("must_include_sections")))
-	l.sections(compact(v).Contract)
+	l.sections(ContractOf(v))
 }
 
 // caps checks the caps; needed is how many words the required headings have.

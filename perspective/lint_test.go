@@ -36,7 +36,7 @@ func lint(t *testing.T, document string, most int) perspective.LintResult {
 	if err := os.WriteFile(path, []byte(document), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	result, err := perspective.Lint(t.Context(), path, most)
+	result, err := perspective.Lint(t.Context(), perspective.LintInput{PerspectivesPath: path, MaxFindings: most})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,17 +180,17 @@ func TestLintReportShowsEveryFinding(t *testing.T) {
 func TestLintRefusals(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "perspectives.json")
-	if _, err := perspective.Lint(t.Context(), path, 1); tidegate.CodeOf(err) != tidegate.FileNotFound {
+	if _, err := perspective.Lint(t.Context(), perspective.LintInput{PerspectivesPath: path, MaxFindings: 1}); tidegate.CodeOf(err) != tidegate.FileNotFound {
 		t.Errorf("absent: %v", err)
 	}
-	if _, err := perspective.Lint(t.Context(), dir, 1); tidegate.CodeOf(err) != tidegate.ReadFailed {
+	if _, err := perspective.Lint(t.Context(), perspective.LintInput{PerspectivesPath: dir, MaxFindings: 1}); tidegate.CodeOf(err) != tidegate.ReadFailed {
 		t.Errorf("a folder: %v", err)
 	}
 	for _, document := range []string{"", "{", `{"perspectives":[}`, lintDocument() + "x", `{"a":1,"a":2}`} {
 		if err := os.WriteFile(path, []byte(document), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := perspective.Lint(t.Context(), path, 1); tidegate.CodeOf(err) != tidegate.InvalidJSON {
+		if _, err := perspective.Lint(t.Context(), perspective.LintInput{PerspectivesPath: path, MaxFindings: 1}); tidegate.CodeOf(err) != tidegate.InvalidJSON {
 			t.Errorf("%q: %v", document, err)
 		}
 	}

@@ -82,40 +82,41 @@ func Read(ctx context.Context, arg, path string, use Use) (*Document, error) {
 // Parse is [Read] for a document in memory. A document that is no strict JSON
 // gives the *[codec.SyntaxError] itself.
 func Parse(data []byte, use Use) (*Document, error) {
-	shape := Shape().Using(used[use]...)
-	entry := shape.Elem("perspectives")
-	doc := &Document{byID: map[string]int{}}
-	var wrong error
-	top, err := codec.ParseEach(data, "perspectives", func(i int, elem *codec.Value) error {
-		path := "$.perspectives[" + strconv.Itoa(i) + "]"
-		if wrong = entry.CheckAt(path, elem); wrong != nil {
-			return wrong
-		}
-		p := compact(elem)
-		if first, ok := doc.byID[p.ID]; ok {
-			wrong = repeatedID(i, first, p.ID)
-			return wrong
-		}
-		doc.byID[p.ID] = i
-		doc.Perspectives = append(doc.Perspectives, p)
-		return nil
-	})
-	if top == nil {
+	top, err := codec.Parse(data)
+	if err != nil {
 		return nil, err
 	}
-	// The elements are not in top, so this checks the fields before the list.
+	shape := Shape().Using(used[use]...)
+	entry, list := shape.Elem("perspectives"), take(top)
 	if err := shape.Check(top); err != nil {
 		return nil, err
 	}
-	if wrong != nil {
-		return nil, wrong
+	doc := &Document{RunID: top.Get("run_id").Str(), Perspectives: make([]Perspective, len(list)), byID: make(map[string]int, len(list))}
+	for i, elem := range list {
+		if err := entry.CheckAt("$.perspectives["+strconv.Itoa(i)+"]", elem); err != nil {
+			return nil, err
+		}
+		p := read(elem)
+		if first, ok := doc.byID[p.ID]; ok {
+			return nil, repeatedID(i, first, p.ID)
+		}
+		doc.byID[p.ID], doc.Perspectives[i] = i, p
 	}
-	doc.RunID = top.Get("run_id").Str()
 	slices.SortFunc(doc.Perspectives, func(a, b Perspective) int { return strings.Compare(a.ID, b.ID) })
 	for i, p := range doc.Perspectives {
 		doc.byID[p.ID] = i
 	}
 	return doc, nil
+}
+
+// take takes the perspectives out of a document and leaves an empty list in their
+// place, for a reader that checks them one by one.
+func take(top *codec.Value) []*codec.Value {
+	list := top.Get("perspectives")
+	if list.Kind() == codec.Array {
+		top.Set("perspectives", codec.Of([]any{}))
+	}
+	return list.Elems()
 }
 
 // Find is the perspective with that id.
@@ -127,7 +128,7 @@ func (d *Document) Find(id string) (*Perspective, bool) {
 	return &d.Perspectives[i], true
 }
 
-func compact(v *codec.Value) Perspective {
+func read(v *codec.Value) Perspective {
 	p := Perspective{ID: v.Get("id").Str(), Title: v.Get("title").Str(), SourceArtifact: v.Get("source_artifact").Str()}
 	p.Contract = ContractOf(v)
 	for _, m := range v.Get("prompt_contract").Get("tool_budget").Members() {

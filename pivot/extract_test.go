@@ -56,7 +56,8 @@ func TestExtract(t *testing.T) {
 		{"thematic breaks", "# Gaps\n- (P1) x\n\n---\n - - -\n* * *\n***\n_ _ _\n-\t-\t-\t-\n", []string{"gap_p1_1|2|P1|x"}},
 		{"emphasis is no list marker", "# Gaps\n*none* that matter\n**none**\n+1 for that\n3.5 percent\n(P4) of them\n(p0) lower\n", []string{}},
 		{"a number of ten digits is no list marker", "# Gaps\n1234567890. x\n", []string{}},
-		{"block quotes are other lines", "# Gaps\n> - (P0) quoted\n", []string{}},
+		{"prose that mentions a priority is prose", "# Gaps\nThe (P0) gaps are closed.\nNo (P1) gap.\nA (P0) gap would be bad.\nsee (P0)\n> Quoted (P0).\n1984 was (P1).\n3.5 percent (P2)\n**Note** (P0)\n[P0] x\nP0) x\n", []string{}},
+		{"block quotes of prose are other lines", "# Gaps\n> - quoted\n", []string{}},
 		{"carriage returns end lines", "# Gaps\r- (P1) a\r\n- (P2) b\r", []string{"gap_p1_1|2|P1|a", "gap_p1_2|3|P2|b"}},
 		{"a byte-order mark", "\ufeff# Gaps\n- (P1) a\n", []string{"gap_p1_1|2|P1|a"}},
 		{"control characters stay in the text", "# Gaps\n- (P1) a\x00\x1b[31mb\x7f\n", []string{"gap_p1_1|2|P1|a\x00\x1b[31mb\x7f"}},
@@ -110,6 +111,15 @@ func TestExtractRefusesEveryBulletLineOfAnotherForm(t *testing.T) {
 		"-\u00a0(P0) x", "- (P0)\u00a0x", "- (P4) x", "- (p0) x", "- (P 0) x", "- (P0 ) x", "- P0 x", "- (P01) x", "- [P0] x",
 		"* (P0) x", "+ (P0) x", "1. (P0) x", "1) (P0) x", "123456789. x", "*\tx", "*", "+", "7.", "0)",
 		"(P0) x", "(P3)", "(P1)x", "  * nested", "\t\t1. nested", "\u00a0* x", "        (P2) x",
+		// Signs of every kind, and nothing at all.
+		"• (P0) x", "– (P0) x", "— (P1) x", "‣ (P0) x", "◦(P2) x", "→ (P0) x", "✓ (P0) x", "☐ (P0) x", "🔴 (P0) x", "= (P0) x", "~ (P0) x", "#(P0) x", "·(P0)x", "-- (P0) x", "−(P0) x",
+		// Numbers and letters, in brackets or not.
+		"(1) (P0) x", "[1] (P0) x", "1 (P0) x", "1: (P0) x", "1.2.3 (P0) x", "a) (P0) x", "(a) (P0) x", "[a] (P0) x", "b (P0) x", "A. (P0) x", "iv. (P0) x", "(iii) (P0) x", "II) (P0) x", "① (P0) x", "1️⃣ (P0) x", "一、(P0) x", "G1: (P0) x", "1a) (P0) x", "1234567890. (P0) x", "[ ] (P0) x", "[x] (P0) x",
+		// Quotes, emphasis, code, links.
+		"> - (P0) x", "> (P0) x", ">> 1. (P0) x", "**(P0)** x", "*(P0)* x", "_(P0)_ x", "***(P0)*** x", "~~(P0)~~ x", "`(P0)` x", "(**P0**) x", "[(P0)](y) x", "\"(P0)\" x", "“(P0)” x", "((P0)) x",
+		// Escapes, character references, tags, tables, characters of no width, wide forms.
+		`\- (P0) x`, `\(P0\) x`, `\* \(P0) x`, "&#40;P0) x", "&lpar;P&#48;&rpar; x", "&bull; (P0) x", "&nbsp;(P0) x", "<b>(P0)</b> x", "<!-- --> (P0) x", "<li>(P0) x", "| (P0) | x |", "| 1 | (P0) | x |", "|(P0)|",
+		"\u200b- (P0) x", "\u200b(P0) x", "(\u2060P0) x", "(P\u200b0) x", "\ufeff- (P0) x", "\u202e(P0) x", "（P0） x", "・（Ｐ０） x",
 		"- ```", "- <!-- x -->", "- # heading", "- (P0\u200b) x", "\u2003-\u2003(P0) x", "- - - x", "+ + +", "-_-",
 	} {
 		t.Run(line, func(t *testing.T) {
@@ -178,6 +188,9 @@ func TestExtractLongLines(t *testing.T) {
 		{"nothing but white space", blank, 0},
 		{"dashes, and then a gap", strings.Repeat("-", markdown.MaxLine) + prefix + "x", -1},
 		{"emphasis", "*" + long, 0},
+		{"signs, and then a gap", strings.Repeat("•", markdown.MaxLine) + "(P0) x", -1},
+		{"characters of no width, and then a gap", strings.Repeat("\u200b", markdown.MaxLine) + "- (P0) x", -1},
+		{"a tag, and then a gap", "<b title='" + long + "'>(P0) x", -1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			gaps, err := pivot.Extract("p1", strings.NewReader("# Gaps\n"+test.line+"\n- (P1) last\n"))
@@ -221,6 +234,10 @@ func FuzzGaps(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		gaps, err := pivot.Extract("p1", strings.NewReader(string(data)))
+		faults := pivot.CheckGaps(data)
+		if tidegate.CodeOf(err) == tidegate.GapsParseFailed && len(faults) == 0 {
+			t.Fatalf("a run would take what cannot be extracted: %v", err)
+		}
 		if err != nil {
 			code := tidegate.CodeOf(err)
 			if code != tidegate.GapsSectionNotFound && code != tidegate.GapsParseFailed {
@@ -250,4 +267,66 @@ func FuzzGaps(f *testing.F) {
 			t.Fatalf("the gaps written down and read again (-first +again):\n%s", diff)
 		}
 	})
+}
+
+// TestNoGapIsLostWhereARunTakesAnOutput: each row is named by what the agent wants.
+func TestNoGapIsLostWhereARunTakesAnOutput(t *testing.T) {
+	for _, test := range []struct {
+		name, output string
+		want         []int // lines
+	}{
+		{"to state its gaps", "## Gaps\n- (P0) a\n\nText.\n\n### More\n- an item\n\n(P9) x\n", nil},
+		{"to state none", "## Gaps\nNone.\n", nil},
+		{"to have no such section", "# Other\n- (P0) x\n", nil},
+		{"to hide gaps by signs", "## Gaps\n• (P0) a\n- (P1) b\n– (P2) c\n", []int{2, 4}},
+		{"to hide gaps by a form of its own", "## Gaps\n- a\n- P0: b\n", []int{2, 3}},
+		{"to hide gaps below a heading", "## Gaps\n\n### Urgent\n- (P0) a\n* (P1) b\n#### Deeper\n> (P2) c\n", []int{4, 5, 7}},
+		{"to hide gaps in a heading", "## Gaps\n### (P0) a\ntext\n### **(P1)** b\n", []int{2, 4}},
+		{"to list something else below a heading", "## Gaps\n### Notes\n- a\n* b\n1. c\nA (P0) gap.\n", nil},
+		{"to go on after the section", "## Gaps\n- (P0) a\n## Next\n- (P0) b\n### Sub\n• (P1) c\n", nil},
+		{"to go on after a higher section", "### Gaps\n- (P0) a\n# Next\n#### Sub\n• (P1) c\n", nil},
+		{"to write about gaps in code", "## Gaps\n### Notes\n```\n- (P0) a\n```\n", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []int
+			for _, f := range pivot.CheckGaps([]byte(test.output)) {
+				got = append(got, f.Line)
+				if f.Error.Code != tidegate.GapsParseFailed || f.ChangeNote == "" {
+					t.Errorf("the fault is %+v", f)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("lines (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestCheckGapsSaysWhatToChange(t *testing.T) {
+	var got []string
+	for _, f := range pivot.CheckGaps([]byte("# Gaps\n* (P0) a\n## Sub\n- (P1) b\n")) {
+		got = append(got, f.Error.Message+"|"+f.ChangeNote)
+	}
+	want := []string{
+		"line 2, a bullet under Gaps, is not of the form - (P0|P1|P2|P3) text|Write line 2 as `- (P1) text of the gap`, with P0, P1, P2 or P3, or, if it states no gap, as a sentence that is no list item.",
+		"line 4 begins with a priority below a heading inside Gaps, where no gap is looked for|Move the gap in line 4 up into the section Gaps, before the first heading inside it, as `- (P1) text of the gap`.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	faults := pivot.CheckGaps([]byte("# Gaps\n" + strings.Repeat("* x\n", 100)))
+	if n := len(faults); n != 20 || !strings.HasSuffix(faults[n-1].Error.Message, "; 80 more lines likewise") {
+		t.Errorf("%d faults, the last is %v", n, faults[n-1].Error)
+	}
+}
+
+// TestHostileGaps: a line costs no more than its length; this test would not end
+// otherwise.
+func TestHostileGaps(t *testing.T) {
+	for _, piece := range []string{"(", "(P", "(P0", "<a", "<!--", "<", "\\", "&", "&#40;", "\u200b", "1.", "a)", "•", "| ", "> ", "（", "i"} {
+		for _, end := range []string{"", ">(P0) x"} {
+			output := "# Gaps\n" + strings.Repeat(piece, 1<<19/len(piece)) + end
+			pivot.CheckGaps([]byte(output))
+		}
+	}
 }

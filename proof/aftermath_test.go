@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate"
@@ -195,6 +196,7 @@ func checkChange(t *testing.T, work string, done [][]strike, eyes *watcher) {
 	number := map[string]int{} // label → place in the history
 	written := map[string]bool{eyes.first[reviewPath]: true}
 	var last []byte
+	entries = slices.DeleteFunc(entries, func(entry os.DirEntry) bool { return strings.HasSuffix(entry.Name(), ".json") })
 	for i, entry := range entries {
 		if want := fmt.Sprintf("%04d.md", i+1); entry.Name() != want {
 			t.Fatalf("review %s stands where %s should", entry.Name(), want)
@@ -231,7 +233,8 @@ func checkChange(t *testing.T, work string, done [][]strike, eyes *watcher) {
 					t.Errorf("review %s has number %d, and the one before it %d", s.label, number[s.label], before)
 				}
 				before = number[s.label]
-			case s.tool == "change_advance" && s.result.Get("changed").Bool():
+			case s.tool == "change_advance" && s.result.Get("changed").Bool() && s.result.Get("needs_person").Str() == "",
+				s.tool == "change_resume" && strings.Contains(s.result.Get("message").Str(), "round"):
 				round, _ := s.result.Get("iteration").Int()
 				rounds = append(rounds, round)
 			}

@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/corpus"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -26,36 +28,32 @@ var writingCalls = []string{"openat", "write", "fsync", "syncfs", "renameat", "r
 // strace, with the number of that call left open.
 type injury struct{ name, inject string }
 
-func injuries() []injury {
-	kill := injury{"killed", "signal=KILL:when=%d"}
-	if !*full {
-		return []injury{kill, {"no space", "error=ENOSPC:when=%d"}}
-	}
-	return []injury{
-		kill, {"no space", "error=ENOSPC:when=%d"}, {"broken disk", "error=EIO:when=%d"}, {"disk broken from there on", "error=EIO:when=%d+"},
-		{"no permission", "error=EACCES:when=%d"}, {"other file system", "error=EXDEV:when=%d"},
-	}
+var injuries = []injury{
+	{"killed", "signal=KILL:when=%d"}, {"no space", "error=ENOSPC:when=%d"}, {"broken disk", "error=EIO:when=%d"}, {"disk broken from there on", "error=EIO:when=%d+"},
+	{"no permission", "error=EACCES:when=%d"}, {"other file system", "error=EXDEV:when=%d"},
 }
 
+// somePoints is how many points of a call the short form tries.
+const somePoints = 12
+
 // TestEveryWritingToolSurvivesEveryInjury lets each writing tool be killed, or a
-// system call of it fail, at every call by which it changes files. Right after,
+// system call of it fail, at every call by which it changes files; in the short
+// form at some of them. Right after,
 // every artifact is the old one or the new one, whole. After the next call the
 // result is that of one or two undisturbed calls, no other file is left, the lock
 // is free and the audit chain is unbroken.
 func TestEveryWritingToolSurvivesEveryInjury(t *testing.T) {
-	if testing.Short() {
-		t.Skip("thousands of processes are left out of the short form")
-	}
-	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
+	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
-	points := 0
+	var points atomic.Int64
+	t.Cleanup(func() { t.Logf("%d points in all", points.Load()) })
 	for _, w := range writers() {
 		t.Run(w.name, func(t *testing.T) {
-			points += w.injure(t)
+			t.Parallel()
+			points.Add(w.injure(t))
 		})
 	}
-	t.Logf("%d points in all", points)
 }
 
 // TestEveryWritingToolIsInjured fails for a tool that nobody put among the
@@ -76,7 +74,7 @@ func TestEveryWritingToolIsInjured(t *testing.T) {
 }
 
 // injure returns the number of points tried.
-func (w writer) injure(t *testing.T) int {
+func (w writer) injure(t *testing.T) (tried int64) {
 	work := shortFolder(t)
 	prepared := w.state(t, work)
 	restore := func() {
@@ -102,35 +100,39 @@ func (w writer) injure(t *testing.T) int {
 	if maps.EqualFunc(before, once, bytes.Equal) {
 		t.Fatalf("%s changed nothing", w.tool)
 	}
-	points := 0
-	try := func(where string, injured func()) {
-		restore()
-		injured()
-		points++
-		checkWhole(t, where, before, once, snapshot(t, work))
-		w.call(t, work)
-		checkHealed(t, where, once, twice, snapshot(t, work))
-		if t.Failed() {
-			t.FailNow()
-		}
+	type point struct {
+		where   string
+		injured func()
 	}
-	for _, call := range writingCalls {
-		first, all := occurrences(trace, call, work)
-		for n := first; n <= all; n++ {
-			for _, injury := range injuries() {
-				try(fmt.Sprintf("%s at %s %d of %d", injury.name, call, n, all), func() {
+	var points []point
+	for _, injury := range injuries {
+		for _, call := range writingCalls {
+			first, all := occurrences(trace, call, work)
+			for n := first; n <= all; n++ {
+				points = append(points, point{fmt.Sprintf("%s at %s %d of %d", injury.name, call, n, all), func() {
 					w.traced(t, work, "-e", "inject="+call+":"+fmt.Sprintf(injury.inject, n))
-				})
+				}})
 			}
 		}
 	}
 	for _, size := range shortSizes(once) {
-		try(fmt.Sprintf("short write at byte %d", size), func() {
+		points = append(points, point{fmt.Sprintf("short write at byte %d", size), func() {
 			w.under(t, work, "prlimit", fmt.Sprintf("--fsize=%d", size))
-		})
+		}})
 	}
-	t.Logf("%d points", points)
-	return points
+	for i := 0; i < len(points); i += full.Stride(len(points), somePoints) {
+		restore()
+		points[i].injured()
+		tried++
+		checkWhole(t, points[i].where, before, once, snapshot(t, work))
+		w.call(t, work)
+		checkHealed(t, points[i].where, once, twice, snapshot(t, work))
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	t.Logf("%d of %d points", tried, len(points))
+	return tried
 }
 
 // shortSizes are sizes of files beyond which nothing can be written: a write
@@ -154,7 +156,7 @@ func shortSizes(files map[string][]byte) []int {
 func (w writer) traced(t *testing.T, work string, options ...string) string {
 	t.Helper()
 	log := filepath.Join(filepath.Dir(work), "trace")
-	w.under(t, work, append([]string{"strace", "-f", "-qq", "-o", log, "-e", "trace=" + strings.Join(writingCalls, ",")}, options...)...)
+	w.under(t, work, append([]string{"strace", "-f", "--seccomp-bpf", "-qq", "-o", log, "-e", "trace=" + strings.Join(writingCalls, ",")}, options...)...)
 	data, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)

@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/corpus"
+	"github.com/tidegate/tidegate/internal/full"
 )
 
 // surroundings are what must not change a byte of any result.
@@ -35,17 +37,22 @@ var surroundings = []struct {
 }
 
 // TestResultsDependOnNothingButTheirInputs runs the corpus of calls in every
-// surrounding and holds each result to the committed bytes.
+// surrounding, in the short form a part of it, another one in each, and holds
+// each result to the committed bytes.
 func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
 	scripts, err := corpus.Load("../catalog/testdata/calls")
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := 0
-	for _, around := range surroundings {
+	var calls atomic.Int64
+	t.Cleanup(func() { t.Logf("%d calls in %d surroundings", calls.Load(), len(surroundings)) })
+	stride := full.Stride(len(scripts), (len(scripts)+3)/4)
+	for i, around := range surroundings {
 		t.Run(around.name, func(t *testing.T) {
+			t.Parallel()
 			changed := around.files == nil
-			for _, script := range scripts {
+			for j := i % stride; j < len(scripts); j += stride {
+				script := scripts[j]
 				work := shortFolder(t)
 				outcomes, err := script.Run(work, func(tool string, args []byte) []byte {
 					if around.files != nil && around.files(t, work) {
@@ -57,7 +64,7 @@ func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, o := range outcomes {
-					calls++
+					calls.Add(1)
 					if diff := cmp.Diff(o.Want, o.Got); diff != "" {
 						t.Errorf("%s: call %d, %s (-want +got):\n%s", script.Name, i+1, o.Tool, diff)
 					}
@@ -68,7 +75,6 @@ func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d calls in %d surroundings", calls, len(surroundings))
 }
 
 // reorder lets every folder list its files in another order, where the file

@@ -1,6 +1,7 @@
 // Package proof_test holds the suites that show what docs/reliability.md
 // promises. They use the program as it is, as a built binary. `go test ./proof`
-// runs a short form of each; `go test ./proof -full -timeout 60m` all of it.
+// runs a short form of each, which tries some of its points; with -full they try
+// all of them: `go test ./proof -full -timeout 90m`.
 package proof_test
 
 import (
@@ -10,9 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-)
 
-var full = flag.Bool("full", false, "run the long form of every suite")
+	_ "github.com/tidegate/tidegate/internal/scratch"
+)
 
 // binary is the program under test.
 var binary string

@@ -24,8 +24,11 @@ type command struct{ tool, args string }
 
 // sampleFiles are inputs that the writing tools are called with.
 var sampleFiles = map[string]string{
-	"summaries-in/moon.md": "## Findings\n\n- The moon pulls [@cid_a]\n",
-	"citations-in.jsonl":   `{"cid":"cid_a","status":"valid","normalized_url":"https://example.org/moon"}` + "\n",
+	"summaries-in/moon.md":   "## Findings\n\n- The moon pulls [@cid_a]\n",
+	"perspectives-in.json":   samplePerspectives,
+	"bare/manifest.json":     `{"schema_version":"manifest.v1","run_id":"bare","limits":{"max_summary_kb":5,"max_total_summary_kb":60}}`,
+	"bare/perspectives.json": `{"schema_version":"perspectives.v1","run_id":"bare","perspectives":[{"id":"moon"}]}`,
+	"citations-in.jsonl":     `{"cid":"cid_a","status":"valid","normalized_url":"https://example.org/moon"}` + "\n",
 }
 
 const (
@@ -44,18 +47,23 @@ var (
 	ingest       = command{"deep_research_wave_output_ingest", `{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1","outputs":[{"perspective_id":"moon","markdown":"` + sampleOutput + `"}]}`}
 	reviewWave   = command{"deep_research_wave_review", `{` + perspectivesArg + `,"outputs_dir":"$WORK/runs/tides/wave-1","report_path":"$WORK/runs/tides/wave-review.json"}`}
 	gateB        = command{"deep_research_gates_write", `{` + gatesArg + `,"update":{"B":{"status":"pass","checked_at":"2026-03-04T05:06:07Z","artifacts":["wave-review.json","wave-1/moon.md"]}},"inputs_digest":"d","reason":"r"}`}
-	buildPack    = `{` + manifestArg + `,"mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl","reason":"r"}`
+	buildPack    = `{"manifest_path":"$WORK/bare/manifest.json","mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl","reason":"r"}`
 	firstReview  = command{"create_review", `{"change_id":"c1","verdict":"NEEDS_FIX","summary":"One.","issues":[{"title":"T","severity":"High","category":"Bug","description":"d"}]}`}
+	majorReview  = command{"create_review", `{"change_id":"c1","verdict":"MAJOR_ISSUES","summary":"One.","issues":[{"title":"T","severity":"High","category":"Bug","description":"d"}]}`}
+	moveChange   = command{"change_advance", `{"change_id":"c1"}`}
 	recoverRun   = command{"deep_research_run_recover", `{` + manifestArg + `}`}
 	startChange  = command{"change_start", `{"change_id":"c1"}`}
-	pauseRun     = command{"deep_research_manifest_write", `{` + manifestArg + `,"patch":{"status":"paused"},"reason":"r"}`}
+	planWave     = command{"deep_research_wave1_plan", `{` + manifestArg + `,"reason":"r"}`}
+	pauseRun     = command{"run pause $WORK/runs/tides --reason r --format json", ""}
 )
 
 // writers lists every tool that writes.
 func writers() []writer {
-	inWave1 := []command{initRun, perspectives, advance}
+	inWave1 := []command{initRun, perspectives, planWave, advance}
 	taken := append(append([]command{}, inWave1...), ingest)
 	judged := append(append([]command{}, taken...), reviewWave)
+	passed := append(append([]command{}, judged...), gateB)
+	inPivot := append(append([]command{}, passed...), advance)
 	return []writer{
 		{"run init", nil, initRun.tool, initRun.args, command{}},
 		{"perspectives write", []command{initRun}, perspectives.tool, perspectives.args, command{}},
@@ -65,19 +73,26 @@ func writers() []writer {
 		{"wave ingest", taken, ingest.tool, `{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1","outputs":[{"perspective_id":"moon","markdown":"` + sampleOtherOutput + `","tool_usage":{"search":1}}]}`, command{}},
 		{"wave review with a report", taken, reviewWave.tool, reviewWave.args, command{}},
 		{"gate B", judged, "deep_research_gate_b_derive", `{` + manifestArg + `,"reason":"r"}`, command{}},
-		{"advance", append(append([]command{}, judged...), gateB), advance.tool, advance.args, command{}},
+		{"advance", passed, advance.tool, advance.args, command{}},
 		{"retry", inWave1, "deep_research_retry_record", `{` + manifestArg + `,"gate_id":"B","change_note":"n","reason":"r"}`, command{}},
 		{"run pause", inWave1, "run pause $WORK/runs/tides --reason r", "", command{}},
 		{"run resume", append(append([]command{}, inWave1...), pauseRun), "run resume $WORK/runs/tides --reason r", "", command{}},
 		{"run cancel", inWave1, "run cancel $WORK/runs/tides --reason r", "", recoverRun},
-		{"wave gate", judged, "wave gate $WORK/runs/tides --reason r", "", command{}},
+		{"gate a", inWave1, "gate a $WORK/runs/tides --reason r", "", command{}},
+		{"gate b", judged, "gate b $WORK/runs/tides --reason r", "", command{}},
+		{"gate accepted", judged, "gate b $WORK/runs/tides --accept --reason r", "", command{}},
+		{"run limit", inWave1, "run limit $WORK/runs/tides max_review_iterations 6", "", command{}},
+		{"replan", taken, "perspectives write $WORK/runs/tides $WORK/perspectives-in.json --replan", "", command{}},
+		{"wave restore", taken, "wave restore $WORK/runs/tides moon", "", command{}},
 		{"watchdog", inWave1, "deep_research_watchdog_check", `{` + manifestArg + `,"now_iso":"2027-03-04T05:06:07Z","reason":"r"}`, recoverRun},
-		{"pivot", taken, "deep_research_pivot_decide", `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`, command{}},
-		{"summary pack", taken, "deep_research_summary_pack_build", buildPack, command{}},
+		{"pivot", inPivot, "deep_research_pivot_decide", `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`, command{}},
+		{"summary pack", nil, "deep_research_summary_pack_build", buildPack, command{}},
 		{"first review", nil, firstReview.tool, firstReview.args, command{}},
 		{"second review", []command{startChange, firstReview}, "create_review", `{"change_id":"c1","verdict":"APPROVED","summary":"Two."}`, command{}},
 		{"change start", nil, startChange.tool, startChange.args, command{}},
-		{"change advance", []command{startChange, firstReview}, "change_advance", `{"change_id":"c1"}`, command{}},
+		{"change limit", []command{startChange}, "change start c1 --max-rounds 3 --project $WORK", "", command{}},
+		{"change advance", []command{startChange, firstReview}, moveChange.tool, moveChange.args, command{}},
+		{"change resume", []command{startChange, majorReview, moveChange}, "change resume c1 --accept --reason r --project $WORK", "", command{}},
 	}
 }
 
@@ -139,4 +154,6 @@ func snapshot(t *testing.T, work string) map[string][]byte {
 
 // isLog reports whether a file is appended to, line by line, and best effort:
 // its lines may be missing, torn at the end, or one ahead.
-func isLog(name string) bool { return strings.HasSuffix(name, ".jsonl") }
+func isLog(name string) bool {
+	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".head")
+}

@@ -33,9 +33,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{outer: filepath.Dir(work), work: work, secret: filepath.Join(filepath.Dir(work), "other")}
 	state(t, work)
 	for _, c := range []command{
-		initRun, perspectives, advance, ingest, reviewWave,
-		{"deep_research_wave1_plan", `{` + manifestArg + `,"reason":"r"}`},
-		gateB,
+		initRun, perspectives, planWave, advance, ingest, reviewWave, gateB, advance,
 		{"deep_research_pivot_decide", baseArguments["deep_research_pivot_decide"]},
 		{"deep_research_summary_pack_build", baseArguments["deep_research_summary_pack_build"]},
 		startChange, firstReview,
@@ -202,12 +200,21 @@ var baseArguments = map[string]string{
 	"deep_research_wave1_plan":           `{` + manifestArg + `,` + perspectivesArg + `,"reason":"r"}`,
 	"deep_research_wave_output_ingest":   ingest.args,
 	"deep_research_gate_b_derive":        `{` + manifestArg + `,"wave_review_report_path":"$WORK/runs/tides/wave-review.json","reason":"r"}`,
-	"deep_research_gate_b_record":        `{` + manifestArg + `,"wave_review_report_path":"$WORK/runs/tides/wave-review.json","reason":"r"}`,
+	"deep_research_gate_a_record":        `{` + manifestArg + `,"reason":"r"}`,
+	"deep_research_gate_b_record":        `{` + manifestArg + `,"accept":true,"reason":"r"}`,
+	"deep_research_gate_c_record":        `{` + manifestArg + `,"reason":"r"}`,
+	"deep_research_gate_d_record":        `{` + manifestArg + `,"reason":"r"}`,
+	"deep_research_gate_e_record":        `{` + manifestArg + `,"reason":"r"}`,
+	"deep_research_gate_f_record":        `{` + manifestArg + `,"reason":"r"}`,
+	"deep_research_run_limit":            `{` + manifestArg + `,"name":"max_review_iterations","value":6,"reason":"r"}`,
+	"deep_research_run_accept":           `{` + manifestArg + `,"reason":"r"}`,
+	"deep_research_wave_restore":         `{` + manifestArg + `,"perspective_id":"moon","reason":"r"}`,
+	"deep_research_perspectives_replan":  `{` + perspectivesArg + `,"value":` + samplePerspectives + `,"reason":"r","replan":true}`,
 	"deep_research_pivot_decide": `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"$WORK/runs/tides/wave-1/moon.md"}],` +
 		`"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`,
 	"deep_research_pivot_rules": `{}`,
-	"deep_research_summary_pack_build": `{` + manifestArg + `,` + perspectivesArg + `,"mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl",` +
-		`"summary_pack_path":"$WORK/runs/tides/summaries/summary-pack.json","summaries_dir":"$WORK/runs/tides/summaries","reason":"r"}`,
+	"deep_research_summary_pack_build": `{"manifest_path":"$WORK/bare/manifest.json","perspectives_path":"$WORK/bare/perspectives.json","mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl",` +
+		`"summary_pack_path":"$WORK/bare/summaries/summary-pack.json","summaries_dir":"$WORK/bare/summaries","reason":"r"}`,
 	"create_review":          firstReview.args,
 	"format_review_markdown": firstReview.args,
 	"review_show":            `{"review_path":"$WORK/` + reviewPath + `"}`,
@@ -217,6 +224,7 @@ var baseArguments = map[string]string{
 	"change_status":          `{"change_id":"c1"}`,
 	"change_start":           `{"change_id":"c1"}`,
 	"change_advance":         `{"change_id":"c1"}`,
+	"change_resume":          `{"change_id":"c1","accept":true,"reason":"r"}`,
 }
 
 // TestEveryToolHasArguments fails for a tool that containment is not tried with.

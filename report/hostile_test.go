@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/report"
 )
 
@@ -160,7 +161,7 @@ func TestHostilePairs(t *testing.T) {
 	for i, a := range names {
 		for j, b := range names {
 			s := hostile[a] + glues[(i+j)%len(glues)] + hostile[b]
-			if len(s) > 600 {
+			if len(s) > 600 || (i+7*j)%full.Stride(5, 1) != 0 {
 				continue
 			}
 			t.Run(a+" and "+b, func(t *testing.T) { checkStructure(t, s, brief(s, s), brief(calm(s))) })

@@ -1,7 +1,6 @@
 package review
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -11,34 +10,34 @@ import (
 // are applied in the order of escapeLine and undone in the reverse order.
 var (
 	// A checked box, which decides the verdict for Agentd wherever it stands.
-	box        = regexp.MustCompile(`\[([xX])(\\*)\]`)
-	boxEscaped = regexp.MustCompile(`\[([xX])(\\*)\\\]`)
+	box        = pattern(`\[([xX])(\\*)\]`)
+	boxEscaped = pattern(`\[([xX])(\\*)\\\]`)
 
 	// A verdict heading, which Agentd finds even in the middle of a line.
-	heading        = regexp.MustCompile(`#(\\*)(# (?i:verdict))`)
-	headingEscaped = regexp.MustCompile(`#(\\*)\\(# (?i:verdict))`)
+	heading        = pattern(`#(\\*)(# (?i:verdict))`)
+	headingEscaped = pattern(`#(\\*)\\(# (?i:verdict))`)
 
 	// What opens HTML or an autolink. An even number of backslashes would leave
 	// the bracket live, so those before it are doubled and one is added.
-	tag = regexp.MustCompile(`(\\*)(<[A-Za-z/!?])`)
+	tag = pattern(`(\\*)(<[A-Za-z/!?])`)
 
 	// The middle of a link or an image.
-	link        = regexp.MustCompile(`\](\\*)\(`)
-	linkEscaped = regexp.MustCompile(`\](\\*)\\\(`)
+	link        = pattern(`\](\\*)\(`)
+	linkEscaped = pattern(`\](\\*)\\\(`)
 
 	// A link definition or a footnote in a text of several lines. Renderers take
 	// it out of the text, wherever in a paragraph its label began. In a value of
 	// one line it can only begin the line, where it is a marker.
-	definition        = regexp.MustCompile(`\](\\*):`)
-	definitionEscaped = regexp.MustCompile(`\](\\*)\\:`)
+	definition        = pattern(`\](\\*):`)
+	definitionEscaped = pattern(`\](\\*)\\:`)
 
 	// What opens a block where a line begins: heading, quote, list item, fence,
 	// thematic break, link definition. In a numbered item the backslash stands
 	// before the mark, because a digit cannot be escaped.
-	marker         = regexp.MustCompile(`^([ \t]*)(\\*)(` + markers + `)`)
-	markerEscaped  = regexp.MustCompile(`^([ \t]*)(\\*)\\(` + markers + `)`)
-	ordinal        = regexp.MustCompile(`^([ \t]*[0-9]{1,9})(\\*)([.)](?:[ \t]|$))`)
-	ordinalEscaped = regexp.MustCompile(`^([ \t]*[0-9]{1,9})(\\*)\\([.)](?:[ \t]|$))`)
+	marker         = pattern(`^([ \t]*)(\\*)(` + markers + `)`)
+	markerEscaped  = pattern(`^([ \t]*)(\\*)\\(` + markers + `)`)
+	ordinal        = pattern(`^([ \t]*[0-9]{1,9})(\\*)([.)](?:[ \t]|$))`)
+	ordinalEscaped = pattern(`^([ \t]*[0-9]{1,9})(\\*)\\([.)](?:[ \t]|$))`)
 )
 
 const markers = "#{1,6}(?:[ \\t]|$)|>|[-+*](?:[ \\t]|$)|```[^`]*$|~~~" +
@@ -48,24 +47,24 @@ const markers = "#{1,6}(?:[ \\t]|$)|>|[-+*](?:[ \\t]|$)|```[^`]*$|~~~" +
 // escapeCode is for text in a code span, where nothing but the two patterns
 // that Agentd looks for can do harm.
 func escapeCode(s string) string {
-	s = box.ReplaceAllString(s, `[$1$2\]`)
-	return heading.ReplaceAllString(s, `#$1\$2`)
+	s = box().ReplaceAllString(s, `[$1$2\]`)
+	return heading().ReplaceAllString(s, `#$1\$2`)
 }
 
 func unescapeCode(s string) string {
-	s = headingEscaped.ReplaceAllString(s, `#$1$2`)
-	return boxEscaped.ReplaceAllString(s, `[$1$2]`)
+	s = headingEscaped().ReplaceAllString(s, `#$1$2`)
+	return boxEscaped().ReplaceAllString(s, `[$1$2]`)
 }
 
 // escapeInline is for what does harm wherever it stands.
 func escapeInline(s string) string {
-	s = tag.ReplaceAllString(escapeCode(s), `$1$1\$2`)
-	return link.ReplaceAllString(s, `]$1\(`)
+	s = tag().ReplaceAllString(escapeCode(s), `$1$1\$2`)
+	return link().ReplaceAllString(s, `]$1\(`)
 }
 
 func unescapeInline(s string) string {
-	s = linkEscaped.ReplaceAllString(s, `]$1(`)
-	s = tag.ReplaceAllStringFunc(s, func(m string) string {
+	s = linkEscaped().ReplaceAllString(s, `]$1(`)
+	s = tag().ReplaceAllStringFunc(s, func(m string) string {
 		backslashes := strings.IndexByte(m, '<')
 		return m[(backslashes+1)/2:]
 	})
@@ -73,21 +72,21 @@ func unescapeInline(s string) string {
 }
 
 // escapeText is for text of several lines, each of which stands in a quote.
-func escapeText(s string) string { return definition.ReplaceAllString(escapeInline(s), `]$1\:`) }
+func escapeText(s string) string { return definition().ReplaceAllString(escapeInline(s), `]$1\:`) }
 
 func unescapeText(s string) string {
-	return unescapeInline(definitionEscaped.ReplaceAllString(s, `]$1:`))
+	return unescapeInline(definitionEscaped().ReplaceAllString(s, `]$1:`))
 }
 
 // escapeLine is for a value of one line.
 func escapeLine(s string) string {
-	s = marker.ReplaceAllString(escapeInline(s), `$1$2\$3`)
-	return ordinal.ReplaceAllString(s, `$1$2\$3`)
+	s = marker().ReplaceAllString(escapeInline(s), `$1$2\$3`)
+	return ordinal().ReplaceAllString(s, `$1$2\$3`)
 }
 
 func unescapeLine(s string) string {
-	s = ordinalEscaped.ReplaceAllString(s, `$1$2$3`)
-	return unescapeInline(markerEscaped.ReplaceAllString(s, `$1$2$3`))
+	s = ordinalEscaped().ReplaceAllString(s, `$1$2$3`)
+	return unescapeInline(markerEscaped().ReplaceAllString(s, `$1$2$3`))
 }
 
 // codeSpan quotes s with a fence that s itself cannot close.

@@ -2,7 +2,6 @@ package review
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -46,7 +45,7 @@ var boxes = []struct {
 }
 
 // endsLikeLine matches a file name that a reader would take for file and line.
-var endsLikeLine = regexp.MustCompile(`^(.*):(-?[0-9]+)$`)
+var endsLikeLine = pattern(`^(.*):(-?[0-9]+)$`)
 
 // Format is the REVIEW.md of a payload that [Parse] accepted, with the given
 // warnings at its end.
@@ -112,27 +111,9 @@ func writeTests(b *strings.Builder, t *TestResults) {
 }
 
 // status is the outcome of the tests with the marks by which Agentd's console
-// knows it. A count that was not given and follows from the other two counts as
-// given.
+// knows it.
 func (t *TestResults) status() string {
-	const notReported = "❓ NOT REPORTED"
-	if t == nil {
-		return notReported
-	}
-	var passed, failed, total int64
-	for _, count := range []struct{ from, to *int64 }{{t.Passed, &passed}, {t.Failed, &failed}, {t.Total, &total}} {
-		if count.from != nil {
-			*count.to = *count.from
-		}
-	}
-	switch {
-	case t.Failed == nil && t.Passed == nil:
-		return notReported
-	case t.Failed == nil && total > passed && passed >= 0:
-		failed = total - passed
-	case t.Passed == nil && total > failed && failed >= 0:
-		passed = total - failed
-	}
+	passed, failed, total := t.outcome()
 	switch {
 	case failed > 0 && passed > 0:
 		return "⚠️ PARTIAL"
@@ -141,7 +122,7 @@ func (t *TestResults) status() string {
 	case failed == 0 && (passed > 0 || total > 0):
 		return "✅ PASS"
 	}
-	return notReported
+	return "❓ NOT REPORTED"
 }
 
 func writeIssue(b *strings.Builder, issue Issue) {
@@ -155,7 +136,7 @@ func writeIssue(b *strings.Builder, issue Issue) {
 		b.WriteString(fileBullet + codeSpan(escapeCode(issue.File)+":"+strconv.FormatInt(*issue.Line, 10)) + "\n")
 	case issue.File != "":
 		b.WriteString(fileBullet + codeSpan(escapeCode(issue.File)) + "\n")
-		if endsLikeLine.MatchString(issue.File) {
+		if endsLikeLine().MatchString(issue.File) {
 			b.WriteString(lineBullet + noLine + "\n")
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -124,7 +125,7 @@ func TestHostileTextsStayText(t *testing.T) {
 		for v, verdict := range verdicts {
 			t.Run(field.name+"/"+string(verdict), func(t *testing.T) {
 				for i, text := range hostile {
-					if blank(text) && !optional(field.name) || testing.Short() && (i+f+v)%7 != 0 {
+					if blank(text) && !optional(field.name) || (i+f+v)%full.Stride(7, 1) != 0 {
 						continue
 					}
 					p := sample(verdict)
@@ -143,11 +144,7 @@ func TestPairsOfHostileTextsStayText(t *testing.T) {
 			short = append(short, text)
 		}
 	}
-	step := 1
-	if testing.Short() {
-		step = 97
-	}
-	for n := 0; n < len(short)*len(short); n += step {
+	for n := 0; n < len(short)*len(short); n += full.Stride(11, 1) {
 		pair := short[n/len(short)] + []string{"", "\n", " "}[n%3] + short[n%len(short)]
 		if blank(pair) {
 			continue

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -44,14 +43,14 @@ func Identify(issues []Issue) []Identified {
 }
 
 var (
-	lineInTitle = regexp.MustCompile(`\b(lines?|l\.) ?[0-9]+(?: ?[-–,] ?[0-9]+)*`)
-	lineInFile  = regexp.MustCompile(`(?::[0-9]+)+$`)
+	lineInTitle = pattern(`\b(lines?|l\.) ?[0-9]+(?: ?[-–,] ?[0-9]+)*`)
+	lineInFile  = pattern(`(?::[0-9]+)+$`)
 )
 
 func identity(issue Issue) string {
-	title := lineInTitle.ReplaceAllString(strings.ToLower(cleanLine(issue.Title)), "$1")
+	title := lineInTitle().ReplaceAllString(strings.ToLower(cleanLine(issue.Title)), "$1")
 	file := strings.ReplaceAll(cleanLine(issue.File), `\`, "/")
-	file = strings.TrimPrefix(lineInFile.ReplaceAllString(file, ""), "./")
+	file = strings.TrimPrefix(lineInFile().ReplaceAllString(file, ""), "./")
 	sum := sha256.Sum256([]byte(strings.ToLower(cleanLine(issue.Category)) + "\x00" + file + "\x00" + title))
 	return hex.EncodeToString(sum[:6])
 }

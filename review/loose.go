@@ -1,44 +1,76 @@
 package review
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/tidegate/tidegate"
 )
 
 // What states a verdict to a person who looks at the page, although no reader
 // is to take it for the verdict: a checked box of any kind, a label with the
-// word, and in the verdict section the word alone with marks around it. Where
-// the words are written apart they count in capitals only, or a checked "Major
-// issues resolved" would be a verdict.
+// word, the word alone with marks around it, and words of refusal in the place
+// of a verdict. Where words are written apart they count in capitals only, or a
+// checked "Major issues resolved" would be a verdict.
 const (
-	looseWords = `(?:(?i:APPROVED|NEEDS_FIX|NEEDS_CHANGES|MAJOR_ISSUES)|NEEDS[ -](?:FIX|CHANGES)|MAJOR[ -]ISSUES)`
-	marks      = `[^\pL\pN\[\]]*`
+	looseWords = `(?:(?i:NOT_APPROVED|APPROVED|NEEDS_FIX|NEEDS_CHANGES|MAJOR_ISSUES|CHANGES_REQUESTED)|NEEDS[ -](?:FIX|CHANGES|WORK)|MAJOR[ -]ISSUES|` +
+		`(?i:NOT)[ -]APPROVED|UNAPPROVED|DISAPPROVED|REJECTED|REFUSED|DENIED|DECLINED|CHANGES[ -]REQUESTED)`
+	marks   = `[^\pL\pN\[\]]*`
+	wordEnd = `(?:[^\pL\pN_]|$)`
 )
 
 var (
-	looseBox   = regexp.MustCompile(`\[[xX✓✔☑]\]` + marks + `(` + looseWords + `)(?:[^\pL\pN_]|$)`)
-	looseLabel = regexp.MustCompile(`^` + marks + `(?i:verdict)` + marks + `(` + looseWords + `)(?:[^\pL\pN_]|$)`)
-	looseWord  = regexp.MustCompile(`^` + marks + `(` + looseWords + `)` + marks + `$`)
-	listMarks  = regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*`)
+	looseBox   = pattern(`^\[ ?[xX✓✔☑] ?\]` + marks + `(` + looseWords + `)` + wordEnd)
+	looseLabel = pattern(`^` + marks + `(?i:verdict)` + marks + `(` + looseWords + `)` + wordEnd)
+	// The word as all that a line says, or as what it says of something; an
+	// explanation may follow.
+	looseWord = pattern(`^` + marks + `(?:\pL[\pL\pN'’ ]{0,60}(?:[:=–—→-]|\b(?i:is|are))` + marks + `)?(` + looseWords + `)(?:` + marks + `$|[^\pL\pN_ ]| [-–—(:|])`)
+	aloneWord = pattern(`^` + marks + `((?i:` + looseWords + `))` + marks + `$`)
+	// A heading that announces a verdict and then says something else.
+	otherLabel = pattern(`^(?i:verdict) ?(?:[:=|–—→-]+ ?(.*\S)| ([A-Z][A-Z _-]+))$`)
+	listMarks  = pattern(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*`)
+	// The fields of our layout that quote a reviewer on one line.
+	quotedField = pattern(`^(?:### Issue: |- \*\*(?:Change|Category|File|Description|Recommendation)\*\*:)`)
 )
 
 // looseVerdict is the word that a line states loosely, "" for none. A line that
-// begins with an unchecked box offers a verdict and states none.
-func looseVerdict(line string, inVerdict bool) string {
-	text := listMarks.ReplaceAllString(line, "")
-	if strings.HasPrefix(text, "[ ]") {
+// begins with an unchecked box offers a verdict and states none, and so does
+// one that names all of them. An approval in the raw text of an HTML block is
+// no statement by itself.
+func looseVerdict(line string, inVerdict, inHTML bool) string {
+	if quotedField().MatchString(line) {
 		return ""
 	}
-	if strings.HasPrefix(text, "[") {
-		if at := looseBox.FindStringSubmatchIndex(text); at != nil && at[0] == 0 {
-			return text[at[2]:at[3]]
-		}
+	text := rendered(listMarks().ReplaceAllString(line, ""))
+	if strings.HasPrefix(text, "[ ]") || offersAll(text) {
+		return ""
 	}
-	if m := looseLabel.FindStringSubmatch(text); m != nil {
+	if m := looseBox().FindStringSubmatch(text); m != nil {
 		return m[1]
 	}
-	if m := looseWord.FindStringSubmatch(text); inVerdict && m != nil {
+	if m := looseLabel().FindStringSubmatch(text); m != nil {
 		return m[1]
+	}
+	if m := looseWord().FindStringSubmatch(text); m != nil && !(inHTML && strings.EqualFold(m[1], string(Approved))) {
+		return m[1]
+	}
+	if m := aloneWord().FindStringSubmatch(text); inVerdict && m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+func offersAll(text string) bool {
+	text = strings.ToUpper(text)
+	return strings.Contains(text, string(Approved)) && strings.Contains(text, string(MajorIssues)) &&
+		(strings.Contains(text, string(NeedsFix)) || strings.Contains(text, NeedsFix.token()))
+}
+
+// otherVerdict is what a heading gives as the verdict when that is not one of
+// the three words, "" otherwise.
+func otherVerdict(title string) string {
+	title = rendered(title)
+	if m := otherLabel().FindStringSubmatch(title); m != nil && !looseLabel().MatchString(title) {
+		return tidegate.Cut(m[1] + m[2])
 	}
 	return ""
 }

@@ -2,7 +2,6 @@ package review
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,10 +19,10 @@ type Violation struct {
 // ChangeIDRule says in words what a change id is; [ValidChangeID] checks it.
 const ChangeIDRule = "1 to 128 of the characters A-Z a-z 0-9 . _ -, beginning with a letter or digit"
 
-var changeID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+var changeID = pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // ValidChangeID reports whether id can name a change folder.
-func ValidChangeID(id string) bool { return changeID.MatchString(id) }
+func ValidChangeID(id string) bool { return changeID().MatchString(id) }
 
 // Parse turns a submitted document into a payload. What the data model allows
 // but a careful reader would question is answered with warnings; in strict mode
@@ -203,7 +202,7 @@ func (c *checker) integer(field string, v *codec.Value) *int64 {
 	return &n
 }
 
-var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var plainKey = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // unknownKeys asks about the keys of v that are not known, in document order.
 func (c *checker) unknownKeys(parent string, v *codec.Value, known []string) {
@@ -212,7 +211,7 @@ func (c *checker) unknownKeys(parent string, v *codec.Value, known []string) {
 			continue
 		}
 		field := parent + "[" + strconv.Quote(tidegate.Cut(m.Key)) + "]"
-		if plainKey.MatchString(m.Key) && len(m.Key) <= tidegate.MaxText {
+		if plainKey().MatchString(m.Key) && len(m.Key) <= tidegate.MaxText {
 			field = strings.TrimPrefix(parent+"."+m.Key, ".")
 		}
 		hint := ""

@@ -146,7 +146,7 @@ func (p *parser) place() (file string, line *int64) {
 		if text != noLine {
 			line = p.integer(text)
 		}
-	} else if parts := endsLikeLine.FindStringSubmatch(file); parts != nil {
+	} else if parts := endsLikeLine().FindStringSubmatch(file); parts != nil {
 		file, line = parts[1], p.integer(parts[2])
 	}
 	return unescapeCode(file), line

@@ -2,7 +2,6 @@ package review
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -26,13 +25,13 @@ const (
 const words = `(?i:APPROVED|NEEDS_FIX|NEEDS_CHANGES|MAJOR_ISSUES)`
 
 var (
-	atxHeading    = regexp.MustCompile(`^ {0,3}#{1,6}(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$`)
-	verdictTitle  = regexp.MustCompile(`^(?i:verdict)[ \t]*:?$`)
-	verdictInline = regexp.MustCompile(`^(?i:verdict)(?:[ \t]*:[ \t]*|[ \t]+)(` + words + `)$`)
-	plainWord     = regexp.MustCompile(`^ {0,3}(` + words + `)[ \t]*$`)
-	tickedBox     = regexp.MustCompile(`^ {0,3}[-*+][ \t]+\[[xX]\][ \t]+(` + words + `)(?:[ \t]*|:.*|[ \t]+[-–—(:].*)$`)
-	listItem      = regexp.MustCompile(`^( {0,3})([-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
-	underline     = regexp.MustCompile(`^ {0,3}(?:=+|-+)[ \t]*$`)
+	atxHeading    = pattern(`^ {0,3}#{1,6}(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$`)
+	verdictTitle  = pattern(`^(?i:verdict)[ \t]*:?$`)
+	verdictInline = pattern(`^(?i:verdict)(?:[ \t]*:[ \t]*|[ \t]+)(` + words + `)$`)
+	plainWord     = pattern(`^ {0,3}(` + words + `)[ \t]*$`)
+	tickedBox     = pattern(`^ {0,3}[-*+][ \t]+\[[xX]\][ \t]+(` + words + `)(?:[ \t]*|:.*|[ \t]+[-–—(:].*)$`)
+	listItem      = pattern(`^( {0,3})([-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
+	underline     = pattern(`^ {0,3}(?:=+|-+)[ \t]*$`)
 )
 
 // maxProblems bounds what is said about one file.
@@ -88,52 +87,88 @@ func statements(lines []string) (found []statement, sections int) {
 	inVerdict, paragraph := false, 0 // paragraph is the number of its lines so far
 	text := false                    // the last line is text of a paragraph that a line below can make a heading
 	heading := func(i int, title string) {
-		inVerdict, paragraph = verdictTitle.MatchString(title), 0
+		inVerdict, paragraph = verdictTitle().MatchString(title), 0
 		if inVerdict {
 			sections++
 		}
-		if inline := verdictInline.FindStringSubmatch(title); inline != nil {
+		if inline := verdictInline().FindStringSubmatch(title); inline != nil {
 			state(i, inline[1], header)
+		} else if other := otherVerdict(title); other != "" {
+			found = append(found, statement{line: i + 1, verdict: Verdict(other), form: loose})
+		}
+	}
+	var flow paragraphs
+	flowed := func(text string, first int) {
+		if stated := looseVerdict(text, inVerdict, false); stated != "" {
+			state(first, stated, loose)
 		}
 	}
 	for i, line := range lines {
 		alive := live.next(line)
+		flowed(flow.next(i, line, live.shown && !live.html))
 		if strings.TrimSpace(line) == "" {
 			paragraph, text = 0, false
 			continue
 		}
 		before := len(found)
-		m := atxHeading.FindStringSubmatch(line)
-		word := plainWord.FindStringSubmatch(line)
+		m := atxHeading().FindStringSubmatch(line)
+		word := plainWord().FindStringSubmatch(line)
 		switch {
 		case !alive:
 			paragraph++ // what follows a quote or code at once does not stand alone
 			text = false
 		case m != nil:
 			heading(i, m[1])
-		case text && paragraph == 1 && underline.MatchString(line):
+		case text && paragraph == 1 && underline().MatchString(line):
 			heading(i-1, strings.TrimSpace(lines[i-1]))
 		default:
-			if box := tickedBox.FindStringSubmatch(line); box != nil {
+			if box := tickedBox().FindStringSubmatch(line); box != nil {
 				state(i, box[1], ticked)
 			}
 			if inVerdict && word != nil && paragraph == 0 && paragraphEnds(lines, i+1) {
 				state(i, word[1], plain)
 			}
 			paragraph++
-			text = !listItem.MatchString(line)
+			text = !listItem().MatchString(line)
 		}
-		if stated := looseVerdict(line, inVerdict); stated != "" && live.shown && len(found) == before {
+		if stated := looseVerdict(line, inVerdict, live.html); stated != "" && live.shown && len(found) == before {
 			state(i, stated, loose)
 		}
 	}
+	flowed(flow.next(len(lines), "", false))
 	return found, sections
+}
+
+// paragraphs joins the lines of each paragraph, which are one text on the page.
+type paragraphs struct {
+	lines []string
+	first int // the number of the first of them
+}
+
+// next takes the next line, and returns the text of the paragraph that ended
+// before it when that had several lines. Shown says that a person sees the line
+// as running text.
+func (p *paragraphs) next(i int, line string, shown bool) (text string, first int) {
+	blank := !shown || strings.TrimSpace(line) == ""
+	if blank || atxHeading().MatchString(line) || listItem().MatchString(line) {
+		if len(p.lines) > 1 {
+			text, first = strings.Join(p.lines, " "), p.first
+		}
+		p.lines = p.lines[:0]
+	}
+	if !blank {
+		if len(p.lines) == 0 {
+			p.first = i
+		}
+		p.lines = append(p.lines, line)
+	}
+	return text, first
 }
 
 // paragraphEnds reports whether the line at i does not continue a paragraph.
 func paragraphEnds(lines []string, i int) bool {
 	return i >= len(lines) || strings.TrimSpace(lines[i]) == "" ||
-		atxHeading.MatchString(lines[i]) || listItem.MatchString(lines[i])
+		atxHeading().MatchString(lines[i]) || listItem().MatchString(lines[i])
 }
 
 // liveness follows the blocks in which text is shown or hidden as it is, and
@@ -147,12 +182,13 @@ type liveness struct {
 	item    int    // the indentation of the text of the list item above, 0 for none
 	blank   bool   // the last line was blank
 	shown   bool   // a person sees the last line as text of the review, alive or not
+	html    bool   // the last line belongs to an HTML block
 }
 
 var (
-	fenceLine = regexp.MustCompile("^ {0,3}(```+[^`]*|~~~+.*)$")
-	htmlLine  = regexp.MustCompile(`^ {0,3}<(?:(!--)|(\?)|(!\[CDATA\[)|(![A-Za-z])|(?i:(pre|script|style|textarea))(?:[ \t>]|$)|/?[A-Za-z])`)
-	indented  = regexp.MustCompile(`^(?: {4}| {0,3}\t)`)
+	fenceLine = pattern("^ {0,3}(```+[^`]*|~~~+.*)$")
+	htmlLine  = pattern(`^ {0,3}<(?:(!--)|(\?)|(!\[CDATA\[)|(![A-Za-z])|(?i:(pre|script|style|textarea))(?:[ \t>]|$)|/?[A-Za-z])`)
+	indented  = pattern(`^(?: {4}| {0,3}\t)`)
 )
 
 // next reports whether the text of the next line is live.
@@ -160,25 +196,26 @@ func (l *liveness) next(line string) bool {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	empty := strings.TrimSpace(line) == ""
 	defer func() { l.blank = empty }()
-	l.shown = false
+	l.shown, l.html = false, false
 	if l.fence != "" && !empty && indent < l.inItem {
 		l.fence = "" // it ends with the item
 	}
 	switch {
 	case l.fence != "":
 		closing := strings.TrimRight(strings.TrimLeft(line, " "), " \t")
-		if strings.HasPrefix(closing, l.fence) && strings.Trim(closing, l.fence[:1]) == "" && !indented.MatchString(line) {
+		if strings.HasPrefix(closing, l.fence) && strings.Trim(closing, l.fence[:1]) == "" && !indented().MatchString(line) {
 			l.fence = ""
 		}
 		return false
 	case l.htmlEnd != "":
-		l.shown = l.htmlEnd == "\n"
+		tags := l.htmlEnd == "\n"
 		l.continueHTML(line)
+		l.shown, l.html = tags || l.htmlEnd == "", true
 		return false
 	case strings.HasPrefix(strings.TrimLeft(line, " "), ">"):
 		l.quoted = true
 		return false
-	case fenceLine.MatchString(line):
+	case fenceLine().MatchString(line):
 		open := strings.TrimLeft(line, " ")
 		l.fence, l.inItem = open[:len(open)-len(strings.TrimLeft(open, open[:1]))], 0
 		if l.item > 0 && indent >= l.item {
@@ -186,30 +223,31 @@ func (l *liveness) next(line string) bool {
 		}
 		l.quoted = false
 		return false
-	case htmlLine.MatchString(line):
+	case htmlLine().MatchString(line):
 		l.openHTML(line)
+		l.shown, l.html = l.htmlEnd == "" || l.htmlEnd == "\n", true
 		l.quoted = false
 		return false
 	}
-	item := listItem.FindStringSubmatch(line)
+	item := listItem().FindStringSubmatch(line)
 	switch {
 	case item != nil:
 		l.item = len(item[1]) + len(item[2]) + 1
-	case !empty && indent == 0 && l.blank && !indented.MatchString(line), atxHeading.MatchString(line):
+	case !empty && indent == 0 && l.blank && !indented().MatchString(line), atxHeading().MatchString(line):
 		l.item = 0
 	}
-	if empty || item != nil || atxHeading.MatchString(line) {
+	if empty || item != nil || atxHeading().MatchString(line) {
 		l.quoted = false
 		l.shown = true
 		return true
 	}
-	alive := !l.quoted && !indented.MatchString(line)
+	alive := !l.quoted && !indented().MatchString(line)
 	l.shown = alive || !l.quoted && l.item > 0
 	return alive
 }
 
 func (l *liveness) openHTML(line string) {
-	m := htmlLine.FindStringSubmatch(line)
+	m := htmlLine().FindStringSubmatch(line)
 	switch {
 	case m[1] != "":
 		l.htmlEnd = "-->"

@@ -53,3 +53,30 @@ func (c *checker) addUp(t *TestResults) {
 		c.question("test_results.total", "is %d, but failed is %d", *t.Total, *t.Failed)
 	}
 }
+
+// FailedTests is how many tests failed, as far as the counts say.
+func (t *TestResults) FailedTests() int64 {
+	_, failed, _ := t.outcome()
+	return failed
+}
+
+// outcome is the counts, 0 where nothing is known. A count that was not given
+// and follows from the other two counts as given; a total alone says nothing of
+// an outcome.
+func (t *TestResults) outcome() (passed, failed, total int64) {
+	if t == nil || t.Passed == nil && t.Failed == nil {
+		return 0, 0, 0
+	}
+	for _, count := range []struct{ from, to *int64 }{{t.Passed, &passed}, {t.Failed, &failed}, {t.Total, &total}} {
+		if count.from != nil {
+			*count.to = *count.from
+		}
+	}
+	switch {
+	case t.Failed == nil && total > passed && passed >= 0:
+		failed = total - passed
+	case t.Passed == nil && total > failed && failed >= 0:
+		passed = total - failed
+	}
+	return passed, failed, total
+}

@@ -42,7 +42,8 @@ func AcceptRecord(ctx context.Context, clock Clock, in AcceptInput) (AcceptResul
 		return AcceptResult{}, err
 	}
 	out := AcceptResult{RunID: r.ID()}
-	_, err = r.update(ctx, clock, accepting, func(u *Update) error {
+	decision := Decision{"accept record", tidegate.D("reason", Note(in.Reason))}
+	_, err = r.decide(ctx, clock, accepting, decision, func(u *Update) error {
 		m, err := u.Manifest()
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/seal"
 )
 
 // LedgerFile lists the runs that were made in a home, one line each. It lies
@@ -41,7 +42,11 @@ func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitRe
 	if atHome {
 		out.called = in.RunID
 	}
-	err := artifact.CreateFolder(ctx, "root", root, func(d *artifact.Draft) error { return in.fill(d, clock, tidegate.ActorOf(ctx), root, now) })
+	signers, err := in.readSigners(ctx)
+	if err != nil {
+		return InitResult{}, err
+	}
+	err = artifact.CreateFolder(ctx, "root", root, func(d *artifact.Draft) error { return in.fill(d, clock, tidegate.ActorOf(ctx), root, now, signers) })
 	switch {
 	case err == nil:
 		out.Created = true
@@ -61,7 +66,18 @@ func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitRe
 	return out, nil
 }
 
-func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, root, now string) error {
+// readSigners reads the list of signers that the run is to have; nil for none.
+func (in *InitInput) readSigners(ctx context.Context) ([]byte, error) {
+	if in.SignersPath == "" {
+		return nil, nil
+	}
+	if _, err := seal.ReadSigners(ctx, "signers", in.SignersPath); err != nil {
+		return nil, err
+	}
+	return artifact.ReadFile(ctx, "signers", in.SignersPath)
+}
+
+func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, root, now string, signers []byte) error {
 	digests, state := tidegate.Details{}, map[string]string{}
 	for _, doc := range in.documents(root, now) {
 		if doc.check != nil {
@@ -78,6 +94,13 @@ func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, 
 		}
 		digest := codec.DigestBytes(data)
 		digests, state[doc.name] = append(digests, tidegate.Detail{Key: doc.label + "_digest", Value: digest}), digest
+	}
+	if signers != nil {
+		if err := d.Write(SignersFile, signers); err != nil {
+			return err
+		}
+		state[SignersFile] = codec.DigestBytes(signers)
+		digests = append(digests, tidegate.Detail{Key: "files", Value: tidegate.D(SignersFile, state[SignersFile])})
 	}
 	for _, name := range initFolders {
 		if err := d.MakeFolder(name); err != nil {
@@ -129,6 +152,11 @@ func (in *InitInput) sameAs(ctx context.Context, root string) (created string, e
 		note(l.given == nil || has == float64(*l.given), "limits."+l.name)
 	}
 	note(r.Legacy() == in.LegacyGates, legacyGates)
+	signed, err := r.folder.Exists(SignersFile)
+	if err != nil {
+		return "", err
+	}
+	note(signed == (in.SignersPath != ""), "signers")
 	if len(differs) > 0 {
 		return "", conflict("was made with other arguments", differs...)
 	}

@@ -22,6 +22,7 @@ type InitInput struct {
 	RootOverride      string  // the folder that the run is made in, absolute; "" for the home
 	Limits            *Limits // nil for the defaults
 	RequireBoundGates bool    // accepted and without effect: every gate is bound
+	SignersPath       string  // an OpenSSH allowed_signers file: a person's decisions must be signed by one of them; "" for none
 	LegacyGates       bool    // gates count as they are written, for runs that the earlier system drives
 }
 

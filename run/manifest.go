@@ -1,7 +1,6 @@
 package run
 
 import (
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -155,10 +154,8 @@ func (m Manifest) Status() Status { return Status(m.doc.Get("status").Str()) }
 // Stage is the present stage.
 func (m Manifest) Stage() Stage { return Stage(m.doc.Get("stage").Get("current").Str()) }
 
-// History lists the moves, oldest first. A move is valid while it is looked at.
-func (m Manifest) History() iter.Seq2[int, *codec.Value] {
-	return m.doc.Get("stage").Get("history").Each
-}
+// History lists the moves, oldest first.
+func (m Manifest) History() []*codec.Value { return m.doc.Get("stage").Get("history").Elems() }
 
 // Moves is how many moves the run has made.
 func (m Manifest) Moves() int { return m.doc.Get("stage").Get("history").Len() }

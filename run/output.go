@@ -34,14 +34,14 @@ func (r *Run) PerspectiveIDs(name string) map[string]bool {
 	if err != nil {
 		return ids
 	}
-	_, err = codec.ParseEach(data, "perspectives", func(_ int, p *codec.Value) error {
+	doc, err := codec.Parse(data)
+	if err != nil {
+		return ids
+	}
+	for _, p := range doc.Get("perspectives").Elems() {
 		if id := p.Get("id").Str(); id != "" {
 			ids[id] = true
 		}
-		return nil
-	})
-	if err != nil {
-		clear(ids)
 	}
 	return ids
 }

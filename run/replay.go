@@ -17,6 +17,8 @@ type recorded struct {
 	lastForeign                     int                     // the last line that another program wrote
 	shift                           int64                   // by which the numbers that lines give themselves are off
 	accepted                        int                     // the last line by which a person accepted what did not match
+	digests                         map[string]bool         // of the lines so far, where decisions are signed
+	decided                         map[string]string       // decision → the file that holds it
 	sawHead                         bool                    // a line has the digest that was noted elsewhere
 }
 
@@ -33,6 +35,9 @@ func (v *verifier) collect(line artifact.Line) {
 	}
 	rec := &v.recorded
 	rec.sawHead = rec.sawHead || line.Digest == v.head
+	if v.signers != nil {
+		defer func() { rec.digests[line.Digest] = true }()
+	}
 	if line.Prev == "" {
 		rec.lastForeign = line.Number
 	} else if rec.chained == 0 {
@@ -50,6 +55,9 @@ func (v *verifier) collect(line artifact.Line) {
 	if seq, ok := entry.Get("seq").Int(); ok && seq-int64(line.Number) != rec.shift {
 		v.find("error", "sequence-broken", AuditFile, line.Number, "line %d says that it is line %d", line.Number, seq)
 		rec.shift = seq - int64(line.Number)
+	}
+	if v.signers != nil {
+		v.checkDecision(line, entry)
 	}
 	l := v.run.layout
 	switch entry.Get("kind").Str() {

@@ -27,6 +27,7 @@ type Update struct {
 	written  []writtenFile
 	manifest Manifest     // as read under the lock, or as written by this update
 	record   record       // what the log says that stands here
+	decision string       // the file of a signed decision that the update carries out
 	adopted  *codec.Value // the gates to judge again in a run that another program made
 }
 
@@ -145,6 +146,9 @@ func (u *Update) stageLines(how manner) error {
 	}
 	state := u.record.stateAfter(u.written)
 	for i, line := range u.lines {
+		if u.decision != "" {
+			line.Fields = append(line.Fields, tidegate.Detail{Key: "decision", Value: u.decision})
+		}
 		body := line.details(u.clock, u.now, u.run.ID(), u.actor, u.seq(i), state)
 		if how == besides || u.record.legacy {
 			u.tx.Log(AuditFile, body)

@@ -14,12 +14,14 @@ import (
 	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/seal"
 )
 
 // VerifyInput are the arguments of [Verify].
 type VerifyInput struct {
 	ManifestPath string
 	Head         string // a head of the log that was noted elsewhere, "" for none
+	SignersPath  string // an allowed_signers file from elsewhere, "" for the run's own
 	// Follows is the table of moves: whether to may follow from.
 	Follows func(from, to Stage) bool
 }
@@ -76,7 +78,9 @@ func Verify(ctx context.Context, in VerifyInput) (VerifyResult, error) {
 		}
 		v := newVerifier(r)
 		v.follows, v.head = in.Follows, in.Head
-		err = v.verify()
+		if err = v.readSigners(ctx, in.SignersPath); err == nil {
+			err = v.verify()
+		}
 		r.Close()
 		if err != nil {
 			return VerifyResult{}, err
@@ -111,7 +115,8 @@ func fingerprint(ctx context.Context, manifestPath string) string {
 type verifier struct {
 	run      *Run
 	follows  func(from, to Stage) bool
-	head     string // that was noted elsewhere
+	head     string        // that was noted elsewhere
+	signers  *seal.Signers // whose signatures count, nil where decisions need none
 	out      VerifyResult
 	recorded recorded
 }
@@ -121,8 +126,35 @@ func newVerifier(r *Run) *verifier {
 		run:      r,
 		follows:  func(Stage, Stage) bool { return true },
 		out:      VerifyResult{RunID: r.ID(), Root: r.Root(), Legacy: r.Legacy(), Checked: []string{}, Findings: []Finding{}, Limits: verifyLimits},
-		recorded: recorded{stage: Init, files: map[string]recordedFile{}, values: map[string]string{}},
+		recorded: recorded{stage: Init, files: map[string]recordedFile{}, values: map[string]string{}, digests: map[string]bool{}, decided: map[string]string{}},
 	}
+}
+
+// readSigners finds out whose signatures count. A list from elsewhere goes
+// before the one in the run, which may have been rewritten.
+func (v *verifier) readSigners(ctx context.Context, path string) (err error) {
+	there, err := v.run.folder.Exists(SignersFile)
+	if err != nil || !there && path == "" {
+		return err
+	}
+	if path != "" {
+		if v.signers, err = seal.ReadSigners(ctx, "signers", path); err != nil {
+			return err
+		}
+		given, err := artifact.ReadFile(ctx, "signers", path)
+		if err != nil {
+			return err
+		}
+		if own, err := v.run.folder.Read(SignersFile); err != nil || string(own) != string(given) {
+			v.find("warning", "signers-differ", SignersFile, 0, "the run's own list of signers is another one")
+		}
+		return nil
+	}
+	if v.signers, err = v.run.signers(); err != nil {
+		v.find("error", "file-unreadable", SignersFile, 0, "%s", tidegate.AsError(err).Message)
+		v.signers, err = nil, nil
+	}
+	return err
 }
 
 func (v *verifier) find(level, rule, file string, line int, format string, args ...any) {

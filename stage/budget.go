@@ -40,7 +40,8 @@ func SetBudget(ctx context.Context, clock run.Clock, in BudgetInput) (BudgetResu
 	}
 	defer r.Close()
 	out := BudgetResult{RunID: r.ID(), Name: in.Name, To: in.Value}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+	decision := run.Decision{What: "limit", Fields: tidegate.D("name", in.Name, "value", in.Value, "reason", run.Note(in.Reason))}
+	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 		reason = verb + " by a person"
 	}
 	out := ControlResult{RunID: r.ID(), Root: r.Root()}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+	_, err = r.Decide(ctx, clock, run.Decision{What: logged, Fields: tidegate.D("reason", reason)}, func(u *run.Update) error {
 		m, err := u.Manifest()
 		if err != nil {
 			return err

@@ -1,7 +1,6 @@
 package stage_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,11 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
 )
-
-var every = flag.Bool("every", false, "kill the process at every single call")
 
 // The calls at which the process is killed or the call fails: every one that
 // changes something on the disk, and those that make it durable.
@@ -23,10 +21,10 @@ var crashCalls = []string{"openat", "write", "fsync", "renameat", "renameat2", "
 // TestRunContinuesToTheSameArtifactsWhereverItIsKilled runs the whole sequence
 // in another process under strace, which kills it at one call, or lets that
 // call fail, or that and all that follow, and then starts it again: the final artifacts must be those of a
-// run that nothing happened to, byte for byte. With -every it tries every call,
-// which takes minutes; without, and with -short, a part of them.
+// run that nothing happened to, byte for byte. With -full it tries every call,
+// which takes minutes; without, some of each kind.
 func TestRunContinuesToTheSameArtifactsWhereverItIsKilled(t *testing.T) {
-	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
+	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
 	// Every attempt uses the same folder, because paths stand in the manifest.
@@ -45,20 +43,13 @@ func TestRunContinuesToTheSameArtifactsWhereverItIsKilled(t *testing.T) {
 	if reference["home/r1/pivot.json"] == "" || !strings.Contains(reference["home/r1/manifest.json"], `"current": "citations"`) {
 		t.Fatal("the sequence did not reach its end")
 	}
-	stride := 11
-	switch {
-	case *every:
-		stride = 1
-	case testing.Short():
-		stride = 53
-	}
 	tried := 0
 	for _, call := range crashCalls {
-		for n := 1; n <= counts[call]; n += stride {
+		for n := 1; n <= counts[call]; n += full.Stride(counts[call], 3) {
 			for _, fault := range []string{"signal=KILL:when=%d", "error=EIO:when=%d", "error=EIO:when=%d+"} {
 				fresh()
 				inject := "inject=" + call + ":" + fmt.Sprintf(fault, n)
-				said, _ := self("whole", dir, "strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace="+call, "-e", inject).Output()
+				said, _ := self("whole", dir, "strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "trace="+call, "-e", inject).Output()
 				if out, err := self("whole", dir).CombinedOutput(); string(out) != "done" {
 					t.Fatalf("%s: it said %q, and started again %q, %v", inject, said, out, err)
 				}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
 	"github.com/tidegate/tidegate/step"

@@ -268,7 +268,7 @@ func (j *outputsJudge) judgeOne(ctx context.Context, w run.Stage, p perspective.
 	code := ""
 	if failure := verdict.Failure(); failure != nil {
 		code = string(failure.Code)
-	} else if err := j.taken(p, name); err != nil {
+	} else if err := j.taken(p, verdict, name); err != nil {
 		return "", err
 	}
 	problem, err := j.toolUsage(p, run.Sidecar(name))
@@ -279,13 +279,16 @@ func (j *outputsJudge) judgeOne(ctx context.Context, w run.Stage, p perspective.
 }
 
 // taken notes what a run does not take in an output that meets its contract.
-func (j *outputsJudge) taken(p perspective.Perspective, name string) error {
+func (j *outputsJudge) taken(p perspective.Perspective, verdict wave.Verdict, name string) error {
+	if j.run.Legacy() {
+		return nil
+	}
 	text, err := j.run.Folder().Read(name)
 	if err != nil {
 		return err
 	}
-	if faults := Admit(p, text); len(faults) > 0 {
-		j.refused = append(j.refused, p.ID+": "+string(faults[0].Code))
+	if faults := Refusals(p, verdict, text); len(faults) > 0 {
+		j.refused = append(j.refused, p.ID+": "+string(faults[0].Error.Code))
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ const idsPerLine = 1000
 
 // Ingest is the tool deep_research_wave_output_ingest: it takes outputs into a
 // run in the stage of their wave. Each is judged first, by the run's own
-// contract, by what [Admit] asks and by its tool budget, and either all are
+// contract, by what [Refusals] asks and by its tool budget, and either all are
 // written, in one transaction, or none. The run keeps a copy of what it took. An
 // output that is refused is an error of class [tidegate.NotMet] with
 // perspective_id and markdown_path before the judge's own details.
@@ -235,8 +235,8 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 		err = wave.CheckToolUsage(p.ToolBudget, output.ToolUsage)
 		if failure := verdict.Failure(); failure != nil {
 			err = failure
-		} else if faults := Admit(*p, []byte(output.Markdown)); len(faults) > 0 && !r.Legacy() {
-			err = faults[0]
+		} else if faults := Refusals(*p, verdict, []byte(output.Markdown)); len(faults) > 0 && !r.Legacy() {
+			err = faults[0].Error
 		}
 		if err != nil {
 			path := r.Path(r.Output(stage, p.ID))
@@ -313,7 +313,8 @@ func Restore(ctx context.Context, clock run.Clock, in RestoreInput) (RestoreResu
 		return RestoreResult{}, err
 	}
 	out := RestoreResult{RunID: r.ID(), PerspectiveID: in.PerspectiveID}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+	decision := run.Decision{What: "restore output", Fields: tidegate.D("perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason))}
+	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
 		}

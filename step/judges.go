@@ -103,11 +103,20 @@ func recordGate(ctx context.Context, clock run.Clock, in GateInput, accept bool)
 			return GateRecord{}, err
 		}
 	}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+	write := func(u *run.Update) error {
+		if accept {
+			u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status()))
+		}
 		after, err := writeJudgement(u, found, patch, run.Note(in.Reason))
 		out.Revision = after.Revision()
 		return err
-	})
+	}
+	if accept {
+		decision := run.Decision{What: "accept gate", Fields: tidegate.D("gate", row.ID, "judged", found.InputsDigest, "reason", run.Note(in.Reason))}
+		_, err = r.Decide(ctx, clock, decision, write)
+	} else {
+		_, err = r.Update(ctx, clock, write)
+	}
 	return out, err
 }
 

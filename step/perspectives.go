@@ -116,7 +116,15 @@ func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in Perspective
 			"the perspectives belong to run %q, the manifest beside them to run %q", id, r.ID())
 	}
 	out := PerspectivesResult{Path: in.PerspectivesPath}
-	audit, err := r.Update(ctx, clock, func(u *run.Update) error { return takePerspectives(u, in, &out) })
+	write := func(u *run.Update) error { return takePerspectives(u, in, &out) }
+	var audit run.Audit
+	var err error
+	if in.Replan {
+		decision := run.Decision{What: "replan", Fields: tidegate.D("value_digest", codec.Digest(in.Value), "reason", run.Note(in.Reason))}
+		audit, err = r.Decide(ctx, clock, decision, write)
+	} else {
+		audit, err = r.Update(ctx, clock, write)
+	}
 	if err != nil {
 		return PerspectivesResult{}, err
 	}

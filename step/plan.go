@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/markdown"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
@@ -321,9 +322,9 @@ func bullets(lines []string, empty string) string {
 	return "- " + strings.Join(lines, "\n- ")
 }
 
-// collapse makes one line of s: text from documents must not start a heading or
-// a rule of its own.
-func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
+// collapse makes one line of s, on which everything is seen for what it is: text
+// from documents must not start a heading or a rule of its own.
+func collapse(s string) string { return markdown.Show(strings.Join(strings.Fields(s), " ")) }
 
 // Report lists what was planned.
 func (p PlanResult) Report() report.Report {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/summary"
 )
 
@@ -69,9 +70,6 @@ func traced(t *testing.T, root string, options ...string) (said, trace string) {
 // summaries; and the next build, even one that is refused, leaves everything as
 // it was before or everything as it should be after.
 func TestKilledBuildIsFinishedOrUndoneByTheNext(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fault injection is left out of the short form")
-	}
 	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}

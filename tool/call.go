@@ -99,7 +99,7 @@ func (t *Tool) call(ctx context.Context, raw []byte, caller Caller) (out any, er
 		return nil, err
 	}
 	allowed := func(arg, path string) error { return artifact.Allowed(ctx, arg, path) }
-	if err := eachPath("", in, allowed); err != nil {
+	if err := eachPath("", field{}, in, allowed); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -128,28 +128,21 @@ func parseArgs(raw []byte) (*codec.Value, error) {
 	return args, nil
 }
 
-// eachPath calls visit for every [Path] and every absolute [RunPath] in v, in
-// the order of declaration.
-func eachPath(name string, v reflect.Value, visit func(arg, path string) error) error {
+// eachPath calls visit for every path in v, the value of a field, in the order of
+// declaration: for those that are absolute, and not for one inside a run.
+func eachPath(name string, f field, v reflect.Value, visit func(arg, path string) error) error {
 	switch v.Kind() {
 	case reflect.String:
-		switch path := v.Interface().(type) {
-		case Path:
-			if path != "" {
-				return visit(name, string(path))
-			}
-		case RunPath:
-			if filepath.IsAbs(string(path)) {
-				return visit(name, string(path))
-			}
+		if f.path != "" && filepath.IsAbs(v.String()) {
+			return visit(name, v.String())
 		}
 	case reflect.Pointer:
 		if !v.IsNil() && v.Type() != reflect.PointerTo(valueType) {
-			return eachPath(name, v.Elem(), visit)
+			return eachPath(name, f, v.Elem(), visit)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			if err := eachPath(fmt.Sprintf("%s[%d]", name, i), v.Index(i), visit); err != nil {
+			if err := eachPath(fmt.Sprintf("%s[%d]", name, i), f, v.Index(i), visit); err != nil {
 				return err
 			}
 		}
@@ -157,12 +150,12 @@ func eachPath(name string, v reflect.Value, visit func(arg, path string) error) 
 		if v.Type() == valueType {
 			return nil
 		}
-		for _, f := range fieldsOf(v.Type()) {
-			inner := f.name
+		for _, inner := range fieldsOf(v.Type()) {
+			path := inner.name
 			if name != "" {
-				inner = name + "." + f.name
+				path = name + "." + inner.name
 			}
-			if err := eachPath(inner, v.FieldByIndex(f.index), visit); err != nil {
+			if err := eachPath(path, inner, v.FieldByIndex(inner.index), visit); err != nil {
 				return err
 			}
 		}

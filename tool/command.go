@@ -37,7 +37,7 @@ type Operand struct {
 	About    string
 	Optional bool
 	Repeats  bool // takes all that follow
-	Path     bool // made absolute; implied by a Field of type [Path]
+	Path     bool // made absolute; implied by a Field that is a path
 }
 
 // Flag is an option that is no argument of the tool: Fill makes something of it.
@@ -88,7 +88,7 @@ func (t *Tool) Arguments() []Argument {
 		}
 		a := Argument{
 			Name: f.name, About: f.about, Required: !f.optional && f.fallback == "", Default: f.fallback,
-			Enum: f.enum, Path: typ == reflect.TypeFor[Path](), Writes: f.writes,
+			Enum: f.enum, Path: f.path == pathAbsolute, Writes: f.writes,
 		}
 		switch typ.Kind() {
 		case reflect.String, reflect.Bool, reflect.Float64:

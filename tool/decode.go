@@ -110,14 +110,12 @@ func (f field) decodeInto(name string, v *codec.Value, into reflect.Value) error
 			return fault("must be a string, got %s", codec.Describe(v))
 		}
 		text := v.Str()
-		_, isPath := into.Interface().(Path)
-		_, isRunPath := into.Interface().(RunPath)
 		switch {
 		case strings.TrimSpace(text) == "":
 			return fault("must not be blank")
-		case isPath && !filepath.IsAbs(text):
+		case f.path == pathAbsolute && !filepath.IsAbs(text):
 			return fault("must be absolute")
-		case (isPath || isRunPath) && strings.ContainsRune(text, 0):
+		case f.path != "" && strings.ContainsRune(text, 0):
 			return fault("must not contain a NUL character")
 		case f.enum != nil && !slices.Contains(f.enum, text):
 			return fault("must be one of %s, got %q", strings.Join(f.enum, ", "), text)
@@ -149,7 +147,7 @@ func (f field) decodeInto(name string, v *codec.Value, into reflect.Value) error
 		}
 		list := reflect.MakeSlice(into.Type(), v.Len(), v.Len())
 		for i, elem := range v.Elems() {
-			item := field{typ: into.Type().Elem(), enum: f.enum, openItems: f.openItems}
+			item := field{typ: into.Type().Elem(), path: f.path, enum: f.enum, openItems: f.openItems}
 			if err := item.decodeInto(name+"["+strconv.Itoa(i)+"]", elem, list.Index(i)); err != nil {
 				return err
 			}

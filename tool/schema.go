@@ -31,10 +31,8 @@ var (
 	detailsType = reflect.TypeFor[tidegate.Details]()
 	always      = any(true)
 	typeSchemas = map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[Path]():    {Type: "string"},
-		reflect.TypeFor[RunPath](): {Type: "string"},
-		valueType:                  {},
-		detailsType:                {Type: "object"},
+		valueType:   {},
+		detailsType: {Type: "object"},
 		reflect.TypeFor[codec.True](): {
 			Type: "boolean", Const: &always, Description: "always true in a result; a failure is an error envelope",
 		},
@@ -167,6 +165,7 @@ type field struct {
 	about     string
 	typ       reflect.Type
 	optional  bool
+	path      string // pathAbsolute, pathInRun, or "" for what is no path
 	writes    bool
 	openItems bool
 	enum      []string
@@ -177,6 +176,12 @@ type field struct {
 
 	requiredIf string // "mode=fixture"
 }
+
+// The values of the tag path.
+const (
+	pathAbsolute = "absolute"
+	pathInRun    = "run"
+)
 
 // known holds the fields of the types that were asked about: a list of a
 // thousand objects asks a thousand times.
@@ -204,6 +209,7 @@ func readFields(t reflect.Type) []field {
 			about:     sf.Tag.Get("jsonschema"),
 			typ:       sf.Type,
 			optional:  strings.Contains(options, "omitzero"),
+			path:      sf.Tag.Get("path"),
 			writes:    sf.Tag.Get("writes") == "true",
 			openItems: sf.Tag.Get("extra") == "ignore",
 			min:       number(sf.Tag.Get("min")),
@@ -211,6 +217,15 @@ func readFields(t reflect.Type) []field {
 			fallback:  sf.Tag.Get("default"),
 
 			requiredIf: sf.Tag.Get("requiredif"),
+		}
+		switch sf.Type {
+		case reflect.TypeFor[Path]():
+			f.path = pathAbsolute
+		case reflect.TypeFor[RunPath]():
+			f.path = pathInRun
+		}
+		if f.path != "" && f.path != pathAbsolute && f.path != pathInRun {
+			panic(fmt.Sprintf("tool: %s has the tag path:%q", name, f.path))
 		}
 		if enum := sf.Tag.Get("enum"); enum != "" {
 			f.enum = strings.Split(enum, ",")

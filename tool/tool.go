@@ -42,13 +42,10 @@ func (e Effect) String() string {
 	return "unknown"
 }
 
-// Path is an argument that names a file or folder. It must be absolute when the
-// tool sees it: the command line makes it so, other callers write it so. Over
-// MCP it must lie inside the allowed roots.
+// Path is a string field with the tag path:"absolute".
 type Path string
 
-// RunPath is a [Path] that may also be relative to the root of the run that
-// another argument names. The tool keeps a relative one inside that root.
+// RunPath is a string field with the tag path:"run".
 type RunPath string
 
 // Spec is what a tool is declared with, besides its function.
@@ -57,9 +54,10 @@ type Spec struct {
 	Set        string // the toolset it belongs to: wave, pivot, summary, run, review
 	Summary    string // the first sentence says when to use it
 	Effect     Effect
-	Idempotent bool // repeating the call with the same arguments changes nothing more
-	Destroys   bool // may replace or end something that cannot be had back
-	Person     bool // a person's decision: the named command has it, and no list of tools
+	Idempotent bool     // repeating the call with the same arguments changes nothing more
+	Destroys   bool     // may replace or end something that cannot be had back
+	Person     bool     // a person's decision: the named command has it, and no list of tools
+	PersonArgs []string // arguments that are a person's decision: the named command has them, and no list of tools
 	Command    *Command
 	Refine     func(input Schema) // adds to the input schema what Go types and tags cannot say
 }
@@ -79,13 +77,27 @@ var nameRule = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 // order in which they are checked; Out is the result. It panics when the
 // declaration is incomplete, which is a mistake in the program.
 //
-// Fields of In use these tags: json (name; omitzero marks it optional),
-// jsonschema (description), enum (values separated by commas), min, max,
-// default, minitems, extra:"ignore" (objects in this list may carry further
-// keys), writes:"true" (giving it makes the tool write), holds:"object" (the
-// types that a *codec.Value may have, for the schema; the decoder hands it over
-// unchecked), requiredif:"mode=fixture" (an optional argument that is required
-// when the one named, declared before it, has that value).
+// In belongs to the package that does the work, which declares it once, as
+// SomethingInput, beside the function that takes it: that function is run itself
+// where it needs nothing else. A field that is no argument, such as one that
+// hears of progress, has the tag json:"-".
+//
+// Fields of In use these tags:
+//
+//	json                       the name; omitzero marks it optional
+//	jsonschema                 what it is, for people and models
+//	path:"absolute"            a file or folder: absolute when the tool sees it, and inside the
+//	                           roots where there are any; the command line makes it absolute
+//	path:"run"                 the same, or relative to the root of the run that another
+//	                           argument names; the tool keeps it inside that root
+//	enum:"a,b"                 one of these
+//	min, max, minitems         bounds of numbers, and of the length of lists
+//	default                    what is taken where it is not given
+//	requiredif:"mode=fixture"  required when another argument, declared before it, has that value
+//	writes:"true"              giving it makes the tool write
+//	extra:"ignore"             objects in this list may carry further keys
+//	holds:"object"             the types that a *codec.Value may have, for the schema; the
+//	                           decoder hands it over unchecked
 func New[In, Out any](spec Spec, run func(context.Context, In) (Out, error)) *Tool {
 	switch {
 	case !nameRule.MatchString(spec.Name):
@@ -121,20 +133,37 @@ func (t *Tool) ReadOnly() (view *Tool, ok bool) {
 	case Writes:
 		return nil, false
 	}
-	view = &Tool{Spec: t.Spec, in: t.in, out: t.out, run: t.run}
-	view.Effect = Reads
+	var writing []string
 	for _, f := range fieldsOf(t.in) {
 		if f.writes {
-			view.hidden = append(view.hidden, f.name)
+			writing = append(writing, f.name)
 		}
 	}
-	view.schemas = sync.OnceValues(view.derive)
+	view = t.without(writing)
+	view.Effect = Reads
 	return view, true
 }
 
-// ForAgents leaves out the tools that only a person may use.
+// ForAgents leaves out the tools and the arguments that only a person may use.
 func ForAgents(tools []*Tool) []*Tool {
-	return slices.DeleteFunc(slices.Clone(tools), func(t *Tool) bool { return t.Person })
+	var offered []*Tool
+	for _, t := range tools {
+		switch {
+		case t.Person:
+		case len(t.PersonArgs) > 0:
+			offered = append(offered, t.without(t.PersonArgs))
+		default:
+			offered = append(offered, t)
+		}
+	}
+	return offered
+}
+
+// without is the tool without those of its arguments.
+func (t *Tool) without(args []string) *Tool {
+	view := &Tool{Spec: t.Spec, in: t.in, out: t.out, run: t.run, hidden: slices.Concat(t.hidden, args)}
+	view.schemas = sync.OnceValues(view.derive)
+	return view
 }
 
 // InputSchema is the JSON Schema of the arguments.

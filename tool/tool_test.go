@@ -19,7 +19,7 @@ type pair struct {
 }
 
 type echoIn struct {
-	Folder tool.Path    `json:"folder" jsonschema:"the folder"`
+	Folder string       `json:"folder" path:"absolute" jsonschema:"the folder"`
 	Mode   string       `json:"mode,omitzero" enum:"fast,slow" default:"fast"`
 	Limit  int          `json:"limit,omitzero" min:"1" max:"500" default:"25"`
 	Ratio  *float64     `json:"ratio,omitzero" min:"0"`
@@ -29,7 +29,7 @@ type echoIn struct {
 	Loud   bool         `json:"loud,omitzero"`
 	Free   *codec.Value `json:"free,omitzero"`
 	Patch  *codec.Value `json:"patch,omitzero" holds:"object"`
-	Save   tool.Path    `json:"save,omitzero" writes:"true"`
+	Save   string       `json:"save,omitzero" path:"absolute" writes:"true"`
 }
 
 type echoOut struct {
@@ -159,14 +159,17 @@ func TestCancelledContextNeverRuns(t *testing.T) {
 func TestPathsOutsideTheRootsAreRefusedAfterTheArgumentChecks(t *testing.T) {
 	root := t.TempDir()
 	type file struct {
-		Path tool.RunPath `json:"path"`
+		Path string `json:"path" path:"run"`
 	}
 	type in struct {
-		Folder tool.Path `json:"folder"`
-		Files  []file    `json:"files,omitzero"`
+		Folder string   `json:"folder" path:"absolute"`
+		Text   string   `json:"text,omitzero"`
+		Files  []file   `json:"files,omitzero"`
+		More   []string `json:"more,omitzero" path:"absolute"`
 		Inner  *struct {
-			Path tool.Path `json:"path,omitzero"`
+			Path string `json:"path,omitzero" path:"absolute"`
 		} `json:"inner,omitzero"`
+		Progress func(done, total int) `json:"-"`
 	}
 	ran := 0
 	read := tool.New(tool.Spec{Name: "read", Set: "run", Summary: "Read.", Effect: tool.Reads},
@@ -182,6 +185,9 @@ func TestPathsOutsideTheRootsAreRefusedAfterTheArgumentChecks(t *testing.T) {
 		{"up and out", `{"folder":"$ROOT/../x"}`, tidegate.PathNotAllowed, "folder"},
 		{"a sibling with the same beginning", `{"folder":"$ROOT2"}`, tidegate.PathNotAllowed, "folder"},
 		{"in a list", `{"folder":"$ROOT","files":[{"path":"wave-1/a.md"},{"path":"/x/b.md"}]}`, tidegate.PathNotAllowed, "files[1].path"},
+		{"in a list of paths", `{"folder":"$ROOT","more":["$ROOT/a","/x"]}`, tidegate.PathNotAllowed, "more[1]"},
+		{"relative in a list of paths", `{"folder":"$ROOT","more":["a"]}`, tidegate.InvalidArgs, "more[0]"},
+		{"a text that is no path", `{"folder":"$ROOT","text":"/x"}`, "", ""},
 		{"in an object", `{"folder":"$ROOT","inner":{"path":"/x"}}`, tidegate.PathNotAllowed, "inner.path"},
 		{"relative to a run", `{"folder":"$ROOT","files":[{"path":"wave-1/a.md"}]}`, "", ""},
 		{"wrong arguments go first", `{"folder":"/x","files":3}`, tidegate.InvalidArgs, "files"},
@@ -218,6 +224,29 @@ func TestReadOnlyViewDropsTheArgumentsThatWrite(t *testing.T) {
 	got := view.Call(t.Context(), []byte(`{"folder":"/x","save":"/y"}`), tool.Caller{})
 	if got.Err == nil || got.Err.Code != tidegate.InvalidArgs {
 		t.Errorf("got %s", got.Envelope)
+	}
+}
+
+func TestAgentsAreNotOfferedWhatIsForPeople(t *testing.T) {
+	own := tool.New(tool.Spec{Name: "own", Set: "toy", Summary: "Decide.", Effect: tool.Writes, Person: true},
+		func(context.Context, pair) (echoOut, error) { return echoOut{}, nil })
+	shared := tool.New(tool.Spec{Name: "shared", Set: "toy", Summary: "Say it back.", Effect: tool.WritesOnRequest, PersonArgs: []string{"limit"}},
+		func(_ context.Context, in echoIn) (echoOut, error) { return echoOut{Limit: in.Limit}, nil })
+	offered := tool.ForAgents([]*tool.Tool{own, shared, echo(nil)})
+	if len(offered) != 2 || offered[0].Name != "shared" || offered[1].Name != "echo" {
+		t.Fatalf("offered are %v", offered)
+	}
+	readOnly, _ := offered[0].ReadOnly()
+	for _, view := range []*tool.Tool{offered[0], readOnly} {
+		if view.InputSchema().Get("properties").Get("limit") != nil || shared.InputSchema().Get("properties").Get("limit") == nil {
+			t.Error("the schemas do not differ in limit")
+		}
+		if got := view.Call(t.Context(), []byte(`{"folder":"/x","limit":9}`), tool.Caller{}); got.Err == nil || got.Err.Code != tidegate.InvalidArgs {
+			t.Errorf("got %s", got.Envelope)
+		}
+	}
+	if got := shared.Call(t.Context(), []byte(`{"folder":"/x","limit":9}`), tool.Caller{}); got.Err != nil {
+		t.Errorf("a person got %s", got.Envelope)
 	}
 }
 
@@ -283,9 +312,9 @@ func FuzzDecode(f *testing.F) {
 
 func TestArgumentThatAnotherMakesRequired(t *testing.T) {
 	type in struct {
-		Mode string    `json:"mode,omitzero" enum:"file,none" default:"file"`
-		File tool.Path `json:"file,omitzero" jsonschema:"what to read" requiredif:"mode=file"`
-		Why  string    `json:"why"`
+		Mode string `json:"mode,omitzero" enum:"file,none" default:"file"`
+		File string `json:"file,omitzero" path:"absolute" jsonschema:"what to read" requiredif:"mode=file"`
+		Why  string `json:"why"`
 	}
 	read := tool.New(tool.Spec{Name: "read", Set: "toy", Summary: "Read it.", Effect: tool.Reads},
 		func(context.Context, in) (echoOut, error) { return echoOut{passed: true}, nil })

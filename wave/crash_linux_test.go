@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/full"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -54,9 +56,6 @@ func reportRequest(dir string) wave.ReviewRequest {
 // Whenever a review is killed, or the disk fails it, the report is the old one
 // or the new one; and where it says that it failed, nothing else is left.
 func TestReportIsOldOrNewWhereverTheReviewIsInterrupted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fault injection is left out of the short form")
-	}
 	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
@@ -78,7 +77,7 @@ func TestReportIsOldOrNewWhereverTheReviewIsInterrupted(t *testing.T) {
 	for _, fault := range []string{"signal=KILL", "error=ENOSPC", "error=EIO"} {
 		said := map[string]int{}
 		for _, call := range []string{"openat", "write", "fsync", "renameat", "renameat2", "fchmod"} {
-			for n, struck := 1, true; struck; n++ {
+			for n, struck := 1, true; struck; n += full.Stride(2, 1) {
 				writeFile(t, report, old)
 				var answer string
 				answer, struck = reviewUnder(t, dir, fmt.Sprintf("inject=%s:%s:when=%d", call, fault, n))

@@ -25,13 +25,17 @@ type Verdict struct {
 
 // Fault is one rule that an output does not meet.
 type Fault struct {
-	Error *tidegate.Error // of class [tidegate.NotMet]
-	Line  int             // where it is, 1-based; 0 when it has no line
+	Error      *tidegate.Error // of class [tidegate.NotMet]
+	Line       int             // where it is, 1-based; 0 when it has no line
+	ChangeNote string          // what to change, one imperative sentence with the numbers it needs
 
-	more  int    // further lines with the same fault
-	lines []int  // the first of all its lines, by number
-	hint  string // what may have misled the author, to put after the message
+	// hint is what to put after the message: what may have misled the author, or
+	// how many more lines have the same fault.
+	hint string
 }
+
+// Message says what is wrong, in a line.
+func (f Fault) Message() string { return f.Error.Message + f.hint }
 
 // Failure is the first rule that is not met, or nil when all are.
 func (v Verdict) Failure() *tidegate.Error {
@@ -132,10 +136,10 @@ func (v *Verdict) findFaults(contract perspective.Contract, sources *sourceLines
 		if len(v.MissingSections) > 1 {
 			details = append(details, tidegate.D("missing_sections", v.MissingSections)...)
 		}
-		v.add(Fault{}, tidegate.MissingRequiredSection, details, "Missing section: %s", first)
+		v.add(Fault{ChangeNote: addSections(v.MissingSections)}, tidegate.MissingRequiredSection, details, "Missing section: %s", first)
 	}
 	if float64(v.Words) > contract.MaxWords {
-		v.add(Fault{}, tidegate.TooManyWords, tidegate.D("max_words", contract.MaxWords, "words", v.Words),
+		v.add(Fault{ChangeNote: removeWords(v.Words, contract)}, tidegate.TooManyWords, tidegate.D("max_words", contract.MaxWords, "words", v.Words),
 			"the output has %s, the contract allows %s", report.Counted(v.Words, "word"), limitText(contract.MaxWords))
 	}
 	if sources.malformed > 0 {
@@ -144,12 +148,16 @@ func (v *Verdict) findFaults(contract perspective.Contract, sources *sourceLines
 			what = "has no http(s) URL"
 		}
 		line := sources.lines[0]
-		v.add(Fault{Line: line, more: sources.malformed - 1, lines: sources.lines}, tidegate.MalformedSources,
+		fault := Fault{Line: line, ChangeNote: rewriteSources(sources)}
+		if more := sources.malformed - 1; more > 0 {
+			fault.hint = "; " + report.Counted(more, "more line") + " likewise malformed"
+		}
+		v.add(fault, tidegate.MalformedSources,
 			tidegate.D("line", sources.faultText, "line_number", line, "reason", sources.fault),
 			"line %d, in the Sources section, %s", line, what)
 	}
 	if float64(v.Sources) > contract.MaxSources {
-		v.add(Fault{Line: sources.overLine}, tidegate.TooManySources, tidegate.D("max_sources", contract.MaxSources, "sources", v.Sources),
+		v.add(Fault{Line: sources.overLine, ChangeNote: removeSources(v.Sources, contract)}, tidegate.TooManySources, tidegate.D("max_sources", contract.MaxSources, "sources", v.Sources),
 			"the output lists %s, the contract allows %s", report.Counted(v.Sources, "source"), limitText(contract.MaxSources))
 	}
 }

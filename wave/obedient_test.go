@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
@@ -26,7 +27,8 @@ var (
 	ruleStart    = regexp.MustCompile(`(?m)^\d+\. `)
 	wordsRule    = regexp.MustCompile(`^The whole output has at most (\d+) words\.`)
 	sourcesRule  = regexp.MustCompile(`^The section (.+) runs from its first heading to the next heading of any level, or to the end\. Apart from blank lines it holds nothing but sources, one per line`)
-	sourcesLimit = regexp.MustCompile(`has at most (\d+) sources?\.$`)
+	sourcesLimit = regexp.MustCompile(`has at most (\d+) sources?, and names no more different URLs than that\.$`)
+	charsRule    = regexp.MustCompile(`^(?:The whole output|Outside the section .+ the output) has at most (\d+) characters, white space and marks included\.$`)
 	emptySection = "At most 0 sources are allowed, so leave the section empty."
 	headingsRule = "These headings are required."
 )
@@ -35,6 +37,7 @@ var (
 type task struct {
 	headings   []string
 	maxWords   int
+	maxChars   int    // outside the section that holds sources
 	sources    string // the title of the section that holds sources, "" for none
 	maxSources int
 	gaps       bool // gaps have a form of their own
@@ -58,6 +61,9 @@ func (a obedient) understand() (task, error) {
 		switch {
 		case wordsRule.MatchString(text):
 			t.maxWords, _ = strconv.Atoi(wordsRule.FindStringSubmatch(text)[1])
+		case charsRule.MatchString(text):
+			t.maxChars, _ = strconv.Atoi(charsRule.FindStringSubmatch(text)[1])
+		case text == "No URL has a user name, a password, a token or a key in it.":
 		case strings.HasPrefix(text, headingsRule):
 			for line := range strings.SplitSeq(text, "\n") {
 				if shown, isShown := strings.CutPrefix(line, "       "); isShown {
@@ -78,8 +84,8 @@ func (a obedient) understand() (task, error) {
 			t.maxSources = 0
 		}
 	}
-	if t.maxWords < 0 {
-		return task{}, fmt.Errorf("no word limit")
+	if t.maxWords < 0 || t.maxChars == 0 && t.maxWords > 0 {
+		return task{}, fmt.Errorf("no limit of words or characters")
 	}
 	return t, nil
 }
@@ -88,9 +94,10 @@ func (a obedient) understand() (task, error) {
 func (a obedient) write(t task) string {
 	headings := slices.Clone(t.headings)
 	a.rng.Shuffle(len(headings), func(i, j int) { headings[i], headings[j] = headings[j], headings[i] })
-	left := t.maxWords
+	left, chars := t.maxWords, t.maxChars
 	for _, h := range headings {
 		left -= len(strings.Fields(h))
+		chars -= utf8.RuneCountInString("######" + strings.TrimPrefix(h, "##") + "\n\n")
 	}
 	var b strings.Builder
 	for _, heading := range headings {
@@ -109,18 +116,23 @@ func (a obedient) write(t task) string {
 			}
 			continue
 		}
-		if t.gaps && isHeadingOf(heading, "Gaps") && left >= 4 {
-			left -= 4
-			b.WriteString("- (P" + a.pick("0", "1", "2", "3") + ") something unknown\n\n")
+		if gap := "- (P" + a.pick("0", "1", "2", "3") + ") something unknown\n\n"; t.gaps && isHeadingOf(heading, "Gaps") && left >= 4 && chars >= len(gap) {
+			left, chars = left-4, chars-len(gap)
+			b.WriteString(gap)
 			continue
 		}
-		left -= a.text(&b, min(left, a.rng.IntN(12)))
+		left -= a.text(&b, min(left, a.rng.IntN(12)), &chars)
 	}
 	// What remains of the allowance goes to a section of the agent's own, so
 	// that it is not among the sources.
-	if left >= 2 {
-		b.WriteString("\n" + "# Notes\n")
-		a.text(&b, left-2)
+	if notes := "\n# Notes\n"; left >= 2 && chars >= len(notes) {
+		b.WriteString(notes)
+		chars -= len(notes)
+		left -= 2 + a.text(&b, left-2, &chars)
+	}
+	// Words may be left, but then no characters are, and the other way round.
+	if left == 0 && chars > 0 {
+		b.WriteString(strings.Repeat("\n", chars))
 	}
 	return b.String()
 }
@@ -130,18 +142,24 @@ func isHeadingOf(heading, title string) bool {
 	return text == title || text == title+" ##"
 }
 
-func (a obedient) text(b *strings.Builder, n int) int {
-	for i := range n {
-		b.WriteString(a.pick("word", "Sources", "##x", "é", "https://example.com", "*strong*", "1984"))
-		b.WriteString(a.pick(" ", " ", "\n", "\n\n"))
-		if i == n-1 {
-			b.WriteString("\n")
+// text writes up to n words, as far as the characters last, and returns how many.
+func (a obedient) text(b *strings.Builder, n int, chars *int) int {
+	const end = "\n\n"
+	wrote := 0
+	for ; wrote < n; wrote++ {
+		piece := a.pick("word", "Sources", "##x", "é", "https://example.com", "*strong*", "1984") + a.pick(" ", " ", "\n", "\n\n")
+		cost := utf8.RuneCountInString(piece)
+		if cost+len(end) > *chars {
+			break
 		}
+		*chars -= cost
+		b.WriteString(piece)
 	}
-	if n > 0 {
-		b.WriteString("\n")
+	if wrote > 0 {
+		b.WriteString(end)
+		*chars -= len(end)
 	}
-	return n
+	return wrote
 }
 
 func (a obedient) pick(choices ...string) string { return choices[a.rng.IntN(len(choices))] }
@@ -215,5 +233,12 @@ func TestAnAgentThatObeysThePromptPasses(t *testing.T) {
 		if !r.Pass {
 			t.Fatalf("%s obeyed and was refused: %s\n--- prompt ---\n%s", r.PerspectiveID, r.Failure.Message, texts[r.PerspectiveID])
 		}
+	}
+	again, err := wave.RetryPrompt(t.Context(), wave.ReviewRequest{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range again.Prompts {
+		t.Fatalf("%s obeyed and would be refused by a run: %s\n--- prompt ---\n%s", p.PerspectiveID, p.PromptMD, texts[p.PerspectiveID])
 	}
 }

@@ -84,7 +84,7 @@ func (r OutputResult) reportCase() report.Case {
 	c := report.Case{Name: r.PerspectiveID, File: r.MarkdownPath, Status: report.PassIf(r.Pass)}
 	for _, f := range r.faults {
 		c.Findings = append(c.Findings, report.Finding{
-			Rule: string(f.Error.Code), Message: f.summary(r), Help: tidegate.Cut(r.instruction(f)), Line: f.Line,
+			Rule: string(f.Error.Code), Message: f.summary(r), Help: tidegate.Cut(f.ChangeNote), Line: f.Line,
 		})
 	}
 	return c
@@ -93,13 +93,10 @@ func (r OutputResult) reportCase() report.Case {
 // summary says in a line what is wrong. All missing titles are named, because a
 // reader wants to mend them at once.
 func (f Fault) summary(r OutputResult) string {
-	switch {
-	case len(r.Metrics.MissingSections) > 1 && f.Error.Code == tidegate.MissingRequiredSection:
+	if len(r.Metrics.MissingSections) > 1 && f.Error.Code == tidegate.MissingRequiredSection {
 		return tidegate.Cut("Missing sections: "+joinTitles(r.Metrics.MissingSections)) + f.hint
-	case f.more > 0:
-		return f.Error.Message + "; " + report.Counted(f.more, "more line") + " likewise malformed"
 	}
-	return f.Error.Message + f.hint
+	return f.Message()
 }
 
 func rules() []report.Rule {

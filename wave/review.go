@@ -163,7 +163,7 @@ func conclude(req ReviewRequest, results []OutputResult) ReviewResult {
 		}
 		review.Bounded.FailuresSample = append(review.Bounded.FailuresSample, r.PerspectiveID)
 		review.RetryDirectives = append(review.RetryDirectives, RetryDirective{
-			PerspectiveID: r.PerspectiveID, Action: "retry", ChangeNote: changeNote(r), BlockingErrorCode: r.Failure.Code,
+			PerspectiveID: r.PerspectiveID, Action: "retry", ChangeNote: tidegate.Cut(r.faults[0].ChangeNote), BlockingErrorCode: r.Failure.Code,
 		})
 	}
 	review.Pass = review.Failed == 0

@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/full"
 )
 
 // played are the documents whose shell blocks are run, in order, each document
@@ -103,6 +104,7 @@ func TestEveryBlockInTheDocumentsIsExercised(t *testing.T) {
 	workflows := readLines(t, "docs/examples/review-wave.yaml", "action.yml")
 	for name, text := range documents(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			home := newHome(t)
 			for i, b := range blocksOf(text) {
 				where := name + ":" + strconv.Itoa(b.line)
@@ -208,8 +210,8 @@ func cannot(b block) string {
 	if !slices.ContainsFunc(b.lines, func(line string) bool { return strings.HasPrefix(line, "git clone ") }) {
 		return ""
 	}
-	if testing.Short() {
-		return "building a clone takes long"
+	if !full.Asked() {
+		return "building a clone takes long; -full does it"
 	}
 	if _, err := os.Stat(filepath.Join("..", "..", ".git")); err != nil {
 		return "this is no checkout"

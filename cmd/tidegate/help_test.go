@@ -54,6 +54,7 @@ func commandWords(line string) []string {
 }
 
 func TestHelpOfEveryCommandIsForPeople(t *testing.T) {
+	t.Parallel()
 	env := &catalog.Env{}
 	tools := catalog.Tools(env)
 	program := &cli.Program{Tools: tools, Commands: commands(env, tools), Settings: settings(env), Groups: groups}

@@ -20,11 +20,8 @@ import (
 	"golang.org/x/term"
 )
 
-func main() { os.Exit(status()) }
-
 // status runs the command line and returns the exit status.
 func status() int {
-	keepHeapSmall()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	level := new(slog.LevelVar)
@@ -35,20 +32,26 @@ func status() int {
 		fmt.Fprintln(os.Stderr, "tidegate:", err)
 		return cli.Status(tidegate.ClassOf(tidegate.CodeOf(err)))
 	}
-	program := &cli.Program{
-		Tools:    catalog.Tools(env),
+	program := assemble(env)
+	program.Log = level
+	return program.Run(ctx, os.Args[1:])
+}
+
+// assemble is the program with all of its commands.
+func assemble(env *catalog.Env) *cli.Program {
+	tools := catalog.Tools(env)
+	return &cli.Program{
+		Tools:    tools,
+		Commands: commands(env, tools),
+		Settings: settings(env),
+		Groups:   groups,
 		Version:  version(),
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
 		Terminal: terminal(),
 		Dir:      env.Dir,
-		Log:      level,
 	}
-	program.Commands = commands(env, program.Tools)
-	program.Settings = settings(env)
-	program.Groups = groups
-	return program.Run(ctx, os.Args[1:])
 }
 
 // commands are what serves or explains the program itself.
@@ -88,6 +91,15 @@ func settings(env *catalog.Env) []cli.Setting {
 			Under: []string{"call", "mcp", "review create"}, Set: func(value string) { env.Strict = value == "true" },
 		},
 		{
+			Name: "sign", About: "the SSH key that signs the decision, where the run or change asks for that: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag,
+			Under: []string{"run pause", "run resume", "run cancel", "run limit", "run accept", "gate", "perspectives write", "wave restore", "change start", "change resume"},
+			Set:   func(value string) { env.SignKey = value },
+		},
+		{
+			Name: "signers", About: "an OpenSSH allowed_signers file: a person's decisions about the run must be signed by one of them", Kind: tool.PathFlag,
+			Under: []string{"run init"}, Set: func(value string) { env.Signers = value },
+		},
+		{
 			Name: "legacy-gates", About: "make runs whose gates count as they are written, for the earlier system's orchestrator", Kind: tool.Switch,
 			Under: []string{"call", "mcp", "run init"}, Set: func(value string) { env.LegacyGates = value == "true" },
 		},
@@ -99,7 +111,10 @@ func environment() (*catalog.Env, error) {
 	if err != nil {
 		return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "the working folder cannot be found: %w", err)
 	}
-	env := &catalog.Env{Now: time.Now, Dir: dir, Project: dir, Home: runsHome()}
+	env := &catalog.Env{
+		Now: time.Now, Dir: dir, Project: dir, Home: runsHome(),
+		SignKey: os.Getenv("TIDEGATE_SIGN_KEY"), AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: askPassphrase,
+	}
 	if pinned := os.Getenv("TIDEGATE_NOW"); pinned != "" {
 		at, err := time.Parse(time.RFC3339, pinned)
 		if err != nil {

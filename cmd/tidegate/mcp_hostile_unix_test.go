@@ -15,11 +15,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -154,23 +157,24 @@ type caller func(name, arguments string) (code tidegate.Code, answer string)
 // TestHostileArguments crosses every argument of every tool with every fault.
 // Every call is answered, none with a panic; nothing outside the root is read or
 // written; and a path argument that leads out is refused as such.
+//
+// The transports hand the same bytes to the same code, so that in the short form
+// they meet some of the faults, and the tools in this process all of them.
 func TestHostileArguments(t *testing.T) {
-	for _, transport := range []string{"stdio", "HTTP"} {
-		t.Run(transport, func(t *testing.T) {
+	for _, transport := range []struct {
+		name    string
+		connect func(t *testing.T, s *siege) caller
+		stride  int
+	}{
+		{"in process", inProcess, 1},
+		{"stdio", overStdio, full.Stride(100, 5)},
+		{"HTTP", overHTTP, full.Stride(100, 5)},
+	} {
+		t.Run(transport.name, func(t *testing.T) {
+			t.Parallel()
 			s := besiege(t)
 			before := snapshot(t, s.outside)
-			var call caller
-			if transport == "stdio" {
-				call = overStdio(t, s)
-			} else {
-				call = overHTTP(t, s)
-			}
-			// Both transports hand the same bytes to the same code, so one of
-			// them meets every fault and the other a part of them.
-			stride := 1
-			if transport == "HTTP" || testing.Short() {
-				stride = 9
-			}
+			call, stride := transport.connect(t, s), transport.stride
 			crossed, calls := s.play(t, call, stride)
 			for _, each := range tool.ForAgents(catalog.Tools(&catalog.Env{})) {
 				if !crossed[each.Name] {
@@ -297,6 +301,23 @@ func object(members map[string]json.RawMessage, name, value string) string {
 }
 
 func (s *siege) env() []string { return []string{"TIDEGATE_HOME=" + filepath.Join(s.root, "home")} }
+
+// inProcess calls the tools of this process as a server with that root does.
+func inProcess(t *testing.T, s *siege) caller {
+	env := &catalog.Env{Now: time.Now, Dir: s.root, Project: s.root, Home: filepath.Join(s.root, "home", "runs")}
+	tools := map[string]*tool.Tool{}
+	for _, each := range tool.ForAgents(catalog.Tools(env)) {
+		tools[each.Name] = each
+	}
+	ctx := artifact.WithRoots(t.Context(), s.root)
+	return func(name, arguments string) (tidegate.Code, string) {
+		result := tools[name].Call(ctx, []byte(arguments), tool.Caller{})
+		if result.Err != nil {
+			return result.Err.Code, string(result.Envelope)
+		}
+		return "", string(result.Envelope)
+	}
+}
 
 func overStdio(t *testing.T, s *siege) caller {
 	session := connectIn(t, s.root, s.env(), "--root", s.root)

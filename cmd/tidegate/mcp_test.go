@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,6 +79,9 @@ func startHTTP(t *testing.T, dir string, env []string, args ...string) (url stri
 		}
 	}()
 	t.Cleanup(func() {
+		// A client may have dialled once more than it had to, and shutting down
+		// gives a connection that has not asked for anything five seconds.
+		http.DefaultClient.CloseIdleConnections()
 		server.Process.Signal(os.Interrupt)
 		<-drained
 		if err := server.Wait(); err != nil {

@@ -94,6 +94,7 @@ const nextPerspectives = `{"schema_version":"perspectives.v1","run_id":"r","crea
 // TestNextCommandLeadsOn follows the command that status prints, and does itself
 // only what status says no command does.
 func TestNextCommandLeadsOn(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t)
 	p.put("perspectives.json", nextPerspectives)
 	p.put("outputs/p1.md", "## Findings\n\nThe moon pulls. https://example.org/moon\n\n## Sources\n\n- https://example.org/moon\n\n## Gaps\n\n- (P3) the sun\n")
@@ -150,6 +151,7 @@ func (p *person) stage(to string) {
 // TestEverythingThatWouldMeetABlockerExists demands of every remedy that its
 // command parses and that its tool takes its arguments.
 func TestEverythingThatWouldMeetABlockerExists(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t)
 	p.must("tidegate run init q --id r --legacy-gates") // its files can be put there by hand
 	schemas := p.schemas()

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/full"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -191,7 +192,7 @@ func TestReleaseIsConfigured(t *testing.T) {
 	if build.Main != "./cmd/tidegate" || !slices.Contains(build.Flags, "-trimpath") || !slices.Contains(build.Env, "CGO_ENABLED=0") {
 		t.Errorf("the build is not reproducible: %+v", build)
 	}
-	for _, part := range []string{"completions/*", "man/*", "LICENSE"} {
+	for _, part := range []string{"completions/*", "man/*", "LICENSE", "go run -tags man ./cmd/tidegate man"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the archives lack %s", part)
 		}
@@ -239,8 +240,8 @@ func TestContainerHoldsNothingButTheProgram(t *testing.T) {
 
 // TestTwoBuildsInDifferentFoldersGiveTheSameBytes builds copies of the sources.
 func TestTwoBuildsInDifferentFoldersGiveTheSameBytes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("building twice takes long")
+	if !full.Asked() {
+		t.Skip("building twice takes long; -full does it")
 	}
 	var built [2][]byte
 	for i, name := range []string{"here", "somewhere else"} {

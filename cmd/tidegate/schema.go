@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/change"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/gate"
@@ -38,6 +39,7 @@ func documentSchemas() []schema {
 		{"pivot_decision.v1", "the decision about a second wave", pivot.Shape},
 		{"citation.v1", "one line of the pool of citations", citation.Shape},
 		{"summary_pack.v1", "the summaries of a run, for synthesis", summary.PackShape},
+		{"kept_review.v1", "what a review of a change was about", change.KeptReviewShape},
 	} {
 		list = append(list, schema{s.name, s.about, func() *codec.Value { return s.shape().Schema(s.name) }})
 	}

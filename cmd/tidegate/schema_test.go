@@ -98,6 +98,7 @@ func TestArtifactsFollowTheirSchemas(t *testing.T) {
 	documents := map[string]string{
 		"manifest.v1": "manifest.json", "gates.v1": "gates.json", "scope.v1": "operator/scope.json", "perspectives.v1": "perspectives.json",
 		"citation.v1": "citations/citations.jsonl", "pivot_decision.v1": "pivot.json", "summary_pack.v1": "summaries/summary-pack.json",
+		"kept_review.v1": "../agentd/changes/c1/reviews/0001.json",
 	}
 	for _, s := range documentSchemas() {
 		t.Run(s.name, func(t *testing.T) {
@@ -133,7 +134,7 @@ func madeRun(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	at := time.Date(2026, time.March, 4, 5, 6, 7, 0, time.UTC)
-	tools := catalog.Tools(&catalog.Env{Now: func() time.Time { return at }, Pinned: true, Home: home, Dir: home, Project: home})
+	tools := catalog.Tools(&catalog.Env{Now: func() time.Time { return at }, Pinned: true, Home: home, Dir: home, Project: home, LegacyGates: true})
 	call := func(name, args string) {
 		t.Helper()
 		for _, candidate := range tools {
@@ -163,6 +164,7 @@ func madeRun(t *testing.T) string {
 	call("deep_research_pivot_decide", fmt.Sprintf(`{"manifest_path":%q,"reason":"test","wave1_outputs":[{"perspective_id":"p1","output_md_path":%q}],
 		"wave1_validation_reports":[{"ok":true,"perspective_id":"p1","markdown_path":%q,"words":20,"sources":0,"missing_sections":[]}]}`, filepath.Join(root, "manifest.json"), output, output))
 	call("deep_research_summary_pack_build", fmt.Sprintf(`{"manifest_path":%q,"mode":"generate","reason":"test"}`, filepath.Join(root, "manifest.json")))
+	call("create_review", `{"change_id":"c1","verdict":"APPROVED","summary":"Good."}`)
 	return root
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")

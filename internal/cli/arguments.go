@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -114,9 +115,9 @@ func (l *literal) Set(text string) error { l.text = text; return nil }
 func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Tool, operands []string) (*codec.Value, error) {
 	args := codec.NewObject()
 	typed := tool.Typed{Operands: map[string]string{}, Flags: map[string]string{}}
-	paths := map[string]bool{}
+	paths, kinds := map[string]bool{}, map[string]reflect.Kind{}
 	for _, a := range t.Arguments() {
-		paths[a.Name] = a.Path
+		paths[a.Name], kinds[a.Name] = a.Path, a.Kind
 	}
 	for i, o := range t.Command.Operands {
 		if i >= len(operands) {
@@ -131,7 +132,9 @@ func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Too
 			break
 		}
 		typed.Operands[o.Name] = text
-		if o.Field != "" {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && (kinds[o.Field] == reflect.Int || kinds[o.Field] == reflect.Int64) {
+			args.Set(o.Field, codec.Of(n))
+		} else if o.Field != "" {
 			args.Set(o.Field, codec.Of(text))
 		}
 	}

@@ -18,13 +18,13 @@ import (
 )
 
 type weighIn struct {
-	Boat  tool.Path `json:"boat" jsonschema:"the boat"`
-	Limit int       `json:"limit,omitzero" jsonschema:"the heaviest" min:"1" max:"99" default:"10"`
-	Unit  string    `json:"unit,omitzero" jsonschema:"the unit" enum:"kg,t" default:"kg"`
-	Crew  []string  `json:"crew_names,omitzero" jsonschema:"who is aboard"`
-	Ratio *float64  `json:"ratio,omitzero" jsonschema:"how full"`
-	Wet   bool      `json:"wet,omitzero" jsonschema:"after rain"`
-	Fail  string    `json:"fail,omitzero" jsonschema:"a code to fail with"`
+	Boat  string   `json:"boat" path:"absolute" jsonschema:"the boat"`
+	Limit int      `json:"limit,omitzero" jsonschema:"the heaviest" min:"1" max:"99" default:"10"`
+	Unit  string   `json:"unit,omitzero" jsonschema:"the unit" enum:"kg,t" default:"kg"`
+	Crew  []string `json:"crew_names,omitzero" jsonschema:"who is aboard"`
+	Ratio *float64 `json:"ratio,omitzero" jsonschema:"how full"`
+	Wet   bool     `json:"wet,omitzero" jsonschema:"after rain"`
+	Fail  string   `json:"fail,omitzero" jsonschema:"a code to fail with"`
 }
 
 type weighOut struct {
@@ -186,7 +186,6 @@ func TestFaultsNameWhatWasTyped(t *testing.T) {
 		{[]string{"boat", "weigh", "jolly", "--limit", "many"}, `--limit must be an integer from 1 to 99, got the string "many"`},
 		{[]string{"call"}, "NAME is missing: the tool to call"},
 		{[]string{"call", "boat_weigh", "twice"}, `"twice" is one argument too many (usage: tidegate call NAME [flags])`},
-		{[]string{"man"}, "FOLDER is missing"},
 		{[]string{"version", "now"}, `"now" is one argument too many`},
 		{[]string{"help", "boat", "wiegh"}, "did you mean weigh?"},
 		{[]string{"completion", "bsh"}, "did you mean bash?"},
@@ -280,39 +279,6 @@ func TestCompletionsForFourShells(t *testing.T) {
 	}
 	if got := run(t, "", "__complete", "call", ""); !strings.Contains(got.stdout, "boat_weigh") {
 		t.Errorf("completion of call: %s", got.stdout)
-	}
-}
-
-func TestManualPagesAreTheSameBytesEachTime(t *testing.T) {
-	var pages []string
-	for range 2 {
-		dir := filepath.Join(t.TempDir(), "man1")
-		if got := run(t, "", "man", dir); got.status != 0 {
-			t.Fatal(got.err)
-		}
-		data, err := os.ReadFile(filepath.Join(dir, "tidegate-boat-weigh.1"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages = append(pages, string(data))
-	}
-	if pages[0] != pages[1] || !strings.Contains(pages[0], "the boat to weigh") {
-		t.Error("the pages differ, or do not describe the command")
-	}
-	if want := ".B \\-\\-limit int\nthe heaviest (default 10)\n"; !strings.Contains(pages[0], want) {
-		t.Errorf("the page lacks %q:\n%s", want, pages[0])
-	}
-}
-
-func TestManualPagesQuoteWhatLooksLikeACommand(t *testing.T) {
-	dir := t.TempDir()
-	program := cli.Program{Commands: []cli.Command{{Path: "sail", Long: "Sail on.\n.SH EVIL\n'so \\fB\n\n-x"}}}
-	if status := program.Run(t.Context(), []string{"man", dir}); status != 0 {
-		t.Fatal(status)
-	}
-	page, err := os.ReadFile(filepath.Join(dir, "tidegate-sail.1"))
-	if want := "Sail on.\n\\&.SH EVIL\n\\&'so \\efB\n.PP\n\\-x\n"; err != nil || !strings.Contains(string(page), want) {
-		t.Errorf("%v: the page lacks %q:\n%s", err, want, page)
 	}
 }
 

@@ -93,7 +93,7 @@ func (i Invocation) Flag(name string) string {
 // Run executes one command line and returns the exit status. It prints every
 // error itself.
 func (p *Program) Run(ctx context.Context, args []string) int {
-	root := p.Root()
+	root := p.tree(p.under(args))
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	var status exitStatus
@@ -107,8 +107,25 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	return Status(tidegate.ClassOf(tidegate.CodeOf(err)))
 }
 
+// under is the first word of a command line where that is enough to know which
+// commands can be meant, and else "": a command that is not called needs no flags.
+func (p *Program) under(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	_, isGroup := p.Groups[args[0]]
+	if isGroup || args[0] == "call" {
+		return args[0]
+	}
+	return ""
+}
+
 // Root is the whole command tree; documentation is generated from it.
-func (p *Program) Root() *cobra.Command {
+func (p *Program) Root() *cobra.Command { return p.tree("") }
+
+// tree is the command tree, with the commands of tools that begin with a word,
+// or with all of them for "".
+func (p *Program) tree(under string) *cobra.Command {
 	var level string
 	root := &cobra.Command{
 		Use:   "tidegate",
@@ -138,9 +155,9 @@ judgement is deterministic and offline: no model is asked, nothing is fetched.`,
 	root.SetUsageTemplate(usageTemplate(p.helpWidth()))
 	root.SetVersionTemplate("tidegate {{.Version}}\n")
 	root.SetHelpCommand(helpCommand(root))
-	root.AddCommand(p.toolsCommand(), p.callCommand(), p.versionCommand(), p.manCommand())
+	root.AddCommand(p.toolsCommand(), p.callCommand(), p.versionCommand())
 	for _, t := range p.Tools {
-		if t.Command != nil {
+		if t.Command != nil && (under == "" || strings.HasPrefix(t.Command.Path, under+" ")) {
 			p.add(root, t.Command.Path, p.toolCommand(t))
 		}
 	}

@@ -152,3 +152,15 @@ func plain(v *codec.Value) string {
 func (p *Program) logPanic(value any, stack []byte) {
 	slog.Error("a tool panicked", "value", fmt.Sprint(value), "stack", string(stack))
 }
+
+// Show prints a report in the named format, and ends the command with the
+// status of a judgement that did not pass when the report failed.
+func (i Invocation) Show(r report.Report, format string) error {
+	if err := i.render(r, format); err != nil {
+		return err
+	}
+	if r.Status == report.Fail {
+		return exitStatus(statusNotPassed)
+	}
+	return nil
+}

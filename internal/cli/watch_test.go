@@ -17,8 +17,8 @@ import (
 )
 
 type soundIn struct {
-	Harbour tool.Path `json:"harbour" jsonschema:"the folder"`
-	Log     tool.Path `json:"log,omitzero" jsonschema:"where to write" writes:"true"`
+	Harbour string `json:"harbour" path:"absolute" jsonschema:"the folder"`
+	Log     string `json:"log,omitzero" path:"absolute" jsonschema:"where to write" writes:"true"`
 }
 
 type soundOut struct {

@@ -4,10 +4,15 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"runtime"
 )
 
-// residentMemory is what a process occupies, in bytes.
+// residentMemory is what a process occupies, in bytes. Only Linux says; elsewhere
+// it is 0, and memory is not judged.
 func residentMemory(pid int) (int64, error) {
+	if runtime.GOOS != "linux" {
+		return 0, nil
+	}
 	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err

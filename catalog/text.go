@@ -1,0 +1,78 @@
+package catalog
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/tidegate/tidegate/tool"
+)
+
+// What is said about a tool stands beside its declaration, in the file of its
+// noun: wave.md beside wave.go. A chapter is one tool:
+//
+//	# deep_research_wave_review
+//
+//	The summary, for models. The first sentence says when to use it.
+//
+//	## What the command does, one line for lists of commands
+//
+//	What the command is for, for people.
+//
+//	    tidegate wave review an example
+//
+// A tool without a command ends with its summary.
+//
+//go:embed *.md
+var textFiles embed.FS
+
+type text struct{ summary, short, long, example string }
+
+// texts are the chapters of all files, by the names of their tools.
+var texts = sync.OnceValue(func() map[string]text {
+	found := map[string]text{}
+	files, err := textFiles.ReadDir(".")
+	if err != nil {
+		panic("catalog: " + err.Error())
+	}
+	for _, file := range files {
+		data, err := textFiles.ReadFile(file.Name())
+		if err != nil {
+			panic("catalog: " + err.Error())
+		}
+		for chapter := range strings.SplitSeq("\n"+string(data), "\n# ") {
+			if name, body, ok := strings.Cut(chapter, "\n"); ok && name != "" {
+				found[name] = readText(body)
+			}
+		}
+	}
+	return found
+})
+
+func readText(body string) text {
+	summary, command, _ := strings.Cut(body, "\n## ")
+	short, command, _ := strings.Cut(command, "\n")
+	long, example, _ := strings.Cut(command, "\n    ")
+	return text{
+		summary: strings.Join(strings.Fields(summary), " "),
+		short:   short,
+		long:    strings.TrimSpace(long),
+		example: strings.ReplaceAll(strings.TrimSpace(example), "\n    ", "\n"),
+	}
+}
+
+// declare is [tool.New] with the text of the tool. It panics for a tool without
+// one.
+func declare[In, Out any](spec tool.Spec, run func(context.Context, In) (Out, error)) *tool.Tool {
+	said, ok := texts()[spec.Name]
+	if !ok || spec.Command != nil && said.example == "" {
+		panic(fmt.Sprintf("catalog: no text, or none for the command, of %s", spec.Name))
+	}
+	spec.Summary = said.summary
+	if spec.Command != nil {
+		spec.Command.Short, spec.Command.Long, spec.Command.Example = said.short, said.long, said.example
+	}
+	return tool.New(spec, run)
+}

@@ -1,0 +1,7 @@
+//go:build !man
+
+package main
+
+import "os"
+
+func main() { os.Exit(status()) }
