@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -102,3 +103,13 @@ func submit(ctx context.Context, b *job.Board, token, text string) (job.Verdict,
 }
 
 const good = "## Findings\n\nTugs are electric.\n\n## Gaps\n\n- (P2) Costs.\n\n## Sources\n\n- Port https://example.org/port\n"
+
+// read reads a file of a run.
+func read(t *testing.T, manifest, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(manifest), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
