@@ -58,7 +58,7 @@ func (r *Run) readRecord() (record, error) {
 		return rec, err
 	}
 	for _, name := range r.documents() {
-		digest, err := fileDigest(r.folder, name)
+		digest, err := r.digests.Of(name)
 		if err != nil {
 			return rec, err
 		}
