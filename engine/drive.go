@@ -143,21 +143,14 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 	}
 	for {
 		if h.stale {
-			h.stale = false
 			if err := h.board.Reload(ctx); err != nil {
 				return Outcome{}, err
 			}
 		}
-		settled, err := h.settler.settle(ctx)
-		if err != nil {
+		if ended, err := h.settle(ctx); err != nil {
 			return Outcome{}, cancelled(ctx, err)
-		}
-		if h.login != nil {
-			settled.WaitingFor, settled.Reason = ForPerson, h.login.Message
-			return Outcome{settled, h.login.Help}, nil
-		}
-		if settled.WaitingFor == ForPerson || settled.WaitingFor == ForNothing {
-			return Outcome{StepResult: settled}, nil
+		} else if ended != nil {
+			return *ended, nil
 		}
 		if limit, spent := h.board.Limit(); limit != "" {
 			if err := h.outOfBudget(ctx, limit, spent); err != nil {
@@ -190,6 +183,27 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 		case <-time.After(lookAgain):
 		}
 	}
+}
+
+// settle does what can be done by rule, and returns how driving ends where it
+// does. While agents are at work and nothing else has changed, no rule has
+// anything to do.
+func (h *home) settle(ctx context.Context) (*Outcome, error) {
+	if !h.stale && h.login == nil && len(h.running) > 0 {
+		return nil, nil
+	}
+	h.stale = false
+	settled, err := h.settler.settle(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case h.login != nil:
+		settled.WaitingFor, settled.Reason = ForPerson, h.login.Message
+		return &Outcome{settled, h.login.Help}, nil
+	case settled.WaitingFor == ForPerson || settled.WaitingFor == ForNothing:
+		return &Outcome{StepResult: settled}, nil
+	}
+	return nil, nil
 }
 
 // cancelled is CANCELLED when ctx has ended, else err.
@@ -244,16 +258,14 @@ func (h *home) fill(ctx context.Context) error {
 	for _, a := range h.running {
 		busy[a.role]++
 	}
-	for _, j := range h.board.Jobs() {
-		if len(h.running) >= most {
+	for len(h.running) < most {
+		id, kind := h.board.Next(func(id, kind string) bool { return h.running[id] == nil && h.free(job.Role(kind), busy) })
+		if id == "" {
 			return nil
 		}
-		if j.State != job.Open || h.running[j.ID] != nil || !h.free(job.Role(j.Kind), busy) {
-			continue
-		}
-		role := job.Role(j.Kind)
+		role := job.Role(kind)
 		agent := h.agent(role)
-		a, err := h.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: j.ID, For: h.leaseTime(), Home: &job.Home{Driver: agent.Driver, Model: agent.Model}})
+		a, err := h.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: id, For: h.leaseTime(), Home: &job.Home{Driver: agent.Driver, Model: agent.Model}})
 		switch tidegate.CodeOf(err) {
 		case "":
 			busy[role]++

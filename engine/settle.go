@@ -190,23 +190,17 @@ func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, lef
 	for _, id := range judged {
 		s.note("judge", "judged the answer to %s that was left", id)
 	}
-	var open, leased int
-	var exhausted []run.JobTries
-	for _, j := range s.board.Jobs() {
-		switch {
-		case !j.Now(m.Stage()) || j.State == job.Accepted:
-		case j.State == job.Open:
-			open++
-		case j.State == job.Leased:
-			leased++
-		default:
-			exhausted = append(exhausted, run.JobTries{ID: j.ID, Attempts: j.Attempt})
-		}
-	}
+	work := s.board.Work()
 	switch {
-	case open+leased > 0:
-		return &pause{ForAgents, fmt.Sprintf("%s open, %d leased", report.Counted(open, "job"), leased)}, true, nil
-	case len(exhausted) > 0:
+	case work[job.Open]+work[job.Leased] > 0:
+		return &pause{ForAgents, fmt.Sprintf("%s open, %d leased", report.Counted(work[job.Open], "job"), work[job.Leased])}, true, nil
+	case work[job.Exhausted] > 0:
+		var exhausted []run.JobTries
+		for _, j := range s.board.Jobs() {
+			if j.Now(m.Stage()) && j.State == job.Exhausted {
+				exhausted = append(exhausted, run.JobTries{ID: j.ID, Attempts: j.Attempt})
+			}
+		}
 		names := make([]string, len(exhausted))
 		for i, e := range exhausted {
 			names[i] = e.ID

@@ -232,6 +232,46 @@ func (b *Board) Jobs() []Job {
 	return list
 }
 
+// Next is the first job that is open and that fits, "" when there is none, with
+// its kind.
+func (b *Board) Next(fits func(id, kind string) bool) (id, kind string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range b.order {
+		if j := b.jobs[id]; b.state(j) == Open && fits(id, j.Kind) {
+			return id, j.Kind
+		}
+	}
+	return "", ""
+}
+
+// Work counts the jobs that the run waits for in its present stage, by state.
+func (b *Board) Work() map[State]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	counts := map[State]int{}
+	stage := b.run.Manifest().Stage()
+	for _, id := range b.order {
+		if j := b.jobs[id]; j.kind.now(stage) {
+			counts[b.state(j)]++
+		}
+	}
+	return counts
+}
+
+// state is the state of a job at this moment.
+func (b *Board) state(j *Job) State {
+	switch {
+	case j.done:
+		return Accepted
+	case j.lease.Lives(b.clock.Now()):
+		return Leased
+	case j.triesLeft(int(b.policy.Budget.Tries)) == 0:
+		return Exhausted
+	}
+	return Open
+}
+
 // Job is one of the jobs. It returns JOB_NOT_FOUND.
 func (b *Board) Job(id string) (Job, error) {
 	b.mu.Lock()
@@ -247,20 +287,12 @@ func (b *Board) Job(id string) (Job, error) {
 // shown is a job with its state at this moment.
 func (b *Board) shown(j *Job) Job {
 	out := *j
-	now := b.clock.Now()
-	out.TriesLeft = j.triesLeft(int(b.policy.Budget.Tries))
+	out.State, out.TriesLeft = b.state(j), j.triesLeft(int(b.policy.Budget.Tries))
 	if last := j.last(); last != nil {
 		out.Attempt = last.Number
 	}
-	switch {
-	case j.done:
-		out.State = Accepted
-	case j.lease.Lives(now):
-		out.State, out.Holder, out.ExpiresAt = Leased, &j.lease.Holder, &j.lease.ExpiresAt
-	case out.TriesLeft == 0:
-		out.State = Exhausted
-	default:
-		out.State = Open
+	if out.State == Leased {
+		out.Holder, out.ExpiresAt = &j.lease.Holder, &j.lease.ExpiresAt
 	}
 	return out
 }

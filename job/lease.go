@@ -70,24 +70,28 @@ func (b *Board) Lease(ctx context.Context, in LeaseInput) (*Assignment, error) {
 	if err := b.mayLease(ctx, in); err != nil {
 		return nil, err
 	}
-	for _, j := range b.Jobs() {
-		if in.JobID != "" && j.ID != in.JobID || in.JobID == "" && j.State != Open {
-			continue
+	if in.JobID != "" {
+		j, err := b.Job(in.JobID)
+		if err != nil {
+			return nil, err
 		}
 		if j.State != Open {
 			return nil, notOpen(j)
 		}
-		leased, err := b.lease(ctx, j.ID, in)
-		if in.JobID == "" && tidegate.CodeOf(err) == tidegate.JobNotOpen {
-			continue // another holder was faster
+		return b.lease(ctx, in.JobID, in)
+	}
+	passed := map[string]bool{}
+	for {
+		id, _ := b.Next(func(id, _ string) bool { return !passed[id] })
+		if id == "" {
+			return nil, nil
 		}
-		return leased, err
+		leased, err := b.lease(ctx, id, in)
+		if tidegate.CodeOf(err) != tidegate.JobNotOpen {
+			return leased, err
+		}
+		passed[id] = true // another holder was faster
 	}
-	if in.JobID != "" {
-		_, err := b.Job(in.JobID)
-		return nil, err
-	}
-	return nil, nil
 }
 
 // mayLease looks at what forbids to give out any job.

@@ -339,13 +339,17 @@ func maskKept(u *run.Update, name string) error {
 // JudgeLeftOver judges the answers whose judges were stopped, and returns the
 // ids of their jobs. It returns the errors of [Board.Submit].
 func (b *Board) JudgeLeftOver(ctx context.Context) ([]string, error) {
+	b.mu.Lock()
 	var ids []string
-	for _, j := range b.Jobs() {
-		if _, n := b.leftOver(j.ID); n > 0 {
-			if err := b.judgeLeftOver(ctx, j.ID); err != nil {
-				return ids, err
-			}
-			ids = append(ids, j.ID)
+	for _, id := range b.order {
+		if _, n := b.leftOver(id); n > 0 {
+			ids = append(ids, id)
+		}
+	}
+	b.mu.Unlock()
+	for i, id := range ids {
+		if err := b.judgeLeftOver(ctx, id); err != nil {
+			return ids[:i], err
 		}
 	}
 	return ids, nil
@@ -353,7 +357,9 @@ func (b *Board) JudgeLeftOver(ctx context.Context) ([]string, error) {
 
 // judgeLeftOver judges an answer whose judge was stopped, so that it is not lost.
 func (b *Board) judgeLeftOver(ctx context.Context, id string) error {
+	b.mu.Lock()
 	number, n := b.leftOver(id)
+	b.mu.Unlock()
 	if n == 0 {
 		return nil
 	}
@@ -367,8 +373,6 @@ func (b *Board) judgeLeftOver(ctx context.Context, id string) error {
 // leftOver is the attempt and the number of an answer that was kept and not
 // judged, and that nobody is judging any more.
 func (b *Board) leftOver(id string) (number, n int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	j := b.jobs[id]
 	if j == nil || j.lease == nil || j.lease.Lives(b.clock.Now()) {
 		return 0, 0
