@@ -305,7 +305,7 @@ func jobTools(env *Env) []*tool.Tool {
 				Long: "Give a job whose tries are used up as many again. The note is shown to the next agent, and the run that failed for want of tries goes on. " +
 					"Next: `tidegate run continue`.",
 				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path"}, Fill: env.fillRun,
-				Example: "tidegate job retry harbour wave1.grid --note \"use the port's own statistics\"",
+				Example: "tidegate job retry harbour wave1.grid --note \"only primary sources\"",
 			},
 		}, func(ctx context.Context, in jobRetryIn) (job.ReleaseResult, error) {
 			if err := run.CheckText("note", in.Note); err != nil {
@@ -329,7 +329,7 @@ func jobTools(env *Env) []*tool.Tool {
 					"judge what they answer, and so on. A paused run is resumed. A run that failed is left as it is, with its reason and the command that lets it go on; " +
 					"one that failed because its budget is used up goes on with a larger one.",
 				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
-				Example: "tidegate run continue harbour --agent exec:./agent.sh",
+				Example: "tidegate run continue harbour --agent exec:agent",
 			},
 		}, func(ctx context.Context, in continueIn) (engine.StepResult, error) { return env.continueRun(ctx, in) }),
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -132,9 +131,14 @@ func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Too
 			break
 		}
 		typed.Operands[o.Name] = text
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil && (kinds[o.Field] == reflect.Int || kinds[o.Field] == reflect.Int64) {
-			args.Set(o.Field, codec.Of(n))
-		} else if o.Field != "" {
+		switch kind := kinds[o.Field]; {
+		case kind == reflect.Int || kind == reflect.Float64:
+			if v, err := codec.Parse([]byte(text)); err == nil && v.Kind() == codec.Number {
+				args.Set(o.Field, v)
+				break
+			}
+			args.Set(o.Field, codec.Of(text))
+		case o.Field != "":
 			args.Set(o.Field, codec.Of(text))
 		}
 	}
