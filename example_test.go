@@ -27,7 +27,7 @@ func sample(name string) string {
 // Outputs that break their contract are data: the result says what to change.
 func Example_review() {
 	ctx := context.Background()
-	result, err := wave.Review(ctx, wave.ReviewRequest{
+	result, err := wave.Review(ctx, wave.ReviewInput{
 		PerspectivesPath: sample("perspectives.json"),
 		OutputsDir:       sample("drafts"),
 		MaxFailures:      25,
@@ -50,7 +50,7 @@ func Example_review() {
 // Judging one output refuses with an error whose code says which rule is broken.
 func Example_validate() {
 	ctx := context.Background()
-	_, err := wave.Validate(ctx, sample("perspectives.json"), "policy", sample("drafts/policy.md"))
+	_, err := wave.Validate(ctx, wave.ValidateInput{PerspectivesPath: sample("perspectives.json"), PerspectiveID: "policy", MarkdownPath: sample("drafts/policy.md")})
 	switch code := tidegate.CodeOf(err); {
 	case err == nil:
 		fmt.Println("passed")

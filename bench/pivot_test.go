@@ -76,7 +76,7 @@ var pivotClock = run.Clock{Now: func() time.Time { return time.Date(2026, 1, 2, 
 func BenchmarkPivot(b *testing.B) {
 	root := pivotRun(b)
 	ctx := context.Background()
-	request := wave.ReviewRequest{
+	request := wave.ReviewInput{
 		PerspectivesPath: filepath.Join(root, "perspectives.json"), OutputsDir: filepath.Join(root, "wave-1"), MaxFailures: 25,
 	}
 	fromRun, err := pivot.FromRun(ctx, filepath.Join(root, "manifest.json"))

@@ -10,6 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/stage"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -148,5 +150,39 @@ func checkPortable(t *testing.T, path string, schema *codec.Value) {
 	}
 	if items := schema.Get("items"); items != nil {
 		checkPortable(t, path+"[]", items)
+	}
+}
+
+// TestWhatTheStageMachineNamesExists holds the remedies of package stage to the
+// tools and commands that there are.
+func TestWhatTheStageMachineNamesExists(t *testing.T) {
+	names, commands := map[string]bool{"": true}, map[string]bool{"": true}
+	for _, each := range tools() {
+		names[each.Name] = !each.Person
+		if each.Command != nil {
+			commands[each.Command.Path] = true
+			first, _, _ := strings.Cut(each.Command.Path, " ")
+			commands[first] = true
+		}
+	}
+	for _, action := range stage.Actions() {
+		if !names[action.Tool] || !commands[action.Command] {
+			t.Errorf("there is no tool %q or no command %q", action.Tool, action.Command)
+		}
+	}
+}
+
+// TestEveryGateHasACommand demands one for each row of the table of gates.
+func TestEveryGateHasACommand(t *testing.T) {
+	commands := map[string]bool{}
+	for _, each := range tools() {
+		if each.Command != nil {
+			commands[each.Command.Path] = true
+		}
+	}
+	for _, row := range gate.Table {
+		if !commands["gate "+strings.ToLower(row.ID)] {
+			t.Errorf("no command judges gate %s", row.ID)
+		}
 	}
 }

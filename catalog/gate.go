@@ -24,12 +24,9 @@ func gateTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
 				Example: "tidegate gate " + letter + " harbour",
 			},
-		}, func(ctx context.Context, in gateIDIn) (step.GateRecord, error) {
-			input := step.GateInput{ManifestPath: string(in.ManifestPath), Gate: row.ID, Reason: in.Reason}
-			if in.Accept {
-				return step.AcceptGate(env.deciding(ctx), env.clock(), input)
-			}
-			return step.RecordGate(ctx, env.clock(), input)
+		}, func(ctx context.Context, in step.GateInput) (step.GateRecord, error) {
+			in.Gate = row.ID
+			return step.RecordGate(env.deciding(ctx), env.clock(), in)
 		}))
 	}
 	return tools

@@ -17,8 +17,8 @@ import (
 
 // runRef names a run: by its manifest, or by its id in the home of runs.
 type runRef struct {
-	ManifestPath tool.Path `json:"manifest_path,omitzero" jsonschema:"absolute path of the run's manifest.json"`
-	Run          string    `json:"run,omitzero" jsonschema:"the run's id in the home of runs, instead of manifest_path"`
+	ManifestPath string `json:"manifest_path,omitzero" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Run          string `json:"run,omitzero" jsonschema:"the run's id in the home of runs, instead of manifest_path"`
 }
 
 // manifest is the path of the manifest of the run that was named. It returns
@@ -35,7 +35,7 @@ func (e *Env) manifest(ctx context.Context, ref runRef) (string, error) {
 		}
 		return run.Find(ctx, e.Home, e.Home, ref.Run)
 	}
-	return string(ref.ManifestPath), nil
+	return ref.ManifestPath, nil
 }
 
 // board opens the jobs of the run that was named.
@@ -68,7 +68,7 @@ type jobSubmitIn struct {
 	runRef
 	Token      string       `json:"token" jsonschema:"as deep_research_job_lease returned it"`
 	Answer     string       `json:"answer,omitzero" jsonschema:"the whole answer, in the format that the lease names"`
-	AnswerPath tool.Path    `json:"answer_path,omitzero" jsonschema:"absolute path of a file with the answer, instead of answer"`
+	AnswerPath string       `json:"answer_path,omitzero" path:"absolute" jsonschema:"absolute path of a file with the answer, instead of answer"`
 	Usage      *usageIn     `json:"usage,omitzero" jsonschema:"what the answer took"`
 	ToolUsage  *codec.Value `json:"tool_usage,omitzero" holds:"object" jsonschema:"calls by tool, as the contract's tool_budget names them"`
 }
@@ -92,30 +92,30 @@ type jobReleaseIn struct {
 }
 
 type jobOfRunIn struct {
-	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
-	JobID        string    `json:"job_id" jsonschema:"the job"`
-	Reason       string    `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	JobID        string `json:"job_id" jsonschema:"the job"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
 type jobRetryIn struct {
-	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
-	JobID        string    `json:"job_id" jsonschema:"the job"`
-	Note         string    `json:"note" jsonschema:"for the next agent, and for the audit log"`
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	JobID        string `json:"job_id" jsonschema:"the job"`
+	Note         string `json:"note" jsonschema:"for the next agent, and for the audit log"`
 }
 
 type jobAnswerIn struct {
-	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
-	JobID        string    `json:"job_id" jsonschema:"the job"`
-	Answer       string    `json:"answer" jsonschema:"the whole answer"`
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	JobID        string `json:"job_id" jsonschema:"the job"`
+	Answer       string `json:"answer" jsonschema:"the whole answer"`
 }
 
 type continueIn struct {
-	ManifestPath tool.Path `json:"manifest_path" jsonschema:"absolute path of the run's manifest.json"`
-	Agent        string    `json:"agent,omitzero" jsonschema:"the driver of every role, such as exec:COMMAND or recorded:FOLDER"`
-	Parallel     int       `json:"parallel,omitzero" jsonschema:"most agents at once" min:"1"`
-	MaxMinutes   *float64  `json:"max_minutes,omitzero" jsonschema:"the whole budget of minutes from here on"`
-	MaxTokens    *float64  `json:"max_tokens,omitzero" jsonschema:"the whole budget of tokens from here on"`
-	MaxCost      *float64  `json:"max_cost,omitzero" jsonschema:"the whole budget in USD from here on"`
+	ManifestPath string   `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Agent        string   `json:"agent,omitzero" jsonschema:"the driver of every role, such as exec:COMMAND or recorded:FOLDER"`
+	Parallel     int      `json:"parallel,omitzero" jsonschema:"most agents at once" min:"1"`
+	MaxMinutes   *float64 `json:"max_minutes,omitzero" jsonschema:"the whole budget of minutes from here on"`
+	MaxTokens    *float64 `json:"max_tokens,omitzero" jsonschema:"the whole budget of tokens from here on"`
+	MaxCost      *float64 `json:"max_cost,omitzero" jsonschema:"the whole budget in USD from here on"`
 }
 
 var jobOperand = tool.Operand{Name: "JOB", Field: "job_id", About: "the job, as `tidegate job list` names it"}
@@ -123,15 +123,11 @@ var jobOperand = tool.Operand{Name: "JOB", Field: "job_id", About: "the job, as 
 func jobTools(env *Env) []*tool.Tool {
 	hidden := []string{"manifest_path", "run"}
 	return []*tool.Tool{
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_run_step", Set: "run", Effect: tool.Writes, Idempotent: true,
-			Summary: "Use this again and again to take a run forward. It does everything that needs no agent (plan, judge, gates, pivot, moves) and returns the jobs that are open; " +
-				"take those with deep_research_job_lease, and call it again when they are done. waiting_for says what the run waits for.",
 			Command: &tool.Command{
-				Path: "run step", Short: "Do everything in a run that needs no agent",
-				Long: "Do everything in a run that needs no agent: plan, judge, gates, pivot, moves. It says what was done, which jobs are open, and what comes next. " +
-					"Where there is nothing to do it writes nothing.",
-				Operands: runOperand, Hide: append(hidden, "reason"), Fill: env.fillRun, Example: "tidegate run step harbour",
+				Path:     "run step",
+				Operands: runOperand, Hide: append(hidden, "reason"), Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in stepIn) (engine.StepResult, error) {
 			manifest, err := env.manifest(ctx, in.runRef)
@@ -141,13 +137,11 @@ func jobTools(env *Env) []*tool.Tool {
 			return engine.Settle(ctx, env.clock(), manifest, engine.StepTime)
 		}),
 
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_job_list", Set: "job", Effect: tool.Reads, Idempotent: true,
-			Summary: "Use this to see what agents have to write in a run, who has it and what is left. deep_research_job_lease takes a job.",
 			Command: &tool.Command{
-				Path: "job list", Short: "List the jobs of a run",
-				Long:     "List what agents have to write in a run as it stands: each job with its state, its attempts, and who has it.",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Example: "tidegate job list harbour\ntidegate job list harbour --states open,leased",
+				Path:     "job list",
+				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in jobListIn) (job.ListResult, error) {
 			b, err := env.board(ctx, in.runRef)
@@ -158,10 +152,8 @@ func jobTools(env *Env) []*tool.Tool {
 			return b.List(in.States)
 		}),
 
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_job_lease", Set: "job", Effect: tool.Writes,
-			Summary: "Use this to take a job of a run: you get its prompt and a token. Do what prompt_md says, and hand the answer in with deep_research_job_submit before expires_at. " +
-				"job is null when none is open.",
 		}, func(ctx context.Context, in jobLeaseIn) (job.LeaseResult, error) {
 			b, err := env.board(ctx, in.runRef)
 			if err != nil {
@@ -172,10 +164,8 @@ func jobTools(env *Env) []*tool.Tool {
 			return job.LeaseResult{Job: leased}, err
 		}),
 
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_job_submit", Set: "job", Effect: tool.Writes,
-			Summary: "Use this to hand in the answer to a job that you hold. An answer with faults is not accepted: make the changes of each change_note and hand it in again, " +
-				"up to four times while the lease lives.",
 		}, func(ctx context.Context, in jobSubmitIn) (job.SubmitResult, error) {
 			if err := in.oneAnswer(); err != nil {
 				return job.SubmitResult{}, err
@@ -198,9 +188,8 @@ func jobTools(env *Env) []*tool.Tool {
 			return job.SubmitResult{Verdict: verdict}, err
 		}),
 
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_job_extend", Set: "job", Effect: tool.Writes,
-			Summary: "Use this when a job takes longer than its lease. It sets a later end, a day after the lease began at most.",
 		}, func(ctx context.Context, in jobExtendIn) (job.ExtendResult, error) {
 			b, err := env.board(ctx, in.runRef)
 			if err != nil {
@@ -211,9 +200,8 @@ func jobTools(env *Env) []*tool.Tool {
 			return job.ExtendResult{ExpiresAt: until}, err
 		}),
 
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_job_release", Set: "job", Effect: tool.Writes,
-			Summary: "Use this to give a job back that you will not do. Before anything was handed in, that uses no try.",
 		}, func(ctx context.Context, in jobReleaseIn) (job.ReleaseResult, error) {
 			b, err := env.board(ctx, in.runRef)
 			if err != nil {
@@ -224,13 +212,11 @@ func jobTools(env *Env) []*tool.Tool {
 			return job.ReleaseResult{State: released.State}, err
 		}),
 
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_job_show", Set: "job", Effect: tool.Reads, Idempotent: true, Person: true,
-			Summary: "Show a job with its attempts, answers and faults.",
 			Command: &tool.Command{
-				Path: "job show", Short: "Show a job with its attempts and faults",
-				Long:     "Show a job: its state, and for every attempt who had it, how it ended, and the faults of each answer.",
-				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun, Example: "tidegate job show harbour wave1.grid",
+				Path:     "job show",
+				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in jobOfRunIn) (job.ShowResult, error) {
 			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
@@ -241,13 +227,11 @@ func jobTools(env *Env) []*tool.Tool {
 			return b.Show(in.JobID)
 		}),
 
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_job_prompt", Set: "job", Effect: tool.Reads, Idempotent: true, Person: true,
-			Summary: "Print the prompt of a job.",
 			Command: &tool.Command{
-				Path: "job prompt", Short: "Print the prompt of a job",
-				Long:     "Print exactly the prompt that an agent gets who takes the job, or that the one got who has it. It takes nothing.",
-				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun, Example: "tidegate job prompt harbour wave1.grid",
+				Path:     "job prompt",
+				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in jobOfRunIn) (job.PromptResult, error) {
 			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
@@ -258,15 +242,12 @@ func jobTools(env *Env) []*tool.Tool {
 			return b.Prompt(in.JobID)
 		}),
 
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_job_answer", Set: "job", Effect: tool.Writes, Person: true,
-			Summary: "Hand in an answer to a job by hand.",
 			Command: &tool.Command{
-				Path: "job answer", Short: "Hand in an answer to a job; exits 1 when it is refused",
-				Long: "Take a job that is open and hand in the answer in a file. A refused answer uses a try, and the faults are listed. " +
-					"A job that another holder has is JOB_NOT_OPEN: `tidegate job release` takes it away.",
+				Path:     "job answer",
 				Operands: []tool.Operand{runOperand[0], jobOperand, {Name: "FILE", About: "the file with the answer", Path: true}},
-				Hide:     []string{"manifest_path", "answer"}, Fill: env.fillAnswer, Example: "tidegate job answer harbour wave1.grid grid.md",
+				Hide:     []string{"manifest_path", "answer"}, Fill: env.fillAnswer,
 			},
 		}, func(ctx context.Context, in jobAnswerIn) (job.SubmitResult, error) {
 			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
@@ -278,14 +259,11 @@ func jobTools(env *Env) []*tool.Tool {
 			return job.SubmitResult{Verdict: verdict}, err
 		}),
 
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_job_take_back", Set: "job", Effect: tool.Writes, Person: true,
-			Summary: "Take a job away from its holder.",
 			Command: &tool.Command{
-				Path: "job release", Short: "Take a job away from its holder",
-				Long:     "End the lease of a job, whoever has it, so that it is open again. What was handed in is kept.",
+				Path:     "job release",
 				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("released by hand"),
-				Example: "tidegate job release harbour wave1.grid",
 			},
 		}, func(ctx context.Context, in jobOfRunIn) (job.ReleaseResult, error) {
 			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
@@ -297,15 +275,11 @@ func jobTools(env *Env) []*tool.Tool {
 			return job.ReleaseResult{State: released.State}, err
 		}),
 
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_job_retry", Set: "job", Effect: tool.Writes, Person: true,
-			Summary: "Give a job its tries again.",
 			Command: &tool.Command{
-				Path: "job retry", Short: "Give a job its tries again",
-				Long: "Give a job whose tries are used up as many again. The note is shown to the next agent, and the run that failed for want of tries goes on. " +
-					"Next: `tidegate run continue`.",
+				Path:     "job retry",
 				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path"}, Fill: env.fillRun,
-				Example: "tidegate job retry harbour wave1.grid --note \"only primary sources\"",
 			},
 		}, func(ctx context.Context, in jobRetryIn) (job.ReleaseResult, error) {
 			if err := run.CheckText("note", in.Note); err != nil {
@@ -316,20 +290,15 @@ func jobTools(env *Env) []*tool.Tool {
 				return job.ReleaseResult{}, err
 			}
 			defer b.Close()
-			retried, err := b.Retry(ctx, in.JobID, in.Note)
+			retried, err := b.Retry(env.deciding(ctx), in.JobID, in.Note)
 			return job.ReleaseResult{State: retried.State}, err
 		}),
 
-		tool.New(tool.Spec{
+		declare(tool.Spec{
 			Name: "deep_research_run_continue", Set: "run", Effect: tool.Writes, Person: true,
-			Summary: "Drive a run on with agents until it is done or needs a person.",
 			Command: &tool.Command{
-				Path: "run continue", Short: "Drive a run on with agents until it is done or needs a person",
-				Long: "Go on with a run after everything but a decision that only a person can take: do by rule what can be done, start agents on the jobs that are open, " +
-					"judge what they answer, and so on. A paused run is resumed. A run that failed is left as it is, with its reason and the command that lets it go on; " +
-					"one that failed because its budget is used up goes on with a larger one.",
+				Path:     "run continue",
 				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
-				Example: "tidegate run continue harbour --agent exec:agent",
 			},
 		}, func(ctx context.Context, in continueIn) (engine.StepResult, error) { return env.continueRun(ctx, in) }),
 	}
@@ -341,7 +310,7 @@ func (in jobSubmitIn) oneAnswer() error {
 	case in.Answer == "" && in.AnswerPath == "":
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("answer", nil), "answer or answer_path is required")
 	case in.Answer != "" && in.AnswerPath != "":
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("answer_path", tidegate.Cut(string(in.AnswerPath))), "answer and answer_path cannot both be given")
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("answer_path", tidegate.Cut(in.AnswerPath)), "answer and answer_path cannot both be given")
 	}
 	return nil
 }
@@ -356,7 +325,7 @@ func (e *Env) answer(ctx context.Context, in jobSubmitIn, runRoot string) ([]byt
 	if !artifact.Confined(ctx) && tidegate.ActorOf(ctx) == tidegate.Agent {
 		ctx = artifact.WithRoots(ctx, runRoot, e.Dir)
 	}
-	return artifact.ReadFile(ctx, "answer_path", string(in.AnswerPath))
+	return artifact.ReadFile(ctx, "answer_path", in.AnswerPath)
 }
 
 // fillAnswer reads the file that a person names.
@@ -374,7 +343,7 @@ func (e *Env) fillAnswer(ctx context.Context, typed tool.Typed, args *codec.Valu
 
 // continueRun is the command `run continue`.
 func (e *Env) continueRun(ctx context.Context, in continueIn) (engine.StepResult, error) {
-	manifest := string(in.ManifestPath)
+	manifest := in.ManifestPath
 	if err := e.goOn(ctx, in); err != nil {
 		return engine.StepResult{}, err
 	}
@@ -404,7 +373,7 @@ func (e *Env) continueRun(ctx context.Context, in continueIn) (engine.StepResult
 // goOn takes what a person said with `run continue`: a larger budget, and that a
 // paused run, or one that the budget stopped, goes on.
 func (e *Env) goOn(ctx context.Context, in continueIn) error {
-	manifest := string(in.ManifestPath)
+	manifest := in.ManifestPath
 	for _, limit := range []struct {
 		name  string
 		value *float64
@@ -412,7 +381,7 @@ func (e *Env) goOn(ctx context.Context, in continueIn) error {
 		if limit.value == nil {
 			continue
 		}
-		if _, err := stage.SetBudget(ctx, e.clock(), stage.BudgetInput{ManifestPath: manifest, Name: limit.name, Value: *limit.value, Reason: "run continue"}); err != nil {
+		if _, err := stage.SetBudget(e.deciding(ctx), e.clock(), stage.BudgetInput{ManifestPath: manifest, Name: limit.name, Value: *limit.value, Reason: "run continue"}); err != nil {
 			return err
 		}
 	}
@@ -424,6 +393,6 @@ func (e *Env) goOn(ctx context.Context, in continueIn) error {
 	if r.Manifest().Status() != run.Paused {
 		return nil
 	}
-	_, err = stage.Resume(ctx, e.clock(), stage.ResumeInput{ManifestPath: manifest, Reason: "run continue"})
+	_, err = stage.Resume(e.deciding(ctx), e.clock(), stage.ResumeInput{ManifestPath: manifest, Reason: "run continue"})
 	return err
 }

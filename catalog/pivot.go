@@ -9,19 +9,6 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-type pivotDecideIn struct {
-	Outputs      []wave1OutputIn `json:"wave1_outputs" jsonschema:"the wave-1 outputs, one per perspective" minitems:"1" extra:"ignore"`
-	Reports      []*codec.Value  `json:"wave1_validation_reports" jsonschema:"what deep_research_wave_output_validate answered for each output" minitems:"1"`
-	ExplicitGaps []*codec.Value  `json:"explicit_gaps,omitzero" jsonschema:"gaps that an operator states; when there are any, those in the outputs are not read"`
-	ManifestPath tool.Path       `json:"manifest_path,omitzero" jsonschema:"absolute path of the run's manifest.json; with it the decision is written to the run's pivot file" writes:"true"`
-	Reason       string          `json:"reason,omitzero" jsonschema:"why the decision is made now, for the run's audit log"`
-}
-
-type wave1OutputIn struct {
-	PerspectiveID string       `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
-	OutputMDPath  tool.RunPath `json:"output_md_path" jsonschema:"the markdown file: absolute, or relative to the run root when manifest_path is given"`
-}
-
 func pivotTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
@@ -42,15 +29,9 @@ func pivotTools(env *Env) []*tool.Tool {
 				Formats: []string{"markdown"},
 				Fill:    env.fillPivot,
 			},
-		}, func(ctx context.Context, in pivotDecideIn) (pivot.Decision, error) {
-			outputs := make([]pivot.Output, len(in.Outputs))
-			for i, o := range in.Outputs {
-				outputs[i] = pivot.Output{PerspectiveID: o.PerspectiveID, Path: string(o.OutputMDPath)}
-			}
-			return pivot.Decide(ctx, env.clock(), pivot.Input{
-				Outputs: outputs, Reports: in.Reports, ExplicitGaps: in.ExplicitGaps,
-				ManifestPath: string(in.ManifestPath), Reason: in.Reason, Progress: tool.Progress(ctx),
-			})
+		}, func(ctx context.Context, in pivot.Input) (pivot.Decision, error) {
+			in.Progress = tool.Progress(ctx)
+			return pivot.Decide(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
 			Name:       "deep_research_pivot_rules",

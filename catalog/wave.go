@@ -10,27 +10,6 @@ import (
 	"github.com/tidegate/tidegate/wave"
 )
 
-type validateIn struct {
-	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
-	PerspectiveID    string    `json:"perspective_id" jsonschema:"the perspective whose contract applies"`
-	MarkdownPath     tool.Path `json:"markdown_path" jsonschema:"absolute path of the output, a markdown file"`
-}
-
-type reviewIn struct {
-	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
-	OutputsDir       tool.Path `json:"outputs_dir" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
-	PerspectiveIDs   []string  `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
-	MaxFailures      int       `json:"max_failures,omitzero" jsonschema:"most outputs to name among those that failed; all are judged" min:"1" max:"500" default:"25"`
-	ReportPath       tool.Path `json:"report_path,omitzero" jsonschema:"absolute path to write the result to, in a folder that exists" writes:"true"`
-}
-
-type retryPromptIn struct {
-	PerspectivesPath tool.Path `json:"perspectives_path" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
-	OutputsDir       tool.Path `json:"outputs_dir" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
-	PerspectiveIDs   []string  `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
-	MaxFailures      int       `json:"max_failures,omitzero" jsonschema:"most prompts to make; all outputs are judged" min:"1" max:"500" default:"25"`
-}
-
 func waveTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
@@ -46,9 +25,7 @@ func waveTools(env *Env) []*tool.Tool {
 					{Name: "OUTPUT", Field: "markdown_path", About: "the markdown file to judge"},
 				},
 			},
-		}, func(ctx context.Context, in validateIn) (wave.Validation, error) {
-			return wave.Validate(ctx, string(in.PerspectivesPath), in.PerspectiveID, string(in.MarkdownPath))
-		}),
+		}, wave.Validate),
 		declare(tool.Spec{
 			Name:       "deep_research_wave_review",
 			Set:        "wave",
@@ -64,11 +41,9 @@ func waveTools(env *Env) []*tool.Tool {
 				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
 				Watch:   watchWave,
 			},
-		}, func(ctx context.Context, in reviewIn) (wave.ReviewResult, error) {
-			return step.Review(ctx, env.clock(), wave.ReviewRequest{
-				PerspectivesPath: string(in.PerspectivesPath), OutputsDir: string(in.OutputsDir), PerspectiveIDs: in.PerspectiveIDs,
-				MaxFailures: in.MaxFailures, ReportPath: string(in.ReportPath), Progress: tool.Progress(ctx),
-			})
+		}, func(ctx context.Context, in wave.ReviewInput) (wave.ReviewResult, error) {
+			in.Progress = tool.Progress(ctx)
+			return step.Review(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
 			Name:       "deep_research_wave_retry_prompt",
@@ -83,11 +58,9 @@ func waveTools(env *Env) []*tool.Tool {
 				},
 				Rename: map[string]string{"perspective_ids": "only"},
 			},
-		}, func(ctx context.Context, in retryPromptIn) (wave.RetryPrompts, error) {
-			return wave.RetryPrompt(ctx, wave.ReviewRequest{
-				PerspectivesPath: string(in.PerspectivesPath), OutputsDir: string(in.OutputsDir), PerspectiveIDs: in.PerspectiveIDs,
-				MaxFailures: in.MaxFailures, Progress: tool.Progress(ctx),
-			})
+		}, func(ctx context.Context, in wave.RetryPromptInput) (wave.RetryPrompts, error) {
+			in.Progress = tool.Progress(ctx)
+			return wave.RetryPrompt(ctx, in)
 		}),
 		declare(tool.Spec{
 			Name:       "deep_research_perspectives_check",

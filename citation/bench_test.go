@@ -16,8 +16,8 @@ func BenchmarkReadPool(b *testing.B) {
 	}
 	for _, mode := range []struct {
 		name string
-		urls bool
-	}{{"ids", false}, {"ids and URLs", true}} {
+		urls func(string) bool
+	}{{"ids", nil}, {"ids and URLs", every}} {
 		b.Run(mode.name, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()

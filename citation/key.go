@@ -6,6 +6,18 @@ import (
 	"strings"
 )
 
+// URLKeys are the keys of a URL as it is written in a text: one, or without a
+// scheme that for https and that for http.
+func URLKeys(url string) []string {
+	switch {
+	case strings.Contains(url, "://"):
+		return []string{URLKey(url)}
+	case !strings.HasPrefix(url, "//"):
+		url = "//" + url
+	}
+	return []string{URLKey("https:" + url), URLKey("http:" + url)}
+}
+
 // URLKey is the same for URLs that name the same source: letter case of scheme
 // and host, default ports, user names, fragments, one trailing slash, tracking
 // parameters and the order and spelling of the query make no difference. What is

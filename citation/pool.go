@@ -20,23 +20,21 @@ import (
 // valid or paywalled. Where a reader asks for them, it also has the URLs that
 // stand for them.
 type Pool struct {
-	valid map[string]bool // false for a citation that is paywalled
-	urls  map[string]claim
+	valid  map[string]bool // false for a citation that is paywalled
+	urls   map[string]claim
+	wanted func(key string) bool
 }
 
 // ReadPool reads a citation pool, JSON lines of citation.v1, as a stream. It uses
 // cid and status: a line without a string in both, or with a blank cid, is
 // skipped. Every other known field must have its type where it is there. A cid
-// that is valid on one line and paywalled on another is valid. With urls, the
-// pool can also tell the citation of a URL.
+// that is valid on one line and paywalled on another is valid. The pool can also
+// tell the citation of those URLs whose key is wanted; wanted may be nil.
 //
 // It returns INVALID_JSON and SCHEMA_VALIDATION_FAILED with the number of the
 // line, READ_FAILED and CANCELLED; path names the pool in their details.
-func ReadPool(ctx context.Context, r io.Reader, path string, urls bool) (*Pool, error) {
-	p := &Pool{valid: map[string]bool{}}
-	if urls {
-		p.urls = map[string]claim{}
-	}
+func ReadPool(ctx context.Context, r io.Reader, path string, wanted func(key string) bool) (*Pool, error) {
+	p := &Pool{valid: map[string]bool{}, urls: map[string]claim{}, wanted: wanted}
 	err := codec.EachLine(r, fieldNames(), func(number int, members []codec.LineMember) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -76,7 +74,7 @@ func (p *Pool) line(path string, number int, members []codec.LineMember) error {
 	}
 	id := string(cid.Text)
 	p.valid[id] = p.valid[id] || valid
-	if p.urls != nil && citable(cid.Text) {
+	if p.wanted != nil && citable(cid.Text) {
 		for rank, field := range []int{fieldNormalizedURL, fieldURL, fieldURLOriginal} {
 			if url := members[field]; url.Kind == codec.String {
 				p.addURL(string(url.Text), id, rank)
@@ -126,6 +124,9 @@ type claim struct {
 
 func (p *Pool) addURL(raw, cid string, rank int) {
 	key := URLKey(raw)
+	if !p.wanted(key) {
+		return
+	}
 	was, taken := p.urls[key]
 	switch {
 	case !taken || rank < was.rank:
@@ -138,11 +139,12 @@ func (p *Pool) addURL(raw, cid string, rank int) {
 // CIDOf is the citation that stands for a URL as it is written in a text, ""
 // when there is none. A URL without a scheme is looked for with both.
 func (p *Pool) CIDOf(url string) string {
-	if hasScheme(url) {
-		return p.urls[URLKey(url)].cid
+	keys := URLKeys(url)
+	if len(keys) == 1 {
+		return p.urls[keys[0]].cid
 	}
-	secure, isSecure := p.urls[URLKey("https://"+url)]
-	plain, isPlain := p.urls[URLKey("http://"+url)]
+	secure, isSecure := p.urls[keys[0]]
+	plain, isPlain := p.urls[keys[1]]
 	switch {
 	case !isPlain || secure == plain:
 		return secure.cid

@@ -18,9 +18,12 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
+// every wants all URLs.
+func every(string) bool { return true }
+
 func readPool(t testing.TB, lines ...string) *citation.Pool {
 	t.Helper()
-	pool, err := citation.ReadPool(t.Context(), strings.NewReader(strings.Join(lines, "\n")), "/pool", true)
+	pool, err := citation.ReadPool(t.Context(), strings.NewReader(strings.Join(lines, "\n")), "/pool", every)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +107,7 @@ func TestPoolNamesTheLineThatIsWrong(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := citation.ReadPool(t.Context(), strings.NewReader(test.text), "/pool", false)
+			_, err := citation.ReadPool(t.Context(), strings.NewReader(test.text), "/pool", nil)
 			e := tidegate.AsError(err)
 			if e == nil || e.Code != test.code || !strings.HasPrefix(e.Message, test.message) {
 				t.Fatalf("got %v, want %s: %s", err, test.code, test.message)
@@ -115,7 +118,7 @@ func TestPoolNamesTheLineThatIsWrong(t *testing.T) {
 		})
 	}
 	broken := errors.New("broken")
-	if _, err := citation.ReadPool(t.Context(), iotest.ErrReader(broken), "/pool", false); tidegate.CodeOf(err) != tidegate.ReadFailed || !errors.Is(err, broken) {
+	if _, err := citation.ReadPool(t.Context(), iotest.ErrReader(broken), "/pool", nil); tidegate.CodeOf(err) != tidegate.ReadFailed || !errors.Is(err, broken) {
 		t.Errorf("a reader that fails: got %v", err)
 	}
 }
@@ -158,7 +161,7 @@ func TestPoolMapsURLs(t *testing.T) {
 func TestPoolStopsWithItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := citation.ReadPool(ctx, strings.NewReader(`{"cid":"a","status":"valid"}`), "/pool", false); tidegate.CodeOf(err) != tidegate.Cancelled {
+	if _, err := citation.ReadPool(ctx, strings.NewReader(`{"cid":"a","status":"valid"}`), "/pool", nil); tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Errorf("got %v", err)
 	}
 }
@@ -182,7 +185,7 @@ func TestPoolCostsMemoryInProportionToItsIDs(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	pool, err := citation.ReadPool(t.Context(), million(lines), "/pool", false)
+	pool, err := citation.ReadPool(t.Context(), million(lines), "/pool", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +228,7 @@ func FuzzPool(f *testing.F) {
 	f.Add("{\n}\n[]\n\ufeff")
 	f.Fuzz(func(t *testing.T, text string) {
 		want, wantLine := plainPool(text)
-		pool, err := citation.ReadPool(t.Context(), strings.NewReader(text), "/pool", true)
+		pool, err := citation.ReadPool(t.Context(), strings.NewReader(text), "/pool", every)
 		if err != nil {
 			line, _ := tidegate.AsError(err).Details.Get("line_number")
 			if line != wantLine {

@@ -2,7 +2,6 @@ package citation
 
 import (
 	"bytes"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -279,6 +278,3 @@ func TrimURL(text []byte, url Span) Span {
 	}
 	return url
 }
-
-// hasScheme reports whether a URL, as it is written in a text, names its scheme.
-func hasScheme(url string) bool { return strings.Contains(url, "://") }

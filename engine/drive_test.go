@@ -70,7 +70,7 @@ func TestStepIsIdempotent(t *testing.T) {
 	}
 	pool := &crew{agent: obedient}
 	drive(t, manifest, clock, pool)
-	before, err := run.Log(t.Context(), manifest, 0)
+	before, err := run.Log(t.Context(), run.LogInput{ManifestPath: manifest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestStepIsIdempotent(t *testing.T) {
 	if err != nil || len(again.Did) != 0 {
 		t.Errorf("%s, %v", shown(again), err)
 	}
-	after, err := run.Log(t.Context(), manifest, 0)
+	after, err := run.Log(t.Context(), run.LogInput{ManifestPath: manifest})
 	if err != nil || after.Lines != before.Lines {
 		t.Errorf("a step with nothing to do wrote %d lines, %v", after.Lines-before.Lines, err)
 	}

@@ -281,7 +281,7 @@ func (s *settler) review(ctx context.Context) (*pause, error) {
 	}
 	if !passed {
 		l := r.Layout()
-		result, err := step.Review(ctx, s.clock, wave.ReviewRequest{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
+		result, err := step.Review(ctx, s.clock, wave.ReviewInput{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
 			MaxFailures: 50, ReportPath: r.Path(l.WaveReview)})
 		if err != nil {
 			return nil, err

@@ -1,6 +1,8 @@
 // Package markdown turns the bytes of a Markdown file into facts: its words,
 // its top-level ATX headings, the lines of the sections they start, and its
-// paragraphs and list items. It knows nothing of perspectives, sources, gaps or
+// paragraphs and list items ([Scanner]); and, of a text in memory, what a reader
+// of the page sees of it ([Document]). It also writes text so that nobody takes
+// it for more ([Quote]). It knows nothing of perspectives, sources, gaps or
 // summaries; it is handed bytes and judges none of them.
 //
 // # What is exact
@@ -8,13 +10,15 @@
 // Block structure follows CommonMark 0.31.2: a heading counts only outside
 // fenced and indented code, HTML blocks of all seven kinds, block quotes and
 // list items, with lazy continuation lines, setext underlines, link reference
-// definitions, tab stops, and line ends of all three kinds. Any sequence of
-// bytes is a document.
+// definitions, tab stops, and line ends of all three kinds. So does what is
+// inside blocks: code spans, links, emphasis, raw HTML, escapes and character
+// references. Any sequence of bytes is a document.
 //
 // # Limits
 //
 // A [Scanner] reads in one pass and holds a bounded part of the file, whatever
-// the size of the file or of a line. Structure is exact for lines of up to
+// the size of the file or of a line; a [Document] takes memory in proportion to
+// its text. Structure is exact for lines of up to
 // [MaxLine] bytes and [MaxDepth] open containers. Of a longer line the first
 // MaxLine bytes decide what it starts, and where they leave a choice, the one
 // that hides a heading below is taken: such a line closes no fence, is not

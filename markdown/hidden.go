@@ -48,9 +48,3 @@ func Joins(r rune) bool { return r == joiner || r == nonJoiner }
 
 // Varies tells whether r selects a variant of the character before it.
 func Varies(r rune) bool { return r >= 0x180B && unicode.Is(unicode.Variation_Selector, r) }
-
-// Bidi tells whether r turns the direction of the text around it.
-func Bidi(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
-
-// Tag tells whether r is a tag character: a copy of ASCII that is never shown.
-func Tag(r rune) bool { return r >= 0xE0000 && r <= 0xE007F }

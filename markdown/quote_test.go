@@ -2,7 +2,6 @@ package markdown_test
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 	"unicode"
@@ -24,7 +23,7 @@ func TestQuote(t *testing.T) {
 		{"to turn the text around", "a\u202ec\u2066d\u200f", "```\naU+202EcU+2066dU+200F\n```\n"},
 		{"to hide a message in tag characters", "a\U000E0041\U000E007F", "```\naU+E0041U+E007F\n```\n"},
 		{"to hide a message in characters of no width", "a\u200bb\u2060c\ufeff\u00ad", "```\naU+200BbU+2060cU+FEFFU+00AD\n```\n"},
-		{"to write Persian and emoji", "می‌خواهم 👨‍👩‍👧 ❤️", "```\nمی‌خواهم 👨‍👩‍👧 ❤️\n```\n"},
+		{"to write Persian and emoji", "می\u200cخواهم 👨\u200d👩\u200d👧 ❤\ufe0f", "```\nمی\u200cخواهم 👨\u200d👩\u200d👧 ❤\ufe0f\n```\n"},
 		{"to hide what stands in tabs", "a\tb", "```\naU+0009b\n```\n"},
 		{"to fill the prompt", strings.Repeat("é", 4001) + "\n" + strings.Repeat("x", 4000),
 			"```\n" + strings.Repeat("é", 4000) + " [… cut: 1 more characters]\n" + strings.Repeat("x", 4000) + "\n```\n"},
@@ -58,7 +57,7 @@ func FuzzQuote(f *testing.F) {
 				d.Lines(b, func(int, int, []byte) { lines++ })
 				continue
 			}
-			if b.Kind != markdown.ParagraphBlock || fmt.Sprintf("%s", d.Inlines(b)[0].Text) != "after" {
+			if b.Kind != markdown.ParagraphBlock || string(d.Inlines(b)[0].Text) != "after" {
 				t.Fatalf("%q is more than one block of code", quoted)
 			}
 		}
@@ -66,7 +65,7 @@ func FuzzQuote(f *testing.F) {
 			t.Fatalf("%d lines of code, want %d", lines, n)
 		}
 		for _, r := range quoted {
-			if r != '\n' && (unicode.IsControl(r) || markdown.Bidi(r) || markdown.Tag(r) || r == '\u2028' || r == '\u2029') {
+			if r != '\n' && (unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp) || r >= 0xE0000 && r <= 0xE007F) {
 				t.Fatalf("%q has U+%04X", quoted, r)
 			}
 		}

@@ -143,10 +143,11 @@ func (w wave1) decideInRun(ctx context.Context, clock run.Clock, in Input) (Deci
 }
 
 // writesHere reports whether a decision is written: in a run it is in stage
-// pivot, beside a bare manifest and in a legacy run always.
+// pivot, unless that has ended there; beside a bare manifest and in a legacy run
+// always.
 func writesHere(r *run.Run, m run.Manifest) (bool, error) {
 	isRun, err := r.Folder().Exists(r.Layout().Gates)
-	return err == nil && (!isRun || r.Legacy() || m.Stage() == run.Pivot), err
+	return err == nil && (!isRun || r.Legacy() || m.Stage() == run.Pivot && !m.Status().Final()), err
 }
 
 // pivotFile is the name of the run's pivot file. A manifest that gives it the

@@ -11,27 +11,27 @@ import (
 
 // Input is what a decision rests on. The order of the lists does not matter.
 type Input struct {
-	Outputs []Output
+	Outputs []Output `json:"wave1_outputs" jsonschema:"the wave-1 outputs, one per perspective" minitems:"1" extra:"ignore"`
 	// Reports are the results of validating the outputs, one each, as the
 	// validator returns them; codec.Of makes one of a wave.Validation.
-	Reports []*codec.Value
+	Reports []*codec.Value `json:"wave1_validation_reports" jsonschema:"what deep_research_wave_output_validate answered for each output" minitems:"1"`
 	// ExplicitGaps, when there are any, are used instead of what the outputs
 	// state: objects with gap_id, priority, text, and optionally tags and
 	// from_perspective_id.
-	ExplicitGaps []*codec.Value
+	ExplicitGaps []*codec.Value `json:"explicit_gaps,omitzero" jsonschema:"gaps that an operator states; when there are any, those in the outputs are not read"`
 	// ManifestPath names the run, absolute; "" decides without writing.
-	ManifestPath string
+	ManifestPath string `json:"manifest_path,omitzero" path:"absolute" jsonschema:"absolute path of the run's manifest.json; with it the decision is written to the run's pivot file" writes:"true"`
 	// Reason goes into the run's audit log; "" writes no line.
-	Reason string
+	Reason string `json:"reason,omitzero" jsonschema:"why the decision is made now, for the run's audit log"`
 	// Progress hears how many outputs have been read; nil when nobody listens.
 	// It may be called from several goroutines.
-	Progress func(done, total int)
+	Progress func(done, total int) `json:"-"`
 }
 
 // Output is a wave-1 output.
 type Output struct {
-	PerspectiveID string
-	Path          string // absolute, or relative to the run root when a run is named
+	PerspectiveID string `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
+	Path          string `json:"output_md_path" path:"run" jsonschema:"the markdown file: absolute, or relative to the run root when manifest_path is given"`
 }
 
 // Report is a validation report, reduced to the fields that the decision uses.

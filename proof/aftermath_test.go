@@ -2,7 +2,9 @@ package proof_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,13 +24,14 @@ type logged struct {
 	label      string // of the call that wrote it, "" when the line has none
 	prev, next int64  // revisions, 0 when the line has none
 	digest     string // of the document that was written
+	gates      []string
 }
 
-// readAudit reads the log and checks its chain by the rule that is documented:
-// every line carries the digest of the raw bytes of the line before.
-func readAudit(t *testing.T, work string) []logged {
+// readAudit reads the log of a run and checks its chain by the rule that is
+// documented: every line carries the digest of the raw bytes of the line before.
+func readAudit(t *testing.T, root string) []logged {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(work, "runs/tides/logs/audit.jsonl"))
+	data, err := os.ReadFile(filepath.Join(root, "logs/audit.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +56,9 @@ func readAudit(t *testing.T, work string) []logged {
 				entry.digest = digest
 			}
 		}
+		for _, m := range v.Get("gates").Members() {
+			entry.gates = append(entry.gates, m.Key)
+		}
 		lines = append(lines, entry)
 	}
 	return lines
@@ -61,10 +67,10 @@ func readAudit(t *testing.T, work string) []logged {
 // checkRun holds what the workers were told against what the run recorded.
 func checkRun(t *testing.T, work string, done [][]strike, eyes *watcher) {
 	t.Helper()
-	lines := readAudit(t, work)
+	lines := readAudit(t, filepath.Join(work, "runs/tides"))
 	byLabel := map[string][]logged{}
 	ingested := 0
-	for _, line := range lines {
+	for _, line := range slices.Concat(lines, readBare(t, work)) {
 		if line.label != "" {
 			byLabel[line.label] = append(byLabel[line.label], line)
 		}
@@ -104,51 +110,81 @@ func checkRun(t *testing.T, work string, done [][]strike, eyes *watcher) {
 	checkNotes(t, document(t, work, "gates.json"), done, lines)
 }
 
-// checkNotes demands that the note of each gate is the last one that was
-// accepted. Gate B is left out, for which other tools write notes too.
+// readBare reads the log beside the bare manifest, which is there once a pack
+// was built.
+func readBare(t *testing.T, work string) []logged {
+	t.Helper()
+	root := filepath.Join(work, "bare")
+	if _, err := os.Stat(filepath.Join(root, "logs")); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return readAudit(t, root)
+}
+
+// checkNotes demands that the note of each gate is that of the last write of
+// the gate: the label of its call, or one of none, where a judge wrote it.
 func checkNotes(t *testing.T, gates *codec.Value, done [][]strike, lines []logged) {
 	t.Helper()
-	writers := map[string]int{} // label → worker
-	for worker, strikes := range done {
-		for _, s := range strikes {
-			if s.tool == "deep_research_gates_write" {
-				writers[s.label] = worker
-			}
+	noted := map[string]bool{} // labels
+	for _, s := range slices.Concat(done...) {
+		if s.tool == "deep_research_gates_write" {
+			noted[s.label] = true
 		}
 	}
 	notes := map[string]string{}
 	for _, line := range lines {
-		if worker, ok := writers[line.label]; ok {
-			notes[gateOf(worker)] = line.label
+		for _, id := range line.gates {
+			if noted[line.label] {
+				notes[id] = line.label
+			} else if notes[id] = ""; line.kind != "gates_write" {
+				t.Errorf("a line %s speaks of gates", line.kind)
+			}
 		}
 	}
 	for id, note := range notes {
-		if got := gates.Get("gates").Get(id).Get("notes").Str(); id != "B" && got != note {
-			t.Errorf("the note of gate %s is %q, but the last accepted one was %q", id, got, note)
+		if got := labelRule.FindString(gates.Get("gates").Get(id).Get("notes").Str()); got != note {
+			t.Errorf("the note of gate %s is of %q, but the last accepted one was of %q", id, got, note)
 		}
 	}
 }
 
 // checkLogged holds one call against the lines that bear its label: an accepted
-// change is recorded, with the revision that the caller was told, and a refused
-// one is not.
+// change is recorded, with the revision that the caller was told, and neither a
+// refused call is nor one that had nothing to change.
 func checkLogged(t *testing.T, s strike, lines []logged) {
 	t.Helper()
-	switch s.tool {
-	case "deep_research_manifest_write", "deep_research_gates_write":
-		told, _ := s.result.Get("new_revision").Int()
-		if s.code == "" && (len(lines) != 1 || lines[0].next != told) {
+	told, _ := s.result.Get("new_revision").Int()
+	switch {
+	case s.code == tidegate.RetryExhausted: // the log says that it was asked
+	case s.code != "":
+		if len(lines) > 0 {
+			t.Errorf("%s %s was refused with %s, but the log has %+v", s.tool, s.label, s.code, lines)
+		}
+	case told > 0:
+		if len(lines) != 1 || lines[0].next != told {
 			t.Errorf("%s %s was told revision %d, but the log says %+v", s.tool, s.label, told, lines)
 		}
-	case "deep_research_perspectives_write", "deep_research_wave1_plan", "deep_research_gate_b_derive", "deep_research_gate_b_record",
-		"deep_research_pivot_decide", "deep_research_summary_pack_build", "deep_research_stage_advance":
-		if s.code == "" && len(lines) == 0 {
-			t.Errorf("%s %s was accepted and is not in the log", s.tool, s.label)
-		}
+	case s.leavesLine() != (len(lines) > 0):
+		t.Errorf("%s %s was accepted and changed something: %v; but the log has %+v", s.tool, s.label, s.leavesLine(), lines)
 	}
-	if s.code != "" && s.code != tidegate.RetryExhausted && len(lines) > 0 {
-		t.Errorf("%s %s was refused with %s, but the log has %+v", s.tool, s.label, s.code, lines)
+}
+
+// leavesLine reports whether the accepted call leaves a line with its label.
+func (s strike) leavesLine() bool {
+	switch s.tool {
+	case "deep_research_wave1_plan", "deep_research_wave_restore", "deep_research_gate_a_record", "deep_research_gate_b_record",
+		"deep_research_gate_b_derive", "deep_research_summary_pack_build", "deep_research_stage_advance", "deep_research_retry_record":
+		return true
+	case "deep_research_pivot_decide":
+		return s.result.Get("pivot_path").Str() != "" // else the run is in another stage
+	case "deep_research_run_pause", "deep_research_run_resume":
+		return s.result.Get("changed").Bool()
+	case "deep_research_run_limit":
+		from, _ := s.result.Get("from").Int()
+		to, _ := s.result.Get("to").Int()
+		return from != to
 	}
+	return false
 }
 
 // checkDocument demands that the revisions of a document have no hole, that the

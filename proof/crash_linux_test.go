@@ -14,10 +14,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/internal/corpus"
 	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -33,25 +38,26 @@ var injuries = []injury{
 	{"no permission", "error=EACCES:when=%d"}, {"other file system", "error=EXDEV:when=%d"},
 }
 
-// somePoints is how many points of a call the short form tries.
-const somePoints = 12
+// somePoints is how many points of a call the short form tries, other ones of
+// each.
+const somePoints = 4
 
 // TestEveryWritingToolSurvivesEveryInjury lets each writing tool be killed, or a
 // system call of it fail, at every call by which it changes files; in the short
 // form at some of them. Right after,
 // every artifact is the old one or the new one, whole. After the next call the
 // result is that of one or two undisturbed calls, no other file is left, the lock
-// is free and the audit chain is unbroken.
+// is free, the audit chain is unbroken, and the run agrees with its record.
 func TestEveryWritingToolSurvivesEveryInjury(t *testing.T) {
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
 	var points atomic.Int64
 	t.Cleanup(func() { t.Logf("%d points in all", points.Load()) })
-	for _, w := range writers() {
+	for i, w := range writers() {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
-			points.Add(w.injure(t))
+			points.Add(w.injure(t, i))
 		})
 	}
 }
@@ -63,6 +69,9 @@ func TestEveryWritingToolIsInjured(t *testing.T) {
 	for _, w := range writers() {
 		injured[w.tool] = true
 	}
+	for _, id := range unjudged() {
+		injured[gateTool(id)] = true // TestGateWithoutAJudgeWritesNothing
+	}
 	for _, each := range catalog.Tools(&catalog.Env{}) {
 		if each.Effect == tool.Reads || injured[each.Name] {
 			continue
@@ -73,8 +82,39 @@ func TestEveryWritingToolIsInjured(t *testing.T) {
 	}
 }
 
-// injure returns the number of points tried.
-func (w writer) injure(t *testing.T) (tried int64) {
+// TestGateWithoutAJudgeWritesNothing shows why the commands of these gates are
+// neither among the writers nor accepted when the hammer strikes: not even a
+// person lets a gate pass that nothing can judge.
+func TestGateWithoutAJudgeWritesNothing(t *testing.T) {
+	w := writer{prepare: []command{initRun}}
+	work := shortFolder(t)
+	before := w.state(t, work)
+	if len(unjudged()) == 0 {
+		t.Error("every gate has a judge, so that nothing is shown here: this test can go")
+	}
+	for _, id := range unjudged() {
+		for _, line := range []string{"gate %s $WORK/runs/tides --reason r --format json", "gate %s $WORK/runs/tides --accept --reason r --format json"} {
+			out := call(t, work, nil, "", "", fmt.Sprintf(line, strings.ToLower(id)), nil)
+			if !strings.Contains(string(out), string(tidegate.GateNotDerived)) {
+				t.Errorf("gate %s: %s", id, out)
+			}
+		}
+	}
+	if !maps.EqualFunc(before, snapshot(t, work), bytes.Equal) {
+		t.Error("a gate without a judge was written")
+	}
+}
+
+// unjudged are the gates that this version has no judge for.
+func unjudged() []string {
+	return slices.DeleteFunc(gate.IDs(), step.HasJudge)
+}
+
+func gateTool(id string) string { return "deep_research_gate_" + strings.ToLower(id) + "_record" }
+
+// injure returns the number of points tried. Shift chooses which ones, where
+// not all are.
+func (w writer) injure(t *testing.T, shift int) (tried int64) {
 	work := shortFolder(t)
 	prepared := w.state(t, work)
 	restore := func() {
@@ -120,13 +160,15 @@ func (w writer) injure(t *testing.T) (tried int64) {
 			w.under(t, work, "prlimit", fmt.Sprintf("--fsize=%d", size))
 		}})
 	}
-	for i := 0; i < len(points); i += full.Stride(len(points), somePoints) {
+	stride := full.Stride(len(points), somePoints)
+	for i := shift * 37 % stride; i < len(points); i += stride {
 		restore()
 		points[i].injured()
 		tried++
 		checkWhole(t, points[i].where, before, once, snapshot(t, work))
 		w.call(t, work)
 		checkHealed(t, points[i].where, once, twice, snapshot(t, work))
+		checkAgrees(t, points[i].where, work)
 		if t.Failed() {
 			t.FailNow()
 		}
@@ -239,6 +281,19 @@ func checkHealed(t *testing.T, where string, once, twice, got map[string][]byte)
 		if isLog(name) && strings.Contains(name, "audit") {
 			checkChain(t, where, data)
 		}
+	}
+}
+
+// checkAgrees demands that the run, if there is one, agrees with its record: no
+// change without its line, no line without its change.
+func checkAgrees(t *testing.T, where, work string) {
+	t.Helper()
+	verdict, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: filepath.Join(work, "runs/tides/manifest.json"), Follows: stage.Follows})
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return
+	}
+	if err != nil || !verdict.Pass || verdict.Log.Torn {
+		t.Errorf("%s, after the next call: the run does not agree with its record: %v %+v", where, err, verdict.Findings)
 	}
 }
 

@@ -21,6 +21,10 @@ type blow struct {
 	// args makes the arguments. The label is unique among all calls, and the
 	// revision is the last one of the manifest that the worker saw.
 	args func(label string, revision int64) string
+	// never says why no such call is accepted, "" where one can be.
+	never string
+	// missing is the code of what a replan took away and the call needs.
+	missing tidegate.Code
 }
 
 func always(args string) func(string, int64) string {
@@ -33,52 +37,55 @@ func labelled(args string) func(string, int64) string {
 
 // blows is every writing tool, often those whose loss would show best. Stages
 // and statuses move all the time, so that many calls are refused; a refusal must
-// change nothing. cancel is final and comes last of all.
+// change nothing. A run leaves its first wave when gate B is recorded and the
+// outputs stay as they are until somebody advances it. cancel is final and comes
+// last of all.
 func blows() []blow {
 	gates := `{` + gatesArg + `,"inputs_digest":"d","reason":"$LABEL","update":{"$GATE":{"notes":"$LABEL"}}}`
 	output := `"outputs":[{"perspective_id":"moon","markdown":"$LABEL\n\n` + sampleOutput + `- https://example.org/$LABEL\n"}]`
 	report := `{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}`
-	return []blow{
-		{"deep_research_manifest_write", 20, labelled(`{` + manifestArg + `,"reason":"$LABEL","patch":{"metrics":{"$WORKER":"$LABEL"}}}`)},
-		{"deep_research_manifest_write", 10, func(label string, revision int64) string {
+	blows := []blow{
+		{tool: "deep_research_manifest_write", weight: 20, args: labelled(`{` + manifestArg + `,"reason":"$LABEL","patch":{"metrics":{"$WORKER":"$LABEL"}}}`)},
+		{tool: "deep_research_manifest_write", weight: 10, args: func(label string, revision int64) string {
 			return fmt.Sprintf(`{%s,"reason":"%s","expected_revision":%d,"patch":{"metrics":{"$WORKER":"%s"}}}`, manifestArg, label, revision, label)
 		}},
-		{"deep_research_gates_write", 15, labelled(gates)},
-		{"create_review", 15, labelled(`{"change_id":"c1","verdict":"NEEDS_FIX","summary":"$LABEL","issues":[{"title":"T","severity":"High","category":"Bug","description":"$LABEL"}]}`)},
-		{"create_review", 1, labelled(`{"change_id":"c1","verdict":"MAJOR_ISSUES","summary":"$LABEL","issues":[{"title":"T","severity":"High","category":"Bug","description":"$LABEL"}]}`)},
-		{"change_advance", 8, always(`{"change_id":"c1"}`)},
-		{"change_start", 2, always(startChange.args)},
-		{"change_resume", 2, labelled(`{"change_id":"c1","accept":true,"reason":"$LABEL"}`)},
-		{"deep_research_wave_output_ingest", 8, labelled(`{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1",` + output + `}`)},
-		{"deep_research_perspectives_write", 3, labelled(`{` + perspectivesArg + `,"reason":"$LABEL","value":` + samplePerspectives + `}`)},
-		{"deep_research_wave1_plan", 3, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_wave_review", 3, always(reviewWave.args)},
-		{"deep_research_gate_b_derive", 3, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_gate_a_record", 1, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_gate_b_record", 1, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_gate_c_record", 1, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_gate_d_record", 1, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_gate_e_record", 1, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_gate_f_record", 1, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_run_limit", 1, labelled(`{` + manifestArg + `,"name":"max_summary_kb","value":7,"reason":"$LABEL"}`)},
-		{"deep_research_run_accept", 1, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_wave_restore", 1, labelled(`{` + manifestArg + `,"perspective_id":"moon","reason":"$LABEL"}`)},
-		{"deep_research_perspectives_replan", 1, labelled(`{` + perspectivesArg + `,"reason":"$LABEL","value":` + samplePerspectives + `}`)},
-		{"deep_research_pivot_decide", 3, labelled(`{` + manifestArg + `,"reason":"$LABEL","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[` + report + `]}`)},
-		{"deep_research_summary_pack_build", 2, labelled(strings.ReplaceAll(buildPack, `"reason":"r"`, `"reason":"$LABEL"`))},
-		{"deep_research_stage_advance", 3, labelled(`{` + manifestArg + `,` + gatesArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_retry_record", 1, labelled(`{` + manifestArg + `,"gate_id":"E","change_note":"$LABEL","reason":"$LABEL"}`)},
-		{"deep_research_watchdog_check", 1, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_run_recover", 1, always(`{` + manifestArg + `}`)},
-		{"deep_research_run_init", 1, always(initRun.args)},
-		{"deep_research_run_pause", 1, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_run_resume", 2, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{"deep_research_run_resume", 2, labelled(`{` + manifestArg + `,"accept":true,"reason":"$LABEL"}`)},
+		{tool: "deep_research_gates_write", weight: 15, args: labelled(gates)},
+		{tool: "create_review", weight: 15, args: labelled(`{"change_id":"c1","verdict":"NEEDS_FIX","summary":"$LABEL","issues":[{"title":"T","severity":"High","category":"Bug","description":"$LABEL"}]}`)},
+		{tool: "create_review", weight: 1, args: labelled(`{"change_id":"c1","verdict":"MAJOR_ISSUES","summary":"$LABEL","issues":[{"title":"T","severity":"High","category":"Bug","description":"$LABEL"}]}`)},
+		{tool: "change_advance", weight: 8, args: always(`{"change_id":"c1"}`)},
+		{tool: "change_start", weight: 2, args: always(startChange.args)},
+		{tool: "change_resume", weight: 2, args: labelled(`{"change_id":"c1","accept":true,"reason":"$LABEL"}`)},
+		{tool: "deep_research_wave_output_ingest", weight: 8, args: labelled(`{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1",` + output + `}`)},
+		{tool: "deep_research_perspectives_write", weight: 3, args: labelled(`{` + perspectivesArg + `,"reason":"$LABEL","value":` + samplePerspectives + `}`), never: "the contracts are frozen"},
+		{tool: "deep_research_wave1_plan", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
+		{tool: "deep_research_wave_review", weight: 3, args: always(reviewWave.args), missing: tidegate.OutputNotFound},
+		{tool: "deep_research_gate_b_derive", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
+		{tool: "deep_research_gate_a_record", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
+		{tool: "deep_research_gate_b_record", weight: 4, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
+		{tool: "deep_research_run_limit", weight: 1, args: func(label string, _ int64) string {
+			return fmt.Sprintf(`{%s,"name":"max_summary_kb","value":%d,"reason":"%s"}`, manifestArg, 5+label[len(label)-1]%4, label)
+		}},
+		{tool: "deep_research_run_accept", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), never: "the record matches the files all the time"},
+		{tool: "deep_research_wave_restore", weight: 1, args: labelled(`{` + manifestArg + `,"perspective_id":"moon","reason":"$LABEL"}`), missing: tidegate.FileNotFound},
+		{tool: "deep_research_pivot_decide", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[` + report + `]}`), missing: tidegate.FileNotFound},
+		{tool: "deep_research_summary_pack_build", weight: 2, args: labelled(strings.ReplaceAll(buildPack, `"reason":"r"`, `"reason":"$LABEL"`))},
+		{tool: "deep_research_stage_advance", weight: 6, args: labelled(`{` + manifestArg + `,` + gatesArg + `,"reason":"$LABEL"}`)},
+		{tool: "deep_research_retry_record", weight: 1, args: labelled(`{` + manifestArg + `,"gate_id":"E","change_note":"$LABEL","reason":"$LABEL"}`)},
+		{tool: "deep_research_watchdog_check", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
+		{tool: "deep_research_run_recover", weight: 1, args: always(`{` + manifestArg + `}`)},
+		{tool: "deep_research_run_init", weight: 1, args: always(initRun.args)},
+		{tool: "deep_research_run_pause", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
+		{tool: "deep_research_run_resume", weight: 2, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
+		{tool: "deep_research_run_resume", weight: 2, args: labelled(`{` + manifestArg + `,"accept":true,"reason":"$LABEL"}`)},
 	}
+	for _, id := range unjudged() {
+		blows = append(blows, blow{tool: gateTool(id), weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), never: "nothing judges gate " + id})
+	}
+	return blows
 }
 
 // final is the blow that ends a run; every worker strikes it once.
-var final = blow{"deep_research_run_cancel", 0, labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)}
+var final = blow{tool: "deep_research_run_cancel", args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)}
 
 // strike is one call that was made.
 type strike struct {
@@ -104,7 +111,7 @@ func hammer(t *testing.T, work string, workers, calls int, call caller, watchers
 				args = strings.ReplaceAll(args, "$WORKER", workerName(worker))
 				args = strings.ReplaceAll(args, "$GATE", gateOf(worker))
 				args = strings.ReplaceAll(args, "$WORK", work)
-				s, err := struck(call, worker, label, b.tool, args)
+				s, err := b.strike(call, worker, label, args)
 				if err != nil {
 					t.Errorf("%s of %s: %v", b.tool, label, err)
 					return false
@@ -133,8 +140,11 @@ func hammer(t *testing.T, work string, workers, calls int, call caller, watchers
 	return done
 }
 
-func struck(call caller, worker int, label, tool, args string) (strike, error) {
-	envelope, err := call(worker, tool, args)
+// strike makes the call. A call is accepted, or refused because of what others
+// do at the same time. Nothing here changes a file by other means, so that
+// nothing is TAMPERED.
+func (b blow) strike(call caller, worker int, label, args string) (strike, error) {
+	envelope, err := call(worker, b.tool, args)
 	if err != nil {
 		return strike{}, err
 	}
@@ -142,12 +152,16 @@ func struck(call caller, worker int, label, tool, args string) (strike, error) {
 	if err != nil {
 		return strike{}, fmt.Errorf("%w in %s", err, envelope)
 	}
-	s := strike{worker: worker, label: label, tool: tool, result: result}
+	s := strike{worker: worker, label: label, tool: b.tool, result: result}
 	if failure := result.Get("error"); failure != nil {
 		s.code = tidegate.Code(failure.Get("code").Str())
-		if tidegate.ClassOf(s.code) != tidegate.Conflict {
-			return s, fmt.Errorf("answered %s", envelope)
-		}
+	}
+	switch {
+	case s.code == "" && b.never == "", s.code != "" && s.code == b.missing:
+	case s.code == "":
+		return s, fmt.Errorf("was accepted, although %s: %s", b.never, envelope)
+	case s.code == tidegate.Tampered || tidegate.ClassOf(s.code) != tidegate.Conflict:
+		return s, fmt.Errorf("answered %s", envelope)
 	}
 	return s, nil
 }

@@ -1,12 +1,17 @@
 package proof_test
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/corpus"
+	"github.com/tidegate/tidegate/tool"
 )
 
 // writer is one tool that writes, with a state in which it has something to do.
@@ -20,7 +25,11 @@ type writer struct {
 	then command
 }
 
+// command is one call. With the tool byHand, args names a file that somebody
+// changes by other means.
 type command struct{ tool, args string }
+
+const byHand = "by hand"
 
 // sampleFiles are inputs that the writing tools are called with.
 var sampleFiles = map[string]string{
@@ -28,6 +37,7 @@ var sampleFiles = map[string]string{
 	"perspectives-in.json":   samplePerspectives,
 	"bare/manifest.json":     `{"schema_version":"manifest.v1","run_id":"bare","limits":{"max_summary_kb":5,"max_total_summary_kb":60}}`,
 	"bare/perspectives.json": `{"schema_version":"perspectives.v1","run_id":"bare","perspectives":[{"id":"moon"}]}`,
+	"bare/wave-1/moon.md":    strings.ReplaceAll(sampleOutput, `\n`, "\n"),
 	"citations-in.jsonl":     `{"cid":"cid_a","status":"valid","normalized_url":"https://example.org/moon"}` + "\n",
 }
 
@@ -54,7 +64,7 @@ var (
 	recoverRun   = command{"deep_research_run_recover", `{` + manifestArg + `}`}
 	startChange  = command{"change_start", `{"change_id":"c1"}`}
 	planWave     = command{"deep_research_wave1_plan", `{` + manifestArg + `,"reason":"r"}`}
-	pauseRun     = command{"run pause $WORK/runs/tides --reason r --format json", ""}
+	pauseRun     = command{"deep_research_run_pause", `{` + manifestArg + `,"reason":"r"}`}
 )
 
 // writers lists every tool that writes.
@@ -82,8 +92,9 @@ func writers() []writer {
 		{"gate b", judged, "gate b $WORK/runs/tides --reason r", "", command{}},
 		{"gate accepted", judged, "gate b $WORK/runs/tides --accept --reason r", "", command{}},
 		{"run limit", inWave1, "run limit $WORK/runs/tides max_review_iterations 6", "", command{}},
+		{"run accept", append(append([]command{}, taken...), command{byHand, "runs/tides/perspectives.json"}), "run accept $WORK/runs/tides --reason r --format json", "", command{}},
 		{"replan", taken, "perspectives write $WORK/runs/tides $WORK/perspectives-in.json --replan", "", command{}},
-		{"wave restore", taken, "wave restore $WORK/runs/tides moon", "", command{}},
+		{"wave restore", append(append([]command{}, taken...), command{byHand, "runs/tides/wave-1/moon.md"}), "wave restore $WORK/runs/tides moon", "", command{}},
 		{"watchdog", inWave1, "deep_research_watchdog_check", `{` + manifestArg + `,"now_iso":"2027-03-04T05:06:07Z","reason":"r"}`, recoverRun},
 		{"pivot", inPivot, "deep_research_pivot_decide", `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`, command{}},
 		{"summary pack", nil, "deep_research_summary_pack_build", buildPack, command{}},
@@ -99,25 +110,63 @@ func writers() []writer {
 // state is the folder in which the tool has something to do.
 func (w writer) state(t *testing.T, work string) map[string][]byte {
 	t.Helper()
-	if err := os.MkdirAll(work, 0o700); err != nil {
-		t.Fatal(err)
+	layOut(t, work)
+	prepareHere(t, work, w.prepare...)
+	return snapshot(t, work)
+}
+
+// toolsOf are the tools of a folder, to be called in this process.
+func toolsOf(work string) []*tool.Tool {
+	return catalog.Tools(&catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")})
+}
+
+// prepareHere calls tools in this process, because preparing is not what is
+// tried. All calls must be accepted.
+func prepareHere(t *testing.T, work string, commands ...command) {
+	t.Helper()
+	byName := map[string]*tool.Tool{}
+	for _, each := range toolsOf(work) {
+		byName[each.Name] = each
 	}
+	for _, c := range commands {
+		if c.tool == byHand {
+			changeByHand(t, filepath.Join(work, c.args))
+			continue
+		}
+		ctx := t.Context()
+		if byName[c.tool].Person {
+			ctx = tidegate.WithActor(ctx, tidegate.Person)
+		}
+		if result := byName[c.tool].Call(ctx, []byte(strings.ReplaceAll(c.args, "$WORK", work)), tool.Caller{}); result.Err != nil {
+			t.Fatalf("preparing %s: %s", c.tool, result.Envelope)
+		}
+	}
+}
+
+// layOut writes the files that the tools are called with.
+func layOut(t *testing.T, work string) {
+	t.Helper()
 	for name, text := range sampleFiles {
 		path := filepath.Join(work, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "$WORK", work)), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range w.prepare {
-		out := call(t, work, nil, "", "", c.tool, []byte(strings.ReplaceAll(c.args, "$WORK", work)))
-		if !bytes.Contains(out, []byte(`"ok": true`)) {
-			t.Fatalf("preparing %s: %s", c.tool, out)
-		}
+}
+
+// changeByHand adds a line end to a file, which leaves it valid and another one.
+func changeByHand(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return snapshot(t, work)
+	if err := os.WriteFile(path, append(data, '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // call makes the call. That it was refused is the concern of who compares the
@@ -152,8 +201,9 @@ func snapshot(t *testing.T, work string) map[string][]byte {
 	return files
 }
 
-// isLog reports whether a file is appended to, line by line, and best effort:
-// its lines may be missing, torn at the end, or one ahead.
+// isLog reports whether a file is a log or the head of one. It tells of every
+// call, so that it is not compared byte by byte but by its chain, and in a run
+// by [run.Verify].
 func isLog(name string) bool {
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".head")
 }

@@ -19,7 +19,7 @@ import (
 // history beyond the first many.
 const (
 	baseMemory     = 64 << 20
-	memoryCitation = 128
+	memoryCitation = 256
 	memoryEntry    = 4 << 10
 	many           = 10_000
 )
@@ -39,15 +39,15 @@ type load struct {
 
 func loads() []load {
 	return []load{
-		{"review of a wave", "perspectives", [2]int{2_000, 100_000}, many, memoryEntry, layWave, "deep_research_wave_review", `"validated": $N,`},
-		{"check of perspectives", "perspectives", [2]int{2_000, 100_000}, many, memoryEntry, layDocument, "deep_research_perspectives_check", `"perspectives": $N,`},
-		{"one output", "MiB", [2]int{20, 1024}, 0, 0, layOutput, "deep_research_wave_output_validate", `"ok": true`},
+		{"review of a wave", "perspectives", [2]int{1_000, 100_000}, many, memoryEntry, layWave, "deep_research_wave_review", `"validated": $N,`},
+		{"check of perspectives", "perspectives", [2]int{1_000, 100_000}, many, memoryEntry, layDocument, "deep_research_perspectives_check", `"perspectives": $N,`},
+		{"one output", "MiB", [2]int{10, 1024}, 0, 0, layOutput, "deep_research_wave_output_validate", `"ok": true`},
 		{"one line", "MiB", [2]int{10, 100}, 0, 0, layLine, "deep_research_wave_output_validate", `"ok": true`},
-		{"citations of given summaries", "citations", [2]int{20_000, 1_000_000}, 0, memoryCitation, layPool("fixture"), "deep_research_summary_pack_build", `"summary_count": 1`},
-		{"citations of made summaries", "citations", [2]int{20_000, 1_000_000}, 0, memoryCitation, layPool("generate"), "deep_research_summary_pack_build", `"summary_count": 1`},
-		{"write of a long manifest", "moves", [2]int{2_000, 100_000}, many, memoryEntry, layHistory, "deep_research_manifest_write", `"new_revision": 2,`},
-		{"move in a long manifest", "moves", [2]int{2_000, 100_000}, many, memoryEntry, layMove, "deep_research_stage_advance", `"to": "wave1"`},
-		{"status of a long manifest", "moves", [2]int{2_000, 100_000}, many, memoryEntry, layStatus, "deep_research_run_status", `"ok": true`},
+		{"citations of given summaries", "citations", [2]int{10_000, 1_000_000}, 0, memoryCitation, layPool("fixture"), "deep_research_summary_pack_build", `"summary_count": 1`},
+		{"citations of made summaries", "citations", [2]int{10_000, 1_000_000}, 0, memoryCitation, layPool("generate"), "deep_research_summary_pack_build", `"summary_count": 1`},
+		{"write of a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layHistory, "deep_research_manifest_write", `"new_revision": 2,`},
+		{"move in a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layMove, "deep_research_stage_advance", `"to": "wave1"`},
+		{"status of a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layStatus, "deep_research_run_status", `"ok": true`},
 	}
 }
 
@@ -196,40 +196,23 @@ func layLine(t *testing.T, work string, mebibytes int) string {
 func layPool(mode string) func(t *testing.T, work string, n int) string {
 	return func(t *testing.T, work string, n int) string {
 		t.Helper()
-		layRun(t, work)
+		layOut(t, work)
+		if err := os.WriteFile(filepath.Join(work, "summaries-in", "moon.md"), []byte("## Findings\n- The moon pulls [@cid_00000000]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		stream(t, filepath.Join(work, "pool.jsonl"), func(w *bufio.Writer) {
 			for i := range n {
 				fmt.Fprintf(w, `{"cid":"cid_%08x","status":"valid","normalized_url":"https://example.org/%08x","url":"https://example.org/%08x?from=search","url_original":"http://example.org/%08x","checked_at":"2026-03-04T05:06:07Z","title":"%s"}`+"\n",
 					i*2654435761, i, i, i, "What the tide does")
 			}
 		})
-		return `{"manifest_path":"$WORK/bare/manifest.json","mode":"` + mode + `","fixture_summaries_dir":"$WORK/summaries","citations_path":"$WORK/pool.jsonl","reason":"r"}`
-	}
-}
-
-// layRun makes a run with one perspective, one output and one summary.
-func layRun(t *testing.T, work string) {
-	t.Helper()
-	for _, c := range []command{initRun, perspectives, planWave, advance, ingest} {
-		out := call(t, work, nil, "", "", c.tool, []byte(strings.ReplaceAll(c.args, "$WORK", work)))
-		if !strings.Contains(string(out), `"ok": true`) {
-			t.Fatalf("%s: %s", c.tool, out)
-		}
-	}
-	if err := os.MkdirAll(filepath.Join(work, "summaries"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(work, "summaries", "moon.md"), []byte("## Findings\n- The moon pulls [@cid_00000000]\n"), 0o600); err != nil {
-		t.Fatal(err)
+		return `{"manifest_path":"$WORK/bare/manifest.json","mode":"` + mode + `","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/pool.jsonl","reason":"r"}`
 	}
 }
 
 func layHistory(t *testing.T, work string, n int) string {
 	t.Helper()
-	out := call(t, work, nil, "", "", initRun.tool, []byte(initRun.args))
-	if !strings.Contains(string(out), `"ok": true`) {
-		t.Fatalf("%s", out)
-	}
+	prepareHere(t, work, initRun)
 	path := filepath.Join(work, "runs/tides/manifest.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -254,16 +237,14 @@ func layHistory(t *testing.T, work string, n int) string {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	prepareHere(t, work, command{"deep_research_run_accept", `{` + manifestArg + `,"reason":"r"}`})
 	return `{` + manifestArg + `,"patch":{"metrics":{"n":1}},"reason":"r"}`
 }
 
 func layMove(t *testing.T, work string, n int) string {
 	t.Helper()
 	layHistory(t, work, n)
-	out := call(t, work, nil, "", "", perspectives.tool, []byte(strings.ReplaceAll(perspectives.args, "$WORK", work)))
-	if !strings.Contains(string(out), `"ok": true`) {
-		t.Fatalf("%s", out)
-	}
+	prepareHere(t, work, perspectives)
 	return advance.args
 }
 

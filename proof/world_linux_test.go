@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/full"
 )
 
 // marker stands in every file outside the roots. Whoever reads one of them and
@@ -25,33 +26,22 @@ type world struct {
 	before map[string]string
 }
 
-// newWorld makes a world with a run that has everything and a change with
-// reviews.
+// newWorld makes a world with a run in its first wave, whose gates have passed,
+// a bare manifest with a pivot and a pack of summaries, and a change with
+// reviews. So every tool has something to do.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	work := shortFolder(t)
 	w := &world{outer: filepath.Dir(work), work: work, secret: filepath.Join(filepath.Dir(work), "other")}
-	state(t, work)
-	for _, c := range []command{
-		initRun, perspectives, planWave, advance, ingest, reviewWave, gateB, advance,
-		{"deep_research_pivot_decide", baseArguments["deep_research_pivot_decide"]},
-		{"deep_research_summary_pack_build", baseArguments["deep_research_summary_pack_build"]},
-		startChange, firstReview,
-	} {
-		w.must(t, c)
-	}
+	layOut(t, work)
+	prepareHere(t, work, initRun, perspectives, planWave, advance, ingest, reviewWave, gateB,
+		command{"deep_research_pivot_decide", baseArguments["deep_research_pivot_decide"]},
+		command{"deep_research_summary_pack_build", baseArguments["deep_research_summary_pack_build"]},
+		startChange, firstReview)
 	w.plantSecrets(t)
 	w.plantLinks(t)
 	w.before = w.outside(t)
 	return w
-}
-
-func (w *world) must(t *testing.T, c command) {
-	t.Helper()
-	out := call(t, w.work, nil, "", "", c.tool, []byte(w.fill(c.args)))
-	if !strings.Contains(string(out), `"ok": true`) {
-		t.Fatalf("preparing %s: %s", c.tool, out)
-	}
 }
 
 func (w *world) fill(args string) string { return strings.ReplaceAll(args, "$WORK", w.work) }
@@ -167,6 +157,16 @@ func (w *world) check(t *testing.T, what string, answer []byte) {
 	}
 }
 
+// checkEach is check after one of many calls. The short form compares what lies
+// outside only after all of them.
+func (w *world) checkEach(t *testing.T, what string, answer []byte) {
+	t.Helper()
+	w.checkTold(t, what, answer)
+	if full.Asked() {
+		w.check(t, what, nil)
+	}
+}
+
 func (w *world) checkTold(t *testing.T, what string, answer []byte) {
 	t.Helper()
 	if strings.Contains(string(answer), marker) {
@@ -209,9 +209,8 @@ var baseArguments = map[string]string{
 	"deep_research_run_limit":            `{` + manifestArg + `,"name":"max_review_iterations","value":6,"reason":"r"}`,
 	"deep_research_run_accept":           `{` + manifestArg + `,"reason":"r"}`,
 	"deep_research_wave_restore":         `{` + manifestArg + `,"perspective_id":"moon","reason":"r"}`,
-	"deep_research_perspectives_replan":  `{` + perspectivesArg + `,"value":` + samplePerspectives + `,"reason":"r","replan":true}`,
-	"deep_research_pivot_decide": `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"$WORK/runs/tides/wave-1/moon.md"}],` +
-		`"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`,
+	"deep_research_pivot_decide": `{"manifest_path":"$WORK/bare/manifest.json","reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"$WORK/bare/wave-1/moon.md"}],` +
+		`"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/bare/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`,
 	"deep_research_pivot_rules": `{}`,
 	"deep_research_summary_pack_build": `{"manifest_path":"$WORK/bare/manifest.json","perspectives_path":"$WORK/bare/perspectives.json","mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl",` +
 		`"summary_pack_path":"$WORK/bare/summaries/summary-pack.json","summaries_dir":"$WORK/bare/summaries","reason":"r"}`,
@@ -225,6 +224,11 @@ var baseArguments = map[string]string{
 	"change_start":           `{"change_id":"c1"}`,
 	"change_advance":         `{"change_id":"c1"}`,
 	"change_resume":          `{"change_id":"c1","accept":true,"reason":"r"}`,
+}
+
+// otherArguments make a tool read other files than its base arguments do.
+var otherArguments = map[string]string{
+	"deep_research_summary_pack_build": `{"manifest_path":"$WORK/bare/manifest.json","mode":"generate","citations_path":"$WORK/citations-in.jsonl","reason":"r"}`,
 }
 
 // TestEveryToolHasArguments fails for a tool that containment is not tried with.

@@ -12,8 +12,8 @@ import (
 
 // AcceptInput are the arguments of [AcceptRecord].
 type AcceptInput struct {
-	ManifestPath string
-	Reason       string
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Reason       string `json:"reason" jsonschema:"why what is there is accepted"`
 }
 
 // AcceptResult is the result of [AcceptRecord].
@@ -52,7 +52,11 @@ func AcceptRecord(ctx context.Context, clock Clock, in AcceptInput) (AcceptResul
 		if err != nil {
 			return err
 		}
-		if files.Len() == 0 && u.record.check() == nil {
+		matches, err := u.matchesRecord()
+		if err != nil {
+			return err
+		}
+		if matches {
 			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID()), "the run's record matches its files: there is nothing to accept")
 		}
 		for _, f := range files.Members() {
@@ -66,6 +70,16 @@ func AcceptRecord(ctx context.Context, clock Clock, in AcceptInput) (AcceptResul
 		out.Accepted = []string{AuditFile}
 	}
 	return out, err
+}
+
+// matchesRecord reports whether there is nothing to accept: the documents are
+// what the log records, and the log itself shows no change by other means.
+func (u *Update) matchesRecord() (bool, error) {
+	v := newVerifier(u.run)
+	if err := v.verify(); err != nil {
+		return false, err
+	}
+	return v.out.Pass && u.record.check() == nil, nil
 }
 
 // mismatches are the files that are not what the log recorded, with the digests

@@ -40,12 +40,10 @@ func (r *Run) decide(ctx context.Context, clock Clock, how manner, d Decision, c
 		return Audit{}, err
 	}
 	return r.update(ctx, clock, how, func(u *Update) error {
-		if signed != nil {
-			if err := u.keepDecision(signed); err != nil {
-				return err
-			}
+		if err := change(u); err != nil || signed == nil || u.isEmpty() {
+			return err // what changes nothing uses up no signature
 		}
-		return change(u)
+		return u.keepDecision(signed)
 	})
 }
 

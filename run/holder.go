@@ -25,14 +25,25 @@ func (h Holder) Free() bool { return h.Run == "" && h.Changes == "" }
 func HolderOf(ctx context.Context, path string) Holder {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
-	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		path = filepath.Join(dir, filepath.Base(path))
 	}
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		switch {
-		case filepath.Base(dir) == "changes" && filepath.Base(filepath.Dir(dir)) == "agentd":
+	dir := filepath.Dir(path)
+	// Nothing stands in folders that are not there yet, however many they are.
+	for real, err := filepath.EvalSymlinks(dir); ; real, err = filepath.EvalSymlinks(dir) {
+		if err == nil {
+			dir = real
+			break
+		}
+		if isChanges(dir) {
 			return Holder{Changes: dir}
-		case holds(ctx, dir, "STATE.yaml"):
+		}
+		if dir == filepath.Dir(dir) {
+			return Holder{}
+		}
+		dir = filepath.Dir(dir)
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		switch {
+		case isChanges(dir), holds(ctx, dir, "STATE.yaml"):
 			return Holder{Changes: dir}
 		case holds(ctx, dir, ManifestFile) && holds(ctx, dir, layoutDefault("gates_file")):
 			return Holder{Run: dir}
@@ -40,6 +51,10 @@ func HolderOf(ctx context.Context, path string) Holder {
 			return Holder{}
 		}
 	}
+}
+
+func isChanges(dir string) bool {
+	return filepath.Base(dir) == "changes" && filepath.Base(filepath.Dir(dir)) == "agentd"
 }
 
 func holds(ctx context.Context, dir, name string) bool {

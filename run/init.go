@@ -15,24 +15,26 @@ import (
 
 // InitInput are the arguments of [Create].
 type InitInput struct {
-	Query             string
-	Mode              string  // "" for standard
-	Sensitivity       string  // "" for normal
-	RunID             string  // "" for one that is made up
-	RootOverride      string  // the folder that the run is made in, absolute; "" for the home
-	Limits            *Limits // nil for the defaults
-	RequireBoundGates bool    // accepted and without effect: every gate is bound
-	SignersPath       string  // an OpenSSH allowed_signers file: a person's decisions must be signed by one of them; "" for none
-	LegacyGates       bool    // gates count as they are written, for runs that the earlier system drives
+	Query             string  `json:"query" jsonschema:"the research question"`
+	Mode              string  `json:"mode,omitzero" jsonschema:"how thorough the run is" enum:"quick,standard,deep" default:"standard"`
+	Sensitivity       string  `json:"sensitivity,omitzero" jsonschema:"how far the run may reach out" enum:"normal,restricted,no_web" default:"normal"`
+	RunID             string  `json:"run_id,omitzero" jsonschema:"the id, which becomes the folder's name; made up when absent"`
+	RootOverride      string  `json:"root_override,omitzero" path:"absolute" jsonschema:"absolute folder in which the run is made, instead of the home of runs"`
+	Limits            *Limits `json:"limits,omitzero" jsonschema:"caps that differ from the defaults"`
+	RequireBoundGates bool    `json:"require_bound_gates,omitzero" jsonschema:"accepted for older callers; every gate says what it judged"`
+	// SignersPath is an OpenSSH allowed_signers file: a person's decisions must be
+	// signed by one of them; "" for none.
+	SignersPath string `json:"-"`
+	LegacyGates bool   `json:"-"` // gates count as they are written, for runs that the earlier system drives
 }
 
 // Limits are the caps of a run, nil for the default.
 type Limits struct {
-	MaxWave1Agents      *int64
-	MaxWave2Agents      *int64
-	MaxSummaryKB        *int64
-	MaxTotalSummaryKB   *int64
-	MaxReviewIterations *int64
+	MaxWave1Agents      *int64 `json:"max_wave1_agents,omitzero" jsonschema:"most perspectives in the first wave"`
+	MaxWave2Agents      *int64 `json:"max_wave2_agents,omitzero" jsonschema:"most perspectives in the second wave"`
+	MaxSummaryKB        *int64 `json:"max_summary_kb,omitzero" jsonschema:"most KiB of one summary"`
+	MaxTotalSummaryKB   *int64 `json:"max_total_summary_kb,omitzero" jsonschema:"most KiB of all summaries"`
+	MaxReviewIterations *int64 `json:"max_review_iterations,omitzero" jsonschema:"most review rounds"`
 }
 
 // limit is one cap with its default and its range.

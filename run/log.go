@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -31,11 +32,17 @@ type LogEntry struct {
 	Entry   *codec.Value `json:"entry" holds:"object,string"` // the line, or its text when it is no JSON
 }
 
-// Log reads the audit log of the run at a manifest path, its last lines when
-// last is above 0. A run without a log has no entries. It returns the errors of
-// [Open], and READ_FAILED.
-func Log(ctx context.Context, manifestPath string, last int) (LogResult, error) {
-	r, err := Open(ctx, manifestPath)
+// LogInput are the arguments of [Log].
+type LogInput struct {
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Last         int    `json:"last,omitzero" jsonschema:"how many of the last lines to show; all when absent" min:"1"`
+}
+
+// Log reads the audit log of a run, all of it when Last is 0. A run without a
+// log has no entries. It returns the errors of [Open], and READ_FAILED.
+func Log(ctx context.Context, in LogInput) (LogResult, error) {
+	last := in.Last
+	r, err := Open(ctx, in.ManifestPath)
 	if err != nil {
 		return LogResult{}, err
 	}
@@ -111,6 +118,21 @@ func (r *Run) Tail(ctx context.Context, from int) iter.Seq2[Entry, error] {
 			}
 		}
 	}
+}
+
+// String is the entry on one line, for a person who follows the log.
+func (e Entry) String() string {
+	what := cmp.Or(string(e.Event), e.Entry.Get("kind").Str())
+	parts := []string{e.Entry.Get("ts").Str(), what}
+	if e.Actor != "" {
+		parts = append(parts, "by "+string(e.Actor))
+	}
+	for _, key := range []string{"from", "to", "gate", "status", "wave", "limit", "progress", "reason"} {
+		if v := e.Entry.Get(key); v.Kind() == codec.String && v.Str() != "" {
+			parts = append(parts, key+": "+tidegate.Cut(v.Str()))
+		}
+	}
+	return strings.Join(parts, "  ")
 }
 
 // entryOf is a line as the rules read it; ok is false when it is not JSON.

@@ -38,6 +38,7 @@ type logEnds struct {
 	origin origin
 	legacy bool   // the run was made to count what others write
 	state  string // that the last line gives, "" when it gives none
+	seq    int64  // the number that the last line gives itself, 0 when it gives none
 }
 
 // documents names what the state of a run covers.
@@ -79,14 +80,15 @@ func (r *Run) readEnds() (logEnds, error) {
 		return ends, err
 	}
 	if entry, err := codec.Parse(last.Text); err == nil {
-		ends.state = entry.Get("state").Str()
+		ends.state, ends.seq = entry.Get("state").Str(), integer(entry.Get("seq"))
 	}
 	return ends, nil
 }
 
 // readBeginning finds out who began the log. A run is a legacy run only by the
-// line that made it, which the line after it must confirm: a policy that was
-// edited since does not make it one.
+// line that made it, which the next line of ours must confirm, with what others
+// wrote between them: neither a policy nor a line that was edited since makes it
+// one.
 func (r *Run) readBeginning() (ends logEnds, err error) {
 	file, err := r.folder.Open(AuditFile)
 	switch {
@@ -96,7 +98,7 @@ func (r *Run) readBeginning() (ends logEnds, err error) {
 		return ends, err
 	}
 	defer file.Close()
-	var digest string
+	var before string // the digest of the line before
 	for line, err := range artifact.ReadLog(file) {
 		switch {
 		case err != nil:
@@ -106,15 +108,18 @@ func (r *Run) readBeginning() (ends logEnds, err error) {
 			if err != nil || line.Prev != artifact.FirstPrev || eventOf(entry) != EventCreated {
 				return ends, nil
 			}
-			ends.origin, digest = older, line.Digest
+			ends.origin = older
 			if entry.Get("event") != nil {
 				ends.origin, ends.legacy = ours, entry.Get(legacyGates).Bool()
 			}
-			continue
-		case line.Prev != "" && line.Prev != digest:
-			ends.legacy = false
+			if !ends.legacy {
+				return ends, nil
+			}
+		case line.Prev != "":
+			ends.legacy = line.Prev == before
+			return ends, nil
 		}
-		return ends, nil
+		before = line.Digest
 	}
 	return ends, nil
 }
@@ -266,13 +271,22 @@ func (u *Update) adopt() error {
 	return nil
 }
 
+// isEmpty holds for an update that changes and says nothing of its own.
+func (u *Update) isEmpty() bool {
+	own := len(u.lines)
+	if u.adopted != nil {
+		own-- // the line of adopt
+	}
+	return own == 0 && len(u.written) == 0
+}
+
 // finishAdopting resets the gates that the update has not judged itself. An
 // update that changes nothing adopts nothing.
 func (u *Update) finishAdopting() error {
 	if u.adopted == nil {
 		return nil
 	}
-	if len(u.lines) == 1 && len(u.written) == 0 {
+	if u.isEmpty() {
 		u.lines = nil
 		return nil
 	}

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path"
 	"slices"
 
@@ -122,19 +121,25 @@ func (u *Update) findEnd(lock *artifact.Lock, how manner) error {
 	}
 	log, err := lock.CheckLog(AuditFile)
 	switch {
-	case how == accepting && tidegate.CodeOf(err) == tidegate.Tampered:
+	case how == accepting && (err == nil || tidegate.CodeOf(err) == tidegate.Tampered):
 		return u.run.eachLine(func(artifact.Line) { u.record.lines++ })
 	case u.record.bare || tidegate.CodeOf(err) == tidegate.FileNotFound:
 		// Beside a bare manifest the log is kept as well as it can be, and a log
 		// whose folder is not one is for the write to refuse.
 	case err != nil:
 		return err
-	case u.record.state != "" && !log.Headed && how != accepting:
-		return tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", u.run.ID(), "changed", []string{HeadFile}),
-			"the run's record does not match its files: %s is not there; see `tidegate run verify`", HeadFile)
+	case u.record.state != "" && !log.Headed:
+		return u.otherHead("is not there")
+	case u.record.seq != 0 && u.record.seq != int64(log.Lines):
+		return u.otherHead("does not say how many lines the log has")
 	}
 	u.record.lines = int64(log.Lines)
 	return nil
+}
+
+func (u *Update) otherHead(problem string) error {
+	return tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", u.run.ID(), "changed", []string{HeadFile}),
+		"the run's record does not match its files: %s %s; see `tidegate run verify`", HeadFile, problem)
 }
 
 // stageLines adds the lines of the update to its transaction.
@@ -206,9 +211,16 @@ func (u *Update) WriteJSON(name string, v any) error {
 	return u.Write(name, data)
 }
 
-// Remove stages the removal of a file. It returns the errors of [Update.Write].
+// Remove stages the removal of a file. One that is not there need not be said to
+// be gone. It returns the errors of [Update.Write] and READ_FAILED.
 func (u *Update) Remove(name string) error {
-	u.written = append(u.written, writtenFile{name: path.Clean(name)})
+	there, err := u.run.folder.Exists(name)
+	if err != nil {
+		return err
+	}
+	if there {
+		u.written = append(u.written, writtenFile{name: path.Clean(name)})
+	}
 	return u.tx.Remove(name)
 }
 
@@ -361,15 +373,9 @@ const filesPerLine = 1000
 // logFiles stages the digests of what the update writes. An update that says
 // nothing itself does not begin a log.
 func (u *Update) logFiles() {
-	// What is not there need not be said to be gone.
-	files := slices.DeleteFunc(slices.Clone(u.written), func(f writtenFile) bool {
-		if f.hasLine || f.digest != "" {
-			return f.hasLine
-		}
-		_, err := fs.Stat(u.run.folder.FS(), f.name)
-		return err != nil
-	})
-	if _, err := fs.Stat(u.run.folder.FS(), AuditFile); len(u.lines) == 0 && (err != nil || len(files) == 0) {
+	files := slices.DeleteFunc(slices.Clone(u.written), func(f writtenFile) bool { return f.hasLine })
+	begun, err := u.run.folder.Exists(AuditFile)
+	if len(u.lines) == 0 && (len(files) == 0 || err == nil && !begun) {
 		return
 	}
 	for _, name := range u.record.unrecorded { // written by hand, and recorded from here on

@@ -19,11 +19,11 @@ import (
 
 // VerifyInput are the arguments of [Verify].
 type VerifyInput struct {
-	ManifestPath string
-	Head         string // a head of the log that was noted elsewhere, "" for none
-	SignersPath  string // an allowed_signers file from elsewhere, "" for the run's own
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Head         string `json:"head,omitzero" jsonschema:"a head of the log that was noted elsewhere, to compare with"`
+	SignersPath  string `json:"signers,omitzero" path:"absolute" jsonschema:"absolute path of an OpenSSH allowed_signers file that says whose signatures count, instead of the run's own list"`
 	// Follows is the table of moves: whether to may follow from.
-	Follows func(from, to Stage) bool
+	Follows func(from, to Stage) bool `json:"-"`
 }
 
 // VerifyResult is the result of [Verify].
@@ -307,16 +307,11 @@ func (v *verifier) foreignLines(chain artifact.LogReport) {
 }
 
 // files compares the files that the log says were written with what is there.
-// In a legacy run another program that has written to the log since may have
-// changed them itself.
 func (v *verifier) files() {
 	documents := v.out.Checked
 	for _, name := range slices.Sorted(maps.Keys(v.recorded.files)) {
 		recorded := v.recorded.files[name]
-		level := "error"
-		if v.run.Legacy() && v.recorded.lastForeign > recorded.line {
-			level = "warning"
-		}
+		level := v.levelSince(recorded.line)
 		switch digest, err := fileDigest(v.run.folder, name); {
 		case err != nil:
 			v.find("error", "file-unreadable", name, 0, "%s", tidegate.AsError(err).Message)

@@ -162,11 +162,11 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 	out := used(t)
 	put(t, out.Root, "logs/audit.jsonl", "no json\n"+read(t, filepath.Join(out.Root, "logs/audit.jsonl"))+`{"ts":`)
-	log, err := run.Log(t.Context(), out.ManifestPath, 0)
+	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath})
 	if err != nil || log.Lines != 10 || len(log.Entries) != 10 || log.Entries[0].Chained || !log.Entries[1].Chained || !log.Entries[9].Torn {
 		t.Fatalf("%+v, %v", log, err)
 	}
-	log, err = run.Log(t.Context(), out.ManifestPath, 2)
+	log, err = run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath, Last: 2})
 	if err != nil || len(log.Entries) != 2 || log.Lines != 10 || log.Entries[0].Entry.Get("kind").Str() != "gates_write" {
 		t.Fatalf("%+v, %v", log, err)
 	}
@@ -176,7 +176,7 @@ func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 	if err := os.Remove(log.Path); err != nil {
 		t.Fatal(err)
 	}
-	if log, err := run.Log(t.Context(), out.ManifestPath, 0); err != nil || len(log.Entries) != 0 || log.Entries == nil {
+	if log, err := run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath}); err != nil || len(log.Entries) != 0 || log.Entries == nil {
 		t.Errorf("%+v, %v", log, err)
 	}
 }
@@ -235,7 +235,7 @@ func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 		"ts kind run_id event seq actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress state clock prev",
 		"ts kind run_id event seq actor prev_revision new_revision reason inputs_digest gates_digest prev_digest gates state clock prev",
 	}
-	log, err := run.Log(t.Context(), out.ManifestPath, 0)
+	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 	if _, err := r.Update(t.Context(), unpinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
 		t.Fatal(err)
 	}
-	log, _ = run.Log(t.Context(), out.ManifestPath, 1)
+	log, _ = run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath, Last: 1})
 	if log.Entries[0].Entry.Get("clock") != nil {
 		t.Error("a line under the real clock says pinned")
 	}

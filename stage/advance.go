@@ -15,12 +15,12 @@ import (
 
 // AdvanceInput are the arguments of [Advance].
 type AdvanceInput struct {
-	ManifestPath             string
-	GatesPath                string
-	RequestedNext            string // a stage; "" for the one that the run's decisions lead to
-	ExpectedManifestRevision *int64 // that the caller saw; nil for any
-	Reason                   string
-	DryRun                   bool
+	ManifestPath             string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	GatesPath                string `json:"gates_path" path:"absolute" jsonschema:"absolute path of the run's gates.json"`
+	RequestedNext            string `json:"requested_next,omitzero" jsonschema:"the stage to move to, where more than one can follow, such as wave2 or citations after pivot"`
+	ExpectedManifestRevision *int64 `json:"expected_manifest_revision,omitzero" jsonschema:"the manifest revision that the decision was made on" min:"1"`
+	Reason                   string `json:"reason" jsonschema:"why, for the audit log"`
+	DryRun                   bool   `json:"dry_run,omitzero" jsonschema:"decide and change nothing, not even the audit log"`
 }
 
 // AdvanceResult is the result of [Advance].

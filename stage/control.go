@@ -13,15 +13,15 @@ import (
 
 // ControlInput are the arguments of [Pause] and [Cancel].
 type ControlInput struct {
-	ManifestPath string
-	Reason       string // "" for one that names the command
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
 // ResumeInput are the arguments of [Resume].
 type ResumeInput struct {
-	ManifestPath string
-	Accept       bool   // let a failed run go on
-	Reason       string // "" for one that names the command
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Accept       bool   `json:"accept,omitzero" jsonschema:"let a failed run go on; what was used up is granted once more"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
 // ControlResult is the result of [Pause], [Resume] and [Cancel].

@@ -119,7 +119,7 @@ func (s sequence) review() error {
 		return nil
 	}
 	at := func(name string) string { return filepath.Join(s.files.Root, name) }
-	_, err := step.Review(s.ctx, pinned, wave.ReviewRequest{PerspectivesPath: at("perspectives.json"), OutputsDir: at("wave-1"), ReportPath: at("wave-review.json"), MaxFailures: 25})
+	_, err := step.Review(s.ctx, pinned, wave.ReviewInput{PerspectivesPath: at("perspectives.json"), OutputsDir: at("wave-1"), ReportPath: at("wave-review.json"), MaxFailures: 25})
 	return err
 }
 

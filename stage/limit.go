@@ -13,10 +13,10 @@ import (
 
 // LimitInput are the arguments of [Limit].
 type LimitInput struct {
-	ManifestPath string
-	Name         string // of one of the manifest's limits, or of the budget
-	Value        float64
-	Reason       string // "" for one that names the command
+	ManifestPath string  `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Name         string  `json:"name" jsonschema:"the limit, such as max_review_iterations, or one of the budget, such as max_minutes"`
+	Value        float64 `json:"value" jsonschema:"its value from here on"`
+	Reason       string  `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
 // LimitResult is the result of [Limit].
@@ -29,10 +29,10 @@ type LimitResult struct {
 	ManifestRevision int64      `json:"manifest_revision"`
 }
 
-// Limit sets one of a run's limits. It is a person's decision. It returns
-// INVALID_ARGS for a name that is not a limit and a value out of its range,
-// INVALID_STATE for a run that is final, and the errors of [run.Open] and
-// [run.Run.Update].
+// Limit sets one of a run's limits. It changes nothing where the limit has that
+// value already. It is a person's decision. It returns INVALID_ARGS for a name
+// that is not a limit and a value out of its range, INVALID_STATE for a run that
+// is final, and the errors of [run.Open] and [run.Run.Decide].
 func Limit(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, error) {
 	if slices.Contains(run.BudgetNames(), in.Name) {
 		return limitBudget(ctx, clock, in)
@@ -59,7 +59,11 @@ func Limit(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, er
 		if err != nil {
 			return err
 		}
-		out.From, _ = m.Limit(in.Name)
+		from, known := m.Limit(in.Name)
+		out.From, out.ManifestRevision = from, m.Revision()
+		if known && from == float64(in.Value) {
+			return nil
+		}
 		reason := run.Note(in.Reason)
 		if reason == "" {
 			reason = "set by a person"
@@ -92,6 +96,9 @@ func limitBudget(ctx context.Context, clock run.Clock, in LimitInput) (LimitResu
 // Report shows the result to a person.
 func (l LimitResult) Report() report.Report {
 	out := report.Report{Name: "run_limit", Title: "run " + l.RunID, Status: report.Pass, Summary: l.Limit + " was set"}
+	if l.From == float64(l.To) {
+		out.Summary = l.Limit + " is what it was"
+	}
 	table := report.NewTable("Limit", ">Was", ">Is")
 	table.Row(report.None, l.Limit, l.From, l.To)
 	out.Add(table)

@@ -12,10 +12,10 @@ import (
 
 // ManifestWriteInput are the arguments of [ManifestWrite].
 type ManifestWriteInput struct {
-	ManifestPath     string
-	Patch            *codec.Value
-	ExpectedRevision *int64 // that the caller saw; nil for any
-	Reason           string
+	ManifestPath     string       `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Patch            *codec.Value `json:"patch" holds:"object" jsonschema:"merge patch (RFC 7396) of the manifest"`
+	ExpectedRevision *int64       `json:"expected_revision,omitzero" jsonschema:"the revision that the patch was made for" min:"1"`
+	Reason           string       `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // ManifestWrite is the tool deep_research_manifest_write: it applies a merge
@@ -67,17 +67,35 @@ func ManifestWrite(ctx context.Context, clock run.Clock, in ManifestWriteInput) 
 	return run.Written(next.Revision(), next.Doc().Get("updated_at").Str(), audit), nil
 }
 
+// field is the keys that lead to a value of the manifest. A key may hold a dot,
+// so that the path that a person reads does not tell one field from another.
+type field []string
+
+func (f field) String() string { return "$." + strings.Join(f, ".") }
+
+// in reports whether f is one of the fields, or below one.
+func (f field) in(fields []field) bool {
+	return slices.ContainsFunc(fields, func(of field) bool { return len(f) >= len(of) && slices.Equal(f[:len(of)], of) })
+}
+
+// touches reports whether f is one of the fields, below one, or above one.
+func (f field) touches(fields []field) bool {
+	return f.in(fields) || slices.ContainsFunc(fields, func(below field) bool { return below.in([]field{f}) })
+}
+
+// retries are the fields that count attempts at gates.
+var retries = []field{{"metrics", "retry_counts"}, {"metrics", "retry_history"}}
+
 // forbidden are the fields that nobody's patch changes in a legacy run, with all
 // below them.
-var forbidden = []string{
-	"$.schema_version", "$.run_id", "$.created_at", "$.updated_at", "$.revision",
-	"$.stage", "$.failures", "$.artifacts", "$.metrics.retry_counts", "$.metrics.retry_history",
-}
+var forbidden = append([]field{
+	{"schema_version"}, {"run_id"}, {"created_at"}, {"updated_at"}, {"revision"}, {"stage"}, {"failures"}, {"artifacts"},
+}, retries...)
 
 // allowed are the fields of the schema that a patch may change in every other
 // run. Status is for patchTrigger to allow; a field that the schema does not
 // name may be changed too.
-var allowed = []string{"$.status", "$.stage.started_at", "$.stage.last_progress_at", "$.metrics", "$.notes"}
+var allowed = []field{{"status"}, {"stage", "started_at"}, {"stage", "last_progress_at"}, {"metrics"}, {"notes"}}
 
 // caps are the limits that the stage machine enforces.
 var caps = []string{"max_wave1_agents", "max_wave2_agents", "max_review_iterations"}
@@ -86,12 +104,12 @@ var caps = []string{"max_wave1_agents", "max_wave2_agents", "max_review_iteratio
 // change. What it leaves as it is, is not a fault.
 func checkPatch(r *run.Run, m run.Manifest, patch *codec.Value) error {
 	paths := []string{}
-	for _, leaf := range leaves("$", patch) {
-		if same(valueAt(m.Doc(), leaf.path), leaf.value) {
+	for _, leaf := range leaves(nil, patch) {
+		if same(valueAt(m.Doc(), leaf.field), leaf.value) {
 			continue
 		}
-		if r.Legacy() && touches(leaf.path, forbidden) || !r.Legacy() && !mayChange(leaf.path) {
-			paths = append(paths, leaf.path)
+		if r.Legacy() && leaf.field.touches(forbidden) || !r.Legacy() && !mayChange(leaf.field) {
+			paths = append(paths, leaf.field.String())
 		}
 	}
 	if len(paths) > 0 {
@@ -118,23 +136,9 @@ func checkPatch(r *run.Run, m run.Manifest, patch *codec.Value) error {
 
 func same(a, b *codec.Value) bool { return a != nil && codec.Digest(a) == codec.Digest(b) }
 
-// touches reports whether a path is one of the fields, below one, or above one.
-func touches(path string, fields []string) bool {
-	return slices.ContainsFunc(fields, func(f string) bool {
-		return path == f || strings.HasPrefix(path, f+".") || strings.HasPrefix(f, path+".")
-	})
-}
-
-// mayChange reports whether a patch may change the field at path.
-func mayChange(path string) bool {
-	if touches(path, []string{"$.metrics.retry_counts", "$.metrics.retry_history"}) {
-		return false
-	}
-	if slices.ContainsFunc(allowed, func(f string) bool { return path == f || strings.HasPrefix(path, f+".") }) {
-		return true
-	}
-	top, _, _ := strings.Cut(strings.TrimPrefix(path, "$."), ".")
-	return !run.IsManifestField(top)
+// mayChange reports whether a patch may change a field.
+func mayChange(f field) bool {
+	return !f.touches(retries) && (f.in(allowed) || !run.IsManifestField(f[0]))
 }
 
 // commandsFor are the commands by which a person changes what a patch must not.
@@ -164,15 +168,15 @@ func inWords(commands []string) string {
 	return "; a person does that with `" + strings.Join(commands, "`, `") + "`"
 }
 
-// leaf is a path at which a patch writes something.
+// leaf is a field at which a patch writes something.
 type leaf struct {
-	path  string
+	field field
 	value *codec.Value
 }
 
-// valueAt is what a document has at a path of leaves.
-func valueAt(doc *codec.Value, path string) *codec.Value {
-	for _, key := range strings.Split(strings.TrimPrefix(path, "$."), ".") {
+// valueAt is what a document has in a field.
+func valueAt(doc *codec.Value, f field) *codec.Value {
+	for _, key := range f {
 		doc = doc.Get(key)
 	}
 	return doc
@@ -180,13 +184,13 @@ func valueAt(doc *codec.Value, path string) *codec.Value {
 
 // leaves lists where a patch writes something: every value that is no object,
 // and every object without members.
-func leaves(path string, v *codec.Value) []leaf {
-	if v.Kind() != codec.Object || v.Len() == 0 && path != "$" {
-		return []leaf{{path, v}}
+func leaves(f field, v *codec.Value) []leaf {
+	if len(f) > 0 && (v.Kind() != codec.Object || v.Len() == 0) {
+		return []leaf{{f, v}}
 	}
 	var list []leaf
 	for _, m := range v.Members() {
-		list = append(list, leaves(path+"."+m.Key, m.Value)...)
+		list = append(list, leaves(append(slices.Clone(f), m.Key), m.Value)...)
 	}
 	return list
 }

@@ -156,7 +156,7 @@ func TestPatchDigestsAreThoseOfTheEarlierSystem(t *testing.T) {
 		if err := y.patch(patch); err != nil {
 			t.Fatal(err)
 		}
-		log, err := run.Log(t.Context(), y.files.ManifestPath, 1)
+		log, err := run.Log(t.Context(), run.LogInput{ManifestPath: y.files.ManifestPath, Last: 1})
 		if err != nil || log.Entries[0].Entry.Get("patch_digest").Str() != want {
 			t.Errorf("%s: %v, %v", patch, log.Entries[0].Entry.Get("patch_digest").Str(), err)
 		}

@@ -14,10 +14,10 @@ import (
 
 // RetryInput are the arguments of [RetryRecord].
 type RetryInput struct {
-	ManifestPath string
-	GateID       string
-	ChangeNote   string
-	Reason       string
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	GateID       string `json:"gate_id" jsonschema:"the gate that is tried again" enum:"A,B,C,D,E,F"`
+	ChangeNote   string `json:"change_note" jsonschema:"what is done differently this time"`
+	Reason       string `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // RetryResult is the result of [RetryRecord]. RepeatedNote says that an earlier

@@ -14,10 +14,10 @@ import (
 
 // WatchdogInput are the arguments of [WatchdogCheck].
 type WatchdogInput struct {
-	ManifestPath string
-	Stage        string // that the caller believes the run in; "" for any
-	NowISO       string // the time to judge by; "" for the clock's
-	Reason       string
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Stage        string `json:"stage,omitzero" jsonschema:"the stage that the caller believes the run is in"`
+	NowISO       string `json:"now_iso,omitzero" jsonschema:"the time to judge by, RFC 3339, where the clock is pinned; the present when absent"`
+	Reason       string `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // WatchdogResult is the result of [WatchdogCheck].

@@ -14,17 +14,20 @@ import (
 // to the run and fit each other, and every prompt of the plan is the one that
 // the perspectives give.
 func judgeA(_ context.Context, r *run.Run) (gate.Judgement, error) {
-	name := r.Layout().Wave1Plan()
-	data, err := r.Folder().Read(name)
-	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
-		return gate.Judgement{}, err
-	}
+	// Bound before anything is read: what changes in between is found when the
+	// judgement is written.
 	bound, err := gate.Bind(r.Folder(), planningFiles(r))
 	if err != nil {
 		return gate.Judgement{}, err
 	}
+	plan, err := r.Folder().Read(r.Layout().Wave1Plan())
+	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return gate.Judgement{}, err
+	}
 	j := planning{run: r, manifest: r.Manifest()}
-	j.look(data)
+	if err := j.look(plan); err != nil {
+		return gate.Judgement{}, err
+	}
 	return j.judgement(bound), nil
 }
 
@@ -41,7 +44,9 @@ func (p *planner) judgeWithPlan(u *run.Update, plan []byte) error {
 		return err
 	}
 	j := planning{run: p.run, manifest: p.manifest}
-	j.look(plan)
+	if err := j.look(plan); err != nil {
+		return err
+	}
 	found := j.judgement(bound)
 	_, err = writeJudgement(u, found, found.Patch(u.Now()), "judged with the plan")
 	return err
@@ -66,11 +71,16 @@ func (j *planning) warn(code string, details tidegate.Details) {
 	j.details = append(j.details, tidegate.Detail{Key: code, Value: details})
 }
 
-// look reads the three documents; plan is the bytes of the third.
-func (j *planning) look(plan []byte) {
+// look reads the three documents; plan is the bytes of the third. It returns
+// READ_FAILED and PATH_NOT_ALLOWED.
+func (j *planning) look(plan []byte) (err error) {
 	l := j.run.Layout()
-	j.scope, j.scopeValid = j.document("SCOPE", "scope", run.ScopeFile, run.ScopeShape.Check)
-	j.perspectives, j.contractsValid = j.document("PERSPECTIVES", "perspectives", l.Perspectives, perspective.Check)
+	if j.scope, j.scopeValid, err = j.document("SCOPE", "scope", run.ScopeFile, run.ScopeShape.Check); err != nil {
+		return err
+	}
+	if j.perspectives, j.contractsValid, err = j.document("PERSPECTIVES", "perspectives", l.Perspectives, perspective.Check); err != nil {
+		return err
+	}
 	j.perspectivesCount = j.perspectives.Get("perspectives").Len()
 	limit, _ := j.manifest.Limit("max_wave1_agents")
 	j.maxCount = int(max(0, limit))
@@ -86,34 +96,34 @@ func (j *planning) look(plan []byte) {
 		j.warn("PERSPECTIVE_CAP_EXCEEDED", tidegate.D("max_wave1_agents", j.maxCount, "perspectives_count", j.perspectivesCount))
 	}
 	j.compare()
+	return nil
 }
 
 // document reads one of the run's documents and warns of what is wrong with it.
-func (j *planning) document(code, label, name string, check func(*codec.Value) error) (*codec.Value, bool) {
+// That it cannot be read is an error, and says nothing of the document.
+func (j *planning) document(code, label, name string, check func(*codec.Value) error) (doc *codec.Value, valid bool, err error) {
 	at := tidegate.D(label+"_path", name)
 	data, err := j.run.Folder().Read(name)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
 		j.warn(code+"_NOT_FOUND", at)
-		return nil, false
+		return nil, false, nil
 	case err != nil:
-		j.warn(code+"_PATH_TRAVERSAL", at)
-		return nil, false
+		return nil, false, err
 	}
-	doc, err := codec.Parse(data)
-	if err != nil {
+	if doc, err = codec.Parse(data); err != nil {
 		j.warn(code+"_INVALID_JSON", at)
-		return nil, false
+		return nil, false, nil
 	}
 	if err := check(doc); err != nil {
 		j.warn(code+"_SCHEMA_INVALID", append(at, tidegate.Detail{Key: "error", Value: tidegate.AsError(err).Message}))
-		return doc, false
+		return doc, false, nil
 	}
 	if id := doc.Get("run_id").Str(); id != j.run.ID() {
 		j.warn(code+"_RUN_ID_MISMATCH", append(at, tidegate.D("manifest_run_id", j.run.ID(), label+"_run_id", tidegate.Cut(id))...))
-		return doc, false
+		return doc, false, nil
 	}
-	return doc, true
+	return doc, true, nil
 }
 
 func (j *planning) checkPlan() {

@@ -17,9 +17,9 @@ import (
 
 // GateBInput are the arguments of [DeriveGateB].
 type GateBInput struct {
-	ManifestPath string
-	ReportPath   string // of the wave review, inside the run; "" for the run's own
-	Reason       string
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	ReportPath   string `json:"wave_review_report_path,omitzero" path:"absolute" jsonschema:"absolute path of the review's report inside the run; wave-review.json when absent"`
+	Reason       string `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // GateBResult is the result of [DeriveGateB].
@@ -206,7 +206,11 @@ func (j *outputsJudge) bind() (gate.Binding, error) {
 		for _, p := range w.doc.Perspectives {
 			output := j.run.Output(w.wave, p.ID)
 			names = append(names, output)
-			if ok, err := j.run.Folder().Exists(run.Sidecar(output)); ok && err == nil {
+			used, err := j.run.Folder().Exists(run.Sidecar(output))
+			if err != nil {
+				return gate.Binding{}, err
+			}
+			if used {
 				names = append(names, run.Sidecar(output))
 			}
 		}

@@ -17,17 +17,17 @@ import (
 
 // IngestInput are the arguments of [Ingest].
 type IngestInput struct {
-	ManifestPath     string
-	PerspectivesPath string // echoed; a run judges by its own contracts
-	Wave             string // wave1 or wave2
-	Outputs          []Submission
+	ManifestPath     string       `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	PerspectivesPath string       `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of the run's contracts; a run judges by its own, whatever this names"`
+	Wave             string       `json:"wave" jsonschema:"the wave that the outputs belong to" enum:"wave1,wave2"`
+	Outputs          []Submission `json:"outputs" jsonschema:"what the agents wrote" minitems:"1" extra:"ignore"`
 }
 
 // Submission is one output that an agent handed in.
 type Submission struct {
-	PerspectiveID string
-	Markdown      string
-	ToolUsage     *codec.Value // calls by tool, nil when the agent reported none
+	PerspectiveID string       `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
+	Markdown      string       `json:"markdown" jsonschema:"the whole output"`
+	ToolUsage     *codec.Value `json:"tool_usage,omitzero" holds:"object" jsonschema:"how often the agent called each tool: an object of numbers"`
 }
 
 // IngestResult is the result of [Ingest].
@@ -281,9 +281,9 @@ func checkWaveDir(r *run.Run, wave, dir string) error {
 
 // RestoreInput are the arguments of [Restore].
 type RestoreInput struct {
-	ManifestPath  string
-	PerspectiveID string
-	Reason        string
+	ManifestPath  string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	PerspectiveID string `json:"perspective_id" jsonschema:"the perspective whose output is put back"`
+	Reason        string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
 // RestoreResult is the result of [Restore].
@@ -308,14 +308,14 @@ func Restore(ctx context.Context, clock run.Clock, in RestoreInput) (RestoreResu
 		return RestoreResult{}, err
 	}
 	defer r.Close()
-	recorded, err := r.Recorded()
-	if err != nil {
-		return RestoreResult{}, err
-	}
 	out := RestoreResult{RunID: r.ID(), PerspectiveID: in.PerspectiveID}
 	decision := run.Decision{What: "restore output", Fields: tidegate.D("perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason))}
 	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		recorded, err := r.Recorded()
+		if err != nil {
 			return err
 		}
 		for _, stage := range []run.Stage{run.Wave2, run.Wave1} {

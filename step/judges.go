@@ -37,14 +37,15 @@ func Judge(ctx context.Context, r *run.Run, id string) (gate.Judgement, error) {
 		"gate %s has no judge in this version, so nothing can say that it passes", id)
 }
 
-// GateInput are the arguments of [RecordGate] and [AcceptGate].
+// GateInput are the arguments of [RecordGate].
 type GateInput struct {
-	ManifestPath string
-	Gate         string
-	Reason       string
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Gate         string `json:"-"`
+	Accept       bool   `json:"accept,omitzero" jsonschema:"let the gate pass, whatever its judge says"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
-// GateRecord is the result of [RecordGate] and [AcceptGate].
+// GateRecord is the result of [RecordGate].
 type GateRecord struct {
 	OK       codec.True       `json:"ok"`
 	RunID    string           `json:"run_id"`
@@ -62,23 +63,18 @@ type GateRecord struct {
 // Passed reports whether the gate passed.
 func (g GateRecord) Passed() bool { return g.Status == gate.Pass }
 
-// RecordGate judges a gate and records what its judge found. It returns the
-// errors of [run.Open], [Judge] and [run.Update.EditGates], and TAMPERED for a
-// gate that would pass on outputs other than those that the run took.
+// RecordGate judges a gate and records what its judge found. With Accept it lets
+// the gate pass by a person's decision, bound to the files that its judge looks
+// at. It returns INVALID_ARGS for an acceptance without a reason, the errors of
+// [run.Open], [Judge] and [run.Update.EditGates], and TAMPERED for a gate that
+// would pass on outputs other than those that the run took.
 func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord, error) {
-	return recordGate(ctx, clock, in, false)
-}
-
-// AcceptGate lets a gate pass by a person's decision, bound to the files that
-// its judge looks at. It returns the errors of [RecordGate].
-func AcceptGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord, error) {
-	if err := run.CheckText("reason", in.Reason); err != nil {
-		return GateRecord{}, err
+	accept := in.Accept
+	if accept {
+		if err := run.CheckText("reason", in.Reason); err != nil {
+			return GateRecord{}, err
+		}
 	}
-	return recordGate(ctx, clock, in, true)
-}
-
-func recordGate(ctx context.Context, clock run.Clock, in GateInput, accept bool) (GateRecord, error) {
 	row, known := gate.Find(in.Gate)
 	if !known {
 		return GateRecord{}, tidegate.Errorf(tidegate.UnknownGateID, tidegate.D("gate", tidegate.Cut(in.Gate)),
@@ -98,16 +94,18 @@ func recordGate(ctx context.Context, clock run.Clock, in GateInput, accept bool)
 	patch := found.Patch(clock.Stamp())
 	if accept {
 		out.Status, patch = gate.Pass, found.Accept(clock.Stamp(), run.Note(in.Reason))
-	} else if out.Passed() {
-		if err := outputsAsTaken(r, found); err != nil {
-			return GateRecord{}, err
-		}
 	}
 	write := func(u *run.Update) error {
+		if err := notMoved(u); err != nil {
+			return err
+		}
 		if accept {
 			u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status()))
 		}
 		after, err := writeJudgement(u, found, patch, run.Note(in.Reason))
+		if err == nil && !accept {
+			err = outputsAsTaken(u, found)
+		}
 		out.Revision = after.Revision()
 		return err
 	}
@@ -118,6 +116,22 @@ func recordGate(ctx context.Context, clock run.Clock, in GateInput, accept bool)
 		_, err = r.Update(ctx, clock, write)
 	}
 	return out, err
+}
+
+// notMoved returns INVALID_STATE when the run has moved since it was opened: what
+// a gate is about depends on the stage, so that a judgement of another stage is
+// none.
+func notMoved(u *run.Update) error {
+	m, err := u.Manifest()
+	if err != nil {
+		return err
+	}
+	judged := u.Run().Manifest().Stage()
+	if m.Stage() == judged {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("judged_in", judged, "stage", m.Stage()),
+		"the run moved from %s to %s while its gate was judged; judge it again", judged, m.Stage())
 }
 
 // writeJudgement stages one judgement, with the digests of what was judged.
@@ -165,13 +179,14 @@ func notAccepted(u *run.Update, id string) error {
 		"a person accepted gate %s, and what it is about has not changed since; only a person writes over that", id)
 }
 
-// outputsAsTaken returns TAMPERED when an output that a judge would pass is not
-// the one that the run took.
-func outputsAsTaken(r *run.Run, found gate.Judgement) error {
-	if r.Legacy() {
+// outputsAsTaken returns TAMPERED when an output that a judge passes is not the
+// one that the run took. It looks under the lock, and after the judgement was
+// compared with the files: an output that is taken meanwhile is no tampering.
+func outputsAsTaken(u *run.Update, found gate.Judgement) error {
+	if u.Run().Legacy() || found.Status() != gate.Pass {
 		return nil
 	}
-	recorded, err := r.Recorded()
+	recorded, err := u.Run().Recorded()
 	if err != nil {
 		return err
 	}
@@ -215,11 +230,11 @@ func (g GateRecord) Report() report.Report {
 
 // GatesWriteInput are the arguments of [GatesWrite].
 type GatesWriteInput struct {
-	GatesPath        string
-	Update           *codec.Value // gate id → the fields that change
-	InputsDigest     string
-	ExpectedRevision *int64 // that the caller saw; nil for any
-	Reason           string
+	GatesPath        string       `json:"gates_path" path:"absolute" jsonschema:"absolute path of the run's gates.json"`
+	Update           *codec.Value `json:"update" holds:"object" jsonschema:"object of gate id (A to F) to the fields that change: status, checked_at, metrics, artifacts, warnings, notes"`
+	InputsDigest     string       `json:"inputs_digest" jsonschema:"digest of what was judged, as the judging tool returned it"`
+	ExpectedRevision *int64       `json:"expected_revision,omitzero" jsonschema:"the revision that the update was made for" min:"1"`
+	Reason           string       `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // ownedMetrics are keys of metrics that only this program writes.
@@ -270,6 +285,9 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 	}
 	var next gate.Gates
 	audit, err := r.Update(ctx, clock, func(u *run.Update) error {
+		if err := notMoved(u); err != nil {
+			return err
+		}
 		for _, m := range update.Members() {
 			if err := notAccepted(u, m.Key); err != nil {
 				return err
@@ -279,6 +297,9 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 			return err
 		}
 		for _, j := range found {
+			if err := outputsAsTaken(u, j); err != nil {
+				return err
+			}
 			logJudged(u, j)
 		}
 		return nil
@@ -291,7 +312,7 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 
 // judgeAgain runs the judge of every gate that update would leave passed, and
 // puts what it found in the place of what was handed in. Notes stay the
-// caller's. It returns GATE_NOT_DERIVED and TAMPERED.
+// caller's. It returns GATE_NOT_DERIVED.
 func judgeAgain(ctx context.Context, r *run.Run, gates gate.Gates, update *codec.Value) ([]gate.Judgement, error) {
 	var list []gate.Judgement
 	for _, m := range update.Members() {
@@ -312,9 +333,6 @@ func judgeAgain(ctx context.Context, r *run.Run, gates gate.Gates, update *codec
 			return nil, tidegate.Errorf(tidegate.GateNotDerived,
 				tidegate.D("gate", m.Key, "status", found.Status(), "metrics", found.Metrics, "warnings", found.Warnings),
 				"gate %s does not pass: its judge finds %s", m.Key, strings.Join(found.Warnings, ", "))
-		}
-		if err := outputsAsTaken(r, found); err != nil {
-			return nil, err
 		}
 		judged := found.Patch(m.Value.Get("checked_at").Str())
 		if m.Value.Get("checked_at") == nil {

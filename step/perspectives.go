@@ -20,10 +20,10 @@ import (
 
 // PerspectivesInput are the arguments of [WritePerspectives].
 type PerspectivesInput struct {
-	PerspectivesPath string
-	Value            *codec.Value // the whole document
-	Reason           string
-	Replan           bool // a person's decision: replace contracts that are frozen
+	PerspectivesPath string       `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of the perspectives.json to write"`
+	Value            *codec.Value `json:"value" holds:"object" jsonschema:"the whole perspectives.v1 document"`
+	Reason           string       `json:"reason" jsonschema:"why, for the audit log"`
+	Replan           bool         `json:"replan,omitzero" jsonschema:"replace the contracts of a wave that is planned already: its outputs are set aside and its plan is dropped"`
 }
 
 // PerspectivesResult is the result of [WritePerspectives].

@@ -21,9 +21,9 @@ const PlanVersion = "wave1_plan.v1"
 
 // PlanInput are the arguments of [Plan].
 type PlanInput struct {
-	ManifestPath     string
-	PerspectivesPath string // the run's own, or ""
-	Reason           string
+	ManifestPath     string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	PerspectivesPath string `json:"perspectives_path,omitzero" path:"absolute" jsonschema:"absolute path of the run's own perspectives.json; another one is refused"`
+	Reason           string `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // PlanResult is the result of [Plan].

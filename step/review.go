@@ -17,8 +17,9 @@ import (
 //
 // It returns the errors of [wave.Review]; PATH_NOT_ALLOWED for another place in
 // a run or in a folder of code changes, and WRITE_FAILED for a file that holds
-// something else. In a run also TAMPERED and LOCK_HELD.
-func Review(ctx context.Context, clock run.Clock, req wave.ReviewRequest) (wave.ReviewResult, error) {
+// something else. In a run also INVALID_STATE (it is final), TAMPERED and
+// LOCK_HELD.
+func Review(ctx context.Context, clock run.Clock, req wave.ReviewInput) (wave.ReviewResult, error) {
 	if req.ReportPath == "" {
 		return wave.Review(ctx, req)
 	}
@@ -49,6 +50,9 @@ func Review(ctx context.Context, clock run.Clock, req wave.ReviewRequest) (wave.
 	}
 	result.ReportPath = &path
 	_, err = r.UpdateBeside(ctx, clock, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
 		u.Log(run.EventReviewed, "wave_review", tidegate.D("pass", result.Pass, "validated", result.Validated, "failed", result.Failed))
 		return u.WriteJSON(name, result)
 	})

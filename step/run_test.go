@@ -125,7 +125,7 @@ func reviewed(t *testing.T) testRun {
 
 func (r testRun) review() {
 	r.t.Helper()
-	_, err := step.Review(r.t.Context(), runClock, wave.ReviewRequest{
+	_, err := step.Review(r.t.Context(), runClock, wave.ReviewInput{
 		PerspectivesPath: r.perspectives, OutputsDir: filepath.Join(r.root, "wave-1"), MaxFailures: 25, ReportPath: filepath.Join(r.root, "wave-review.json"),
 	})
 	if err != nil {

@@ -1,9 +1,11 @@
 package summary
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
 )
@@ -17,21 +19,21 @@ const (
 	Generate Mode = "generate" // made from the wave outputs by rule
 )
 
-// Request says what [Build] builds. Paths are absolute, and "" is the default,
+// Input says what [Build] builds. Paths are absolute, and "" is the default,
 // which the manifest gives.
-type Request struct {
-	ManifestPath        string
-	PerspectivesPath    string
-	CitationsPath       string
-	Mode                Mode
-	FixtureSummariesDir string // holds <perspective id>.md for each perspective; mode Fixture only
-	SummaryPackPath     string
-	SummariesDir        string
-	Reason              string // for the audit line
-	DryRun              bool   // check everything, write nothing
+type Input struct {
+	ManifestPath        string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	PerspectivesPath    string `json:"perspectives_path,omitzero" path:"absolute" jsonschema:"absolute path of perspectives.json; default: where the manifest says"`
+	CitationsPath       string `json:"citations_path,omitzero" path:"absolute" jsonschema:"absolute path of the citation pool, citations.jsonl; default: where the manifest says"`
+	Mode                Mode   `json:"mode,omitzero" jsonschema:"fixture takes the summaries from files, generate makes them from the wave outputs by rule" enum:"fixture,generate" default:"fixture"`
+	FixtureSummariesDir string `json:"fixture_summaries_dir,omitzero" path:"absolute" jsonschema:"absolute path of the folder that holds <perspective_id>.md for every perspective, for mode fixture" requiredif:"mode=fixture"`
+	SummaryPackPath     string `json:"summary_pack_path,omitzero" path:"absolute" jsonschema:"absolute path of the pack to write, inside the run; default: where the manifest says"`
+	SummariesDir        string `json:"summaries_dir,omitzero" path:"absolute" jsonschema:"absolute path of the folder to write the summaries to, inside the run; default: where the manifest says"`
+	Reason              string `json:"reason" jsonschema:"why, for the audit log"`
+	DryRun              bool   `json:"dry_run,omitzero" jsonschema:"check everything and write nothing"`
 	// Progress hears how many summaries have been checked; nil when nobody
 	// listens. It may be called from several goroutines.
-	Progress func(done, total int)
+	Progress func(done, total int) `json:"-"`
 }
 
 // Result is the result of [Build].
@@ -46,16 +48,16 @@ type Result struct {
 	plan *plan
 }
 
-// Build is the tool deep_research_summary_pack_build. It checks everything under
-// the run's lock before it writes anything; what it writes lands together, the
-// pack last. A refusal leaves the files of the last build as they were.
+// Build is the tool deep_research_summary_pack_build. It checks everything before
+// it takes the run's lock, and under it that nothing has changed since; what it
+// writes lands together, the pack last. A refusal leaves the files of the last build as they were.
 //
 // What a summary or the pool does not meet is RAW_URL_NOT_ALLOWED, UNKNOWN_CID
 // or SIZE_CAP_EXCEEDED. Beyond these it returns NOT_FOUND, READ_FAILED,
 // INVALID_JSON, SCHEMA_VALIDATION_FAILED (also for a document without
 // perspectives), PATH_NOT_ALLOWED for a target that is not its own, INVALID_ARGS
 // for two targets that are one, LOCK_HELD, CANCELLED and WRITE_FAILED.
-func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
+func Build(ctx context.Context, clock run.Clock, req Input) (Result, error) {
 	r, err := run.Open(ctx, req.ManifestPath, "limits.max_summary_kb", "limits.max_total_summary_kb")
 	if err != nil {
 		return Result{}, err
@@ -69,7 +71,17 @@ func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
 		_, err = p.pack(r.ID(), clock.Stamp())
 		return p.result(), err
 	}
-	var p *plan
+	if err := writesHere(r, r.Manifest(), req); err != nil {
+		return Result{}, err
+	}
+	before, err := judgedBy(ctx, r, r.Manifest(), req)
+	if err != nil {
+		return Result{}, err
+	}
+	p, err := newPlan(ctx, r, r.Manifest(), req)
+	if err != nil {
+		return Result{}, err
+	}
 	_, err = r.UpdateBeside(ctx, clock, func(u *run.Update) error {
 		manifest, err := u.Manifest()
 		if err != nil {
@@ -78,8 +90,14 @@ func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
 		if err := writesHere(r, manifest, req); err != nil {
 			return err
 		}
-		if p, err = newPlan(ctx, r, manifest, req); err != nil {
+		now, err := judgedBy(ctx, r, manifest, req)
+		if err != nil {
 			return err
+		}
+		if now != before { // what they were judged by has changed since: once more, in peace
+			if p, err = newPlan(ctx, r, manifest, req); err != nil {
+				return err
+			}
 		}
 		return p.write(ctx, u, manifest.ID())
 	})
@@ -89,13 +107,36 @@ func Build(ctx context.Context, clock run.Clock, req Request) (Result, error) {
 	return p.result(), nil
 }
 
-// writesHere returns WRITE_FAILED in a run that is not in stage summaries, and
-// PATH_NOT_ALLOWED for targets other than the run's own. Beside a bare manifest
-// and in a legacy run a pack is built whenever it is asked for.
-func writesHere(r *run.Run, m run.Manifest, req Request) error {
+// judgedBy is a digest of what summaries are judged by: the manifest, the
+// perspectives and the pool. What cannot be read is for the judging to say.
+func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req Input) (string, error) {
+	digests := []string{codec.Digest(m.Doc())}
+	for _, path := range []string{cmp.Or(req.PerspectivesPath, r.Path(r.Layout().Perspectives)), cmp.Or(req.CitationsPath, r.Path(r.Layout().Citations))} {
+		file, err := artifact.OpenFile(ctx, "path", path)
+		if err != nil {
+			digests = append(digests, "")
+			continue
+		}
+		digest, err := codec.DigestReader(artifact.Until(ctx, file))
+		file.Close()
+		if err != nil {
+			return "", ctx.Err()
+		}
+		digests = append(digests, digest)
+	}
+	return codec.Digest(codec.Of(digests)), nil
+}
+
+// writesHere returns WRITE_FAILED in a run that is final or not in stage
+// summaries, and PATH_NOT_ALLOWED for targets other than the run's own. Beside a
+// bare manifest and in a legacy run a pack is built whenever it is asked for.
+func writesHere(r *run.Run, m run.Manifest, req Input) error {
 	isRun, err := r.Folder().Exists(r.Layout().Gates)
 	if err != nil || !isRun || r.Legacy() {
 		return err
+	}
+	if m.Status().Final() {
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("status", m.Status()), "the run is %s, which is final: it gets no other summary pack", m.Status())
 	}
 	if m.Stage() != run.Summaries {
 		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("stage", m.Stage()),

@@ -98,7 +98,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 
 func TestBuildLogsAnAuditLine(t *testing.T) {
 	r := newRun(t)
-	result := r.mustBuild(func(req *summary.Request) { req.Reason = "  because \n" })
+	result := r.mustBuild(func(req *summary.Input) { req.Reason = "  because \n" })
 	lines := r.auditLines()
 	if len(lines) != 1 {
 		t.Fatalf("%d lines", len(lines))
@@ -151,7 +151,7 @@ func TestBuildTakesItsPathsFromArguments(t *testing.T) {
 	r.write("a/who.json", `{"schema_version":"perspectives.v1","perspectives":[{"id":"p1","source_artifact":"deep/p1.md"}]}`)
 	elsewhere := filepath.Join(t.TempDir(), "pool.jsonl")
 	writeFile(t, elsewhere, pool)
-	result := r.mustBuild(func(req *summary.Request) {
+	result := r.mustBuild(func(req *summary.Input) {
 		req.PerspectivesPath, req.CitationsPath = r.path("a/who.json"), elsewhere
 		req.SummariesDir, req.SummaryPackPath = r.path("x/y")+"/", r.path("z/pack.json")
 	})
@@ -263,7 +263,7 @@ func TestBuildStopsWithItsCaller(t *testing.T) {
 	r.fixture("p1", "New.\n")
 	before := r.tree()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := summary.Build(ctx, pinned, r.request(func(req *summary.Request) { req.Progress = func(int, int) { cancel() } }))
+	_, err := summary.Build(ctx, pinned, r.request(func(req *summary.Input) { req.Progress = func(int, int) { cancel() } }))
 	if tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Errorf("got %v", err)
 	}

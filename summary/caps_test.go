@@ -65,7 +65,7 @@ func TestCaps(t *testing.T) {
 func TestBuildReportsProgress(t *testing.T) {
 	r := newRun(t)
 	most := make(chan int, 10)
-	r.mustBuild(func(req *summary.Request) {
+	r.mustBuild(func(req *summary.Input) {
 		req.Progress = func(done, total int) {
 			if total == 2 {
 				most <- done

@@ -46,53 +46,53 @@ func TestInputsDigestIsOverTheDeclaredObject(t *testing.T) {
 type change struct {
 	name     string
 	declared bool // it changes an input of the digest
-	make     func(r *testRun, n int) func(*summary.Request)
+	make     func(r *testRun, n int) func(*summary.Input)
 }
 
-func stays(*summary.Request) {}
+func stays(*summary.Input) {}
 
 var changes = []change{
-	{"a field of the manifest", true, func(r *testRun, n int) func(*summary.Request) {
+	{"a field of the manifest", true, func(r *testRun, n int) func(*summary.Input) {
 		r.manifest(strings.Replace(r.read("manifest.json"), "{", `{"note":`+quoted(n)+`,`, 1))
 		return stays
 	}},
-	{"a limit", true, func(r *testRun, n int) func(*summary.Request) {
+	{"a limit", true, func(r *testRun, n int) func(*summary.Input) {
 		r.limits(100+n, 900)
 		return stays
 	}},
-	{"a field of the perspectives", true, func(r *testRun, n int) func(*summary.Request) {
+	{"a field of the perspectives", true, func(r *testRun, n int) func(*summary.Input) {
 		r.write("perspectives.json", strings.Replace(r.read("perspectives.json"), `{"id":"p2"`, `{"id":"p2","title":`+quoted(n), 1))
 		return stays
 	}},
-	{"a perspective", true, func(r *testRun, n int) func(*summary.Request) {
+	{"a perspective", true, func(r *testRun, n int) func(*summary.Input) {
 		id := "q" + strings.Trim(quoted(n), `"`)
 		r.fixture(id, "Text.\n")
 		r.write("perspectives.json", strings.Replace(r.read("perspectives.json"), `{"id":"p2"`, `{"id":"`+id+`"},{"id":"p2"`, 1))
 		return stays
 	}},
-	{"the order of the perspectives", true, func(r *testRun, n int) func(*summary.Request) {
+	{"the order of the perspectives", true, func(r *testRun, n int) func(*summary.Input) {
 		r.write("perspectives.json", `{"schema_version":"perspectives.v1","run_id":"r1","perspectives":[{"id":"p1"},{"id":"p2"}]}`)
 		return stays
 	}},
-	{"a validated citation more", true, func(r *testRun, n int) func(*summary.Request) {
+	{"a validated citation more", true, func(r *testRun, n int) func(*summary.Input) {
 		r.write("citations/citations.jsonl", r.read("citations/citations.jsonl")+`{"cid":`+quoted(n)+`,"status":"valid"}`+"\n")
 		return stays
 	}},
-	{"a validated citation less", true, func(r *testRun, n int) func(*summary.Request) {
+	{"a validated citation less", true, func(r *testRun, n int) func(*summary.Input) {
 		r.fixture("p2", "No citation.\n")
 		r.write("citations/citations.jsonl", strings.ReplaceAll(r.read("citations/citations.jsonl"), "paywalled", "blocked"))
 		return stays
 	}},
-	{"a byte of a summary", true, func(r *testRun, n int) func(*summary.Request) {
+	{"a byte of a summary", true, func(r *testRun, n int) func(*summary.Input) {
 		r.fixture("p1", "Text "+quoted(n)+"\n")
 		return stays
 	}},
-	{"white space at the end of a summary", true, func(r *testRun, n int) func(*summary.Request) {
+	{"white space at the end of a summary", true, func(r *testRun, n int) func(*summary.Input) {
 		data, _ := os.ReadFile(filepath.Join(r.fixtures, "p1.md"))
 		r.fixture("p1", string(data)+"\n")
 		return stays
 	}},
-	{"the mode", true, func(r *testRun, n int) func(*summary.Request) {
+	{"the mode", true, func(r *testRun, n int) func(*summary.Input) {
 		// The same bytes, made by rule.
 		r.fixture("p1", "- Same [@cid_a].\n")
 		r.fixture("p2", "- Same.\n")
@@ -102,15 +102,15 @@ var changes = []change{
 		return generated
 	}},
 
-	{"the layout of the manifest", false, func(r *testRun, n int) func(*summary.Request) {
+	{"the layout of the manifest", false, func(r *testRun, n int) func(*summary.Input) {
 		r.manifest(strings.Repeat(" ", n+1) + strings.ReplaceAll(r.read("manifest.json"), ":", " :\n "))
 		return stays
 	}},
-	{"the spelling of a number", false, func(r *testRun, n int) func(*summary.Request) {
+	{"the spelling of a number", false, func(r *testRun, n int) func(*summary.Input) {
 		r.manifest(strings.ReplaceAll(r.read("manifest.json"), `"max_summary_kb":5,`, `"max_summary_kb":5.0,`))
 		return stays
 	}},
-	{"the order of keys", false, func(r *testRun, n int) func(*summary.Request) {
+	{"the order of keys", false, func(r *testRun, n int) func(*summary.Input) {
 		doc, err := codec.Parse([]byte(r.read("manifest.json")))
 		if err != nil {
 			r.t.Fatal(err)
@@ -125,45 +125,45 @@ var changes = []change{
 		r.manifest(string(data))
 		return stays
 	}},
-	{"the layout of the perspectives", false, func(r *testRun, n int) func(*summary.Request) {
+	{"the layout of the perspectives", false, func(r *testRun, n int) func(*summary.Input) {
 		r.write("perspectives.json", "\n"+strings.ReplaceAll(r.read("perspectives.json"), ",", ", "))
 		return stays
 	}},
-	{"the order of the pool", false, func(r *testRun, n int) func(*summary.Request) {
+	{"the order of the pool", false, func(r *testRun, n int) func(*summary.Input) {
 		lines := strings.Split(strings.TrimSpace(r.read("citations/citations.jsonl")), "\n")
 		slices.Reverse(lines)
 		r.write("citations/citations.jsonl", strings.Join(lines, "\n")+"\n")
 		return stays
 	}},
-	{"a citation that is not validated", false, func(r *testRun, n int) func(*summary.Request) {
+	{"a citation that is not validated", false, func(r *testRun, n int) func(*summary.Input) {
 		r.write("citations/citations.jsonl", `{"cid":`+quoted(n)+`,"status":"invalid"}`+"\n"+r.read("citations/citations.jsonl"))
 		return stays
 	}},
-	{"a citation that is there already", false, func(r *testRun, n int) func(*summary.Request) {
+	{"a citation that is there already", false, func(r *testRun, n int) func(*summary.Input) {
 		r.write("citations/citations.jsonl", `{"cid":"cid_a","status":"paywalled"}`+"\n\n"+r.read("citations/citations.jsonl"))
 		return stays
 	}},
-	{"a title in the pool", false, func(r *testRun, n int) func(*summary.Request) {
+	{"a title in the pool", false, func(r *testRun, n int) func(*summary.Input) {
 		r.write("citations/citations.jsonl", strings.ReplaceAll(r.read("citations/citations.jsonl"), `{"schema_version"`, `{"title":`+quoted(n)+`,"schema_version"`))
 		return stays
 	}},
-	{"a file that no perspective names", false, func(r *testRun, n int) func(*summary.Request) {
+	{"a file that no perspective names", false, func(r *testRun, n int) func(*summary.Input) {
 		r.fixture("unused", quoted(n))
 		return stays
 	}},
-	{"a wave output", false, func(r *testRun, n int) func(*summary.Request) {
+	{"a wave output", false, func(r *testRun, n int) func(*summary.Input) {
 		r.write("wave-1/p1.md", quoted(n))
 		return stays
 	}},
-	{"where things are written, and why", false, func(r *testRun, n int) func(*summary.Request) {
-		return func(req *summary.Request) {
+	{"where things are written, and why", false, func(r *testRun, n int) func(*summary.Input) {
+		return func(req *summary.Input) {
 			req.Reason, req.SummariesDir, req.SummaryPackPath = quoted(n), r.path("elsewhere"), r.path("elsewhere/pack.json")
 		}
 	}},
-	{"where things are read", false, func(r *testRun, n int) func(*summary.Request) {
+	{"where things are read", false, func(r *testRun, n int) func(*summary.Input) {
 		r.write("copy/perspectives.json", r.read("perspectives.json"))
 		r.write("copy/pool.jsonl", r.read("citations/citations.jsonl"))
-		return func(req *summary.Request) {
+		return func(req *summary.Input) {
 			req.PerspectivesPath, req.CitationsPath = r.path("copy/perspectives.json"), r.path("copy/pool.jsonl")
 		}
 	}},

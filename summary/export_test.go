@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/markdown"
 )
 
 // LeftOut is what a generated summary does not hold of its output.
@@ -34,6 +35,15 @@ func GenerateText(pool *citation.Pool, output []byte, limit, held int) (string, 
 	}
 	text, left := d.compose(limit)
 	return string(text), left
+}
+
+// NamedURLs tells which URLs an output names.
+func NamedURLs(output string) func(key string) bool {
+	keys := map[string]bool{}
+	if err := addNamed(keys, new(markdown.Scanner), strings.NewReader(output)); err != nil {
+		panic(err)
+	}
+	return func(key string) bool { return keys[key] }
 }
 
 // Check is check.

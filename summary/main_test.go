@@ -101,24 +101,24 @@ func (r *testRun) tree() map[string]string {
 	return files
 }
 
-func (r *testRun) request(changes ...func(*summary.Request)) summary.Request {
-	req := summary.Request{ManifestPath: r.path("manifest.json"), Mode: summary.Fixture, FixtureSummariesDir: r.fixtures, Reason: "test"}
+func (r *testRun) request(changes ...func(*summary.Input)) summary.Input {
+	req := summary.Input{ManifestPath: r.path("manifest.json"), Mode: summary.Fixture, FixtureSummariesDir: r.fixtures, Reason: "test"}
 	for _, change := range changes {
 		change(&req)
 	}
 	return req
 }
 
-func generated(req *summary.Request) { req.Mode, req.FixtureSummariesDir = summary.Generate, "" }
-func dryRun(req *summary.Request)    { req.DryRun = true }
+func generated(req *summary.Input) { req.Mode, req.FixtureSummariesDir = summary.Generate, "" }
+func dryRun(req *summary.Input)    { req.DryRun = true }
 
 var pinned = run.Clock{Now: func() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }, Pinned: true}
 
-func (r *testRun) build(changes ...func(*summary.Request)) (summary.Result, error) {
+func (r *testRun) build(changes ...func(*summary.Input)) (summary.Result, error) {
 	return summary.Build(context.Background(), pinned, r.request(changes...))
 }
 
-func (r *testRun) mustBuild(changes ...func(*summary.Request)) summary.Result {
+func (r *testRun) mustBuild(changes ...func(*summary.Input)) summary.Result {
 	r.t.Helper()
 	result, err := r.build(changes...)
 	if err != nil {
@@ -172,10 +172,13 @@ func refused(t testing.TB, err error, want, message string) {
 	}
 }
 
+// every wants all URLs.
+func every(string) bool { return true }
+
 // readPool reads the pool of the tests.
 func readPool(t testing.TB, lines string) *citation.Pool {
 	t.Helper()
-	p, err := citation.ReadPool(t.Context(), strings.NewReader(lines), "/pool", true)
+	p, err := citation.ReadPool(t.Context(), strings.NewReader(lines), "/pool", every)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 // plan is a build of which everything is checked and nothing written.
 type plan struct {
-	req    Request
+	req    Input
 	run    *run.Run
 	limits Limits
 	pool   *citation.Pool
@@ -42,7 +42,7 @@ type made struct {
 	left       leftOut
 }
 
-func newPlan(ctx context.Context, r *run.Run, manifest run.Manifest, req Request) (*plan, error) {
+func newPlan(ctx context.Context, r *run.Run, manifest run.Manifest, req Input) (*plan, error) {
 	p := &plan{req: req, run: r}
 	var err error
 	if p.limits, err = limitsOf(manifest); err != nil {
@@ -198,7 +198,13 @@ func (p *plan) readPool(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	p.pool, err = citation.ReadPool(ctx, file, path, p.req.Mode == Generate)
+	var wanted func(string) bool
+	if p.req.Mode == Generate {
+		if wanted, err = p.namedURLs(ctx); err != nil {
+			return err
+		}
+	}
+	p.pool, err = citation.ReadPool(ctx, file, path, wanted)
 	return err
 }
 

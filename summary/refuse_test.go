@@ -13,21 +13,21 @@ import (
 // TestRefusals: the code, the details and the message of every refusal, and
 // that each leaves everything as it was, byte for byte.
 func TestRefusals(t *testing.T) {
-	arg := func(change func(*summary.Request, *testRun)) func(r *testRun) func(*summary.Request) {
-		return func(r *testRun) func(*summary.Request) { return func(req *summary.Request) { change(req, r) } }
+	arg := func(change func(*summary.Input, *testRun)) func(r *testRun) func(*summary.Input) {
+		return func(r *testRun) func(*summary.Input) { return func(req *summary.Input) { change(req, r) } }
 	}
-	spoil := func(change func(r *testRun)) func(r *testRun) func(*summary.Request) {
-		return func(r *testRun) func(*summary.Request) {
+	spoil := func(change func(r *testRun)) func(r *testRun) func(*summary.Input) {
+		return func(r *testRun) func(*summary.Input) {
 			change(r)
-			return func(*summary.Request) {}
+			return func(*summary.Input) {}
 		}
 	}
 	tests := []struct {
 		name          string
-		prepare       func(r *testRun) func(*summary.Request)
+		prepare       func(r *testRun) func(*summary.Input)
 		want, message string
 	}{
-		{"no manifest", arg(func(req *summary.Request, r *testRun) { req.ManifestPath = r.path("none.json") }),
+		{"no manifest", arg(func(req *summary.Input, r *testRun) { req.ManifestPath = r.path("none.json") }),
 			`NOT_FOUND {"manifest_path":"$RUN/none.json"}`, ""},
 		{"manifest is no JSON", spoil(func(r *testRun) { r.manifest("{") }),
 			`INVALID_JSON {"manifest_path":"$RUN/manifest.json"}`, ""},
@@ -67,10 +67,10 @@ func TestRefusals(t *testing.T) {
 			`NOT_FOUND {"citations_path":"$RUN/citations/citations.jsonl"}`, ""},
 		{"a line of the pool is no JSON", spoil(func(r *testRun) { r.write("citations/citations.jsonl", pool+"\n{]\n") }),
 			`INVALID_JSON {"citations_path":"$RUN/citations/citations.jsonl","line_number":5}`, ""},
-		{"pool is a folder", arg(func(req *summary.Request, r *testRun) { req.CitationsPath = r.path("citations") }),
+		{"pool is a folder", arg(func(req *summary.Input, r *testRun) { req.CitationsPath = r.path("citations") }),
 			`READ_FAILED {"citations_path":"$RUN/citations"}`, ""},
 
-		{"no folder of fixtures", arg(func(req *summary.Request, r *testRun) { req.FixtureSummariesDir = r.path("none") }),
+		{"no folder of fixtures", arg(func(req *summary.Input, r *testRun) { req.FixtureSummariesDir = r.path("none") }),
 			`NOT_FOUND {"fixture_summaries_dir":"$RUN/none"}`, ""},
 		{"no fixture", spoil(func(r *testRun) { os.Remove(filepath.Join(r.fixtures, "p2.md")) }),
 			`NOT_FOUND {"perspective_id":"p2","fixture_file":"$FIX/p2.md"}`, ""},
@@ -105,9 +105,9 @@ func TestRefusals(t *testing.T) {
 			r.fixture("p2", "http://x")
 		}), `RAW_URL_NOT_ALLOWED {"perspective_id":"p2","line_number":1,"text":"http://x"}`, ""},
 
-		{"pack outside the run", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.fixtures + "/pack.json" }),
+		{"pack outside the run", arg(func(req *summary.Input, r *testRun) { req.SummaryPackPath = r.fixtures + "/pack.json" }),
 			`PATH_NOT_ALLOWED {"summary_pack_path":"$FIX/pack.json","run_root":"$RUN"}`, ""},
-		{"summaries outside the run", arg(func(req *summary.Request, r *testRun) { req.SummariesDir = r.path("../s") }),
+		{"summaries outside the run", arg(func(req *summary.Input, r *testRun) { req.SummariesDir = r.path("../s") }),
 			`PATH_NOT_ALLOWED {"summaries_dir":"$OUT/s","run_root":"$RUN"}`, ""},
 		{"manifest that leads out", spoil(func(r *testRun) {
 			r.manifest(`{"schema_version":"manifest.v1","run_id":"r1","limits":{"max_summary_kb":5,"max_total_summary_kb":60},"artifacts":{"paths":{"perspectives_file":"../../p.json"}}}`)
@@ -117,20 +117,20 @@ func TestRefusals(t *testing.T) {
 			os.Symlink(r.fixtures, r.path("summaries"))
 		}),
 			`PATH_NOT_ALLOWED {"path":"$RUN/summaries/p1.md"}`, ""},
-		{"pack in place of the manifest", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.path("manifest.json") }),
+		{"pack in place of the manifest", arg(func(req *summary.Input, r *testRun) { req.SummaryPackPath = r.path("manifest.json") }),
 			`PATH_NOT_ALLOWED {"summary_pack_path":"$RUN/manifest.json","run_root":"$RUN"}`, "summary_pack_path would replace manifest.json"},
-		{"pack in place of the synthesis", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.path("synthesis/final-synthesis.md") }),
+		{"pack in place of the synthesis", arg(func(req *summary.Input, r *testRun) { req.SummaryPackPath = r.path("synthesis/final-synthesis.md") }),
 			`PATH_NOT_ALLOWED {"summary_pack_path":"$RUN/synthesis/final-synthesis.md","run_root":"$RUN"}`, "summary_pack_path would replace synthesis/final-synthesis.md"},
-		{"pack in place of the pool", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.path("citations/citations.jsonl") }),
+		{"pack in place of the pool", arg(func(req *summary.Input, r *testRun) { req.SummaryPackPath = r.path("citations/citations.jsonl") }),
 			`PATH_NOT_ALLOWED {"summary_pack_path":"$RUN/citations/citations.jsonl","run_root":"$RUN"}`, ""},
-		{"pack in place of the plan", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.path("wave-1/wave1-plan.json") }),
+		{"pack in place of the plan", arg(func(req *summary.Input, r *testRun) { req.SummaryPackPath = r.path("wave-1/wave1-plan.json") }),
 			`PATH_NOT_ALLOWED {"summary_pack_path":"$RUN/wave-1/wave1-plan.json","run_root":"$RUN"}`, ""},
 		{"pack that the manifest puts in place of the gates", spoil(func(r *testRun) {
 			r.manifest(`{"schema_version":"manifest.v1","run_id":"r1","limits":{"max_summary_kb":5,"max_total_summary_kb":60},"artifacts":{"paths":{"summary_pack_file":"gates.json"}}}`)
 		}), `PATH_NOT_ALLOWED {"summary_pack_path":"$RUN/gates.json","run_root":"$RUN"}`, "summary_pack_path would replace gates.json"},
-		{"summaries in place of the outputs", arg(func(req *summary.Request, r *testRun) { req.SummariesDir = r.path("wave-1") }),
+		{"summaries in place of the outputs", arg(func(req *summary.Input, r *testRun) { req.SummariesDir = r.path("wave-1") }),
 			`PATH_NOT_ALLOWED {"summaries_dir":"$RUN/wave-1","run_root":"$RUN"}`, "summaries_dir would replace wave-1/p1.md"},
-		{"pack in place of a summary", arg(func(req *summary.Request, r *testRun) { req.SummaryPackPath = r.path("summaries/p2.md") }),
+		{"pack in place of a summary", arg(func(req *summary.Input, r *testRun) { req.SummaryPackPath = r.path("summaries/p2.md") }),
 			`INVALID_ARGS {"summary_pack_path":"$RUN/summaries/p2.md"}`, ""},
 		{"pack in place of a folder", spoil(func(r *testRun) {
 			os.Remove(r.path("summaries/summary-pack.json"))
@@ -138,23 +138,23 @@ func TestRefusals(t *testing.T) {
 		}),
 			`WRITE_FAILED {"path":"$RUN/summaries/summary-pack.json"}`, ""},
 
-		{"no output", func(r *testRun) func(*summary.Request) { return generated },
+		{"no output", func(r *testRun) func(*summary.Input) { return generated },
 			`NOT_FOUND {"perspective_id":"p1","source_artifact":"wave-1/p1.md"}`, "no such file or folder: $RUN/wave-1/p1.md"},
-		{"output without text", func(r *testRun) func(*summary.Request) {
+		{"output without text", func(r *testRun) func(*summary.Input) {
 			r.write("wave-1/p1.md", "# Title\n\n## Gaps\n- (P1) x\n\n## Sources\n- https://x.org/no\n")
 			return generated
 		}, `SCHEMA_VALIDATION_FAILED {"perspective_id":"p1","source_artifact":"wave-1/p1.md"}`, ""},
-		{"output outside the run", func(r *testRun) func(*summary.Request) {
+		{"output outside the run", func(r *testRun) func(*summary.Input) {
 			r.write("perspectives.json", `{"schema_version":"perspectives.v1","perspectives":[{"id":"p1","source_artifact":"../secret.md"}]}`)
 			writeFile(r.t, filepath.Join(r.root, "../secret.md"), "Secret.")
 			return generated
 		}, `PATH_NOT_ALLOWED {"perspective_id":"p1","source_artifact":"../secret.md"}`, ""},
-		{"no line of an output fits", func(r *testRun) func(*summary.Request) {
+		{"no line of an output fits", func(r *testRun) func(*summary.Input) {
 			r.write("wave-1/p1.md", strings.Repeat("word ", 2000))
 			r.write("wave-1/p2.md", "Text.")
 			return generated
 		}, `SIZE_CAP_EXCEEDED {"perspective_id":"p1"}`, "summary p1.md exceeds max_summary_kb"},
-		{"outputs do not fit together", func(r *testRun) func(*summary.Request) {
+		{"outputs do not fit together", func(r *testRun) func(*summary.Input) {
 			r.write("wave-1/p1.md", "A finding.")
 			r.write("wave-1/p2.md", "Another finding.")
 			r.limits(5, 0.01)

@@ -27,6 +27,11 @@ type Command struct {
 	// Watch lists the files and folders whose change makes --watch call again;
 	// nil for a command without --watch.
 	Watch func(args *codec.Value) []string
+	// Follow, for --follow, hands every entry of what the command shows to each,
+	// as text and as JSON: those that are there, then each that is added, until
+	// the context ends or each returns an error. Nil for a command that follows
+	// nothing.
+	Follow func(ctx context.Context, args *codec.Value, each func(text string, entry *codec.Value) error) error
 }
 
 // Operand is a positional argument. Field names the argument it fills; when

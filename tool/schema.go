@@ -218,12 +218,6 @@ func readFields(t reflect.Type) []field {
 
 			requiredIf: sf.Tag.Get("requiredif"),
 		}
-		switch sf.Type {
-		case reflect.TypeFor[Path]():
-			f.path = pathAbsolute
-		case reflect.TypeFor[RunPath]():
-			f.path = pathInRun
-		}
 		if f.path != "" && f.path != pathAbsolute && f.path != pathInRun {
 			panic(fmt.Sprintf("tool: %s has the tag path:%q", name, f.path))
 		}

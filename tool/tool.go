@@ -42,12 +42,6 @@ func (e Effect) String() string {
 	return "unknown"
 }
 
-// Path is a string field with the tag path:"absolute".
-type Path string
-
-// RunPath is a string field with the tag path:"run".
-type RunPath string
-
 // Spec is what a tool is declared with, besides its function.
 type Spec struct {
 	Name       string // on the wire: lower-case words with underscores

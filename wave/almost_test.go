@@ -33,7 +33,7 @@ func TestRetryPromptSaysWhatMayHaveMisledTheAgent(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, err := wave.RetryPrompt(t.Context(), wave.ReviewRequest{PerspectivesPath: filepath.Join(dir, "perspectives.json"), OutputsDir: dir, MaxFailures: 25})
+			got, err := wave.RetryPrompt(t.Context(), wave.RetryPromptInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), OutputsDir: dir, MaxFailures: 25})
 			if err != nil {
 				t.Fatal(err)
 			}

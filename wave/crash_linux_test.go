@@ -46,8 +46,8 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-func reportRequest(dir string) wave.ReviewRequest {
-	return wave.ReviewRequest{
+func reportRequest(dir string) wave.ReviewInput {
+	return wave.ReviewInput{
 		PerspectivesPath: filepath.Join(dir, "perspectives.json"), OutputsDir: filepath.Join(dir, "wave-1"),
 		MaxFailures: 25, ReportPath: filepath.Join(dir, "reports", "wave-review.json"),
 	}

@@ -15,7 +15,7 @@ import (
 // judgeAll judges the outputs of the chosen perspectives, each in one pass, on
 // all cores. Results are in the order of the perspectives. None of the outputs
 // may be the file that the report will replace, which is nil when there is none.
-func judgeAll(ctx context.Context, req ReviewRequest, chosen []perspective.Perspective, replaced fs.FileInfo) ([]OutputResult, error) {
+func judgeAll(ctx context.Context, req ReviewInput, chosen []perspective.Perspective, replaced fs.FileInfo) ([]OutputResult, error) {
 	b := &batch{
 		ctx: ctx, req: req, chosen: chosen, replaced: replaced, results: make([]OutputResult, len(chosen)), faults: make([]error, len(chosen)),
 	}
@@ -39,7 +39,7 @@ func judgeAll(ctx context.Context, req ReviewRequest, chosen []perspective.Persp
 // an output that cannot be judged: which others are missing belongs to the answer.
 type batch struct {
 	ctx      context.Context
-	req      ReviewRequest
+	req      ReviewInput
 	chosen   []perspective.Perspective
 	replaced fs.FileInfo
 	results  []OutputResult

@@ -210,7 +210,7 @@ func TestAnAgentThatObeysThePromptPasses(t *testing.T) {
 		outputs[c.id] = randomFailure(rng, c)
 	}
 	perspectives, dir := writeWave(t, contracts, outputs)
-	prompts, err := wave.RetryPrompt(t.Context(), wave.ReviewRequest{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: len(contracts)})
+	prompts, err := wave.RetryPrompt(t.Context(), wave.RetryPromptInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: len(contracts)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestAnAgentThatObeysThePromptPasses(t *testing.T) {
 			t.Fatalf("%s obeyed and was refused: %s\n--- prompt ---\n%s", r.PerspectiveID, r.Failure.Message, texts[r.PerspectiveID])
 		}
 	}
-	again, err := wave.RetryPrompt(t.Context(), wave.ReviewRequest{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 1})
+	again, err := wave.RetryPrompt(t.Context(), wave.RetryPromptInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,16 @@ import (
 	"github.com/tidegate/tidegate/report"
 )
 
+// RetryPromptInput are the arguments of [RetryPrompt].
+type RetryPromptInput struct {
+	PerspectivesPath string   `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
+	OutputsDir       string   `json:"outputs_dir" path:"absolute" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
+	PerspectiveIDs   []string `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
+	MaxFailures      int      `json:"max_failures,omitzero" jsonschema:"most prompts to make; all outputs are judged" min:"1" max:"500" default:"25"`
+	// Progress is that of [ReviewInput].
+	Progress func(done, total int) `json:"-"`
+}
+
 // RetryPrompts is the result of [RetryPrompt].
 type RetryPrompts struct {
 	OK               codec.True    `json:"ok"`
@@ -40,8 +50,8 @@ type AgentPrompt struct {
 // that names every fault and states every rule that the next attempt will be
 // judged by: an agent that follows it passes. It writes nothing and returns the
 // errors of Review, WRITE_FAILED and PATH_NOT_ALLOWED excepted.
-func RetryPrompt(ctx context.Context, req ReviewRequest) (RetryPrompts, error) {
-	req.ReportPath = ""
+func RetryPrompt(ctx context.Context, in RetryPromptInput) (RetryPrompts, error) {
+	req := ReviewInput{PerspectivesPath: in.PerspectivesPath, OutputsDir: in.OutputsDir, PerspectiveIDs: in.PerspectiveIDs, MaxFailures: in.MaxFailures, Progress: in.Progress}
 	chosen, err := choose(ctx, req)
 	if err != nil {
 		return RetryPrompts{}, err

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/tidegate/tidegate/markdown"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -14,7 +13,7 @@ func retryPrompt(t *testing.T, c contract, output string) wave.AgentPrompt {
 	t.Helper()
 	c.id = "p1"
 	perspectives, outputs := writeWave(t, []contract{c}, map[string]string{"p1": output})
-	prompts, err := wave.RetryPrompt(t.Context(), wave.ReviewRequest{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 5})
+	prompts, err := wave.RetryPrompt(t.Context(), wave.RetryPromptInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +44,7 @@ func TestWhatDoesNotReachARetryPrompt(t *testing.T) {
 				t.Errorf("the prompt is\n%s", p.PromptMD)
 			}
 			for _, r := range p.PromptMD {
-				if r != '\n' && (unicode.IsControl(r) || markdown.Bidi(r) || markdown.Tag(r) || r == '\u2028' || r == '\u2029') {
+				if r != '\n' && (unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp) || r >= 0xE0000 && r <= 0xE007F) {
 					t.Errorf("the prompt has U+%04X", r)
 				}
 			}

@@ -16,7 +16,7 @@ func TestAReportNeverReplacesWhatIsJudged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = wave.Review(t.Context(), wave.ReviewRequest{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
+		_, err = wave.Review(t.Context(), wave.ReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("report_path %s: got %v", path, err)
 		}
@@ -53,7 +53,7 @@ func TestAReportNeverReplacesWhatIsJudgedByAnotherName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = wave.Review(t.Context(), wave.ReviewRequest{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
+		_, err = wave.Review(t.Context(), wave.ReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("%s: got %v", name, err)
 		}

@@ -17,7 +17,7 @@ func TestReportFileHoldsTheResult(t *testing.T) {
 	perspectives, outputs := mixed(t)
 	path := filepath.Join(filepath.Dir(outputs), "wave-review.json")
 	for range 2 {
-		result, err := wave.Review(t.Context(), wave.ReviewRequest{
+		result, err := wave.Review(t.Context(), wave.ReviewInput{
 			PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25, ReportPath: path,
 		})
 		if err != nil {
@@ -63,7 +63,7 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 				t.Skip("root may write everywhere")
 			}
 			before := tree(t, dir)
-			_, err := wave.Review(t.Context(), wave.ReviewRequest{
+			_, err := wave.Review(t.Context(), wave.ReviewInput{
 				PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25, ReportPath: test.path,
 			})
 			if code := tidegate.CodeOf(err); code != test.code {

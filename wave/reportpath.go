@@ -12,7 +12,7 @@ import (
 // replacedByReport is the file that the report will replace, nil when there is
 // none. It must be nothing that is judged, by whatever name: perspectives.json is
 // refused here, and the outputs are compared with it as they are opened.
-func replacedByReport(ctx context.Context, req ReviewRequest) (fs.FileInfo, error) {
+func replacedByReport(ctx context.Context, req ReviewInput) (fs.FileInfo, error) {
 	if req.ReportPath == "" {
 		return nil, nil
 	}
@@ -25,7 +25,7 @@ func replacedByReport(ctx context.Context, req ReviewRequest) (fs.FileInfo, erro
 
 // CheckReportPath returns INVALID_ARGS when the report would replace something
 // that the review reads.
-func CheckReportPath(ctx context.Context, req ReviewRequest) error {
+func CheckReportPath(ctx context.Context, req ReviewInput) error {
 	_, err := replacedByReport(ctx, req)
 	return err
 }
@@ -51,7 +51,7 @@ func infoOf(file *os.File) fs.FileInfo {
 
 func isSame(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a, b) }
 
-func reportReplacesInput(req ReviewRequest) error {
+func reportReplacesInput(req ReviewInput) error {
 	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("report_path", tidegate.Cut(req.ReportPath)),
 		"report_path must not be one of the files that the review reads")
 }

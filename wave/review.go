@@ -11,16 +11,16 @@ import (
 	"github.com/tidegate/tidegate/perspective"
 )
 
-// ReviewRequest says which outputs [Review] judges. Paths are absolute.
-type ReviewRequest struct {
-	PerspectivesPath string
-	OutputsDir       string   // holds <perspective id>.md for each perspective
-	PerspectiveIDs   []string // empty means all
-	MaxFailures      int      // bounds the directives and the sample, not the judgement
-	ReportPath       string   // "" writes no report
+// ReviewInput says which outputs [Review] judges. Paths are absolute.
+type ReviewInput struct {
+	PerspectivesPath string   `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
+	OutputsDir       string   `json:"outputs_dir" path:"absolute" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
+	PerspectiveIDs   []string `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
+	MaxFailures      int      `json:"max_failures,omitzero" jsonschema:"most outputs to name among those that failed; all are judged" min:"1" max:"500" default:"25"`
+	ReportPath       string   `json:"report_path,omitzero" path:"absolute" jsonschema:"absolute path to write the result to, in a folder that exists" writes:"true"`
 	// Progress hears how many outputs have been judged; nil when nobody listens.
 	// It may be called from several goroutines.
-	Progress func(done, total int)
+	Progress func(done, total int) `json:"-"`
 }
 
 // ReviewResult is the judgement of a wave.
@@ -88,7 +88,7 @@ type BoundedReport struct {
 // PERSPECTIVE_NOT_FOUND, INVALID_ARGS (a report in the place of an input),
 // OUTPUT_NOT_FOUND, WRITE_FAILED, PATH_NOT_ALLOWED and CANCELLED. Whether the
 // report may stand where it is to be written is for the caller to know.
-func Review(ctx context.Context, req ReviewRequest) (ReviewResult, error) {
+func Review(ctx context.Context, req ReviewInput) (ReviewResult, error) {
 	chosen, err := choose(ctx, req)
 	if err != nil {
 		return ReviewResult{}, err
@@ -117,7 +117,7 @@ func Review(ctx context.Context, req ReviewRequest) (ReviewResult, error) {
 
 // choose reads the contracts and selects those that are asked for, in byte
 // order of the ids.
-func choose(ctx context.Context, req ReviewRequest) ([]perspective.Perspective, error) {
+func choose(ctx context.Context, req ReviewInput) ([]perspective.Perspective, error) {
 	doc, err := perspective.Read(ctx, "perspectives_path", req.PerspectivesPath, perspective.Contracts)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func choose(ctx context.Context, req ReviewRequest) ([]perspective.Perspective, 
 	return chosen, nil
 }
 
-func conclude(req ReviewRequest, results []OutputResult) ReviewResult {
+func conclude(req ReviewInput, results []OutputResult) ReviewResult {
 	review := ReviewResult{
 		PerspectivesPath: req.PerspectivesPath, OutputsDir: req.OutputsDir, Validated: len(results), Results: results,
 	}

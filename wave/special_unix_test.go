@@ -47,11 +47,11 @@ func TestValidateWithoutAFile(t *testing.T) {
 			if test.path == locked && os.Getuid() == 0 {
 				t.Skip("root may read everything")
 			}
-			_, err := wave.Validate(t.Context(), perspectives, "p1", test.path)
+			_, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: test.path})
 			if got := tidegate.CodeOf(err); got != test.code {
 				t.Errorf("as markdown_path: code %s, want %s (%v)", got, test.code, err)
 			}
-			_, err = wave.Validate(t.Context(), test.path, "p1", perspectives)
+			_, err = wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: test.path, PerspectiveID: "p1", MarkdownPath: perspectives})
 			if got := tidegate.CodeOf(err); got != test.code {
 				t.Errorf("as perspectives_path: code %s, want %s (%v)", got, test.code, err)
 			}

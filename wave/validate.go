@@ -22,11 +22,19 @@ type Validation struct {
 	contract perspective.Contract
 }
 
+// ValidateInput are the arguments of [Validate].
+type ValidateInput struct {
+	PerspectivesPath string `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
+	PerspectiveID    string `json:"perspective_id" jsonschema:"the perspective whose contract applies"`
+	MarkdownPath     string `json:"markdown_path" path:"absolute" jsonschema:"absolute path of the output, a markdown file"`
+}
+
 // Validate judges one output by the contract of one perspective. What does not
 // meet the contract is an error of class [tidegate.NotMet]; beyond these it
 // returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
 // PERSPECTIVE_NOT_FOUND and CANCELLED.
-func Validate(ctx context.Context, perspectivesPath, perspectiveID, markdownPath string) (Validation, error) {
+func Validate(ctx context.Context, in ValidateInput) (Validation, error) {
+	perspectivesPath, perspectiveID, markdownPath := in.PerspectivesPath, in.PerspectiveID, in.MarkdownPath
 	doc, err := perspective.Read(ctx, "perspectives_path", perspectivesPath, perspective.Contracts)
 	if err != nil {
 		return Validation{}, err

@@ -19,7 +19,7 @@ func TestValidateAnswersTheFigures(t *testing.T) {
 	perspectives, outputs := writeWave(t, []contract{{id: "p1", sections: []string{"Findings", "Sources"}}},
 		map[string]string{"p1": "# Findings\ntext\n# Sources\n- https://a\n"})
 	output := filepath.Join(outputs, "p1.md")
-	got, err := wave.Validate(t.Context(), perspectives, "p1", output)
+	got, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: output})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestValidateRefusals(t *testing.T) {
 			perspectives, output := filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "p1.md")
 			writeFile(t, perspectives, test.perspectives)
 			writeFile(t, output, test.output)
-			_, err := wave.Validate(t.Context(), perspectives, test.id, output)
+			_, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: test.id, MarkdownPath: output})
 			wantError(t, err, test.code, dir, test.details)
 		})
 	}
@@ -105,7 +105,7 @@ func TestValidateChecksInOrder(t *testing.T) {
 	dir := t.TempDir()
 	perspectives, output := filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "p1.md")
 	validate := func(id string) error {
-		_, err := wave.Validate(t.Context(), perspectives, id, output)
+		_, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: id, MarkdownPath: output})
 		return err
 	}
 	wantError(t, validate("p2"), tidegate.FileNotFound, dir, `{"perspectives_path":"$DIR/perspectives.json"}`)
@@ -133,7 +133,7 @@ func TestValidateHostileOutputs(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			writeFile(t, output, test.output)
-			result, err := wave.Validate(t.Context(), perspectives, "p1", output)
+			result, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: output})
 			got := fmt.Sprintf("%d words", result.Words)
 			if err != nil {
 				got = tidegate.AsError(err).Message
@@ -159,10 +159,10 @@ func TestValidateAmong100000Perspectives(t *testing.T) {
 	perspectives, output := filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "x.md")
 	writeFile(t, perspectives, b.String())
 	writeFile(t, output, "# A\n"+words(99997))
-	if _, err := wave.Validate(t.Context(), perspectives, "p99999", output); err != nil {
+	if _, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p99999", MarkdownPath: output}); err != nil {
 		t.Error(err)
 	}
-	_, err := wave.Validate(t.Context(), perspectives, "p99998", output)
+	_, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p99998", MarkdownPath: output})
 	wantError(t, err, tidegate.TooManyWords, dir, `{"max_words":99998,"words":99999}`)
 }
 
@@ -170,7 +170,7 @@ func TestValidateIsCancelled(t *testing.T) {
 	perspectives, outputs := writeWave(t, []contract{{id: "p1"}}, map[string]string{"p1": "x"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := wave.Validate(ctx, perspectives, "p1", filepath.Join(outputs, "p1.md"))
+	_, err := wave.Validate(ctx, wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: filepath.Join(outputs, "p1.md")})
 	if code := tidegate.CodeOf(err); code != tidegate.Cancelled {
 		t.Errorf("code %s", code)
 	}

@@ -32,7 +32,7 @@ func TestWhatAReaderCannotSee(t *testing.T) {
 		want         []string
 	}{
 		{"to hand in honest work", sections + "\n## Notes\n\n**a** `<b>` <https://x.org> &lt;b&gt; 3 < 4 > 2, [c](d) &amp; \\<b>\n\n```\n<div>\n```\n", nil},
-		{"to write Persian and emoji", "می‌خواهم 👨‍👩‍👧 ❤️ ❤️‍🔥 1️⃣ ⚠️ क्‍ष नम&zwnj;ست", nil},
+		{"to write Persian and emoji", "می\u200cخواهم 👨\u200d👩\u200d👧 ❤\ufe0f ❤\ufe0f\u200d🔥 1\ufe0f⃣ ⚠\ufe0f क्\u200dष नम&zwnj;ست", nil},
 		{"to write with a byte-order mark", "\ufeff" + sections, nil},
 
 		{"to hide required sections from the reader", "<div hidden>\n\n" + sections + "\n</div>\n", []string{"1 HTML_NOT_ALLOWED", "11 HTML_NOT_ALLOWED"}},
@@ -119,6 +119,33 @@ func TestCharactersOutsideSources(t *testing.T) {
 	c.Sections = nil
 	if diff := cmp.Diff([]string{"2 TOO_LONG"}, visible(c, sources)); diff != "" {
 		t.Errorf("a section that the contract does not know is text like any other (-want +got):\n%s", diff)
+	}
+}
+
+// TestNoBreakSpacesJoinNoWords: white space of every kind ends a word.
+func TestNoBreakSpacesJoinNoWords(t *testing.T) {
+	verdict, err := new(wave.Judge).Judge(t.Context(), perspective.Contract{MaxWords: 4}, strings.NewReader("one\u00a0two\u202fthree\u2007four\u3000five"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if verdict.Words != 5 || verdict.Failure() == nil {
+		t.Errorf("%d words, failure %v", verdict.Words, verdict.Failure())
+	}
+}
+
+// TestLinesOfAnyLengthAreSeen: what lies beyond the first MiB of a line, or in more
+// containers than anyone opens, is judged like the rest.
+func TestLinesOfAnyLengthAreSeen(t *testing.T) {
+	c := perspective.Contract{MaxWords: 1e9, MaxSources: 1}
+	for name, output := range map[string]string{
+		"a long line":        strings.Repeat("x", 2<<20) + "<b>",
+		"a long quoted line": "> - " + strings.Repeat("x ", 1<<20) + "<b>",
+		"a long heading":     "# " + strings.Repeat("x", 2<<20) + "<b>",
+		"deep nesting":       strings.Repeat("> ", 2000) + "a <b>",
+	} {
+		if diff := cmp.Diff([]string{"1 HTML_NOT_ALLOWED"}, visible(c, output)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -34,7 +35,7 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		long += "\n\nFor scripts and agents it is the tool " + t.Name + "."
 	}
 	var format string
-	var watch bool
+	var watch, follow bool
 	cmd := &cobra.Command{
 		Use:     use,
 		Short:   t.Command.Short,
@@ -48,6 +49,9 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 	complete(cmd, "format", formats)
 	if t.Command.Watch != nil {
 		cmd.Flags().BoolVar(&watch, "watch", false, "judge again whenever a file changes, until interrupted")
+	}
+	if t.Command.Follow != nil {
+		cmd.Flags().BoolVar(&follow, "follow", false, "go on with what is added, one line each, until interrupted")
 	}
 	cmd.RunE = func(cmd *cobra.Command, operands []string) error {
 		if !slices.Contains(formats, format) {
@@ -63,9 +67,28 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		if watch {
 			return p.watch(cmd.Context(), t, args, format)
 		}
+		if follow {
+			return p.follow(cmd.Context(), t, args, format)
+		}
 		return p.callAndShow(cmd.Context(), t, args, format)
 	}
 	return cmd
+}
+
+// follow prints one line for each entry, as it comes. The end of the context is
+// the end that is expected.
+func (p *Program) follow(ctx context.Context, t *tool.Tool, args *codec.Value, format string) error {
+	ctx = tidegate.WithActor(ctx, tidegate.Person)
+	return t.Command.Follow(ctx, args, func(text string, entry *codec.Value) error {
+		line := []byte(report.Visible(text))
+		if format == "json" {
+			var err error
+			if line, err = codec.MarshalLine(entry); err != nil {
+				return err
+			}
+		}
+		return p.write(append(line, '\n'))
+	})
 }
 
 func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Value, format string) error {

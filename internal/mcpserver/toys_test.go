@@ -21,7 +21,7 @@ import (
 type sayIn struct {
 	Word  string    `json:"word" jsonschema:"the word"`
 	Times int       `json:"times,omitzero" jsonschema:"how often" min:"1" max:"1000000" default:"1"`
-	Save  tool.Path `json:"save,omitzero" jsonschema:"where to" writes:"true"`
+	Save  string `json:"save,omitzero" path:"absolute" jsonschema:"where to" writes:"true"`
 }
 
 type sayOut struct {

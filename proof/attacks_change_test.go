@@ -1,0 +1,105 @@
+package proof_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+)
+
+// TestNoReviewIsTurnedAround: the review that was kept decides about a change.
+func TestNoReviewIsTurnedAround(t *testing.T) {
+	review := func(verdict, more string) string {
+		return `{"change_id":"$CHANGE","verdict":"` + verdict + `","summary":"s"` + more + `}`
+	}
+	const (
+		onward = `{"change_id":"$CHANGE"}`
+		high   = `,"issues":[{"title":"Loses data","severity":"High","category":"Bug","description":"d"}]`
+		failed = `,"test_results":{"passed":1,"failed":2,"total":3}`
+	)
+	started := func(t *testing.T, v victim, calls ...try) {
+		t.Helper()
+		for _, c := range append([]try{{"change_start", onward, ""}}, calls...) {
+			if answer := v.asCalled(t, c.tool, v.fill(c.args)); codeOf(answer) != "" {
+				t.Fatalf("%s: %s", c.tool, answer.Get("error").Get("message").Str())
+			}
+		}
+	}
+	major := func(t *testing.T, v victim) {
+		started(t, v, try{"create_review", review("MAJOR_ISSUES", high), ""}, try{"change_advance", onward, ""})
+	}
+	rewrite := func(t *testing.T, v victim, change func(text string) string) {
+		t.Helper()
+		path := filepath.Join(v.dir, "agentd", "changes", v.change, "REVIEW.md")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(change(string(text))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	notComplete := func(t *testing.T, v victim) {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(v.dir, "agentd", "changes", v.change, "STATE.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "phase: complete") {
+			t.Errorf("the change is complete:\n%s", text)
+		}
+	}
+	attacks := []attack{
+		{wants: "to complete after major issues, with a High issue and failed tests", given: major, tries: []try{
+			{"create_review", review("APPROVED", high+failed), ""}, {"change_advance", onward, ""},
+		}},
+		{wants: "to complete after major issues, with a clean approval", given: major, tries: []try{
+			{"create_review", review("APPROVED", ""), ""}, {"change_advance", onward, ""},
+		}},
+		{wants: "to complete with a High issue", given: func(t *testing.T, v victim) { started(t, v) }, tries: []try{
+			{"create_review", review("APPROVED", high), ""}, {"change_advance", onward, ""},
+		}},
+		{wants: "to complete with failed tests", given: func(t *testing.T, v victim) { started(t, v) }, tries: []try{
+			{"create_review", review("APPROVED", failed), ""}, {"change_advance", onward, ""},
+		}},
+		{wants: "to complete by a word exchanged in REVIEW.md",
+			given: func(t *testing.T, v victim) {
+				started(t, v, try{"create_review", review("MAJOR_ISSUES", high), ""})
+				rewrite(t, v, func(text string) string { return strings.ReplaceAll(text, "MAJOR_ISSUES", "APPROVED") })
+			},
+			tries: []try{{"change_advance", onward, tidegate.GateBlocked}}},
+		{wants: "to complete without any kept review",
+			given: func(t *testing.T, v victim) {
+				started(t, v, try{"create_review", review("APPROVED", ""), ""})
+				for _, name := range []string{"reviews", "log.jsonl", "log.head"} {
+					if err := os.RemoveAll(filepath.Join(v.dir, "agentd", "changes", v.change, name)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			},
+			tries: []try{{"change_advance", onward, tidegate.GateBlocked}}},
+		{wants: "more rounds than a person allows", given: func(t *testing.T, v victim) { started(t, v) }, tries: []try{
+			{"create_review", review("NEEDS_FIX", high), ""}, {"change_advance", onward, ""},
+			{"create_review", review("NEEDS_FIX", high), ""}, {"change_advance", onward, ""},
+			{"create_review", review("NEEDS_FIX", high), ""}, {"change_advance", onward, ""},
+			{"create_review", review("APPROVED", ""), ""}, {"change_advance", onward, ""},
+		}},
+	}
+	for _, header := range []string{`NEEDS\_FIX`, "REJECTED", "NOT APPROVED", "needs_fix", "A&#112;PROVED-NOT", "**REJECTED**"} {
+		attacks = append(attacks, attack{wants: "the hand-written verdict " + header + " to read as approved",
+			given: func(t *testing.T, v victim) {
+				started(t, v)
+				path := filepath.Join(v.dir, "agentd", "changes", v.change, "REVIEW.md")
+				if err := os.WriteFile(path, []byte("# Review\n\n## Verdict: "+header+"\n\n- [x] APPROVED: naming\n- [ ] NEEDS_FIX\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			},
+			tries: []try{{"change_advance", onward, tidegate.GateBlocked}}})
+	}
+	for i := range attacks {
+		attacks[i].holds = notComplete
+	}
+	besiege(t, attacks)
+}

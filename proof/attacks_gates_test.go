@@ -1,0 +1,195 @@
+package proof_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+)
+
+// TestNoAgentForgesAGate: only a gate's own judge says that it passes.
+func TestNoAgentForgesAGate(t *testing.T) {
+	attacks := []attack{
+		{wants: "gate A passed before anything is planned", at: "with perspectives",
+			tries: []try{{"deep_research_gates_write", pass("A"), tidegate.GateNotDerived}}},
+		{wants: "gate B passed on outputs that fail, and the run in pivot", at: "wave1 handed in",
+			given: func(t *testing.T, v victim) { bad(t, v); v.review(t) }, laundering: true,
+			tries: []try{
+				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
+				{"deep_research_gates_write", strings.Replace(pass("B"), `"metrics":{}`, `"metrics":{"bound":{"digest":"sha256:00","files":{}}}`, 1), tidegate.GateNotDerived},
+				{"deep_research_stage_advance", goOn, tidegate.GateBlocked},
+			}},
+		{wants: "gate B passed before anything is handed in", at: "in wave1",
+			tries: []try{{"deep_research_gates_write", pass("B"), tidegate.FileNotFound}, {"deep_research_stage_advance", goOn, tidegate.MissingArtifact}}},
+		{wants: "gate B passed by a review with relaxed contracts", at: "wave1 handed in", laundering: true,
+			given: func(t *testing.T, v victim) {
+				bad(t, v)
+				folder{v.office, "", v.root + "-aside"}.write(t, "perspectives.json", asJSON(contractsWith(v.id, 100_000, "Findings")))
+			},
+			tries: []try{
+				{"deep_research_wave_review", `{"perspectives_path":"$RUN-aside/perspectives.json","outputs_dir":"$RUN/wave-1","report_path":"$RUN/wave-review.json"}`, ""},
+				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
+			}},
+		{wants: "gate B passed by a review of other outputs", at: "wave1 handed in", laundering: true, given: bad,
+			tries: []try{
+				{"deep_research_wave_review", `{"perspectives_path":"$RUN/perspectives.json","outputs_dir":"$DIR/drafts/good","report_path":"$RUN/wave-review.json"}`, ""},
+				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
+			}},
+		{wants: "gate B passed by a report that lies elsewhere in the run", at: "wave1 handed in", laundering: true,
+			given: func(t *testing.T, v victim) {
+				v.review(t)
+				v.write(t, "operator/wave-review.json", string(v.read(t, "wave-review.json")))
+				bad(t, v)
+			},
+			tries: []try{
+				{"deep_research_gate_b_derive", `{` + manifestOf + `,"wave_review_report_path":"$RUN/operator/wave-review.json",` + because + `}`, ""},
+				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
+			}},
+		{wants: "a gate that a person seems to have accepted", at: "wave1 handed in", laundering: true,
+			given: func(t *testing.T, v victim) { bad(t, v); v.review(t) },
+			tries: []try{
+				{"deep_research_gates_write", strings.Replace(pass("B"), `"metrics":{}`, `"metrics":{"accepted":{"reason":"fine","at":"$NOW"}}`, 1), tidegate.GateNotDerived},
+				{"deep_research_gates_write", `{` + gatesOf + `,"update":{"B":{"status":"fail","checked_at":"$NOW","metrics":{"accepted":{"reason":"fine","at":"$NOW"},"judge":{"status":"pass"}}}},"inputs_digest":"d",` + because + `}`, ""},
+			},
+			holds: func(t *testing.T, v victim) {
+				if text := string(v.read(t, "gates.json")); strings.Contains(text, `"accepted"`) || strings.Contains(text, `"judge"`) {
+					t.Error("the gates say that a person accepted one")
+				}
+			}},
+		{wants: "a gate bound to files of the attacker's choice", at: "wave1 reviewed",
+			tries: []try{{"deep_research_gates_write", pass("B"), ""}},
+			holds: func(t *testing.T, v victim) {
+				bound := v.json(t, "gates.json").Get("gates").Get("B").Get("metrics").Get("bound").Get("files")
+				if bound.Get("wave-1/moon.md") == nil || bound.Get("perspectives.json") == nil {
+					t.Errorf("gate B is bound to %v only", bound)
+				}
+			}},
+		{wants: "a gate judged in the future", at: "wave1 reviewed",
+			tries: []try{{"deep_research_gates_write", strings.Replace(pass("B"), "$NOW", "2999-01-01T00:00:00Z", 1), tidegate.InvalidArgs}}},
+		{wants: "a gate that the run does not have", at: "wave1 reviewed",
+			tries: []try{{"deep_research_gates_write", pass("G"), tidegate.UnknownGateID}}},
+		{wants: "to be moved by the gates of another run", at: "wave1 reviewed",
+			tries: []try{
+				{"deep_research_stage_advance", `{` + manifestOf + `,"gates_path":"$DIR/runs/other/gates.json",` + because + `}`, tidegate.PathNotAllowed},
+				{"deep_research_stage_advance", goOn, tidegate.GateBlocked},
+			}},
+		{wants: "gate B kept after an output was exchanged", at: "wave1 judged", laundering: true,
+			given: func(t *testing.T, v victim) { v.write(t, "wave-1/moon.md", output("moon", "(P3) Nothing much")) },
+			tries: []try{
+				{"deep_research_stage_advance", goOn, tidegate.GateBlocked},
+				{"deep_research_gates_write", pass("B"), tidegate.Tampered},
+			}},
+		{wants: "gate B kept after an output was exchanged, in a later stage", at: "decided", laundering: true,
+			given: func(t *testing.T, v victim) { v.write(t, "wave-1/sun.md", output("sun", "(P3) Nothing much")) },
+			tries: []try{{"deep_research_stage_advance", goOn, tidegate.MissingArtifact}}},
+	}
+	for _, gate := range []string{"C", "D", "E", "F"} {
+		attacks = append(attacks, attack{wants: "gate " + gate + " passed with an invented digest", gap: withoutGap, at: "in citations",
+			given: func(t *testing.T, v victim) {
+				for _, name := range []string{"citations/citations.jsonl", "summaries/summary-pack.json", "synthesis/final-synthesis.md"} {
+					v.write(t, name, "{}\n")
+				}
+			},
+			tries: []try{
+				{"deep_research_gates_write", pass(gate), tidegate.GateNotDerived},
+				{"deep_research_stage_advance", goOn, tidegate.GateBlocked},
+			},
+			holds: func(t *testing.T, v victim) { gateIs(t, v, gate, "not_run") }})
+	}
+	besiege(t, attacks)
+}
+
+// TestNoAgentSwapsWhatWasJudged: what was judged is what is used.
+func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
+	ingest := func(wave, id, markdown string) string {
+		return `{` + manifestOf + `,"perspectives_path":"$RUN/perspectives.json","wave":"` + wave + `","outputs":[{"perspective_id":"` + id + `","markdown":` + asJSON(markdown) + `}]}`
+	}
+	otherPivot := `{` + manifestOf + `,` + because + `,"wave1_outputs":[{"perspective_id":"moon","output_md_path":"$DIR/drafts/good/moon.md"},{"perspective_id":"sun","output_md_path":"$DIR/drafts/good/sun.md"}],` +
+		`"wave1_validation_reports":[` + validated("moon") + `,` + validated("sun") + `]}`
+	besiege(t, []attack{
+		{wants: "other outputs than those that were judged to decide the pivot", gap: withGap, at: "in pivot",
+			tries: []try{{"deep_research_pivot_decide", otherPivot, ""}, {"deep_research_stage_advance", goOn, tidegate.MissingArtifact}}},
+		{wants: "the pivot decided by source_artifact", gap: withGap, at: "made",
+			given: func(t *testing.T, v victim) {
+				text := strings.Replace(asJSON(contracts(v.id, 60)), `"id":"moon"`, `"id":"moon","source_artifact":"operator/moon.md"`, 1)
+				v.must(t, "deep_research_perspectives_write", tidegate.D("perspectives_path", v.path("perspectives.json"), "value", parsed(t, []byte(text)), "reason", "r"))
+				v.climbFrom(t, withGap, "with perspectives", "in pivot")
+				v.write(t, "operator/moon.md", output("moon", ""))
+			},
+			tries: []try{
+				{"deep_research_pivot_decide", strings.Replace(otherPivot, "$DIR/drafts/good/moon.md", "operator/moon.md", 1), ""},
+				{"deep_research_stage_advance", goOn, tidegate.MissingArtifact},
+			}},
+		{wants: "other files to feed the summaries", gap: withoutGap, at: "in citations",
+			tries: []try{
+				{"deep_research_summary_pack_build", `{` + manifestOf + `,"mode":"fixture","fixture_summaries_dir":"$DIR/drafts/good","citations_path":"$DIR/drafts/relaxed.json",` + because + `}`, tidegate.WriteFailed},
+				{"deep_research_summary_pack_build", `{` + manifestOf + `,"mode":"generate","perspectives_path":"$DIR/drafts/relaxed.json",` + because + `}`, tidegate.WriteFailed},
+			}},
+		{wants: "other outputs taken in stage pivot", gap: withGap, at: "in pivot",
+			tries: []try{
+				{"deep_research_wave_output_ingest", ingest("wave1", "moon", output("moon", "")), tidegate.StageMismatch},
+				{"deep_research_wave_output_ingest", ingest("wave2", "moon", output("moon", "")), tidegate.StageMismatch},
+			}},
+		{wants: "the pivot decided before gate B", gap: withGap, at: "wave1 handed in",
+			tries: []try{{"deep_research_pivot_decide", otherPivot, ""}},
+			holds: func(t *testing.T, v victim) {
+				if v.has("pivot.json") {
+					t.Error("a decision was written before its stage")
+				}
+			}},
+		{wants: "a second wave without outputs", gap: withGap, at: "in wave2",
+			tries: []try{
+				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
+				{"deep_research_stage_advance", goOn, tidegate.MissingArtifact},
+			}},
+		{wants: "a second wave with outputs that nobody planned", gap: withGap, at: "in wave2",
+			given: func(t *testing.T, v victim) { v.write(t, "wave-2/freely.md", output("freely", "")) },
+			tries: []try{
+				{"deep_research_wave_output_ingest", ingest("wave2", "freely", output("freely", "")), tidegate.PerspectiveNotFound},
+				{"deep_research_wave_output_ingest", ingest("wave2", "moon", output("moon", "")), tidegate.PerspectiveNotFound},
+				{"deep_research_stage_advance", goOn, tidegate.MissingArtifact},
+			}},
+		{wants: "a second wave whose outputs break their contracts", gap: withGap, at: "in wave2", laundering: false,
+			given: func(t *testing.T, v victim) { v.write(t, "wave-2/"+v.gapIDs(t)[0]+".md", "## Findings\n") },
+			tries: []try{
+				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
+				{"deep_research_stage_advance", goOn, tidegate.GateBlocked},
+			}},
+		{wants: "contracts of the second wave of his own", gap: withGap, at: "decided",
+			tries: []try{
+				{"deep_research_perspectives_write", `{"perspectives_path":"$RUN/wave-2/wave2-perspectives.json","value":$RELAXED,` + because + `}`, tidegate.PathNotAllowed},
+			}},
+		{wants: "relaxed contracts after the plan", at: "planned",
+			tries: []try{{"deep_research_perspectives_write", `{"perspectives_path":"$RUN/perspectives.json","value":$RELAXED,` + because + `}`, tidegate.ContractFrozen}}},
+		{wants: "relaxed contracts while the wave is out", at: "wave1 handed in",
+			tries: []try{
+				{"deep_research_perspectives_write", `{"perspectives_path":"$RUN/perspectives.json","value":$RELAXED,` + because + `}`, tidegate.ContractFrozen},
+				{"deep_research_wave1_plan", `{` + manifestOf + `,"perspectives_path":"$DIR/drafts/relaxed.json",` + because + `}`, tidegate.InvalidArgs},
+			}},
+		{wants: "a refused draft taken by relaxed contracts that lie elsewhere", at: "in wave1",
+			given: func(t *testing.T, v victim) {
+				folder{v.office, "", v.root + "-aside"}.write(t, "perspectives.json", asJSON(contracts(v.id, 100_000)))
+			},
+			tries: []try{
+				{"deep_research_wave_output_ingest", strings.Replace(ingest("wave1", "moon", strings.Replace(output("moon", ""), "pulls.", strings.Repeat("pulls ", 200), 1)), "$RUN/perspectives.json", "$RUN-aside/perspectives.json", 1), tidegate.TooManyWords},
+			}},
+		{wants: "a copied run that shows the gates of the original", at: "wave1 judged",
+			given: func(t *testing.T, v victim) {
+				if err := os.CopyFS(v.root+"-copy", os.DirFS(v.root)); err != nil {
+					t.Fatal(err)
+				}
+				v.at(v.root+"-copy").write(t, "wave-1/moon.md", "## Findings\n")
+			},
+			tries: []try{{"deep_research_stage_advance", strings.ReplaceAll(goOn, "$RUN", "$RUN-copy"), tidegate.GateBlocked}},
+			holds: func(t *testing.T, v victim) {
+				if ids := counting(t, v.at(v.root+"-copy")); strings.Join(ids, "") != "A" {
+					t.Errorf("gates %v of the copy count", ids)
+				}
+			}},
+	})
+}
+
+func validated(id string) string {
+	return `{"ok":true,"perspective_id":"` + id + `","markdown_path":"$RUN/wave-1/` + id + `.md","words":9,"sources":1,"missing_sections":[]}`
+}

@@ -1,0 +1,328 @@
+package proof_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// office is a project with its runs and changes, and the tools that an agent has
+// there: those of the MCP server and no other.
+type office struct {
+	dir   string
+	env   *catalog.Env
+	tools map[string]*tool.Tool
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	dir := shortFolder(t)
+	if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o := &office{dir: dir, env: &catalog.Env{Now: time.Now, Dir: dir, Project: dir, Home: filepath.Join(dir, "runs")}, tools: map[string]*tool.Tool{}}
+	for _, each := range tool.ForAgents(catalog.Tools(o.env)) {
+		o.tools[each.Name] = each
+	}
+	return o
+}
+
+// call is a call of an agent, in this process.
+func (o *office) call(t *testing.T, name string, args any) *codec.Value {
+	t.Helper()
+	raw, err := codec.MarshalLine(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.tools[name] == nil {
+		t.Fatalf("an agent has no tool %s", name)
+	}
+	return parsed(t, o.tools[name].Call(t.Context(), raw, tool.Caller{}).Envelope)
+}
+
+// person carries out a decision that only a person takes.
+func (o *office) person(t *testing.T, name string, args any) *codec.Value {
+	t.Helper()
+	raw, err := codec.MarshalLine(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := catalog.Tools(o.env)
+	i := slices.IndexFunc(tools, func(each *tool.Tool) bool { return each.Name == name })
+	result := tools[i].Call(tidegate.WithActor(t.Context(), tidegate.Person), raw, tool.Caller{})
+	if result.Err != nil {
+		t.Fatalf("%s by a person: %v", name, result.Err)
+	}
+	return parsed(t, result.Envelope)
+}
+
+func parsed(t *testing.T, envelope []byte) *codec.Value {
+	t.Helper()
+	answer, err := codec.Parse(envelope)
+	if err != nil {
+		t.Fatalf("%v in %s", err, envelope)
+	}
+	return answer
+}
+
+// codeOf is the code of an answer, "" when the call was granted.
+func codeOf(answer *codec.Value) tidegate.Code {
+	return tidegate.Code(answer.Get("error").Get("code").Str())
+}
+
+// folder is a run of the office, wherever it lies.
+type folder struct {
+	*office
+	id   string
+	root string
+}
+
+func (o *office) run(id string) folder { return folder{o, id, filepath.Join(o.dir, "runs", id)} }
+
+// at is the run in another place.
+func (f folder) at(root string) folder { return folder{f.office, f.id, root} }
+
+func (f folder) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
+func (f folder) manifest() string        { return f.path("manifest.json") }
+
+func (f folder) read(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(f.path(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func (f folder) has(name string) bool {
+	_, err := os.Stat(f.path(name))
+	return err == nil
+}
+
+// write puts a file into the run as somebody with a shell does.
+func (f folder) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(f.path(name)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(f.path(name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f folder) json(t *testing.T, name string) *codec.Value {
+	t.Helper()
+	return parsed(t, f.read(t, name))
+}
+
+func (f folder) stage(t *testing.T) string {
+	return f.json(t, "manifest.json").Get("stage").Get("current").Str()
+}
+
+// must is a call that is granted.
+func (f folder) must(t *testing.T, name string, args tidegate.Details) *codec.Value {
+	t.Helper()
+	answer := f.call(t, name, args)
+	if code := codeOf(answer); code != "" {
+		t.Fatalf("%s of run %s in stage %s: %s", name, f.id, f.stage(t), answer.Get("error").Get("message").Str())
+	}
+	return answer
+}
+
+// question is what every run is asked.
+const question = "Why do tides turn?"
+
+// The perspectives of every run.
+var perspectiveIDs = []string{"moon", "sun"}
+
+// contracts are the perspectives of a run, as a planner writes them.
+func contracts(runID string, maxWords int) tidegate.Details {
+	return contractsWith(runID, maxWords, "Findings", "Gaps", "Sources")
+}
+
+func contractsWith(runID string, maxWords int, sections ...string) tidegate.Details {
+	list := []tidegate.Details{}
+	for _, id := range perspectiveIDs {
+		list = append(list, tidegate.D("id", id, "title", "The "+id, "track", "standard", "agent_type", "researcher",
+			"prompt_contract", tidegate.D("max_words", maxWords, "max_sources", 2, "tool_budget", tidegate.D("search", 3),
+				"must_include_sections", sections)))
+	}
+	return tidegate.D("schema_version", "perspectives.v1", "run_id", runID, "created_at", "2026-03-04T00:00:00Z", "perspectives", list)
+}
+
+// output is what an agent that keeps its contract writes.
+func output(id, gap string) string {
+	gaps := ""
+	if gap != "" {
+		gaps = "- " + gap + "\n\n"
+	}
+	return "## Findings\n\nThe " + id + " pulls.\n\n## Gaps\n\n" + gaps + "## Sources\n\n- https://example.org/" + id + "\n"
+}
+
+// rung is one step of an agent that keeps every rule, and when it is due.
+type rung struct {
+	name string // of what the run is after it
+	due  func(t *testing.T, f folder) bool
+	take func(t *testing.T, f folder)
+}
+
+// The ways of a run: with a gap that needs a second wave, or without.
+const (
+	withGap    = "(P0) How much the sun adds"
+	withoutGap = ""
+)
+
+// ladder is the way of an obedient agent through a run, as far as there are
+// judges for the gates on it. A run with a gap goes through a second wave.
+func ladder(gap string) []rung {
+	in := func(stage string) func(*testing.T, folder) bool {
+		return func(t *testing.T, f folder) bool { return f.stage(t) == stage }
+	}
+	steps := []rung{
+		{"made", func(_ *testing.T, f folder) bool { return !f.has("manifest.json") }, func(t *testing.T, f folder) {
+			answer := f.call(t, "deep_research_run_init", tidegate.D("query", question, "run_id", f.id))
+			if codeOf(answer) != "" {
+				t.Fatal(answer.Get("error").Get("message").Str())
+			}
+		}},
+		{"with perspectives", in("init"), func(t *testing.T, f folder) {
+			f.must(t, "deep_research_perspectives_write", tidegate.D("perspectives_path", f.path("perspectives.json"), "value", contracts(f.id, 60), "reason", "r"))
+		}},
+		{"planned", in("init"), func(t *testing.T, f folder) {
+			f.must(t, "deep_research_wave1_plan", tidegate.D("manifest_path", f.manifest(), "reason", "r"))
+		}},
+		{"in wave1", in("init"), advanceTo("wave1")},
+		{"wave1 handed in", in("wave1"), func(t *testing.T, f folder) { f.handIn(t, "wave1", perspectiveIDs, gap) }},
+		{"wave1 reviewed", in("wave1"), func(t *testing.T, f folder) { f.review(t) }},
+		{"wave1 judged", in("wave1"), func(t *testing.T, f folder) { f.judge(t, "B") }},
+		{"in pivot", in("wave1"), advanceTo("pivot")},
+		{"decided", in("pivot"), func(t *testing.T, f folder) { f.decide(t, nil) }},
+	}
+	if gap != "" {
+		steps = append(steps,
+			rung{"in wave2", in("pivot"), advanceTo("wave2")},
+			rung{"wave2 handed in", in("wave2"), func(t *testing.T, f folder) { f.handIn(t, "wave2", f.gapIDs(t), "") }},
+			rung{"wave2 judged", in("wave2"), func(t *testing.T, f folder) { f.judge(t, "B") }},
+			rung{"in citations", in("wave2"), advanceTo("citations")})
+	} else {
+		steps = append(steps, rung{"in citations", in("pivot"), advanceTo("citations")})
+	}
+	return steps
+}
+
+// climb takes a run on, by honest steps, up to the one of that name.
+func (f folder) climb(t *testing.T, gap, to string) folder {
+	t.Helper()
+	return f.climbFrom(t, gap, "", to)
+}
+
+// climbFrom is climb for a run that has come as far as from already.
+func (f folder) climbFrom(t *testing.T, gap, from, to string) folder {
+	t.Helper()
+	begun := from == ""
+	for _, s := range ladder(gap) {
+		if begun {
+			if !s.due(t, f) {
+				t.Fatalf("%s is not due: the run is in stage %s", s.name, f.stage(t))
+			}
+			s.take(t, f)
+		}
+		if s.name == to {
+			return f
+		}
+		begun = begun || s.name == from
+	}
+	t.Fatalf("there is no step %q after %q", to, from)
+	return f
+}
+
+func advanceTo(stage string) func(*testing.T, folder) {
+	return func(t *testing.T, f folder) {
+		f.must(t, "deep_research_stage_advance", f.advanceArgs())
+		if got := f.stage(t); got != stage {
+			t.Fatalf("the run is in stage %s, want %s", got, stage)
+		}
+	}
+}
+
+func (f folder) advanceArgs() tidegate.Details {
+	return tidegate.D("manifest_path", f.manifest(), "gates_path", f.path("gates.json"), "reason", "r")
+}
+
+// gapIDs are the perspectives of the second wave.
+func (f folder) gapIDs(t *testing.T) []string {
+	var ids []string
+	for _, p := range f.json(t, "wave-2/wave2-perspectives.json").Get("perspectives").Elems() {
+		ids = append(ids, p.Get("id").Str())
+	}
+	return ids
+}
+
+// handIn hands in outputs that keep their contracts; the first states the gap.
+func (f folder) handIn(t *testing.T, wave string, ids []string, gap string) {
+	t.Helper()
+	outputs := []tidegate.Details{}
+	for i, id := range ids {
+		if i > 0 {
+			gap = ""
+		}
+		outputs = append(outputs, tidegate.D("perspective_id", id, "markdown", output(id, gap), "tool_usage", tidegate.D("search", 2)))
+	}
+	f.must(t, "deep_research_wave_output_ingest", tidegate.D("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", wave, "outputs", outputs))
+}
+
+func (f folder) reviewArgs() tidegate.Details {
+	return tidegate.D("perspectives_path", f.path("perspectives.json"), "outputs_dir", f.path("wave-1"), "report_path", f.path("wave-review.json"))
+}
+
+func (f folder) review(t *testing.T) { f.must(t, "deep_research_wave_review", f.reviewArgs()) }
+
+// judge has gate B judged and records what its judge found.
+func (f folder) judge(t *testing.T, gate string) {
+	t.Helper()
+	derived := f.must(t, "deep_research_gate_b_derive", tidegate.D("manifest_path", f.manifest(), "reason", "r"))
+	f.must(t, "deep_research_gates_write", tidegate.D("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
+	if status := f.json(t, "gates.json").Get("gates").Get(gate).Get("status").Str(); status != "pass" {
+		t.Fatalf("gate %s of an obedient agent is %s", gate, status)
+	}
+}
+
+// pivotArgs are the arguments by which the pivot is decided from the run's own
+// outputs.
+func (f folder) pivotArgs(t *testing.T) tidegate.Details {
+	t.Helper()
+	outputs, reports := []tidegate.Details{}, []*codec.Value{}
+	for _, id := range perspectiveIDs {
+		outputs = append(outputs, tidegate.D("perspective_id", id, "output_md_path", "wave-1/"+id+".md"))
+		reports = append(reports, f.must(t, "deep_research_wave_output_validate", tidegate.D("perspectives_path", f.path("perspectives.json"), "perspective_id", id, "markdown_path", f.path("wave-1/"+id+".md"))))
+	}
+	return tidegate.D("manifest_path", f.manifest(), "reason", "r", "wave1_outputs", outputs, "wave1_validation_reports", reports)
+}
+
+func (f folder) decide(t *testing.T, more tidegate.Details) *codec.Value {
+	t.Helper()
+	return f.must(t, "deep_research_pivot_decide", append(f.pivotArgs(t), more...))
+}
+
+// verify is what `run verify` finds of level error, and whether it passes.
+func (f folder) verify(t *testing.T) (pass bool, findings string) {
+	t.Helper()
+	answer := f.call(t, "deep_research_run_verify", tidegate.D("manifest_path", f.manifest()))
+	if e := answer.Get("error"); e != nil {
+		return false, e.Get("message").Str()
+	}
+	var found []string
+	for _, each := range answer.Get("findings").Elems() {
+		found = append(found, fmt.Sprintf("%s %s: %s", each.Get("level").Str(), each.Get("rule").Str(), each.Get("message").Str()))
+	}
+	return answer.Get("pass").Bool(), strings.Join(found, "\n")
+}

@@ -1,0 +1,122 @@
+package proof_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
+)
+
+// oath is what an agent cannot change about a run, as it was at some point.
+type oath struct {
+	fixed     string // question, sensitivity, mode, limits, failures and places
+	documents map[string]string
+	stage     string
+	status    string
+}
+
+// fixed are the fields of a manifest that only a person or a rule changes.
+var fixed = []string{"schema_version", "run_id", "created_at", "query", "mode", "limits", "artifacts", "failures", "agents"}
+
+// oathOf takes the oath of a run; of one that is not there it is empty.
+func oathOf(t *testing.T, v victim) oath {
+	t.Helper()
+	o := oath{documents: map[string]string{}}
+	if !v.has("manifest.json") {
+		return o
+	}
+	manifest := v.json(t, "manifest.json")
+	constants := codec.NewObject()
+	for _, name := range fixed {
+		if field := manifest.Get(name); field != nil {
+			constants.Set(name, field)
+		}
+	}
+	o.fixed, o.stage, o.status = codec.Digest(constants), manifest.Get("stage").Get("current").Str(), manifest.Get("status").Str()
+	names := []string{run.ScopeFile, run.PolicyFile, "wave-2/wave2-perspectives.json", "wave-2/wave2-plan.json"}
+	if v.has("wave-1/wave1-plan.json") || o.stage != "init" && o.stage != "perspectives" {
+		names = append(names, "perspectives.json")
+	}
+	for _, name := range names {
+		if v.has(name) {
+			o.documents[name] = string(v.read(t, name))
+		}
+	}
+	return o
+}
+
+// check demands that the run keeps its oath, and that its gates are what their
+// judges find.
+func (o oath) check(t *testing.T, v victim) {
+	t.Helper()
+	if o.fixed == "" {
+		return
+	}
+	now := oathOf(t, v)
+	if now.fixed != o.fixed {
+		t.Fatalf("question, sensitivity, limits, places or failures of the run have changed: %s", v.read(t, "manifest.json"))
+	}
+	for name, text := range o.documents {
+		if now.documents[name] != text {
+			t.Fatalf("%s has changed", name)
+		}
+	}
+	if now.stage != o.stage || now.status != o.status {
+		t.Fatalf("the run was %s in stage %s and is %s in stage %s", o.status, o.stage, now.status, now.stage)
+	}
+	if wrong := forged(t, v.folder); len(wrong) > 0 {
+		t.Fatalf("gates %v pass, and their judges say otherwise", wrong)
+	}
+}
+
+// forged are the gates of a run that count as passed and that their judges do
+// not pass now.
+func forged(t *testing.T, f folder) []string {
+	t.Helper()
+	var wrong []string
+	for _, id := range counting(t, f) {
+		r, err := run.Open(t.Context(), f.manifest())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := step.Judge(t.Context(), r, id)
+		r.Close()
+		if err != nil || found.Status() != "pass" {
+			wrong = append(wrong, id)
+		}
+	}
+	return wrong
+}
+
+// counting are the gates of a run that count as passed, in the order of their
+// letters.
+func counting(t *testing.T, f folder) []string {
+	t.Helper()
+	r, err := run.Open(t.Context(), f.manifest())
+	if tidegate.CodeOf(err) == tidegate.InvalidJSON {
+		return nil // such a run has none
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	all, err := r.Gates()
+	if err != nil {
+		return nil
+	}
+	var ids []string
+	for _, m := range all.Doc().Get("gates").Members() {
+		state, err := r.GateState(all, m.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state.Passed() {
+			ids = append(ids, m.Key)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}

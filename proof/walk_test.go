@@ -1,0 +1,293 @@
+package proof_test
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/mcpserver"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// TestNoWalkOfAnAgentBreaksAPromise lets an agent call every tool of the MCP
+// server at random, over runs and changes of which some have faults, with
+// arguments that mean something and arguments that are hostile. About half of its
+// steps are those that an obedient agent would take next, so that it gets deep
+// into runs. After every call all that an agent cannot bring about is looked for.
+func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
+	walks, calls := 1, 250
+	if full.Asked() {
+		walks, calls = 10, 1000
+	}
+	reached := map[string]int{}
+	for seed := range walks {
+		w := newWalk(t, uint64(seed+1))
+		for range calls {
+			w.step()
+		}
+		w.end()
+		for what, n := range w.reached {
+			reached[what] += n
+		}
+	}
+	deep := []string{"stage wave1", "stage pivot", "gate A passed", "gate B passed", "granted", "refused"}
+	if full.Asked() {
+		deep = append(deep, "stage wave2", "stage citations", "change complete", "change needs a person")
+	}
+	for _, what := range deep {
+		if reached[what] == 0 {
+			t.Errorf("the walk never reached: %s", what)
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(reached)) {
+		t.Logf("%6d %s", reached[what], what)
+	}
+}
+
+// TestTheWalkKnowsEveryArgument fails for an argument of a tool that the walk has
+// no values for.
+func TestTheWalkKnowsEveryArgument(t *testing.T) {
+	for _, each := range tool.ForAgents(catalog.Tools(&catalog.Env{})) {
+		for _, m := range each.InputSchema().Get("properties").Members() {
+			if pools[m.Key] == nil {
+				t.Errorf("the walk has no values for %s of %s", m.Key, each.Name)
+			}
+		}
+	}
+}
+
+// walk is a walk under way.
+type walk struct {
+	*testing.T
+	*office
+	seed    uint64
+	random  *rand.Rand
+	session *mcp.ClientSession
+	tools   []*tool.Tool
+	trail   []string
+	reached map[string]int
+	made    int               // runs
+	ids     map[string]string // of runs, by their folders
+	watched *watch
+}
+
+func newWalk(t *testing.T, seed uint64) *walk {
+	t.Helper()
+	w := &walk{T: t, office: newOffice(t), seed: seed, random: rand.New(rand.NewPCG(seed, 14)), reached: map[string]int{}, ids: map[string]string{}}
+	now := time.Now().Add(-24 * time.Hour).Truncate(time.Second)
+	w.env.Now = func() time.Time { return now }
+	w.plant()
+	w.env.Now = func() time.Time { now = now.Add(time.Second / 4); return now }
+	w.tools = tool.ForAgents(catalog.Tools(w.env))
+	serverEnd, clientEnd := mcp.NewInMemoryTransports()
+	server := mcpserver.New(w.tools, mcpserver.Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if _, err := server.Connect(t.Context(), serverEnd, nil); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if w.session, err = mcp.NewClient(&mcp.Implementation{Name: "walker", Version: "1"}, nil).Connect(t.Context(), clientEnd, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.session.Close() })
+	w.watched = newWatch(w)
+	return w
+}
+
+// plant makes runs and changes that have a fault, or that a person has decided
+// about, and files that are not the agent's.
+func (w *walk) plant() {
+	t := w.T
+	plantBystanders(t, w.office)
+	begun := map[string]folder{}
+	for _, at := range []string{"made", "wave1 handed in", "wave1 judged", "decided", "in wave2"} {
+		begun[at] = newOffice(t).run("tides").climb(t, withGap, at)
+	}
+	for _, fault := range []struct {
+		name, at string
+		make     func(v victim)
+	}{
+		{"bad-output", "wave1 handed in", func(v victim) { bad(t, v) }},
+		{"exchanged-output", "wave1 judged", func(v victim) { v.write(t, "wave-1/moon.md", output("moon", "(P3) x")) }},
+		{"raised-limit", "wave1 judged", func(v victim) { edit("manifest.json", `"max_wave1_agents": `, `"max_wave1_agents": 9`)(t, v) }},
+		{"foreign-line", "decided", func(v victim) { add("logs/audit.jsonl", foreignLine)(t, v) }},
+		{"paused", "decided", func(v victim) { v.person(t, "deep_research_run_pause", tidegate.D("manifest_path", v.manifest())) }},
+		{"cancelled", "decided", func(v victim) { v.person(t, "deep_research_run_cancel", tidegate.D("manifest_path", v.manifest())) }},
+		{"second-manifest", "made", func(v victim) { v.write(t, "manifest-2.json", string(v.read(t, "manifest.json"))) }},
+		{"unplanned-wave2", "in wave2", func(v victim) { v.write(t, "wave-2/freely.md", output("freely", "")) }},
+	} {
+		v := victim{w.run("tides").at(filepath.Join(w.dir, "runs", fault.name)), ""}
+		if err := os.CopyFS(v.root, os.DirFS(begun[fault.at].root)); err != nil {
+			t.Fatal(err)
+		}
+		fault.make(v)
+	}
+	for _, c := range []try{
+		{"change_start", `{"change_id":"started"}`, ""},
+		{"change_start", `{"change_id":"exchanged"}`, ""},
+		{"create_review", `{"change_id":"exchanged","verdict":"MAJOR_ISSUES","summary":"s"}`, ""},
+		{"change_start", `{"change_id":"by-hand"}`, ""},
+	} {
+		if answer := w.asCalled(t, c.tool, c.args); codeOf(answer) != "" {
+			t.Fatal(answer.Get("error").Get("message").Str())
+		}
+	}
+	project := folder{w.office, "", w.dir}
+	exchanged := "agentd/changes/exchanged/REVIEW.md"
+	project.write(t, exchanged, strings.ReplaceAll(string(project.read(t, exchanged)), "MAJOR_ISSUES", "APPROVED"))
+	project.write(t, "agentd/changes/by-hand/REVIEW.md", "# Review\n\n## Verdict: APPROVED\n")
+	project.write(t, "drafts/perspectives.json", asJSON(contracts("tides", 100_000)))
+	project.write(t, "drafts/wave-review.json", `{"results":[],"retry_directives":[]}`)
+}
+
+// step makes one call, or two that belong together.
+func (w *walk) step() {
+	switch n := w.random.IntN(100); {
+	case n < 45:
+		w.honestly()
+	case n < 60:
+		w.reviewing()
+	default:
+		each := w.tools[w.random.IntN(len(w.tools))]
+		w.calls(each.Name, w.arguments(each))
+	}
+}
+
+// calls makes a call over MCP and looks at everything after it.
+func (w *walk) calls(name string, args any) *codec.Value {
+	w.Helper()
+	text := asJSON(args)
+	w.trail = append(w.trail, name+" "+text)
+	out, err := overMCP(w.Context(), w.session, name, text)
+	if err != nil {
+		w.broken("%s: %v", name, err)
+	}
+	answer := parsed(w.T, out)
+	if code := codeOf(answer); code == tidegate.Internal {
+		w.broken("%s met a state that it did not expect: %s", name, out)
+	} else if code != "" {
+		w.reached["refused"]++
+		w.trail[len(w.trail)-1] += " → " + string(code)
+	} else {
+		w.reached["granted"]++
+		w.reached["granted "+name]++
+	}
+	w.watched.after(w, args)
+	return answer
+}
+
+// broken ends the walk with the way that led here.
+func (w *walk) broken(format string, args ...any) {
+	w.Helper()
+	w.Fatalf("%s\nseed %d, after\n%s", fmt.Sprintf(format, args...), w.seed, strings.Join(w.trail, "\n"))
+}
+
+// runs are the runs that the agent knows, by their folders.
+func (w *walk) runs() []folder {
+	found, err := filepath.Glob(filepath.Join(w.dir, "runs", "*", "manifest.json"))
+	if err != nil {
+		w.Fatal(err)
+	}
+	list := make([]folder, len(found))
+	for i, path := range found {
+		f := w.run("").at(filepath.Dir(path))
+		if w.ids[f.root] == "" {
+			w.ids[f.root] = f.json(w.T, "manifest.json").Get("run_id").Str()
+		}
+		f.id = w.ids[f.root]
+		list[i] = f
+	}
+	return list
+}
+
+// honestly takes the step that an obedient agent would take next in one of the
+// runs, or begins another.
+func (w *walk) honestly() {
+	f := draw(w, w.runs())
+	if own := w.run(fmt.Sprintf("run%d", w.made)); w.random.IntN(3) > 0 && own.has("manifest.json") {
+		f = own
+	}
+	if w.made == 0 || f.stage(w.T) == "citations" && w.random.IntN(2) == 0 {
+		w.made++
+		w.calls("deep_research_run_init", tidegate.D("query", question, "run_id", fmt.Sprintf("run%d", w.made)))
+		return
+	}
+	manifest := tidegate.D("manifest_path", f.manifest(), "reason", "r")
+	passed := strings.Join(w.watched.gates[f.root], "")
+	switch stage := f.stage(w.T); {
+	case (stage == "init" || stage == "perspectives") && !f.has("perspectives.json"):
+		w.calls("deep_research_perspectives_write", tidegate.D("perspectives_path", f.path("perspectives.json"), "value", contracts(f.id, 60), "reason", "r"))
+	case !strings.Contains(passed, "A"):
+		w.calls("deep_research_wave1_plan", manifest)
+	case stage == "wave1" && !(f.has("wave-1/moon.md") && f.has("wave-1/sun.md")):
+		gap := []string{withGap, withoutGap}[w.random.IntN(2)]
+		w.calls("deep_research_wave_output_ingest", tidegate.D("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", "wave1",
+			"outputs", []tidegate.Details{submission("moon", gap), submission("sun", "")}))
+	case stage == "wave2" && len(w.missing(f)) > 0:
+		w.calls("deep_research_wave_output_ingest", tidegate.D("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", "wave2",
+			"outputs", []tidegate.Details{submission(w.missing(f)[0], "")}))
+	case stage != "init" && stage != "perspectives" && !strings.Contains(passed, "B"):
+		w.calls("deep_research_wave_review", f.reviewArgs())
+		if derived := w.calls("deep_research_gate_b_derive", manifest); codeOf(derived) == "" {
+			w.calls("deep_research_gates_write", tidegate.D("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
+		}
+	case stage == "pivot" && w.random.IntN(2) == 0:
+		w.calls("deep_research_pivot_decide", append(manifest, tidegate.D("wave1_outputs", pivotOutputs, "wave1_validation_reports", pivotReports)...))
+	default:
+		w.calls("deep_research_stage_advance", f.advanceArgs())
+	}
+}
+
+func submission(id, gap string) tidegate.Details {
+	return tidegate.D("perspective_id", id, "markdown", output(id, gap))
+}
+
+// missing are the perspectives of the second wave that have no output.
+func (w *walk) missing(f folder) []string {
+	return slices.DeleteFunc(f.gapIDs(w.T), func(id string) bool { return f.has("wave-2/" + id + ".md") })
+}
+
+var pivotOutputs, pivotReports = func() (outputs, reports []tidegate.Details) {
+	for _, id := range perspectiveIDs {
+		outputs = append(outputs, tidegate.D("perspective_id", id, "output_md_path", "wave-1/"+id+".md"))
+		reports = append(reports, tidegate.D("ok", true, "perspective_id", id, "markdown_path", "/"+id+".md", "words", 9, "sources", 1, "missing_sections", []string{}))
+	}
+	return outputs, reports
+}()
+
+// reviewing moves a change on, by reviews of every kind.
+func (w *walk) reviewing() {
+	id := tidegate.D("change_id", draw(w, changeIDs[:4]))
+	switch w.random.IntN(4) {
+	case 0:
+		w.calls("change_start", id)
+	case 1:
+		verdict := draw(w, []string{"APPROVED", "APPROVED", "NEEDS_FIX", "MAJOR_ISSUES"})
+		w.calls("create_review", append(id, tidegate.D("verdict", verdict, "summary", "s", "issues", pools["issues"](w, folder{}))...))
+	default:
+		w.calls("change_advance", id)
+	}
+}
+
+// end looks at the whole once more.
+func (w *walk) end() {
+	tampered := []string{"bad-output", "exchanged-output", "raised-limit", "foreign-line"}
+	for _, f := range w.runs() {
+		if passed, findings := f.verify(w.T); passed == slices.Contains(tampered, filepath.Base(f.root)) {
+			w.broken("`run verify` of %s says pass %v:\n%s", f.root, passed, findings)
+		}
+		w.reached["stage "+f.stage(w.T)]++
+	}
+}

@@ -1,0 +1,204 @@
+package proof_test
+
+import (
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// The values that a walking agent gives to arguments, by the argument's name.
+
+// arguments are some for a tool: those that it must have and now and then the
+// others.
+func (w *walk) arguments(of *tool.Tool) tidegate.Details {
+	schema := of.InputSchema()
+	required := map[string]bool{"run_id": true} // a made-up one would be another one each time
+	for _, name := range schema.Get("required").Elems() {
+		required[name.Str()] = true
+	}
+	// Most arguments of one call are about one run, or the call means nothing.
+	list := w.runs()
+	f := list[w.random.IntN(len(list))]
+	var args tidegate.Details
+	for _, m := range schema.Get("properties").Members() {
+		if required[m.Key] && w.random.IntN(50) > 0 || w.random.IntN(5) == 0 {
+			args = append(args, tidegate.Detail{Key: m.Key, Value: pools[m.Key](w, f)})
+		}
+	}
+	return args
+}
+
+// draw is one of values.
+func draw[T any](w *walk, values []T) T { return values[w.random.IntN(len(values))] }
+
+type pool func(w *walk, f folder) any
+
+func oneOf(values ...any) pool { return func(w *walk, _ folder) any { return draw(w, values) } }
+
+func list(of pool, most int) pool {
+	return func(w *walk, f folder) any {
+		values := []any{}
+		for range w.random.IntN(most + 1) {
+			values = append(values, of(w, f))
+		}
+		return values
+	}
+}
+
+// somewhere is mostly where such a thing is in the run, else anywhere: in this run
+// or another, in a change, outside, where nothing is, or where no path leads.
+func somewhere(usual ...string) pool {
+	return func(w *walk, f folder) any {
+		if len(usual) > 0 && w.random.IntN(10) < 8 {
+			return f.path(draw(w, usual))
+		}
+		switch w.random.IntN(4) {
+		case 0:
+			return f.path(draw(w, inRun))
+		case 1:
+			return filepath.Join(w.dir, draw(w, inOffice))
+		case 2:
+			return draw(w, w.runs()).path(draw(w, inRun))
+		}
+		return draw(w, []string{"/", "", "relative.json", "/dev/null", w.dir + "/../evil-perspectives.json", f.root + "/../" + "evil", "/nowhere/at/all", "\x00", w.dir + "/link"})
+	}
+}
+
+var (
+	inRun = []string{
+		".", "manifest.json", "manifest-2.json", "gates.json", "perspectives.json", "wave-review.json", "pivot.json", "logs/audit.jsonl", "logs/audit.head", "logs", ".tidegate.lock",
+		"wave-1", "wave-1/moon.md", "wave-1/sun.md", "wave-1/moon.meta.json", "wave-1/.accepted", "wave-1/.accepted/moon.md", "wave-1/wave1-plan.json", "wave-2", "wave-2/freely.md",
+		"wave-2/wave2-plan.json", "wave-2/wave2-perspectives.json", "operator/scope.json", "run-config/policy.json", "run-config/allowed_signers", "summaries", "summaries/summary-pack.json",
+		"citations/citations.jsonl", "wave-1/../gates.json", "new-perspectives.json", "new.json",
+	}
+	inOffice = []string{
+		".mcp.json", ".client/settings.json", "package-perspectives.json", "drafts", "drafts/good", "drafts/perspectives.json", "drafts/wave-review.json", "drafts/new-perspectives.json", "drafts/new.json",
+		"agentd/changes", "agentd/changes/other/STATE.yaml", "agentd/changes/other/REVIEW.md", "agentd/changes/other/reviews/0001.md", "agentd/changes/started/log.jsonl",
+		"agentd/changes/started/.tidegate.lock", "runs", "runs/runs-ledger.jsonl", "runs/other", "agentd/allowed_signers",
+	}
+	changeIDs = []any{"started", "fresh", "exchanged", "by-hand", "other", "../evil", "..", "", "started/reviews", "a b"}
+	ids       = oneOf("moon", "sun", "gap_moon_1", "freely", "../evil", "..", "", "moon ", "wave1-plan")
+	numbers   = oneOf(1, 1, 2, 3, 0, -1, 1000000, "1")
+	words     = oneOf("r", "r", "r", "r", "r", "", "\x1b[2J", "person", nil)
+	flags     = oneOf(true, false)
+	texts     = oneOf(output("moon", withGap), output("sun", ""), output("moon", "• (P0) lost"), "", "## Findings\n", output("moon", "")+"<!-- x -->", "x\x00y")
+	submitted = func(w *walk, f folder) any {
+		s := tidegate.D("perspective_id", ids(w, f), "markdown", texts(w, f))
+		if w.random.IntN(3) == 0 {
+			s = append(s, tidegate.Detail{Key: "tool_usage", Value: draw(w, []any{tidegate.D("search", 2), tidegate.D("search", 99), tidegate.D("search", -1), "x"})})
+		}
+		return s
+	}
+	gap = func(w *walk, f folder) any {
+		return tidegate.D("gap_id", draw(w, []any{"g1", "gap_moon_1", "moon", ""}), "priority", draw(w, []any{"P0", "P1", "P3", "P9"}), "text", draw(w, []any{"How much the sun adds", "mine", ""}))
+	}
+)
+
+// pools has values for every argument of every tool.
+var pools = map[string]pool{
+	"manifest_path":              somewhere("manifest.json"),
+	"gates_path":                 somewhere("gates.json"),
+	"perspectives_path":          somewhere("perspectives.json"),
+	"outputs_dir":                somewhere("wave-1", "wave-2"),
+	"markdown_path":              somewhere("wave-1/moon.md"),
+	"report_path":                somewhere("wave-review.json"),
+	"wave_review_report_path":    somewhere("wave-review.json"),
+	"fixture_summaries_dir":      somewhere("wave-1"),
+	"citations_path":             somewhere("citations/citations.jsonl"),
+	"summary_pack_path":          somewhere("summaries/summary-pack.json"),
+	"summaries_dir":              somewhere("summaries"),
+	"root_override":              somewhere(),
+	"review_path":                somewhere(),
+	"signers":                    somewhere("run-config/allowed_signers"),
+	"query":                      oneOf(question, "Is it late?", ""),
+	"mode":                       oneOf("quick", "standard", "fixture", "generate", "fast"),
+	"sensitivity":                oneOf("normal", "restricted", "no_web", "none"),
+	"run_id":                     oneOf("run1", "other", "paused", "tides", "../evil", ".mcp.json", ""),
+	"limits":                     oneOf(tidegate.D("max_wave1_agents", 9), tidegate.D("max_wave2_agents", 0), tidegate.D("max_wave1_agents", -1), tidegate.D("x", 1)),
+	"require_bound_gates":        flags,
+	"mermaid":                    flags,
+	"dry_run":                    flags,
+	"reason":                     words,
+	"change_note":                words,
+	"inputs_digest":              oneOf("d", "sha256:00", ""),
+	"expected_revision":          numbers,
+	"expected_manifest_revision": numbers,
+	"last":                       numbers,
+	"max_failures":               numbers,
+	"max_findings":               numbers,
+	"from":                       numbers,
+	"to":                         numbers,
+	"head":                       words,
+	"gate_id":                    oneOf("A", "B", "C", "G"),
+	"stage":                      oneOf("init", "wave1", "pivot", "finalize", "x"),
+	"requested_next":             oneOf("wave1", "pivot", "wave2", "citations", "summaries", "finalize", "x"),
+	"now_iso":                    oneOf("2999-01-01T00:00:00Z", "1999-01-01T00:00:00Z", "x"),
+	"wave":                       oneOf("wave1", "wave2", "wave3"),
+	"perspective_id":             ids,
+	"perspective_ids":            list(ids, 3),
+	"outputs":                    list(submitted, 3),
+	"explicit_gaps":              list(gap, 2),
+	"change_id":                  oneOf(changeIDs...),
+	"verdict":                    oneOf("APPROVED", "APPROVED", "NEEDS_FIX", "MAJOR_ISSUES", "LGTM"),
+	"summary":                    oneOf("s", "## Verdict: APPROVED", "[x] APPROVED", ""),
+	"test_results":               oneOf(tidegate.D("passed", 1, "failed", 0, "total", 1), tidegate.D("passed", 1, "failed", 2, "total", 3), tidegate.D("failed", -1), "x"),
+	"issues": list(func(w *walk, f folder) any {
+		return tidegate.D("title", "t", "severity", draw(w, []any{"High", "Medium", "Low", "None"}), "category", "Bug", "description", "d")
+	}, 2),
+	"wave1_outputs": func(w *walk, f folder) any {
+		if w.random.IntN(2) == 0 {
+			return pivotOutputs
+		}
+		return list(func(w *walk, f folder) any {
+			return tidegate.D("perspective_id", ids(w, f), "output_md_path", draw(w, []any{"wave-1/moon.md", "../other/wave-1/moon.md", w.dir + "/drafts/good/moon.md", "operator/scope.json"}))
+		}, 2)(w, f)
+	},
+	"wave1_validation_reports": func(w *walk, f folder) any {
+		if w.random.IntN(2) == 0 {
+			return pivotReports
+		}
+		return list(func(w *walk, f folder) any {
+			return tidegate.D("ok", flags(w, f), "perspective_id", ids(w, f), "markdown_path", "/x", "words", 1, "sources", 1, "missing_sections", []string{})
+		}, 2)(w, f)
+	},
+	"value": func(w *walk, f folder) any {
+		return draw(w, []any{
+			contracts(f.id, 60), contracts(f.id, 100_000), contracts("other", 60), contractsWith(f.id, 60), tidegate.D(), "x",
+			tidegate.D("schema_version", "perspectives.v1", "run_id", f.id, "created_at", "x", "perspectives", []string{}, "mcpServers", tidegate.D("evil", tidegate.D("command", "sh"))),
+		})
+	},
+	"patch": func(w *walk, f folder) any {
+		return draw(w, []any{
+			tidegate.D("status", draw(w, []any{"running", "paused", "cancelled", "failed", "completed", "created", "x", nil, tidegate.D("a", 1)})),
+			tidegate.D("query", tidegate.D("text", "Is it late?")), tidegate.D("query", tidegate.D("sensitivity", "no_web")), tidegate.D("query", nil),
+			tidegate.D("limits", tidegate.D("max_wave2_agents", 9)), tidegate.D("limits", nil), tidegate.D("limits.max_wave2_agents", 9),
+			tidegate.D("stage", tidegate.D("current", "finalize")), tidegate.D("stage", tidegate.D("last_progress_at", "2999-01-01T00:00:00Z")), tidegate.D("stage", tidegate.D("started_at", nil)),
+			tidegate.D("artifacts", tidegate.D("paths", tidegate.D("gates_file", "x.json"))), tidegate.D("artifacts", tidegate.D("root", "/")),
+			tidegate.D("metrics", tidegate.D("n", 1)), tidegate.D("metrics", tidegate.D("retry_counts", tidegate.D("B", 0))), tidegate.D("metrics", nil), tidegate.D("failures", []string{}),
+			tidegate.D("notes", "n"), tidegate.D("legacy_gates", true), tidegate.D("revision", 1), tidegate.D("run_id", "other"), tidegate.D(), "x",
+			tidegate.D("query", tidegate.D("constraints", tidegate.D("deep_research_cli.enabled", true))), tidegate.D("stage", tidegate.D("started_at.x", 1)),
+		})
+	},
+	"update": func(w *walk, f folder) any {
+		update := codec.NewObject()
+		for range 1 + w.random.IntN(2) {
+			gate := codec.Of(tidegate.D("status", draw(w, []any{"pass", "pass", "fail", "not_run", "warn", "x"}), "checked_at", tidegate.Stamp(w.env.Now())))
+			switch w.random.IntN(6) {
+			case 0:
+				gate.Set("metrics", codec.Of(tidegate.D("accepted", tidegate.D("reason", "r", "at", "x"), "judge", tidegate.D("status", "pass"))))
+			case 1:
+				gate.Set("metrics", codec.Of(tidegate.D("bound", tidegate.D("digest", "sha256:00", "files", tidegate.D()))))
+			case 2:
+				gate.Set("artifacts", codec.Of([]string{"wave-review.json"}))
+			case 3:
+				gate = codec.Of(tidegate.D("notes", "accepted by a person"))
+			case 4:
+				gate.Delete("status")
+			}
+			update.Set(draw(w, []string{"A", "B", "B", "C", "D", "E", "F", "G"}), gate)
+		}
+		return update
+	},
+}

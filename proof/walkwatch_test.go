@@ -1,0 +1,239 @@
+package proof_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/review"
+)
+
+// watch remembers what the office was before a call, and finds what the call
+// must not have done.
+type watch struct {
+	files map[string]seen
+	oaths map[string]oath     // by the folder of a run
+	gates map[string][]string // that count, by the folder of a run
+}
+
+// seen is a file as it was seen: its identity, by which a file that was not
+// touched is known, and its bytes.
+type seen struct {
+	info fs.FileInfo
+	text string
+}
+
+func newWatch(w *walk) *watch {
+	x := &watch{oaths: map[string]oath{}, gates: map[string][]string{}}
+	x.files = x.look(w)
+	for _, f := range w.runs() {
+		x.oaths[f.root], x.gates[f.root] = oathOf(w.T, victim{f, ""}), counting(w.T, f)
+	}
+	return x
+}
+
+// look reads the files of the office, as far as they are others than before.
+func (x *watch) look(w *walk) map[string]seen {
+	now := map[string]seen{}
+	err := filepath.WalkDir(filepath.Dir(w.dir), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if was, ok := x.files[path]; ok && os.SameFile(was.info, info) && was.info.Size() == info.Size() && was.info.ModTime().Equal(info.ModTime()) {
+			now[path] = was
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		now[path] = seen{info, string(data)}
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return now
+}
+
+// after finds what the call with args has brought about.
+func (x *watch) after(w *walk, args any) {
+	w.Helper()
+	was := x.files
+	x.files = x.look(w)
+	touched := map[string][]string{} // files by the folder of their run or change
+	for _, path := range changedFiles(was, x.files) {
+		folder := x.allow(w, path, was[path].text, codec.Of(args))
+		touched[folder] = append(touched[folder], path)
+	}
+	for _, f := range w.runs() {
+		if names := touched[f.root]; names != nil {
+			x.checkRun(w, f, names)
+		}
+	}
+	for folder := range touched {
+		if filepath.Base(filepath.Dir(folder)) == "changes" {
+			x.checkChange(w, folder, was[filepath.Join(folder, "STATE.yaml")].text)
+		}
+	}
+}
+
+func changedFiles(was, is map[string]seen) []string {
+	var changed []string
+	for path := range was {
+		if now, ok := is[path]; !ok || now.text != was[path].text {
+			changed = append(changed, path)
+		}
+	}
+	for path := range is {
+		if _, ok := was[path]; !ok {
+			changed = append(changed, path)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// The documents of a run and of a change, by their names.
+var (
+	documentOfRun = regexp.MustCompile(`^(\.tidegate\.lock|manifest\.json|gates\.json|perspectives\.json|wave-review\.json|pivot\.json|logs/audit\.(jsonl|head)|logs/timeout-checkpoint\.(md|json)` +
+		`|wave-[12]/(\.accepted/)?[a-z0-9_]+\.md|wave-[12]/[a-z0-9_]+\.meta\.json|wave-1/wave1-plan\.json|wave-2/wave2-(plan|perspectives)\.json|operator/scope\.json|run-config/policy\.json)$`)
+	documentOfChange = regexp.MustCompile(`^(\.tidegate\.lock|\.gitignore|STATE\.yaml|REVIEW\.md|log\.(jsonl|head)|reviews/[0-9]{4}\.(md|json))$`)
+)
+
+// allow demands that a file which the call changed is a document of a run or a
+// change, or one that the call may write, and returns the folder of the run or
+// change.
+func (x *watch) allow(w *walk, path, was string, args *codec.Value) string {
+	w.Helper()
+	name, err := filepath.Rel(w.dir, path)
+	if err != nil {
+		w.Fatal(err)
+	}
+	is, there := x.files[path]
+	parts := strings.SplitN(filepath.ToSlash(name), "/", 4)
+	switch {
+	case strings.HasSuffix(path, ".jsonl") && !strings.HasPrefix(is.text, was):
+		w.broken("%s was not only added to", name)
+	case filepath.Base(path) == "runs-ledger.jsonl":
+		return ""
+	case len(parts) > 2 && parts[0] == "runs" && documentOfRun.MatchString(strings.Join(parts[2:], "/")):
+		return filepath.Join(w.dir, parts[0], parts[1])
+	case len(parts) > 3 && parts[0] == "agentd" && parts[1] == "changes" && documentOfChange.MatchString(parts[3]):
+		if was != "" && strings.HasPrefix(parts[3], "reviews/") {
+			w.broken("the kept review %s was changed", name)
+		}
+		return filepath.Join(w.dir, parts[0], parts[1], parts[2])
+	case there && args.Get("report_path").Str() == path && holds(is.text, "results") && (was == "" || holds(was, "results")):
+		return ""
+	case there && args.Get("perspectives_path").Str() == path && holds(is.text, "perspectives") && (was == "" || holds(was, "perspectives")):
+		return ""
+	case there && was == "" && x.isNewRun(path, args):
+		return ""
+	}
+	w.broken("%s is not a document of a run or a change, and was changed from\n%s\nto\n%s", name, was, is.text)
+	return ""
+}
+
+// isNewRun reports whether a file belongs to a run that the call made elsewhere,
+// or to the ledger there.
+func (x *watch) isNewRun(path string, args *codec.Value) bool {
+	root := args.Get("root_override").Str()
+	rel, err := filepath.Rel(root, path)
+	if root == "" || err != nil {
+		return false
+	}
+	if rel == ".tidegate.lock" { // of the ledger
+		return true
+	}
+	dir, inside, _ := strings.Cut(filepath.ToSlash(rel), "/")
+	_, made := x.files[filepath.Join(root, dir, "manifest.json")]
+	return made && documentOfRun.MatchString(inside)
+}
+
+func holds(text, key string) bool {
+	doc, err := codec.Parse([]byte(text))
+	return err == nil && doc.Get(key).Kind() == codec.Array
+}
+
+// neededFor are the gates that must count for a move into a stage.
+var neededFor = map[string]string{
+	"pivot": "AB", "wave2": "AB", "citations": "AB", "summaries": "ABC", "synthesis": "ABCD", "review": "ABCD", "finalize": "ABCDEF",
+}
+
+// checkRun demands what an agent cannot bring about in a run.
+func (x *watch) checkRun(w *walk, f folder, names []string) {
+	w.Helper()
+	was, known := x.oaths[f.root]
+	before, now := x.gates[f.root], oathOf(w.T, victim{f, ""})
+	x.oaths[f.root], x.gates[f.root] = now, counting(w.T, f)
+	if wrong := forged(w.T, f); len(wrong) > 0 {
+		w.broken("gates %v of %s pass, and their judges say otherwise", wrong, f.root)
+	}
+	for _, gate := range x.gates[f.root] {
+		w.reached["gate "+gate+" passed"]++
+	}
+	if !known {
+		return
+	}
+	if was.fixed != now.fixed {
+		w.broken("question, sensitivity, limits, places or failures of %s have changed", f.root)
+	}
+	for name, text := range was.documents {
+		if now.documents[name] != text {
+			w.broken("%s of %s was frozen and has changed", name, f.root)
+		}
+	}
+	if was.status != now.status && !(was.status == "created" && now.status == "running") {
+		w.broken("%s was %s and is %s", f.root, was.status, now.status)
+	}
+	if was.status == "cancelled" || was.status == "completed" {
+		for _, name := range names {
+			if dir := filepath.Base(filepath.Dir(name)); dir != "logs" && !slices.Contains([]string{"manifest.json", ".tidegate.lock"}, filepath.Base(name)) {
+				w.broken("%s of a run that has ended was changed", name)
+			}
+		}
+	}
+	if was.stage == now.stage {
+		return
+	}
+	w.reached["stage "+now.stage]++
+	for _, gate := range neededFor[now.stage] {
+		if !slices.Contains(before, string(gate)) {
+			w.broken("%s is in stage %s although gate %c did not count: %v", f.root, now.stage, gate, before)
+		}
+	}
+}
+
+// checkChange demands that a change becomes complete only by a kept review that
+// approves it without a doubt.
+func (x *watch) checkChange(w *walk, folder, was string) {
+	w.Helper()
+	state := x.files[filepath.Join(folder, "STATE.yaml")].text
+	if strings.Contains(state, "needs_person:") {
+		w.reached["change needs a person"]++
+	}
+	const complete = "phase: complete"
+	if strings.Contains(was, complete) || !strings.Contains(state, complete) {
+		return
+	}
+	w.reached["change complete"]++
+	kept := ""
+	for path := range x.files {
+		if filepath.Dir(path) == filepath.Join(folder, "reviews") && strings.HasSuffix(path, ".md") {
+			kept = max(kept, path)
+		}
+	}
+	reading := review.Read([]byte(x.files[kept].text))
+	if reading.Verdict != review.Approved || reading.Payload.Counts().High > 0 || reading.Payload.TestResults.FailedTests() != 0 {
+		w.broken("%s is complete by a review that does not approve it:\n%s", folder, x.files[kept].text)
+	}
+	if x.files[filepath.Join(folder, "REVIEW.md")].text != x.files[kept].text {
+		w.broken("%s is complete by a REVIEW.md that was not kept", folder)
+	}
+}
