@@ -75,7 +75,7 @@ func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *code
 	return nil
 }
 
-// followRun hands on the log of a run as it grows.
+// followRun hands on the log of a run as it grows, until the run is final.
 func followRun(ctx context.Context, args *codec.Value, each func(string, *codec.Value) error) error {
 	opened, err := run.Open(ctx, args.Get("manifest_path").Str())
 	if err != nil {
@@ -86,7 +86,7 @@ func followRun(ctx context.Context, args *codec.Value, each func(string, *codec.
 		if err == nil {
 			err = each(entry.String(), entry.Entry)
 		}
-		if err != nil {
+		if err != nil || run.Status(entry.Entry.Get("status").Str()).Final() {
 			return err
 		}
 	}

@@ -85,6 +85,20 @@ func readLocked(ctx context.Context, held *artifact.Lock, id string) (*record, e
 	return r, readErr
 }
 
+// readToDecide is readRecord for a decision, which is made before the lock is
+// taken. What a killed process left is finished or taken back first, so that the
+// decision is about a log that stays.
+func readToDecide(ctx context.Context, folder *artifact.Folder, clock Clock, id string) (*record, error) {
+	if folder.Pending() {
+		held, err := lock(ctx, folder, clock)
+		if err != nil {
+			return nil, err
+		}
+		held.Unlock()
+	}
+	return readRecord(ctx, folder, id)
+}
+
 // readRecord reads the log of a change; one that has none has done nothing yet.
 func readRecord(ctx context.Context, folder *artifact.Folder, id string) (*record, error) {
 	r := newRecord()
@@ -117,8 +131,10 @@ func readRecord(ctx context.Context, folder *artifact.Folder, id string) (*recor
 			r.breaks("line %d does not follow the line before it", line.Number)
 		case v.Get("change_id").Str() != id:
 			r.breaks("line %d is about another change", line.Number)
-		case signers != nil && v.Get("decision") != nil && !isSigned(v, signers):
+		case signers != nil && isDecision(v) && !isSigned(v, signers):
 			r.breaks("line %d is a person's decision without a signature that counts", line.Number)
+		case v.Get("decision") != nil && r.decisions[codec.Digest(v.Get("decision"))]:
+			r.breaks("line %d repeats a decision", line.Number)
 		default:
 			r.take(v)
 		}
@@ -126,6 +142,12 @@ func readRecord(ctx context.Context, folder *artifact.Folder, id string) (*recor
 		r.heads[r.head] = true
 	}
 	return r, nil
+}
+
+// isDecision reports whether a line is one that only a person's decision makes.
+func isDecision(line *codec.Value) bool {
+	event := line.Get("event").Str()
+	return line.Get("decision") != nil || event == eventAccepted || event == eventLimit
 }
 
 func (r *record) breaks(format string, args ...any) {

@@ -38,7 +38,7 @@ func Resume(ctx context.Context, project string, clock Clock, id string, accept 
 	if _, err := readState(folder); err != nil {
 		return Resumed{}, err
 	}
-	r, err := readRecord(ctx, folder, id)
+	r, err := readToDecide(ctx, folder, clock, id)
 	if err != nil {
 		return Resumed{}, err
 	}

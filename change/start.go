@@ -37,7 +37,7 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 		return Started{}, err
 	}
 	defer folder.Close()
-	d, err := limitDecision(ctx, folder, id, maxRounds)
+	d, err := limitDecision(ctx, folder, clock, id, maxRounds)
 	if err != nil {
 		return Started{}, err
 	}
@@ -87,11 +87,11 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 }
 
 // limitDecision is the decision of a person who gives a limit, nil without one.
-func limitDecision(ctx context.Context, folder *artifact.Folder, id string, maxRounds *int64) (*decision, error) {
+func limitDecision(ctx context.Context, folder *artifact.Folder, clock Clock, id string, maxRounds *int64) (*decision, error) {
 	if maxRounds == nil {
 		return nil, nil
 	}
-	r, err := readRecord(ctx, folder, id)
+	r, err := readToDecide(ctx, folder, clock, id)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ var labelRule = regexp.MustCompile(`\bw\d\d-\d+\b`)
 // logged is one line of a run's audit log.
 type logged struct {
 	kind       string
+	reason     string
 	label      string // of the call that wrote it, "" when the line has none
 	prev, next int64  // revisions, 0 when the line has none
 	digest     string // of the document that was written
@@ -48,7 +49,8 @@ func readAudit(t *testing.T, root string) []logged {
 			t.Errorf("line %d of the log does not carry the digest of the line before", i+1)
 		}
 		previous = line
-		entry := logged{kind: v.Get("kind").Str(), label: labelRule.FindString(v.Get("reason").Str())}
+		entry := logged{kind: v.Get("kind").Str(), reason: v.Get("reason").Str()}
+		entry.label = labelRule.FindString(entry.reason)
 		entry.prev, _ = v.Get("prev_revision").Int()
 		entry.next, _ = v.Get("new_revision").Int()
 		for _, name := range []string{"manifest_digest", "gates_digest"} {
@@ -122,7 +124,8 @@ func readBare(t *testing.T, work string) []logged {
 }
 
 // checkNotes demands that the note of each gate is that of the last write of
-// the gate: the label of its call, or one of none, where a judge wrote it.
+// the gate: the label of its call, or of none, where a judge wrote it. A replan
+// drops a judgement and leaves its note.
 func checkNotes(t *testing.T, gates *codec.Value, done [][]strike, lines []logged) {
 	t.Helper()
 	noted := map[string]bool{} // labels
@@ -134,10 +137,13 @@ func checkNotes(t *testing.T, gates *codec.Value, done [][]strike, lines []logge
 	notes := map[string]string{}
 	for _, line := range lines {
 		for _, id := range line.gates {
-			if noted[line.label] {
-				notes[id] = line.label
-			} else if notes[id] = ""; line.kind != "gates_write" {
+			switch {
+			case line.kind != "gates_write":
 				t.Errorf("a line %s speaks of gates", line.kind)
+			case noted[line.label]:
+				notes[id] = line.label
+			case !strings.HasPrefix(line.reason, "replanned: "):
+				notes[id] = ""
 			}
 		}
 	}
@@ -172,7 +178,7 @@ func checkLogged(t *testing.T, s strike, lines []logged) {
 // leavesLine reports whether the accepted call leaves a line with its label.
 func (s strike) leavesLine() bool {
 	switch s.tool {
-	case "deep_research_wave1_plan", "deep_research_wave_restore", "deep_research_gate_a_record", "deep_research_gate_b_record",
+	case "deep_research_perspectives_write", "deep_research_wave1_plan", "deep_research_wave_restore", "deep_research_gate_a_record", "deep_research_gate_b_record",
 		"deep_research_gate_b_derive", "deep_research_summary_pack_build", "deep_research_stage_advance", "deep_research_retry_record":
 		return true
 	case "deep_research_pivot_decide":

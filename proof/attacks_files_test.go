@@ -1,6 +1,7 @@
 package proof_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -71,6 +72,15 @@ func TestNoAgentWritesBeyondItsDocuments(t *testing.T) {
 					t.Error("the output was written to the folder")
 				}
 			}},
+		attack{wants: "a new file that means something to a program", at: "wave1 handed in",
+			tries: reports("$DIR/manifest.json", "$DIR/gates.json", "$DIR/STATE.yaml", "$DIR/agentd/allowed_signers", "$DIR/tidegate.toml", "$DIR/.envrc", "$DIR/.bash_profile")},
+		attack{wants: "a run inside a run, by a link to one of its folders", at: "made",
+			given: func(t *testing.T, v victim) {
+				if err := os.Symlink(v.path("wave-1"), v.root+"-link"); err != nil {
+					t.Fatal(err)
+				}
+			},
+			tries: []try{{"deep_research_run_init", `{"query":"q","run_id":"inner","root_override":"$RUN-link/deeper"}`, tidegate.PathNotAllowed}}},
 		attack{wants: "a run inside a run", at: "made",
 			tries: []try{
 				{"deep_research_run_init", `{"query":"q","run_id":"inner","root_override":"$RUN"}`, tidegate.PathNotAllowed},
@@ -99,6 +109,15 @@ func TestNoAgentWritesBeyondItsDocuments(t *testing.T) {
 			}},
 	)
 	besiege(t, attacks)
+}
+
+// reports are reviews with reports at places where none may stand.
+func reports(paths ...string) []try {
+	var tries []try
+	for _, path := range paths {
+		tries = append(tries, try{"deep_research_wave_review", `{"perspectives_path":"$RUN/perspectives.json","outputs_dir":"$RUN/wave-1","report_path":"` + path + `"}`, tidegate.WriteFailed})
+	}
+	return tries
 }
 
 // TestNoCopyOfAManifestSteersARun: the run root is the folder of manifest.json,

@@ -156,6 +156,24 @@ func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
 				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
 				{"deep_research_stage_advance", goOn, tidegate.GateBlocked},
 			}},
+		{wants: "the relaxed contract of another perspective for the second wave", gap: withGap, at: "made",
+			given: func(t *testing.T, v victim) {
+				text := asJSON(contracts(v.id, 60))
+				i := strings.LastIndex(text, `"max_words":60`)
+				text = text[:i] + `"max_words":6000` + text[i+len(`"max_words":60`):]
+				v.must(t, "deep_research_perspectives_write", tidegate.D("perspectives_path", v.path("perspectives.json"), "value", parsed(t, []byte(text)), "reason", "r"))
+				v.climbFrom(t, withGap, "with perspectives", "in pivot")
+				v.decide(t, tidegate.D("explicit_gaps", []tidegate.Details{
+					tidegate.D("gap_id", "gap_moon_1", "priority", "P0", "text", "How much the sun adds", "from_perspective_id", "sun"),
+				}))
+				v.must(t, "deep_research_stage_advance", v.advanceArgs())
+			},
+			holds: func(t *testing.T, v victim) {
+				contract := v.json(t, "wave-2/wave2-perspectives.json").Get("perspectives").Elems()[0].Get("prompt_contract")
+				if words, _ := contract.Get("max_words").Int(); words != 60 {
+					t.Errorf("the gap of moon is closed by a contract of %d words", words)
+				}
+			}},
 		{wants: "contracts of the second wave of his own", gap: withGap, at: "decided",
 			tries: []try{
 				{"deep_research_perspectives_write", `{"perspectives_path":"$RUN/wave-2/wave2-perspectives.json","value":$RELAXED,` + because + `}`, tidegate.PathNotAllowed},

@@ -214,7 +214,7 @@ func bystanders(t *testing.T, v victim) map[string]string {
 		switch {
 		case entry.IsDir() && (dir == "runs" || dir == "changes") && entry.Name() != "other":
 			return fs.SkipDir
-		case entry.IsDir():
+		case !entry.Type().IsRegular():
 			return nil
 		}
 		data, err := os.ReadFile(path)

@@ -40,10 +40,10 @@ func TestManyProcessesLoseNothing(t *testing.T) {
 	for i := range servers {
 		servers[i] = serve(t, work)
 	}
-	people := commandsOfPeople()
+	byName := toolsByName(&catalog.Env{})
 	call := func(worker int, name, args string) ([]byte, error) {
-		if command := people[name]; command != nil {
-			return typed(work, command, args)
+		if isPersons(byName[name], args) {
+			return typed(work, byName[name].Command, args)
 		}
 		return overMCP(t.Context(), servers[worker], name, args)
 	}
@@ -54,13 +54,10 @@ func TestManyProcessesLoseNothing(t *testing.T) {
 // detector.
 func TestManyGoroutinesLoseNothing(t *testing.T) {
 	work := shortFolder(t)
-	byName := map[string]*tool.Tool{}
-	for _, each := range catalog.Tools(&catalog.Env{Now: time.Now, Dir: work, Project: work, Home: filepath.Join(work, "runs")}) {
-		byName[each.Name] = each
-	}
+	byName := toolsByName(&catalog.Env{Now: time.Now, Dir: work, Project: work, Home: filepath.Join(work, "runs")})
 	hammerAndCheck(t, work, func(_ int, name, args string) ([]byte, error) {
 		ctx := t.Context()
-		if byName[name].Person {
+		if isPersons(byName[name], args) {
 			ctx = tidegate.WithActor(ctx, tidegate.Person)
 		}
 		return byName[name].Call(ctx, []byte(args), tool.Caller{}).Envelope, nil
@@ -241,15 +238,17 @@ func overMCP(ctx context.Context, session *mcp.ClientSession, name, args string)
 	return []byte(text.Text), nil
 }
 
-// commandsOfPeople are the tools that no agent may call, with their commands.
-func commandsOfPeople() map[string]*tool.Command {
-	commands := map[string]*tool.Command{}
-	for _, each := range catalog.Tools(&catalog.Env{}) {
-		if each.Person {
-			commands[each.Name] = each.Command
-		}
+func toolsByName(env *catalog.Env) map[string]*tool.Tool {
+	tools := map[string]*tool.Tool{}
+	for _, each := range catalog.Tools(env) {
+		tools[each.Name] = each
 	}
-	return commands
+	return tools
+}
+
+// isPersons reports whether no agent may make the call.
+func isPersons(each *tool.Tool, args string) bool {
+	return each.Person || slices.ContainsFunc(each.PersonArgs, func(arg string) bool { return strings.Contains(args, `"`+arg+`":`) })
 }
 
 // operands are what a person types for an operand that is no argument of the

@@ -13,19 +13,20 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/tool"
 )
 
 // closing are the tools after which the run takes less than before.
 var closing = []string{
-	"deep_research_stage_advance", "deep_research_watchdog_check", "deep_research_run_pause", "deep_research_run_cancel",
+	"deep_research_perspectives_write", "deep_research_stage_advance", "deep_research_watchdog_check", "deep_research_run_pause", "deep_research_run_cancel",
 }
 
 // tools are the tools of a world, called in this process, with those that close
 // something last.
 func (w *world) tools() []*tool.Tool {
-	tools := toolsOf(w.work)
+	tools := catalog.Tools(envOf(w.work))
 	slices.SortStableFunc(tools, func(a, b *tool.Tool) int { return slices.Index(closing, a.Name) - slices.Index(closing, b.Name) })
 	return tools
 }

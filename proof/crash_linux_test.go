@@ -17,12 +17,10 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/internal/corpus"
 	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
-	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -40,7 +38,7 @@ var injuries = []injury{
 
 // somePoints is how many points of a call the short form tries, other ones of
 // each.
-const somePoints = 4
+const somePoints = 3
 
 // TestEveryWritingToolSurvivesEveryInjury lets each writing tool be killed, or a
 // system call of it fail, at every call by which it changes files; in the short
@@ -104,13 +102,6 @@ func TestGateWithoutAJudgeWritesNothing(t *testing.T) {
 		t.Error("a gate without a judge was written")
 	}
 }
-
-// unjudged are the gates that this version has no judge for.
-func unjudged() []string {
-	return slices.DeleteFunc(gate.IDs(), step.HasJudge)
-}
-
-func gateTool(id string) string { return "deep_research_gate_" + strings.ToLower(id) + "_record" }
 
 // injure returns the number of points tried. Shift chooses which ones, where
 // not all are.

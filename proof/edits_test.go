@@ -81,10 +81,6 @@ func lines(data []byte) [][]byte {
 	return slices.DeleteFunc(bytes.SplitAfter(data, []byte("\n")), func(line []byte) bool { return len(line) == 0 })
 }
 
-// covered reports whether `run verify` answers for a file of a run. The lock and
-// the folder's own bookkeeping say nothing about the run.
-func covered(name string) bool { return !strings.HasPrefix(filepath.Base(name), ".tidegate") }
-
 // TestVerifyFindsEverySingleEdit edits every file of a run, in every way, at
 // several points of its life; in the long form at every place of every file of
 // the last. `run verify` must not pass.

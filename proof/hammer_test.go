@@ -3,12 +3,15 @@ package proof_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/step"
 )
 
 // caller makes one call of a tool for one worker and returns its envelope.
@@ -57,6 +60,7 @@ func blows() []blow {
 		{tool: "change_resume", weight: 2, args: labelled(`{"change_id":"c1","accept":true,"reason":"$LABEL"}`)},
 		{tool: "deep_research_wave_output_ingest", weight: 8, args: labelled(`{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1",` + output + `}`)},
 		{tool: "deep_research_perspectives_write", weight: 3, args: labelled(`{` + perspectivesArg + `,"reason":"$LABEL","value":` + samplePerspectives + `}`), never: "the contracts are frozen"},
+		{tool: "deep_research_perspectives_write", weight: 1, args: labelled(`{` + perspectivesArg + `,"reason":"$LABEL","replan":true,"value":` + samplePerspectives + `}`)},
 		{tool: "deep_research_wave1_plan", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_wave_review", weight: 3, args: always(reviewWave.args), missing: tidegate.OutputNotFound},
 		{tool: "deep_research_gate_b_derive", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
@@ -200,3 +204,10 @@ func pick(random *rand.Rand) blow {
 	}
 	panic("the weights do not add up")
 }
+
+// unjudged are the gates that this version has no judge for.
+func unjudged() []string {
+	return slices.DeleteFunc(gate.IDs(), step.HasJudge)
+}
+
+func gateTool(id string) string { return "deep_research_gate_" + strings.ToLower(id) + "_record" }

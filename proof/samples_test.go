@@ -115,26 +115,23 @@ func (w writer) state(t *testing.T, work string) map[string][]byte {
 	return snapshot(t, work)
 }
 
-// toolsOf are the tools of a folder, to be called in this process.
-func toolsOf(work string) []*tool.Tool {
-	return catalog.Tools(&catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")})
+// envOf is for the tools of a folder, to be called in this process.
+func envOf(work string) *catalog.Env {
+	return &catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")}
 }
 
 // prepareHere calls tools in this process, because preparing is not what is
 // tried. All calls must be accepted.
 func prepareHere(t *testing.T, work string, commands ...command) {
 	t.Helper()
-	byName := map[string]*tool.Tool{}
-	for _, each := range toolsOf(work) {
-		byName[each.Name] = each
-	}
+	byName := toolsByName(envOf(work))
 	for _, c := range commands {
 		if c.tool == byHand {
 			changeByHand(t, filepath.Join(work, c.args))
 			continue
 		}
 		ctx := t.Context()
-		if byName[c.tool].Person {
+		if isPersons(byName[c.tool], c.args) {
 			ctx = tidegate.WithActor(ctx, tidegate.Person)
 		}
 		if result := byName[c.tool].Call(ctx, []byte(strings.ReplaceAll(c.args, "$WORK", work)), tool.Caller{}); result.Err != nil {

@@ -28,18 +28,17 @@ type watcher struct {
 
 // watched are the files that are looked at, with what shows that one is whole.
 var watched = map[string]func(data []byte) bool{
-	"runs/tides/manifest.json":                isDocument,
-	"runs/tides/gates.json":                   isDocument,
-	"runs/tides/perspectives.json":            isDocument,
-	"runs/tides/pivot.json":                   isDocument,
-	"runs/tides/wave-review.json":             isDocument,
-	"runs/tides/wave-1/wave1-plan.json":       isDocument,
-	"runs/tides/wave-1/moon.md":               isOutput,
-	"bare/summaries/summary-pack.json":        isDocument,
-	"bare/summaries/moon.md":                  endsWithLine,
-	"runs/tides/logs/timeout-checkpoint.json": isDocument,
-	reviewPath: endsWithLine,
-	statePath:  endsWithLine,
+	"runs/tides/manifest.json":          isDocument,
+	"runs/tides/gates.json":             isDocument,
+	"runs/tides/perspectives.json":      isDocument,
+	"runs/tides/pivot.json":             isDocument,
+	"runs/tides/wave-review.json":       isDocument,
+	"runs/tides/wave-1/wave1-plan.json": isDocument,
+	"runs/tides/wave-1/moon.md":         isOutput,
+	"bare/summaries/summary-pack.json":  isDocument,
+	"bare/summaries/moon.md":            endsWithLine,
+	reviewPath:                          endsWithLine,
+	statePath:                           endsWithLine,
 }
 
 func endsWithLine(data []byte) bool { return bytes.HasSuffix(data, []byte("\n")) }
@@ -91,9 +90,9 @@ func (w *watcher) watch(t *testing.T, told <-chan struct{}) {
 	}
 }
 
-// lookAround asks the reading tools, which must understand every state that
-// they meet, whenever it is told to, until told is closed. It is the worker
-// after the last.
+// lookAround asks one of the reading tools after the other, which must
+// understand every state that they meet, whenever it is told to, until told is
+// closed. It is the worker after the last.
 func lookAround(t *testing.T, work string, told <-chan struct{}, call caller) {
 	questions := []command{
 		{"deep_research_run_status", `{` + manifestArg + `}`},
@@ -103,16 +102,17 @@ func lookAround(t *testing.T, work string, told <-chan struct{}, call caller) {
 		{"change_status", `{"change_id":"c1"}`},
 		{"deep_research_run_list", `{}`},
 	}
+	next := 0
 	for range told {
-		for _, q := range questions {
-			out, err := call(workers, q.tool, strings.ReplaceAll(q.args, "$WORK", work))
-			if gone := bytes.Contains(out, []byte(`"`+tidegate.FileNotFound+`"`)); err == nil && gone && q.tool == "deep_research_wave_output_validate" {
-				continue // until it is handed in again after a replan
-			}
-			if err != nil || !bytes.Contains(out, []byte(`"ok": true`)) {
-				t.Errorf("%s while others write: %v\n%s", q.tool, err, out)
-				return
-			}
+		q := questions[next%len(questions)]
+		next++
+		out, err := call(workers, q.tool, strings.ReplaceAll(q.args, "$WORK", work))
+		if gone := bytes.Contains(out, []byte(`"`+tidegate.FileNotFound+`"`)); err == nil && gone && q.tool == "deep_research_wave_output_validate" {
+			continue // until it is handed in again after a replan
+		}
+		if err != nil || !bytes.Contains(out, []byte(`"ok": true`)) {
+			t.Errorf("%s while others write: %v\n%s", q.tool, err, out)
+			return
 		}
 	}
 }

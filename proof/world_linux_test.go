@@ -226,9 +226,19 @@ var baseArguments = map[string]string{
 	"change_resume":          `{"change_id":"c1","accept":true,"reason":"r"}`,
 }
 
-// otherArguments make a tool read other files than its base arguments do.
+// otherArguments make a tool touch other files than its base arguments do.
 var otherArguments = map[string]string{
+	"deep_research_perspectives_write": `{` + perspectivesArg + `,"value":` + samplePerspectives + `,"reason":"r","replan":true}`,
 	"deep_research_summary_pack_build": `{"manifest_path":"$WORK/bare/manifest.json","mode":"generate","citations_path":"$WORK/citations-in.jsonl","reason":"r"}`,
+}
+
+// argumentsOf are the arguments that a tool is called with where a world is
+// changed around it.
+func argumentsOf(name string) []string {
+	if other := otherArguments[name]; other != "" {
+		return []string{baseArguments[name], other}
+	}
+	return []string{baseArguments[name]}
 }
 
 // TestEveryToolHasArguments fails for a tool that containment is not tried with.

@@ -55,8 +55,8 @@ type signedDecision struct {
 
 // sign signs a decision where the run asks for it; it is nil elsewhere.
 func (r *Run) sign(ctx context.Context, d Decision) (*signedDecision, error) {
-	there, err := r.folder.Exists(SignersFile)
-	if err != nil || !there || r.Legacy() {
+	needed, err := r.needsSignature()
+	if err != nil || !needed {
 		return nil, err
 	}
 	sign := seal.SignOf(ctx)
@@ -80,9 +80,22 @@ func (r *Run) sign(ctx context.Context, d Decision) (*signedDecision, error) {
 	return &signedDecision{value, string(armored)}, nil
 }
 
-// signers reads whose signatures count in the run.
+// needsSignature reports whether decisions about the run are signed: it was made
+// so, or has a list of signers.
+func (r *Run) needsSignature() (bool, error) {
+	there, err := r.folder.Exists(SignersFile)
+	return (there || r.ends.signers != "") && !r.Legacy(), err
+}
+
+// signers reads whose signatures count in the run: those of the list that it was
+// made with. It returns TAMPERED for another, which nobody can accept, because
+// whoever rewrote it would accept it himself.
 func (r *Run) signers() (*seal.Signers, error) {
 	data, err := r.folder.Read(SignersFile)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound || err == nil && r.ends.signers != "" && codec.DigestBytes(data) != r.ends.signers {
+		return nil, tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", r.ID(), "changed", []string{SignersFile}),
+			"%s is not the list of signers that the run was made with: put that back", SignersFile)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +125,7 @@ func (u *Update) keepDecision(s *signedDecision) error {
 	if err != nil {
 		return err
 	}
-	name := fmt.Sprintf("logs/decisions/%06d.json", u.record.lines+1)
+	name := decisionName(u.record.lines + 1)
 	u.decision = name
 	return u.Write(name, data)
 }
@@ -128,17 +141,26 @@ func (s *signedDecision) verify(signers *seal.Signers, clock Clock) error {
 	return nil
 }
 
+// decisionName is the file of the decision that the update whose first line has
+// that number carries out.
+func decisionName(line int64) string { return fmt.Sprintf("logs/decisions/%06d.json", line) }
+
 // decisive are the events that a person's line records a decision with.
 var decisive = map[Event]bool{EventStatus: true, EventAccepted: true, EventLimit: true, EventRestored: true}
 
-// checkDecision looks at one line of a run whose decisions are signed.
-func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value) {
-	if tidegate.Actor(entry.Get("actor").Str()) != tidegate.Person || !decisive[eventOf(entry)] && !entry.Get("replan").Bool() {
+// checkDecision looks at one line of a run whose decisions are signed. Before is
+// the decision that the line before it carries out.
+func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value, before string) {
+	if !decisive[eventOf(entry)] && !entry.Get("replan").Bool() {
 		return
 	}
 	name := entry.Get("decision").Str()
 	unsigned := func(problem string) {
 		v.find("error", "decision-unsigned", AuditFile, line.Number, "line %d is a person's decision, and %s", line.Number, problem)
+	}
+	if actor := tidegate.Actor(entry.Get("actor").Str()); actor != tidegate.Person {
+		unsigned("it says that it was made by another: " + tidegate.Cut(string(actor)))
+		return
 	}
 	if name == "" {
 		unsigned("it has no signature")
@@ -166,6 +188,10 @@ func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value) {
 		unsigned(name + " was signed over another log")
 	case v.recorded.decided[string(message)] != "" && v.recorded.decided[string(message)] != name:
 		unsigned(name + " repeats an earlier decision")
+	case name != decisionName(int64(line.Number)) && name != before:
+		unsigned(name + " belongs to another line")
+	case !decides(s.Decision, entry):
+		unsigned(name + " was signed for something else")
 	default:
 		if _, err := v.signers.Verify(message, []byte(s.Signature), at); err != nil {
 			unsigned("its signature does not count: " + tidegate.AsError(err).Message)
@@ -173,4 +199,31 @@ func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value) {
 		}
 		v.recorded.decided[string(message)] = name
 	}
+}
+
+// decides reports whether a decision is about what a line records.
+func decides(decision, entry *codec.Value) bool {
+	same := func(of, name string) bool {
+		return codec.Digest(codec.Of(decision.Get(of))) == codec.Digest(codec.Of(entry.Get(name)))
+	}
+	what := decision.Get("what").Str()
+	switch eventOf(entry) {
+	case EventStatus:
+		return what == map[Status]string{Paused: "pause", Cancelled: "cancel", Running: "resume"}[Status(entry.Get("status").Str())]
+	case EventLimit:
+		return what == "limit" && same("name", "limit") && same("value", "to")
+	case EventRestored:
+		return what == "restore output" && same("perspective_id", "perspective_id")
+	case EventAccepted:
+		switch entry.Get("what").Str() {
+		case "failure":
+			return what == "resume --accept"
+		case "gate":
+			return what == "accept gate" && same("gate", "gate")
+		case "record":
+			return what == "accept record"
+		}
+		return false
+	}
+	return what == "replan" && same("value_digest", "value_digest")
 }

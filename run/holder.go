@@ -28,15 +28,15 @@ func HolderOf(ctx context.Context, path string) Holder {
 	}
 	dir := filepath.Dir(path)
 	// Nothing stands in folders that are not there yet, however many they are.
-	for real, err := filepath.EvalSymlinks(dir); ; real, err = filepath.EvalSymlinks(dir) {
-		if err == nil {
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = real
 			break
 		}
-		if isChanges(dir) {
+		switch {
+		case isChanges(dir):
 			return Holder{Changes: dir}
-		}
-		if dir == filepath.Dir(dir) {
+		case dir == filepath.Dir(dir):
 			return Holder{}
 		}
 		dir = filepath.Dir(dir)

@@ -39,6 +39,9 @@ type logEnds struct {
 	legacy bool   // the run was made to count what others write
 	state  string // that the last line gives, "" when it gives none
 	seq    int64  // the number that the last line gives itself, 0 when it gives none
+	// signers is the digest of the list of signers that the run was made with, ""
+	// when its decisions need no signature.
+	signers string
 }
 
 // documents names what the state of a run covers.
@@ -111,6 +114,7 @@ func (r *Run) readBeginning() (ends logEnds, err error) {
 			ends.origin = older
 			if entry.Get("event") != nil {
 				ends.origin, ends.legacy = ours, entry.Get(legacyGates).Bool()
+				ends.signers = entry.Get("files").Get(SignersFile).Str()
 			}
 			if !ends.legacy {
 				return ends, nil

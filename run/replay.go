@@ -19,6 +19,7 @@ type recorded struct {
 	accepted                        int                     // the last line by which a person accepted what did not match
 	digests                         map[string]bool         // of the lines so far, where decisions are signed
 	decided                         map[string]string       // decision → the file that holds it
+	decision                        string                  // the file of the decision that the last line carries out
 	sawHead                         bool                    // a line has the digest that was noted elsewhere
 }
 
@@ -60,8 +61,9 @@ func (v *verifier) collect(line artifact.Line) {
 		rec.shift = seq - int64(line.Number)
 	}
 	if v.signers != nil {
-		v.checkDecision(line, entry)
+		v.checkDecision(line, entry, rec.decision)
 	}
+	rec.decision = entry.Get("decision").Str()
 	l := v.run.layout
 	switch entry.Get("kind").Str() {
 	case "run_init":

@@ -133,8 +133,8 @@ func newVerifier(r *Run) *verifier {
 // readSigners finds out whose signatures count. A list from elsewhere goes
 // before the one in the run, which may have been rewritten.
 func (v *verifier) readSigners(ctx context.Context, path string) (err error) {
-	there, err := v.run.folder.Exists(SignersFile)
-	if err != nil || !there && path == "" {
+	needed, err := v.run.needsSignature()
+	if err != nil || !needed && path == "" {
 		return err
 	}
 	if path != "" {
@@ -151,7 +151,7 @@ func (v *verifier) readSigners(ctx context.Context, path string) (err error) {
 		return nil
 	}
 	if v.signers, err = v.run.signers(); err != nil {
-		v.find("error", "file-unreadable", SignersFile, 0, "%s", tidegate.AsError(err).Message)
+		v.find("error", "signers-differ", SignersFile, 0, "%s", tidegate.AsError(err).Message)
 		v.signers, err = nil, nil
 	}
 	return err

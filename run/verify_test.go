@@ -8,20 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
 )
-
-func line(t testing.TB, v any) string {
-	t.Helper()
-	data, err := codec.MarshalLine(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
 
 const perspectivesDoc = `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[{"id":"p1","title":"T","track":"standard","agent_type":"a",` +
 	`"prompt_contract":{"max_words":900,"max_sources":12,"tool_budget":{"search_calls":4},"must_include_sections":["Findings","Sources","Gaps"]},"extra":true}]}`

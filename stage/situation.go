@@ -65,6 +65,7 @@ func (s *situation) readPivot() (*pivotFile, error) {
 		if p.problem, err = s.pivotCounts(p); err != nil {
 			return nil, err
 		}
+		p.decision = s.facts.Settled(p.decision)
 	}
 	if p.problem != "" {
 		p.decision = pivot.Recorded{}

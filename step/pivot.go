@@ -88,6 +88,16 @@ func (f PivotFacts) Counts(r *run.Run, d pivot.Recorded, digest string) (problem
 	return "its gaps are not those that the outputs state", nil
 }
 
+// Settled is a recorded decision that counts, with its gaps as the outputs state
+// them where they are the same: whoever names them again does not say which
+// perspective a gap came from, and so by which contract it is closed.
+func (f PivotFacts) Settled(d pivot.Recorded) pivot.Recorded {
+	if sameDecision(d, f.Decision) {
+		d.Gaps = f.Decision.Gaps
+	}
+	return d
+}
+
 func sameDecision(d pivot.Recorded, own pivot.Decision) bool {
 	if d.Wave2Required != own.Wave2Required || len(d.Gaps) != len(own.Gaps) || len(d.GapIDs) != len(own.Wave2GapIDs) {
 		return false

@@ -3,6 +3,8 @@ package step
 import (
 	"context"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -62,9 +64,17 @@ func Review(ctx context.Context, clock run.Clock, req wave.ReviewInput) (wave.Re
 	return result, nil
 }
 
+// othersNames are names of files that make something of the folder that they lie
+// in, or decide about it. An agent names the path of a report, and some of what
+// it says.
+var othersNames = []string{run.ManifestFile, "gates.json", "STATE.yaml", "REVIEW.md", "allowed_signers", "tidegate.toml"}
+
 func freeForReport(ctx context.Context, holder run.Holder, path string) error {
 	if holder.Changes != "" {
 		return notForReport(path, "it lies in a folder of code changes")
+	}
+	if name := filepath.Base(path); strings.HasPrefix(name, ".") || slices.Contains(othersNames, name) {
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("report_path", path), "a report cannot have a name that means something else to a program: %s", path)
 	}
 	data, err := artifact.ReadFile(ctx, "report_path", path)
 	if err != nil {

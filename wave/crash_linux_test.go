@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -34,6 +35,9 @@ func TestMain(m *testing.M) {
 		os.Exit(status)
 	}
 	dir := os.Getenv(waveFolder)
+	if dir != "" {
+		debug.SetGCPercent(40) // as the program does
+	}
 	if dir == "" {
 		os.Exit(m.Run())
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,10 +78,19 @@ func tellMemory() {
 	}
 }
 
+// raceDetector reports whether the tests were built with -race.
+func raceDetector() bool {
+	build, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
 // peak runs the test binary in another role and returns what it printed and the
 // most memory it used, in KiB.
 func peak(t *testing.T, variable, value string) (said string, memory int64) {
 	t.Helper()
+	if raceDetector() {
+		t.Skip("the race detector takes memory of its own")
+	}
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

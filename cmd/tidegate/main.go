@@ -22,6 +22,7 @@ import (
 
 // status runs the command line and returns the exit status.
 func status() int {
+	keepHeapSmall()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	level := new(slog.LevelVar)

@@ -19,8 +19,8 @@ import (
 )
 
 type sayIn struct {
-	Word  string    `json:"word" jsonschema:"the word"`
-	Times int       `json:"times,omitzero" jsonschema:"how often" min:"1" max:"1000000" default:"1"`
+	Word  string `json:"word" jsonschema:"the word"`
+	Times int    `json:"times,omitzero" jsonschema:"how often" min:"1" max:"1000000" default:"1"`
 	Save  string `json:"save,omitzero" path:"absolute" jsonschema:"where to" writes:"true"`
 }
 

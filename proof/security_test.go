@@ -1,0 +1,45 @@
+package proof_test
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestSecurityNamesItsTests fails for a test that SECURITY.md or the documents
+// name and that is not there.
+func TestSecurityNamesItsTests(t *testing.T) {
+	tests := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	err := fs.WalkDir(os.DirFS(".."), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile("../" + name)
+		for _, found := range declared.FindAllSubmatch(text, -1) {
+			tests[string(found[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, name := range []string{"SECURITY.md", "docs/reliability.md"} {
+		text, err := os.ReadFile("../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w*)").FindAllSubmatch(text, -1) {
+			named++
+			if !tests[string(found[1])] {
+				t.Errorf("%s names %s, which is not a test", name, found[1])
+			}
+		}
+	}
+	if named < 40 {
+		t.Errorf("only %d tests are named", named)
+	}
+}
