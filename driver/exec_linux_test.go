@@ -1,0 +1,76 @@
+package driver_test
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/driver"
+)
+
+func TestExecHandsOverThePrompt(t *testing.T) {
+	t.Parallel()
+	stage := newStage(t, "program", scene{name: "echo"})
+	asked := task()
+	asked.Prompt = strings.Repeat("a long prompt – ünïcode ✓\n", 10_000)
+	asked.Limits.Answer = 1 << 20
+	answer, err := stage.run(t.Context(), asked)
+	if err != nil || answer.Text != asked.Prompt {
+		t.Errorf("got %d bytes and %v, want the %d of the prompt", len(answer.Text), err, len(asked.Prompt))
+	}
+}
+
+func TestExecNamesTheJobAndNoSecrets(t *testing.T) {
+	t.Parallel()
+	stage := newStage(t, "program", scene{name: "environment"})
+	answer, err := stage.run(t.Context(), task())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Split(answer.Text, "\n")
+	for _, want := range []string{"TIDEGATE_JOB=wave1.grid", "TIDEGATE_KIND=wave1", "TIDEGATE_ATTEMPT=3"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%s is missing in %q", want, got)
+		}
+	}
+	for _, variable := range got {
+		if name, _, _ := strings.Cut(variable, "="); name == "SSH_AUTH_SOCK" {
+			t.Errorf("the agent got %s", variable)
+		}
+	}
+}
+
+func TestExecSplitsItsCommand(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{
+		`printf %s|`:                    "|",
+		`printf %s| a b`:                "a|b|",
+		`printf %s| "a b" 'c "d"' e\ f`: `a b|c "d"|e f|`,
+		`printf %s| $HOME *`:            "$HOME|*|",
+		`printf %s| "" x`:               "|x|",
+	} {
+		d, err := driver.New(driver.Settings{Driver: "exec:" + command}, driver.Host{Temp: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := d.Run(t.Context(), driver.Task{}, func(driver.Event) {}); err != nil || answer.Text != want {
+			t.Errorf("%s: got %q and %v, want %q", command, answer.Text, err, want)
+		}
+	}
+}
+
+func TestExecNeedsAProgram(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"no-such-program", "./no-such-program", "/", os.DevNull} {
+		d, err := driver.New(driver.Settings{Driver: "exec:" + command}, driver.Host{Temp: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var failure *driver.Error
+		if _, err := d.Run(t.Context(), driver.Task{}, func(driver.Event) {}); !errors.As(err, &failure) || failure.Kind != driver.Unavailable {
+			t.Errorf("%s: got %v, want unavailable", command, err)
+		}
+	}
+}
