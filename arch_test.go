@@ -44,6 +44,7 @@ var arrows = map[string]string{
 	"internal/demo":      ". codec report tool internal/spelling",
 	"internal/corpus":    "",
 	"internal/docs":      ". codec tool",
+	"internal/fakemodel": "",
 	"cmd/tidegate":       "*",
 	"bench":              "*",
 }
@@ -61,7 +62,7 @@ var outside = map[string]string{
 	"golang.org/x/term":                      "cmd/tidegate",
 	"os/exec":                                "bench driver",
 	"net":                                    "internal/mcpserver bench",
-	"net/http":                               "internal/mcpserver bench",
+	"net/http":                               "internal/fakemodel internal/mcpserver bench",
 	"math/rand":                              "bench",
 	"math/rand/v2":                           "artifact bench",
 	"crypto/rand":                            "artifact run",
