@@ -184,6 +184,8 @@ func (a *attempt) follow(ctx context.Context, p *process, stdout, stderr *os.Fil
 				state, since = stopped, now
 				p.order(orderStop)
 			}
+		case state == leaving && !a.stream.done():
+			state = working // it thought better of it
 		case state == leaving && now.Sub(since) > exitGrace:
 			why, state, since = answered, stopped, now
 			p.order(orderStop)

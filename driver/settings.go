@@ -39,6 +39,11 @@ func New(settings Settings, host Host) (Driver, error) {
 	if host.Temp == "" {
 		host.Temp = os.TempDir()
 	}
+	for _, c := range clients {
+		if settings.Driver == c.name {
+			return &headless{client: c, settings: settings, host: host}, nil
+		}
+	}
 	name, what, _ := strings.Cut(settings.Driver, ":")
 	switch name {
 	case "exec":

@@ -1,0 +1,236 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// client is what there is to know about one agent client that is started without
+// a person: its arguments, environment, configuration and words.
+type client struct {
+	name   string
+	oldest string // version that has all that is used here
+	tested string // version that the real client was tried with, against internal/fakemodel
+	get    string // what a person types to install or update it
+	login  string // what a person types to log in
+
+	// variables of the person's environment by which the client knows whom it
+	// works for and where; and those that it needs where a variable says that it
+	// works by way of somebody else.
+	variables []string
+	further   map[string][]string
+
+	// prepare says how the client is started on a task: it writes the client's
+	// configuration into the attempt's folder and returns arguments and
+	// variables. Resume is the client's own id of the session to continue.
+	prepare func(task Task, resume string, f *folder, env []string) (args, variables []string, err error)
+	stream  func() stream
+	// loggedIn are the arguments with which a client that has these variables
+	// says whether it is logged in, by its exit status. Without any that shows
+	// with the first task.
+	loggedIn func(env []string) []string
+}
+
+// clients are those that have a name of their own.
+var clients = []*client{&claude, &codex, &opencode, &gemini}
+
+// headless is the driver of a client.
+type headless struct {
+	*client
+	settings Settings
+	host     Host
+
+	mu      sync.Mutex
+	version string // of the client, once it was asked
+}
+
+func (d *headless) Run(ctx context.Context, task Task, event func(Event)) (Answer, error) {
+	version, err := d.check(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	path, err := d.path()
+	if err != nil {
+		return Answer{}, err
+	}
+	// A session belongs to the path in which it began.
+	key, resume, _ := strings.Cut(task.Session, "/")
+	return d.host.inFolder(key, func(f *folder) (Answer, error) {
+		env := d.environment(f)
+		args, variables, err := d.prepare(task, resume, f, env)
+		if err != nil {
+			return Answer{Version: version}, failf(Unavailable, "%s cannot be set up: %v", d.name, err)
+		}
+		a := &attempt{name: d.name, task: task, stream: d.stream(), output: maxOutput, now: d.host.Now, event: event}
+		answer, err := a.run(ctx, command{path: path, args: args, env: append(env, variables...), dir: f.workplace(task)}, f)
+		if answer.Version == "" {
+			answer.Version = version
+		}
+		if answer.Session != "" {
+			answer.Session = f.key + "/" + answer.Session
+		}
+		if failure, ok := err.(*Error); ok && failure.Kind == Auth {
+			failure.Help = d.login
+		}
+		return answer, err
+	})
+}
+
+func (d *headless) environment(f *folder) []string {
+	named := slices.Concat(d.variables, d.settings.Env)
+	for name, more := range d.further {
+		if variable(d.host.Environ, name) != "" {
+			named = append(named, more...)
+		}
+	}
+	return environment(d.host.Environ, named, f.variables())
+}
+
+func (d *headless) path() (string, error) {
+	path, err := find(d.host.Environ, d.name)
+	if err != nil {
+		return "", &Error{Kind: Unavailable, Message: d.name + " is not installed", Help: d.get}
+	}
+	return path, nil
+}
+
+// probeLimit is how long a client may take to say its version.
+const probeLimit = time.Minute
+
+// check is the client's version, asked for once, or why there can be no task: it
+// is not installed, does not start, or is too old.
+func (d *headless) check(ctx context.Context) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.version != "" {
+		return d.version, nil
+	}
+	said, err := d.ask(ctx, "--version")
+	if err != nil {
+		return "", err
+	}
+	version := versionIn(said)
+	if version == "" {
+		return "", &Error{Kind: Unavailable, Message: d.name + " does not say its version" + lastLine(said), Help: d.get}
+	}
+	if olderThan(version, d.oldest) {
+		return "", &Error{Kind: Unavailable, Message: d.name + " " + version + " is too old; " + d.oldest + " or newer is needed", Help: d.get}
+	}
+	d.version = version
+	return version, nil
+}
+
+// checkLogin also asks the client whether it is logged in, where it can say so.
+func (d *headless) checkLogin(ctx context.Context) (string, error) {
+	version, err := d.check(ctx)
+	if err != nil {
+		return "", err
+	}
+	args := d.loggedIn(d.host.Environ)
+	if args == nil {
+		return version, nil
+	}
+	if _, err := d.ask(ctx, args...); err != nil {
+		if failure, ok := err.(*Error); ok && failure.Kind == Died {
+			err = &Error{Kind: Auth, Message: d.name + " is not logged in", Help: d.login}
+		}
+		return version, err
+	}
+	return version, nil
+}
+
+// ask runs the client with a few arguments that are no task, and returns what it
+// writes.
+func (d *headless) ask(ctx context.Context, args ...string) (string, error) {
+	path, err := d.path()
+	if err != nil {
+		return "", err
+	}
+	answer, err := d.host.inFolder("", func(f *folder) (Answer, error) {
+		a := &attempt{
+			name: d.name, task: Task{Limits: Limits{Deadline: probeLimit}}, stream: &text{}, output: DefaultAnswer, plain: true,
+			now: d.host.Now, event: func(Event) {},
+		}
+		return a.run(ctx, command{path: path, args: args, env: d.environment(f), dir: f.in("work")}, f)
+	})
+	return answer.Text, err
+}
+
+var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+// versionIn is the first version number of a text.
+func versionIn(text string) string { return versionNumber.FindString(text) }
+
+// olderThan compares two version numbers.
+func olderThan(a, b string) bool {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(as), len(bs)) {
+		x, _ := strconv.Atoi(as[i])
+		y, _ := strconv.Atoi(bs[i])
+		if x != y {
+			return x < y
+		}
+	}
+	return false
+}
+
+// lines hands over what a client writes line by line.
+type lines struct{ rest []byte }
+
+// each calls do with every line that chunk completes. The line is valid during
+// the call.
+func (l *lines) each(chunk []byte, do func(line []byte)) {
+	for {
+		end := bytes.IndexByte(chunk, '\n')
+		if end < 0 {
+			l.rest = append(l.rest, chunk...)
+			return
+		}
+		line := chunk[:end]
+		if len(l.rest) > 0 {
+			line = append(l.rest, line...)
+			l.rest = l.rest[:0]
+		}
+		chunk = chunk[end+1:]
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			do(line)
+		}
+	}
+}
+
+// readEvents reads a client's JSON lines: read is called with each that is an
+// object, and says what it was. Everything else is passed on as it is: clients
+// write notices among their events, and new versions write new events.
+func readEvents[E any](l *lines, chunk []byte, event func(Event), read func(*E) Event) {
+	l.each(chunk, func(line []byte) {
+		e, v := Event{Kind: Other}, new(E)
+		if json.Unmarshal(line, v) == nil {
+			e = read(v)
+		}
+		e.Raw = strings.ToValidUTF8(string(line), "\uFFFD")
+		event(e)
+	})
+}
+
+// byStatus is the kind of failure that an HTTP status of a model's provider
+// stands for.
+func byStatus(status int) Kind {
+	switch {
+	case status == 401, status == 403:
+		return Auth
+	case status == 402, status == 429:
+		return Rate
+	case status == 408, status >= 500:
+		return Unavailable
+	case status == 404:
+		return Unavailable
+	}
+	return Died
+}

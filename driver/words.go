@@ -1,0 +1,52 @@
+package driver
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Some clients say what went wrong in words alone. The HTTP status of the
+// model's provider nearly always stands among them.
+var (
+	statusInWords = regexp.MustCompile(`(?i)(?:status(?: code)?:? |"code": ?|\[|\berror:? )([45]\d\d)\b`)
+	waitInWords   = regexp.MustCompile(`(?i)(?:(?:try again|retry) (?:in|after)|retryDelay":) ?"?(\d+(?:\.\d+)?) ?(ms|s|m|h)?`)
+)
+
+// phrases by which failures without a status are known, the first that matches.
+var phrases = []struct {
+	kind  Kind
+	words []string
+}{
+	{Auth, []string{"not logged in", "please run /login", "missing environment variable", "api key not valid", "invalid api key", "log in again", "sign in again"}},
+	{Rate, []string{"usage limit", "rate limit", "quota", "too many requests"}},
+	{Refused, []string{"refus", "safeguards flagged", "content policy", "content_filter", "flagged as"}},
+	{Unavailable, []string{"high demand", "overloaded", "stream disconnected", "stream closed", "network error", "connection", "timed out", "fetch failed", "econn"}},
+}
+
+// fromWords is the failure that a client described.
+func fromWords(name, words string) *Error {
+	failure := &Error{Kind: Died, Message: name + ": " + shown(words)}
+	if match := statusInWords.FindStringSubmatch(words); match != nil {
+		status, _ := strconv.Atoi(match[1])
+		failure.Kind = byStatus(status)
+	} else {
+		lower := strings.ToLower(words)
+	search:
+		for _, row := range phrases {
+			for _, phrase := range row.words {
+				if strings.Contains(lower, phrase) {
+					failure.Kind = row.kind
+					break search
+				}
+			}
+		}
+	}
+	if match := waitInWords.FindStringSubmatch(words); match != nil && failure.Kind == Rate {
+		number, _ := strconv.ParseFloat(match[1], 64)
+		unit := map[string]time.Duration{"ms": time.Millisecond, "": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour}[strings.ToLower(match[2])]
+		failure.Wait = time.Duration(number * float64(unit))
+	}
+	return failure
+}
