@@ -5,9 +5,9 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/markdown"
 )
 
 // How a program is followed and ended.
@@ -39,6 +39,7 @@ type attempt struct {
 	stream stream
 	output int64 // bytes that it may write
 	plain  bool  // it writes nothing but its answer, which is complete when it exits: Idle and Step do not apply
+	served bool  // it is ended by us, so that its exit says nothing
 	now    func() time.Time
 	event  func(Event)
 }
@@ -207,7 +208,7 @@ func size(file *os.File) int64 {
 // judge says what came out of a client that is gone.
 func (a *attempt) judge(ctx context.Context, end exit, why reason, stderr string) (Answer, error) {
 	answer, failure := a.stream.result(stderr)
-	complete := a.stream.done() && failure == nil && (why != exited || end.ok())
+	complete := a.stream.done() && failure == nil && (a.served || why != exited || end.ok())
 	if a.plain {
 		complete = why == exited && end.ok()
 	}
@@ -257,11 +258,4 @@ func lastLine(text string) string {
 
 // shown is what a message quotes of the words of another program: cut, and
 // without anything that a terminal would act on.
-func shown(words string) string {
-	return tidegate.Cut(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(words, "\uFFFD")))
-}
+func shown(words string) string { return tidegate.Cut(markdown.Show(words)) }

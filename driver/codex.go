@@ -1,9 +1,6 @@
 package driver
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // codex is Codex, `codex exec`. Its shell works in a sandbox that can read every
 // file, so a task that may not write gets no shell at all. The person's
@@ -82,14 +79,10 @@ func prepareCodex(task Task, resume string, f *folder, env []string) (args, vari
 // toml writes a value as TOML. Of strings, lists of them, numbers and truths
 // JSON is a part of it.
 func toml(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
+	if text := string(marshal(v)); text != "null" {
+		return text
 	}
-	if string(text) == "null" {
-		return "[]"
-	}
-	return string(text)
+	return "[]"
 }
 
 // codexStream reads the events of `codex exec --json`.

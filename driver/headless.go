@@ -1,9 +1,7 @@
 package driver
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -52,7 +50,7 @@ type headless struct {
 }
 
 func (d *headless) Run(ctx context.Context, task Task, event func(Event)) (Answer, error) {
-	version, err := d.check(ctx)
+	version, err := d.known(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -104,9 +102,9 @@ func (d *headless) path() (string, error) {
 // probeLimit is how long a client may take to say its version.
 const probeLimit = time.Minute
 
-// check is the client's version, asked for once, or why there can be no task: it
+// known is the client's version, asked for once, or why there can be no task: it
 // is not installed, does not start, or is too old.
-func (d *headless) check(ctx context.Context) (string, error) {
+func (d *headless) known(ctx context.Context) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.version != "" {
@@ -127,9 +125,9 @@ func (d *headless) check(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// checkLogin also asks the client whether it is logged in, where it can say so.
-func (d *headless) checkLogin(ctx context.Context) (string, error) {
-	version, err := d.check(ctx)
+// check also asks the client whether it is logged in, where it can say so.
+func (d *headless) check(ctx context.Context) (string, error) {
+	version, err := d.known(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -160,6 +158,9 @@ func (d *headless) ask(ctx context.Context, args ...string) (string, error) {
 		}
 		return a.run(ctx, command{path: path, args: args, env: d.environment(f), dir: f.in("work")}, f)
 	})
+	if failure, ok := err.(*Error); ok && failure.Kind == Empty {
+		return "", nil // it had nothing to say
+	}
 	return answer.Text, err
 }
 
@@ -179,58 +180,4 @@ func olderThan(a, b string) bool {
 		}
 	}
 	return false
-}
-
-// lines hands over what a client writes line by line.
-type lines struct{ rest []byte }
-
-// each calls do with every line that chunk completes. The line is valid during
-// the call.
-func (l *lines) each(chunk []byte, do func(line []byte)) {
-	for {
-		end := bytes.IndexByte(chunk, '\n')
-		if end < 0 {
-			l.rest = append(l.rest, chunk...)
-			return
-		}
-		line := chunk[:end]
-		if len(l.rest) > 0 {
-			line = append(l.rest, line...)
-			l.rest = l.rest[:0]
-		}
-		chunk = chunk[end+1:]
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			do(line)
-		}
-	}
-}
-
-// readEvents reads a client's JSON lines: read is called with each that is an
-// object, and says what it was. Everything else is passed on as it is: clients
-// write notices among their events, and new versions write new events.
-func readEvents[E any](l *lines, chunk []byte, event func(Event), read func(*E) Event) {
-	l.each(chunk, func(line []byte) {
-		e, v := Event{Kind: Other}, new(E)
-		if json.Unmarshal(line, v) == nil {
-			e = read(v)
-		}
-		e.Raw = strings.ToValidUTF8(string(line), "\uFFFD")
-		event(e)
-	})
-}
-
-// byStatus is the kind of failure that an HTTP status of a model's provider
-// stands for.
-func byStatus(status int) Kind {
-	switch {
-	case status == 401, status == 403:
-		return Auth
-	case status == 402, status == 429:
-		return Rate
-	case status == 408, status >= 500:
-		return Unavailable
-	case status == 404:
-		return Unavailable
-	}
-	return Died
 }

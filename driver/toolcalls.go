@@ -1,7 +1,5 @@
 package driver
 
-import "encoding/json"
-
 // toolCalls counts the calls of tools by name. Clients show one call in several
 // events, with the same id.
 type toolCalls struct {
@@ -33,9 +31,5 @@ func mcpServers(servers []Server) []byte {
 	for _, server := range servers {
 		all[server.Name] = entry{server.Command, server.Args}
 	}
-	data, err := json.Marshal(map[string]any{"mcpServers": all})
-	if err != nil {
-		panic(err) // strings alone
-	}
-	return data
+	return marshal(map[string]any{"mcpServers": all})
 }

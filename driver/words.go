@@ -21,7 +21,7 @@ var phrases = []struct {
 }{
 	{Auth, []string{"not logged in", "please run /login", "missing environment variable", "api key not valid", "invalid api key", "log in again", "sign in again"}},
 	{Rate, []string{"usage limit", "rate limit", "quota", "too many requests"}},
-	{Refused, []string{"refus", "safeguards flagged", "content policy", "content_filter", "flagged as"}},
+	{Refused, []string{"refus", "safeguards flagged", "content policy", "content_filter", "content filter", "flagged as"}},
 	{Unavailable, []string{"high demand", "overloaded", "stream disconnected", "stream closed", "network error", "connection", "timed out", "fetch failed", "econn"}},
 }
 
@@ -49,4 +49,18 @@ func fromWords(name, words string) *Error {
 		failure.Wait = time.Duration(number * float64(unit))
 	}
 	return failure
+}
+
+// byStatus is the kind of failure that an HTTP status of a model's provider
+// stands for.
+func byStatus(status int) Kind {
+	switch {
+	case status == 401, status == 403:
+		return Auth
+	case status == 402, status == 429:
+		return Rate
+	case status == 404, status == 408, status >= 500:
+		return Unavailable
+	}
+	return Died
 }
