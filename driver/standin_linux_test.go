@@ -14,9 +14,6 @@ import (
 	"github.com/tidegate/tidegate/driver"
 )
 
-// answerText is what a stand-in answers when it answers well.
-const answerText = "# Answer\n\n- first *point* [1]\n- second point – ünïcode ✓\n\n[1]: https://example.org/a\n"
-
 // standIn is the life of a stand-in for the client of that name.
 func standIn(name, scene string) {
 	if name == "home" {

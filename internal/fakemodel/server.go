@@ -78,6 +78,7 @@ const (
 	NoEvents           // status 200, and then nothing
 	Refusal            // the model will not do it
 	Garbage            // bytes that are no protocol
+	TooLong            // 400: the messages do not fit into the model's context
 )
 
 // The tokens that every reply reports.
@@ -170,6 +171,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p protocol) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(reply.RetryAfter/time.Second)))
 	case ServerError:
 		status = http.StatusInternalServerError
+	case TooLong:
+		status = http.StatusBadRequest
 	case Hang:
 		s.hang(r)
 		return
@@ -185,7 +188,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p protocol) {
 	if status != 0 {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		json.NewEncoder(w).Encode(p.failure(status, fmt.Sprintf("the fake model says %d", status)))
+		message := fmt.Sprintf("the fake model says %d", status)
+		if reply.Fault == TooLong {
+			message = "This model's maximum context length is 8192 tokens."
+		}
+		json.NewEncoder(w).Encode(p.failure(status, message))
 		return
 	}
 	if !streamed {
