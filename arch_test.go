@@ -36,6 +36,7 @@ var arrows = map[string]string{
 	"driver":             ". codec artifact",
 	"tool":               ". codec artifact report internal/spelling",
 	"catalog":            ". codec artifact perspective run wave pivot summary stage review change report tool",
+	"internal/full":      "",
 	"internal/parallel":  "",
 	"internal/spelling":  "",
 	"internal/cli":       ". codec report tool internal/spelling",

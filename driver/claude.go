@@ -69,8 +69,8 @@ type claudeStream struct {
 	lines
 	answer Answer
 	tools  toolCalls
-	last   *claudeEvent // of type result
-	limit  time.Duration
+	last   *claudeEvent  // of type result
+	wait   time.Duration // before the client asks its model again
 }
 
 type claudeEvent struct {
@@ -118,7 +118,7 @@ func (s *claudeStream) read(e *claudeEvent) Event {
 		s.answer.Version = e.Version
 		return Event{Kind: Started}
 	case e.Type == "system" && e.Subtype == "api_retry":
-		s.limit = time.Duration(e.RetryDelay) * time.Millisecond
+		s.wait = time.Duration(e.RetryDelay) * time.Millisecond
 		return Event{Kind: Other, Text: "asks its model again"}
 	case e.Type == "assistant":
 		said := Event{Kind: Other}
@@ -166,7 +166,11 @@ func (s *claudeStream) result(stderr string) (Answer, *Error) {
 	case !s.last.IsError:
 		return s.answer, nil
 	case s.last.Status != 0:
-		return s.answer, &Error{Kind: byStatus(s.last.Status), Message: "claude: " + shown(s.last.Result), Wait: s.limit}
+		failure := failf(byStatus(s.last.Status), "claude: %s", shown(s.last.Result))
+		if failure.Kind == Rate {
+			failure.Wait = s.wait
+		}
+		return s.answer, failure
 	case strings.Contains(s.last.Result, "Please run /login"), strings.Contains(s.last.Result, "Not logged in"):
 		return s.answer, failf(Auth, "claude: %s", shown(s.last.Result))
 	}

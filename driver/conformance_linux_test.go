@@ -223,9 +223,6 @@ func (s *stage) run(ctx context.Context, task driver.Task) (driver.Answer, error
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.events = append(s.events, e)
-		if os.Getenv("TRACE") != "" {
-			fmt.Printf("%s %s %.700s\n", time.Now().Format("05.000"), e.Kind, e.Raw)
-		}
 		if s.hurry != "" && strings.Contains(e.Raw, s.hurry) {
 			s.clock.hurry()
 		}

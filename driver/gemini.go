@@ -48,7 +48,7 @@ func prepareGemini(task Task, resume string, f *folder, env []string) (args, var
 		tools = []string{"none"} // an empty list would be no list
 	}
 	settings := map[string]any{
-		"general":     map[string]any{"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "checkpointing": map[string]any{"enabled": false}},
+		"general":     map[string]any{"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "maxAttempts": 3},
 		"privacy":     map[string]any{"usageStatisticsEnabled": false},
 		"tools":       map[string]any{"core": tools},
 		"hooksConfig": map[string]any{"enabled": false},

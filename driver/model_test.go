@@ -234,7 +234,9 @@ func TestModelMakesRoomFromTheOldestResults(t *testing.T) {
 		}
 		return fakemodel.Reply{Text: answerText}
 	}, func(_ *driver.Settings, host *driver.Host) {
-		host.Open = func(_ context.Context, url string) (string, error) { return url + strings.Repeat(" word\n", 4_000), nil }
+		host.Open = func(_ context.Context, url string) (string, error) {
+			return url + strings.Repeat(" word\n", 4_000), nil
+		}
 	})
 	got, err := a.run(t.Context(), modelTask())
 	if err != nil || got.Text != answerText || got.ToolCalls[driver.FetchCalls] != 3 {

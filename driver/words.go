@@ -22,7 +22,7 @@ var phrases = []struct {
 	{Auth, []string{"not logged in", "please run /login", "missing environment variable", "api key not valid", "invalid api key", "log in again", "sign in again"}},
 	{Rate, []string{"usage limit", "rate limit", "quota", "too many requests"}},
 	{Refused, []string{"refus", "safeguards flagged", "content policy", "content_filter", "content filter", "flagged as"}},
-	{Unavailable, []string{"high demand", "overloaded", "stream disconnected", "stream closed", "network error", "connection", "timed out", "fetch failed", "econn"}},
+	{Unavailable, []string{"high demand", "overloaded", "stream disconnected", "stream closed", "stream ended", "network error", "connection", "terminated", "timed out", "fetch failed", "econn"}},
 }
 
 // fromWords is the failure that a client described.

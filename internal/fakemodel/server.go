@@ -182,7 +182,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p protocol) {
 		return
 	case Flood:
 		reply.Text = flood()
-	case NoText:
+	case NoText, Refusal:
 		reply.Text = ""
 	}
 	if status != 0 {
