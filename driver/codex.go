@@ -47,7 +47,7 @@ func prepareCodex(task Task, resume string, f *folder, env []string) (args, vari
 		set("features."+feature, false)
 	}
 	for _, server := range task.Tools.MCP {
-		at := "mcp_servers." + toml(server.Name)
+		at := "mcp_servers." + server.Name
 		set(at+".command", server.Command)
 		set(at+".args", server.Args)
 		set(at+".default_tools_approval_mode", "approve")

@@ -222,7 +222,8 @@ func TestRealClientsKeepToTheirTools(t *testing.T) {
 		for _, web := range []bool{true, false} {
 			made := filepath.Join(t.TempDir(), "made")
 			v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
-				if len(r.Results) == 0 && strings.Contains(r.Prompt, task().Prompt) && !strings.Contains(r.Body, "title") {
+				// A client that names its sessions asks for that without any tools.
+				if len(r.Results) == 0 && strings.Contains(r.Prompt, task().Prompt) && (len(r.Tools) > 0 || !real[name].asks) {
 					return fakemodel.Reply{Calls: []fakemodel.Call{real[name].shell(made)}}
 				}
 				return fakemodel.Reply{Text: answerText}
@@ -253,6 +254,43 @@ func TestRealClientsKeepToTheirTools(t *testing.T) {
 			}
 			v.checkNothingLeft(t)
 		}
+	})
+}
+
+// TestRealClientsReachTheServersOfTheTask attaches tidegate itself, by which an
+// agent can judge its answer before it hands it in.
+func TestRealClientsReachTheServersOfTheTask(t *testing.T) {
+	outsiders(t)
+	tidegate := filepath.Join(t.TempDir(), "tidegate")
+	if out, err := exec.Command("go", "build", "-o", tidegate, "../cmd/tidegate").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	eachReal(t, func(t *testing.T, name string) {
+		v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
+			for _, tool := range r.Tools {
+				if len(r.Results) == 0 && strings.HasSuffix(tool, "deep_research_wave_output_validate") {
+					return fakemodel.Reply{Calls: []fakemodel.Call{{Name: tool, Args: `{"perspectives_path":"/none/perspectives.json","perspective_id":"p","markdown_path":"/none/p.md"}`}}}
+				}
+			}
+			return fakemodel.Reply{Text: answerText}
+		})
+		asked := v.task(name)
+		asked.Tools.MCP = []driver.Server{{Name: "tidegate", Command: tidegate, Args: []string{"mcp", "--root", v.home}}}
+		answer, err := v.run(t.Context(), asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := ""
+		for _, r := range v.model.Requests() {
+			told += strings.Join(r.Results, "\n")
+		}
+		if !strings.Contains(told, "PATH_NOT_ALLOWED") {
+			t.Errorf("tidegate did not answer: %q; offered %v", told, v.model.Requests()[0].Tools)
+		}
+		if len(answer.ToolCalls) != 1 {
+			t.Errorf("counted %v", answer.ToolCalls)
+		}
+		v.checkNothingLeft(t)
 	})
 }
 

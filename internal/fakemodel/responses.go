@@ -20,7 +20,12 @@ func (responses) read(_ *http.Request, body []byte, into *Request) bool {
 		if name == "" {
 			name = str(tool["type"])
 		}
-		into.Tools = append(into.Tools, name)
+		if tool["type"] != "namespace" {
+			into.Tools = append(into.Tools, name)
+		}
+		for _, inner := range list(tool["tools"]) {
+			into.Tools = append(into.Tools, name+"/"+str(inner.(object)["name"]))
+		}
 	}
 	if text, ok := v["input"].(string); ok {
 		into.Prompt = text
@@ -62,8 +67,12 @@ func (responses) items(r Request, reply Reply) []any {
 			items = append(items, object{"type": "web_search_call", "id": fmt.Sprintf("ws_%d_%d", r.Number, i), "status": "completed", "action": arguments(call)})
 			continue
 		}
-		items = append(items, object{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", r.Number, i), "call_id": fmt.Sprintf("call_%d_%d", r.Number, i),
-			"status": "completed", "name": call.Name, "arguments": call.Args})
+		item := object{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", r.Number, i), "call_id": fmt.Sprintf("call_%d_%d", r.Number, i),
+			"status": "completed", "name": call.Name, "arguments": call.Args}
+		if space, name, ok := strings.Cut(call.Name, "/"); ok {
+			item["namespace"], item["name"] = space, name
+		}
+		items = append(items, item)
 	}
 	return items
 }

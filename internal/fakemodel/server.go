@@ -42,7 +42,7 @@ type Request struct {
 	Model    string
 	Prompt   string   // the text of the last message of the user
 	Results  []string // what tools answered, the oldest first
-	Tools    []string // the names that the model may call
+	Tools    []string // the names that the model may call; one in a namespace is namespace/name
 }
 
 // Reply is what the model does: it thinks, then calls tools or says a text, or
