@@ -27,14 +27,14 @@ func newACP(settings Settings, host Host, command string) (Driver, error) {
 
 func (d *acp) Run(ctx context.Context, task Task, event func(Event)) (Answer, error) {
 	key, session, _ := strings.Cut(task.Session, "/")
-	return d.converse(ctx, task, key, &acpStream{name: d.argv[0], task: task, resume: session}, event)
+	return d.converse(ctx, task, key, &acpStream{name: d.argv[0], resume: session}, event)
 }
 
 // check shakes hands with the agent and returns its version. Whether it is
 // logged in shows with the first task.
 func (d *acp) check(ctx context.Context) (string, error) {
 	task := Task{Limits: Limits{Deadline: probeLimit}}
-	answer, err := d.converse(ctx, task, "", &acpStream{name: d.argv[0], task: task, greeting: true}, func(Event) {})
+	answer, err := d.converse(ctx, task, "", &acpStream{name: d.argv[0], greeting: true}, func(Event) {})
 	return answer.Version, err
 }
 
@@ -43,18 +43,18 @@ func (d *acp) converse(ctx context.Context, task Task, key string, s *acpStream,
 	if err != nil {
 		return Answer{}, failf(Unavailable, "%s cannot be started: %v", d.argv[0], err)
 	}
-	return d.host.inFolder(key, func(f *folder) (Answer, error) {
+	return d.host.inFolder(key, task, func(f *folder, task Task) (Answer, error) {
 		input, output, err := os.Pipe()
 		if err != nil {
 			return Answer{}, failf(Unavailable, "%s cannot be started: %v", d.argv[0], err)
 		}
-		s.folder = f.workplace(task)
+		s.task = task
 		s.input = newMailbox(output)
 		defer s.input.close()
 		s.greet()
 		a := &attempt{name: d.argv[0], task: task, stream: s, output: maxOutput, served: true, now: d.host.Now, event: event}
 		answer, err := a.run(ctx, command{
-			path: path, args: d.argv[1:], dir: s.folder, stdin: input,
+			path: path, args: d.argv[1:], dir: task.Folder, stdin: input,
 			env: environment(d.host.Environ, d.settings.Env, f.variables()),
 		}, f)
 		if answer.Session != "" {

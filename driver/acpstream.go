@@ -17,7 +17,6 @@ type acpStream struct {
 	task     Task
 	resume   string // the session to continue
 	greeting bool   // nothing but the greeting is wanted
-	folder   string // where the agent works
 	input    *mailbox
 
 	number  int                   // of the request that is under way
@@ -99,7 +98,7 @@ func (s *acpStream) greeted(result json.RawMessage) {
 	for _, server := range s.task.Tools.MCP {
 		servers = append(servers, object{"name": server.Name, "command": server.Command, "args": append([]string{}, server.Args...), "env": []object{}})
 	}
-	params := object{"cwd": s.folder, "mcpServers": servers}
+	params := object{"cwd": s.task.Folder, "mcpServers": servers}
 	switch {
 	case hello.Protocol != 1:
 		s.end(failf(Unavailable, "%s speaks version %d of the Agent Client Protocol; expected 1", s.name, hello.Protocol))

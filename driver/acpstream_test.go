@@ -189,8 +189,8 @@ func TestACP(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer input.Close()
-			test.task.Prompt = "Say hello."
-			s := &acpStream{name: "x", task: test.task, resume: test.resume, folder: "/work", input: newMailbox(output)}
+			test.task.Prompt, test.task.Folder = "Say hello.", "/work"
+			s := &acpStream{name: "x", task: test.task, resume: test.resume, input: newMailbox(output)}
 			defer s.input.close()
 			s.greet()
 			sent := bufio.NewReader(input)

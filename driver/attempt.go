@@ -61,6 +61,9 @@ const (
 // run starts c with its output in f, follows it to its end, and judges what came
 // out. The prompt is its standard input unless c has another.
 func (a *attempt) run(ctx context.Context, c command, f *folder) (Answer, error) {
+	if ctx.Err() != nil {
+		return Answer{}, context.Cause(ctx)
+	}
 	stdout, follow, err := f.output("stdout")
 	if err != nil {
 		return Answer{}, failf(Unavailable, "%s cannot be started: %v", a.name, err)
@@ -100,6 +103,7 @@ func (a *attempt) follow(ctx context.Context, p *process, stdout, stderr *os.Fil
 		began      = a.now()
 		line, step = began, began // when the last one came
 		steps      int
+		before     EventKind
 		offset     int64
 		chunk      = make([]byte, 64<<10)
 	)
@@ -112,8 +116,11 @@ func (a *attempt) follow(ctx context.Context, p *process, stdout, stderr *os.Fil
 				a.stream.take(chunk[:n], func(e Event) {
 					if e.Kind.step() {
 						step = line
-						steps++
+						if e.Kind != Message || before != Message { // a message may come in parts
+							steps++
+						}
 					}
+					before = e.Kind
 					a.event(e)
 				})
 			}

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -163,7 +164,7 @@ func (s *claudeStream) result(stderr string) (Answer, *Error) {
 		return s.answer, nil
 	case s.last.StopReason == "refusal":
 		return s.answer, failf(Refused, "the model refused: %s", shown(s.last.Result))
-	case !s.last.IsError:
+	case !s.last.IsError && s.last.Subtype == "success":
 		return s.answer, nil
 	case s.last.Status != 0:
 		failure := failf(byStatus(s.last.Status), "claude: %s", shown(s.last.Result))
@@ -171,8 +172,6 @@ func (s *claudeStream) result(stderr string) (Answer, *Error) {
 			failure.Wait = s.wait
 		}
 		return s.answer, failure
-	case strings.Contains(s.last.Result, "Please run /login"), strings.Contains(s.last.Result, "Not logged in"):
-		return s.answer, failf(Auth, "claude: %s", shown(s.last.Result))
 	}
-	return s.answer, failf(Died, "claude: %s", shown(s.last.Result))
+	return s.answer, fromWords("claude", cmp.Or(s.last.Result, s.last.Subtype))
 }

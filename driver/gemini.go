@@ -72,7 +72,7 @@ func prepareGemini(task Task, resume string, f *folder, env []string) (args, var
 		}
 		servers = strings.Join(names, ",")
 	}
-	if task.Folder == "" {
+	if f.owns(task) {
 		data, err := json.Marshal(settings)
 		if err != nil {
 			return nil, nil, err

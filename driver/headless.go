@@ -60,14 +60,14 @@ func (d *headless) Run(ctx context.Context, task Task, event func(Event)) (Answe
 	}
 	// A session belongs to the path in which it began.
 	key, resume, _ := strings.Cut(task.Session, "/")
-	return d.host.inFolder(key, func(f *folder) (Answer, error) {
+	return d.host.inFolder(key, task, func(f *folder, task Task) (Answer, error) {
 		env := d.environment(f)
 		args, variables, err := d.prepare(task, resume, f, env)
 		if err != nil {
 			return Answer{Version: version}, failf(Unavailable, "%s cannot be set up: %v", d.name, err)
 		}
 		a := &attempt{name: d.name, task: task, stream: d.stream(), output: maxOutput, now: d.host.Now, event: event}
-		answer, err := a.run(ctx, command{path: path, args: args, env: append(env, variables...), dir: f.workplace(task)}, f)
+		answer, err := a.run(ctx, command{path: path, args: args, env: append(env, variables...), dir: task.Folder}, f)
 		if answer.Version == "" {
 			answer.Version = version
 		}
@@ -100,7 +100,7 @@ func (d *headless) path() (string, error) {
 }
 
 // probeLimit is how long a client may take to say its version.
-const probeLimit = time.Minute
+const probeLimit = 2 * time.Minute
 
 // known is the client's version, asked for once, or why there can be no task: it
 // is not installed, does not start, or is too old.
@@ -151,15 +151,20 @@ func (d *headless) ask(ctx context.Context, args ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	answer, err := d.host.inFolder("", func(f *folder) (Answer, error) {
+	answer, err := d.host.inFolder("", Task{Limits: Limits{Deadline: probeLimit}}, func(f *folder, task Task) (Answer, error) {
 		a := &attempt{
-			name: d.name, task: Task{Limits: Limits{Deadline: probeLimit}}, stream: &text{}, output: DefaultAnswer, plain: true,
+			name: d.name, task: task, stream: &text{}, output: DefaultAnswer, plain: true,
 			now: d.host.Now, event: func(Event) {},
 		}
-		return a.run(ctx, command{path: path, args: args, env: d.environment(f), dir: f.in("work")}, f)
+		return a.run(ctx, command{path: path, args: args, env: d.environment(f), dir: task.Folder}, f)
 	})
-	if failure, ok := err.(*Error); ok && failure.Kind == Empty {
-		return "", nil // it had nothing to say
+	if failure, ok := err.(*Error); ok {
+		switch failure.Kind {
+		case Empty:
+			return "", nil // it had nothing to say
+		case Deadline, Flood:
+			failure.Kind = Unavailable // no task was begun
+		}
 	}
 	return answer.Text, err
 }

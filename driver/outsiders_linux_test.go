@@ -275,7 +275,7 @@ func TestRealClientsReachTheServersOfTheTask(t *testing.T) {
 			return fakemodel.Reply{Text: answerText}
 		})
 		asked := v.task(name)
-		asked.Tools.MCP = []driver.Server{{Name: "tidegate", Command: tidegate, Args: []string{"mcp", "--root", v.home}}}
+		asked.Tools.MCP = []driver.Server{{Name: "tidegate", Command: tidegate, Args: []string{"mcp", "--root", driver.FolderArg}}}
 		answer, err := v.run(t.Context(), asked)
 		if err != nil {
 			t.Fatal(err)

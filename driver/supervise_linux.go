@@ -112,7 +112,7 @@ func supervise(scratch string, argv []string) {
 			case n == 1, err != nil:
 				orphaned.Store(err != nil)
 				ending.Store(true)
-				killChildren()
+				killChildren(agent)
 				if err != nil {
 					return
 				}
@@ -127,7 +127,7 @@ func supervise(scratch string, argv []string) {
 			// What a child had started is a child of this process before the child
 			// is reaped, so that the next round kills it.
 			if ending.Load() {
-				killChildren()
+				killChildren(agent)
 			}
 			pid, err = syscall.Wait4(-1, &state, 0, nil)
 		}
@@ -151,8 +151,9 @@ func supervise(scratch string, argv []string) {
 	json.NewEncoder(status).Encode(end)
 }
 
-// killChildren ends every child of this process.
-func killChildren() {
+// killChildren ends every child of this process, the agent's group first.
+func killChildren(agent int) {
+	syscall.Kill(-agent, syscall.SIGKILL)
 	proc, err := artifact.Open(context.Background(), "proc", "/proc")
 	if err != nil {
 		return
