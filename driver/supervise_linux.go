@@ -108,11 +108,13 @@ func supervise(scratch string, argv []string) {
 			n, err := orders.Read(buf)
 			switch {
 			case n == 1 && buf[0] == orderStop:
-				syscall.Kill(-agent, syscall.SIGTERM)
+				if !ending.Load() { // else the number may be another group's by now
+					syscall.Kill(-agent, syscall.SIGTERM)
+				}
 			case n == 1, err != nil:
 				orphaned.Store(err != nil)
 				ending.Store(true)
-				killChildren(agent)
+				killChildren()
 				if err != nil {
 					return
 				}
@@ -127,7 +129,7 @@ func supervise(scratch string, argv []string) {
 			// What a child had started is a child of this process before the child
 			// is reaped, so that the next round kills it.
 			if ending.Load() {
-				killChildren(agent)
+				killChildren()
 			}
 			pid, err = syscall.Wait4(-1, &state, 0, nil)
 		}
@@ -151,9 +153,8 @@ func supervise(scratch string, argv []string) {
 	json.NewEncoder(status).Encode(end)
 }
 
-// killChildren ends every child of this process, the agent's group first.
-func killChildren(agent int) {
-	syscall.Kill(-agent, syscall.SIGKILL)
+// killChildren ends every child of this process.
+func killChildren() {
 	proc, err := artifact.Open(context.Background(), "proc", "/proc")
 	if err != nil {
 		return

@@ -279,17 +279,17 @@ func parts(reply Reply) []string {
 }
 
 // flood is 50 MB of text. Clients have detectors for texts that repeat.
-func flood() string {
-	var text strings.Builder
-	text.Grow(50 << 20)
-	for i := uint64(1); text.Len() < 50<<20; i++ {
-		fmt.Fprintf(&text, "%x ", i*0x9E3779B97F4A7C15)
+var flood = sync.OnceValue(func() string {
+	text := make([]byte, 0, 50<<20+64)
+	for i := uint64(1); len(text) < 50<<20; i++ {
+		text = strconv.AppendUint(text, i*0x9E3779B97F4A7C15, 16)
+		text = append(text, ' ')
 		if i%12 == 0 {
-			text.WriteByte('\n')
+			text = append(text, '\n')
 		}
 	}
-	return text.String()
-}
+	return string(text)
+})
 
 // object is JSON in the making.
 type object = map[string]any
