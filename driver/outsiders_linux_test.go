@@ -85,6 +85,7 @@ var real = map[string]outsider{
 		web:     []string{"WebFetch", "WebSearch"},
 		shell:   shellCall("Bash", `{"command":"touch %s","description":"x"}`),
 		cost:    true,
+		differs: map[string]driver.Kind{"garbage": driver.Unavailable},
 	},
 	"codex": {
 		model:   "fake-1",

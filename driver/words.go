@@ -21,8 +21,8 @@ var phrases = []struct {
 }{
 	{Auth, []string{"not logged in", "please run /login", "missing environment variable", "api key not valid", "invalid api key", "log in again", "sign in again"}},
 	{Rate, []string{"usage limit", "rate limit", "hit your limit", "quota", "too many requests"}},
-	{Refused, []string{"refus", "safeguards flagged", "content policy", "content_filter", "content filter", "flagged as"}},
-	{Unavailable, []string{"high demand", "overloaded", "stream disconnected", "stream closed", "stream ended", "network error", "connection", "terminated", "timed out", "fetch failed", "econn"}},
+	{Refused, []string{"refus", "safeguards flagged", "content policy", "content_filter", "content filter", "flagged as", "blocked due to safety"}},
+	{Unavailable, []string{"high demand", "overloaded", "stream disconnected", "stream closed", "stream ended", "network error", "connection", "terminated", "timed out", "fetch failed", "econn", "malformed response"}},
 }
 
 // fromWords is the failure that a client described.
