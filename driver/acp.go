@@ -3,7 +3,6 @@ package driver
 import (
 	"context"
 	"os"
-	"strings"
 	"sync"
 )
 
@@ -26,8 +25,11 @@ func newACP(settings Settings, host Host, command string) (Driver, error) {
 }
 
 func (d *acp) Run(ctx context.Context, task Task, event func(Event)) (Answer, error) {
-	key, session, _ := strings.Cut(task.Session, "/")
-	return d.converse(ctx, task, key, &acpStream{name: d.argv[0], resume: session}, event)
+	key, resume, err := session(task)
+	if err != nil {
+		return Answer{}, err
+	}
+	return d.converse(ctx, task, key, &acpStream{name: d.argv[0], resume: resume}, event)
 }
 
 // check shakes hands with the agent and returns its version. Whether it is

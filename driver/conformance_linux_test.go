@@ -137,6 +137,33 @@ func TestCancelledAgentsEnd(t *testing.T) {
 	}
 }
 
+func TestNamesThatAreNone(t *testing.T) {
+	for name := range suite {
+		if name == "program" {
+			continue // it gets neither
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stage := newStage(t, name, scene{name: "plain"})
+			for _, session := range []string{"--version", "1/--help", "1/-x", "../1/s1", "1/../s1", "1", "/", `1\..\x/s1`} {
+				asked := task()
+				asked.Session = session
+				_, err := stage.run(t.Context(), asked)
+				if failure := checkKind(t, err, driver.Unavailable); failure == nil || !failure.SessionGone {
+					t.Errorf("the session %q: got %v", session, err)
+				}
+			}
+			for _, model := range []string{"--help", "-m", "a b", "a\nb", "a;b"} {
+				asked := task()
+				asked.Model = model
+				_, err := stage.run(t.Context(), asked)
+				checkKind(t, err, driver.Unavailable)
+			}
+			stage.checkNothingLeft(t)
+		})
+	}
+}
+
 func TestKilledProgramLeavesNoAgent(t *testing.T) {
 	t.Parallel()
 	stage := newStage(t, "program", scene{})

@@ -59,7 +59,10 @@ func (d *headless) Run(ctx context.Context, task Task, event func(Event)) (Answe
 		return Answer{}, err
 	}
 	// A session belongs to the path in which it began.
-	key, resume, _ := strings.Cut(task.Session, "/")
+	key, resume, err := session(task)
+	if err != nil {
+		return Answer{Version: version}, err
+	}
 	return d.host.inFolder(key, task, func(f *folder, task Task) (Answer, error) {
 		env := d.environment(f)
 		args, variables, err := d.prepare(task, resume, f, env)
@@ -79,6 +82,29 @@ func (d *headless) Run(ctx context.Context, task Task, event func(Event)) (Answe
 		}
 		return answer, err
 	})
+}
+
+// Names that end up among the arguments of a client. They may come from a run's
+// folder, and none of them may be a flag or lead elsewhere.
+var (
+	modelName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+	sessionName = regexp.MustCompile(`^([0-9]+)/([A-Za-z0-9][A-Za-z0-9._:-]*)$`)
+)
+
+// session splits the session that a task continues into the key of its folder
+// and the client's own id, and checks the model's name with it.
+func session(task Task) (key, id string, err error) {
+	if task.Model != "" && !modelName.MatchString(task.Model) {
+		return "", "", failf(Unavailable, "%q is no name of a model", shown(task.Model))
+	}
+	if task.Session == "" {
+		return "", "", nil
+	}
+	parts := sessionName.FindStringSubmatch(task.Session)
+	if parts == nil {
+		return "", "", &Error{Kind: Unavailable, Message: "the session is none of this driver's", SessionGone: true}
+	}
+	return parts[1], parts[2], nil
 }
 
 func (d *headless) environment(f *folder) []string {

@@ -79,7 +79,7 @@ type outsider struct {
 	differs map[string]driver.Kind           // from what others make of a fault
 }
 
-var real = map[string]outsider{
+var realClients = map[string]outsider{
 	"claude": {
 		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k"} },
 		web:     []string{"WebFetch", "WebSearch"},
@@ -147,7 +147,7 @@ func newVisit(t *testing.T, name string, script fakemodel.Script) *visit {
 	v := &visit{model: fakemodel.Start(script), home: home}
 	t.Cleanup(v.model.Close)
 	v.stage = stage{temp: temp, mark: "MARK=" + temp, clock: &clock{real: true}}
-	v.environ = append(real[name].environ(v.model.URL), "PATH="+path, "HOME="+home, v.mark)
+	v.environ = append(realClients[name].environ(v.model.URL), "PATH="+path, "HOME="+home, v.mark)
 	var err error
 	v.driver, err = driver.New(driver.Settings{Driver: name, Env: []string{"MARK", "ANTHROPIC_*", "GEMINI_*", "GOOGLE_*"}}, driver.Host{Now: v.clock.Now, Temp: temp, Environ: v.environ})
 	if err != nil {
@@ -159,13 +159,13 @@ func newVisit(t *testing.T, name string, script fakemodel.Script) *visit {
 
 func (v *visit) task(name string) driver.Task {
 	asked := task()
-	asked.Model = real[name].model
+	asked.Model = realClients[name].model
 	asked.Limits = driver.Limits{Idle: 5 * time.Minute, Step: 5 * time.Minute, Deadline: 10 * time.Minute}
 	return asked
 }
 
 func eachReal(t *testing.T, do func(t *testing.T, name string)) {
-	for name := range real {
+	for name := range realClients {
 		if only != "" && only != name {
 			continue
 		}
@@ -190,7 +190,7 @@ func TestRealClientsAnswerAndContinue(t *testing.T) {
 		if diff := cmp.Diff(&driver.Usage{Input: fakemodel.InputTokens, Output: fakemodel.OutputTokens}, first.Usage); diff != "" {
 			t.Error(diff)
 		}
-		if first.Version == "" || first.Session == "" || (first.CostUSD != nil) != real[name].cost {
+		if first.Version == "" || first.Session == "" || (first.CostUSD != nil) != realClients[name].cost {
 			t.Errorf("got version %q, session %q, cost %v", first.Version, first.Session, first.CostUSD)
 		}
 		v.checkNothingLeft(t)
@@ -224,14 +224,14 @@ func TestRealClientsKeepToTheirTools(t *testing.T) {
 			made := filepath.Join(t.TempDir(), "made")
 			v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
 				// A client that names its sessions asks for that without any tools.
-				if len(r.Results) == 0 && strings.Contains(r.Prompt, task().Prompt) && (len(r.Tools) > 0 || !real[name].asks) {
-					return fakemodel.Reply{Calls: []fakemodel.Call{real[name].shell(made)}}
+				if len(r.Results) == 0 && strings.Contains(r.Prompt, task().Prompt) && (len(r.Tools) > 0 || !realClients[name].asks) {
+					return fakemodel.Reply{Calls: []fakemodel.Call{realClients[name].shell(made)}}
 				}
 				return fakemodel.Reply{Text: answerText}
 			})
 			asked := v.task(name)
 			asked.Tools.Web = web
-			if _, err := v.run(t.Context(), asked); err != nil && !real[name].asks {
+			if _, err := v.run(t.Context(), asked); err != nil && !realClients[name].asks {
 				t.Error(err)
 			}
 			if _, err := os.Stat(made); err == nil {
@@ -239,18 +239,18 @@ func TestRealClientsKeepToTheirTools(t *testing.T) {
 			}
 			var want []string
 			if web {
-				want = real[name].web
+				want = realClients[name].web
 			}
 			called := false
 			for _, r := range v.model.Requests() {
 				called = called || len(r.Results) > 0
-				for _, tool := range slices.Concat(real[name].web, []string{real[name].shell("").Name}) {
-					if got := slices.Contains(r.Tools, tool); !real[name].asks && strings.Contains(r.Prompt, task().Prompt) && got != slices.Contains(want, tool) {
+				for _, tool := range slices.Concat(realClients[name].web, []string{realClients[name].shell("").Name}) {
+					if got := slices.Contains(r.Tools, tool); !realClients[name].asks && strings.Contains(r.Prompt, task().Prompt) && got != slices.Contains(want, tool) {
 						t.Errorf("web %v: the model has the tool %s: %v", web, tool, got)
 					}
 				}
 			}
-			if !called && !real[name].asks {
+			if !called && !realClients[name].asks {
 				t.Error("the model was not told what became of its call")
 			}
 			v.checkNothingLeft(t)
@@ -333,7 +333,7 @@ func TestRealClientsFail(t *testing.T) {
 				errors.As(err, &failure)
 				t.Logf("%.1f s, %d requests: %v %.100q %+v", time.Since(began).Seconds(), len(v.model.Requests()), err, answer.Text, failure)
 				want := fault.want
-				if kind, ok := real[name].differs[fault.name]; ok {
+				if kind, ok := realClients[name].differs[fault.name]; ok {
 					want = kind
 				}
 				if failure == nil || failure.Kind != want {

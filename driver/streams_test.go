@@ -151,3 +151,29 @@ func FuzzStreams(f *testing.F) {
 		}
 	})
 }
+
+// The document and the package file name the versions that the code does.
+func TestVersionsAreTheSameEverywhere(t *testing.T) {
+	document, err := os.ReadFile("../docs/agents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, err := os.ReadFile("testdata/outsiders/package.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range clients {
+		name := strings.TrimPrefix(c.get, "npm install -g ")
+		for _, want := range []string{c.get, c.oldest + " or newer; tried with " + c.tested} {
+			if !strings.Contains(string(document), want) {
+				t.Errorf("docs/agents.md does not say %q", want)
+			}
+		}
+		if want := `"` + name + `": "` + c.tested + `"`; !strings.Contains(string(packages), want) {
+			t.Errorf("testdata/outsiders/package.json does not have %s", want)
+		}
+		if olderThan(c.tested, c.oldest) {
+			t.Errorf("%s was tried with %s, which is older than %s", c.name, c.tested, c.oldest)
+		}
+	}
+}
