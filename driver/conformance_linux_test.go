@@ -187,7 +187,7 @@ func TestKilledProgramLeavesNoAgent(t *testing.T) {
 func task() driver.Task {
 	return driver.Task{
 		ID: "sha256:1", Job: "wave1.grid", Kind: "wave1", Attempt: 3, Turn: 1, Prompt: "Say hello.", Role: "researcher",
-		Limits: driver.Limits{Idle: time.Minute, Step: 2 * time.Minute, Deadline: 20 * time.Minute},
+		Limits: driver.Limits{Idle: time.Minute, Step: 2 * time.Minute, Deadline: 4 * time.Minute},
 	}
 }
 
