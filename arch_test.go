@@ -44,7 +44,7 @@ var arrows = map[string]string{
 	"review":             ". codec report internal/spelling",
 	"change":             ". codec artifact review seal report internal/parallel",
 	"seal":               ". codec artifact",
-	"driver":             ". codec artifact",
+	"driver":             ". codec artifact markdown",
 	"job":                ". codec markdown perspective run step wave report",
 	"engine":             ". codec artifact driver gate job pivot report run stage step wave",
 	"tool":               ". codec artifact report internal/spelling",
@@ -59,6 +59,7 @@ var arrows = map[string]string{
 	"internal/demo":      ". codec report tool internal/spelling",
 	"internal/corpus":    "",
 	"internal/docs":      ". codec tool",
+	"internal/fakemodel": "",
 	"cmd/tidegate":       "*",
 	"bench":              "*",
 }
@@ -78,7 +79,7 @@ var outside = map[string]string{
 	"golang.org/x/term":                      "cmd/tidegate",
 	"os/exec":                                "change driver bench",
 	"net":                                    "seal internal/mcpserver bench",
-	"net/http":                               "internal/mcpserver bench",
+	"net/http":                               "driver internal/fakemodel internal/mcpserver bench",
 	"math/rand":                              "",
 	"math/rand/v2":                           "artifact bench",
 	"crypto/rand":                            "artifact job run seal",
@@ -182,32 +183,30 @@ func checkImport(t *testing.T, file, room, name string, used map[arrow]bool) {
 	}
 }
 
-// TestNoToolStartsAProgramOrOpensAConnection looks at everything that the tools
-// are built from, other people's packages included. Only change, which starts
-// git, and driver, which starts agents, start programs.
-func TestNoToolStartsAProgramOrOpensAConnection(t *testing.T) {
-	list := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/catalog")
-	list.Stderr = os.Stderr
-	out, err := list.Output()
-	if err != nil {
-		t.Skipf("the packages cannot be listed here: %v", err)
-	}
-	imports := map[string][]string{}
-	for line := range strings.Lines(string(out)) {
-		if words := strings.Fields(line); len(words) > 0 {
-			imports[words[0]] = words[1:]
-		}
-	}
-	if imports[module+"/artifact"] == nil || !slices.Contains(imports[module+"/change"], "os/exec") {
+// TestWhatReachesTheWorld looks at everything that the tools are built from,
+// other people's packages included. Only change, which starts git, and driver,
+// which starts agents, start programs. Only driver opens connections to other
+// machines, those that a person named; seal knows the sockets of an ssh-agent.
+func TestWhatReachesTheWorld(t *testing.T) {
+	imports := builtFrom(t, "catalog")
+	if !slices.Contains(imports[module+"/change"], "os/exec") || !slices.Contains(imports[module+"/driver"], "net/http") {
 		t.Fatalf("the list is not that of the tools: %v", imports)
 	}
+	allowed := map[string][]string{
+		"os/exec":  {"change", "driver"},
+		"net":      {"seal"},
+		"net/http": {"driver"},
+		"net/rpc":  nil, "crypto/tls": nil, "plugin": nil, "os/user": nil, "C": nil,
+	}
 	for name, imported := range imports {
-		switch name {
-		case "net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C":
-			t.Errorf("the tools are built from %s", name)
+		room, ours := strings.CutPrefix(name, module+"/")
+		for _, reach := range imported {
+			if rooms, watched := allowed[reach]; watched && ours && !slices.Contains(rooms, room) {
+				t.Errorf("%s imports %s", name, reach)
+			}
 		}
-		if slices.Contains(imported, "os/exec") && name != module+"/change" && name != module+"/driver" {
-			t.Errorf("%s imports os/exec", name)
+		if slices.Contains([]string{"net/rpc", "plugin", "os/user", "C"}, name) {
+			t.Errorf("the tools are built from %s", name)
 		}
 	}
 	starts := regexp.MustCompile(`\b(exec\.Cmd\{|exec\.Command(Context)?\((ctx, )?(.*?)[,)]|os\.StartProcess|syscall\.(Exec|ForkExec|StartProcess))`)
@@ -225,6 +224,41 @@ func TestNoToolStartsAProgramOrOpensAConnection(t *testing.T) {
 	if want := []string{`change/git.go: exec.CommandContext(ctx, "git",`}; !slices.Equal(found, want) {
 		t.Errorf("programs are started by %q, want %q", found, want)
 	}
+}
+
+// TestJudgingOpensNoConnection keeps what judges and moves a run apart from what
+// starts agents.
+func TestJudgingOpensNoConnection(t *testing.T) {
+	for _, room := range []string{"citation", "summary", "stage", "job"} {
+		for name := range builtFrom(t, room) {
+			switch name {
+			case "net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C", module + "/driver":
+				t.Errorf("%s is built from %s", room, name)
+			}
+		}
+	}
+}
+
+// builtFrom is every package that a package is built from, with what each
+// imports.
+func builtFrom(t *testing.T, room string) map[string][]string {
+	t.Helper()
+	list := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/"+room)
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Skipf("the packages cannot be listed here: %v", err)
+	}
+	imports := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); len(words) > 0 {
+			imports[words[0]] = words[1:]
+		}
+	}
+	if imports[module+"/codec"] == nil {
+		t.Fatalf("%s is not built from what it is built from: %v", room, imports)
+	}
+	return imports
 }
 
 // sources are the files of a package that are no tests.

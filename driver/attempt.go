@@ -5,9 +5,9 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/markdown"
 )
 
 // How a program is followed and ended.
@@ -39,6 +39,7 @@ type attempt struct {
 	stream stream
 	output int64 // bytes that it may write
 	plain  bool  // it writes nothing but its answer, which is complete when it exits: Idle and Step do not apply
+	served bool  // it is ended by us, so that its exit says nothing
 	now    func() time.Time
 	event  func(Event)
 }
@@ -60,6 +61,9 @@ const (
 // run starts c with its output in f, follows it to its end, and judges what came
 // out. The prompt is its standard input unless c has another.
 func (a *attempt) run(ctx context.Context, c command, f *folder) (Answer, error) {
+	if ctx.Err() != nil {
+		return Answer{}, context.Cause(ctx)
+	}
 	stdout, follow, err := f.output("stdout")
 	if err != nil {
 		return Answer{}, failf(Unavailable, "%s cannot be started: %v", a.name, err)
@@ -99,6 +103,7 @@ func (a *attempt) follow(ctx context.Context, p *process, stdout, stderr *os.Fil
 		began      = a.now()
 		line, step = began, began // when the last one came
 		steps      int
+		before     EventKind
 		offset     int64
 		chunk      = make([]byte, 64<<10)
 	)
@@ -111,8 +116,11 @@ func (a *attempt) follow(ctx context.Context, p *process, stdout, stderr *os.Fil
 				a.stream.take(chunk[:n], func(e Event) {
 					if e.Kind.step() {
 						step = line
-						steps++
+						if e.Kind != Message || before != Message { // a message may come in parts
+							steps++
+						}
 					}
+					before = e.Kind
 					a.event(e)
 				})
 			}
@@ -184,6 +192,8 @@ func (a *attempt) follow(ctx context.Context, p *process, stdout, stderr *os.Fil
 				state, since = stopped, now
 				p.order(orderStop)
 			}
+		case state == leaving && !a.stream.done():
+			state = working // it thought better of it
 		case state == leaving && now.Sub(since) > exitGrace:
 			why, state, since = answered, stopped, now
 			p.order(orderStop)
@@ -205,7 +215,7 @@ func size(file *os.File) int64 {
 // judge says what came out of a client that is gone.
 func (a *attempt) judge(ctx context.Context, end exit, why reason, stderr string) (Answer, error) {
 	answer, failure := a.stream.result(stderr)
-	complete := a.stream.done() && failure == nil && (why != exited || end.ok())
+	complete := a.stream.done() && failure == nil && (a.served || why != exited || end.ok())
 	if a.plain {
 		complete = why == exited && end.ok()
 	}
@@ -255,11 +265,4 @@ func lastLine(text string) string {
 
 // shown is what a message quotes of the words of another program: cut, and
 // without anything that a terminal would act on.
-func shown(words string) string {
-	return tidegate.Cut(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(words, "\uFFFD")))
-}
+func shown(words string) string { return tidegate.Cut(markdown.Show(words)) }

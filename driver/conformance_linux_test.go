@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,8 +47,49 @@ var plainScenes = []scene{
 	{name: "locked folder"},
 }
 
+// clientScenes are for clients that write events; last is what stands in their
+// last word.
+func clientScenes(last string) []scene {
+	return []scene{
+		{name: "plain"},
+		{name: "split"},
+		{name: "unknown events"},
+		{name: "garbage around"},
+		{name: "hang at start", want: driver.Idle, hurry: fromStart},
+		{name: "hang after the answer", hurry: last},
+		{name: "deaf after the answer", hurry: last},
+		{name: "half a line", want: driver.Died},
+		{name: "garbage", want: driver.Died},
+		{name: "100 MB", want: driver.Flood},
+		{name: "long answer", want: driver.Flood},
+		{name: "no answer", want: driver.Empty},
+		{name: "exit 1", want: driver.Died},
+		{name: "exit 1 after the answer", want: driver.Died},
+		{name: "exit 0 without result", want: driver.Died},
+		{name: "killed", want: driver.Died},
+		{name: "child left behind"},
+		{name: "children at the deadline", want: driver.Idle, hurry: "{"}, // once it says anything
+		{name: "locked folder"},
+		{name: "rate limit", want: driver.Rate},
+		{name: "login missing", want: driver.Auth},
+		{name: "overloaded", want: driver.Unavailable},
+		{name: "wrong version", want: driver.Unavailable},
+	}
+}
+
+// suite is every driver that starts a program, with its scenes.
+var suite = map[string][]scene{
+	"program":  plainScenes,
+	"claude":   append(clientScenes(`"result"`), scene{name: "no version", want: driver.Unavailable}),
+	"codex":    append(clientScenes(`"turn.completed"`), scene{name: "no version", want: driver.Unavailable}),
+	"opencode": append(clientScenes(`"step_finish"`), scene{name: "no version", want: driver.Unavailable}),
+	"gemini":   append(clientScenes(`"result"`), scene{name: "no version", want: driver.Unavailable}),
+	// How an agent exits whose conversation is over says nothing.
+	"agent": slices.DeleteFunc(clientScenes(`"stopReason"`), func(s scene) bool { return s.name == "exit 1 after the answer" }),
+}
+
 func TestConformance(t *testing.T) {
-	for name, scenes := range map[string][]scene{"program": plainScenes} {
+	for name, scenes := range suite {
 		for _, s := range scenes {
 			t.Run(name+"/"+s.name, func(t *testing.T) {
 				t.Parallel()
@@ -63,6 +105,10 @@ func TestConformance(t *testing.T) {
 					t.Errorf("got %v and %q, want %s", err, answer.Text, s.want)
 				case s.want != "" && answer.Text != "":
 					t.Errorf("beside %v stands the answer %q", err, answer.Text)
+				case s.want == driver.Rate && failure.Wait != 7*time.Second:
+					t.Errorf("wait %v, want 7s", failure.Wait)
+				case s.want == driver.Auth && name != "agent" && failure.Help == "":
+					t.Errorf("%v does not say what helps", failure)
 				}
 				stage.checkNothingLeft(t)
 			})
@@ -71,7 +117,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestCancelledAgentsEnd(t *testing.T) {
-	for _, name := range []string{"program"} {
+	for name := range suite {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			stage := newStage(t, name, scene{name: "children at the deadline"})
@@ -85,6 +131,33 @@ func TestCancelledAgentsEnd(t *testing.T) {
 			}()
 			if answer, err := stage.run(ctx, task()); err != why {
 				t.Errorf("got %v and %q, want the cause of the context", err, answer.Text)
+			}
+			stage.checkNothingLeft(t)
+		})
+	}
+}
+
+func TestNamesThatAreNone(t *testing.T) {
+	for name := range suite {
+		if name == "program" {
+			continue // it gets neither
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stage := newStage(t, name, scene{name: "plain"})
+			for _, session := range []string{"--version", "1/--help", "1/-x", "../1/s1", "1/../s1", "1", "/", `1\..\x/s1`} {
+				asked := task()
+				asked.Session = session
+				_, err := stage.run(t.Context(), asked)
+				if failure := checkKind(t, err, driver.Unavailable); failure == nil || !failure.SessionGone {
+					t.Errorf("the session %q: got %v", session, err)
+				}
+			}
+			for _, model := range []string{"--help", "-m", "a b", "a\nb", "a;b"} {
+				asked := task()
+				asked.Model = model
+				_, err := stage.run(t.Context(), asked)
+				checkKind(t, err, driver.Unavailable)
 			}
 			stage.checkNothingLeft(t)
 		})
@@ -114,7 +187,7 @@ func TestKilledProgramLeavesNoAgent(t *testing.T) {
 func task() driver.Task {
 	return driver.Task{
 		ID: "sha256:1", Job: "wave1.grid", Kind: "wave1", Attempt: 3, Turn: 1, Prompt: "Say hello.", Role: "researcher",
-		Limits: driver.Limits{Idle: time.Minute, Step: 2 * time.Minute, Deadline: 20 * time.Minute},
+		Limits: driver.Limits{Idle: time.Minute, Step: 2 * time.Minute, Deadline: 4 * time.Minute},
 	}
 }
 
@@ -144,12 +217,12 @@ func newStage(t *testing.T, name string, s scene) *stage {
 	}
 	stage := &stage{temp: temp, mark: "MARK=" + temp, clock: &clock{now: time.Unix(1e9, 0)}, hurry: s.hurry}
 	stage.environ = []string{"PATH=" + bin, "HOME=" + temp, stage.mark, "SSH_AUTH_SOCK=/agent", "STANDIN=" + s.name}
-	if s.hurry == fromStart {
-		stage.clock.hurry()
-	}
 	which := name
-	if name == "program" {
+	switch name {
+	case "program":
 		which = "exec:program"
+	case "agent":
+		which = "acp:agent"
 	}
 	stage.driver, err = driver.New(
 		driver.Settings{Driver: which, Env: []string{"STANDIN", "MARK"}},
@@ -158,6 +231,16 @@ func newStage(t *testing.T, name string, s scene) *stage {
 		})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if s.hurry == fromStart {
+		// What is asked before the first task is asked at the usual pace. An agent
+		// that does not even say hello cannot be asked.
+		if name != "agent" {
+			if _, err := driver.Check(t.Context(), stage.driver); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stage.clock.hurry()
 	}
 	return stage
 }
@@ -220,26 +303,4 @@ func leftBehind() string {
 		}
 	}
 	return ""
-}
-
-// clock stands still until it hurries: then twenty seconds pass at every look.
-type clock struct {
-	mu     sync.Mutex
-	now    time.Time
-	flying bool
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.flying {
-		c.now = c.now.Add(20 * time.Second)
-	}
-	return c.now
-}
-
-func (c *clock) hurry() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.flying = true
 }

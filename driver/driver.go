@@ -43,8 +43,10 @@ type Task struct {
 	// Session continues the session of an earlier answer; empty: a fresh one.
 	Session string `json:"session,omitempty"`
 	// Folder is where the agent works, for a job that changes files. Empty: a
-	// folder of the attempt's own, which is empty and does not outlive it.
-	Folder string `json:"folder,omitempty"`
+	// folder of the attempt's own, which has the Files in it, by relative name,
+	// and nothing else, and does not outlive the attempt.
+	Folder string            `json:"folder,omitempty"`
+	Files  map[string]string `json:"files,omitempty"`
 }
 
 // TaskID is the id of a task: the same work has the same id, whoever starts it.
@@ -68,11 +70,16 @@ type Tools struct {
 }
 
 // Server is an MCP server that the agent's client starts and speaks to on stdio.
+// FolderArg among its arguments stands for the folder that the agent works in.
 type Server struct {
 	Name    string   `json:"name"`
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 }
+
+// FolderArg stands for the folder that the agent works in, which only the driver
+// knows.
+const FolderArg = "{folder}"
 
 // Limits bound one task. Zero means no limit, except where it says otherwise.
 type Limits struct {

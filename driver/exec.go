@@ -33,9 +33,9 @@ func (d *program) Run(ctx context.Context, task Task, event func(Event)) (Answer
 	if err != nil {
 		return Answer{}, failf(Unavailable, "%s cannot be started: %v", d.argv[0], err)
 	}
-	return d.host.inFolder("", func(f *folder) (Answer, error) {
+	return d.host.inFolder("", task, func(f *folder, task Task) (Answer, error) {
 		return a.run(ctx, command{
-			path: path, args: d.argv[1:], dir: f.workplace(task),
+			path: path, args: d.argv[1:], dir: task.Folder,
 			env: environment(d.host.Environ, d.settings.Env, append(f.variables(),
 				"TIDEGATE_JOB="+task.Job,
 				"TIDEGATE_KIND="+task.Kind,

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -54,24 +55,41 @@ func makeFolder(temp, key string) (*folder, error) {
 	return f, nil
 }
 
-// inFolder calls do with the folder of an attempt, which is gone afterwards. It
-// is made at the place that had key before, where there is one.
-func (h Host) inFolder(key string, do func(*folder) (Answer, error)) (Answer, error) {
+// inFolder calls do with the folder of an attempt at task, which is gone
+// afterwards. It is made at the place that had key before, where there is one.
+// The task that do gets has its Folder and the arguments of its servers filled
+// in.
+func (h Host) inFolder(key string, task Task, do func(*folder, Task) (Answer, error)) (Answer, error) {
 	f, err := makeFolder(h.Temp, key)
 	if err != nil {
-		return Answer{}, failf(Unavailable, "no folder can be made for the attempt: %v", err)
+		return Answer{}, &Error{Kind: Unavailable, Message: "no folder can be made for the attempt: " + err.Error(), SessionGone: key != ""}
 	}
 	defer f.remove()
-	return do(f)
+	if task.Folder == "" {
+		task.Folder = f.in("work")
+		for name, text := range task.Files {
+			if !filepath.IsLocal(name) {
+				return Answer{}, failf(Unavailable, "the file %q leads out of the attempt's folder", shown(name))
+			}
+			if err := f.write(filepath.Join("work", name), []byte(text)); err != nil {
+				return Answer{}, failf(Unavailable, "the attempt's folder cannot be furnished: %v", err)
+			}
+		}
+	}
+	task.Tools.MCP = slices.Clone(task.Tools.MCP)
+	for i, server := range task.Tools.MCP {
+		task.Tools.MCP[i].Args = slices.Clone(server.Args)
+		for j, arg := range server.Args {
+			if arg == FolderArg {
+				task.Tools.MCP[i].Args[j] = task.Folder
+			}
+		}
+	}
+	return do(f, task)
 }
 
-// workplace is where the agent works on task.
-func (f *folder) workplace(task Task) string {
-	if task.Folder != "" {
-		return task.Folder
-	}
-	return f.in("work")
-}
+// owns reports whether the agent works in f.
+func (f *folder) owns(task Task) bool { return task.Folder == f.in("work") }
 
 // variables are those by which an agent keeps its temporary files in f.
 func (f *folder) variables() []string {

@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,11 @@ func TestMain(m *testing.M) {
 	if scene := os.Getenv("STANDIN"); scene != "" {
 		standIn(filepath.Base(os.Args[0]), scene)
 		return
+	}
+	// Most of the time a test waits for other processes.
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		flag.Set("test.parallel", "8")
 	}
 	code := m.Run()
 	if left := leftBehind(); left != "" && code == 0 {

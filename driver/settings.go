@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"context"
 	"os"
 	"strings"
 	"time"
@@ -17,6 +18,9 @@ type Settings struct {
 	// Env names further variables of the person's environment that the agent
 	// gets. A name that ends in * stands for all that begin with it.
 	Env []string
+	// KeyEnv names the variable that holds the key of model:URL; empty: it needs
+	// none.
+	KeyEnv string
 }
 
 // Host is what drivers take from the machine that they run on.
@@ -24,6 +28,11 @@ type Host struct {
 	Now     func() time.Time // for limits; nil: time.Now
 	Environ []string         // the person's environment, of which agents get a part; nil: os.Environ()
 	Temp    string           // where attempts have their folders; empty: os.TempDir()
+
+	// What the model driver's tools use. Open returns the text of a page; nil:
+	// there is no such tool. Whether a page may be opened is for Open to say.
+	Open   func(ctx context.Context, url string) (string, error)
+	Search Search
 }
 
 // New returns the driver that settings name. It returns INVALID_ARGS for a name
@@ -39,10 +48,19 @@ func New(settings Settings, host Host) (Driver, error) {
 	if host.Temp == "" {
 		host.Temp = os.TempDir()
 	}
+	for _, c := range clients {
+		if settings.Driver == c.name {
+			return &headless{client: c, settings: settings, host: host}, nil
+		}
+	}
 	name, what, _ := strings.Cut(settings.Driver, ":")
 	switch name {
 	case "exec":
 		return newExec(settings, host, what)
+	case "acp":
+		return newACP(settings, host, what)
+	case "model":
+		return newModel(settings, host, what)
 	case "recorded":
 		return newRecorded(settings, what)
 	}

@@ -14,27 +14,6 @@ import (
 	"github.com/tidegate/tidegate/driver"
 )
 
-var dialects = map[string]dialect{
-	"program": {
-		begin:  func() {},
-		say:    func(text string) { fmt.Print(text) },
-		finish: func(string) {},
-	},
-}
-
-// answerText is what a stand-in answers when it answers well.
-const answerText = "# Answer\n\n- first *point* [1]\n- second point – ünïcode ✓\n\n[1]: https://example.org/a\n"
-
-// dialect is how one client writes.
-type dialect struct {
-	begin  func()                   // what it writes when it starts
-	say    func(text string)        // a part of its answer
-	finish func(text string)        // its last word; text is the whole answer
-	fail   func(status int)         // its last word when the model answers with an HTTP status
-	odd    string                   // a line that no version of it ever wrote
-	args   func(args []string) bool // handles a call that is no task
-}
-
 // standIn is the life of a stand-in for the client of that name.
 func standIn(name, scene string) {
 	if name == "home" {
@@ -42,21 +21,28 @@ func standIn(name, scene string) {
 		return
 	}
 	d := dialects[name]
-	if d.args != nil && d.args(os.Args[1:]) {
+	if d.version != "" && d.inquiry(scene) {
 		return
 	}
-	prompt, _ := io.ReadAll(os.Stdin)
 	switch scene {
 	case "hang at start":
 		hang()
+	case "child":
+		child()
+	case "wrong version": // of the protocol
+		expect("initialize", `{"protocolVersion":99}`)
+		io.Copy(io.Discard, input)
+	}
+	prompt := d.prompt()
+	switch scene {
 	case "plain":
 		d.answer(1)
 	case "split":
 		d.answer(40)
 	case "echo":
 		d.begin()
-		d.say(string(prompt))
-		d.finish(string(prompt))
+		d.say(prompt)
+		d.finish(prompt)
 	case "environment":
 		text := strings.Join(os.Environ(), "\n")
 		d.begin()
@@ -70,8 +56,9 @@ func standIn(name, scene string) {
 		d.answer(1)
 		hang()
 	case "half a line":
-		half := d.written(func() { d.answer(1) })
-		os.Stdout.Write(half[:len(half)*2/3])
+		d.begin()
+		half := d.written(func() { d.say(answerText) })
+		os.Stdout.Write(half[:len(half)/2])
 	case "garbage":
 		os.Stdout.Write(garbage())
 	case "garbage around":
@@ -79,9 +66,9 @@ func standIn(name, scene string) {
 		d.answer(2)
 	case "unknown events":
 		d.begin()
-		fmt.Println(d.odd)
+		fmt.Println(strings.Join(oddLines, "\n"))
 		d.say(answerText)
-		fmt.Println(d.odd)
+		fmt.Println(strings.Join(oddLines, "\n"))
 		d.finish(answerText)
 	case "100 MB":
 		d.begin()
@@ -120,14 +107,6 @@ func standIn(name, scene string) {
 		leaveChild()
 		signal.Ignore(syscall.SIGTERM)
 		d.begin()
-		hang()
-	case "child":
-		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
-		if os.Getenv("GENERATION") == "" {
-			os.Setenv("GENERATION", "2")
-			leaveChild()
-		}
-		fmt.Fprintln(os.NewFile(3, "ready"), "ready")
 		hang()
 	case "locked folder":
 		os.MkdirAll("a/b", 0o700)
@@ -210,6 +189,17 @@ func leaveChild() {
 	write.Close()
 	read.Read(make([]byte, 10))
 	read.Close()
+}
+
+// child is the life of a process that was left behind.
+func child() {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+	if os.Getenv("GENERATION") == "" {
+		os.Setenv("GENERATION", "2")
+		leaveChild()
+	}
+	fmt.Fprintln(os.NewFile(3, "ready"), "ready")
+	hang()
 }
 
 // garbage is every byte there is, in lines.

@@ -92,8 +92,8 @@ func supervise(scratch string, argv []string) {
 	// not inherited.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 
-	agent, err := os.StartProcess(argv[0], argv, &os.ProcAttr{
-		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+	agent, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{0, 1, 2},
 		// This is the main thread, which lives as long as the process does.
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})
@@ -108,7 +108,9 @@ func supervise(scratch string, argv []string) {
 			n, err := orders.Read(buf)
 			switch {
 			case n == 1 && buf[0] == orderStop:
-				syscall.Kill(-agent.Pid, syscall.SIGTERM)
+				if !ending.Load() { // else the number may be another group's by now
+					syscall.Kill(-agent, syscall.SIGTERM)
+				}
 			case n == 1, err != nil:
 				orphaned.Store(err != nil)
 				ending.Store(true)
@@ -119,27 +121,30 @@ func supervise(scratch string, argv []string) {
 			}
 		}
 	}()
-	// What a child that was killed had started becomes a child of this process
-	// before the child is reaped, and is killed in the next round.
 	var end exit
 	for {
 		var state syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &state, 0, nil)
+		pid, err := syscall.Wait4(-1, &state, syscall.WNOHANG, nil)
+		if pid == 0 && err == nil {
+			// What a child had started is a child of this process before the child
+			// is reaped, so that the next round kills it.
+			if ending.Load() {
+				killChildren()
+			}
+			pid, err = syscall.Wait4(-1, &state, 0, nil)
+		}
 		if err == syscall.EINTR {
 			continue
 		}
 		if err != nil {
-			break
+			break // no child is left
 		}
-		if pid == agent.Pid {
+		if pid == agent {
 			end = exit{Code: state.ExitStatus()}
 			if state.Signaled() {
 				end.Signal = state.Signal().String()
 			}
 			ending.Store(true)
-		}
-		if ending.Load() {
-			killChildren()
 		}
 	}
 	if orphaned.Load() {
