@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -15,57 +16,30 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// runRef names a run: by its manifest, or by its id in the home of runs.
-type runRef struct {
-	ManifestPath string `json:"manifest_path,omitzero" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	Run          string `json:"run,omitzero" jsonschema:"the run's id in the home of runs, instead of manifest_path"`
-}
-
-// manifest is the path of the manifest of the run that was named. It returns
-// INVALID_ARGS unless exactly one of the two is given, and NOT_FOUND.
-func (e *Env) manifest(ctx context.Context, ref runRef) (string, error) {
-	switch {
-	case ref.ManifestPath == "" && ref.Run == "":
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("manifest_path", nil), "manifest_path or run is required")
-	case ref.ManifestPath != "" && ref.Run != "":
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", tidegate.Cut(ref.Run)), "manifest_path and run cannot both be given")
-	case ref.Run != "":
-		if err := run.CheckID(ref.Run); err != nil {
-			return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", tidegate.Cut(ref.Run)), "run must be the id of a run, got %q", tidegate.Cut(ref.Run))
-		}
-		return run.Find(ctx, e.Home, e.Home, ref.Run)
-	}
-	return ref.ManifestPath, nil
-}
-
 // board opens the jobs of the run that was named.
-func (e *Env) board(ctx context.Context, ref runRef) (*job.Board, error) {
-	manifest, err := e.manifest(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
+func (e *Env) board(ctx context.Context, manifest string) (*job.Board, error) {
 	return job.OpenBoard(ctx, e.clock(), manifest)
 }
 
 type stepIn struct {
-	runRef
+	manifestIn
 	Reason string `json:"reason,omitzero" jsonschema:"why, for the caller's own records"`
 }
 
 type jobListIn struct {
-	runRef
+	manifestIn
 	States []string `json:"states,omitzero" jsonschema:"only jobs in these states: open, leased, accepted, exhausted; all when absent"`
 }
 
 type jobLeaseIn struct {
-	runRef
+	manifestIn
 	Holder       string `json:"holder" jsonschema:"who takes the job, in a few words"`
 	JobID        string `json:"job_id,omitzero" jsonschema:"the job to take; the first open one when absent"`
 	LeaseSeconds int    `json:"lease_seconds,omitzero" jsonschema:"for how long; deep_research_job_extend makes it longer" min:"30" max:"7200" default:"1800"`
 }
 
 type jobSubmitIn struct {
-	runRef
+	manifestIn
 	Token      string       `json:"token" jsonschema:"as deep_research_job_lease returned it"`
 	Answer     string       `json:"answer,omitzero" jsonschema:"the whole answer, in the format that the lease names"`
 	AnswerPath string       `json:"answer_path,omitzero" path:"absolute" jsonschema:"absolute path of a file with the answer, instead of answer"`
@@ -80,71 +54,67 @@ type usageIn struct {
 }
 
 type jobExtendIn struct {
-	runRef
+	manifestIn
 	Token        string `json:"token" jsonschema:"as deep_research_job_lease returned it"`
 	LeaseSeconds int    `json:"lease_seconds" jsonschema:"for how long from now" min:"30" max:"7200"`
 }
 
 type jobReleaseIn struct {
-	runRef
+	manifestIn
 	Token  string `json:"token" jsonschema:"as deep_research_job_lease returned it"`
 	Reason string `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 type jobOfRunIn struct {
-	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	JobID        string `json:"job_id" jsonschema:"the job"`
-	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+	manifestIn
+	JobID  string `json:"job_id" jsonschema:"the job"`
+	Reason string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
 type jobRetryIn struct {
-	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	JobID        string `json:"job_id" jsonschema:"the job"`
-	Note         string `json:"note" jsonschema:"for the next agent, and for the audit log"`
+	manifestIn
+	JobID string `json:"job_id" jsonschema:"the job"`
+	Note  string `json:"note" jsonschema:"for the next agent, and for the audit log"`
 }
 
 type jobAnswerIn struct {
-	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	JobID        string `json:"job_id" jsonschema:"the job"`
-	Answer       string `json:"answer" jsonschema:"the whole answer"`
+	manifestIn
+	JobID  string `json:"job_id" jsonschema:"the job"`
+	Answer string `json:"answer" jsonschema:"the whole answer"`
 }
 
 type continueIn struct {
-	ManifestPath string   `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	Agent        string   `json:"agent,omitzero" jsonschema:"the driver of every role, such as exec:COMMAND or recorded:FOLDER"`
-	Parallel     int      `json:"parallel,omitzero" jsonschema:"most agents at once" min:"1"`
-	MaxMinutes   *float64 `json:"max_minutes,omitzero" jsonschema:"the whole budget of minutes from here on"`
-	MaxTokens    *float64 `json:"max_tokens,omitzero" jsonschema:"the whole budget of tokens from here on"`
-	MaxCost      *float64 `json:"max_cost,omitzero" jsonschema:"the whole budget in USD from here on"`
+	manifestIn
+	Agent      string   `json:"agent,omitzero" jsonschema:"the driver of every role, such as exec:COMMAND or recorded:FOLDER"`
+	Parallel   int      `json:"parallel,omitzero" jsonschema:"most agents at once" min:"1"`
+	MaxMinutes *float64 `json:"max_minutes,omitzero" jsonschema:"the whole budget of minutes from here on"`
+	MaxTokens  *float64 `json:"max_tokens,omitzero" jsonschema:"the whole budget of tokens from here on"`
+	MaxCost    *float64 `json:"max_cost,omitzero" jsonschema:"the whole budget in USD from here on"`
 }
 
 var jobOperand = tool.Operand{Name: "JOB", Field: "job_id", About: "the job, as `tidegate job list` names it"}
 
 func jobTools(env *Env) []*tool.Tool {
-	hidden := []string{"manifest_path", "run"}
+	hidden := []string{"manifest_path"}
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name: "deep_research_run_step", Set: "run", Effect: tool.Writes, Idempotent: true,
+			Name: "deep_research_run_step", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run step",
 				Operands: runOperand, Hide: append(hidden, "reason"), Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in stepIn) (engine.StepResult, error) {
-			manifest, err := env.manifest(ctx, in.runRef)
-			if err != nil {
-				return engine.StepResult{}, err
-			}
-			return engine.Settle(ctx, env.clock(), manifest, engine.StepTime)
+			return engine.Settle(ctx, env.clock(), in.ManifestPath, engine.StepTime)
 		}),
 
 		declare(tool.Spec{
-			Name: "deep_research_job_list", Set: "job", Effect: tool.Reads, Idempotent: true,
+			Name: "deep_research_job_list", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "job list",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in jobListIn) (job.ListResult, error) {
-			b, err := env.board(ctx, in.runRef)
+			b, err := env.board(ctx, in.ManifestPath)
 			if err != nil {
 				return job.ListResult{}, err
 			}
@@ -153,9 +123,9 @@ func jobTools(env *Env) []*tool.Tool {
 		}),
 
 		declare(tool.Spec{
-			Name: "deep_research_job_lease", Set: "job", Effect: tool.Writes,
+			Name: "deep_research_job_lease", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in jobLeaseIn) (job.LeaseResult, error) {
-			b, err := env.board(ctx, in.runRef)
+			b, err := env.board(ctx, in.ManifestPath)
 			if err != nil {
 				return job.LeaseResult{}, err
 			}
@@ -165,19 +135,21 @@ func jobTools(env *Env) []*tool.Tool {
 		}),
 
 		declare(tool.Spec{
-			Name: "deep_research_job_submit", Set: "job", Effect: tool.Writes,
+			Name: "deep_research_job_submit", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in jobSubmitIn) (job.SubmitResult, error) {
 			if err := in.oneAnswer(); err != nil {
 				return job.SubmitResult{}, err
 			}
-			b, err := env.board(ctx, in.runRef)
+			b, err := env.board(ctx, in.ManifestPath)
 			if err != nil {
 				return job.SubmitResult{}, err
 			}
 			defer b.Close()
-			answer, err := env.answer(ctx, in, b.Run().Root())
-			if err != nil {
-				return job.SubmitResult{}, err
+			answer := []byte(in.Answer)
+			if in.AnswerPath != "" {
+				if answer, err = env.handedIn(ctx, "answer_path", in.AnswerPath, b.Run().Root()); err != nil {
+					return job.SubmitResult{}, err
+				}
 			}
 			input := job.SubmitInput{Token: in.Token, Answer: answer, ToolUsage: in.ToolUsage}
 			if in.Usage != nil {
@@ -189,9 +161,9 @@ func jobTools(env *Env) []*tool.Tool {
 		}),
 
 		declare(tool.Spec{
-			Name: "deep_research_job_extend", Set: "job", Effect: tool.Writes,
+			Name: "deep_research_job_extend", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in jobExtendIn) (job.ExtendResult, error) {
-			b, err := env.board(ctx, in.runRef)
+			b, err := env.board(ctx, in.ManifestPath)
 			if err != nil {
 				return job.ExtendResult{}, err
 			}
@@ -201,9 +173,9 @@ func jobTools(env *Env) []*tool.Tool {
 		}),
 
 		declare(tool.Spec{
-			Name: "deep_research_job_release", Set: "job", Effect: tool.Writes,
+			Name: "deep_research_job_release", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in jobReleaseIn) (job.ReleaseResult, error) {
-			b, err := env.board(ctx, in.runRef)
+			b, err := env.board(ctx, in.ManifestPath)
 			if err != nil {
 				return job.ReleaseResult{}, err
 			}
@@ -219,7 +191,7 @@ func jobTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in jobOfRunIn) (job.ShowResult, error) {
-			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
+			b, err := env.board(ctx, in.ManifestPath)
 			if err != nil {
 				return job.ShowResult{}, err
 			}
@@ -234,7 +206,7 @@ func jobTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in jobOfRunIn) (job.PromptResult, error) {
-			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
+			b, err := env.board(ctx, in.ManifestPath)
 			if err != nil {
 				return job.PromptResult{}, err
 			}
@@ -246,11 +218,11 @@ func jobTools(env *Env) []*tool.Tool {
 			Name: "deep_research_job_answer", Set: "job", Effect: tool.Writes, Person: true,
 			Command: &tool.Command{
 				Path:     "job answer",
-				Operands: []tool.Operand{runOperand[0], jobOperand, {Name: "FILE", About: "the file with the answer", Path: true}},
+				Operands: []tool.Operand{runOperand[0], jobOperand, {Name: "FILE", About: "the file with the answer; standard input when absent", Path: true, Optional: true}},
 				Hide:     []string{"manifest_path", "answer"}, Fill: env.fillAnswer,
 			},
 		}, func(ctx context.Context, in jobAnswerIn) (job.SubmitResult, error) {
-			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
+			b, err := env.board(ctx, in.ManifestPath)
 			if err != nil {
 				return job.SubmitResult{}, err
 			}
@@ -266,7 +238,7 @@ func jobTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("released by hand"),
 			},
 		}, func(ctx context.Context, in jobOfRunIn) (job.ReleaseResult, error) {
-			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
+			b, err := env.board(ctx, in.ManifestPath)
 			if err != nil {
 				return job.ReleaseResult{}, err
 			}
@@ -285,7 +257,7 @@ func jobTools(env *Env) []*tool.Tool {
 			if err := run.CheckText("note", in.Note); err != nil {
 				return job.ReleaseResult{}, err
 			}
-			b, err := env.board(ctx, runRef{ManifestPath: in.ManifestPath})
+			b, err := env.board(ctx, in.ManifestPath)
 			if err != nil {
 				return job.ReleaseResult{}, err
 			}
@@ -315,27 +287,29 @@ func (in jobSubmitIn) oneAnswer() error {
 	return nil
 }
 
-// answer is the answer that was handed in, as text or in a file. An agent can
-// name any path, so its file must lie in the roots or, where there are none, in
-// the run or the working folder.
-func (e *Env) answer(ctx context.Context, in jobSubmitIn, runRoot string) ([]byte, error) {
-	if in.AnswerPath == "" {
-		return []byte(in.Answer), nil
-	}
+// handedIn reads a file that a caller hands in by its path. An agent can name any
+// path, so its file must lie in the roots or, where there are none, in the run or
+// the working folder.
+func (e *Env) handedIn(ctx context.Context, arg, path, runRoot string) ([]byte, error) {
 	if !artifact.Confined(ctx) && tidegate.ActorOf(ctx) == tidegate.Agent {
 		ctx = artifact.WithRoots(ctx, runRoot, e.Dir)
 	}
-	return artifact.ReadFile(ctx, "answer_path", in.AnswerPath)
+	return artifact.ReadFile(ctx, arg, path)
 }
 
-// fillAnswer reads the file that a person names.
+// fillAnswer reads the file that a person names, or standard input.
 func (e *Env) fillAnswer(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	if err := e.fillRun(ctx, typed, args); err != nil {
 		return err
 	}
-	data, err := artifact.ReadFile(ctx, "FILE", typed.Operands["FILE"])
-	if err != nil {
+	if file, named := typed.Operands["FILE"]; named {
+		data, err := artifact.ReadFile(ctx, "FILE", file)
+		args.Set("answer", codec.Of(string(data)))
 		return err
+	}
+	data, err := io.ReadAll(typed.Input)
+	if err != nil {
+		return tidegate.Errorf(tidegate.ReadFailed, nil, "the answer on standard input cannot be read: %w", err)
 	}
 	args.Set("answer", codec.Of(string(data)))
 	return nil

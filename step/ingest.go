@@ -23,10 +23,12 @@ type IngestInput struct {
 	Outputs          []Submission `json:"outputs" jsonschema:"what the agents wrote" minitems:"1" extra:"ignore"`
 }
 
-// Submission is one output that an agent handed in.
+// Submission is one output that an agent handed in. Whoever takes a MarkdownPath
+// reads it: [Ingest] takes texts.
 type Submission struct {
 	PerspectiveID string       `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
-	Markdown      string       `json:"markdown" jsonschema:"the whole output"`
+	Markdown      string       `json:"markdown,omitzero" jsonschema:"the whole output"`
+	MarkdownPath  string       `json:"markdown_path,omitzero" path:"absolute" jsonschema:"absolute path of a file with the whole output, instead of markdown"`
 	ToolUsage     *codec.Value `json:"tool_usage,omitzero" holds:"object" jsonschema:"how often the agent called each tool: an object of numbers"`
 }
 

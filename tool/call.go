@@ -94,7 +94,7 @@ func (t *Tool) call(ctx context.Context, raw []byte, caller Caller) (out any, er
 	if err != nil {
 		return nil, err
 	}
-	in, err := t.decode(args)
+	in, err := t.decode(ctx, args)
 	if err != nil {
 		return nil, err
 	}

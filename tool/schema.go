@@ -48,6 +48,9 @@ func (t *Tool) derive() (input, output *codec.Value) {
 			delete(schema.Properties, name)
 			schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(p string) bool { return p == name })
 		}
+		if t.Shorthand != nil {
+			t.Shorthand.describe(schema)
+		}
 		if t.Refine != nil {
 			t.Refine(schema)
 		}

@@ -95,7 +95,7 @@ func startHTTP(t *testing.T, dir string, env []string, args ...string) (url stri
 }
 
 func TestStdioServerListsTheCatalogueInOrder(t *testing.T) {
-	list, err := connect(t).ListTools(t.Context(), nil)
+	list, err := connect(t, "--toolsets", "all").ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
