@@ -39,8 +39,9 @@ var arrows = map[string]string{
 	"wave":               ". codec artifact markdown citation perspective report internal/parallel",
 	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel",
 	"summary":            ". codec artifact markdown citation perspective run report internal/parallel",
+	"synthesis":          ". codec markdown report",
 	"step":               ". codec artifact markdown perspective gate run wave pivot report",
-	"stage":              ". codec gate run pivot step report",
+	"stage":              ". codec gate run pivot synthesis step report",
 	"review":             ". codec report internal/spelling",
 	"change":             ". codec artifact review seal report internal/parallel",
 	"seal":               ". codec artifact",
@@ -86,7 +87,7 @@ var outside = map[string]string{
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "internal/corpus",
-	"github.com/yuin/goldmark":               "",
+	"github.com/yuin/goldmark":               "synthesis",
 	"github.com/secure-systems-lab":          "",
 }
 

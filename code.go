@@ -57,6 +57,11 @@ const (
 	RawURLNotAllowed       Code = "RAW_URL_NOT_ALLOWED"
 	UnknownCID             Code = "UNKNOWN_CID"
 	SizeCapExceeded        Code = "SIZE_CAP_EXCEEDED"
+	UncitedNumber          Code = "UNCITED_NUMBER"
+	QuotationNotFound      Code = "QUOTATION_NOT_FOUND"
+	NumberNotFound         Code = "NUMBER_NOT_FOUND"
+	Unchanged              Code = "UNCHANGED"
+	LineNotFound           Code = "LINE_NOT_FOUND"
 
 	InvalidArgs             Code = "INVALID_ARGS"
 	InvalidJSON             Code = "INVALID_JSON"
@@ -134,6 +139,11 @@ var Explanations = []Explanation{
 	{RawURLNotAllowed, NotMet, "A summary contains a raw URL.", "Replace the URL with a citation [@cid]."},
 	{UnknownCID, NotMet, "A summary cites an id that is not among the validated citations.", "Cite an id whose status in citations.jsonl is valid or paywalled, or remove the citation."},
 	{SizeCapExceeded, NotMet, "A summary, or all summaries together, are larger than the manifest allows.", "Shorten the summary, or raise the limit in the manifest."},
+	{UncitedNumber, NotMet, "A paragraph or list item of a synthesis has a number and no citation.", "Cite the source of the number in the same paragraph or list item, or take the number out."},
+	{QuotationNotFound, NotMet, "A quotation is not on the page that it is cited from.", "Quote the page word for word, cite the page that has the words, or take the quotation out."},
+	{NumberNotFound, NotMet, "A number is not on the page that it is cited from.", "Use the number that the page has, cite the page that has this one, or take it out."},
+	{Unchanged, NotMet, "A passage that the last review asked to change stands as it did.", "Make the change that the review asks for."},
+	{LineNotFound, NotMet, "A review names a line that the reviewed draft does not have.", "Use the line numbers of the draft as it was shown."},
 
 	{InvalidArgs, Invalid, "An argument is missing, blank, misspelt, of the wrong type or out of range.", "Correct the argument; `--help` of a command and `tidegate tools --json` show what is expected."},
 	{InvalidJSON, Invalid, "A document is not strict JSON: a syntax error, a duplicate key, trailing data or invalid UTF-8.", "Correct the document at the position in the message."},

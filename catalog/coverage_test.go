@@ -21,6 +21,13 @@ var notInTheCorpus = map[string]string{
 	"WAVE_DIR_SYMLINK": "an archive holds no links",
 	"INTERNAL":         "no input is known that leads to it",
 	"CANCELLED":        "nobody gives up a call of the corpus",
+
+	"UNCITED_NUMBER":      "the judges of syntheses and reviews find it, and no tool asks them",
+	"QUOTATION_NOT_FOUND": "the judges of syntheses and reviews find it, and no tool asks them",
+	"NUMBER_NOT_FOUND":    "the judges of syntheses and reviews find it, and no tool asks them",
+	"UNCHANGED":           "the judges of syntheses and reviews find it, and no tool asks them",
+	"LINE_NOT_FOUND":      "the judges of syntheses and reviews find it, and no tool asks them",
+
 	"deep_research_run_log: no result with the field entries.torn": "the files of an archive end with a newline",
 
 	"deep_research_perspectives_write: no result with the field audit_error": "no line, no change: only a legacy run, which no tool makes, has it",

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/synthesis"
 )
 
 // AdvanceInput are the arguments of [Advance].
@@ -288,7 +289,7 @@ func (s *situation) choose(from run.Stage) (decisive *Precondition, to run.Stage
 			return nil, "", err
 		case b.problem != "":
 			return &reviewed, "", nil
-		case b.decision == reviewPass:
+		case b.bundle.Decision == synthesis.ReviewPass:
 			return &reviewed, run.Finalize, nil
 		}
 		return &reviewed, run.Synthesis, nil

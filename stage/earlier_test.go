@@ -75,6 +75,36 @@ func TestRetriesOfTheEarlierSystemCount(t *testing.T) {
 	}
 }
 
+// TestAPassCountsForItsSynthesisAndByItsAuthor: in a run that is no legacy run a
+// review lets it end only if it is about the synthesis that stands there, and was
+// made by a review job or a person.
+func TestAPassCountsForItsSynthesisAndByItsAuthor(t *testing.T) {
+	y := earlier(t)
+	const text = "## Summary\n"
+	y.put("manifest.json", strings.Replace(y.read("manifest.json"), `"current": "pivot"`, `"current": "review"`, 1))
+	y.put("synthesis/final-synthesis.md", text)
+	digest := codec.DigestBytes([]byte(text))
+	for bundle, want := range map[string]string{
+		`"synthesis_digest":"` + digest + `","made_by":{"actor":"person"}`:                                "",
+		`"synthesis_digest":"` + digest + `","made_by":{"actor":"agent","job_id":"review.2","attempt":1}`: "",
+		`"synthesis_digest":"` + digest + `","made_by":{"actor":"rule"}`:                                  "the review comes from neither a review job nor a person",
+		`"synthesis_digest":"sha256:other","made_by":{"actor":"person"}`:                                  "the review is about another synthesis",
+		`"findings":[]`: "the review does not say which synthesis it is about",
+	} {
+		y.put("review/review-bundle.json", `{"decision":"PASS",`+bundle+`}`)
+		_, err := y.advance(run.Finalize)
+		got := ""
+		for _, b := range blockersOf(t, err) {
+			if b.Code == tidegate.MissingArtifact {
+				got = codec.Of(b.Details).Get("problem").Str()
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", bundle, got, want)
+		}
+	}
+}
+
 // The earlier system's own rules for its documents, as far as they go beyond
 // ours: what we write must pass them, so that it can take a run over again.
 func TestWhatWeWriteTheEarlierSystemReads(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/synthesis"
 )
 
 // Precondition is one thing that a move needs.
@@ -301,8 +302,8 @@ var reviewed = Precondition{"review bundle is well-formed", func(s *situation) (
 		return finding{}, err
 	}
 	var decision, problem any
-	if b.decision != "" {
-		decision = b.decision
+	if b.bundle.Decision != "" {
+		decision = b.bundle.Decision
 	}
 	if b.problem != "" {
 		problem = b.problem
@@ -329,12 +330,33 @@ var reviewedToFinalize = Precondition{reviewed.Text, func(s *situation) (finding
 
 var reviewPassed = Precondition{"review decision is PASS", func(s *situation) (finding, error) {
 	b, err := s.readReview()
-	if err != nil || b.problem != "" || b.decision == reviewPass {
+	if err != nil || b.problem != "" || b.bundle.Decision == synthesis.ReviewPass {
 		return finding{}, err
 	}
-	return unmet("policy", "review->finalize requires PASS", tidegate.D("decision", b.decision), Blocker{
+	return unmet("policy", "review->finalize requires PASS", tidegate.D("decision", b.bundle.Decision), Blocker{
 		Code: tidegate.RequestedNextNotAllowed, Message: "the review demands changes; the next stage is synthesis",
-		Details: tidegate.D("decision", b.decision, "requested_next", run.Finalize), Meet: remedyAdvance(s, run.Synthesis),
+		Details: tidegate.D("decision", b.bundle.Decision, "requested_next", run.Finalize), Meet: remedyAdvance(s, run.Synthesis),
+	}), nil
+}}
+
+// reviewCounts: a PASS is about the synthesis that stands there, and comes from a
+// review job or a person. In a legacy run any review decides.
+var reviewCounts = Precondition{"review by a job or a person is about this synthesis", func(s *situation) (finding, error) {
+	b, err := s.readReview()
+	if err != nil || b.problem != "" || b.bundle.Decision != synthesis.ReviewPass || s.run.Legacy() {
+		return finding{}, err
+	}
+	name := s.run.Layout().Synthesis()
+	if err := s.look(name); err != nil {
+		return finding{}, err
+	}
+	objection := b.bundle.Objection(s.evidence[name])
+	if objection == "" {
+		return finding{}, nil
+	}
+	return unmet("artifact", b.name, tidegate.D("path", s.run.Path(b.name), "decision", b.bundle.Decision, "error", objection), Blocker{
+		Code: tidegate.MissingArtifact, Message: "there is no review that counts: " + objection,
+		Details: tidegate.D("file", b.name, "problem", objection), Meet: remedyReview(s),
 	}), nil
 }}
 
@@ -346,8 +368,8 @@ var reviewWantsChanges = Precondition{"review decision is CHANGES_REQUIRED, or g
 		return finding{}, err
 	}
 	const name = "review->synthesis requires CHANGES_REQUIRED"
-	details := tidegate.D("decision", b.decision)
-	if b.decision == reviewChanges {
+	details := tidegate.D("decision", b.bundle.Decision)
+	if b.bundle.Decision == synthesis.ReviewChanges {
 		return met("policy", name, details), nil
 	}
 	state, err := s.gate("E")
@@ -355,11 +377,11 @@ var reviewWantsChanges = Precondition{"review decision is CHANGES_REQUIRED, or g
 		return finding{}, err
 	}
 	if state.Counts() == gate.Fail {
-		return met("policy", "review->synthesis because gate E failed", tidegate.D("decision", b.decision, "gate", "E")), nil
+		return met("policy", "review->synthesis because gate E failed", tidegate.D("decision", b.bundle.Decision, "gate", "E")), nil
 	}
 	return unmet("policy", name, details, Blocker{
 		Code: tidegate.RequestedNextNotAllowed, Message: "the review passed and gate E has not failed; the next stage is finalize",
-		Details: tidegate.D("decision", b.decision, "requested_next", run.Synthesis), Meet: remedyAdvance(s, run.Finalize),
+		Details: tidegate.D("decision", b.bundle.Decision, "requested_next", run.Synthesis), Meet: remedyAdvance(s, run.Finalize),
 	}), nil
 }}
 

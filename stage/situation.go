@@ -2,7 +2,6 @@ package stage
 
 import (
 	"math"
-	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -10,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/synthesis"
 )
 
 // situation is a run as the rules see it: its documents, and what its files
@@ -38,16 +38,10 @@ type pivotFile struct {
 
 // reviewBundle is what the rules read of the review bundle.
 type reviewBundle struct {
-	name     string
-	problem  string
-	decision string
+	name    string
+	problem string // "" when it is well-formed
+	bundle  synthesis.Bundle
 }
-
-// The decisions of a review.
-const (
-	reviewPass    = "PASS"
-	reviewChanges = "CHANGES_REQUIRED"
-)
 
 func (s *situation) readPivot() (*pivotFile, error) {
 	if s.pivot != nil {
@@ -98,12 +92,7 @@ func (s *situation) readReview() (*reviewBundle, error) {
 		return nil, err
 	}
 	if b.problem = problem; problem == "" {
-		switch decision := strings.TrimSpace(doc.Get("decision").Str()); decision {
-		case reviewPass, reviewChanges:
-			b.decision = decision
-		default:
-			b.problem = "review decision invalid"
-		}
+		b.bundle, b.problem = synthesis.ReadBundle(doc)
 	}
 	s.review = b
 	return b, nil

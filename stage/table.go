@@ -50,7 +50,7 @@ var moves = []move{
 	{run.Citations, run.Summaries, with(standing("A", "B"), gateC, citationsThere)},
 	{run.Summaries, run.Synthesis, with(standing("A", "B", "C"), gateD, summaryPackThere)},
 	{run.Synthesis, run.Review, with(standing("A", "B", "C", "D"), synthesisThere)},
-	{run.Review, run.Finalize, with(standing("A", "B", "C", "D"), gateE, gateF, reviewedToFinalize, reviewPassed)},
+	{run.Review, run.Finalize, with(standing("A", "B", "C", "D"), gateE, gateF, reviewedToFinalize, reviewPassed, reviewCounts)},
 	{run.Review, run.Synthesis, with(standing("A", "B", "C", "D"), reviewed, reviewWantsChanges, reviewLimitValid, reviewCap)},
 }
 

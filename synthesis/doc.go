@@ -1,0 +1,22 @@
+// Package synthesis holds the rules of the document that a run ends with: what a
+// synthesis must have, what counts as a number and when it is cited, what a
+// review of it may say, the judges of gates D, E and F, and the report that a
+// person reads.
+//
+// One definition serves gate E, the review and the job that writes the document:
+// [Judge]. It reads the draft as the report shows it, so that nothing can be
+// hidden from one and shown by the other.
+//
+// The package is pure: bytes and values in, facts out. It knows no run, no file,
+// no clock and no network; what others find out (which sources are validated,
+// what stands on their pages, which text is a raw URL) is handed in.
+//
+// # Limits
+//
+// Markdown is CommonMark with the tables of GitHub's flavour. Marks of block
+// quotes and lists beyond [MaxDepth] levels are text, and so are brackets, stars,
+// underscores and angle brackets beyond [MaxMarks] of one kind in a block, the
+// bars of a table of more than [MaxCells] cells, and link definitions in a
+// paragraph of more than [MaxMarks] lines: the cost of a draft grows with its
+// bytes, whatever they are.
+package synthesis

@@ -1,0 +1,170 @@
+package synthesis
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// The warnings of gate E. SCAFFOLD_SYNTHESIS fails it: a text that was made by
+// rule from the summaries says nothing that was not there.
+const (
+	lowUtilization = "LOW_CITATION_UTILIZATION"
+	highDuplicates = "HIGH_DUPLICATE_CITATION_RATE"
+	scaffold       = "SCAFFOLD_SYNTHESIS"
+	scaffoldPack   = "SCAFFOLD_SUMMARY_PACK"
+)
+
+// SynthesisFacts are what gate E needs to know beside the judgement.
+type SynthesisFacts struct {
+	RunID string
+	Draft []byte
+	// Generated and PackGenerated say that the synthesis, or the summary pack,
+	// was made by rule and not written.
+	Generated, PackGenerated bool
+}
+
+// GateE turns the judgement of the final synthesis into the gate.
+func GateE(facts SynthesisFacts, r Result) Gate {
+	g := Gate{ID: "E", Status: passIf(r.Pass() && !facts.Generated), Warnings: r.warnings(facts), Notes: r.notes(facts)}
+	g.Metrics = tidegate.D("uncited_numeric_claims", len(r.Uncited), "report_sections_present", r.sectionsPresent(),
+		"citation_utilization_rate", r.Utilization, "duplicate_citation_rate", r.Duplicates,
+		"unknown_cids", r.count(tidegate.UnknownCID), "raw_urls", r.count(tidegate.RawURLNotAllowed),
+		"quotations", r.Grounding.Quotations, "quotations_missing", r.Grounding.QuotationsMissing,
+		"numbers", r.Grounding.Numbers, "numbers_missing", r.Grounding.NumbersMissing,
+		"unchanged_directives", r.count(tidegate.Unchanged))
+	if r.unsourced {
+		g.Metrics = append(g.Metrics, tidegate.Detail{Key: "unsourced", Value: 1})
+	}
+	g.InputsDigest = codec.Digest(tidegate.D("schema", "gate_e_evaluate.inputs.v1", "run_id", facts.RunID,
+		"markdown_hash", markdownHash(facts.Draft), "validated_cids_count", len(r.validated)))
+	return g
+}
+
+func (r Result) sectionsPresent() int { return 100 * (len(Sections) - len(r.Missing)) / len(Sections) }
+
+func (r Result) count(code tidegate.Code) (n int) {
+	for _, f := range r.Faults {
+		if f.Code == code {
+			n++
+		}
+	}
+	return n
+}
+
+// warnings are codes in byte order, each once.
+func (r Result) warnings(facts SynthesisFacts) []string {
+	var out []string
+	warn := func(holds bool, code string) {
+		if holds {
+			out = append(out, code)
+		}
+	}
+	warn(!r.unsourced && r.Utilization.Below(6, 10), lowUtilization)
+	warn(!r.unsourced && r.Duplicates.Above(2, 10), highDuplicates)
+	warn(facts.Generated, scaffold)
+	warn(facts.PackGenerated, scaffoldPack)
+	for _, f := range r.Warnings {
+		out = append(out, string(f.Code))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// notes counts the faults by their codes.
+func (r Result) notes(facts SynthesisFacts) string {
+	var parts []string
+	if facts.Generated {
+		parts = append(parts, "the synthesis was made by rule and not written")
+	}
+	for _, code := range []tidegate.Code{tidegate.MissingRequiredSection, tidegate.UnknownCID, tidegate.RawURLNotAllowed,
+		tidegate.UncitedNumber, tidegate.QuotationNotFound, tidegate.NumberNotFound, tidegate.Unchanged} {
+		if n := r.count(code); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d × %s", n, code))
+		}
+	}
+	return tidegate.Cut(strings.Join(parts, ", "))
+}
+
+// markdownHash is the SHA-256 of a text as the earlier system reads it: what is
+// not UTF-8 is U+FFFD.
+func markdownHash(text []byte) string {
+	sum := sha256.Sum256(bytes.ToValidUTF8(text, []byte("\ufffd")))
+	return hex.EncodeToString(sum[:])
+}
+
+// ReportFile is one of the four reports of gate E.
+type ReportFile struct {
+	Name string // without a folder
+	Data []byte
+}
+
+// ReportPaths are where the reports and what they are about lie in the run.
+type ReportPaths struct{ Synthesis, Citations, Reports string }
+
+// GateEReports are the four reports of gate E, and the digest that covers them.
+func GateEReports(facts SynthesisFacts, r Result, paths ReportPaths) (files []ReportFile, inputsDigest string) {
+	warnings := append([]string{}, r.warnings(facts)...)
+	var present, missing, required []string
+	for _, title := range Sections {
+		line := "## " + title
+		required = append(required, line)
+		if slices.Contains(r.Missing, title) {
+			missing = append(missing, line)
+		} else {
+			present = append(present, line)
+		}
+	}
+	slices.Sort(present)
+	slices.Sort(missing)
+	file := func(name string, doc tidegate.Details) {
+		files = append(files, ReportFile{name, canonicalFile(doc)})
+	}
+	file("gate-e-numeric-claims.json", tidegate.D("schema_version", "gate_e.numeric_claims_report.v1",
+		"findings", append([]Uncited{}, r.Uncited...), "metrics", tidegate.D("uncited_numeric_claims", len(r.Uncited))))
+	file("gate-e-sections-present.json", tidegate.D("schema_version", "gate_e.sections_present_report.v1",
+		"required_headings", required, "present_headings", append([]string{}, present...), "missing_headings", append([]string{}, missing...),
+		"metrics", tidegate.D("report_sections_present", r.sectionsPresent())))
+	file("gate-e-citation-utilization.json", tidegate.D("schema_version", "gate_e.citation_utilization_report.v1",
+		"cids", tidegate.D("used_cids", append([]string{}, r.Used...), "validated_cids", append([]string{}, r.validated...)),
+		"metrics", tidegate.D("citation_utilization_rate", r.Utilization, "duplicate_citation_rate", r.Duplicates,
+			"total_cid_mentions", r.Mentions, "used_cids_count", len(r.Used), "validated_cids_count", len(r.validated))))
+	file("gate-e-status.json", tidegate.D("schema_version", "gate_e.status_report.v1", "status", passIf(r.Pass() && !facts.Generated), "warnings", warnings,
+		"hard_metrics", tidegate.D("report_sections_present", r.sectionsPresent(), "uncited_numeric_claims", len(r.Uncited),
+			"unknown_cids", r.count(tidegate.UnknownCID), "raw_urls", r.count(tidegate.RawURLNotAllowed),
+			"quotations_not_found", r.count(tidegate.QuotationNotFound), "numbers_not_found", r.count(tidegate.NumberNotFound),
+			"unchanged_directives", r.count(tidegate.Unchanged)),
+		"soft_metrics", tidegate.D("citation_utilization_rate", r.Utilization, "duplicate_citation_rate", r.Duplicates)))
+	return files, codec.Digest(tidegate.D("schema", "gate_e_reports.inputs.v1", "run_id", facts.RunID,
+		"synthesis_path", paths.Synthesis, "citations_path", paths.Citations, "reports_dir", paths.Reports,
+		"markdown_hash", markdownHash(facts.Draft), "metrics", r.Summary(), "warnings", warnings))
+}
+
+// Summary are the seven figures that the earlier system's reports are named by.
+func (r Result) Summary() tidegate.Details {
+	return tidegate.D("uncited_numeric_claims", len(r.Uncited), "report_sections_present", r.sectionsPresent(),
+		"citation_utilization_rate", r.Utilization, "duplicate_citation_rate", r.Duplicates,
+		"total_cid_mentions", r.Mentions, "used_cids_count", len(r.Used), "validated_cids_count", len(r.validated))
+}
+
+// canonicalFile is a document with its keys in order, as the reports are
+// compared byte by byte.
+func canonicalFile(doc tidegate.Details) []byte {
+	data, err := codec.Canonical(doc)
+	if err == nil {
+		var sorted *codec.Value
+		if sorted, err = codec.Parse(data); err == nil {
+			data, err = codec.MarshalFile(sorted)
+		}
+	}
+	if err != nil {
+		panic(err) // a document of strings and numbers that this package made
+	}
+	return data
+}

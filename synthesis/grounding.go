@@ -1,0 +1,96 @@
+package synthesis
+
+import "github.com/tidegate/tidegate"
+
+// Verdict says how much of a claim stands on the pages that it cites.
+type Verdict string
+
+// The verdicts.
+const (
+	Grounded   Verdict = "grounded"
+	Partly     Verdict = "partly"
+	Ungrounded Verdict = "ungrounded"
+	Unchecked  Verdict = "unchecked" // no page to look at
+)
+
+// Claim is a paragraph or list item with a citation, and what of it stands on the
+// pages that it cites.
+type Claim struct {
+	Line       int // where the passage begins
+	CIDs       []string
+	Verdict    Verdict
+	Quotations []Match
+	Numbers    []Match
+}
+
+// Match is a quotation or number of a claim.
+type Match struct {
+	Text       string // as the draft has it
+	Found      bool
+	CID        string // the source that has it, "" when none does
+	Start, End int    // its bytes in that source's text
+	Link       string // the page's address with a fragment that leads there, "" when there is none
+}
+
+// Grounding counts what was looked for on the cited pages. Claims that could not
+// be checked are left out.
+type Grounding struct {
+	Quotations, QuotationsMissing int
+	Numbers, NumbersMissing       int
+}
+
+// numbersPass holds when at least nineteen in twenty numbers were found: an agent
+// may round one, and may not invent.
+func (g Grounding) numbersPass() bool { return !(Rate{g.NumbersMissing, g.Numbers}).Above(1, 20) }
+
+// add counts what was looked for of a claim.
+func (g *Grounding) add(c Claim) {
+	g.Quotations += len(c.Quotations)
+	g.Numbers += len(c.Numbers)
+	for _, m := range c.Quotations {
+		g.QuotationsMissing += flag(!m.Found)
+	}
+	for _, m := range c.Numbers {
+		g.NumbersMissing += flag(!m.Found)
+	}
+}
+
+// grounding counts what stands on the cited pages. What does not is a fault where
+// the run requires it and a warning elsewhere.
+func (j *judge) grounding() {
+	if j.facts.Unsourced {
+		return
+	}
+	var quotations, numbers []Fault
+	g := &j.result.Grounding
+	for _, c := range j.facts.Claims {
+		if c.Verdict == Unchecked {
+			continue
+		}
+		g.add(c)
+		for _, m := range c.Quotations {
+			if !m.Found {
+				quotations = append(quotations, newFault(tidegate.QuotationNotFound, c.Line,
+					"Quote the page word for word, cite the page that has these words, or take the quotation marks and the words out.",
+					"the quotation %q is not on the cited page", tidegate.Cut(m.Text)))
+			}
+		}
+		for _, m := range c.Numbers {
+			if !m.Found {
+				numbers = append(numbers, newFault(tidegate.NumberNotFound, c.Line,
+					"Use the number that the cited page has, cite the page that has this one, or take it out.",
+					"the number %q is not on the cited page", tidegate.Cut(m.Text)))
+			}
+		}
+	}
+	if !j.facts.RequireGrounding {
+		j.result.Warnings = append(quotations, numbers...)
+		return
+	}
+	j.result.Faults = append(j.result.Faults, quotations...)
+	if g.numbersPass() {
+		j.result.Warnings = numbers
+	} else {
+		j.result.Faults = append(j.result.Faults, numbers...)
+	}
+}

@@ -1,0 +1,75 @@
+package synthesis
+
+import "bytes"
+
+// mention is a citation in a leaf: [@, then anything but ] and line ends, then ].
+type mention struct {
+	cid      string
+	from, to int  // glyphs
+	seen     bool // by a reader: not in code, and not in HTML
+}
+
+// citations finds what reads as a citation once the leaf is shown.
+func (l leaf) citations() []mention {
+	var out []mention
+	for i := 0; i+1 < len(l.glyphs); i++ {
+		if l.glyphs[i].r != '[' || l.glyphs[i].in&inTag != 0 {
+			continue
+		}
+		if m, end := l.citation(i); end > 0 {
+			if m.to > 0 {
+				out = append(out, m)
+			}
+			i = end - 1
+		}
+	}
+	return out
+}
+
+// citation reads the citation that begins at i. End is where it ends or, when
+// the line ends before a bracket closes it, where the line does; 0 when nothing
+// begins there.
+func (l leaf) citation(i int) (m mention, end int) {
+	in, at := l.glyphs[i].in, false
+	var cid []rune
+	for k := i + 1; k < len(l.glyphs); k++ {
+		g := l.glyphs[k]
+		if g.in&inTag != 0 {
+			continue
+		}
+		in |= g.in
+		switch {
+		case !at && g.r != '@':
+			return mention{}, 0
+		case !at:
+			at = true
+		case g.r == ']':
+			return mention{cid: string(cid), from: i, to: k + 1, seen: in&(inCode|inElement) == 0}, k + 1
+		case g.r == '\n':
+			return mention{}, k
+		default:
+			cid = append(cid, g.r)
+		}
+	}
+	return mention{}, len(l.glyphs)
+}
+
+// rawCitations calls visit for every citation in the bytes of a draft, wherever
+// it stands: in a comment, in code, in the attribute of a tag.
+func rawCitations(source []byte, visit func(at int, cid string)) {
+	for at := 0; ; {
+		i := bytes.Index(source[at:], []byte("[@"))
+		if i < 0 {
+			return
+		}
+		at += i + len("[@")
+		n := bytes.IndexAny(source[at:], "]\r\n")
+		if n < 0 {
+			return
+		}
+		if source[at+n] == ']' {
+			visit(at-len("[@"), string(source[at:at+n]))
+		}
+		at += n
+	}
+}

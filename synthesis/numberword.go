@@ -1,0 +1,106 @@
+package synthesis
+
+import (
+	"strings"
+	"unicode"
+)
+
+// The words of a number in English. Below ten a number in words claims something
+// only as a percentage or a fraction: "two options" is prose, "ten tugs" and "two
+// thirds of the fleet" are figures.
+var (
+	smallWords     = wordSet("one two three four five six seven eight nine")
+	largeWords     = wordSet("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety")
+	magnitudeWords = wordSet("hundred thousand million billion trillion")
+	partWords      = wordSet("half halves third thirds quarter quarters fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths tenth tenths")
+	ordinalWords   = wordSet("first second third fourth fifth sixth seventh eighth ninth")
+)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(words) {
+		set[word] = true
+	}
+	return set
+}
+
+func isNumberWord(word string) bool {
+	return smallWords[word] || largeWords[word] || magnitudeWords[word]
+}
+
+// words finds the numbers that are written in words. A magnitude behind digits,
+// as in "20 million", belongs to the number that they are.
+func (s symbols) words() []number {
+	var out []number
+	for i := 0; i < len(s); {
+		word, end := s.wordAt(i)
+		switch {
+		case word == "":
+			i++
+		case !isNumberWord(word) || magnitudeWords[word] && s.afterDigits(i):
+			i = end
+		default:
+			n, counts := s.numberOf(i)
+			if counts {
+				out = append(out, n)
+			}
+			i = n.to
+		}
+	}
+	return out
+}
+
+// numberOf is the number in words that begins at i, and whether it claims
+// something.
+func (s symbols) numberOf(i int) (n number, counts bool) {
+	word, end := s.wordAt(i)
+	n = number{from: i, to: end}
+	small := smallWords[word]
+	for {
+		next, _ := s.gap(n.to)
+		following, end := s.wordAt(next)
+		if following == "and" && magnitudeWords[word] {
+			next, _ = s.gap(end)
+			following, end = s.wordAt(next)
+		}
+		if next == n.to || !isNumberWord(following) {
+			break
+		}
+		n.to, word, small = end, following, false
+	}
+	next, hyphen := s.gap(n.to)
+	following, end := s.wordAt(next)
+	switch {
+	case small && partWords[following]:
+		of, _ := s.gap(end)
+		if after, _ := s.wordAt(of); hyphen || after == "of" {
+			n.to = end
+			return n, true
+		}
+		return n, false
+	case hyphen && largeWords[word] && ordinalWords[following]: // the twenty-first century
+		n.to = end
+		return n, false
+	}
+	return n, !small || s.percent(n.to)
+}
+
+// gap is where the next word begins behind blanks or one hyphen.
+func (s symbols) gap(i int) (next int, hyphen bool) {
+	if isHyphen(s.at(i)) && unicode.IsLetter(s.at(i+1)) {
+		return i + 1, true
+	}
+	for unicode.IsSpace(s.at(i)) {
+		i++
+	}
+	return i, false
+}
+
+// afterDigits holds where a number in digits stands before i.
+func (s symbols) afterDigits(i int) bool {
+	i--
+	for unicode.IsSpace(s.at(i)) || isHyphen(s.at(i)) {
+		i--
+	}
+	return unicode.IsNumber(s.at(i))
+}
