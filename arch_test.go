@@ -30,17 +30,20 @@ var arrows = map[string]string{
 	".":                  "",
 	"codec":              ".",
 	"artifact":           ". codec",
+	"archive":            ". codec artifact",
+	"fetch":              ". archive",
+	"config":             ". codec artifact internal/spelling",
 	"markdown":           "",
 	"report":             ". codec",
 	"perspective":        ". codec artifact report",
-	"citation":           ". codec markdown",
 	"gate":               ". codec artifact",
 	"run":                ". codec artifact perspective gate seal report",
 	"wave":               ". codec artifact markdown citation perspective report internal/parallel",
 	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel",
+	"citation":           ". codec markdown internal/parallel internal/pdf",
 	"summary":            ". codec artifact markdown citation perspective run report internal/parallel",
 	"synthesis":          ". codec markdown report",
-	"step":               ". codec artifact markdown perspective gate run wave pivot report",
+	"step":               ". codec artifact archive markdown citation perspective gate run wave pivot report",
 	"stage":              ". codec gate run pivot synthesis step report",
 	"review":             ". codec report internal/spelling",
 	"change":             ". codec artifact review seal report internal/parallel",
@@ -49,16 +52,18 @@ var arrows = map[string]string{
 	"job":                ". codec markdown perspective run step wave report",
 	"engine":             ". codec artifact driver gate job pivot report run stage step wave",
 	"tool":               ". codec artifact report internal/spelling",
-	"catalog":            ". codec artifact driver engine job perspective gate run wave pivot summary step stage seal review change tool",
+	"catalog":            ". codec artifact archive fetch config driver engine job perspective gate run wave pivot summary step stage seal review change tool",
 	"internal/full":      "",
 	"internal/parallel":  "",
 	"internal/scratch":   "",
 	"internal/spelling":  "",
+	"internal/pdf":       "",
 	"internal/cli":       ". codec report tool internal/spelling",
 	"internal/mcpserver": ". codec tool internal/spelling",
 	"internal/clients":   "",
-	"internal/demo":      ". codec report tool internal/spelling",
+	"internal/demo":      ". codec archive report tool internal/spelling",
 	"internal/corpus":    "",
+	"internal/planted":   "",
 	"internal/docs":      ". codec tool",
 	"internal/fakemodel": "",
 	"cmd/tidegate":       "*",
@@ -75,15 +80,20 @@ var outside = map[string]string{
 	"github.com/google/jsonschema-go":        "tool",
 	"github.com/go-json-experiment/json":     "codec",
 	"go.yaml.in/yaml":                        "change",
+	"code.dny.dev/ssrf":                      "fetch",
+	"github.com/pelletier/go-toml":           "config",
 	"golang.org/x/sys":                       "artifact driver",
 	"golang.org/x/crypto":                    "seal",
+	"golang.org/x/net":                       "citation fetch",
+	"golang.org/x/text":                      "citation internal/pdf internal/planted",
+	"github.com/nlnwa/whatwg-url":            "citation",
 	"golang.org/x/term":                      "cmd/tidegate",
 	"os/exec":                                "change driver bench",
-	"net":                                    "seal internal/mcpserver bench",
-	"net/http":                               "driver internal/fakemodel internal/mcpserver bench",
+	"net":                                    "fetch seal internal/mcpserver internal/planted bench",
+	"net/http":                               "driver fetch internal/fakemodel internal/mcpserver internal/planted bench",
 	"math/rand":                              "",
-	"math/rand/v2":                           "artifact bench",
-	"crypto/rand":                            "artifact job run seal",
+	"math/rand/v2":                           "artifact fetch bench",
+	"crypto/rand":                            "artifact job run seal internal/planted",
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "internal/corpus",
@@ -186,18 +196,19 @@ func checkImport(t *testing.T, file, room, name string, used map[arrow]bool) {
 
 // TestWhatReachesTheWorld looks at everything that the tools are built from,
 // other people's packages included. Only change, which starts git, and driver,
-// which starts agents, start programs. Only driver opens connections to other
-// machines, those that a person named; seal knows the sockets of an ssh-agent.
+// which starts agents, start programs. Only fetch opens connections to other
+// machines, and driver to those that a person named; seal knows the sockets of
+// an ssh-agent.
 func TestWhatReachesTheWorld(t *testing.T) {
 	imports := builtFrom(t, "catalog")
-	if !slices.Contains(imports[module+"/change"], "os/exec") || !slices.Contains(imports[module+"/driver"], "net/http") {
+	if !slices.Contains(imports[module+"/change"], "os/exec") || !slices.Contains(imports[module+"/fetch"], "net/http") {
 		t.Fatalf("the list is not that of the tools: %v", imports)
 	}
 	allowed := map[string][]string{
 		"os/exec":  {"change", "driver"},
-		"net":      {"seal"},
-		"net/http": {"driver"},
-		"net/rpc":  nil, "crypto/tls": nil, "plugin": nil, "os/user": nil, "C": nil,
+		"net":      {"fetch", "seal"},
+		"net/http": {"driver", "fetch"},
+		"net/rpc":  nil, "crypto/tls": {"fetch"}, "plugin": nil, "os/user": nil, "C": nil,
 	}
 	for name, imported := range imports {
 		room, ours := strings.CutPrefix(name, module+"/")
@@ -227,13 +238,14 @@ func TestWhatReachesTheWorld(t *testing.T) {
 	}
 }
 
-// TestJudgingOpensNoConnection keeps what judges and moves a run apart from what
-// starts agents.
+// TestJudgingOpensNoConnection is why fetching and judging are two things: what
+// reads the archive and what judges sources are built from nothing that could
+// open a connection.
 func TestJudgingOpensNoConnection(t *testing.T) {
-	for _, room := range []string{"citation", "summary", "stage", "job"} {
+	for _, room := range []string{"archive", "citation", "summary", "stage", "job"} {
 		for name := range builtFrom(t, room) {
 			switch name {
-			case "net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C", module + "/driver":
+			case "net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C", module + "/fetch", module + "/driver":
 				t.Errorf("%s is built from %s", room, name)
 			}
 		}
@@ -256,8 +268,8 @@ func builtFrom(t *testing.T, room string) map[string][]string {
 			imports[words[0]] = words[1:]
 		}
 	}
-	if imports[module+"/codec"] == nil {
-		t.Fatalf("%s is not built from what it is built from: %v", room, imports)
+	if imports[module+"/"+room] == nil {
+		t.Fatalf("the list is not that of %s: %v", room, imports)
 	}
 	return imports
 }

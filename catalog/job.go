@@ -98,7 +98,7 @@ func jobTools(env *Env) []*tool.Tool {
 	hidden := []string{"manifest_path"}
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name: "deep_research_run_step", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Idempotent: true,
+			Name: "deep_research_run_step", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run step",
 				Operands: runOperand, Hide: append(hidden, "reason"), Fill: env.fillRun,
@@ -135,7 +135,7 @@ func jobTools(env *Env) []*tool.Tool {
 		}),
 
 		declare(tool.Spec{
-			Name: "deep_research_job_submit", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
+			Name: "deep_research_job_submit", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
 		}, func(ctx context.Context, in jobSubmitIn) (job.SubmitResult, error) {
 			if err := in.oneAnswer(); err != nil {
 				return job.SubmitResult{}, err
