@@ -60,6 +60,8 @@ const (
 	UncitedNumber          Code = "UNCITED_NUMBER"
 	QuotationNotFound      Code = "QUOTATION_NOT_FOUND"
 	NumberNotFound         Code = "NUMBER_NOT_FOUND"
+	SourceNotUsable        Code = "SOURCE_NOT_USABLE"
+	NoCitation             Code = "NO_CITATION"
 	Unchanged              Code = "UNCHANGED"
 	LineNotFound           Code = "LINE_NOT_FOUND"
 
@@ -142,6 +144,8 @@ var Explanations = []Explanation{
 	{UncitedNumber, NotMet, "A paragraph or list item of a synthesis has a number and no citation.", "Cite the source of the number in the same paragraph or list item, or take the number out."},
 	{QuotationNotFound, NotMet, "A quotation is not on the page that it is cited from.", "Quote the page word for word, cite the page that has the words, or take the quotation out."},
 	{NumberNotFound, NotMet, "A number is not on the page that it is cited from.", "Use the number that the page has, cite the page that has this one, or take it out."},
+	{SourceNotUsable, NotMet, "A source of an output cannot be used: its page is not there, is another one, or cannot be opened.", "Name another source that says the same, or take out the source and what rests on it."},
+	{NoCitation, NotMet, "A summary cites no source of its output, and there is one.", "Cite a source of the output, by the id that the prompt gives it."},
 	{Unchanged, NotMet, "A passage that the last review asked to change stands as it did.", "Make the change that the review asks for."},
 	{LineNotFound, NotMet, "A review names a line that the reviewed draft does not have.", "Use the line numbers of the draft as it was shown."},
 

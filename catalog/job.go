@@ -18,7 +18,11 @@ import (
 
 // board opens the jobs of the run that was named.
 func (e *Env) board(ctx context.Context, manifest string) (*job.Board, error) {
-	return job.OpenBoard(ctx, e.clock(), manifest)
+	b, err := job.OpenBoard(ctx, e.clock(), manifest)
+	if err == nil {
+		b.Fetch = e.fetch
+	}
+	return b, err
 }
 
 type stepIn struct {
@@ -104,7 +108,7 @@ func jobTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: append(hidden, "reason"), Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in stepIn) (engine.StepResult, error) {
-			return engine.Settle(ctx, env.clock(), in.ManifestPath, engine.StepTime)
+			return engine.Settle(ctx, env.clock(), env.fetch, in.ManifestPath, engine.StepTime)
 		}),
 
 		declare(tool.Spec{
@@ -329,7 +333,7 @@ func (e *Env) continueRun(ctx context.Context, in continueIn) (engine.StepResult
 		return engine.StepResult{}, err
 	}
 	pool := &engine.Local{Drivers: func(string) []driver.Driver { return []driver.Driver{agent} }}
-	out, err := engine.Drive(ctx, manifest, engine.Options{Clock: e.clock(), Pool: pool, Agents: map[string]engine.Agent{"": {Driver: in.Agent}}, Parallel: in.Parallel})
+	out, err := engine.Drive(ctx, manifest, engine.Options{Clock: e.clock(), Pool: pool, Fetch: e.fetch, Agents: map[string]engine.Agent{"": {Driver: in.Agent}}, Parallel: in.Parallel})
 	if err != nil {
 		return engine.StepResult{}, err
 	}

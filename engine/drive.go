@@ -14,12 +14,14 @@ import (
 	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/step"
 )
 
 // Options are what [Drive] needs beside the run.
 type Options struct {
 	Clock run.Clock
 	Pool  Pool
+	Fetch step.Fetch // how sources are reached; nil: they are judged by what the archive has
 	// Agents says who does the work of each role; the role "" is for those that
 	// have none of their own.
 	Agents map[string]Agent
@@ -73,6 +75,7 @@ func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, 
 		return Outcome{}, err
 	}
 	defer board.Close()
+	board.Fetch = options.Fetch
 	claim, err := claimHome(board)
 	if err != nil {
 		return Outcome{}, err

@@ -64,7 +64,7 @@ func verify(t *testing.T, manifest string) {
 
 func TestStepIsIdempotent(t *testing.T) {
 	manifest, clock := newRun(t, nil)
-	first, err := engine.Settle(t.Context(), clock, manifest, 0)
+	first, err := engine.Settle(t.Context(), clock, nil, manifest, 0)
 	if err != nil || first.WaitingFor != engine.ForAgents || len(first.Jobs) != 1 || first.Jobs[0].ID != job.PerspectivesID {
 		t.Fatalf("%s, %v", shown(first), err)
 	}
@@ -74,7 +74,7 @@ func TestStepIsIdempotent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := engine.Settle(t.Context(), clock, manifest, 0)
+	again, err := engine.Settle(t.Context(), clock, nil, manifest, 0)
 	if err != nil || len(again.Did) != 0 {
 		t.Errorf("%s, %v", shown(again), err)
 	}

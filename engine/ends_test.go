@@ -110,7 +110,7 @@ func driveOn(t *testing.T, manifest string, clock run.Clock, crew *moody) engine
 		crew.mu.Lock()
 		crew.kill = func() { kill(errKilled) }
 		crew.mu.Unlock()
-		out, err := engine.Drive(ctx, manifest, engine.Options{Clock: clock, Pool: crew, Wait: noWait})
+		out, err := engine.Drive(ctx, manifest, engine.Options{Clock: clock, Pool: crew, Fetch: new(web).fetch, Wait: noWait})
 		killed := context.Cause(ctx) == errKilled
 		kill(nil)
 		if err == nil {

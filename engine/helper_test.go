@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
 	"github.com/tidegate/tidegate/run"
@@ -58,18 +59,25 @@ func (c *crew) times(job string) int {
 	return c.asked[job]
 }
 
-var headings = regexp.MustCompile(`(?m)^ {7}(## .*)$`)
+var (
+	headings = regexp.MustCompile(`(?m)^ {7}(## .*)$`)
+	listed   = regexp.MustCompile(`(?m)^- (s[0-9]+): `)
+)
 
 // obedient does what the prompt of a task says, and reads nothing else.
 func obedient(_ context.Context, task driver.Task) (driver.Answer, error) {
+	cite := ""
+	if id := listed.FindStringSubmatch(task.Prompt); id != nil {
+		cite = " [@" + id[1] + "]"
+	}
+	var b strings.Builder
 	switch task.Kind {
-	case "perspectives":
+	case "perspectives", "review":
 		_, example, _ := strings.Cut(task.Prompt, "## Example")
 		_, example, _ = strings.Cut(example, "```\n")
 		example, _, _ = strings.Cut(example, "```\n")
-		return driver.Answer{Text: example}, nil
+		b.WriteString(example)
 	case "wave1", "wave2":
-		var b strings.Builder
 		for _, m := range headings.FindAllStringSubmatch(task.Prompt, -1) {
 			b.WriteString(m[1] + "\n\n")
 			switch m[1] {
@@ -80,12 +88,49 @@ func obedient(_ context.Context, task driver.Task) (driver.Answer, error) {
 					b.WriteString("Nothing is open.\n\n")
 				}
 			case "## Sources":
-				b.WriteString("- Port https://example.org/port\n\n")
+				b.WriteString("- Port statistics https://example.org/port\n\n")
 			}
 		}
-		return driver.Answer{Text: b.String()}, nil
+	case "summary":
+		b.WriteString("- Tugs are quiet." + cite + "\n")
+	case "synthesis":
+		for _, m := range headings.FindAllStringSubmatch(task.Prompt, -1) {
+			b.WriteString(m[1] + "\n\nTugs are quiet, says " + task.Job + "." + cite + "\n\n")
+		}
+	default:
+		return driver.Answer{}, &driver.Error{Kind: driver.Refused, Message: "no idea what a " + task.Kind + " is"}
 	}
-	return driver.Answer{}, &driver.Error{Kind: driver.Refused, Message: "no idea what a " + task.Kind + " is"}
+	return driver.Answer{Text: b.String()}, nil
+}
+
+// web answers every address with a page about the port, and counts how often.
+type web struct {
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+const page = `<html lang="en"><head><title>Port statistics</title></head><body><article><h1>Port statistics</h1><p>%s</p></article></body></html>`
+
+func (w *web) fetch(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
+	body := fmt.Sprintf(page, strings.Repeat("The port handled some 4,200 calls in that year, and tugs were part of most of them. ", 30))
+	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
+	for _, url := range urls {
+		w.mu.Lock()
+		if w.asked == nil {
+			w.asked = map[string]int{}
+		}
+		w.asked[url]++
+		w.mu.Unlock()
+		packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Responded, Time: at, Hops: []archive.Hop{{URL: url, Time: at, Status: 200,
+			Header: []archive.Field{{Name: "Content-Type", Value: "text/html; charset=utf-8"}}, Body: []byte(body)}}})
+		if err != nil {
+			return err
+		}
+		if err := keep([]*archive.Packed{packed}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newRun(t *testing.T, budget map[string]float64) (string, run.Clock) {
@@ -119,7 +164,7 @@ func noWait(context.Context, time.Duration) {}
 
 func drive(t *testing.T, manifest string, clock run.Clock, pool engine.Pool) engine.Outcome {
 	t.Helper()
-	out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Wait: noWait})
+	out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Fetch: new(web).fetch, Wait: noWait})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
 	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/summary"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -58,17 +59,19 @@ var errTime = errors.New("long enough for one call")
 
 // Settle is the tool deep_research_run_step: it does everything in a run that
 // needs no agent, and returns what is open. What it does follows from the files,
-// whoever calls it; where there is nothing to do it writes nothing. It works for
-// atMost and goes on at the next call; 0 is without end.
+// whoever calls it; where there is nothing to do it writes nothing. Sources are
+// reached by fetch; without it they are judged by what the archive has. It works
+// for atMost and goes on at the next call; 0 is without end.
 //
 // It returns the errors of [run.Open] and [run.Run.Update]. A run that needs a
 // person is no error: it is failed, with the reason.
-func Settle(ctx context.Context, clock run.Clock, manifestPath string, atMost time.Duration) (StepResult, error) {
+func Settle(ctx context.Context, clock run.Clock, fetch step.Fetch, manifestPath string, atMost time.Duration) (StepResult, error) {
 	board, err := job.OpenBoard(ctx, clock, manifestPath)
 	if err != nil {
 		return StepResult{}, err
 	}
 	defer board.Close()
+	board.Fetch = fetch
 	if atMost > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, atMost, errTime)
@@ -166,6 +169,10 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 		return s.review(ctx)
 	case run.Pivot:
 		return s.decide(ctx)
+	case run.Citations:
+		return s.judgeSources(ctx)
+	case run.Summaries:
+		return s.pack(ctx)
 	}
 	return s.advance(ctx)
 }
@@ -331,6 +338,48 @@ func (s *settler) decide(ctx context.Context) (*pause, error) {
 		return nil, err
 	}
 	s.note("pivot", "%s", decision.Explanation)
+	return s.advance(ctx)
+}
+
+// judgeSources fetches what the outputs cite and the archive does not have,
+// judges all of it, and goes on. Fetching that takes longer than a call may goes
+// on at the next one.
+func (s *settler) judgeSources(ctx context.Context) (*pause, error) {
+	passed, err := s.gatePassed("C")
+	if err != nil {
+		return nil, err
+	}
+	if passed {
+		return s.advance(ctx)
+	}
+	judged, err := step.ValidateCitations(ctx, s.clock, s.board.Fetch, step.CitationsInput{ManifestPath: s.manifest, DryRun: s.board.Fetch == nil, Reason: "settled"})
+	if err != nil {
+		return nil, err
+	}
+	usable := judged.Statuses.Valid + judged.Statuses.Paywalled
+	s.note("citations", "fetched %d, %d of %s can be cited", judged.Fetched, usable, report.Counted(judged.Validated, "source"))
+	return s.advance(ctx)
+}
+
+// pack builds the pack of the summaries that were accepted, and goes on.
+func (s *settler) pack(ctx context.Context) (*pause, error) {
+	passed, err := s.gatePassed("D")
+	if err != nil {
+		return nil, err
+	}
+	if passed {
+		return s.advance(ctx)
+	}
+	r := s.board.Run()
+	built, err := summary.Build(ctx, s.clock, summary.Input{ManifestPath: s.manifest, Mode: summary.Fixture,
+		FixtureSummariesDir: r.Path(r.Layout().SummariesDir), Reason: "settled"})
+	if err != nil {
+		if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.NotMet {
+			return nil, s.leave(ctx, run.Failure{Code: tidegate.CodeOf(err), Message: "the summaries make no pack: " + tidegate.AsError(err).Message})
+		}
+		return nil, err
+	}
+	s.note("pack", "packed %s", report.Counted(built.SummaryCount, "summary"))
 	return s.advance(ctx)
 }
 

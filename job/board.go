@@ -22,6 +22,10 @@ import (
 // [Board.Reload] and [Board.Refresh]. What decides is read again under the run's
 // lock. A Board may be used by several goroutines.
 type Board struct {
+	// Fetch is how the sources of an answer are reached while it is judged; nil:
+	// they are not.
+	Fetch step.Fetch
+
 	manifestPath string
 	clock        run.Clock
 
@@ -33,6 +37,7 @@ type Board struct {
 	order  []string
 	waves  map[run.Stage]contracts
 	gaps   map[string]string // texts of the gaps of the second wave, by perspective id
+	cited  *sources          // that answers may cite, once somebody asked
 	beside int64             // bytes of the run's folder that are not of its jobs
 }
 
@@ -80,7 +85,7 @@ func (b *Board) Reload(ctx context.Context) error {
 		b.past = append(b.past, b.run)
 	}
 	b.run, b.waves, b.jobs, b.order = r, map[run.Stage]contracts{}, map[string]*Job{}, nil
-	b.gaps = nil
+	b.gaps, b.cited = nil, nil
 	if _, err := r.Gates(); err != nil {
 		return err
 	}
@@ -100,7 +105,7 @@ func (b *Board) Reload(ctx context.Context) error {
 	}
 	for i := range kinds {
 		k := &kinds[i]
-		if !k.reached(r.Manifest().Stage()) {
+		if !k.reached(r.Manifest()) {
 			continue
 		}
 		jobs, err := k.list(b)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/synthesis"
 )
 
 // kind is one kind of agents' work.
@@ -25,16 +26,20 @@ type kind struct {
 	// judge says everything that is wrong with an answer.
 	judge func(ctx context.Context, b *Board, j *Job, a answer) (judgement, error)
 	// accept stages what was judged and found right.
-	accept func(u *run.Update, j *Job, judged judgement) error
+	accept func(u *run.Update, j *Job, attempt int, judged judgement) error
 }
 
 var kinds []kind
 
-func init() { kinds = []kind{perspectivesKind, wave1Kind, wave2Kind} }
+func init() {
+	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, synthesisKind, reviewKind}
+}
 
-// reached reports whether a run in that stage has come to the kind's work.
-func (k *kind) reached(stage run.Stage) bool {
-	return slices.Index(run.Stages, stage) >= slices.Index(run.Stages, k.stages[0])
+// reached reports whether a run has come to the kind's work, also when it went
+// back since.
+func (k *kind) reached(m run.Manifest) bool {
+	return slices.Index(run.Stages, m.Stage()) >= slices.Index(run.Stages, k.stages[0]) ||
+		slices.ContainsFunc(m.History(), func(move *codec.Value) bool { return slices.Contains(k.stages, run.Stage(move.Get("to").Str())) })
 }
 
 // now reports whether a run in that stage waits for the kind's work.
@@ -63,5 +68,6 @@ type judgement struct {
 
 	text      string       // what is accepted, where it is a text
 	value     *codec.Value // where it is a document
+	review    synthesis.Review
 	toolUsage *codec.Value
 }

@@ -209,7 +209,15 @@ func (b *Board) sameStage(u *run.Update) error {
 // unchanged returns INVALID_STATE when a document is not the one that was seen.
 func unchanged(u *run.Update, seen map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
-		if u.Found(name) != seen[name] {
+		found := u.Found(name)
+		if found == "" { // not one of the documents that are looked at anyway
+			digest, err := u.Run().Folder().Digest(name)
+			if err != nil {
+				return err
+			}
+			found = digest
+		}
+		if found != seen[name] {
 			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", name), "%s has changed meanwhile; try again", name)
 		}
 	}

@@ -37,7 +37,7 @@ var perspectivesKind = kind{
 	},
 	prompt: perspectivesPrompt,
 	judge:  judgePerspectives,
-	accept: func(u *run.Update, _ *Job, judged judgement) error {
+	accept: func(u *run.Update, _ *Job, _ int, judged judgement) error {
 		return step.TakePerspectives(u, judged.value, "accepted from the job "+PerspectivesID)
 	},
 }

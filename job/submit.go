@@ -305,7 +305,7 @@ func (b *Board) record(u *run.Update, j *Job, number, n int, took []string, judg
 	u.Log(run.EventVerdict, "job_verdict", tidegate.D("job_id", j.ID, "attempt", number, "answer", n, "accepted", len(codes) == 0, "faults", codes))
 	switch {
 	case len(judged.faults) == 0:
-		if err := j.kind.accept(u, j, judged); err != nil {
+		if err := j.kind.accept(u, j, number, judged); err != nil {
 			return err
 		}
 		a.Outcome, a.EndedAt = OutcomeAccepted, u.Now()

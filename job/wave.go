@@ -31,7 +31,7 @@ func waveKind(stage run.Stage) kind {
 		judge: func(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
 			return judgeWave(ctx, b, j, stage, a)
 		},
-		accept: func(u *run.Update, j *Job, judged judgement) error {
+		accept: func(u *run.Update, j *Job, _ int, judged judgement) error {
 			return step.TakeOutput(u, stage, step.Submission{PerspectiveID: j.perspective, Markdown: judged.text, ToolUsage: judged.toolUsage})
 		},
 	}
@@ -206,6 +206,15 @@ func judgeWave(ctx context.Context, b *Board, j *Job, stage run.Stage, a answer)
 	}
 	if err := wave.CheckToolUsage(p.ToolBudget, a.toolUsage); err != nil {
 		judged.faults = append(judged.faults, faultOf(err, ""))
+	}
+	refused, err := step.CheckSources(ctx, b.clock, b.Fetch, r, step.SubmittedSources{
+		Text: []byte(a.text), MaxSources: most(p.Contract.MaxSources), Quotations: b.Policy().RequireGrounding,
+	})
+	if err != nil {
+		return judgement{}, err
+	}
+	for _, f := range refused {
+		judged.faults = append(judged.faults, fault(string(f.Code), f.Message, f.Line, f.ChangeNote))
 	}
 	return judged, nil
 }

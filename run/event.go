@@ -43,6 +43,7 @@ const (
 	EventVerdict      Event = "verdict"      // an answer was judged
 	EventEnded        Event = "ended"        // an attempt ended without an accepted answer
 	EventGranted      Event = "granted"      // a person gave a job its tries again
+	EventSynthesized  Event = "synthesized"  // a synthesis was written
 	EventFiles        Event = "files"        // digests of the files that the lines before it speak of
 )
 
