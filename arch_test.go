@@ -30,32 +30,37 @@ var arrows = map[string]string{
 	".":                  "",
 	"codec":              ".",
 	"artifact":           ". codec",
+	"archive":            ". codec artifact",
+	"fetch":              ". archive",
+	"config":             ". codec artifact internal/spelling",
 	"markdown":           "",
 	"report":             ". codec",
 	"perspective":        ". codec artifact report",
-	"citation":           ". codec markdown",
 	"gate":               ". codec artifact",
 	"run":                ". codec artifact perspective gate seal report",
 	"wave":               ". codec artifact markdown citation perspective report internal/parallel",
 	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel",
+	"citation":           ". codec markdown internal/parallel internal/pdf",
 	"summary":            ". codec artifact markdown citation perspective run report internal/parallel",
 	"synthesis":          ". codec markdown report",
-	"step":               ". codec artifact markdown perspective gate run wave pivot report",
+	"step":               ". codec artifact archive markdown citation perspective gate run wave pivot report",
 	"stage":              ". codec gate run pivot synthesis step report",
 	"review":             ". codec report internal/spelling",
 	"change":             ". codec artifact review seal report internal/parallel",
 	"seal":               ". codec artifact",
 	"tool":               ". codec artifact report internal/spelling",
-	"catalog":            ". codec artifact perspective gate run wave pivot summary step stage seal review change tool",
+	"catalog":            ". codec artifact archive fetch config perspective gate run wave pivot summary step stage seal review change tool",
 	"internal/full":      "",
 	"internal/parallel":  "",
 	"internal/scratch":   "",
 	"internal/spelling":  "",
+	"internal/pdf":       "",
 	"internal/cli":       ". codec report tool internal/spelling",
 	"internal/mcpserver": ". codec tool internal/spelling",
 	"internal/clients":   "",
 	"internal/demo":      ". codec report tool internal/spelling",
 	"internal/corpus":    "",
+	"internal/planted":   "",
 	"internal/docs":      ". codec tool",
 	"cmd/tidegate":       "*",
 	"bench":              "*",
@@ -71,15 +76,20 @@ var outside = map[string]string{
 	"github.com/google/jsonschema-go":        "tool",
 	"github.com/go-json-experiment/json":     "codec",
 	"go.yaml.in/yaml":                        "change",
+	"code.dny.dev/ssrf":                      "fetch",
+	"github.com/pelletier/go-toml":           "config",
 	"golang.org/x/sys":                       "artifact",
 	"golang.org/x/crypto":                    "seal",
+	"golang.org/x/net":                       "citation fetch",
+	"golang.org/x/text":                      "citation internal/pdf internal/planted",
+	"github.com/nlnwa/whatwg-url":            "citation",
 	"golang.org/x/term":                      "cmd/tidegate",
 	"os/exec":                                "change bench",
-	"net":                                    "seal internal/mcpserver bench",
-	"net/http":                               "internal/mcpserver bench",
+	"net":                                    "fetch seal internal/mcpserver internal/planted bench",
+	"net/http":                               "fetch internal/mcpserver internal/planted bench",
 	"math/rand":                              "",
-	"math/rand/v2":                           "artifact bench",
-	"crypto/rand":                            "artifact run seal",
+	"math/rand/v2":                           "artifact fetch bench",
+	"crypto/rand":                            "artifact run seal internal/planted",
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "internal/corpus",
@@ -180,32 +190,30 @@ func checkImport(t *testing.T, file, room, name string, used map[arrow]bool) {
 	}
 }
 
-// TestNoToolStartsAProgramOrOpensAConnection looks at everything that the tools
-// are built from, other people's packages included. Only change starts a
-// program, and that program is git.
-func TestNoToolStartsAProgramOrOpensAConnection(t *testing.T) {
-	list := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/catalog")
-	list.Stderr = os.Stderr
-	out, err := list.Output()
-	if err != nil {
-		t.Skipf("the packages cannot be listed here: %v", err)
-	}
-	imports := map[string][]string{}
-	for line := range strings.Lines(string(out)) {
-		if words := strings.Fields(line); len(words) > 0 {
-			imports[words[0]] = words[1:]
-		}
-	}
-	if imports[module+"/artifact"] == nil || !slices.Contains(imports[module+"/change"], "os/exec") {
+// TestWhatReachesTheWorld looks at everything that the tools are built from,
+// other people's packages included. Only change starts a program, and that
+// program is git. Only fetch opens connections to other machines; seal knows
+// the sockets of an ssh-agent.
+func TestWhatReachesTheWorld(t *testing.T) {
+	imports := builtFrom(t, "catalog")
+	if !slices.Contains(imports[module+"/change"], "os/exec") || !slices.Contains(imports[module+"/fetch"], "net/http") {
 		t.Fatalf("the list is not that of the tools: %v", imports)
 	}
+	allowed := map[string][]string{
+		"os/exec":  {"change"},
+		"net":      {"fetch", "seal"},
+		"net/http": {"fetch"},
+		"net/rpc":  nil, "crypto/tls": {"fetch"}, "plugin": nil, "os/user": nil, "C": nil,
+	}
 	for name, imported := range imports {
-		switch name {
-		case "net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C":
-			t.Errorf("the tools are built from %s", name)
+		room, ours := strings.CutPrefix(name, module+"/")
+		for _, reach := range imported {
+			if rooms, watched := allowed[reach]; watched && ours && !slices.Contains(rooms, room) {
+				t.Errorf("%s imports %s", name, reach)
+			}
 		}
-		if slices.Contains(imported, "os/exec") && name != module+"/change" {
-			t.Errorf("%s imports os/exec", name)
+		if slices.Contains([]string{"net/rpc", "plugin", "os/user", "C"}, name) {
+			t.Errorf("the tools are built from %s", name)
 		}
 	}
 	starts := regexp.MustCompile(`\b(exec\.Cmd\{|exec\.Command(Context)?\((ctx, )?(.*?)[,)]|os\.StartProcess|syscall\.(Exec|ForkExec|StartProcess))`)
@@ -223,6 +231,42 @@ func TestNoToolStartsAProgramOrOpensAConnection(t *testing.T) {
 	if want := []string{`change/git.go: exec.CommandContext(ctx, "git",`}; !slices.Equal(found, want) {
 		t.Errorf("programs are started by %q, want %q", found, want)
 	}
+}
+
+// TestJudgingOpensNoConnection is why fetching and judging are two things: what
+// reads the archive and what judges sources are built from nothing that could
+// open a connection.
+func TestJudgingOpensNoConnection(t *testing.T) {
+	for _, room := range []string{"archive", "citation", "summary", "stage"} {
+		for name := range builtFrom(t, room) {
+			switch name {
+			case "os/exec", "net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C", module + "/fetch":
+				t.Errorf("%s is built from %s", room, name)
+			}
+		}
+	}
+}
+
+// builtFrom is every package that a package is built from, with what each
+// imports.
+func builtFrom(t *testing.T, room string) map[string][]string {
+	t.Helper()
+	list := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/"+room)
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Skipf("the packages cannot be listed here: %v", err)
+	}
+	imports := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); len(words) > 0 {
+			imports[words[0]] = words[1:]
+		}
+	}
+	if imports[module+"/"+room] == nil {
+		t.Fatalf("the list is not that of %s: %v", room, imports)
+	}
+	return imports
 }
 
 // sources are the files of a package that are no tests.

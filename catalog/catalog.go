@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/tidegate/tidegate/fetch"
 	"github.com/tidegate/tidegate/seal"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -28,7 +29,10 @@ type Env struct {
 	Passphrase  func() ([]byte, error) // asks for that of SignKey; nil where nobody can be asked
 	// Signers is an allowed_signers file: runs that are made ask for signed
 	// decisions.
-	Signers string
+	Signers   string
+	ConfigDir string              // the folder of the user's own tidegate.toml, "" for none
+	Getenv    func(string) string // the environment, as far as configuration comes from it; nil for none
+	Web       fetch.Options       // how pages are reached; the zero value is the system's way
 	// LegacyGates makes runs whose gates count as they are written, for the
 	// earlier system's orchestrator. Only a flag of the program sets it.
 	LegacyGates bool
@@ -42,6 +46,7 @@ func Tools(env *Env) []*tool.Tool {
 		waveTools(env),
 		waveRunTools(env),
 		gateTools(env),
+		citationTools(env),
 		pivotTools(env),
 		summaryTools(env),
 		reviewTools(env),

@@ -1,6 +1,3 @@
-// Package citation knows what a text cites, and what may be cited: the pool of
-// citations, the citations and raw URLs of a text as it renders, and which of
-// them a reader can see. It knows no run, and opens no file.
 package citation
 
 import (
@@ -68,8 +65,8 @@ func (p *Pool) line(path string, number int, members []codec.LineMember) error {
 				"$.%s in line %s must be of type %v, got %v", f.name, strconv.Itoa(number), f.kind, kind)
 		}
 	}
-	valid := string(status.Text) == statusValid
-	if !valid && string(status.Text) != statusPaywalled {
+	valid := Status(status.Text) == Valid
+	if !valid && Status(status.Text) != Paywalled {
 		return nil
 	}
 	id := string(cid.Text)

@@ -5,12 +5,6 @@ import "github.com/tidegate/tidegate/codec"
 // Version is the schema_version of a line of the citation pool.
 const Version = "citation.v1"
 
-// The statuses of a citation that may be cited.
-const (
-	statusValid     = "valid"
-	statusPaywalled = "paywalled"
-)
-
 // fields is the table of citation.v1: the type that a reader demands of each
 // field, and the whole rule for those who write.
 var fields = []struct {
@@ -25,7 +19,7 @@ var fields = []struct {
 	{"cid", codec.String, false, codec.NotBlank(), "what a citation [@cid] names"},
 	{"url", codec.String, false, codec.NotBlank(), "the URL that was asked for, without secrets"},
 	{"url_original", codec.String, false, codec.NotBlank(), "the URL as an output has it, without secrets"},
-	{"status", codec.String, false, codec.OneOf(statusValid, statusPaywalled, "blocked", "mismatch", "invalid"), "only valid and paywalled citations may be cited"},
+	{"status", codec.String, false, codec.OneOf(string(Valid), string(Paywalled), string(Blocked), string(Mismatch), string(Invalid)), "only valid and paywalled citations may be cited"},
 	{"checked_at", codec.String, false, codec.NotBlank(), "when the URL was checked"},
 	{"found_by", codec.Array, false, codec.List(foundByShape, 0), "where the URL was found"},
 	{"notes", codec.String, false, codec.Text(), ""},
@@ -33,6 +27,12 @@ var fields = []struct {
 	{"title", codec.String, true, codec.Text().OrNull(), ""},
 	{"publisher", codec.String, true, codec.Text().OrNull(), ""},
 	{"evidence_snippet", codec.String, true, codec.Text().OrNull(), ""},
+	{"rule", codec.String, true, codec.Text().OrNull(), "the rule of `citations rules` that decided on the status"},
+	{"author", codec.String, true, codec.Text().OrNull(), ""},
+	{"published", codec.String, true, codec.Text().OrNull(), "a date as far as the page gives one: 2021-03-04, 2021-03 or 2021"},
+	{"same_as", codec.String, true, codec.Text().OrNull(), "the cid of the same page under another URL"},
+	{"replaced_by", codec.String, true, codec.Text().OrNull(), "the URL that a person named as the evidence, without secrets"},
+	{"attached", codec.Bool, true, codec.Truth().OrNull(), "the evidence is a file that a person attached"},
 }
 
 var foundByShape = codec.Table(

@@ -20,6 +20,12 @@ type Decision struct {
 	Fields tidegate.Details // what exactly, with the reason
 }
 
+// The decisions about the evidence of a source.
+const (
+	AttachEvidence = "attach evidence"
+	ReplaceSource  = "replace source"
+)
+
 // Decide is [Run.Update] for a person's decision. In a run whose policy names
 // signers it counts only with a signature by one of them, over the decision, the
 // run's id and the head of the log that the person saw. The signature is made
@@ -146,7 +152,7 @@ func (s *signedDecision) verify(signers *seal.Signers, clock Clock) error {
 func decisionName(line int64) string { return fmt.Sprintf("logs/decisions/%06d.json", line) }
 
 // decisive are the events that a person's line records a decision with.
-var decisive = map[Event]bool{EventStatus: true, EventAccepted: true, EventLimit: true, EventRestored: true}
+var decisive = map[Event]bool{EventStatus: true, EventAccepted: true, EventLimit: true, EventRestored: true, EventAttached: true, EventReplaced: true}
 
 // checkDecision looks at one line of a run whose decisions are signed. Before is
 // the decision that the line before it carries out.
@@ -214,10 +220,14 @@ func decides(decision, entry *codec.Value) bool {
 		return what == "limit" && same("name", "limit") && same("value", "to")
 	case EventRestored:
 		return what == "restore output" && same("perspective_id", "perspective_id")
+	case EventAttached:
+		return what == AttachEvidence && same("cid", "cid") && same("file", "file")
+	case EventReplaced:
+		return what == ReplaceSource && same("cid", "cid") && same("url", "url")
 	case EventAccepted:
 		switch entry.Get("what").Str() {
 		case "failure":
-			return what == "resume --accept"
+			return what == "resume --accept" || what == AttachEvidence || what == ReplaceSource
 		case "gate":
 			return what == "accept gate" && same("gate", "gate")
 		case "record":

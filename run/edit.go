@@ -91,11 +91,49 @@ func (u *Update) AcceptFailures(status Status, why, reason string) (Manifest, er
 	}
 	failures := m.doc.Get("failures").Clone()
 	for _, f := range failures.Elems() {
-		if f.Kind() == codec.Object && f.Get("accepted_at") == nil {
-			f.Set("accepted_at", codec.Of(u.now))
-			f.Set("accepted_reason", codec.Of(why))
+		u.accept(f, why)
+	}
+	return u.goOn(m, status, failures, reason)
+}
+
+// AcceptGateFailures stages that a person took away the reason of the failures
+// that are about a gate, and that the run goes on when it has no other. It does
+// nothing for a run without such a failure.
+func (u *Update) AcceptGateFailures(gate, why, reason string) error {
+	m, err := u.Manifest()
+	if err != nil || m.Status() != Failed {
+		return err
+	}
+	failures := m.doc.Get("failures").Clone()
+	status, accepted := Running, false
+	for _, f := range failures.Elems() {
+		switch {
+		case f.Get("gate_id").Str() == gate:
+			accepted = u.accept(f, why) || accepted
+		case f.Get("accepted_at") == nil:
+			status = Failed
 		}
 	}
+	if !accepted {
+		return nil
+	}
+	_, err = u.goOn(m, status, failures, reason)
+	return err
+}
+
+// accept marks a failure that nobody accepted yet.
+func (u *Update) accept(failure *codec.Value, why string) bool {
+	if failure.Kind() != codec.Object || failure.Get("accepted_at") != nil {
+		return false
+	}
+	failure.Set("accepted_at", codec.Of(u.now))
+	failure.Set("accepted_reason", codec.Of(why))
+	return true
+}
+
+// goOn stages failures of which a person accepted some, and the status of the run
+// from then on.
+func (u *Update) goOn(m Manifest, status Status, failures *codec.Value, reason string) (Manifest, error) {
 	patch := codec.Of(tidegate.D("status", status, "failures", failures))
 	patch.Set("stage", progressed(u.now))
 	return u.editManifest(edit{patch: patch, event: EventAccepted, reason: reason, fields: tidegate.D("what", "failure", "from", m.Status(), "status", status)})

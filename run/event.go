@@ -32,6 +32,10 @@ const (
 	EventRestored     Event = "restored"     // a person put back what was taken
 	EventReviewed     Event = "reviewed"     // a wave was reviewed
 	EventDecided      Event = "decided"      // the pivot was decided
+	EventSources      Event = "sources"      // what outputs cite was taken out of them, or judged
+	EventFetched      Event = "fetched"      // records of fetches were added to the archive
+	EventAttached     Event = "attached"     // a person added a file to the archive, in the place of a page
+	EventReplaced     Event = "replaced"     // a person named another page as the evidence of a source
 	EventPacked       Event = "packed"       // the summary pack was built
 	EventFiles        Event = "files"        // digests of the files that the lines before it speak of
 )

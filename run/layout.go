@@ -87,6 +87,10 @@ func (l Layout) Wave2Plan() string { return l.Wave2Dir + "/wave2-plan.json" }
 // Wave2Perspectives is the name of the contracts of a second wave.
 func (l Layout) Wave2Perspectives() string { return l.Wave2Dir + "/wave2-perspectives.json" }
 
+// BlockedQueue is the name of the list of sources that a person or a later try
+// must look at, which is there only when there are some.
+func (l Layout) BlockedQueue() string { return l.CitationsDir + "/blocked-urls.queue.md" }
+
 // DocumentsBeside names the documents of the run but the one of that key of
 // artifacts.paths: what has its own writer, and must not be replaced by what is
 // written under the key. Outputs and summaries are none.

@@ -12,6 +12,7 @@ type recorded struct {
 	stage                           Stage
 	moves                           int
 	files                           map[string]recordedFile // name → what the last line about it says
+	kept                            []kept                  // what was added to files that only grow
 	values                          map[string]string       // absolute path → digest of the value, in lines of older programs
 	chained                         int                     // the first chained line, 0 before it
 	lastForeign                     int                     // the last line that another program wrote
@@ -93,6 +94,11 @@ func (v *verifier) collect(line artifact.Line) {
 	if entry.Get("kind").Str() == kindFiles || entry.Get("event") != nil {
 		for _, f := range entry.Get("files").Members() {
 			rec.set(f.Key, f.Value, line.Number)
+		}
+	}
+	if event := eventOf(entry); event == EventFetched || event == EventAttached {
+		for _, r := range entry.Get("records").Elems() {
+			rec.kept = append(rec.kept, keptOf(entry.Get("archive").Str(), r, line.Number))
 		}
 	}
 	if eventOf(entry) == EventMoved && entry.Get("to") != nil {

@@ -18,6 +18,7 @@ import (
 type Update struct {
 	ctx      context.Context // of the call that the update belongs to
 	run      *Run
+	lock     *artifact.Lock
 	tx       *artifact.Tx
 	clock    Clock
 	now      string
@@ -74,7 +75,7 @@ func (r *Run) update(ctx context.Context, clock Clock, how manner, change func(*
 		return Audit{}, err
 	}
 	defer lock.Unlock()
-	u := &Update{ctx: ctx, run: r, clock: clock, now: clock.Stamp(), actor: tidegate.ActorOf(ctx)}
+	u := &Update{ctx: ctx, run: r, lock: lock, clock: clock, now: clock.Stamp(), actor: tidegate.ActorOf(ctx)}
 	if u.record, err = r.readRecord(); err != nil {
 		return Audit{}, err
 	}
@@ -174,6 +175,12 @@ func (u *Update) seq(i int) int64 {
 
 // Run is the run that is updated.
 func (u *Update) Run() *Run { return u.run }
+
+// Lock is the run's lock, for the archive: a file that only grows is added to in
+// place and is no part of the update. What was added counts by a line that the
+// update logs, with the name of the file as archive and, as records, where each
+// piece lies and its digest; [Verify] looks whether it is still there.
+func (u *Update) Lock() *artifact.Lock { return u.lock }
 
 // Now is the one time stamp of everything in this update.
 func (u *Update) Now() string { return u.now }

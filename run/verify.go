@@ -172,6 +172,7 @@ func (v *verifier) verify() error {
 	v.document(PolicyFile, checkPolicy)
 	v.perspectives(v.document(l.Perspectives, perspective.Check))
 	v.files()
+	v.keptRecords()
 	v.revision("manifest", v.run.name, manifest, v.recorded.manifestRevision)
 	v.revision("gates", l.Gates, gates, v.recorded.gatesRevision)
 	if manifest != nil {

@@ -39,6 +39,10 @@ var (
 	deriveGateB       = Action{"deep_research_gate_b_derive", "gate b"}
 	judgeGate         = Action{"", "gate"}
 	recordGate        = Action{"deep_research_gates_write", ""}
+	validateCitations = Action{"deep_research_citations_validate", "citations check"}
+	fetchCitations    = Action{"deep_research_citations_fetch", "citations fetch"}
+	attachCitation    = Action{"", "citations attach"}
+	computeGateC      = Action{"deep_research_gate_c_compute", "gate c"}
 	decidePivot       = Action{"deep_research_pivot_decide", "pivot decide"}
 	buildPack         = Action{"deep_research_summary_pack_build", "summary build"}
 	advanceRun        = Action{"deep_research_stage_advance", "run advance"}
@@ -54,7 +58,7 @@ var (
 
 // Actions lists everything that a remedy or a result of this package can name.
 func Actions() []Action {
-	return []Action{writePerspectives, planWave, ingestOutputs, reviewWave, deriveGateB, judgeGate, recordGate, decidePivot, buildPack,
+	return []Action{writePerspectives, planWave, ingestOutputs, reviewWave, deriveGateB, judgeGate, recordGate, validateCitations, fetchCitations, attachCitation, computeGateC, decidePivot, buildPack,
 		advanceRun, writeManifest, resumeRun, cancelRun, limitRun, verifyRun, acceptRecord, restoreOutput, statusOfRun}
 }
 
@@ -110,16 +114,25 @@ func remedyGate(s *situation, id string) []Remedy {
 	switch id {
 	case "A":
 		return []Remedy{remedyPlan(s)}
+	case "C":
+		compute := Remedy{
+			Text: "judge gate C; the command records it too", Tool: computeGateC.Tool,
+			Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
+			Command:   computeGateC.on(s),
+		}
+		// The judge looks at the sources again. So they are judged first only
+		// where nobody has, or where the gate has failed on what was found.
+		if state, err := s.gate(id); err == nil && state.Counts() != gate.Fail && s.has(l.Citations) {
+			return []Remedy{compute, remedyRecordGate(s)}
+		}
+		return append(remedyCitations(s), compute, remedyRecordGate(s))
 	case "B":
 		derive := Remedy{
 			Text: "judge gate B; the command records it too", Tool: deriveGateB.Tool,
 			Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
 			Command:   deriveGateB.on(s),
 		}
-		record := Remedy{
-			Text: "record what was derived", Tool: recordGate.Tool,
-			Arguments: tidegate.D("gates_path", s.run.Path(l.Gates), "update", "<update>", "inputs_digest", "<inputs_digest>", "reason", whyBlank),
-		}
+		record := remedyRecordGate(s)
 		// The judge looks at the outputs again. So a review is needed first only
 		// where there is none, or where the gate has failed on the one that is there.
 		if state, err := s.gate(id); err == nil && state.Counts() != gate.Fail && s.has(l.WaveReview) {
@@ -131,6 +144,13 @@ func remedyGate(s *situation, id string) []Remedy {
 		return []Remedy{{Text: "gate " + id + " has no judge in this version: the run waits here"}}
 	}
 	return []Remedy{{Text: "judge gate " + id + " and record the result", Command: "tidegate " + judgeGate.Command + " " + strings.ToLower(id) + " " + report.ShellWord(s.run.Root())}}
+}
+
+func remedyRecordGate(s *situation) Remedy {
+	return Remedy{
+		Text: "record what was derived", Tool: recordGate.Tool,
+		Arguments: tidegate.D("gates_path", s.run.Path(s.run.Layout().Gates), "update", "<update>", "inputs_digest", "<inputs_digest>", "reason", whyBlank),
+	}
 }
 
 func remedyRecord(s *situation) []Remedy {
@@ -148,8 +168,21 @@ func remedyPivot(s *situation) []Remedy {
 	}}
 }
 
+// remedyCitations fetches and judges the sources. A run that must not reach the
+// web has its evidence from a person.
 func remedyCitations(s *situation) []Remedy {
-	return []Remedy{{Text: "validate the citations and write them to " + s.run.Path(s.run.Layout().Citations)}}
+	judge := Remedy{
+		Text: "judge the sources that the outputs cite", Tool: validateCitations.Tool,
+		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
+		Command:   validateCitations.on(s),
+	}
+	if s.run.Manifest().Sensitivity() == "no_web" {
+		return []Remedy{{Text: "a person attaches the evidence of a source", Command: attachCitation.on(s, "CID", "FILE")}, judge}
+	}
+	return []Remedy{{
+		Text: "fetch the sources that the outputs cite", Tool: fetchCitations.Tool,
+		Arguments: tidegate.D("manifest_path", s.run.ManifestPath()), Command: fetchCitations.on(s),
+	}, judge}
 }
 
 func remedySummaryPack(s *situation) []Remedy {

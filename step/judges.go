@@ -21,6 +21,7 @@ type judge func(ctx context.Context, r *run.Run) (gate.Judgement, error)
 var judges = map[string]judge{
 	"A": judgeA,
 	"B": judgeB,
+	"C": judgeC,
 }
 
 // HasJudge reports whether a gate can be judged.

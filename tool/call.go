@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime/debug"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -20,6 +21,9 @@ type Caller struct {
 	// Progress hears how far a long call has come; nil when nobody listens. It
 	// may be called from several goroutines.
 	Progress func(done, total int)
+	// Waiting hears what a call has been waiting for longest, and how long, "" for
+	// nothing that is worth saying; nil when nobody listens.
+	Waiting func(what string, since time.Duration)
 	// Panicked hears the value and the stack of a panic that became INTERNAL.
 	Panicked func(value any, stack []byte)
 }
@@ -105,7 +109,7 @@ func (t *Tool) call(ctx context.Context, raw []byte, caller Caller) (out any, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return t.run(context.WithValue(ctx, progressKey{}, caller.Progress), in.Interface())
+	return t.run(context.WithValue(ctx, callerKey{}, caller), in.Interface())
 }
 
 func parseArgs(raw []byte) (*codec.Value, error) {
@@ -163,12 +167,20 @@ func eachPath(name string, f field, v reflect.Value, visit func(arg, path string
 	return nil
 }
 
-type progressKey struct{}
+type callerKey struct{}
 
 // Progress is the caller's listener, or a function that does nothing.
 func Progress(ctx context.Context) func(done, total int) {
-	if listen, _ := ctx.Value(progressKey{}).(func(int, int)); listen != nil {
-		return listen
+	if caller, _ := ctx.Value(callerKey{}).(Caller); caller.Progress != nil {
+		return caller.Progress
 	}
 	return func(int, int) {}
+}
+
+// Waiting is the caller's listener, or a function that does nothing.
+func Waiting(ctx context.Context) func(what string, since time.Duration) {
+	if caller, _ := ctx.Value(callerKey{}).(Caller); caller.Waiting != nil {
+		return caller.Waiting
+	}
+	return func(string, time.Duration) {}
 }

@@ -73,6 +73,7 @@ var groups = map[string]string{
 	"wave":         "Judge what the agents of a wave wrote",
 	"perspectives": "Write and check contracts",
 	"pivot":        "Decide whether a second wave is needed",
+	"citations":    "Fetch and judge what the outputs of a run cite",
 	"summary":      "Build bounded, citation-clean summaries",
 	"run":          "Create a run, look at it and move it through its stages",
 	"review":       "Write, read and compare code reviews",
@@ -93,7 +94,7 @@ func settings(env *catalog.Env) []cli.Setting {
 		},
 		{
 			Name: "sign", About: "the SSH key that signs the decision, where the run or change asks for that: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag,
-			Under: []string{"run pause", "run resume", "run cancel", "run limit", "run accept", "gate", "perspectives write", "wave restore", "change start", "change resume"},
+			Under: []string{"run pause", "run resume", "run cancel", "run limit", "run accept", "gate", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume"},
 			Set:   func(value string) { env.SignKey = value },
 		},
 		{
@@ -115,6 +116,7 @@ func environment() (*catalog.Env, error) {
 	env := &catalog.Env{
 		Now: time.Now, Dir: dir, Project: dir, Home: runsHome(),
 		SignKey: os.Getenv("TIDEGATE_SIGN_KEY"), AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: askPassphrase,
+		ConfigDir: configDir(), Getenv: os.Getenv,
 	}
 	if pinned := os.Getenv("TIDEGATE_NOW"); pinned != "" {
 		at, err := time.Parse(time.RFC3339, pinned)
@@ -141,6 +143,16 @@ func runsHome() string {
 		return filepath.Join(home, ".local", "share", "tidegate", "runs")
 	}
 	return ""
+}
+
+// configDir is the folder of the user's own configuration, "" where the system
+// has none.
+func configDir() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "tidegate")
 }
 
 func terminal() cli.Terminal {

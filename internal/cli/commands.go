@@ -98,7 +98,7 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 	}
 	ctx = tidegate.WithActor(ctx, tidegate.Person)
 	bar := p.startProgress(t.Command.Path)
-	result := t.Call(ctx, raw, tool.Caller{Progress: bar.update, Panicked: p.logPanic})
+	result := t.Call(ctx, raw, tool.Caller{Progress: bar.update, Waiting: bar.wait, Panicked: p.logPanic})
 	bar.stop()
 	return inTypedWords(t, p.show(result, format))
 }

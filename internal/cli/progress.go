@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tidegate/tidegate/report"
 )
 
 const (
@@ -19,9 +22,11 @@ const (
 type progress struct {
 	out   io.Writer
 	label string
+	width int
 
 	mu      sync.Mutex
 	next    time.Time // when to draw again
+	waiting string    // what has been waited for longest, and how long
 	drawn   bool
 	stopped bool
 }
@@ -32,7 +37,7 @@ func (p *Program) startProgress(label string) *progress {
 	if !p.Terminal.Progress {
 		return nil
 	}
-	return &progress{out: p.Stderr, label: label, next: time.Now().Add(progressAfter)}
+	return &progress{out: p.Stderr, label: label, width: cmp.Or(p.Terminal.Width, 80), next: time.Now().Add(progressAfter)}
 }
 
 func (b *progress) update(done, total int) {
@@ -47,7 +52,32 @@ func (b *progress) update(done, total int) {
 	}
 	b.next, b.drawn = now.Add(progressEvery), true
 	full := min(barWidth, barWidth*done/total)
-	fmt.Fprintf(b.out, "\r\x1b[K%s [%s%s] %d/%d", b.label, strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), done, total)
+	line := fmt.Sprintf("%s [%s%s] %d/%d", b.label, strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), done, total)
+	if b.waiting != "" {
+		line += ", waiting " + b.waiting
+	}
+	fmt.Fprint(b.out, "\r\x1b[K"+firstOf(line, b.width))
+}
+
+// wait notes what the next drawing says is waited for.
+func (b *progress) wait(what string, since time.Duration) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting = ""
+	if what != "" {
+		b.waiting = fmt.Sprintf("%d s for %s", int(since.Seconds()), strings.ReplaceAll(report.Visible(what), "\n", " "))
+	}
+}
+
+// firstOf cuts a line that would not fit into one of the terminal.
+func firstOf(line string, width int) string {
+	if runes := []rune(line); len(runes) >= width {
+		return string(runes[:width-1])
+	}
+	return line
 }
 
 func (b *progress) stop() {

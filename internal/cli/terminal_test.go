@@ -66,6 +66,37 @@ func TestProgressIsShownOnATerminalAfterAMoment(t *testing.T) {
 	}
 }
 
+// TestWhatIsSlowIsNamed waits for two things, of which one has a name that would
+// act on a terminal and is too long for one.
+func TestWhatIsSlowIsNamed(t *testing.T) {
+	slow := tool.New(tool.Spec{
+		Name: "boat_wait", Set: "toy", Summary: "Wait for a boat.", Effect: tool.Reads,
+		Command: &tool.Command{Path: "boat wait", Short: "Wait for a boat", Example: "tidegate boat wait"},
+	}, func(ctx context.Context, _ struct{}) (struct {
+		OK codec.True `json:"ok"`
+	}, error) {
+		for _, what := range []string{"https://slow.example/", "https://\x1b[2J.example/" + strings.Repeat("x", 100), ""} {
+			time.Sleep(time.Second)
+			tool.Waiting(ctx)(what, 7*time.Second)
+			tool.Progress(ctx)(1, 3)
+		}
+		return struct {
+			OK codec.True `json:"ok"`
+		}{}, nil
+	})
+	synctest.Test(t, func(t *testing.T) {
+		var errs bytes.Buffer
+		program := cli.Program{Tools: []*tool.Tool{slow}, Stdin: strings.NewReader(""), Stdout: new(bytes.Buffer), Stderr: &errs, Dir: "/harbour", Terminal: cli.Terminal{Progress: true, Width: 100}}
+		program.Run(t.Context(), []string{"boat", "wait"})
+		const bar = "\r\x1b[Kboat wait [==========                    ] 1/3"
+		hostile := bar[4:] + ", waiting 7 s for https://\\x1b[2J.example/" + strings.Repeat("x", 100)
+		want := bar + ", waiting 7 s for https://slow.example/" + "\r\x1b[K" + hostile[:99] + bar + "\r\x1b[K"
+		if errs.String() != want {
+			t.Errorf("stderr is %q, want %q", errs.String(), want)
+		}
+	})
+}
+
 func TestColoursAreForTerminals(t *testing.T) {
 	for _, color := range []bool{true, false} {
 		var out bytes.Buffer

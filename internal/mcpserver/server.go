@@ -70,7 +70,6 @@ func New(tools []*tool.Tool, options Options) *mcp.Server {
 }
 
 func describe(t *tool.Tool) *mcp.Tool {
-	no := false
 	destructive := t.Destroys
 	return &mcp.Tool{
 		Name:         t.Name,
@@ -81,7 +80,7 @@ func describe(t *tool.Tool) *mcp.Tool {
 			ReadOnlyHint:    t.Effect == tool.Reads,
 			DestructiveHint: &destructive,
 			IdempotentHint:  t.Idempotent,
-			OpenWorldHint:   &no,
+			OpenWorldHint:   &t.OpenWorld,
 		},
 	}
 }

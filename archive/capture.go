@@ -1,0 +1,81 @@
+package archive
+
+import (
+	"strings"
+	"time"
+)
+
+// Kind says how a capture ended.
+type Kind string
+
+// The kinds.
+const (
+	Responded   Kind = "response"     // the last hop has a response
+	Attached    Kind = "attached"     // a person's file; the only hop holds it
+	Malformed   Kind = "malformed"    // not a URL that can be fetched
+	Refused     Kind = "refused"      // a private or reserved address or name, or another port than 80 and 443
+	NoSuchName  Kind = "no_such_name" // the name does not exist
+	Unreachable Kind = "unreachable"  // no connection, or no answer about the name
+	TimedOut    Kind = "timeout"      // not all of the answer came in time
+	BadTLS      Kind = "tls"          // the server could not prove who it is
+	Redirects   Kind = "redirects"    // more redirects than are followed
+	Broken      Kind = "broken"       // the answer is not HTTP, or ends too early
+)
+
+// Capture is one complete fetch of a URL.
+type Capture struct {
+	URL     string // as it was asked for
+	Kind    Kind
+	Time    time.Time // when it ended
+	Address string    // that was asked or refused last, as host:port; "" when there was none
+	Detail  string    // what went wrong, for people
+	Name    string    // of an attached file
+	Hops    []Hop     // every request that was answered, redirects and repetitions included
+}
+
+// Hop is one request and its response.
+type Hop struct {
+	URL       string // that was asked, without credentials
+	Time      time.Time
+	Address   string  // IP that answered; "" through a proxy
+	Request   []Field // as sent
+	Status    int     // 0 for an attached file
+	Header    []Field // of the response, in byte order of names
+	Body      []byte  // without transfer and content coding
+	Truncated string  // why the body is not whole, in the words of WARC: length, time, disconnect, unspecified
+}
+
+// Field is one line of a header.
+type Field struct{ Name, Value string }
+
+// Get is the value of the first field of that name, in any letter case.
+func (h Hop) Get(name string) string {
+	for _, field := range h.Header {
+		if strings.EqualFold(field.Name, name) {
+			return field.Value
+		}
+	}
+	return ""
+}
+
+// Last is the hop that decides: the last one, or an empty one when nothing
+// answered.
+func (c Capture) Last() Hop {
+	if len(c.Hops) == 0 {
+		return Hop{}
+	}
+	return c.Hops[len(c.Hops)-1]
+}
+
+// Attachment is a person's file as the evidence of a source that cannot be
+// fetched.
+func Attachment(url, name, contentType string, body []byte, at time.Time) Capture {
+	return Capture{URL: url, Kind: Attached, Time: at, Name: name, Hops: []Hop{
+		{URL: url, Time: at, Header: []Field{{"Content-Type", contentType}}, Body: body},
+	}}
+}
+
+// stamp writes a time as it stands in artifacts.
+func stamp(t time.Time) string { return t.UTC().Format(timeLayout) }
+
+const timeLayout = "2006-01-02T15:04:05.000Z"

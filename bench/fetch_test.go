@@ -1,0 +1,216 @@
+package bench_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/fetch"
+)
+
+const (
+	fetchedSources = 2000
+	sourceSize     = 30_000
+)
+
+// sourceWeb is a local server under two thousand names, as sources have them:
+// one page each.
+type sourceWeb struct {
+	server *httptest.Server
+	urls   []string
+}
+
+func newSourceWeb(b *testing.B) *sourceWeb {
+	words := strings.Fields("tide gauge water level mean record harbour survey method result error year figure table reference current")
+	page := func(n int) string {
+		var text strings.Builder
+		fmt.Fprintf(&text, "<!DOCTYPE html><html><head><title>Source %d</title></head><body>", n)
+		for i := 0; text.Len() < sourceSize; i++ {
+			fmt.Fprintf(&text, "<p>%s %s %d %s.</p>\n", words[(n+i*7)%len(words)], words[(n*3+i)%len(words)], n*i%9973, words[i*i%len(words)])
+		}
+		return text.String()
+	}
+	pages := make([]string, 64)
+	for i := range pages {
+		pages[i] = page(i)
+	}
+	w := &sourceWeb{server: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		var n int
+		fmt.Sscanf(r.Host, "source%d.", &n)
+		io.WriteString(w, pages[n%len(pages)])
+	}))}
+	b.Cleanup(w.server.Close)
+	for i := range fetchedSources {
+		w.urls = append(w.urls, fmt.Sprintf("http://source%d.example/page", i))
+	}
+	return w
+}
+
+func (w *sourceWeb) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	return (&net.Dialer{}).DialContext(ctx, network, w.server.Listener.Addr().String())
+}
+
+// bare asks for every page and takes its digest.
+func (w *sourceWeb) bare(b *testing.B) {
+	client := &http.Client{Transport: &http.Transport{DialContext: w.dial}}
+	defer client.CloseIdleConnections()
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range fetch.DefaultLimits.Parallel {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(w.urls); i = next.Add(1) - 1 {
+				resp, err := client.Get(w.urls[i])
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				sum := sha256.New()
+				if _, err := io.Copy(sum, resp.Body); err != nil {
+					b.Error(err)
+				}
+				resp.Body.Close()
+				sum.Sum(nil)
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// archived fetches every page into a new archive.
+func (w *sourceWeb) archived(b *testing.B, dir string) {
+	ctx := context.Background()
+	folder, err := artifact.Open(ctx, "dir", dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer folder.Close()
+	a, err := archive.Open(ctx, folder, "archive.warc.gz", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	client := fetch.New(fetch.Options{
+		Dial: w.dial,
+		Resolve: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("20.1.2.3")}, nil
+		},
+	})
+	defer client.Close()
+	err = client.Each(ctx, w.urls, func(batch []*archive.Packed) error {
+		lock, err := folder.Lock(ctx, time.Now)
+		if err != nil {
+			return err
+		}
+		defer lock.Unlock()
+		_, err = a.Append(ctx, lock, batch...)
+		return err
+	}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, entry := range a.Entries() {
+		if entry.Kind != archive.Responded || entry.Status != http.StatusOK {
+			b.Fatalf("%s: %s %d", entry.URL, entry.Kind, entry.Status)
+		}
+	}
+	if len(a.Entries()) != len(w.urls) {
+		b.Fatalf("%d of %d sources are in the archive", len(a.Entries()), len(w.urls))
+	}
+}
+
+// BenchmarkFetch compares fetching two thousand sources into an archive with a
+// bare loop of GETs and digests at the same concurrency, by turns in one run. The
+// metric archived/bare must stay below 3, and MiB, the most memory that the
+// process had while it fetched, server included, below 128.
+func BenchmarkFetch(b *testing.B) {
+	w := newSourceWeb(b)
+	var bare, archived, reading []float64
+	var peak atomic.Uint64
+	for b.Loop() {
+		start := time.Now()
+		w.bare(b)
+		bare = append(bare, time.Since(start).Seconds())
+
+		dir := b.TempDir()
+		debug.FreeOSMemory()
+		stop := watchMemory(&peak)
+		start = time.Now()
+		w.archived(b, dir)
+		archived = append(archived, time.Since(start).Seconds())
+		stop()
+
+		start = time.Now()
+		readArchive(b, dir)
+		reading = append(reading, time.Since(start).Seconds())
+		if err := os.Remove(filepath.Join(dir, "archive.warc.gz")); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(median(archived)/median(bare), "archived/bare")
+	b.ReportMetric(median(bare), "bare-s")
+	b.ReportMetric(median(archived), "archived-s")
+	b.ReportMetric(median(reading), "read-s")
+	b.ReportMetric(float64(peak.Load())/(1<<20), "MiB")
+	b.ReportMetric(0, "ns/op")
+}
+
+// readArchive reads every page of an archive again.
+func readArchive(b *testing.B, dir string) {
+	ctx := context.Background()
+	folder, err := artifact.Open(ctx, "dir", dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer folder.Close()
+	a, err := archive.Open(ctx, folder, "archive.warc.gz", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, entry := range a.Entries() {
+		if c, err := a.Read(ctx, entry); err != nil || len(c.Last().Body) < sourceSize {
+			b.Fatal(len(c.Last().Body), err)
+		}
+	}
+}
+
+// watchMemory notes the most memory that the process has until it is stopped.
+func watchMemory(peak *atomic.Uint64) (stop func()) {
+	ended, done := make(chan struct{}), make(chan struct{})
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(5 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				metrics.Read(samples)
+				if now := samples[0].Value.Uint64() - samples[1].Value.Uint64(); now > peak.Load() {
+					peak.Store(now)
+				}
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-done
+	}
+}

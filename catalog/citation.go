@@ -1,0 +1,115 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/config"
+	"github.com/tidegate/tidegate/fetch"
+	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// fetch fetches pages as the configuration allows it. Nothing is opened before
+// it is called, and a run that must not reach the web does not call it.
+func (e *Env) fetch(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+	settings, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
+	if err != nil {
+		return err
+	}
+	allow, err := fetch.ParseAllow(settings.Fetch.Allow)
+	if err != nil {
+		return err
+	}
+	options := e.Web
+	options.Allow, options.Proxy, options.Now = allow, settings.Fetch.Proxy, e.Now
+	client := fetch.New(options)
+	defer client.Close()
+	progress := tool.Progress(ctx)
+	return client.Each(ctx, urls, keep, func(p fetch.Progress) { progress(p.Done, p.Total) })
+}
+
+func citationTools(env *Env) []*tool.Tool {
+	hidden := []string{"manifest_path"}
+	source := tool.Operand{Name: "CID", Field: "cid", About: "the source, by its id in `tidegate citations list`"}
+	return []*tool.Tool{
+		declare(tool.Spec{
+			Name: "deep_research_citations_extract_urls", Set: "citation", Effect: tool.Writes, Idempotent: true,
+			Command: &tool.Command{
+				Path: "citations extract", Operands: runOperand, Hide: append(hidden, "include_wave2", "extracted_urls_path", "found_by_path"),
+				Fill: env.fillRun, Defaults: byHand("extracted by hand"),
+			},
+		}, func(ctx context.Context, in step.ExtractInput) (step.ExtractResult, error) {
+			return step.ExtractURLs(ctx, env.clock(), in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_citations_normalize", Set: "citation", Effect: tool.Writes, Idempotent: true,
+		}, func(ctx context.Context, in step.NormalizeInput) (step.NormalizeResult, error) {
+			return step.NormalizeURLs(ctx, env.clock(), in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_citations_fetch", Set: "citation", Effect: tool.Writes, OpenWorld: true,
+			Command: &tool.Command{Path: "citations fetch", Operands: runOperand, Hide: hidden, Fill: env.fillRun},
+		}, func(ctx context.Context, in step.FetchInput) (step.FetchResult, error) {
+			return step.FetchSources(ctx, env.clock(), env.fetch, in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_citations_validate", Set: "citation", Effect: tool.Writes, OpenWorld: true,
+			Command: &tool.Command{
+				Path: "citations check", Operands: runOperand,
+				Hide: append(hidden, "url_map_path", "citations_path", "offline_fixtures_path", "online_fixtures_path", "online_dry_run"),
+				Fill: env.fillRun, Defaults: map[string]any{"reason": "checked by hand", "online_dry_run": true}, Formats: []string{"markdown"},
+			},
+		}, func(ctx context.Context, in step.CitationsInput) (step.CitationsResult, error) {
+			return step.ValidateCitations(ctx, env.clock(), env.fetch, in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_citations_render_md", Set: "citation", Effect: tool.Writes, Idempotent: true,
+		}, func(ctx context.Context, in step.RenderInput) (step.RenderResult, error) {
+			return step.RenderCitations(ctx, env.clock(), in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_citations_list", Set: "citation", Effect: tool.Reads, Idempotent: true,
+			Command: &tool.Command{Path: "citations list", Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown"}},
+		}, func(ctx context.Context, in manifestIn) (step.CitationList, error) {
+			return step.ListCitations(ctx, string(in.ManifestPath))
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_citations_rules", Set: "citation", Effect: tool.Reads, Idempotent: true,
+			Command: &tool.Command{Path: "citations rules", Formats: []string{"markdown"}},
+		}, func(context.Context, none) (step.CitationRules, error) { return step.RulesOfCitations(), nil }),
+		declare(tool.Spec{
+			Name: "deep_research_citations_attach", Set: "citation", Effect: tool.Writes, Person: true,
+			Command: &tool.Command{
+				Path: "citations attach", Operands: []tool.Operand{runOperand[0], source, {Name: "FILE", Field: "file_path", About: "the page as you saved it, or a document in its place", Path: true}},
+				Hide: hidden, Fill: env.fillRun, Defaults: byHand("attached by hand"),
+			},
+		}, func(ctx context.Context, in step.AttachInput) (step.SourceDecision, error) {
+			return step.Attach(env.deciding(ctx), env.clock(), in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_citations_replace", Set: "citation", Effect: tool.Writes, Person: true,
+			Command: &tool.Command{
+				Path: "citations replace", Operands: []tool.Operand{runOperand[0], source, {Name: "URL", Field: "url", About: "the page that is its evidence from now on"}},
+				Hide: hidden, Fill: env.fillRun, Defaults: byHand("replaced by hand"),
+			},
+		}, func(ctx context.Context, in step.ReplaceInput) (step.SourceDecision, error) {
+			return step.Replace(env.deciding(ctx), env.clock(), env.fetch, in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_gate_c_compute", Set: "citation", Effect: tool.Writes,
+		}, func(ctx context.Context, in step.GateCInput) (step.GateCResult, error) {
+			return step.ComputeGateC(ctx, env.clock(), in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_grounding_check", Set: "citation", Effect: tool.Reads, Idempotent: true,
+			Command: &tool.Command{
+				Path: "ground", Operands: []tool.Operand{runOperand[0], {Name: "FILE", Field: "document_path", About: "the markdown document; the run's final synthesis when absent", Optional: true}},
+				Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
+			},
+		}, func(ctx context.Context, in step.GroundInput) (step.GroundResult, error) {
+			in.Dir = env.Dir
+			return step.Ground(ctx, in)
+		}),
+	}
+}

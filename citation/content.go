@@ -1,0 +1,152 @@
+package citation
+
+import (
+	"bytes"
+	"io"
+	"mime"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/atom"
+)
+
+// MaxText is how many bytes of text are read of one page.
+const MaxText = 16 << 20
+
+// Content is what a page says: its text, and what it tells about itself.
+type Content struct {
+	// Text is what a reader of the page sees, in UTF-8: a line for each block of
+	// text, cells of a table apart by tabs. Grounding looks here.
+	Text      string
+	Title     string // as the page calls itself
+	Publisher string // the site or journal
+	Author    string
+	Published string // a date, 2021-03-04, 2021-03 or 2021
+	Language  string // as declared: de, pt-BR
+	Canonical string // the URL that the page gives for itself, not resolved
+
+	media    media
+	html     signals // of an HTML page
+	words    int     // in Text
+	prose    int     // of them in lines that are sentences, not menus
+	headings []string
+}
+
+// media says what kind of bytes a body is.
+type media uint8
+
+const (
+	mediaNone media = iota // nothing at all
+	mediaHTML
+	mediaText
+	mediaPDF
+	mediaOther // no text can be read from it
+)
+
+// Read reads the text and the metadata of a page. Whatever the bytes are, it
+// returns what can be read of them, in time and memory that are linear in their
+// number.
+func Read(p *Page) Content {
+	var c Content
+	c.media = mediaOf(p.Body, p.ContentType)
+	switch c.media {
+	case mediaHTML:
+		readHTML(p, &c)
+	case mediaText:
+		text, _ := io.ReadAll(io.LimitReader(utf8Reader(p.Body, p.ContentType), MaxText))
+		c.Text = tidyLines(string(text))
+	case mediaPDF:
+		readPDF(p.Body, &c)
+	}
+	c.measure()
+	return c
+}
+
+// mediaOf goes by the bytes where they are plain, and else by what the server
+// says: servers call error pages PDF, and PDF files octets.
+func mediaOf(body []byte, contentType string) media {
+	kind, _, _ := mime.ParseMediaType(contentType)
+	start := bytes.TrimLeft(bytes.TrimPrefix(body[:min(len(body), 1024)], []byte("\xef\xbb\xbf")), " \t\r\n")
+	lower := strings.ToLower(string(start))
+	switch {
+	case len(start) == 0 && len(bytes.TrimSpace(body)) == 0:
+		return mediaNone
+	case bytes.Contains(start, []byte("%PDF-")):
+		return mediaPDF
+	case strings.HasPrefix(lower, "<!doctype html"), strings.HasPrefix(lower, "<html"):
+		return mediaHTML
+	case kind == "text/html", strings.HasSuffix(kind, "xml"):
+		return mediaHTML
+	case kind == "application/pdf":
+		return mediaOther
+	case strings.HasPrefix(kind, "text/"), kind == "application/json", strings.HasSuffix(kind, "+json"),
+		kind == "application/x-ndjson", kind == "application/yaml", kind == "application/javascript":
+		return mediaText
+	case strings.HasPrefix(kind, "image/"), strings.HasPrefix(kind, "audio/"), strings.HasPrefix(kind, "video/"), strings.HasPrefix(kind, "font/"):
+		return mediaOther
+	case isBinary(start):
+		return mediaOther
+	case strings.HasPrefix(lower, "<?xml"), strings.HasPrefix(lower, "<!--"), beginsElement(lower):
+		return mediaHTML
+	}
+	return mediaText
+}
+
+// isBinary holds for bytes that no text has.
+func isBinary(start []byte) bool {
+	return bytes.ContainsFunc(start, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\f\r\x1b", r) })
+}
+
+// beginsElement holds for the start tag of an element that HTML has.
+func beginsElement(lower string) bool {
+	name, found := strings.CutPrefix(lower, "<")
+	if i := strings.IndexFunc(name, func(r rune) bool { return r > unicode.MaxASCII || !isAlnum(byte(r)) }); i >= 0 {
+		name = name[:i]
+	}
+	return found && atom.Lookup([]byte(name)) != 0
+}
+
+// tidyLines makes a text of lines: ends of all kinds become line feeds, and
+// bytes that are not UTF-8 become U+FFFD.
+func tidyLines(text string) string {
+	return strings.ToValidUTF8(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\ufffd")
+}
+
+// proseLine is how many words a line has that is a sentence and no menu.
+const proseLine = 10
+
+// measure counts words, all of them and those in prose. Two characters of a
+// script without blanks count as a word.
+func (c *Content) measure() {
+	for line := range strings.SplitSeq(c.Text, "\n") {
+		n := countWords(line)
+		c.words += n
+		if n >= proseLine {
+			c.prose += n
+		}
+	}
+}
+
+func countWords(line string) int {
+	words, dense, in := 0, 0, false
+	for _, r := range line {
+		letter := r < utf8.RuneSelf && isAlnum(byte(r)) || r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
+		switch {
+		case letter && isDense(r):
+			dense++
+			in = false
+		case letter && !in:
+			words++
+			in = true
+		case !letter && r != '\'' && r != '’' && r != '-':
+			in = false
+		}
+	}
+	return words + (dense+1)/2
+}
+
+// isDense holds for the scripts that put no blanks between words.
+func isDense(r rune) bool {
+	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}

@@ -1,0 +1,282 @@
+package citation
+
+import (
+	"slices"
+	"strings"
+)
+
+// Verdict says how much of a claim stands on the pages that it cites.
+type Verdict string
+
+// The verdicts.
+const (
+	Grounded   Verdict = "grounded"   // every quotation and number
+	Partly     Verdict = "partly"     // some
+	Ungrounded Verdict = "ungrounded" // none
+	Unchecked  Verdict = "unchecked"  // no cited page has a text, or there is nothing to look for
+)
+
+// Grounding holds the claims of a document against the pages that they cite. It
+// says what is on a page, not what is true.
+type Grounding struct {
+	Pass    bool             `json:"pass" jsonschema:"every quotation was found, and of the numbers at most one in twenty was not"`
+	Claims  []Claim          `json:"claims"`
+	Metrics GroundingMetrics `json:"metrics"`
+}
+
+// Claim is a list item or paragraph that cites something.
+type Claim struct {
+	Line       int      `json:"line"`
+	Text       string   `json:"text" jsonschema:"without its citations, cut at 200 characters"`
+	CIDs       []string `json:"cids"`
+	Verdict    Verdict  `json:"verdict"`
+	Quotations []Match  `json:"quotations" jsonschema:"those of four words or more"`
+	Numbers    []Match  `json:"numbers" jsonschema:"those of two digits or more, percentages, years and amounts"`
+}
+
+// Match is a quotation or number, and where it was found.
+type Match struct {
+	Text  string `json:"text"`
+	Found bool   `json:"found"`
+	CID   string `json:"cid" jsonschema:"the first cited source that has it; empty where none has"`
+	Start int    `json:"start" jsonschema:"byte range of the match in the extracted text"`
+	End   int    `json:"end"`
+}
+
+// GroundingMetrics count claims by verdict, and the quotations and numbers of
+// those that were checked.
+type GroundingMetrics struct {
+	Claims            int `json:"claims"`
+	Grounded          int `json:"grounded"`
+	Partly            int `json:"partly"`
+	Ungrounded        int `json:"ungrounded"`
+	Unchecked         int `json:"unchecked"`
+	Quotations        int `json:"quotations"`
+	QuotationsMissing int `json:"quotations_missing"`
+	Numbers           int `json:"numbers"`
+	NumbersMissing    int `json:"numbers_missing"`
+}
+
+// Ground holds every claim of a Markdown document against the texts of the
+// sources that it cites with [@cid]. Text gives the text of a source
+// ([Content.Text]); it is false for a source that has none: one that is neither
+// valid nor paywalled, that was not archived, or from which no text can be read.
+// It is called once for each source.
+//
+// A quotation of four words or more must occur in one of the texts, with letter
+// case, white space, quotation marks, dashes, soft hyphens and ligatures
+// normalised; … and […] join parts that must follow one another. A number of two
+// digits or more, a percentage, a year or an amount must occur in one of them, in
+// whatever spelling, and with no other unit.
+func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
+	found := statements(document)
+	g := Grounding{Claims: make([]Claim, len(found))}
+	sources := map[string][]int{} // the claims that cite each source
+	var order []string
+	for i, c := range found {
+		g.Claims[i] = c.unproven()
+		for _, cid := range c.cids {
+			if sources[cid] == nil {
+				order = append(order, cid)
+			}
+			sources[cid] = append(sources[cid], i)
+		}
+	}
+	checked := make([]bool, len(found))
+	for _, cid := range order {
+		if body, ok := text(cid); ok && strings.TrimSpace(body) != "" {
+			for _, i := range sources[cid] {
+				checked[i] = true
+			}
+			g.hold(found, sources[cid], cid, body)
+		}
+	}
+	for i := range g.Claims {
+		g.count(&g.Claims[i], checked[i])
+	}
+	m := &g.Metrics
+	g.Pass = m.QuotationsMissing == 0 && 20*m.NumbersMissing <= m.Numbers
+	return g
+}
+
+// unproven is a claim of which nothing was found yet.
+func (c *statement) unproven() Claim {
+	claim := Claim{Line: c.line, Text: c.text, CIDs: c.cids, Quotations: []Match{}, Numbers: []Match{}}
+	for _, q := range c.quotations {
+		claim.Quotations = append(claim.Quotations, Match{Text: q.text})
+	}
+	for _, f := range c.counted() {
+		claim.Numbers = append(claim.Numbers, Match{Text: c.numbers[f.start:f.end]})
+	}
+	return claim
+}
+
+// hold looks for everything that some claims say in the text of one source.
+func (g *Grounding) hold(found []statement, of []int, cid, body string) {
+	type search struct {
+		match *Match
+		of    *Claim
+		quote *quoteSearch
+	}
+	var searches []search
+	quotes, numbers := newQuoteFinder(), numberIndex{}
+	for _, i := range of {
+		for k, q := range found[i].quotations {
+			searches = append(searches, search{&g.Claims[i].Quotations[k], &g.Claims[i], quotes.add(q)})
+		}
+		for _, f := range found[i].counted() {
+			numbers.want(f)
+		}
+	}
+	if len(numbers) > 0 {
+		numbers.read(body)
+	}
+	for _, i := range of {
+		for k, f := range found[i].counted() {
+			if at, ok := numbers.find(f); ok {
+				g.Claims[i].Numbers[k].take(&g.Claims[i], cid, at)
+			}
+		}
+	}
+	if len(searches) == 0 {
+		return
+	}
+	text := fold(body)
+	quotes.run(&text)
+	for _, s := range searches {
+		if s.quote.found {
+			start, end := text.span(s.quote.span.start, s.quote.span.end)
+			s.match.take(s.of, cid, textRange{start, end})
+		}
+	}
+}
+
+// take keeps a match, unless a source that the claim cites before has it, too.
+func (m *Match) take(of *Claim, cid string, at textRange) {
+	if m.Found && slices.Index(of.CIDs, m.CID) < slices.Index(of.CIDs, cid) {
+		return
+	}
+	m.Found, m.CID, m.Start, m.End = true, cid, at.start, at.end
+}
+
+// count decides on a claim.
+func (g *Grounding) count(c *Claim, checked bool) {
+	m := &g.Metrics
+	m.Claims++
+	missing := 0
+	for _, q := range c.Quotations {
+		if !q.Found {
+			missing++
+		}
+	}
+	quotationsMissing := missing
+	for _, n := range c.Numbers {
+		if !n.Found {
+			missing++
+		}
+	}
+	all := len(c.Quotations) + len(c.Numbers)
+	if !checked || all == 0 {
+		c.Verdict = Unchecked
+		m.Unchecked++
+		return
+	}
+	m.Quotations += len(c.Quotations)
+	m.QuotationsMissing += quotationsMissing
+	m.Numbers += len(c.Numbers)
+	m.NumbersMissing += missing - quotationsMissing
+	switch missing {
+	case 0:
+		c.Verdict = Grounded
+		m.Grounded++
+	case all:
+		c.Verdict = Ungrounded
+		m.Ungrounded++
+	default:
+		c.Verdict = Partly
+		m.Partly++
+	}
+}
+
+// numberIndex has, for the values that claims ask for, the first place of each
+// value with each unit in one text.
+type numberIndex map[string][]place
+
+// place is where a text has a number.
+type place struct {
+	unit unit
+	noun bool
+	at   textRange
+}
+
+// want makes the index look for a number.
+func (x numberIndex) want(f figure) {
+	for _, q := range f.readings {
+		if _, wanted := x[q.value]; !wanted {
+			x[q.value] = nil
+		}
+	}
+}
+
+// read looks through a text.
+func (x numberIndex) read(text string) {
+	eachFigure(text, func(f figure) {
+		for _, q := range f.readings {
+			places, wanted := x[q.value]
+			if wanted && !slices.ContainsFunc(places, func(p place) bool { return p.unit == q.unit && p.noun == f.noun }) {
+				x[q.value] = append(places, place{q.unit, f.noun, textRange{f.start, f.end}})
+			}
+		}
+	})
+}
+
+// find is the first place at which the text has a number of a claim.
+func (x numberIndex) find(claimed figure) (at textRange, found bool) {
+	for _, q := range claimed.readings {
+		for _, p := range x[q.value] {
+			if q.fits(p.unit, p.noun) && (!found || p.at.start < at.start) {
+				at, found = p.at, true
+			}
+		}
+	}
+	return at, found
+}
+
+// fits reports whether a number of a claim may be that of a page with the same
+// value. A claim may leave a unit out, but not that it is a percentage. A page
+// may leave it out where no other word follows: in a table.
+func (q quantity) fits(page unit, noun bool) bool {
+	switch {
+	case q.unit.share(page):
+		return true
+	case q.unit == noUnit:
+		return page != percent && page != points && page != "‰" && page != decade && page != clock
+	case page == noUnit:
+		return !noun && q.unit != clock && q.unit != decade
+	}
+	return false
+}
+
+// Holds reports whether the range of a match has what the match says: it is
+// asked again before a passage is shown. Text is that of the source.
+func (m Match) Holds(text string) bool {
+	if !m.Found || m.Start < 0 || m.End > len(text) || m.Start >= m.End {
+		return false
+	}
+	passage := text[m.Start:m.End]
+	if q, ok := newQuotation(m.Text); ok {
+		finder, folded := newQuoteFinder(), fold(passage)
+		search := finder.add(q)
+		if finder.run(&folded); search.found {
+			return true
+		}
+	}
+	numbers, claimed := numberIndex{}, figures(m.Text, true)
+	for _, f := range claimed {
+		numbers.want(f)
+	}
+	numbers.read(passage)
+	return slices.ContainsFunc(claimed, func(f figure) bool {
+		return slices.ContainsFunc(f.readings, func(q quantity) bool { return len(numbers[q.value]) > 0 })
+	})
+}

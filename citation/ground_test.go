@@ -1,0 +1,353 @@
+package citation_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/codec"
+	"golang.org/x/text/unicode/norm"
+)
+
+// groundOne holds one claim against one text.
+func groundOne(t testing.TB, claim, text string) citation.Claim {
+	t.Helper()
+	g := citation.Ground([]byte("- "+claim+" [@s]\n"), func(string) (string, bool) { return text, true })
+	if len(g.Claims) != 1 {
+		t.Fatalf("%q has %d claims", claim, len(g.Claims))
+	}
+	return g.Claims[0]
+}
+
+func TestQuotations(t *testing.T) {
+	const page = "The harbour master’s log says: “the water rose — slowly at first — by 2.5 metres”. Nobody in-\nformed the eﬃcient oﬃce of well‑known risks (see p. 3). " +
+		"In 2019–20 it fell to −5 degrees.\nΟΔΥΣΣΕΥΣ came home. Straße und STRASSE. Cafe\u0301 society, café life. He said 'no way, never again' twice. informa\u00adtion"
+	for _, c := range []struct {
+		claim string
+		want  []bool // of each quotation
+	}{
+		{`It says “the water rose — slowly at first”`, []bool{true}},
+		{`It says "the water rose - slowly at first"`, []bool{true}},
+		{`It says «THE WATER ROSE – slowly at first»`, []bool{true}},
+		{`It says „the water rose, slowly at first“`, []bool{false}},
+		{`It says ‘the water rose — slowly at first’`, []bool{true}},
+		{`It says 'the water rose — slowly at first'`, []bool{true}},
+		{`It says “the water rose … by 2.5 metres”`, []bool{true}},
+		{`It says “the water rose [...] by 2.5 metres.”`, []bool{true}},
+		{`It says “the water rose [...] by 2.6 metres”`, []bool{false}},
+		{`It says “by 2.5 metres […] the water rose”`, []bool{false}},
+		{`It says “[T]he water rose — slowly at first,” and more`, []bool{true}},
+		{`It says “the harbour master's log says”`, []bool{true}},
+		{`“Nobody informed the efficient office of well-known risks”`, []bool{true}},
+		{`“informed the **efficient** office _of_ wellknown risks”`, []bool{true}},
+		{`“it fell to -5 degrees”`, []bool{true}},
+		{`“it fell to 5 degrees”`, []bool{false}},
+		{`“In 2019-20 it fell to”`, []bool{true}},
+		{`“in 2019 20 it fell to”`, []bool{false}},
+		{`“Οδυσσεύς came home straße und strasse”`, []bool{false}},
+		{`“ΟΔΥΣΣΕΎΣ came home now”`, []bool{false}},
+		{`“Οδυσσευς came home. Strasse und Straße.”`, []bool{true}},
+		{`“café society, café life”`, []bool{true}},
+		{`“cafe society, cafe life”`, []bool{false}},
+		{`“he said ‘no way, never again’ twice”`, []bool{true}},
+		{`“the art of water rose”`, []bool{false}},
+		{`“harbour master's log say”`, []bool{false}}, // no half words
+		{`“arbour master's log says”`, []bool{false}},
+		{`“two words” and “the water rose — slowly” and “not on this page”`, []bool{true, false}},
+		{`a screen of 15" and a "short quote", the boys' and girls' toys, rock 'n' roll`, nil},
+		{`“the *water* rose [link](https://a.test) slowly”`, []bool{false}},
+		{`“never closed and so on and on`, nil},
+		{`“he said “the water rose — slowly at first” to us”`, []bool{false}},
+		{`“information” and “life. He said no way”`, []bool{true}},
+		{`the "well-known risks (see p. 3)"`, []bool{true}},
+	} {
+		got := groundOne(t, c.claim, page)
+		if len(got.Quotations) != len(c.want) {
+			t.Errorf("%q: %+v, want %d quotations", c.claim, got.Quotations, len(c.want))
+			continue
+		}
+		for i, q := range got.Quotations {
+			if q.Found != c.want[i] || q.Found && (!q.Holds(page) || q.CID != "s") || !q.Found && (q.CID != "" || q.End != 0) {
+				t.Errorf("%q: %+v, want found %v", c.claim, q, c.want[i])
+			}
+		}
+	}
+}
+
+// TestQuotationRangesAreTight quotes two parts that stand in several places.
+func TestQuotationRangesAreTight(t *testing.T) {
+	text := "The water rose. " + strings.Repeat("And so on. ", 50) + "The water rose at night, and fell by noon."
+	q := groundOne(t, "“the water rose … fell by noon”", text).Quotations[0]
+	if got := text[q.Start:q.End]; got != "The water rose at night, and fell by noon" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// vary writes a text in another typography.
+func vary(rng *rand.Rand, s string) string {
+	pick := func(options string) string {
+		list := []rune(options)
+		return string(list[rng.IntN(len(list))])
+	}
+	switch rng.IntN(4) {
+	case 0:
+		s = strings.ToUpper(s)
+	case 1:
+		s = strings.ToLower(s)
+	}
+	switch rng.IntN(3) {
+	case 0:
+		s = norm.NFD.String(s)
+	case 1:
+		s = norm.NFC.String(s)
+	}
+	var b strings.Builder
+	runes := []rune(s)
+	for i, r := range runes {
+		next := rune(0)
+		if i+1 < len(runes) {
+			next = runes[i+1]
+		}
+		switch {
+		case r == ' ':
+			b.WriteString([]string{" ", "  ", "\u00a0", "\u2009", " \t"}[rng.IntN(5)])
+		case r == '-' && unicode.IsLetter(next):
+			b.WriteString(pick("-‐‑–"))
+		case r == '–' || r == '—':
+			b.WriteString(pick("–—‒"))
+		case r == '’':
+			b.WriteString(pick("’'ʼ"))
+		case r == 'f' && next == 'i' && rng.IntN(2) == 0:
+			b.WriteString("ﬁ")
+			runes[i+1] = 0
+		case r == 0:
+		default:
+			b.WriteRune(r)
+			if unicode.IsLetter(r) && unicode.IsLetter(next) && !unicode.IsMark(next) && rng.IntN(20) == 0 {
+				b.WriteRune('\u00ad')
+			}
+		}
+	}
+	return b.String()
+}
+
+// spanOf is a random part of a text, in whole words.
+func spanOf(rng *rand.Rand, text string) string {
+	runes := []rune(text)
+	whole := func(i int) bool {
+		if i == 0 || i == len(runes) {
+			return true
+		}
+		a, b := runes[i-1], runes[i]
+		dense := func(r rune) bool {
+			return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) && !unicode.IsMark(r)
+		}
+		return unicode.IsSpace(a) != unicode.IsSpace(b) || dense(a) && dense(b)
+	}
+	for {
+		i, j := rng.IntN(len(runes)), rng.IntN(len(runes)+1)
+		if i+20 < j && whole(i) && whole(j) {
+			return string(runes[i:j])
+		}
+	}
+}
+
+var escapeMarkdown = strings.NewReplacer("*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "\\<", "&", "\\&", "`", "\\`", "\\", "\\\\")
+
+// TestAQuotationOnThePageIsNeverMissed quotes random parts of pages in many
+// languages, in other typography and with parts left out.
+func TestAQuotationOnThePageIsNeverMissed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	tried := 0
+	for _, language := range languages(t) {
+		title, text := sampleText(t, language)
+		page := citation.Read(&citation.Page{ContentType: "text/html; charset=utf-8",
+			Body: []byte("<title>x</title><h1>" + title + "</h1><p>" + strings.ReplaceAll(text, ". ", ".</p><p>") + "</p><table><tr><td>12<td>13</table>")}).Text
+		for range 200 {
+			span := spanOf(rng, page)
+			shown := span
+			if words := strings.Fields(span); len(words) > 8 && rng.IntN(3) == 0 {
+				cut := 2 + rng.IntN(len(words)-6)
+				shown = strings.Join(words[:cut], " ") + []string{" … ", " [...] ", "… ", " […] "}[rng.IntN(4)] + strings.Join(words[cut+2:], " ")
+			}
+			marks := [][2]string{{"“", "”"}, {"„", "“"}, {"«", "»"}, {"\"", "\""}, {"『", "』"}}[rng.IntN(5)]
+			quoted := vary(rng, strings.Map(func(r rune) rune {
+				if strings.ContainsRune("“”„«»\"『』「」", r) {
+					return -1 // the marks inside are others than those around, or none
+				}
+				return r
+			}, shown))
+			claim := groundOne(t, "They write "+marks[0]+escapeMarkdown.Replace(quoted)+marks[1], page)
+			if len(claim.Quotations) == 0 {
+				continue // fewer than four words
+			}
+			tried++
+			q := claim.Quotations[0]
+			if len(claim.Quotations) != 1 || !q.Found || !q.Holds(page) {
+				t.Errorf("%s: %q\nquoted as %s%s%s\ngives %+v", language, span, marks[0], quoted, marks[1], claim.Quotations)
+			}
+		}
+	}
+	if tried < 4000 {
+		t.Errorf("only %d quotations were tried", tried)
+	}
+}
+
+// TestNoQuotationIsFoundThatIsNotThere changes one word of a quotation.
+func TestNoQuotationIsFoundThatIsNotThere(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, language := range languages(t) {
+		_, page := sampleText(t, language)
+		for range 50 {
+			words := strings.Fields(spanOf(rng, page))
+			if len(words) < 5 {
+				continue
+			}
+			words[1+rng.IntN(len(words)-2)] = "perhaps"
+			claim := groundOne(t, "『"+escapeMarkdown.Replace(strings.Join(words, " "))+"』", page)
+			if len(claim.Quotations) == 1 && claim.Quotations[0].Found {
+				t.Errorf("%s: %q is found", language, words)
+			}
+		}
+	}
+}
+
+func TestGround(t *testing.T) {
+	doc := "# Report\n\nNo citation, 99 %.\n\n- The tide rose by 2.5 metres in 1962 [@a].\n- “nobody has forgotten the sound” and 77 % [@a] [@b]\n" +
+		"- It rose by 88 % [@a]\n- Plain words only [@a]\n- It cost 12 euros [@gone] [@a]\n- Only there: 12 euros [@gone]\n- [@a]\n- Code `[@a]` 55 %\n\n" +
+		"Paragraph with 1962\nover two lines [@b][@a][@b].\n"
+	texts := map[string]string{"a": "In 1962 the tide rose by 2.5 metres. It cost 12 euros.", "b": "In 1962, 77 percent: nobody has forgotten the sound.", "blank": " "}
+	asked := map[string]int{}
+	got := citation.Ground([]byte(doc), func(cid string) (string, bool) {
+		asked[cid]++
+		text, ok := texts[cid]
+		return text, ok
+	})
+	want := citation.Grounding{
+		Pass: false,
+		Claims: []citation.Claim{
+			{Line: 5, Text: "The tide rose by 2.5 metres in 1962.", CIDs: []string{"a"}, Verdict: citation.Grounded, Quotations: []citation.Match{},
+				Numbers: []citation.Match{{"2.5 metres", true, "a", 25, 35}, {"1962", true, "a", 3, 7}}},
+			{Line: 6, Text: "“nobody has forgotten the sound” and 77 %", CIDs: []string{"a", "b"}, Verdict: citation.Grounded,
+				Quotations: []citation.Match{{"nobody has forgotten the sound", true, "b", 21, 51}}, Numbers: []citation.Match{{"77 %", true, "b", 9, 19}}},
+			{Line: 7, Text: "It rose by 88 %", CIDs: []string{"a"}, Verdict: citation.Ungrounded, Quotations: []citation.Match{}, Numbers: []citation.Match{{Text: "88 %"}}},
+			{Line: 8, Text: "Plain words only", CIDs: []string{"a"}, Verdict: citation.Unchecked, Quotations: []citation.Match{}, Numbers: []citation.Match{}},
+			{Line: 9, Text: "It cost 12 euros", CIDs: []string{"gone", "a"}, Verdict: citation.Grounded, Quotations: []citation.Match{}, Numbers: []citation.Match{{"12 euros", true, "a", 45, 53}}},
+			{Line: 10, Text: "Only there: 12 euros", CIDs: []string{"gone"}, Verdict: citation.Unchecked, Quotations: []citation.Match{}, Numbers: []citation.Match{{Text: "12 euros"}}},
+			{Line: 14, Text: "Paragraph with 1962 over two lines.", CIDs: []string{"b", "a"}, Verdict: citation.Grounded, Quotations: []citation.Match{},
+				Numbers: []citation.Match{{"1962", true, "b", 3, 7}}},
+		},
+		Metrics: citation.GroundingMetrics{Claims: 7, Grounded: 4, Ungrounded: 1, Unchecked: 2, Quotations: 1, Numbers: 6, NumbersMissing: 1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for cid, n := range asked {
+		if n != 1 {
+			t.Errorf("%s was asked for %d times", cid, n)
+		}
+	}
+	data, err := codec.Marshal(got.Claims[0])
+	if err != nil || !strings.HasPrefix(string(data), "{\n  \"line\": 5,\n  \"text\": \"The tide") {
+		t.Errorf("%s, %v", data, err)
+	}
+}
+
+// TestGroundingPasses allows one number in twenty, and no quotation.
+func TestGroundingPasses(t *testing.T) {
+	for _, c := range []struct {
+		found, missing, quotations int
+		want                       bool
+	}{{20, 0, 0, true}, {19, 1, 0, true}, {18, 1, 0, false}, {38, 2, 0, true}, {37, 2, 0, false}, {20, 0, 1, false}, {0, 0, 0, true}} {
+		var doc, page strings.Builder
+		for i := range c.found {
+			fmt.Fprintf(&doc, "- number %d [@s]\n", 1000+i)
+			fmt.Fprintf(&page, "%d. ", 1000+i)
+		}
+		for i := range c.missing {
+			fmt.Fprintf(&doc, "- number %d [@s]\n", 5000+i)
+		}
+		for range c.quotations {
+			doc.WriteString("- “this is not on the page” [@s]\n")
+		}
+		got := citation.Ground([]byte(doc.String()), func(string) (string, bool) { return page.String() + "x", true })
+		if got.Pass != c.want || got.Metrics.NumbersMissing != c.missing || got.Metrics.QuotationsMissing != c.quotations {
+			t.Errorf("%+v: %+v", c, got.Metrics)
+		}
+	}
+}
+
+func TestTextLink(t *testing.T) {
+	const text = "High water is at ten.\nThe tide rose by 2.5 metres in 1962, they say - and more - at the old harbour of the town.\nLow water"
+	for passage, want := range map[string]string{
+		"1962":                "https://a.test/#:~:text=2.5%20metres%20in-,1962",
+		"2.5 metres":          "https://a.test/#:~:text=tide%20rose%20by-,2.5%20metres,-in%201962%2C%20they",
+		"they say - and more": "https://a.test/#:~:text=metres%20in%201962%2C-,they%20say%20%2D%20and%20more,-%2D%20at%20the",
+		"High":                "https://a.test/#:~:text=High,-water%20is%20at",
+		"ten.\nThe tide":      "https://a.test/#:~:text=ten.,tide",
+		"tide rose by 2.5 metres in 1962, they say - and more": "https://a.test/#:~:text=tide%20rose%20by%202.5,say%20%2D%20and%20more",
+		"water": "https://a.test/#:~:text=High-,water,-is%20at%20ten.",
+	} {
+		start := strings.Index(text, passage)
+		if got := citation.TextLink("https://a.test/#old", text, start, start+len(passage)); got != want {
+			t.Errorf("%q: got %s, want %s", passage, got, want)
+		}
+	}
+	if got := citation.TextLink("https://a.test/", text, 5, 5000); got != "https://a.test/" {
+		t.Errorf("a range outside the text: %s", got)
+	}
+}
+
+func FuzzGround(f *testing.F) {
+	f.Add("“the water rose … by 2.5 metres” in 1962–63, $5–10 million [@s]", "The water rose slowly by 2.5 metres; 1962 to 63 and 5 to 10 million dollars.")
+	f.Add("twenty-five percent and 12,5 % [@s] 'a b c d' \u00ad\ufb01", "25 % ٣٤٥ １２ 12億 10⁶ 2021-03-04 04.03.2021 10:30")
+	f.Fuzz(func(t *testing.T, doc, page string) {
+		if !utf8.ValidString(page) {
+			page = strings.ToValidUTF8(page, "\ufffd")
+		}
+		text := func(string) (string, bool) { return page, true }
+		g := citation.Ground([]byte(doc), text)
+		for _, c := range g.Claims {
+			for _, m := range append(c.Quotations, c.Numbers...) {
+				if m.Found && !m.Holds(page) {
+					t.Errorf("%q: %+v does not hold on %q", doc, m, page)
+				}
+				if m.Found {
+					_ = citation.TextLink("https://a.test/", page, m.Start, m.End)
+				}
+			}
+		}
+		if again := citation.Ground([]byte(doc), text); !cmp.Equal(g, again) {
+			t.Errorf("twice gives %+v and %+v", g, again)
+		}
+	})
+}
+
+func BenchmarkGround(b *testing.B) {
+	var doc, page strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&page, "In the year %d about %d,%03d people at the coast saw the water rise by %d.%d metres, they say in report number %d.\n", 1500+i%500, i, i, i%9, i%10, i)
+	}
+	for i := range 200 {
+		fmt.Fprintf(&doc, "- In %d, “people at the coast saw the water rise by %d.%d metres” and %d,%03d people [@s].\n", 1500+i%500, i%9, i%10, i, i)
+	}
+	for name, c := range map[string][2]string{
+		"report":    {doc.String(), page.String()},
+		"quotes":    {strings.Repeat("- “a a a b a a a b a a a c” [@s]\n", 5000), strings.Repeat("a a a b ", 1<<17)},
+		"percents":  {strings.Repeat("- 12 % [@s]\n", 5000), strings.Repeat("12 people ", 1<<17)},
+		"joined":    {strings.Repeat("- “a … b … a … b … c d e f” [@s]\n", 2000), strings.Repeat("a b ", 1<<18)},
+		"citations": {strings.Repeat("[@s] ", 1<<16) + "12 %", "12 %"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(c[0]) + len(c[1])))
+			for b.Loop() {
+				citation.Ground([]byte(c[0]), func(string) (string, bool) { return c[1], true })
+			}
+		})
+	}
+}

@@ -1,0 +1,19 @@
+package citation
+
+// Names lists, by rule, the phrases that pages call themselves by.
+func Names() map[string][]string {
+	return map[string][]string{
+		"soft-404": notFoundNames(), "bot-wall": botWallNames(), "login": loginNames(), "consent": consentNames(),
+		"paywall": paywallPhrases(), "parked": parkedPhrases(),
+	}
+}
+
+// PageNamed is a page for each of those rules, with the phrase in two places.
+var PageNamed = map[string]string{
+	"soft-404": "<title>%s | News</title><h1>%s</h1><p>News</p>",
+	"bot-wall": "<title>%s</title><h1>%s</h1><div id=captcha></div>",
+	"login":    "<title>%s - News</title><h1>%s</h1><form><input type=password></form>",
+	"consent":  "<title>%s</title><h1>%s</h1><p>cookies</p><button>OK</button>",
+	"paywall":  "<title>News</title><p>The tide rises.</p><h3>%s</h3><!-- %s -->",
+	"parked":   "<title>news.test</title><p>%s</p><!-- %s -->",
+}

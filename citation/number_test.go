@@ -1,0 +1,154 @@
+package citation_test
+
+import (
+	"testing"
+
+	"github.com/tidegate/tidegate/citation"
+)
+
+// TestNumbers holds one claim against one page each. The claim's numbers must
+// all be found, or none.
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct {
+		claim, page string
+		want        bool
+	}{
+		// Separators.
+		{"315 people", "There were 315 dead.", true},
+		{"1,234 people", "1234 people", true},
+		{"1234 people", "1,234 people", true},
+		{"1234567 people", "1,234,567 people", true},
+		{"1234567 people", "1 234 567 people", true},
+		{"1234567 people", "1\u202f234\u202f567 personnes", true},
+		{"1234567 people", "1.234.567 Menschen", true},
+		{"1234567 people", "1'234'567 Menschen", true},
+		{"1234567 people", "12,34,567 people", true},
+		{"1234 people", "1.234 Menschen, 3,5 Prozent", true},
+		{"1.234 seconds", "1.234 Menschen, 3,5 Prozent", false},
+		{"3.5 metres", "3,5 Meter", true},
+		{"3,5 Meter", "3.5 metres", true},
+		{"3.5 metres", "35 metres", false},
+		{"1,234.5 tons", "1.234,5 tons", true},
+		{"12.50 euros", "12.5 euros", true},
+		{"0.75 litres", ".75 litres", false}, // nobody writes so in running text
+		// Per cent.
+		{"45 %", "45% of the coast", true},
+		{"45 percent", "45 per cent of the coast", true},
+		{"45%", "45 Prozent der Küste", true},
+		{"45%", "45 pour cent", true},
+		{"45%", "約45パーセント", true},
+		{"45%", "yaklaşık yüzde 45’i", true},
+		{"45%", "45 people", false},
+		{"45 people", "45% of them", false},
+		{"45%", "45 percentage points", false},
+		{"45 percentage points", "45 pp", true},
+		{"5 percent", "five percent", true},
+		{"5%", "6%", false},
+		{"45%", "Rate\t45\t46", true}, // a table says it once
+		// Magnitudes.
+		{"1.2 million", "1,200,000 people", true},
+		{"1.2 million", "1.2m people were asked", true},
+		{"1.2 billion euros", "1.2bn euros", true},
+		{"1.2 billion euros", "€1.2bn", true},
+		{"€1.2 billion", "1,2 Milliarden Euro", true},
+		{"1.2 billion euros", "1,2 milliard d’euros", true},
+		{"1.2 billion euros", "約12億ユーロ", true},
+		{"1.2 billion euros", "примерно в 1,2 миллиарда евро", true},
+		{"1.2 billion", "1.2 million", false},
+		{"12 million", "12 thousand", false},
+		{"5k runners", "5,000 runners", true},
+		{"5 thousand", "5000", true},
+		{"$5M", "5 million dollars", true},
+		{"$5 million", "US$5 million", true},
+		{"US$5 million", "USD 5m", true},
+		{"3.2 × 10⁶", "3.2 million", true},
+		{"10^6", "one million", true},
+		{"half a million", "500,000 people", true},
+		{"2 million", "two million people", true},
+		// Units.
+		{"12 km", "12 kilometres", true},
+		{"12 km", "12 miles", false},
+		{"$12", "€12", false},
+		{"$12", "A$12", true}, // a dollar is a dollar of some country
+		{"US$12", "A$12", false},
+		{"12 kg", "12 g", false},
+		{"30-minute test", "a test of 30 minutes", true},
+		{"30 minutes", "30 hours", false},
+		{"25 °C", "25 degrees Celsius", true},
+		{"25 °C", "25 °F", false},
+		{"12 pounds", "£12", true},
+		{"12 GW", "12 MW", false},
+		{"revenue of 500 was reported", "$500", true},
+		// Words.
+		{"25 people", "twenty-five people", true},
+		{"twenty-five people", "25 people", true},
+		{"112 people", "one hundred and twelve people", true},
+		{"3,400 people", "three thousand four hundred people", true},
+		{"12 eggs", "a dozen eggs", true},
+		{"sixty places", "60 places", true},
+		{"sixteen places", "60 places", false},
+		{"one hundred percent", "100%", true},
+		{"the 21st century", "the twenty-first century", true},
+		{"the twentieth century", "the 20th century", true},
+		// Ranges.
+		{"5–10%", "between 5 and 10 percent", true},
+		{"5 to 10 percent", "5%–10%", true},
+		{"$5–10 million", "between $5 million and $10 million", true},
+		{"between 10 and 15 million euros", "10 to 15 million euros", true},
+		{"10, 12 and 15 percent", "10%, 12% and 15%", true},
+		{"5–10%", "6–11%", false},
+		// Years and dates.
+		{"in 1962", "the winter of 1962", true},
+		{"in 1962", "in 1963", false},
+		{"in 2020", "the season 2019–20", true},
+		{"in 2020", "the season 2019/20", true},
+		{"in the 1990s", "during the 1990s", true},
+		{"in the 1990s", "in 1990", false},
+		{"on 15 March 2021", "2021-03-15", true},
+		{"on 2021-03-15", "March 15, 2021", true},
+		{"on 15 March 2021", "15.03.2021", true},
+		{"since FY 2020", "in FY2020", true},
+		{"post-2008 rules", "rules made after 2008", true},
+		{"at 10:30", "at 10:30 in the morning", true},
+		{"at 10:30", "10 of 30", false},
+		// Other digits.
+		{"315 people", "٣١٥ شخصا", true},
+		{"315 people", "３１５人", true},
+		{"315 people", "315명이", true},
+		// Numbers are not parts of others.
+		{"31 people", "315 people", false},
+		{"15 people", "315 people", false},
+		{"19 cases", "COVID-19 cases", false},
+		{"12 people", "12.5 people", false},
+		{"12.5 people", "12 people", false},
+		{"-15 °C", "minus 15 °C, −15 °C", true},
+	} {
+		g := citation.Ground([]byte("- "+c.claim+" [@s]\n"), func(string) (string, bool) { return c.page, true })
+		if len(g.Claims) != 1 || len(g.Claims[0].Numbers) == 0 {
+			t.Errorf("%q: %+v", c.claim, g.Claims)
+			continue
+		}
+		for _, n := range g.Claims[0].Numbers {
+			if n.Found != c.want {
+				t.Errorf("%q on %q: %q found is %v", c.claim, c.page, n.Text, n.Found)
+			}
+			if n.Found && !n.Holds(c.page) {
+				t.Errorf("%q on %q: the match %q does not hold", c.claim, c.page, c.page[n.Start:n.End])
+			}
+		}
+	}
+}
+
+// TestWhatIsNoNumber lists what a claim may say without its source having it.
+func TestWhatIsNoNumber(t *testing.T) {
+	for _, claim := range []string{
+		"GPT4 and GPT-4o", "COVID-19", "the F-16 and the 5G network", "version 1.2.3 and v1.2.3", "H1N1", "3D", "five people", "3 people", "the 3rd of them",
+		"see `12 of 34`", "[12 monkeys](https://a.test/34)", "https://a.test/2021/12", "CO2", "hundreds of millions of people", "thousands", "the second and third",
+		"one of them", "2xx and 10x4", "0123456789012345678901234567890",
+	} {
+		g := citation.Ground([]byte("- "+claim+" [@s]\n"), func(string) (string, bool) { return "x", true })
+		if len(g.Claims) != 1 || len(g.Claims[0].Numbers) != 0 {
+			t.Errorf("%q: %+v", claim, g.Claims)
+		}
+	}
+}

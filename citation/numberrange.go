@@ -1,0 +1,82 @@
+package citation
+
+import (
+	"strconv"
+	"strings"
+)
+
+// ranges lets the numbers of a range or a list share what is said once: in 5 to
+// 10 per cent, $5–10 million and 2019–20. What a number borrows becomes part of
+// its place in the text.
+func (r *numberReader) ranges() {
+	joined := make([]bool, len(r.out))
+	for i := 1; i < len(r.out); i++ {
+		joined[i] = r.joined(&r.out[i-1], &r.out[i])
+	}
+	var lent quantity // the unit and, as a value, the power of ten of the number after
+	for i := len(r.out) - 1; i >= 0; i-- {
+		f := &r.out[i]
+		own := f.readings[0].unit
+		if i == len(r.out)-1 || !joined[i+1] {
+			lent = quantity{}
+		} else if (own == noUnit || own == f.prefix) && !isYear(r.s[f.start:f.end]) && f.borrow(lent) {
+			f.end = r.out[i+1].end
+		}
+		if own != noUnit && own != f.prefix && own != clock && own != decade {
+			lent.unit = own
+		}
+		if f.magnitude > 0 {
+			lent.value = strconv.Itoa(f.magnitude)
+		}
+	}
+	for i := 1; i < len(r.out); i++ {
+		if !joined[i] {
+			continue
+		}
+		a, b := &r.out[i-1], &r.out[i]
+		if a.prefix != noUnit && b.readings[0].unit == noUnit {
+			b.readings = append(b.readings, quantity{b.readings[0].value, a.prefix})
+			b.prefix = a.prefix
+		}
+		year, short := r.s[a.start:min(len(r.s), a.start+4)], r.s[b.start:b.end]
+		if isDigits(year) && isYear(year) && len(short) == 2 && isDigits(short) {
+			b.readings = append(b.readings, quantity{canonical(year[:2]+short, "", 0), noUnit})
+			b.start = a.start
+		}
+	}
+}
+
+// borrow adds the readings that a number has with what the number after it says.
+func (f *figure) borrow(lent quantity) bool {
+	n := len(f.readings)
+	for _, q := range f.readings[:n:n] {
+		with := q
+		if q.unit == noUnit {
+			with.unit = lent.unit
+		}
+		if power, err := strconv.Atoi(lent.value); err == nil && f.magnitude == 0 {
+			with.value = scaled(q.value, power)
+		}
+		if with != q {
+			f.readings = append(f.readings, with)
+			f.counts = f.counts || with.value != q.value || with.unit == percent || with.unit == points || isCurrency(with.unit)
+		}
+	}
+	return len(f.readings) > n
+}
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// joined reports whether two numbers that follow one another are a range or
+// stand in a list.
+func (r *numberReader) joined(a, b *figure) bool {
+	if b.start < a.end || b.start-a.end > 12 {
+		return false
+	}
+	switch strings.ToLower(strings.Trim(r.s[a.end:b.start], " \u00a0\u202f\t")) {
+	case "-", "–", "—", "−", "‐", "‑", "~", "〜", "～", "/", ",", "to", "and", "or", ", and", ", or", "through", "until", "bis", "und", "oder", "à", "et", "ou",
+		"a", "al", "y", "o", "e", "tot", "en", "do", "i", "till", "och", "to about", "to almost", "to nearly", "до", "и", "から":
+		return true
+	}
+	return false
+}

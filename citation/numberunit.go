@@ -1,0 +1,325 @@
+package citation
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// finish reads what goes with a number, before and after it, and adds the figure.
+// It says where the text goes on.
+func (r *numberReader) finish(f figure, values []string) int {
+	before := r.prefixAt(f.start)
+	f.prefix, f.start = before.unit, f.start-before.size
+	for _, v := range values {
+		f.readings = append(f.readings, quantity{v, before.unit})
+	}
+	if !r.attached(&f) {
+		return r.skipWord(f.end)
+	}
+	r.trailing(&f)
+	f.counts = f.counts || f.magnitude > 0 || f.prefix != noUnit
+	for _, q := range f.readings {
+		f.counts = f.counts || q.unit == percent || q.unit == points || isCurrency(q.unit)
+	}
+	r.out = append(r.out, f)
+	return f.end
+}
+
+func isCurrency(u unit) bool {
+	return u == dollars || len(u) == 3 && strings.ToUpper(string(u)) == string(u) && isLetter(u[0]) && u != "GWh" && u != "GHz"
+}
+
+type prefix struct {
+	unit unit
+	size int
+}
+
+// prefixAt reads a currency, or a word for per cent, that ends before a position.
+func (r *numberReader) prefixAt(at int) prefix {
+	text := r.s[max(0, at-16):at]
+	trimmed := strings.TrimRight(text, " \u00a0\u202f")
+	if len(text)-len(trimmed) > 3 {
+		return prefix{}
+	}
+	trimmed = strings.TrimSuffix(strings.TrimSuffix(trimmed, "-"), "−")
+	for n := min(len(trimmed), 4); n > 0; n-- {
+		name := trimmed[len(trimmed)-n:]
+		u, found := signs[name]
+		if !found {
+			continue
+		}
+		if c, _ := utf8.DecodeLastRuneInString(trimmed[:len(trimmed)-n]); isLetter(name[0]) && (unicode.IsLetter(c) || unicode.IsDigit(c)) {
+			continue
+		}
+		return prefix{u, len(text) - len(trimmed) + n}
+	}
+	for _, word := range []string{"%", "yüzde", "Yüzde", "ร้อยละ", "百分之"} {
+		if strings.HasSuffix(trimmed, word) {
+			before := strings.TrimSuffix(trimmed, word)
+			if c, _ := utf8.DecodeLastRuneInString(before); word == "%" && unicode.IsDigit(c) {
+				return prefix{}
+			}
+			return prefix{percent, len(text) - len(trimmed) + len(word)}
+		}
+	}
+	return prefix{}
+}
+
+// attached reads the letters directly after a number: a short magnitude, a unit,
+// or the ending of an ordinal or decade. It is false for an identifier.
+func (r *numberReader) attached(f *figure) bool {
+	end := f.end
+	for end < len(r.s) && isLetter(r.s[end]) {
+		end++
+	}
+	letters := r.s[f.end:end]
+	if next, _ := utf8.DecodeRuneInString(r.s[end:]); letters == "" && isAttaching(next) && next > unicode.MaxASCII && unicode.IsLetter(next) {
+		return true // another script's letters are words
+	} else if letters != "" && (unicode.IsDigit(next) || isAttaching(next)) {
+		return letters == "m" || letters == "km" // km2, m3
+	}
+	if letters == "" {
+		return true
+	}
+	switch strings.ToLower(letters) {
+	case "st", "nd", "rd", "th":
+		f.end = end
+		return true
+	case "s":
+		if v := f.readings[0].value; strings.HasSuffix(v, "e1") || strings.HasSuffix(v, "e2") || strings.HasSuffix(v, "e3") {
+			f.end, f.counts = end, true
+			f.readings = []quantity{{v, decade}}
+			return true
+		}
+		return false
+	case "e", "er": // French and Dutch ordinals
+		f.end = end
+		return true
+	}
+	power, short := shortMagnitudes[letters]
+	u, known := unitWords()[strings.ToLower(letters)]
+	if short {
+		var multiplied []quantity
+		for _, q := range f.readings {
+			multiplied = append(multiplied, quantity{scaled(q.value, power), q.unit})
+		}
+		if known && f.prefix == noUnit && (letters == "m" || letters == "T") {
+			for _, q := range f.readings {
+				multiplied = append(multiplied, quantity{q.value, u})
+			}
+		}
+		f.readings, f.magnitude, f.end = multiplied, power, end
+		return true
+	}
+	if known {
+		f.setUnit(u)
+		f.end = end
+		return true
+	}
+	return false
+}
+
+// setUnit gives a number the unit that stands after it. A currency before it
+// stays.
+func (f *figure) setUnit(u unit) {
+	if f.prefix == noUnit {
+		for i := range f.readings {
+			f.readings[i].unit = u
+		}
+	}
+}
+
+// trailing reads a magnitude and a unit after a number.
+func (r *numberReader) trailing(f *figure) {
+	if f.magnitude == 0 && f.readings[0].unit != decade {
+		if power, end := r.magnitudeAt(f.end); end > 0 {
+			for i := range f.readings {
+				f.readings[i].value = scaled(f.readings[i].value, power)
+			}
+			f.magnitude, f.end = power, end
+			r.composite(f)
+		}
+	}
+	if f.readings[0].unit == noUnit || f.prefix != noUnit && f.readings[0].unit == f.prefix {
+		if u, end := r.unitAt(f.end); end > 0 {
+			f.setUnit(u)
+			f.end = end
+			return
+		}
+	}
+	if f.readings[0].unit == noUnit {
+		f.noun = r.nounAt(f.end)
+	}
+}
+
+// composite reads on in a number such as 5兆3065億: smaller parts follow a
+// magnitude without a blank.
+func (r *numberReader) composite(f *figure) {
+	c, _ := utf8.DecodeLastRuneInString(r.s[:f.end])
+	if len(f.readings) != 1 || !isDense(c) && !unicode.Is(unicode.Hangul, c) {
+		return
+	}
+	digits, exponent, _ := strings.Cut(f.readings[0].value, "e")
+	power, _ := strconv.Atoi(exponent)
+	total, ok := new(big.Int).SetString(digits+strings.Repeat("0", max(0, power)), 10)
+	for least := f.magnitude; ok && power >= 0 && least > 0; {
+		part, end := digitsAt(r.s, f.end)
+		if part == "" || len(part) > least {
+			break
+		}
+		name := densePrefix(r.s[end:], denseMagnitudes)
+		if name != "" && magnitudes[name] >= least {
+			break
+		}
+		n, _ := new(big.Int).SetString(part+strings.Repeat("0", magnitudes[name]), 10)
+		total.Add(total, n)
+		least = magnitudes[name]
+		f.end = end + len(name)
+	}
+	if ok && power >= 0 {
+		f.readings[0].value = canonical(total.String(), "", 0)
+	}
+}
+
+// gap skips what may stand between a number and the word that goes with it: blanks
+// on the same line, or one hyphen.
+func gap(s string, at int) int {
+	rest := strings.TrimLeft(s[at:], " \u00a0\u2009\u202f")
+	if len(rest) == len(s)-at {
+		rest = strings.TrimPrefix(rest, "-")
+	}
+	return len(s) - len(rest)
+}
+
+// phraseAt reads up to n words at a position, with what symbols belong to units,
+// and says where each ends.
+func phraseAt(s string, at, n int) (words []string, ends []int) {
+	for range n {
+		end := at
+		for end < len(s) {
+			r, size := utf8.DecodeRuneInString(s[end:])
+			if !(unicode.IsLetter(r) || unicode.IsMark(r) || strings.ContainsRune("%‰°²³µ/$€£¥％٪", r) && r != utf8.RuneError || end > at && (r == '2' || r == '3' || r == '.')) {
+				break
+			}
+			end += size
+		}
+		if end == at {
+			break
+		}
+		words, ends = append(words, s[at:end]), append(ends, end)
+		next := gap(s, end)
+		if next == end {
+			break
+		}
+		at = next
+	}
+	return words, ends
+}
+
+// magnitudeAt reads a word such as million after a number; end is 0 without
+// one.
+func (r *numberReader) magnitudeAt(at int) (power, end int) {
+	start := gap(r.s, at)
+	if name := densePrefix(r.s[start:], denseMagnitudes); name != "" {
+		return magnitudes[name], start + len(name)
+	}
+	if start == at {
+		return 0, 0
+	}
+	words, ends := phraseAt(r.s, start, 2)
+	for n := len(words); n > 0; n-- {
+		name := strings.ToLower(strings.Join(words[:n], " "))
+		if power, found := magnitudes[name]; found {
+			return power, ends[n-1]
+		}
+		if trimmed := strings.TrimSuffix(name, "."); trimmed != name {
+			if power, found := magnitudes[trimmed]; found {
+				return power, ends[n-1] - 1
+			}
+		}
+	}
+	return 0, 0
+}
+
+// unitAt reads a unit after a number; end is 0 without one.
+func (r *numberReader) unitAt(at int) (u unit, end int) {
+	start := gap(r.s, at)
+	spaced := start > at
+	rest := r.s[start:]
+	for _, linking := range []string{"of ", "d’", "d'", "de ", "di "} {
+		if after, found := strings.CutPrefix(rest, linking); found {
+			rest = after
+			break
+		}
+	}
+	linked := len(rest) < len(r.s)-start
+	start = len(r.s) - len(rest)
+	words, ends := phraseAt(r.s, start, 3)
+	for n := len(words); n > 0; n-- {
+		name := strings.Join(words[:n], " ")
+		lower := strings.ToLower(name)
+		for _, candidate := range []string{lower, strings.TrimSuffix(lower, ".")} {
+			u, found := unitWords()[candidate]
+			if !found || linked && !isCurrency(u) {
+				continue
+			}
+			if len(candidate) == 1 && spaced && strings.TrimSuffix(name, ".") != candidate {
+				continue // 5 M, 5 G
+			}
+			return u, ends[n-1] - (len(lower) - len(candidate))
+		}
+		if u, found := signs[name]; found {
+			return u, ends[n-1]
+		}
+	}
+	if name := densePrefix(rest, denseUnits); name != "" {
+		return unitWords()[name], start + len(name)
+	}
+	return noUnit, 0
+}
+
+// nounAt reports whether a word follows that may be a unit.
+func (r *numberReader) nounAt(at int) bool {
+	start := gap(r.s, at)
+	if start == at {
+		c, _ := utf8.DecodeRuneInString(r.s[at:])
+		return isDense(c) && !strings.ContainsRune("のはをにでがと、。的是和", c)
+	}
+	words, _ := phraseAt(r.s, start, 1)
+	return len(words) > 0 && !commonWords()[strings.ToLower(strings.Trim(words[0], ".%/"))]
+}
+
+// densePrefix is the longest of some names with which a text begins that has no
+// blanks between words, "" where it begins with none.
+func densePrefix(text string, names func() []string) string {
+	if r, _ := utf8.DecodeRuneInString(text); !isDense(r) && !unicode.Is(unicode.Hangul, r) {
+		return ""
+	}
+	for _, name := range names() {
+		if strings.HasPrefix(text, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// dense lists those names that are written without a blank, longest first.
+func dense[V any](names map[string]V) []string {
+	var list []string
+	for name := range names {
+		if r, _ := utf8.DecodeRuneInString(name); isDense(r) || unicode.Is(unicode.Hangul, r) {
+			list = append(list, name)
+		}
+	}
+	sortByLength(list)
+	return list
+}
+
+var (
+	denseMagnitudes = sync.OnceValue(func() []string { return dense(magnitudes) })
+	denseUnits      = sync.OnceValue(func() []string { return dense(unitWords()) })
+)

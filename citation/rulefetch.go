@@ -1,0 +1,57 @@
+package citation
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/tidegate/tidegate"
+)
+
+// The rules that need no look at a page's text.
+
+func malformedURL(s *subject) (string, bool) {
+	if s.source.fault != nil {
+		return tidegate.AsError(s.source.fault).Message, true
+	}
+	return "", s.page != nil && !s.page.response() && s.page.Fault == BadURL
+}
+
+func withCredentials(s *subject) (string, bool) { return "", s.source.credentials() }
+
+func notChecked(s *subject) (string, bool) { return "", s.page == nil }
+
+// fault is the rule for fetches that failed in one of these ways.
+func fault(faults ...Fault) func(*subject) (string, bool) {
+	return func(s *subject) (string, bool) {
+		return "", !s.page.response() && slices.Contains(faults, s.page.Fault)
+	}
+}
+
+func noResponse(s *subject) (string, bool) { return "", !s.page.response() }
+
+// httpStatus is the rule for responses with one of these statuses.
+func httpStatus(statuses ...int) func(*subject) (string, bool) {
+	return func(s *subject) (string, bool) {
+		return "HTTP " + strconv.Itoa(s.page.Status), !s.page.Attached && slices.Contains(statuses, s.page.Status)
+	}
+}
+
+func serverError(s *subject) (string, bool) {
+	return "HTTP " + strconv.Itoa(s.page.Status), !s.page.Attached && s.page.Status >= 500
+}
+
+func notSuccess(s *subject) (string, bool) {
+	return "HTTP " + strconv.Itoa(s.page.Status), !s.page.Attached && (s.page.Status < 200 || s.page.Status > 299)
+}
+
+func tooLarge(s *subject) (string, bool) { return "", s.page.Truncated }
+
+func noText(s *subject) (string, bool) {
+	switch s.content.media {
+	case mediaNone:
+		return "the response is empty", true
+	case mediaHTML:
+		return "", s.content.words == s.content.html.scripted
+	}
+	return "", false
+}

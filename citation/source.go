@@ -1,0 +1,95 @@
+package citation
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Found is where an output of a run names a URL.
+type Found struct {
+	Cited
+	Wave         int // 1 or 2
+	Perspective  string
+	AgentType    string
+	ArtifactPath string // of the output, relative to the run root
+}
+
+// Source is a page that outputs cite: all URLs that normalise alike.
+type Source struct {
+	CID        string
+	Normalized string   // the text as written where that is not a URL
+	URLs       []string // as written, in byte order, each once
+	FoundBy    []Found  // in order of wave, perspective and place
+
+	fault  error  // why it is not a URL
+	chosen string // the URL that a person named in its place
+}
+
+// Sources groups what outputs cite, in byte order of the normalised URLs. What
+// only looks like a URL is a source of its own, under the text as written.
+func Sources(found []Found) []Source {
+	groups := map[string]*Source{}
+	for _, f := range found {
+		normalized, fault := Normalize(f.URL)
+		if fault != nil {
+			normalized = f.URL
+		}
+		s := groups[normalized]
+		if s == nil {
+			s = &Source{CID: CID(normalized), Normalized: normalized, fault: fault}
+			groups[normalized] = s
+		}
+		s.FoundBy = append(s.FoundBy, f)
+		s.URLs = append(s.URLs, f.URL)
+	}
+	sources := make([]Source, 0, len(groups))
+	for _, s := range groups {
+		slices.Sort(s.URLs)
+		s.URLs = slices.Compact(s.URLs)
+		slices.SortStableFunc(s.FoundBy, func(a, b Found) int {
+			return cmp.Or(cmp.Compare(a.Wave, b.Wave), strings.Compare(a.Perspective, b.Perspective), strings.Compare(a.ArtifactPath, b.ArtifactPath),
+				cmp.Compare(a.Number, b.Number), strings.Compare(a.URL, b.URL))
+		})
+		sources = append(sources, *s)
+	}
+	slices.SortFunc(sources, func(a, b Source) int { return strings.Compare(a.Normalized, b.Normalized) })
+	return sources
+}
+
+// FetchURL is the URL to fetch for a source: as written, and of several that
+// normalise alike the first in byte order. It is false for what cannot be
+// fetched: what is not a URL, and a source of which an output shows credentials.
+func (s *Source) FetchURL() (string, bool) {
+	if s.fault != nil || s.credentials() {
+		return "", false
+	}
+	return s.URLs[0], true
+}
+
+func (s *Source) credentials() bool {
+	if s.chosen != "" {
+		return HasCredentials(s.chosen)
+	}
+	return slices.ContainsFunc(s.URLs, HasCredentials)
+}
+
+// replacedBy is the source under the URL that a person chose: it is judged by
+// that, and keeps its id, its place and its title.
+func (s *Source) replacedBy(url string) *Source {
+	replaced := *s
+	_, replaced.fault = Normalize(url)
+	replaced.chosen = url
+	return &replaced
+}
+
+// titles are what outputs call the source.
+func (s *Source) titles() []string {
+	var titles []string
+	for _, f := range s.FoundBy {
+		if f.Title != "" && !slices.Contains(titles, f.Title) && len(titles) < maxKept {
+			titles = append(titles, f.Title)
+		}
+	}
+	return titles
+}

@@ -1,0 +1,38 @@
+// Package config reads tidegate.toml: the project's, found upwards from the
+// working folder, and the user's own, in the folder where the system keeps
+// configuration.
+//
+//	home = "runs"                     # where runs live
+//	roots = ["docs"]                  # folders that agents may name over HTTP
+//	signers = "allowed_signers"       # whose signatures count
+//
+//	[formats]                         # how a command prints, by its name
+//	report = "html"
+//
+//	[agents.default]                  # and planner, researcher, summarizer, writer, reviewer, implementer, code_reviewer
+//	driver = "claude"                 # or codex, opencode, gemini, acp:COMMAND, model:URL, exec:COMMAND, recorded:FOLDER
+//	model = "…"
+//	parallel = 4
+//	price = { input = 3, output = 15 } # USD per million tokens
+//	key_env = "MODEL_KEY"             # the environment variable with the key of a model: driver
+//
+//	[fetch]
+//	allow = ["wiki.internal", "10.0.0.0/8", "localhost:8080"]
+//	proxy = true
+//
+//	[search]
+//	service = "searxng"               # or brave, tavily
+//	url = "https://search.example/"
+//	key_env = "SEARCH_KEY"
+//
+//	[review]
+//	test = "go test ./..."
+//
+// Configuration is code: a project's file comes with the project, whoever wrote
+// it. By itself it decides formats, named drivers, models, and roots that lie in
+// the folder that holds it. Everything else in it counts only after a person has
+// trusted the file as it is, by [Trust]; [Source.Waiting] names it until then.
+//
+// A file with a key that nobody knows, or a value of the wrong type, is refused
+// as a whole: a misspelt limit must not be taken for none.
+package config

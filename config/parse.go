@@ -1,0 +1,134 @@
+package config
+
+import (
+	"errors"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/spelling"
+)
+
+// namedDrivers need no command and no address.
+var namedDrivers = []string{"claude", "codex", "opencode", "gemini"}
+
+// otherDrivers are named with what they start or ask.
+var otherDrivers = []string{"acp", "model", "exec", "recorded"}
+
+var (
+	modelName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	formatName   = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+)
+
+// parse reads the text of a file at a path. It returns INVALID_ARGS.
+func parse(path string, text []byte) (Settings, error) {
+	values := map[string]any{}
+	if err := toml.Unmarshal(text, &values); err != nil {
+		var syntax *toml.DecodeError
+		if errors.As(err, &syntax) {
+			line, _ := syntax.Position()
+			return Settings{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", path, "line", line),
+				"line %d is not TOML: %s: %s", line, strings.TrimPrefix(syntax.Error(), "toml: "), path)
+		}
+		return Settings{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", path), "not TOML (%w): %s", err, path)
+	}
+	r := &reader{path: path}
+	s := r.settings(table{reader: r, values: values, known: &[]string{}})
+	if r.err != nil {
+		return Settings{}, r.err
+	}
+	return s, nil
+}
+
+func (r *reader) settings(t table) Settings {
+	s := Settings{
+		Home: t.folder("home"), Roots: t.folders("roots"), Signers: t.folder("signers"),
+		Formats: map[string]string{}, Agents: map[string]Agent{},
+	}
+	formats := t.table("formats")
+	for _, command := range formats.keys() {
+		s.Formats[command] = formats.matching(command, formatName, "the name of a format")
+	}
+	agents := t.table("agents")
+	for _, role := range Roles {
+		if agents.has(role) {
+			s.Agents[role] = r.agent(agents.table(role))
+		}
+	}
+	agents.end()
+	fetch := t.table("fetch")
+	s.Fetch = Fetch{fetch.texts("allow"), fetch.truth("proxy")}
+	fetch.end()
+	search := t.table("search")
+	s.Search = Search{search.oneOf("service", "searxng", "brave", "tavily"), search.text("url"), search.matching("key_env", variableName, "the name of an environment variable")}
+	search.end()
+	review := t.table("review")
+	s.Review = Review{review.text("test")}
+	review.end()
+	t.end()
+	return s
+}
+
+func (r *reader) agent(t table) Agent {
+	a := Agent{
+		Driver: t.driver("driver"), Model: t.matching("model", modelName, "the name of a model"),
+		Parallel: t.count("parallel"), KeyEnv: t.matching("key_env", variableName, "the name of an environment variable"),
+	}
+	if t.has("price") {
+		price := t.table("price")
+		a.Price = &Price{price.amount("input"), price.amount("output")}
+		price.end()
+	}
+	t.end()
+	return a
+}
+
+// driver reads the name of a driver, with what it starts or asks.
+func (t table) driver(key string) string {
+	text := t.text(key)
+	kind, what, given := strings.Cut(text, ":")
+	switch {
+	case text == "", isNamed(text):
+	case given && contains(otherDrivers, kind) && strings.TrimSpace(what) != "":
+	case contains(otherDrivers, kind):
+		t.fault(key, "must say what it starts or asks: %s:…", kind)
+	default:
+		t.fault(key, "must be one of %s, or %s with what they start or ask, got %q%s", strings.Join(namedDrivers, ", "), strings.Join(otherDrivers, ":, ")+":", text, meant(kind, append(otherDrivers, namedDrivers...)))
+	}
+	return text
+}
+
+func isNamed(driver string) bool { return contains(namedDrivers, driver) }
+
+// folder reads a path. A relative one is taken from the folder of the file.
+func (t table) folder(key string) string { return t.reader.absolute(t.text(key)) }
+
+func (t table) folders(key string) []string {
+	paths := t.texts(key)
+	for i, path := range paths {
+		paths[i] = t.reader.absolute(path)
+	}
+	return paths
+}
+
+func (r *reader) absolute(path string) string {
+	switch {
+	case path == "":
+		return ""
+	case filepath.IsAbs(path):
+		return filepath.Clean(path)
+	}
+	return filepath.Join(filepath.Dir(r.path), path)
+}
+
+// meant is what a word probably stands for, as the end of a sentence.
+func meant(word string, names []string) string {
+	if name := spelling.Nearest(word, names); name != "" {
+		return "; did you mean " + name + "?"
+	}
+	return ""
+}

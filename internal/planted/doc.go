@@ -1,0 +1,12 @@
+// Package planted is a web of pages whose faults are known: for tests, and for
+// the canary that shows that a build still finds what it should.
+//
+// [Pages] lists what is planted, with the verdict that each page must get and
+// the kind of fault that is the reason. [New] makes the web itself: its pages lie
+// under names and addresses that look public, and its resolver and dialer lead
+// to a server in memory or on loopback, never to the network. Everything is made
+// from a few texts by rule, so that it is the same every time.
+//
+// A page that hangs does so until its client gives up, and a page that is slow
+// takes its time by the clock: in a testing/synctest bubble neither costs any.
+package planted

@@ -1,0 +1,56 @@
+package run
+
+import (
+	"io"
+
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
+)
+
+// kept is a record that a line says was added to a file that only grows.
+type kept struct {
+	file           string
+	offset, length int64
+	digest         string
+	line           int
+}
+
+func keptOf(file string, record *codec.Value, line int) kept {
+	return kept{file, integer(record.Get("offset")), integer(record.Get("length")), record.Get("digest").Str(), line}
+}
+
+// keptRecords looks whether the records of the archive are there as they were
+// added. However many are not, each file is one finding.
+func (v *verifier) keptRecords() {
+	byFile := map[string][]kept{}
+	var files []string
+	for _, k := range v.recorded.kept {
+		if byFile[k.file] == nil {
+			files = append(files, k.file)
+		}
+		byFile[k.file] = append(byFile[k.file], k)
+	}
+	for _, name := range files {
+		v.out.Checked = append(v.out.Checked, name)
+		if lost := v.lost(name, byFile[name]); len(lost) > 0 {
+			v.find("error", "record-missing", name, 0, "of %s that the log names %d are not there as they were added, the first of line %d",
+				report.Counted(len(byFile[name]), "record"), len(lost), lost[0].line)
+		}
+	}
+}
+
+// lost are those of a file's records that it does not have.
+func (v *verifier) lost(name string, records []kept) []kept {
+	file, err := v.run.folder.Open(name)
+	if err != nil {
+		return records
+	}
+	defer file.Close()
+	var lost []kept
+	for _, k := range records {
+		if digest, err := codec.DigestReader(io.NewSectionReader(file, k.offset, k.length)); err != nil || digest != k.digest {
+			lost = append(lost, k)
+		}
+	}
+	return lost
+}

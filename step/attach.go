@@ -1,0 +1,176 @@
+package step
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/run"
+)
+
+// AttachInput are the arguments of [Attach].
+type AttachInput struct {
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	CID          string `json:"cid" jsonschema:"the source that the file is the evidence of"`
+	FilePath     string `json:"file_path" path:"absolute" jsonschema:"absolute path of the file: the page as a person saved it, or a document in its place"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+}
+
+// SourceDecision is the result of [Attach] and [Replace].
+type SourceDecision struct {
+	OK         codec.True `json:"ok"`
+	RunID      string     `json:"run_id"`
+	CID        string     `json:"cid"`
+	Attached   string     `json:"attached,omitzero" jsonschema:"the name of the file that is the evidence from now on"`
+	ReplacedBy string     `json:"replaced_by,omitzero" jsonschema:"the URL whose page is the evidence from now on"`
+	Fetched    bool       `json:"fetched" jsonschema:"the page was fetched in this call, whatever became of it"`
+	Status     string     `json:"status" jsonschema:"what the source is worth by that evidence"`
+	Notes      string     `json:"notes"`
+}
+
+// Attach puts a file into the archive as the evidence of a source that cannot be
+// fetched. It is a person's decision. The source is judged by the file, and its
+// record says that it is attached.
+//
+// It returns the errors of [run.Open] and [run.Run.Decide], NOT_FOUND for a source
+// that no output cites and for the file, READ_FAILED, and INVALID_ARGS for a file
+// that is too large.
+func Attach(ctx context.Context, clock run.Clock, in AttachInput) (SourceDecision, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	defer r.Close()
+	body, err := artifact.ReadFile(ctx, "file_path", in.FilePath)
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	name := filepath.Base(in.FilePath)
+	file, err := archive.Pack(archive.Attachment(attachedURL(in.CID), name, contentTypes[strings.ToLower(filepath.Ext(name))], body, clock.Now()))
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	fields := tidegate.D("cid", in.CID, "name", name, "file", codec.DigestBytes(body), "reason", run.Note(in.Reason))
+	out, err := decideSource(ctx, clock, r, in.CID, run.Decision{What: "attach evidence", Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+		return e.keep(ctx, u, run.EventAttached, "citations_attach", fields, file)
+	})
+	out.Attached = name
+	return out, err
+}
+
+// contentTypes say how a file is read of which the bytes do not show it.
+var contentTypes = map[string]string{
+	".html": "text/html", ".htm": "text/html", ".txt": "text/plain", ".md": "text/markdown", ".json": "application/json", ".csv": "text/csv", ".pdf": "application/pdf",
+}
+
+// ReplaceInput are the arguments of [Replace].
+type ReplaceInput struct {
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	CID          string `json:"cid" jsonschema:"the source whose page is replaced"`
+	URL          string `json:"url" jsonschema:"the URL whose page is its evidence from now on"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+}
+
+// Replace makes the page of another URL the evidence of a source, and fetches it
+// unless the archive has it. It is a person's decision. The record keeps its cid
+// and the URL that was cited, and says by which it was replaced.
+//
+// It returns the errors of [run.Open] and [run.Run.Decide], NOT_FOUND for a source
+// that no output cites, INVALID_ARGS for what cannot be fetched, INVALID_STATE for
+// a run of sensitivity no_web, and CANCELLED.
+func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput) (SourceDecision, error) {
+	if _, err := citation.Normalize(in.URL); err != nil || citation.HasCredentials(in.URL) {
+		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(citation.Mask(in.URL))),
+			"url must be an http or https URL without credentials")
+	}
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	defer r.Close()
+	if r.Manifest().Sensitivity() == noWeb {
+		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), "sensitivity", noWeb),
+			"the sensitivity of run %q is no_web, so nothing is fetched for it; `tidegate citations attach` gives it evidence", r.ID())
+	}
+	fields := tidegate.D("cid", in.CID, "url", in.URL, "reason", run.Note(in.Reason))
+	out, err := decideSource(ctx, clock, r, in.CID, run.Decision{What: "replace source", Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+		u.Log(run.EventReplaced, "citations_replace", fields)
+		return nil, nil
+	})
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	out.ReplacedBy = in.URL
+	e, err := openEvidence(ctx, r)
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	if _, found := e.archive.Find(in.URL); !found {
+		if err := e.fetch(ctx, clock, fetch, []string{in.URL}, func(batch []*archive.Packed) { out.Fetched = len(batch) > 0 }); err != nil {
+			return SourceDecision{}, err
+		}
+	}
+	return out, out.judge(ctx, e)
+}
+
+// decideSource carries out a person's decision about a source that the outputs
+// cite, and judges the source by what it has from then on.
+func decideSource(ctx context.Context, clock run.Clock, r *run.Run, cid string, decision run.Decision, write func(*evidence, *run.Update) ([]archive.Ref, error)) (SourceDecision, error) {
+	out := SourceDecision{RunID: r.ID(), CID: cid}
+	c, err := citedInRun(r)
+	if err != nil {
+		return out, err
+	}
+	if _, err := c.source(cid); err != nil {
+		return out, err
+	}
+	e, err := openEvidence(ctx, r)
+	if err != nil {
+		return out, err
+	}
+	var records []archive.Ref
+	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		records, err = write(e, u)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	e.kept(records)
+	return out, out.judge(ctx, e)
+}
+
+// judge judges the one source by the evidence.
+func (s *SourceDecision) judge(ctx context.Context, e *evidence) error {
+	c, err := citedInRun(e.run)
+	if err != nil {
+		return err
+	}
+	source, err := c.source(s.CID)
+	if err != nil {
+		return err
+	}
+	records, err := e.judge(ctx, []citation.Source{*source})
+	if err != nil {
+		return err
+	}
+	s.Status, s.Notes = string(records[0].Status), records[0].Notes
+	return nil
+}
+
+// Report shows what the source is worth from now on.
+func (s SourceDecision) Report() report.Report {
+	usable := s.Status == string(citation.Valid) || s.Status == string(citation.Paywalled)
+	r := report.Report{Name: "citations_decision", Title: "Source " + s.CID, Status: report.PassIf(usable), Summary: "by the evidence that it has from now on the source is " + s.Status + ": " + s.Notes}
+	r.Add(report.Fields{{Name: "attached", Value: s.Attached}, {Name: "replaced by", Value: s.ReplacedBy}, {Name: "next", Value: "tidegate citations check " + report.ShellWord(s.RunID)}})
+	return r
+}

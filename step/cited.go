@@ -1,0 +1,113 @@
+package step
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/run"
+)
+
+// The evidence of a run.
+const (
+	archiveFile = "evidence/archive.warc.gz"
+	indexFile   = "evidence/index.json"
+)
+
+// citationFiles are the names of what a run keeps about its sources.
+type citationFiles struct {
+	extracted, foundBy, normalized, urlMap, records, rendered, blocked, queue string
+}
+
+func citationFilesOf(r *run.Run) citationFiles {
+	dir := r.Layout().CitationsDir
+	return citationFiles{
+		extracted: dir + "/extracted-urls.txt", foundBy: dir + "/found-by.json", normalized: dir + "/normalized-urls.txt", urlMap: dir + "/url-map.json",
+		records: r.Layout().Citations, rendered: dir + "/validated-citations.md", blocked: dir + "/blocked-urls.json", queue: dir + "/blocked-urls.queue.md",
+	}
+}
+
+// cited is what the outputs of a run cite.
+type cited struct {
+	found   []citation.Found
+	sources []citation.Source
+	files   []string // the contracts and outputs that were read
+}
+
+// citedBy reads the outputs of some waves, each by the contracts that the run
+// keeps for it. An output that is not there cites nothing; gate B asks for it.
+func citedBy(r *run.Run, waves []run.Stage) (cited, error) {
+	var c cited
+	for i, wave := range waves {
+		contracts := r.ContractsOf(wave)
+		outputs, err := r.Outputs(r.WaveDir(wave), r.PerspectiveIDs(contracts))
+		if err != nil {
+			return cited{}, err
+		}
+		agents := agentTypes(r, contracts)
+		c.files = append(append(c.files, contracts), outputs...)
+		for _, name := range outputs {
+			text, err := r.Folder().Read(name)
+			if err != nil {
+				return cited{}, err
+			}
+			id := strings.TrimSuffix(path.Base(name), ".md")
+			for _, url := range citation.Extract(text) {
+				c.found = append(c.found, citation.Found{Cited: url, Wave: i + 1, Perspective: id, AgentType: agents(id), ArtifactPath: name})
+			}
+		}
+	}
+	c.sources = citation.Sources(c.found)
+	return c, nil
+}
+
+// citedInRun is what the outputs of all waves cite.
+func citedInRun(r *run.Run) (cited, error) {
+	waves, err := r.Waves()
+	if err != nil {
+		return cited{}, err
+	}
+	return citedBy(r, waves)
+}
+
+// outputs are the outputs among the files that were read, in byte order.
+func (c cited) outputs() []string {
+	outputs := []string{}
+	for _, name := range c.files {
+		if strings.HasSuffix(name, ".md") {
+			outputs = append(outputs, name)
+		}
+	}
+	slices.Sort(outputs)
+	return outputs
+}
+
+// source finds a source by its cid. It returns NOT_FOUND.
+func (c cited) source(cid string) (*citation.Source, error) {
+	for i := range c.sources {
+		if c.sources[i].CID == cid {
+			return &c.sources[i], nil
+		}
+	}
+	return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("cid", tidegate.Cut(cid)), "no output of the run cites a source %q", tidegate.Cut(cid))
+}
+
+// agentTypes tells the agent_type that contracts give a perspective.
+func agentTypes(r *run.Run, contracts string) func(id string) string {
+	types := map[string]string{}
+	if data, err := r.Folder().Read(contracts); err == nil {
+		doc, _ := codec.Parse(data)
+		for _, p := range doc.Get("perspectives").Elems() {
+			types[p.Get("id").Str()] = p.Get("agent_type").Str()
+		}
+	}
+	return func(id string) string {
+		if types[id] == "" {
+			return "unknown"
+		}
+		return types[id]
+	}
+}

@@ -1,0 +1,208 @@
+package step
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/run"
+)
+
+// evidence is what the sources of a run are judged by: its archive, as far as
+// the log says that a record counts, and what a person decided.
+type evidence struct {
+	run      *run.Run
+	archive  *archive.Archive
+	counts   map[string]bool   // digests of records
+	replaced map[string]string // cid → the URL that a person named in its place
+	created  time.Time
+}
+
+// openEvidence reads the log and the archive. A fetch that a line of a no_web
+// run claims does not count.
+func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
+	events, err := r.Events()
+	if err != nil {
+		return nil, err
+	}
+	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}}
+	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
+	for _, event := range events {
+		switch event.Event {
+		case run.EventFetched:
+			if event.Entry.Get("sensitivity").Str() != noWeb {
+				e.count(event.Entry)
+			}
+		case run.EventAttached:
+			e.count(event.Entry)
+		case run.EventReplaced:
+			e.replaced[event.Entry.Get("cid").Str()] = event.Entry.Get("url").Str()
+		}
+	}
+	e.archive, err = archive.Open(ctx, r.Folder(), archiveFile, func(digest string) bool { return e.counts[digest] })
+	return e, err
+}
+
+const noWeb = "no_web"
+
+func (e *evidence) count(line *codec.Value) {
+	for _, record := range line.Get("records").Elems() {
+		e.counts[record.Get("digest").Str()] = true
+	}
+}
+
+// recordsPerLine keeps the lines about a large batch short enough for the log.
+const recordsPerLine = 500
+
+// keep adds captures to the archive, and then stages the lines by which their
+// records count. What they do not count for, because the update fails or the
+// process is killed, is fetched again.
+func (e *evidence) keep(ctx context.Context, u *run.Update, event run.Event, kind string, fields tidegate.Details, batch ...*archive.Packed) ([]archive.Ref, error) {
+	entries, err := e.archive.Append(ctx, u.Lock(), batch...)
+	if err != nil {
+		return nil, err
+	}
+	var records []archive.Ref
+	for _, entry := range entries {
+		records = append(records, entry.Records...)
+	}
+	for part := range slices.Chunk(records, recordsPerLine) {
+		u.Log(event, kind, append(slices.Clone(fields), tidegate.D("archive", archiveFile, "records", part)...))
+	}
+	return records, nil
+}
+
+// kept makes records count whose lines are in the log.
+func (e *evidence) kept(records []archive.Ref) {
+	for _, record := range records {
+		e.counts[record.Digest] = true
+	}
+}
+
+// judge judges sources by the evidence and nothing else.
+func (e *evidence) judge(ctx context.Context, sources []citation.Source) ([]citation.Record, error) {
+	return citation.Judge(ctx, sources, citation.Evidence{
+		Page:     e.page,
+		Attached: func(ctx context.Context, cid string) (*citation.Page, error) { return e.page(ctx, attachedURL(cid)) },
+		Replaced: e.replaced, Created: e.created,
+	})
+}
+
+// attachedURL is the name in the archive of the file that a person attached to a
+// source.
+func attachedURL(cid string) string { return "attached://" + cid }
+
+// wanted is the URL whose page is the evidence of a source, without a file that
+// a person attached. It is false for a source that nobody can fetch.
+func (e *evidence) wanted(source *citation.Source) (string, bool) {
+	if url, replaced := e.replaced[source.CID]; replaced {
+		return url, true
+	}
+	return source.FetchURL()
+}
+
+// entry finds what the archive has of a source.
+func (e *evidence) entry(source *citation.Source) (archive.Entry, bool) {
+	if entry, found := e.archive.Find(attachedURL(source.CID)); found {
+		return entry, true
+	}
+	if url, ok := e.wanted(source); ok {
+		return e.archive.Find(url)
+	}
+	return archive.Entry{}, false
+}
+
+// page reads what the archive has of a URL, nil when it has nothing.
+func (e *evidence) page(ctx context.Context, url string) (*citation.Page, error) {
+	entry, found := e.archive.Find(url)
+	if !found {
+		return nil, nil
+	}
+	capture, err := e.archive.Read(ctx, entry)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(capture), nil
+}
+
+// faults are what a capture without a response means for a source.
+var faults = map[archive.Kind]citation.Fault{
+	archive.Refused: citation.RefusedAddress, archive.NoSuchName: citation.NoSuchName, archive.TimedOut: citation.TimedOut, archive.BadTLS: citation.BadTLS,
+	archive.Unreachable: citation.NoConnection, archive.Broken: citation.NoConnection, archive.Redirects: citation.TooManyRedirects,
+}
+
+// pageOf is a capture as sources are judged by it.
+func pageOf(c archive.Capture) *citation.Page {
+	last := c.Last()
+	page := &citation.Page{URL: c.URL, FetchedAt: c.Time, Body: last.Body, ContentType: last.Get("Content-Type"), Header: map[string][]string{}, Attached: c.Kind == archive.Attached}
+	switch c.Kind {
+	case archive.Attached:
+		return page
+	case archive.Responded:
+		page.Status, page.FinalURL = last.Status, last.URL
+		page.Truncated = last.Truncated == "length"
+	case archive.Malformed:
+		page.Fault = citation.BadRedirect
+		if len(c.Hops) == 0 {
+			page.Fault = citation.BadURL
+		}
+	default:
+		page.Fault = faults[c.Kind]
+	}
+	for _, field := range last.Header {
+		page.Header[field.Name] = append(page.Header[field.Name], field.Value)
+	}
+	for i, hop := range c.Hops {
+		if i+1 < len(c.Hops) && hop.Status >= 300 && hop.Status < 400 {
+			page.Redirects = append(page.Redirects, citation.Hop{URL: hop.URL, Status: hop.Status})
+		}
+	}
+	return page
+}
+
+// evidenceIndex is evidence/index.json: where the archive has the evidence of
+// each source. It is made from the archive, for people and programs that read it
+// beside tidegate, and never believed.
+type evidenceIndex struct {
+	SchemaVersion string      `json:"schema_version"`
+	RunID         string      `json:"run_id"`
+	Archive       string      `json:"archive"`
+	Items         []indexItem `json:"items"`
+}
+
+type indexItem struct {
+	CID         string        `json:"cid"`
+	URL         string        `json:"url"`
+	Kind        archive.Kind  `json:"kind"`
+	Offset      int64         `json:"offset"` // of the record that holds the page, or says why there is none
+	Digest      string        `json:"digest"`
+	FinalURL    string        `json:"final_url,omitzero"`
+	Status      int           `json:"status,omitzero"`
+	ContentType string        `json:"content_type,omitzero"`
+	FetchedAt   string        `json:"fetched_at"`
+	Records     []archive.Ref `json:"records"`
+}
+
+// index lists the evidence of the sources that have any, in their order.
+func (e *evidence) index(sources []citation.Source) evidenceIndex {
+	index := evidenceIndex{SchemaVersion: "evidence_index.v1", RunID: e.run.ID(), Archive: archiveFile, Items: []indexItem{}}
+	for i := range sources {
+		entry, found := e.entry(&sources[i])
+		if !found {
+			continue
+		}
+		record := entry.Records[len(entry.Records)-1]
+		if (entry.Kind == archive.Responded || entry.Kind == archive.Attached) && len(entry.Records) > 1 {
+			record = entry.Records[len(entry.Records)-2]
+		}
+		index.Items = append(index.Items, indexItem{
+			CID: sources[i].CID, URL: entry.URL, Kind: entry.Kind, Offset: record.Offset, Digest: record.Digest, FinalURL: entry.FinalURL,
+			Status: entry.Status, ContentType: entry.ContentType, FetchedAt: entry.Time.UTC().Format("2006-01-02T15:04:05.000Z"), Records: entry.Records,
+		})
+	}
+	return index
+}
