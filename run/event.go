@@ -37,6 +37,8 @@ const (
 	EventAttached     Event = "attached"     // a person added a file to the archive, in the place of a page
 	EventReplaced     Event = "replaced"     // a person named another page as the evidence of a source
 	EventPacked       Event = "packed"       // the summary pack was built
+	EventSynthesized  Event = "synthesized"  // a synthesis was written
+	EventAssessed     Event = "assessed"     // a synthesis was reviewed
 	EventFiles        Event = "files"        // digests of the files that the lines before it speak of
 )
 

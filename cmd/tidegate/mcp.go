@@ -49,7 +49,7 @@ tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
 			{Name: "root", About: "a `folder` that callers may touch, beside the working folder and the runs; may be repeated", Kind: tool.PathFlag, List: true},
 			{Name: "read-only", About: "offer only what writes nothing", Kind: tool.Switch},
 			{Name: "tools", About: "offer only the tools of these `names`", List: true},
-			{Name: "toolsets", About: "offer only the tools of these `sets`: wave, citation, pivot, summary, run, review", List: true},
+			{Name: "toolsets", About: "offer only the tools of these `sets`: wave, citation, pivot, summary, gate, run, review; and earlier, which only the orchestrator of the earlier system needs and which is offered only so", List: true},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error { return serveMCP(ctx, env, tools, call) },
 	}

@@ -13,8 +13,8 @@ import (
 // nothing that a caller sends widens it again.
 type Narrowing struct {
 	ReadOnly bool     // only what writes nothing
-	Names    []string // only these; empty means all
-	Sets     []string // only the tools of these sets; empty means all
+	Names    []string // only these; empty means all but those that must be asked for
+	Sets     []string // only the tools of these sets; empty means likewise
 }
 
 // Narrow returns the tools that are left, in their order. It returns
@@ -28,6 +28,9 @@ func Narrow(tools []*tool.Tool, by Narrowing) ([]*tool.Tool, error) {
 	}
 	var left []*tool.Tool
 	for _, t := range tools {
+		if t.Asked && !slices.Contains(by.Names, t.Name) && !slices.Contains(by.Sets, t.Set) {
+			continue
+		}
 		if len(by.Names) > 0 && !slices.Contains(by.Names, t.Name) || len(by.Sets) > 0 && !slices.Contains(by.Sets, t.Set) {
 			continue
 		}
