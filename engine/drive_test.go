@@ -22,7 +22,7 @@ func TestObedientAgentsTakeAQuestionThroughBothWaves(t *testing.T) {
 	manifest, clock := newRun(t, nil)
 	pool := &crew{agent: obedient}
 	out := drive(t, manifest, clock, pool)
-	if out.Stage != run.Citations {
+	if out.Status != run.Completed {
 		t.Fatalf("the run ended in %s: %s", out.Stage, shown(out))
 	}
 	for _, id := range []string{"perspectives", "wave1.figures", "wave1.doubts", "wave1.records"} {
@@ -108,7 +108,7 @@ func TestExhaustedJobsNeedAPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := &crew{agent: obedient}
-	if out := drive(t, manifest, clock, good); out.Stage != run.Citations {
+	if out := drive(t, manifest, clock, good); out.Status != run.Completed {
 		t.Errorf("%s", shown(out))
 	}
 	if good.times("wave1.figures") != 0 {
@@ -181,7 +181,7 @@ func TestMissingLoginLeavesTheRunAsItIs(t *testing.T) {
 		t.Errorf("%s", shown(out))
 	}
 	pool := &crew{agent: obedient}
-	if out := drive(t, manifest, clock, pool); out.Stage != run.Citations {
+	if out := drive(t, manifest, clock, pool); out.Status != run.Completed {
 		t.Errorf("%s", shown(out))
 	}
 	r := openRun(t, manifest)
@@ -204,14 +204,14 @@ func TestASecondHomeIsRefusedAtOnce(t *testing.T) {
 	}}
 	ended := make(chan engine.Outcome)
 	go func() {
-		out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Wait: noWait})
+		out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Fetch: new(web).fetch, Wait: noWait})
 		if err != nil {
 			t.Error(err)
 		}
 		ended <- out
 	}()
 	<-inside
-	_, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Wait: noWait})
+	_, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Fetch: new(web).fetch, Wait: noWait})
 	if tidegate.CodeOf(err) != tidegate.LockHeld {
 		t.Errorf("a second home gives %v", err)
 	}
@@ -224,7 +224,7 @@ func TestASecondHomeIsRefusedAtOnce(t *testing.T) {
 		t.Errorf("an agent beside a home gets %v", err)
 	}
 	close(release)
-	if out := <-ended; out.Stage != run.Citations {
+	if out := <-ended; out.Status != run.Completed {
 		t.Errorf("%s", shown(out))
 	}
 }
@@ -288,7 +288,7 @@ func TestInterruptedHomeGoesOnUnderTheSameAttempt(t *testing.T) {
 	if tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Fatalf("got %v", err)
 	}
-	if out := drive(t, manifest, clock, &crew{agent: obedient}); out.Stage != run.Citations {
+	if out := drive(t, manifest, clock, &crew{agent: obedient}); out.Status != run.Completed {
 		t.Errorf("%s", shown(out))
 	}
 	r := openRun(t, manifest)

@@ -91,7 +91,7 @@ func TestEveryRunEnds(t *testing.T) {
 			manifest, clock := newRun(t, map[string]float64{"tries": tries, "max_parallel": float64(1 + random.IntN(4))})
 			crew := &moody{random: random, good: random.Float64(), kills: random.IntN(4), asked: map[string]int{}}
 			out := driveOn(t, manifest, clock, crew)
-			if out.Status != run.Failed && out.Stage != run.Citations {
+			if out.Status != run.Failed && out.Status != run.Completed {
 				t.Fatalf("the run ended as %s", shown(out))
 			}
 			if out.Status == run.Failed && out.Reason == "" {
@@ -194,7 +194,7 @@ func TestLeasesByHandBesideAHome(t *testing.T) {
 	if err != nil || !verdict.Accepted {
 		t.Errorf("%+v, %v", verdict, err)
 	}
-	if out := <-done; out.Stage != run.Citations {
+	if out := <-done; out.Status != run.Completed {
 		t.Errorf("%s", shown(out))
 	}
 }

@@ -379,7 +379,7 @@ func (s *settler) pack(ctx context.Context) (*pause, error) {
 		}
 		return nil, err
 	}
-	s.note("pack", "packed %s", report.Counted(built.SummaryCount, "summary"))
+	s.note("pack", "built from %d accepted", built.SummaryCount)
 	return s.advance(ctx)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -360,7 +361,7 @@ func (b *Board) spent() Spent {
 		}
 	}
 	s.Minutes = together(spans).Minutes()
-	s.MB = float64(size) / (1 << 20)
+	s.MB = math.Round(float64(size)/(1<<20)*1000) / 1000 // the paths in a manifest make no difference
 	return s
 }
 

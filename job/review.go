@@ -34,7 +34,7 @@ var reviewKind = kind{
 		}
 		written, err := b.run.Folder().Digest(b.run.Layout().Synthesis())
 		bundle, problem := synthesis.ReadBundle(doc)
-		return err == nil && problem == "" && bundle.SynthesisDigest == written
+		return err == nil && problem == "" && bundle.Objection(written) == ""
 	},
 	prompt: reviewPrompt,
 	judge:  judgeReview,

@@ -44,6 +44,7 @@ const (
 	EventEnded        Event = "ended"        // an attempt ended without an accepted answer
 	EventGranted      Event = "granted"      // a person gave a job its tries again
 	EventSynthesized  Event = "synthesized"  // a synthesis was written
+	EventAssessed     Event = "assessed"     // a synthesis was reviewed
 	EventFiles        Event = "files"        // digests of the files that the lines before it speak of
 )
 

@@ -80,6 +80,9 @@ func layoutOf(root string, paths *codec.Value) Layout {
 // Synthesis is the name of the report that review and gate E judge.
 func (l Layout) Synthesis() string { return l.SynthesisDir + "/final-synthesis.md" }
 
+// Draft is the name of the report as it is being written.
+func (l Layout) Draft() string { return l.SynthesisDir + "/draft-synthesis.md" }
+
 // Round names the synthesis and the review by which the run went back to write
 // again for the nth time.
 func (l Layout) Round(n int64) (draft, bundle string) {

@@ -2,7 +2,6 @@ package step
 
 import (
 	"context"
-	"path"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/citation"
@@ -29,7 +28,7 @@ func TakeSynthesis(u *run.Update, text []byte, jobID string, attempt int) error 
 	final := u.Run().Layout().Synthesis()
 	u.Log(run.EventSynthesized, "synthesis_write", tidegate.D("mode", "job", "job_id", jobID, "attempt", attempt, "output_path", final,
 		"synthesis_digest", codec.DigestBytes(text)))
-	if err := u.Write(path.Dir(final)+"/draft-synthesis.md", text); err != nil {
+	if err := u.Write(u.Run().Layout().Draft(), text); err != nil {
 		return err
 	}
 	return u.Write(final, text)
@@ -42,16 +41,11 @@ func TakeReview(u *run.Update, review synthesis.Review, by synthesis.MadeBy) err
 	if err := takesIn(u, run.Review); err != nil {
 		return err
 	}
-	r := u.Run()
-	digest, err := r.Folder().Digest(r.Layout().Synthesis())
+	digest, err := u.Run().Folder().Digest(u.Run().Layout().Synthesis())
 	if err != nil {
 		return err
 	}
-	bundle := r.Layout().ReviewBundle
-	if err := u.WriteJSON(path.Dir(bundle)+"/revision-directives.json", review.RevisionDirectives(r.ID())); err != nil {
-		return err
-	}
-	return u.WriteJSON(bundle, review.Bundle(r.ID(), digest, by))
+	return KeepReview(u, review, digest, by)
 }
 
 // takesIn returns INVALID_STATE for a run that is final, and STAGE_MISMATCH for
@@ -70,7 +64,7 @@ func takesIn(u *run.Update, stage run.Stage) error {
 // JudgeDraft holds a text to the rules of the run's synthesis, as gate E will. It
 // returns READ_FAILED, TAMPERED, and the errors of reading the records.
 func JudgeDraft(ctx context.Context, r *run.Run, draft []byte) (synthesis.Result, error) {
-	facts, err := draftFacts(ctx, r, draft)
+	facts, err := factsOf(ctx, r, draft)
 	if err != nil {
 		return synthesis.Result{}, err
 	}
@@ -80,86 +74,19 @@ func JudgeDraft(ctx context.Context, r *run.Run, draft []byte) (synthesis.Result
 	return synthesis.Judge(draft, facts), nil
 }
 
-// Answered is the review that the run's next draft answers, with the draft that
-// was reviewed; nil in the first round. It returns READ_FAILED.
+// Answered is the review that the run's present draft answers, with the draft that
+// was reviewed; nil in the first round. It returns READ_FAILED and TAMPERED.
 func Answered(r *run.Run) (*synthesis.Answered, error) {
-	round := r.Manifest().ReviewRounds()
-	if round == 0 {
-		return nil, nil
-	}
-	draftName, bundleName := r.Layout().Round(round)
-	draft, err := r.Folder().Read(draftName)
-	if err != nil {
-		return nil, err
-	}
-	data, err := r.Folder().Read(bundleName)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := codec.ParseFile("review_bundle_path", r.Path(bundleName), data)
-	if err != nil {
-		return nil, err
-	}
-	out := &synthesis.Answered{Draft: draft}
-	for _, d := range doc.Get("directives").Elems() {
-		line, _ := d.Get("line").Int()
-		out.Directives = append(out.Directives, synthesis.Directive{Line: int(max(line, 0)), Action: d.Get("action").Str()})
-	}
-	return out, nil
-}
-
-// draftFacts is what the rules of a synthesis need to know of the run.
-func draftFacts(ctx context.Context, r *run.Run, draft []byte) (synthesis.Facts, error) {
-	records, err := readRecords(r, "")
-	if err != nil {
-		return synthesis.Facts{}, err
-	}
-	var facts synthesis.Facts
-	for i := range records {
-		if records[i].Usable() {
-			facts.Citations = append(facts.Citations, synthesis.Citation{CID: records[i].CID, SameAs: records[i].SameAs})
-		}
-	}
-	facts.Unsourced = len(facts.Citations) == 0
-	for _, url := range citation.Inspect(draft).URLs {
-		facts.RawURLs = append(facts.RawURLs, synthesis.Place{Line: url.Line, Text: url.Text})
-	}
-	policy, err := r.Policy()
-	if err != nil {
-		return synthesis.Facts{}, err
-	}
-	facts.RequireGrounding = policy.RequireGrounding
-	found, err := GroundText(ctx, r, draft)
-	if err != nil {
-		return synthesis.Facts{}, err
-	}
-	for _, c := range found.Claims {
-		facts.Claims = append(facts.Claims, synthesis.Claim{Line: c.Line, CIDs: c.CIDs, Verdict: synthesis.Verdict(c.Verdict),
-			Quotations: matchesOf(c.Quotations), Numbers: matchesOf(c.Numbers)})
-	}
-	return facts, nil
-}
-
-func matchesOf(list []citation.Match) []synthesis.Match {
-	var out []synthesis.Match
-	for _, m := range list {
-		out = append(out, synthesis.Match{Text: m.Text, Found: m.Found, CID: m.CID, Start: m.Start, End: m.End})
-	}
-	return out
+	answers, _, err := answeredBy(r, r.Manifest().ReviewRounds())
+	return answers, err
 }
 
 // GroundText holds the claims of a text against the pages that it cites, as the
 // archive of the run has them. It returns READ_FAILED.
 func GroundText(ctx context.Context, r *run.Run, text []byte) (citation.Grounding, error) {
-	c, err := citedInRun(r)
+	texts, err := openTexts(ctx, r)
 	if err != nil {
 		return citation.Grounding{}, err
 	}
-	e, err := openEvidence(ctx, r)
-	if err != nil {
-		return citation.Grounding{}, err
-	}
-	texts := pageTexts{ctx: ctx, cited: c, evidence: e, read: map[string]string{}}
-	found := citation.Ground(text, texts.of)
-	return found, texts.err
+	return texts.ground(text)
 }

@@ -45,7 +45,7 @@ func (e Effect) String() string {
 // Spec is what a tool is declared with, besides its function.
 type Spec struct {
 	Name       string // on the wire: lower-case words with underscores
-	Set        string // the toolset it belongs to: wave, citation, pivot, summary, run, job, review
+	Set        string // the toolset it belongs to: wave, citation, pivot, summary, gate, run, job, review, earlier
 	Core       bool   // agents are offered it where nobody names tools or sets
 	Summary    string // the first sentence says when to use it
 	Effect     Effect

@@ -54,7 +54,7 @@ tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
 			{Name: "root", About: "a `folder` that callers may touch, beside the working folder and the runs; may be repeated", Kind: tool.PathFlag, List: true},
 			{Name: "read-only", About: "offer only what writes nothing", Kind: tool.Switch},
 			{Name: "tools", About: "offer only the tools of these `names`", List: true},
-			{Name: "toolsets", About: "offer the tools of these `sets`: wave, citation, pivot, summary, run, job, review, or all; without it those that most agents need", List: true},
+			{Name: "toolsets", About: "offer the tools of these `sets`: wave, citation, pivot, summary, gate, run, job, review, earlier, or all; without it those that most agents need", List: true},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error { return serveMCP(ctx, env, tools, call) },
 	}
