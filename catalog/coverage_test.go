@@ -21,6 +21,7 @@ var notInTheCorpus = map[string]string{
 	"WAVE_DIR_SYMLINK": "an archive holds no links",
 	"INTERNAL":         "no input is known that leads to it",
 	"CANCELLED":        "nobody gives up a call of the corpus",
+	"NO_CITATION":      "an archive holds no pages that were fetched; package engine has it",
 
 	"UNCITED_NUMBER":      "the judges of syntheses and reviews find it, and no tool asks them",
 	"QUOTATION_NOT_FOUND": "the judges of syntheses and reviews find it, and no tool asks them",

@@ -59,7 +59,7 @@ func assemble(env *catalog.Env) *cli.Program {
 func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 	return []cli.Command{
 		mcpCommand(env, tools),
-		mcpConfigCommand(env),
+		mcpConfigCommand(env, tools),
 		schemaCommand(tools),
 		demoCommand(env),
 		explainCommand(),
