@@ -43,7 +43,7 @@ var arrows = map[string]string{
 	"citation":           ". codec markdown internal/parallel internal/pdf",
 	"summary":            ". codec artifact markdown citation perspective run report internal/parallel",
 	"synthesis":          ". codec markdown report",
-	"step":               ". codec artifact archive markdown citation perspective gate run wave pivot synthesis report",
+	"step":               ". codec artifact archive markdown citation perspective gate run wave pivot synthesis seal report",
 	"stage":              ". codec gate run pivot synthesis step report",
 	"review":             ". codec report internal/spelling",
 	"change":             ". codec artifact review seal report internal/parallel",
