@@ -32,19 +32,10 @@ func (p place) tampered(reason mismatch) error {
 // unreadable is the error for a read that failed with err. An error that
 // already has a code is returned as it is.
 func (p place) unreadable(err error) error {
-	var (
-		coded *tidegate.Error
-		other mismatch
-	)
+	known, ok := p.known(err)
 	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &coded):
-		return err
-	case errors.As(err, &other):
-		return p.tampered(other)
-	case escapes(err):
-		return p.notAllowed("path leads out of its folder")
+	case ok:
+		return known
 	case errors.Is(err, fs.ErrNotExist):
 		return tidegate.Errorf(tidegate.FileNotFound, p.details(), "no such file or folder: %s", p.path)
 	case isNoFolder(err):
@@ -56,21 +47,28 @@ func (p place) unreadable(err error) error {
 // unwritable is the error for a write that failed with err. An error that
 // already has a code is returned as it is.
 func (p place) unwritable(err error) error {
+	if known, ok := p.known(err); ok {
+		return known
+	}
+	return tidegate.Errorf(tidegate.WriteFailed, p.details(), "cannot write (%w): %s", bare(err), p.path)
+}
+
+// known is the error for err where it is the same for reading and writing; nil
+// is known too.
+func (p place) known(err error) (error, bool) {
 	var (
 		coded *tidegate.Error
 		other mismatch
 	)
 	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &coded):
-		return err
+	case err == nil, errors.As(err, &coded):
+		return err, true
 	case errors.As(err, &other):
-		return p.tampered(other)
+		return p.tampered(other), true
 	case escapes(err):
-		return p.notAllowed("path leads out of its folder")
+		return p.notAllowed("path leads out of its folder"), true
 	}
-	return tidegate.Errorf(tidegate.WriteFailed, p.details(), "cannot write (%w): %s", bare(err), p.path)
+	return nil, false
 }
 
 var (

@@ -52,9 +52,6 @@ var (
 
 func needStrace(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("fault injection is left out of the short form")
-	}
 	if underRaceDetector() {
 		t.Skip("thousands of processes with the race detector take long and race with nobody")
 	}

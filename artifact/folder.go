@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
 )
 
 const (
@@ -169,6 +170,21 @@ func (f *Folder) Open(name string) (*os.File, error) {
 		return nil, f.place(name).unreadable(err)
 	}
 	return file, nil
+}
+
+// Digest is the digest of a file's bytes, "" when there is no file. It returns
+// READ_FAILED.
+func (f *Folder) Digest(name string) (string, error) {
+	file, err := f.Open(name)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	defer file.Close()
+	digest, err := codec.DigestReader(file)
+	return digest, f.place(name).unreadable(err)
 }
 
 // Exists reports whether a regular file of that name is there. It returns

@@ -7,8 +7,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/tidegate/tidegate/fetch"
 	"github.com/tidegate/tidegate/seal"
+	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -32,7 +32,7 @@ type Env struct {
 	Signers   string
 	ConfigDir string              // the folder of the user's own tidegate.toml, "" for none
 	Getenv    func(string) string // the environment, as far as configuration comes from it; nil for none
-	Web       fetch.Options       // how pages are reached; the zero value is the system's way
+	Fetch     step.Fetch          // how pages are reached; nil for the web
 	// LegacyGates makes runs whose gates count as they are written, for the
 	// earlier system's orchestrator. Only a flag of the program sets it.
 	LegacyGates bool

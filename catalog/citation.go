@@ -4,15 +4,20 @@ import (
 	"context"
 
 	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/config"
 	"github.com/tidegate/tidegate/fetch"
 	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
-// fetch fetches pages as the configuration allows it. Nothing is opened before
-// it is called, and a run that must not reach the web does not call it.
+// fetch fetches pages, from the web as the configuration allows it. Nothing is
+// opened before it is called, and a run that must not reach the web does not call
+// it.
 func (e *Env) fetch(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+	if e.Fetch != nil {
+		return e.Fetch(ctx, urls, keep)
+	}
 	settings, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
 	if err != nil {
 		return err
@@ -21,12 +26,20 @@ func (e *Env) fetch(ctx context.Context, urls []string, keep func([]*archive.Pac
 	if err != nil {
 		return err
 	}
-	options := e.Web
-	options.Allow, options.Proxy, options.Now = allow, settings.Fetch.Proxy, e.Now
-	client := fetch.New(options)
+	client := fetch.New(fetch.Options{Allow: allow, Proxy: settings.Fetch.Proxy, Now: e.Now})
 	defer client.Close()
-	progress := tool.Progress(ctx)
-	return client.Each(ctx, urls, keep, func(p fetch.Progress) { progress(p.Done, p.Total) })
+	progress, waiting := tool.Progress(ctx), tool.Waiting(ctx)
+	return client.Each(ctx, urls, keep, func(p fetch.Progress) {
+		waiting(p.Slow, p.For)
+		progress(p.Done, p.Total)
+	})
+}
+
+// fillOffline finds the run, and asks for its sources to be judged without
+// fetching any.
+func (e *Env) fillOffline(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	args.Set("online_dry_run", codec.Of(true))
+	return e.fillRun(ctx, typed, args)
 }
 
 func citationTools(env *Env) []*tool.Tool {
@@ -58,7 +71,7 @@ func citationTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path: "citations check", Operands: runOperand,
 				Hide: append(hidden, "url_map_path", "citations_path", "offline_fixtures_path", "online_fixtures_path", "online_dry_run"),
-				Fill: env.fillRun, Defaults: map[string]any{"reason": "checked by hand", "online_dry_run": true}, Formats: []string{"markdown"},
+				Fill: env.fillOffline, Defaults: byHand("checked by hand"), Formats: []string{"markdown"},
 			},
 		}, func(ctx context.Context, in step.CitationsInput) (step.CitationsResult, error) {
 			return step.ValidateCitations(ctx, env.clock(), env.fetch, in)

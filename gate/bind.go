@@ -1,8 +1,6 @@
 package gate
 
 import (
-	"errors"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -155,31 +153,22 @@ func filesUnder(folder *artifact.Folder, name string) ([]string, error) {
 // the manifest, of what does not move while a run goes on. It is "" for a file
 // that is not there. It returns READ_FAILED.
 func Digest(folder *artifact.Folder, name string) (string, error) {
-	file, err := folder.Open(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return "", nil
-	case err != nil:
-		return "", err
-	}
-	defer file.Close()
 	if name == manifestFile {
-		return digestOfConstants(file)
+		return digestOfConstants(folder)
 	}
-	digest, err := codec.DigestReader(file)
-	if err != nil {
-		return "", tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", file.Name()), "cannot read (%w): %s", errors.Unwrap(err), name)
-	}
-	return digest, nil
+	return folder.Digest(name)
 }
 
 // movingFields are what changes in a manifest while a run goes on.
 var movingFields = []string{"updated_at", "revision", "status", "stage", "metrics", "failures"}
 
-func digestOfConstants(file io.Reader) (string, error) {
-	data, err := io.ReadAll(file)
-	if err != nil {
-		return "", tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", manifestFile), "cannot read the manifest: %w", err)
+func digestOfConstants(folder *artifact.Folder) (string, error) {
+	data, err := folder.Read(manifestFile)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return "", nil
+	case err != nil:
+		return "", err
 	}
 	doc, err := codec.ParseFile("path", manifestFile, data)
 	if err != nil {

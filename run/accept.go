@@ -91,7 +91,7 @@ func (u *Update) mismatches() (*codec.Value, error) {
 	}
 	files := codec.NewObject()
 	for _, name := range slices.Sorted(maps.Keys(recorded)) {
-		digest, err := fileDigest(u.run.folder, name)
+		digest, err := u.run.folder.Digest(name)
 		switch {
 		case err != nil:
 			return nil, err

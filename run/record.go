@@ -62,7 +62,7 @@ func (r *Run) readRecord() (record, error) {
 		return rec, err
 	}
 	for _, name := range r.documents() {
-		digest, err := fileDigest(r.folder, name)
+		digest, err := r.folder.Digest(name)
 		if err != nil {
 			return rec, err
 		}

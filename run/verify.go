@@ -313,7 +313,7 @@ func (v *verifier) files() {
 	for _, name := range slices.Sorted(maps.Keys(v.recorded.files)) {
 		recorded := v.recorded.files[name]
 		level := v.levelSince(recorded.line)
-		switch digest, err := fileDigest(v.run.folder, name); {
+		switch digest, err := v.run.folder.Digest(name); {
 		case err != nil:
 			v.find("error", "file-unreadable", name, 0, "%s", tidegate.AsError(err).Message)
 		case recorded.digest == digest:
@@ -328,23 +328,6 @@ func (v *verifier) files() {
 			v.out.Checked = append(v.out.Checked, name)
 		}
 	}
-}
-
-// fileDigest is the digest of a file's bytes, "" when there is none.
-func fileDigest(folder *artifact.Folder, name string) (string, error) {
-	file, err := folder.Open(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return "", nil
-	case err != nil:
-		return "", err
-	}
-	defer file.Close()
-	digest, err := codec.DigestReader(file)
-	if err != nil {
-		return "", tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", file.Name()), "cannot read (%w): %s", err, name)
-	}
-	return digest, nil
 }
 
 // revision compares the last revision in the log with a document's.

@@ -148,7 +148,7 @@ func TestWhatCannotBeSealed(t *testing.T) {
 		refused(t, err, tidegate.InvalidArgs, "the predicate must be an object, not "+why)
 	}
 	refused(t, seal.Write(t.Context(), io.Discard, key, sample, nil), tidegate.InvalidArgs, "the predicate must be an object")
-	if err := seal.Write(t.Context(), full{}, key, sample, predicate()); !errors.Is(err, errFull) {
+	if err := seal.Write(t.Context(), fullDisk{}, key, sample, predicate()); !errors.Is(err, errFull) {
 		t.Errorf("got %v", err)
 	}
 	data := write(t, key, many(65533))
@@ -167,9 +167,9 @@ func many(n int) []seal.File {
 
 var errFull = errors.New("the disk is full")
 
-type full struct{}
+type fullDisk struct{}
 
-func (full) Write([]byte) (int, error) { return 0, errFull }
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
 // part is a stretch of a sealed file, with what must be said when a byte of it
 // changes.

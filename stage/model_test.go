@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
 )
@@ -142,8 +143,8 @@ var walkFiles = []struct{ fact, name, gate string }{
 
 func TestRandomWalksAgreeWithTheModel(t *testing.T) {
 	walks := 6
-	if testing.Short() {
-		walks = 3
+	if full.Asked() {
+		walks = 60
 	}
 	reached := map[string]bool{}
 	for seed := range uint64(walks) {
@@ -168,7 +169,7 @@ func TestRandomWalksAgreeWithTheModel(t *testing.T) {
 			t.Fatalf("walk %d: verify %+v, %v", seed, v.Findings, err)
 		}
 	}
-	if !testing.Short() && len(reached) < 12 {
+	if len(reached) < 12 {
 		t.Errorf("the walks reached only %v", reached)
 	}
 }

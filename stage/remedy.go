@@ -42,6 +42,7 @@ var (
 	validateCitations = Action{"deep_research_citations_validate", "citations check"}
 	fetchCitations    = Action{"deep_research_citations_fetch", "citations fetch"}
 	attachCitation    = Action{"", "citations attach"}
+	replaceCitation   = Action{"", "citations replace"}
 	computeGateC      = Action{"deep_research_gate_c_compute", "gate c"}
 	decidePivot       = Action{"deep_research_pivot_decide", "pivot decide"}
 	buildPack         = Action{"deep_research_summary_pack_build", "summary build"}
@@ -58,7 +59,7 @@ var (
 
 // Actions lists everything that a remedy or a result of this package can name.
 func Actions() []Action {
-	return []Action{writePerspectives, planWave, ingestOutputs, reviewWave, deriveGateB, judgeGate, recordGate, validateCitations, fetchCitations, attachCitation, computeGateC, decidePivot, buildPack,
+	return []Action{writePerspectives, planWave, ingestOutputs, reviewWave, deriveGateB, judgeGate, recordGate, validateCitations, fetchCitations, attachCitation, replaceCitation, computeGateC, decidePivot, buildPack,
 		advanceRun, writeManifest, resumeRun, cancelRun, limitRun, verifyRun, acceptRecord, restoreOutput, statusOfRun}
 }
 
@@ -120,11 +121,6 @@ func remedyGate(s *situation, id string) []Remedy {
 			Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
 			Command:   computeGateC.on(s),
 		}
-		// The judge looks at the sources again. So they are judged first only
-		// where nobody has, or where the gate has failed on what was found.
-		if state, err := s.gate(id); err == nil && state.Counts() != gate.Fail && s.has(l.Citations) {
-			return []Remedy{compute, remedyRecordGate(s)}
-		}
 		return append(remedyCitations(s), compute, remedyRecordGate(s))
 	case "B":
 		derive := Remedy{
@@ -168,21 +164,58 @@ func remedyPivot(s *situation) []Remedy {
 	}}
 }
 
-// remedyCitations fetches and judges the sources. A run that must not reach the
-// web has its evidence from a person.
+// remedyCitations says what the sources of the run still lack, by its log: pages,
+// a judgement by them, or, where the gate has failed on that judgement, other
+// pages. A run that must not reach the web has its evidence from a person.
 func remedyCitations(s *situation) []Remedy {
 	judge := Remedy{
 		Text: "judge the sources that the outputs cite", Tool: validateCitations.Tool,
 		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
 		Command:   validateCitations.on(s),
 	}
-	if s.run.Manifest().Sensitivity() == "no_web" {
-		return []Remedy{{Text: "a person attaches the evidence of a source", Command: attachCitation.on(s, "CID", "FILE")}, judge}
-	}
-	return []Remedy{{
+	attach := Remedy{Text: "a person attaches the evidence of a source", Command: attachCitation.on(s, "CID", "FILE")}
+	fetch := Remedy{
 		Text: "fetch the sources that the outputs cite", Tool: fetchCitations.Tool,
 		Arguments: tidegate.D("manifest_path", s.run.ManifestPath()), Command: fetchCitations.on(s),
-	}, judge}
+	}
+	replace := Remedy{Text: "a person names another page for a source", Command: replaceCitation.on(s, "CID", "URL")}
+	offline := s.run.Manifest().Sensitivity() == "no_web"
+	switch evidence, judged, failed := s.citationLines(); {
+	case evidence > judged:
+		return []Remedy{judge}
+	case failed < judged:
+		return nil
+	case offline:
+		return []Remedy{attach, judge}
+	case judged == 0:
+		return []Remedy{fetch, judge}
+	case s.has(s.run.Layout().BlockedQueue()):
+		fetch.Text, fetch.Command = "fetch what is blocked again", fetch.Command+" --again"
+		fetch.Arguments = append(fetch.Arguments, tidegate.D("again", true)...)
+		return []Remedy{fetch, judge, replace, attach}
+	}
+	return []Remedy{judge, replace, attach}
+}
+
+// citationLines are the last lines of the log about evidence, about a judgement
+// of the sources, and about gate C when it did not pass; 0 for none. A log that
+// cannot be read has none.
+func (s *situation) citationLines() (evidence, judged, failed int) {
+	entries, err := s.run.Events()
+	if err != nil {
+		return 0, 0, 0
+	}
+	for i, e := range entries {
+		switch {
+		case e.Event == run.EventFetched || e.Event == run.EventAttached || e.Event == run.EventReplaced:
+			evidence = i + 1
+		case e.Event == run.EventSources && e.Entry.Get("kind").Str() == "citations_validate":
+			judged = i + 1
+		case e.Event == run.EventGates && e.Entry.Get("gates").Get("C").Str() == gate.Fail:
+			failed = i + 1
+		}
+	}
+	return evidence, judged, failed
 }
 
 func remedySummaryPack(s *situation) []Remedy {

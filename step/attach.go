@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/secret"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 )
@@ -17,7 +18,7 @@ import (
 // AttachInput are the arguments of [Attach].
 type AttachInput struct {
 	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	CID          string `json:"cid" jsonschema:"the source that the file is the evidence of"`
+	CID          string `json:"cid" jsonschema:"the source that the file is the evidence of; its first eight hexadecimal digits are enough"`
 	FilePath     string `json:"file_path" path:"absolute" jsonschema:"absolute path of the file: the page as a person saved it, or a document in its place"`
 	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
@@ -47,17 +48,21 @@ func Attach(ctx context.Context, clock run.Clock, in AttachInput) (SourceDecisio
 		return SourceDecision{}, err
 	}
 	defer r.Close()
+	source, err := sourceMeant(r, in.CID)
+	if err != nil {
+		return SourceDecision{}, err
+	}
 	body, err := artifact.ReadFile(ctx, "file_path", in.FilePath)
 	if err != nil {
 		return SourceDecision{}, err
 	}
 	name := filepath.Base(in.FilePath)
-	file, err := archive.Pack(archive.Attachment(attachedURL(in.CID), name, contentTypes[strings.ToLower(filepath.Ext(name))], body, clock.Now()))
+	file, err := archive.Pack(archive.Attachment(attachedURL(source.CID), name, contentTypes[strings.ToLower(filepath.Ext(name))], body, clock.Now()))
 	if err != nil {
 		return SourceDecision{}, err
 	}
-	fields := tidegate.D("cid", in.CID, "name", name, "file", codec.DigestBytes(body), "reason", run.Note(in.Reason))
-	out, err := decideSource(ctx, clock, r, in.CID, run.Decision{What: "attach evidence", Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+	fields := tidegate.D("cid", source.CID, "name", name, "file", codec.DigestBytes(body), "reason", run.Note(in.Reason))
+	out, err := decideSource(ctx, clock, r, source, run.Decision{What: run.AttachEvidence, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
 		return e.keep(ctx, u, run.EventAttached, "citations_attach", fields, file)
 	})
 	out.Attached = name
@@ -72,7 +77,7 @@ var contentTypes = map[string]string{
 // ReplaceInput are the arguments of [Replace].
 type ReplaceInput struct {
 	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	CID          string `json:"cid" jsonschema:"the source whose page is replaced"`
+	CID          string `json:"cid" jsonschema:"the source whose page is replaced; its first eight hexadecimal digits are enough"`
 	URL          string `json:"url" jsonschema:"the URL whose page is its evidence from now on"`
 	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
@@ -86,7 +91,7 @@ type ReplaceInput struct {
 // a run of sensitivity no_web, and CANCELLED.
 func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput) (SourceDecision, error) {
 	if _, err := citation.Normalize(in.URL); err != nil || citation.HasCredentials(in.URL) {
-		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(citation.Mask(in.URL))),
+		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(secret.Mask(in.URL))),
 			"url must be an http or https URL without credentials")
 	}
 	r, err := run.Open(ctx, in.ManifestPath)
@@ -98,8 +103,12 @@ func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput)
 		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), "sensitivity", noWeb),
 			"the sensitivity of run %q is no_web, so nothing is fetched for it; `tidegate citations attach` gives it evidence", r.ID())
 	}
-	fields := tidegate.D("cid", in.CID, "url", in.URL, "reason", run.Note(in.Reason))
-	out, err := decideSource(ctx, clock, r, in.CID, run.Decision{What: "replace source", Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+	source, err := sourceMeant(r, in.CID)
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	fields := tidegate.D("cid", source.CID, "url", in.URL, "reason", run.Note(in.Reason))
+	out, err := decideSource(ctx, clock, r, source, run.Decision{What: run.ReplaceSource, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
 		u.Log(run.EventReplaced, "citations_replace", fields)
 		return nil, nil
 	})
@@ -116,20 +125,23 @@ func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput)
 			return SourceDecision{}, err
 		}
 	}
-	return out, out.judge(ctx, e)
+	return out, out.judge(ctx, e, source)
+}
+
+// sourceMeant is the source of a run whose cid begins as a person typed it.
+func sourceMeant(r *run.Run, cid string) (*citation.Source, error) {
+	c, err := citedInRun(r)
+	if err != nil {
+		return nil, err
+	}
+	return c.meant(cid)
 }
 
 // decideSource carries out a person's decision about a source that the outputs
-// cite, and judges the source by what it has from then on.
-func decideSource(ctx context.Context, clock run.Clock, r *run.Run, cid string, decision run.Decision, write func(*evidence, *run.Update) ([]archive.Ref, error)) (SourceDecision, error) {
-	out := SourceDecision{RunID: r.ID(), CID: cid}
-	c, err := citedInRun(r)
-	if err != nil {
-		return out, err
-	}
-	if _, err := c.source(cid); err != nil {
-		return out, err
-	}
+// cite, and judges the source by what it has from then on. A run that failed on
+// gate C goes on.
+func decideSource(ctx context.Context, clock run.Clock, r *run.Run, source *citation.Source, decision run.Decision, write func(*evidence, *run.Update) ([]archive.Ref, error)) (SourceDecision, error) {
+	out := SourceDecision{RunID: r.ID(), CID: source.CID}
 	e, err := openEvidence(ctx, r)
 	if err != nil {
 		return out, err
@@ -139,26 +151,20 @@ func decideSource(ctx context.Context, clock run.Clock, r *run.Run, cid string, 
 		if err := u.NotFinal(); err != nil {
 			return err
 		}
-		records, err = write(e, u)
-		return err
+		if records, err = write(e, u); err != nil {
+			return err
+		}
+		return u.AcceptGateFailures("C", "a person gave a source other evidence", decision.What+" "+source.CID)
 	})
 	if err != nil {
 		return out, err
 	}
 	e.kept(records)
-	return out, out.judge(ctx, e)
+	return out, out.judge(ctx, e, source)
 }
 
 // judge judges the one source by the evidence.
-func (s *SourceDecision) judge(ctx context.Context, e *evidence) error {
-	c, err := citedInRun(e.run)
-	if err != nil {
-		return err
-	}
-	source, err := c.source(s.CID)
-	if err != nil {
-		return err
-	}
+func (s *SourceDecision) judge(ctx context.Context, e *evidence, source *citation.Source) error {
 	records, err := e.judge(ctx, []citation.Source{*source})
 	if err != nil {
 		return err
@@ -170,7 +176,11 @@ func (s *SourceDecision) judge(ctx context.Context, e *evidence) error {
 // Report shows what the source is worth from now on.
 func (s SourceDecision) Report() report.Report {
 	usable := s.Status == string(citation.Valid) || s.Status == string(citation.Paywalled)
-	r := report.Report{Name: "citations_decision", Title: "Source " + s.CID, Status: report.PassIf(usable), Summary: "by the evidence that it has from now on the source is " + s.Status + ": " + s.Notes}
-	r.Add(report.Fields{{Name: "attached", Value: s.Attached}, {Name: "replaced by", Value: s.ReplacedBy}, {Name: "next", Value: "tidegate citations check " + report.ShellWord(s.RunID)}})
+	r := report.Report{Name: "citations_decision", Title: "Source " + s.CID, Status: passOrWarn(usable), Summary: "by the evidence that it has from now on the source is " + s.Status + ": " + s.Notes}
+	evidence := report.Field{Name: "attached", Value: s.Attached}
+	if s.ReplacedBy != "" {
+		evidence = report.Field{Name: "replaced by", Value: s.ReplacedBy}
+	}
+	r.Add(report.Fields{evidence, {Name: "next", Value: "tidegate citations check " + report.ShellWord(s.RunID)}})
 	return r
 }

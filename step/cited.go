@@ -26,7 +26,7 @@ func citationFilesOf(r *run.Run) citationFiles {
 	dir := r.Layout().CitationsDir
 	return citationFiles{
 		extracted: dir + "/extracted-urls.txt", foundBy: dir + "/found-by.json", normalized: dir + "/normalized-urls.txt", urlMap: dir + "/url-map.json",
-		records: r.Layout().Citations, rendered: dir + "/validated-citations.md", blocked: dir + "/blocked-urls.json", queue: dir + "/blocked-urls.queue.md",
+		records: r.Layout().Citations, rendered: dir + "/validated-citations.md", blocked: dir + "/blocked-urls.json", queue: r.Layout().BlockedQueue(),
 	}
 }
 
@@ -92,7 +92,35 @@ func (c cited) source(cid string) (*citation.Source, error) {
 			return &c.sources[i], nil
 		}
 	}
-	return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("cid", tidegate.Cut(cid)), "no output of the run cites a source %q", tidegate.Cut(cid))
+	return nil, notCited(cid)
+}
+
+// shortCID is how much of a cid a person must type.
+const shortCID = len("cid_") + 8
+
+// meant finds the source whose cid begins as a person typed it. It returns
+// NOT_FOUND, and INVALID_ARGS when there are several.
+func (c cited) meant(cid string) (*citation.Source, error) {
+	var found *citation.Source
+	for i := range c.sources {
+		switch source := &c.sources[i]; {
+		case source.CID == cid:
+			return source, nil
+		case len(cid) < shortCID || !strings.HasPrefix(source.CID, cid):
+		case found != nil:
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("cid", cid), "the cids of several sources begin with %s; write more of it", cid)
+		default:
+			found = source
+		}
+	}
+	if found == nil {
+		return nil, notCited(cid)
+	}
+	return found, nil
+}
+
+func notCited(cid string) error {
+	return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("cid", tidegate.Cut(cid)), "no output of the run cites a source %q", tidegate.Cut(cid))
 }
 
 // agentTypes tells the agent_type that contracts give a perspective.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/synthesis"
 )
 
@@ -142,9 +143,9 @@ var bracketed = []string{"[@a]", "[@p]", "[@x]", "[", "]", "](", "(", "<", ">", 
 
 // TestRandomDraftsAreShown tries what nobody thinks of.
 func TestRandomDraftsAreShown(t *testing.T) {
-	rounds := 4000
-	if testing.Short() {
-		rounds = 400
+	rounds := 400
+	if full.Asked() {
+		rounds = 4000
 	}
 	random := rand.New(rand.NewPCG(7, 8))
 	for i := range rounds {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/synthesis"
 )
 
@@ -70,9 +71,9 @@ var tiles = map[string]string{
 // TestHostileDraftsAreJudged: the cost of a draft grows with its bytes. Without
 // the limits some of these take longer than a test may.
 func TestHostileDraftsAreJudged(t *testing.T) {
-	size := 256 << 10
-	if testing.Short() {
-		size = 16 << 10
+	size := 16 << 10
+	if full.Asked() {
+		size = 256 << 10
 	}
 	for _, name := range slices.Sorted(maps.Keys(tiles)) {
 		t.Run(name, func(t *testing.T) {

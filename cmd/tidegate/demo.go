@@ -20,7 +20,8 @@ func demoCommand(env *catalog.Env) cli.Command {
 		Short: "Play the whole story on sample data, offline, in a few seconds",
 		Long: `Play the whole story on sample data: a research question, six perspectives, a
 wave of which four outputs break their contracts, the review, the mended wave,
-the gate, the pivot, the summary pack; then a code review that moves a change.
+the gates, the pivot, the sources that the outputs cite, claims held against their
+pages, the summary pack; then a code review that moves a change.
 
 Every step shows the command that you would type and runs it. It needs no
 network and no agent, and leaves its folder for you to look at.`,
@@ -50,7 +51,7 @@ network and no agent, and leaves its folder for you to look at.`,
 // runIn runs command lines as if typed in folder, with runs and code reviews of
 // its own.
 func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Context, []string) int {
-	inner := &catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs")}
+	inner := &catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: demo.Pages{Now: env.Now}.Fetch}
 	program := call.Program
 	program.Tools, program.Commands, program.Settings = catalog.Tools(inner), nil, nil
 	program.Stderr, program.Dir, program.Terminal.Progress = call.Stdout, folder, false

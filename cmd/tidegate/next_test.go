@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,8 +14,19 @@ import (
 
 // person is somebody at a shell who pastes what tidegate prints.
 type person struct {
-	t   *testing.T
-	dir string
+	t     *testing.T
+	dir   string
+	allow string // what may be fetched beyond the public web
+}
+
+// site starts a web site on loopback, allows it, and returns its URL.
+func (p *person) site() string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "<title>The moon and the tide</title><p>The tide is moved by the moon. It turns twice a day, and it is highest when moon and sun pull together.</p>")
+	}))
+	p.t.Cleanup(server.Close)
+	p.allow = strings.TrimPrefix(server.URL, "http://")
+	return server.URL
 }
 
 func newPerson(t *testing.T) *person {
@@ -25,13 +39,13 @@ func newPerson(t *testing.T) *person {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return &person{t, dir}
+	return &person{t: t, dir: dir}
 }
 
 func (p *person) paste(command string) (string, error) {
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "TIDEGATE_HOME="+filepath.Join(p.dir, "home"))
+	cmd.Env = append(os.Environ(), "TIDEGATE_HOME="+filepath.Join(p.dir, "home"), "TIDEGATE_FETCH_ALLOW="+p.allow)
 	out, err := cmd.Output()
 	return string(out), err
 }
@@ -96,8 +110,9 @@ const nextPerspectives = `{"schema_version":"perspectives.v1","run_id":"r","crea
 func TestNextCommandLeadsOn(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
+	moon := p.site() + "/moon"
 	p.put("perspectives.json", nextPerspectives)
-	p.put("outputs/p1.md", "## Findings\n\nThe moon pulls. https://example.org/moon\n\n## Sources\n\n- https://example.org/moon\n\n## Gaps\n\n- (P3) the sun\n")
+	p.put("outputs/p1.md", "## Findings\n\nThe moon pulls. "+moon+"\n\n## Sources\n\n- The moon and the tide, "+moon+"\n\n## Gaps\n\n- (P3) the sun\n")
 	p.must(`tidegate run init "Why do tides turn?" --id r`)
 	var typed []string
 	for range 20 {
@@ -109,10 +124,11 @@ func TestNextCommandLeadsOn(t *testing.T) {
 		typed = append(typed, strings.Join(words[1:3], " "))
 		p.must(strings.NewReplacer(" FILE", " perspectives.json", " FOLDER", " outputs").Replace(*s.NextCommand))
 	}
-	if got, want := strings.Join(typed, ", "), "perspectives write, run advance, wave plan, wave ingest, wave review, gate b, run advance, pivot decide, run advance"; got != want {
+	if got, want := strings.Join(typed, ", "), "perspectives write, run advance, wave plan, wave ingest, wave review, gate b, run advance, pivot decide, run advance, "+
+		"citations fetch, citations check, gate c, run advance, summary build"; got != want {
 		t.Errorf("typed %s\n want %s", got, want)
 	}
-	if s := p.status(); s.Stage != "citations" {
+	if s := p.status(); s.Stage != "summaries" {
 		t.Errorf("the run is in %s", s.Stage)
 	}
 

@@ -96,10 +96,46 @@ var story = []step{
 		},
 	},
 	{
-		title: "Here the run waits",
-		text: "The next stage needs gate C, which stands for checked citations. No judge has passed it, so the run does not move, " +
-			"whoever asks. A gate that checked nothing has not passed.",
+		title: "Every source is fetched, once",
+		text: "The outputs cite seventeen pages. Each is fetched into an archive in the run, a WARC file that other programs read too. " +
+			"In this demo the pages are sample data, so that no connection is opened.",
+		actions: []action{tidegateLine(0, "", "citations", "fetch", "harbour")},
+	},
+	{
+		title: "Which of them can be cited?",
+		text: "The pages are judged from the archive alone, by a table of rules. A status of 200 is not enough: one deep link ends at a home page, " +
+			"and one page says politely that it is not there.",
 		actions: []action{
+			tidegateLine(0, "", "citations", "check", "harbour"),
+			tidegateLine(1, "Nine in ten sources must be usable. Fifteen of seventeen are fewer.", "gate", "c", "harbour"),
+		},
+	},
+	{
+		title: "A person names another page",
+		text: "The magazine has moved its article. A person names the new address; the record keeps the URL that was cited and says by which page it was replaced. " +
+			"No tool of an agent can do that.",
+		actions: []action{
+			tidegateLine(0, "", "citations", "replace", "harbour", "cid_63c57bf9", "https://deckreview.example/317"),
+			tidegateLine(0, "One source stays unusable, and sixteen of seventeen are enough.", "citations", "check", "harbour"),
+			tidegateLine(0, "", "gate", "c", "harbour"),
+			tidegateLine(0, "", "run", "advance", "harbour"),
+		},
+	},
+	{
+		title: "Does the page say so?",
+		text: "That a source exists does not mean that it says what it is cited for. Quotations and numbers of claims.md are held against the archived text of the pages: " +
+			"the last one is not there. The study says 210,000.",
+		actions: []action{
+			{show: "claims.md"},
+			tidegateLine(1, "", "ground", "harbour", "claims.md"),
+		},
+	},
+	{
+		title: "Here the run waits",
+		text: "The summary pack carries what the outputs found, with citations that were checked. The next stage needs gate D, and this version has no judge for it, " +
+			"so the run does not move, whoever asks. A gate that checked nothing has not passed.",
+		actions: []action{
+			tidegateLine(0, "", "summary", "build", "harbour"),
 			tidegateLine(4, "Exit status 4: the state of the run forbids it.", "run", "advance", "harbour"),
 			tidegateLine(0, "", "run", "verify", "harbour"),
 		},
@@ -133,14 +169,15 @@ var story = []step{
 }
 
 const ending = `That is what tidegate does today: it judges, says what to mend, decides what
-happens next and keeps the record. What it does not do yet: it starts no agents,
-it checks no citations, and it writes no synthesis. There is no finished report
-at the end of this run, and tidegate does not pretend so.
+happens next, checks the sources and keeps the record. What it does not do yet: it
+starts no agents, and it writes no synthesis. There is no finished report at the
+end of this run, and tidegate does not pretend so.
 
 Try next, in {folder}:
 
   export TIDEGATE_HOME=$PWD
   tidegate run status harbour           where the run stands and what it waits for
+  tidegate citations list harbour       the sources, and what each is worth
   tidegate explain TOO_MANY_WORDS       any code or rule, with an example
   tidegate wave review perspectives.json drafts --format github
 
