@@ -3,7 +3,9 @@ package catalog
 import (
 	"context"
 
+	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/telemetry"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -60,6 +62,32 @@ func synthesisTools(env *Env) []*tool.Tool {
 			Name: "deep_research_revision_control", Set: earlier, Asked: true, Effect: tool.Writes,
 		}, func(ctx context.Context, in step.RevisionInput) (step.RevisionResult, error) {
 			return step.ControlRevision(ctx, env.clock(), in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_telemetry_append", Set: earlier, Asked: true, Effect: tool.Writes,
+		}, func(ctx context.Context, in telemetry.AppendInput) (telemetry.AppendResult, error) {
+			return telemetry.Append(ctx, env.clock(), in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_run_metrics_write", Set: earlier, Asked: true, Effect: tool.Writes, Idempotent: true,
+		}, func(ctx context.Context, in telemetry.MetricsInput) (telemetry.MetricsResult, error) {
+			return telemetry.WriteMetrics(ctx, env.clock(), in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_tick_ledger_append", Set: earlier, Asked: true, Effect: tool.Writes,
+		}, func(ctx context.Context, in telemetry.TickInput) (telemetry.TickResult, error) {
+			return telemetry.AppendTick(ctx, env.clock(), in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_run_replay", Set: "run", Effect: tool.Reads, Idempotent: true,
+			Command: &tool.Command{Path: "run replay", Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Formats: []string{"markdown", "junit"}},
+		}, func(ctx context.Context, in manifestIn) (step.ReplayResult, error) {
+			r, err := run.Open(ctx, in.ManifestPath)
+			if err != nil {
+				return step.ReplayResult{}, err
+			}
+			defer r.Close()
+			return step.Replay(ctx, r)
 		}),
 	}
 }

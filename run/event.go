@@ -39,6 +39,7 @@ const (
 	EventPacked       Event = "packed"       // the summary pack was built
 	EventSynthesized  Event = "synthesized"  // a synthesis was written
 	EventAssessed     Event = "assessed"     // a synthesis was reviewed
+	EventTelemetry    Event = "telemetry"    // figures about the run were kept
 	EventFiles        Event = "files"        // digests of the files that the lines before it speak of
 )
 

@@ -86,15 +86,10 @@ evidence and its record, with an in-toto statement over their digests in a DSSE
 envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it.`,
 		Example: "tidegate run seal harbour --sign key\ntidegate run seal harbour --sign key --output harbour.sealed",
 		Flags: []cli.Flag{
-			{Name: "sign", About: "the SSH `key` that signs: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag},
 			{Name: "output", About: "the `file` to write (default RUN.sealed in the working folder)", Kind: tool.PathFlag},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
-			path := call.Flag("sign")
-			if path == "" {
-				path = env.SignKey
-			}
-			if path == "" {
+			if env.SignKey == "" {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil), "a seal is a signature: name your key with --sign, or in TIDEGATE_SIGN_KEY")
 			}
 			r, err := namedRun(ctx, env, call)
@@ -102,7 +97,7 @@ envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it.`,
 				return err
 			}
 			defer r.Close()
-			key, err := seal.OpenKey(ctx, "sign", path, seal.Unlock{Passphrase: env.Passphrase, Agent: env.AgentSocket})
+			key, err := seal.OpenKey(ctx, "sign", env.SignKey, seal.Unlock{Passphrase: env.Passphrase, Agent: env.AgentSocket})
 			if err != nil {
 				return err
 			}
