@@ -59,7 +59,7 @@ var arrows = map[string]string{
 	"internal/cli":       ". codec report tool internal/spelling",
 	"internal/mcpserver": ". codec tool internal/spelling",
 	"internal/clients":   "",
-	"internal/demo":      ". codec archive report tool internal/spelling",
+	"internal/demo":      ". codec archive report tool internal/planted internal/spelling",
 	"internal/corpus":    "",
 	"internal/planted":   "",
 	"internal/secret":    "",

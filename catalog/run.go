@@ -2,7 +2,9 @@ package catalog
 
 import (
 	"context"
+	"path/filepath"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
@@ -35,6 +37,18 @@ func (e *Env) fillRun(ctx context.Context, typed tool.Typed, args *codec.Value) 
 	}
 	args.Set("manifest_path", codec.Of(manifest))
 	return nil
+}
+
+// manifestOf is where the manifest of the run with that id lies in the home of
+// runs. It returns INVALID_ARGS and PATH_TRAVERSAL.
+func (e *Env) manifestOf(id string) (string, error) {
+	if err := run.CheckID(id); err != nil {
+		return "", tidegate.Errorf(tidegate.CodeOf(err), tidegate.D("run", tidegate.Cut(id)), "run must be the id of a run: %s", tidegate.AsError(err).Message)
+	}
+	if e.Home == "" {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", id), "the home of runs is not known: name the run by manifest_path, or set TIDEGATE_HOME")
+	}
+	return filepath.Join(e.Home, id, run.ManifestFile), nil
 }
 
 // openRun does what fillRun does and opens the run, for what else is to be

@@ -83,11 +83,11 @@ func (s *subject) record(created time.Time) Record {
 		r.URL = secret.Mask(s.page.final())
 	}
 	if r.Status.usable() {
-		r.Title = cutRunes(s.content.Title, nameLength)
-		r.Publisher = cutRunes(s.content.Publisher, nameLength)
-		r.Author = cutRunes(s.content.Author, nameLength)
+		r.Title = cutRunes(visible(s.content.Title), nameLength)
+		r.Publisher = cutRunes(visible(s.content.Publisher), nameLength)
+		r.Author = cutRunes(visible(s.content.Author), nameLength)
 		r.Published = s.content.Published
-		r.Snippet = cutRunes(tidySpace(cutBytes(s.content.Text, utf8.UTFMax*snippetLength)), snippetLength)
+		r.Snippet = cutRunes(visible(cutBytes(s.content.Text, utf8.UTFMax*snippetLength)), snippetLength)
 	}
 	return r
 }

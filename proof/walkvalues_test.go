@@ -99,6 +99,7 @@ var (
 // pools has values for every argument of every tool.
 var pools = map[string]pool{
 	"manifest_path":              somewhere("manifest.json"),
+	"run":                        oneOf("run1", "other", "paused", "tides", "../evil", "", 1),
 	"gates_path":                 somewhere("gates.json"),
 	"perspectives_path":          somewhere("perspectives.json"),
 	"outputs_dir":                somewhere("wave-1", "wave-2"),

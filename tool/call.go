@@ -36,6 +36,15 @@ type Result struct {
 	out      any
 }
 
+// Export is the result in a format of other programs; ok is false when there was
+// an error or the tool does not have that format.
+func (r Result) Export(format string) (document []byte, ok bool, err error) {
+	if exporter, is := r.out.(Exporter); is && r.Err == nil {
+		return exporter.Export(format)
+	}
+	return nil, false, nil
+}
+
 // Report is how the result is shown to a person; ok is false when there was an
 // error or the tool has no report.
 func (r Result) Report() (report.Report, bool) {
@@ -98,6 +107,9 @@ func (t *Tool) call(ctx context.Context, raw []byte, caller Caller) (out any, er
 	if err != nil {
 		return nil, err
 	}
+	if args, err = t.findRun(args); err != nil {
+		return nil, err
+	}
 	in, err := t.decode(args)
 	if err != nil {
 		return nil, err
@@ -110,6 +122,31 @@ func (t *Tool) call(ctx context.Context, raw []byte, caller Caller) (out any, er
 		return nil, err
 	}
 	return t.run(context.WithValue(ctx, callerKey{}, caller), in.Interface())
+}
+
+// findRun puts the manifest of the run that is named by its id into the
+// arguments. It returns INVALID_ARGS, and what finding the run returns.
+func (t *Tool) findRun(args *codec.Value) (*codec.Value, error) {
+	id := args.Get(runArgument)
+	if t.Run == nil || id == nil {
+		return args, nil
+	}
+	found := args.Clone()
+	found.Delete(runArgument)
+	switch {
+	case id.Kind() == codec.Null:
+		return found, nil
+	case id.Kind() != codec.String:
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(runArgument, id), "run must be a string")
+	case args.Get(manifestArgument) != nil && args.Get(manifestArgument).Kind() != codec.Null:
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(runArgument, tidegate.Cut(id.Str())), "run and manifest_path both name the run: give one of them")
+	}
+	manifest, err := t.Run(id.Str())
+	if err != nil {
+		return nil, err
+	}
+	found.Set(manifestArgument, codec.Of(manifest))
+	return found, nil
 }
 
 func parseArgs(raw []byte) (*codec.Value, error) {

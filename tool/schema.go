@@ -48,6 +48,9 @@ func (t *Tool) derive() (input, output *codec.Value) {
 			delete(schema.Properties, name)
 			schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(p string) bool { return p == name })
 		}
+		if t.Run != nil {
+			offerRun(schema)
+		}
 		if t.Refine != nil {
 			t.Refine(schema)
 		}
@@ -56,6 +59,20 @@ func (t *Tool) derive() (input, output *codec.Value) {
 	out := schemaOf(t.out)
 	open(out)
 	return input, print(out)
+}
+
+// The two ways to name a run.
+const (
+	runArgument      = "run"
+	manifestArgument = "manifest_path"
+)
+
+// offerRun adds run, of which or of manifest_path one must be given. JSON Schema
+// could say that, but some clients refuse a schema that does.
+func offerRun(s *jsonschema.Schema) {
+	s.Properties[runArgument] = &jsonschema.Schema{Type: "string", Description: "id of the run in the home of runs, in the place of manifest_path"}
+	s.PropertyOrder = slices.Insert(s.PropertyOrder, slices.Index(s.PropertyOrder, manifestArgument)+1, runArgument)
+	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name == manifestArgument })
 }
 
 // open allows further keys in results, so that a field added later does not

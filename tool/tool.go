@@ -55,7 +55,8 @@ type Spec struct {
 	Person     bool     // a person's decision: the named command has it, and no list of tools
 	PersonArgs []string // arguments that are a person's decision: the named command has them, and no list of tools
 	Command    *Command
-	Refine     func(input Schema) // adds to the input schema what Go types and tags cannot say
+	Run        func(id string) (manifest string, err error) // finds a run: `run` may be given in the place of `manifest_path`
+	Refine     func(input Schema)                           // adds to the input schema what Go types and tags cannot say
 }
 
 // Tool is a declared tool. The schemas are derived when first asked for.
@@ -115,6 +116,14 @@ func New[In, Out any](spec Spec, run func(context.Context, In) (Out, error)) *To
 
 // Reporter is a result that says how it is shown to a person.
 type Reporter interface{ Report() report.Report }
+
+// Exporter is a result that other programs can have in formats of their own,
+// which its command lists among its formats.
+type Exporter interface {
+	// Export writes the result in a format; ok is false for one that it does not
+	// have.
+	Export(format string) (document []byte, ok bool, err error)
+}
 
 // Judgement is a result that can go against what was judged.
 type Judgement interface{ Passed() bool }
