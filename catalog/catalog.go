@@ -50,6 +50,7 @@ func Tools(env *Env) []*tool.Tool {
 		citationTools(env),
 		pivotTools(env),
 		summaryTools(env),
+		synthesisTools(env),
 		reviewTools(env),
 	} {
 		tools = append(tools, group...)

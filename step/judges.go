@@ -27,9 +27,6 @@ var judges = map[string]judge{
 	"F": judgeF,
 }
 
-// HasJudge reports whether a gate can be judged.
-func HasJudge(id string) bool { return judges[id] != nil }
-
 // Judge runs the judge of a gate. It returns GATE_NOT_DERIVED for a gate that
 // has none, what the judge cannot read, and INVALID_STATE when the files change
 // while they are judged.

@@ -8,7 +8,7 @@ import (
 
 func TestEveryGateHasAJudge(t *testing.T) {
 	for _, row := range gate.Table {
-		if !HasJudge(row.ID) {
+		if judges[row.ID] == nil {
 			t.Errorf("gate %s has no judge", row.ID)
 		}
 	}

@@ -119,8 +119,8 @@ func draftName(r *run.Run, given string) (string, error) {
 	return r.Layout().Synthesis(), nil
 }
 
-// givenReview reads a review that was handed in. Findings and directives of the
-// earlier system are of any shape, at most a hundred of each.
+// givenReview reads a review that was handed in. In a legacy run findings and
+// directives are of any shape, at most a hundred of each.
 func givenReview(ctx context.Context, r *run.Run, in ReviewInput, judged judgedSynthesis) (synthesis.Review, error) {
 	file := in.FixtureBundleDir + "/review-bundle.json"
 	data, err := readGiven(ctx, r, "fixture_bundle_dir", file, in.Dir)
@@ -131,12 +131,14 @@ func givenReview(ctx context.Context, r *run.Run, in ReviewInput, judged judgedS
 	if err != nil {
 		return synthesis.Review{}, err
 	}
-	review, err := synthesis.GivenReview(doc)
-	if err == nil && review.Decision == synthesis.ReviewPass && judged.judgement.Status() != gate.Pass && !r.Legacy() {
-		return review, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("decision", review.Decision, "warnings", judged.judgement.Said()),
-			"the decision is PASS, and the synthesis does not pass gate E")
+	if r.Legacy() {
+		return synthesis.GivenReview(doc)
 	}
-	return review, err
+	review, faults := synthesis.ParseReview(data, judged.facts.Draft, judged.judgement.Status() == gate.Pass)
+	if len(faults) > 0 {
+		return review, tidegate.Errorf(faults[0].Code, tidegate.D("fixture_bundle_dir", file), "%s", faults[0].Message)
+	}
+	return review, nil
 }
 
 // RevisionInput are the arguments of [ControlRevision].
