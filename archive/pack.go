@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/secret"
 )
 
 // MaxBlock is the size of the largest block of a record, in bytes: what was
@@ -31,7 +32,8 @@ func (p *Packed) Entry() Entry { return p.entry }
 // Pack makes records of a capture. It returns INVALID_ARGS for a URL that is
 // not UTF-8 or carries credentials, and for a body that no record can hold.
 func Pack(c Capture) (*Packed, error) {
-	if masked, found := Mask(c.URL); found {
+	if secret.In(c.URL) {
+		masked := secret.Mask(c.URL)
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", masked), "a URL with credentials cannot be kept: %s", masked)
 	}
 	if !utf8.ValidString(c.URL) {

@@ -33,6 +33,12 @@ func WithRoots(ctx context.Context, folders ...string) context.Context {
 	return context.WithValue(ctx, rootsKey{}, confined)
 }
 
+// WithoutRoots lifts that for files that no caller names, such as the operator's
+// own configuration.
+func WithoutRoots(ctx context.Context) context.Context {
+	return context.WithValue(ctx, rootsKey{}, nil)
+}
+
 func rootsOf(ctx context.Context) (roots, bool) {
 	confined, ok := ctx.Value(rootsKey{}).(roots)
 	return confined, ok

@@ -83,7 +83,7 @@ func citationTools(env *Env) []*tool.Tool {
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_citations_list", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{Path: "citations list", Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown"}},
+			Command: &tool.Command{Path: "citations list", Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown", "csl-json", "bibtex", "ris"}},
 		}, func(ctx context.Context, in manifestIn) (step.CitationList, error) {
 			return step.ListCitations(ctx, string(in.ManifestPath))
 		}),

@@ -110,3 +110,7 @@ func character(src []byte, at int) (plain string, n int) {
 func isPunct(c byte) bool { return '!' <= c && c <= '~' && !isAlnum(c) }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isAlnum(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}

@@ -35,10 +35,17 @@ func statements(document []byte) []statement {
 		var quoted string
 		quoted, s.numbers = shownText([]byte(p.Text))
 		s.quotations = quotations(quoted)
-		s.figures = figures(s.numbers, false)
+		s.figures = figures(s.numbers, !inEnglish(s.numbers))
 		found = append(found, s)
 	}
 	return found
+}
+
+// inEnglish reports whether a claim seems to be in English, in which 1.234 is never
+// 1234.
+func inEnglish(text string) bool {
+	guess := guessLanguages(text)
+	return len(guess) == 0 || slices.Contains(guess, "en")
 }
 
 // shownText is a passage as a reader sees it, and once more without code, links

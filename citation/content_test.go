@@ -3,6 +3,7 @@ package citation_test
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -177,6 +178,26 @@ func hostilePages(size int) map[string][]byte {
 		"cells":        repeat("<td>"),
 		"json":         append(append([]byte(`<script type="application/ld+json">`), repeat("[")...), "</script>"...),
 		"words":        repeat("word "),
+	}
+}
+
+// TestReadingCostsInProportion reads hostile pages of two sizes: what is allocated
+// for the larger one is in proportion to that for the smaller one, and to the page.
+func TestReadingCostsInProportion(t *testing.T) {
+	allocated := func(body []byte) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		citation.Read(&citation.Page{Body: body, ContentType: "text/html"})
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	const small, large = 1 << 18, 1 << 20
+	long := hostilePages(large)
+	for name, body := range hostilePages(small) {
+		few, many := allocated(body), allocated(long[name])
+		if many > 64*large || many > 8*max(few, small) {
+			t.Errorf("%s: %d bytes for a page of %d, %d for one of %d", name, few, len(body), many, len(long[name]))
+		}
 	}
 }
 

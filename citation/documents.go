@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tidegate/tidegate/internal/secret"
 )
 
 // The artifacts of the stage besides the records, as pure functions of what was
@@ -17,7 +19,7 @@ func URLList(urls []string) []byte {
 	slices.Sort(sorted)
 	var b strings.Builder
 	for _, url := range slices.Compact(sorted) {
-		b.WriteString(Mask(url) + "\n")
+		b.WriteString(secret.Mask(url) + "\n")
 	}
 	return []byte(b.String())
 }
@@ -48,7 +50,7 @@ func NewFoundByFile(runID string, found []Found) FoundByFile {
 	places := map[string]int{}
 	for _, f := range found {
 		if places[f.URL]++; places[f.URL] <= maxPlaces {
-			file.Items = append(file.Items, FoundByItem{Mask(f.URL), fmt.Sprintf("wave-%d", f.Wave), f.Perspective, Mask(f.Line), f.Ordinal})
+			file.Items = append(file.Items, FoundByItem{secret.Mask(f.URL), fmt.Sprintf("wave-%d", f.Wave), f.Perspective, secret.Mask(f.Line), f.Ordinal})
 		}
 	}
 	slices.SortStableFunc(file.Items, func(a, b FoundByItem) int {
@@ -77,7 +79,7 @@ func NewURLMap(runID string, sources []Source) URLMap {
 	m := URLMap{SchemaVersion: "url_map.v1", RunID: runID, Items: []URLMapItem{}}
 	for i := range sources {
 		for _, url := range sources[i].URLs {
-			m.Items = append(m.Items, URLMapItem{Mask(url), sources[i].Normalized, sources[i].CID})
+			m.Items = append(m.Items, URLMapItem{secret.Mask(url), sources[i].Normalized, sources[i].CID})
 		}
 	}
 	return m

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tidegate/tidegate/internal/secret"
 	"github.com/tidegate/tidegate/markdown"
 )
 
@@ -79,7 +80,7 @@ func citedBy(line []byte, number int) []Cited {
 	seen := map[string]bool{}
 	exposed := false // a credential of which the line shows another spelling
 	for _, s := range sightings(line) {
-		url := Mask(s.url)
+		url := secret.Mask(s.url)
 		key, err := Normalize(url)
 		if err != nil {
 			key = url
@@ -91,7 +92,7 @@ func citedBy(line []byte, number int) []Cited {
 		seen[key] = true
 		found = append(found, Cited{URL: url, Title: s.title, Number: number})
 	}
-	shown := Mask(string(line))
+	shown := secret.Mask(string(line))
 	if exposed {
 		var urls []string
 		for _, c := range found {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/internal/secret"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
@@ -221,7 +222,7 @@ func FuzzExtract(f *testing.F) {
 			t.Errorf("twice gives %v and %v", found, again)
 		}
 		for _, c := range found {
-			if c.URL == "" || c.Number < 2 || citation.Mask(c.URL) != c.URL || citation.Mask(c.Line) != c.Line {
+			if c.URL == "" || c.Number < 2 || secret.Mask(c.URL) != c.URL || secret.Mask(c.Line) != c.Line {
 				t.Errorf("%q: %+v", line, c)
 			}
 		}

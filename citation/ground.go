@@ -119,7 +119,7 @@ func (g *Grounding) hold(found []statement, of []int, cid, body string) {
 		quote *quoteSearch
 	}
 	var searches []search
-	quotes, numbers := newQuoteFinder(), numberIndex{}
+	quotes, numbers := newQuoteFinder(), newNumberIndex()
 	for _, i := range of {
 		for k, q := range found[i].quotations {
 			searches = append(searches, search{&g.Claims[i].Quotations[k], &g.Claims[i], quotes.add(q)})
@@ -128,7 +128,7 @@ func (g *Grounding) hold(found []statement, of []int, cid, body string) {
 			numbers.want(f)
 		}
 	}
-	if len(numbers) > 0 {
+	if len(numbers.places) > 0 {
 		numbers.read(body)
 	}
 	for _, i := range of {
@@ -200,7 +200,12 @@ func (g *Grounding) count(c *Claim, checked bool) {
 
 // numberIndex has, for the values that claims ask for, the first place of each
 // value with each unit in one text.
-type numberIndex map[string][]place
+type numberIndex struct {
+	places map[string][]place
+	shares bool // a claim asks for a percentage
+}
+
+func newNumberIndex() *numberIndex { return &numberIndex{places: map[string][]place{}} }
 
 // place is where a text has a number.
 type place struct {
@@ -210,30 +215,36 @@ type place struct {
 }
 
 // want makes the index look for a number.
-func (x numberIndex) want(f figure) {
+func (x *numberIndex) want(f figure) {
 	for _, q := range f.readings {
-		if _, wanted := x[q.value]; !wanted {
-			x[q.value] = nil
+		if _, wanted := x.places[q.value]; !wanted {
+			x.places[q.value] = nil
 		}
+		x.shares = x.shares || q.unit == percent
 	}
 }
 
 // read looks through a text.
-func (x numberIndex) read(text string) {
-	eachFigure(text, func(f figure) {
-		for _, q := range f.readings {
-			places, wanted := x[q.value]
-			if wanted && !slices.ContainsFunc(places, func(p place) bool { return p.unit == q.unit && p.noun == f.noun }) {
-				x[q.value] = append(places, place{q.unit, f.noun, textRange{f.start, f.end}})
-			}
+func (x *numberIndex) read(text string) {
+	eachFigure(text, x.take)
+	if x.shares {
+		eachShare(text, x.take)
+	}
+}
+
+func (x *numberIndex) take(f figure) {
+	for _, q := range f.readings {
+		places, wanted := x.places[q.value]
+		if wanted && !slices.ContainsFunc(places, func(p place) bool { return p.unit == q.unit && p.noun == f.noun }) {
+			x.places[q.value] = append(places, place{q.unit, f.noun, textRange{f.start, f.end}})
 		}
-	})
+	}
 }
 
 // find is the first place at which the text has a number of a claim.
-func (x numberIndex) find(claimed figure) (at textRange, found bool) {
+func (x *numberIndex) find(claimed figure) (at textRange, found bool) {
 	for _, q := range claimed.readings {
-		for _, p := range x[q.value] {
+		for _, p := range x.places[q.value] {
 			if q.fits(p.unit, p.noun) && (!found || p.at.start < at.start) {
 				at, found = p.at, true
 			}
@@ -271,12 +282,13 @@ func (m Match) Holds(text string) bool {
 			return true
 		}
 	}
-	numbers, claimed := numberIndex{}, figures(m.Text, true)
+	numbers, claimed := newNumberIndex(), figures(m.Text, true)
 	for _, f := range claimed {
 		numbers.want(f)
 	}
 	numbers.read(passage)
 	return slices.ContainsFunc(claimed, func(f figure) bool {
-		return slices.ContainsFunc(f.readings, func(q quantity) bool { return len(numbers[q.value]) > 0 })
+		_, found := numbers.find(f)
+		return found
 	})
 }

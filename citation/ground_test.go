@@ -198,6 +198,74 @@ func TestAQuotationOnThePageIsNeverMissed(t *testing.T) {
 	}
 }
 
+// markedUp puts words into HTML as pages do: marks of emphasis and links around
+// words and in their middle, entities, comments, breaks, soft hyphens, and things
+// around that nobody reads.
+func markedUp(rng *rand.Rand, words []string) string {
+	var b strings.Builder
+	open := ""
+	for i, word := range words {
+		if i > 0 {
+			b.WriteString([]string{" ", "\n\t", "&nbsp;", "<br>", "<!-- x --> ", " <wbr>", " <script>x > y</script>"}[rng.IntN(7)])
+		}
+		if open == "" && rng.IntN(4) == 0 {
+			open = []string{"b", "em", "a", "span", "font", "mark", "u", "x-note"}[rng.IntN(8)]
+			b.WriteString("<" + open + " class='c' title=\"a > b\">")
+		}
+		for k, r := range []rune(word) {
+			switch n := rng.IntN(40); {
+			case n == 0 || r == '<' || r == '&':
+				fmt.Fprintf(&b, "&#%d;", r)
+			case n == 1:
+				fmt.Fprintf(&b, "&#x%X;", r)
+			case n == 2 && k > 0 && unicode.IsLetter(r):
+				b.WriteString("<i>" + string(r) + "</i>")
+			case n == 3 && k > 0 && unicode.IsLetter(r):
+				b.WriteString("&shy;" + string(r))
+			default:
+				b.WriteRune(r)
+			}
+		}
+		if open != "" && rng.IntN(2) == 0 {
+			b.WriteString("</" + open + ">")
+			open = ""
+		}
+	}
+	if open != "" {
+		b.WriteString("</" + open + ">")
+	}
+	return b.String()
+}
+
+// TestAQuotationIsFoundInAnyMarkup quotes random words that follow one another on
+// pages with random markup.
+func TestAQuotationIsFoundInAnyMarkup(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, language := range languages(t) {
+		_, text := sampleText(t, language)
+		words := strings.Fields(text)
+		if len(words) < 12 {
+			continue // a script without blanks
+		}
+		for range 40 {
+			block := [][2]string{{"<p>", "</p>"}, {"<div>", "</div>"}, {"<ul><li>", "</ul>"}, {"<table><tr><td>", "</table>"}, {"<blockquote>", "</blockquote>"}, {"<p>", ""}}[rng.IntN(6)]
+			html := "<html><head><title>x</title><style>p{}</style></head><body><nav>Home</nav>" + block[0] + markedUp(rng, words) + block[1] + "<footer>End</footer>"
+			page := citation.Read(&citation.Page{ContentType: "text/html; charset=utf-8", Body: []byte(html)}).Text
+			from := rng.IntN(len(words) - 8)
+			quoted := strings.Map(func(r rune) rune {
+				if strings.ContainsRune("“”„«»\"", r) {
+					return -1
+				}
+				return r
+			}, strings.Join(words[from:from+5+rng.IntN(len(words)-from-5)], " "))
+			claim := groundOne(t, "They write «"+escapeMarkdown.Replace(quoted)+"»", page)
+			if len(claim.Quotations) != 1 || !claim.Quotations[0].Found || !claim.Quotations[0].Holds(page) {
+				t.Fatalf("%s: %q\nis not found in %q\nof %s", language, quoted, page, html)
+			}
+		}
+	}
+}
+
 // TestNoQuotationIsFoundThatIsNotThere changes one word of a quotation.
 func TestNoQuotationIsFoundThatIsNotThere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))

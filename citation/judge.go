@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/parallel"
+	"github.com/tidegate/tidegate/internal/secret"
 )
 
 // Evidence is what sources are judged by.
@@ -65,7 +66,7 @@ func (e *Evidence) of(ctx context.Context, source *Source) (judged *Source, page
 	}
 	if url, found := e.Replaced[source.CID]; found {
 		page, err = e.Page(ctx, url)
-		return source.replacedBy(url), page, Mask(url), err
+		return source.replacedBy(url), page, secret.Mask(url), err
 	}
 	if url, ok := source.FetchURL(); ok {
 		page, err = e.Page(ctx, url)

@@ -9,6 +9,7 @@ import (
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/secret"
 )
 
 // MaxURL is the length in bytes of the longest URL that can be a source.
@@ -78,7 +79,7 @@ func parseURL(raw string) (*whatwg.Url, error) {
 }
 
 func malformed(raw, format string, args ...any) error {
-	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("url_original", tidegate.Cut(Mask(raw))), format, args...)
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("url_original", tidegate.Cut(secret.Mask(raw))), format, args...)
 }
 
 func escapeInvalid(s string) string {
@@ -103,8 +104,8 @@ func normalQuery(raw string) string {
 	var pairs [][2]string
 	for pair := range strings.SplitSeq(raw, "&") {
 		name, _, _ := strings.Cut(pair, "=")
-		plain := parameterName(name)
-		if pair == "" || strings.HasPrefix(plain, "utm_") || plain == "gclid" || plain == "fbclid" || isCredential(plain) {
+		plain := secret.Name(name)
+		if pair == "" || strings.HasPrefix(plain, "utm_") || plain == "gclid" || plain == "fbclid" || secret.Parameter(plain) {
 			continue
 		}
 		pair = upperEscapeDigits(pair)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/internal/secret"
 )
 
 func TestNormalize(t *testing.T) {
@@ -117,7 +118,7 @@ func TestCredentials(t *testing.T) {
 		"https://h.test/x?session=":                    "https://h.test/x?session=[REDACTED]",
 		"- [x](https://u:p@h.test) <https://v@g.test>": "- [x](https://[REDACTED]@h.test) <https://[REDACTED]@g.test>",
 	} {
-		if got := citation.Mask(raw); got != want {
+		if got := secret.Mask(raw); got != want {
 			t.Errorf("Mask(%q) = %q, want %q", raw, got, want)
 		}
 		if !strings.HasPrefix(raw, "-") && !citation.HasCredentials(raw) {
@@ -132,15 +133,15 @@ func TestCredentials(t *testing.T) {
 		"mail to:a@b.test, see https://h.test/x",
 		"https://h.test/token=1/x",
 	} {
-		if got := citation.Mask(raw); got != raw || citation.HasCredentials(raw) {
+		if got := secret.Mask(raw); got != raw || citation.HasCredentials(raw) {
 			t.Errorf("Mask(%q) = %q, HasCredentials %v", raw, got, citation.HasCredentials(raw))
 		}
 	}
 	// A fragment is never sent, so it makes no source invalid; what is kept is
 	// masked all the same.
 	raw := "https://h.test/x#access_token=s3cret"
-	if citation.HasCredentials(raw) || citation.Mask(raw) != "https://h.test/x#access_token=[REDACTED]" {
-		t.Errorf("Mask(%q) = %q, HasCredentials %v", raw, citation.Mask(raw), citation.HasCredentials(raw))
+	if citation.HasCredentials(raw) || secret.Mask(raw) != "https://h.test/x#access_token=[REDACTED]" {
+		t.Errorf("Mask(%q) = %q, HasCredentials %v", raw, secret.Mask(raw), citation.HasCredentials(raw))
 	}
 }
 
@@ -153,8 +154,8 @@ func FuzzNormalize(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		once, err := citation.Normalize(raw)
-		hidden := citation.Mask(raw)
-		if again := citation.Mask(hidden); again != hidden {
+		hidden := secret.Mask(raw)
+		if again := secret.Mask(hidden); again != hidden {
 			t.Errorf("Mask(%q) = %q, and then %q", raw, hidden, again)
 		}
 		if err != nil {

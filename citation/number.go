@@ -101,7 +101,7 @@ func (r *numberReader) next(at int) int {
 		for end < len(r.s) && (isLetter(r.s[end]) || r.s[end] == '\'' && end+1 < len(r.s) && isLetter(r.s[end+1])) {
 			end++
 		}
-		if before, _ := utf8.DecodeLastRuneInString(r.s[:at]); !isAttaching(before) && !unicode.IsDigit(before) {
+		if before := visibleBefore(r.s[:at]); !isAttaching(before) && !unicode.IsDigit(before) {
 			if n := r.words(at, end); n > at {
 				return n
 			}

@@ -125,6 +125,9 @@ func (w wordReader) read(at int) (value int64, end int, last string, large bool)
 			continue
 		}
 		if n, found := numberWords[name]; found {
+			if name == "dozen" && current > 0 && current < 100 {
+				return total + current*n, stop, name, large
+			}
 			// twenty five, hundred five; but five twenty are two numbers.
 			if low := current % 100; name == "dozen" || low != 0 && (low%10 != 0 || low < 20 || n >= 10) {
 				break

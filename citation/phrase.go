@@ -169,6 +169,35 @@ laman tidak ditemui
 पृष्ठ नहीं मिला
 पेज नहीं मिला
 পৃষ্ঠা পাওয়া যায়নি
+pàgina no trobada
+la pàgina no existeix
+síða fannst ekki
+síðan fannst ekki
+stranica ne postoji
+tražena stranica ne postoji
+страница није пронађена
+страницата не е пронајдена
+páxina non atopada
+orria ez da aurkitu
+tudalen heb ei chanfod
+níor aimsíodh an leathanach
+faqja nuk u gjet
+səhifə tapılmadı
+бет табылмады
+გვერდი ვერ მოიძებნა
+էջը չի գտնվել
+صفحہ نہیں ملا
+பக்கம் கிடைக்கவில்லை
+పేజీ కనబడలేదు
+पृष्ठ सापडले नाही
+halaman tidak dijumpai
+hindi nahanap ang pahina
+ukurasa haukupatikana
+bladsy nie gevind nie
+il-paġna ma nstabitx
+stránka nebola nájdená
+strani ni mogoče najti
+stran ne obstaja
 `)
 
 // notFoundPaths are the last parts of addresses to which error pages redirect.
@@ -239,6 +268,8 @@ bu alan adı satılık
 该域名正在出售
 域名出售
 이 도메인은 판매
+has expired and is pending
+pending renewal or deletion
 `)
 
 // placeholderNames are what servers and hosts call a site that is not there yet,
@@ -278,6 +309,34 @@ diese website wurde soeben freigeschaltet
 domain expired
 domain suspended
 index page
+website expired
+site expired
+this account has expired
+website not published
+this site isn't published
+site not configured
+your app is ready
+your site is ready
+there's nothing here, yet
+there's nothing here yet
+nothing here yet
+`)
+
+// siteWords are parts of words by which a page speaks of itself and of what it is
+// made with.
+var siteWords = phraseList(`
+site
+domain
+server
+hosting
+account
+internetpräsenz
+sitio
+sito
+página
+pagina
+deploy
+working on it
 `)
 
 // domainWords are the words for a domain name.
@@ -369,6 +428,16 @@ attendere prego
 安全驗證
 안전 확인
 잠시만 기다려 주십시오
+security checkpoint
+browser check
+vérification de sécurité
+verificación de seguridad
+verifica di sicurezza
+verificação de segurança
+sicherheitsüberprüfung
+beveiligingscontrole
+проверка безопасности
+bot manager captcha
 `)
 
 // botWallPhrases are what such pages ask for.
@@ -392,12 +461,10 @@ request unsuccessful. incapsula incident id
 incapsula incident id
 please complete the security check
 why have i been blocked
-you have been blocked
 your request has been blocked
 automated access to this
 we have detected unusual activity
 performance & security by cloudflare
-you don't have permission to access
 making sure you're not a bot
 against the scourge of ai companies
 to confirm you're not a robot
@@ -432,6 +499,44 @@ att du inte är en robot
 验证您是真人
 로봇이 아닙니다
 لست روبوت
+reference #
+enable js and disable any ad blocker
+verifying your browser
+verify your browser
+connection needs to be verified
+not a robot
+not a bot
+you are a bot
+you were a bot
+solve this captcha
+solve the captcha
+complete the captcha
+kein roboter
+pas un robot
+être humain en
+no eres un robot
+eres una persona
+non sei un robot
+não é um robô
+geen robot
+inte är en robot
+ikke er en robot
+ikke en robot
+et ole robotti
+robot değil
+không phải là robot
+bukan robot
+ไม่ใช่หุ่นยนต์
+לא רובוט
+रोबोट नहीं
+ロボットではない
+ロボットではありません
+不是机器人
+不是機器人
+로봇이 아닙
+sorry, you have been blocked
+you have been blocked by
+you have been blocked from
 `)
 
 // loginNames are what login pages call themselves.
@@ -661,22 +766,15 @@ to keep reading
 to read the full article
 to read the full story
 to read this article
-already a subscriber?
-already a subscriber
 this article is for subscribers
 this content is for subscribers
 this story is for subscribers
-for subscribers only
-subscribers only
 subscriber-only
 exclusive to subscribers
 available to subscribers
 become a member to read
-members only
-member-only story
 this is a premium article
 you have reached your article limit
-you've reached your limit of free articles
 you have read your last free article
 free articles left
 purchase this article
@@ -687,14 +785,11 @@ mit einem abo
 jetzt weiterlesen
 um weiterzulesen
 weiterlesen mit
-sie sind bereits abonnent
-sie haben bereits ein abo
 dieser artikel ist kostenpflichtig
 exklusiv für abonnenten
 réservé aux abonnés
 réservé à nos abonnés
 article réservé
-déjà abonné
 abonnez-vous pour lire
 pour lire la suite
 il vous reste à lire
@@ -703,18 +798,14 @@ solo para suscriptores
 exclusivo para suscriptores
 suscríbete para seguir leyendo
 suscríbete para leer
-ya eres suscriptor
 para seguir leyendo
 riservato agli abbonati
 abbonati per continuare
 per continuare a leggere
-sei già abbonato
 exclusivo para assinantes
 conteúdo exclusivo para assinantes
 assine para continuar
-já é assinante
 alleen voor abonnees
-al abonnee
 om verder te lezen
 tylko dla subskrybentów
 dla prenumeratorów
@@ -749,6 +840,59 @@ chỉ dành cho thuê bao
 للمشتركين فقط
 למנויים בלבד
 केवल सदस्यों के लिए
+continue reading with
+unlock this article
+unlock this story
+unlock the full
+for paid subscribers
+paid subscribers only
+to members only
+access options
+buy this article
+buy article
+rent this article
+access through your institution
+access via your institution
+læs videre med
+les videre med
+jatka lukemista
+citește mai departe cu
+devamını okumak için
+pour continuer la lecture
+lire la suite avec
+sigue leyendo con
+continua a leggere con
+continue lendo com
+lees verder met
+czytaj dalej z
+limit of free articles
+for unlimited access
+members-only
+member-only
+to view the full content
+you will need to purchase
+`)
+
+// paywallLabels say by themselves that something is not for everybody. In a longer
+// sentence they may say it of a reading room.
+var paywallLabels = phraseList(`
+subscribers only
+members only
+`)
+
+// subscriberPhrases ask readers whether they have a subscription.
+var subscriberPhrases = phraseList(`
+already a subscriber
+sie sind bereits abonnent
+sie haben bereits ein abo
+déjà abonné
+ya eres suscriptor
+sei già abbonato
+já é assinante
+al abonnee
+already a paid subscriber
+allerede abonnent
+redan prenumerant
 `)
 
 // subscribeWords are parts of words about subscriptions.

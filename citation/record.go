@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/secret"
 )
 
 // Record is one line of citations.jsonl: a source and what it is worth.
@@ -61,8 +62,8 @@ func (s *subject) record(created time.Time) Record {
 		SchemaVersion: Version,
 		NormalizedURL: s.source.Normalized,
 		CID:           s.source.CID,
-		URL:           Mask(s.source.URLs[0]),
-		URLOriginal:   Mask(s.source.URLs[0]),
+		URL:           secret.Mask(s.source.URLs[0]),
+		URLOriginal:   secret.Mask(s.source.URLs[0]),
 		Status:        rule.Status,
 		CheckedAt:     stamp(created),
 		FoundBy:       []FoundBy{},
@@ -70,7 +71,7 @@ func (s *subject) record(created time.Time) Record {
 		Rule:          rule.Name,
 	}
 	for _, f := range s.source.FoundBy {
-		r.FoundBy = append(r.FoundBy, FoundBy{Wave: f.Wave, Perspective: f.Perspective, AgentType: f.AgentType, ArtifactPath: f.ArtifactPath, SourceLine: Mask(f.Line)})
+		r.FoundBy = append(r.FoundBy, FoundBy{Wave: f.Wave, Perspective: f.Perspective, AgentType: f.AgentType, ArtifactPath: f.ArtifactPath, SourceLine: secret.Mask(f.Line)})
 	}
 	if s.page == nil {
 		return r
@@ -79,14 +80,14 @@ func (s *subject) record(created time.Time) Record {
 	r.HTTPStatus = s.page.Status
 	r.Attached = s.page.Attached
 	if !s.page.Attached {
-		r.URL = Mask(s.page.final())
+		r.URL = secret.Mask(s.page.final())
 	}
 	if r.Status.usable() {
-		r.Title = cutRunes(s.content.Title, nameLength)
-		r.Publisher = cutRunes(s.content.Publisher, nameLength)
-		r.Author = cutRunes(s.content.Author, nameLength)
+		r.Title = cutRunes(visible(s.content.Title), nameLength)
+		r.Publisher = cutRunes(visible(s.content.Publisher), nameLength)
+		r.Author = cutRunes(visible(s.content.Author), nameLength)
 		r.Published = s.content.Published
-		r.Snippet = cutRunes(tidySpace(cutBytes(s.content.Text, utf8.UTFMax*snippetLength)), snippetLength)
+		r.Snippet = cutRunes(visible(cutBytes(s.content.Text, utf8.UTFMax*snippetLength)), snippetLength)
 	}
 	return r
 }

@@ -53,20 +53,20 @@ var rules = sync.OnceValue(func() []Rule {
 		{"no-connection", Blocked, "no connection", "The network is down, or the server refused, reset or did not speak HTTP.", noResponse},
 		{"gone", Invalid, "no such page", "HTTP 404, 410 or 451.", httpStatus(404, 410, 451)},
 		{"payment", Paywalled, "behind a paywall", "HTTP 402.", httpStatus(402)},
-		{"bot-wall", Blocked, "a bot wall", "The page asks for proof that its reader is human, and shows nothing else.", botWall},
+		{"bot-wall", Blocked, "a bot wall", "A service says in the header that it asks for proof that its reader is human, or the page asks for it and shows nothing else.", botWall},
 		{"refused", Blocked, "the server refused", "HTTP 401, 403 or 429.", httpStatus(401, 403, 429)},
 		{"server-error", Blocked, "the server failed", "HTTP 5xx.", serverError},
 		{"no-page", Blocked, "no page", "Any other HTTP status outside 200 to 299.", notSuccess},
 		{"too-large", Blocked, "larger than is read", "The page has more bytes than the fetcher takes.", tooLarge},
 		{"parked", Invalid, "a parked domain", "The page offers the domain itself for sale, or is what a server shows before it has a site.", parked},
-		{"soft-404", Invalid, "an error page with status 200", "Title, heading or address say in one of thirty languages that the page does not exist, and there is little other text.", softNotFound},
+		{"soft-404", Invalid, "an error page with status 200", "Title, heading or address or, on a small page, a sentence say that the page does not exist, and there is little other text.", softNotFound},
 		{"paywall", Paywalled, "behind a paywall", "The page says that it is not accessible for free, or asks for a subscription, and shows less text than an article.", paywall},
 		{"login", Mismatch, "a login page", "The page asks for a password or calls itself a login page, and shows little else.", login},
 		{"consent", Mismatch, "a consent page", "The page asks for consent to cookies, and shows little else.", consent},
 		{"home-page", Mismatch, "redirected to a home page", "A deep link ends at the home page of a site.", movedHome},
 		{"other-site", Mismatch, "redirected to another site", "A deep link ends at another site, which keeps neither its path nor its title.", movedAway},
 		{"other-title", Mismatch, "not what it was cited as", "The page shares no word with any title that outputs gave it, in the same script and, as far as that shows, in the same language.", otherTitle},
-		{"no-text", Blocked, "a page without text", "The response is empty, or is HTML that shows no text without running scripts.", noText},
+		{"no-text", Blocked, "a page without text", "The response is empty, or is HTML that shows no text without running scripts, or only leads to another page.", noText},
 		{"valid", Valid, "ok", "None of the rules above holds.", always},
 	}
 })
@@ -131,21 +131,30 @@ const shortPage = 1000
 // something. A phrase in a longer line is part of an article.
 const promptWords = 30
 
-// says finds the first of some phrases in the short lines of a short page.
+// tinyPage is how many words a page has fewer than that can hardly be an article.
+const tinyPage = 80
+
+// says finds the first of some phrases in the short lines of a short page. With an
+// error's status no line is part of an article.
 func (s *subject) says(phrases []string) (string, bool) {
 	if s.content.words > shortPage {
 		return "", false
 	}
 	if s.lower == "" {
-		var b strings.Builder
-		for line := range strings.SplitSeq(s.content.Text, "\n") {
-			if countWords(line) <= promptWords {
-				b.WriteString(lowerPhrase(line) + "\n")
-			}
-		}
-		s.lower = b.String()
+		s.lower = s.prompts(s.content.Text)
 	}
 	return containsAny(s.lower, phrases)
+}
+
+// prompts are the lines of a text that may ask their reader for something.
+func (s *subject) prompts(text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		if s.page.Status >= 400 || countWords(line) <= promptWords {
+			b.WriteString(lowerPhrase(line) + "\n")
+		}
+	}
+	return b.String()
 }
 
 func containsAny(text string, phrases []string) (string, bool) {
@@ -185,6 +194,24 @@ func titleParts(title string) []string {
 	return parts
 }
 
+// called is the first name of a page that is one of some phrases and nothing more,
+// or "". A title that goes on after the phrase is about it.
+func (s *subject) called(phrases []string) string {
+	name := exactly(s.names(), phrases)
+	if name == "" {
+		return ""
+	}
+	for part := range strings.FieldsFuncSeq(lowerPhrase(s.content.html.title), func(r rune) bool { return strings.ContainsRune("|·»«•–—", r) }) {
+		if rest, found := strings.CutPrefix(strings.TrimSpace(part), strings.Trim(name, phraseMarks)); found && countWords(strings.SplitN(rest, " - ", 2)[0]) > 3 {
+			return ""
+		}
+	}
+	return name
+}
+
+// phraseMarks may stand around a phrase.
+const phraseMarks = " .!?()[]\"'-–—:;,。！？"
+
 var phraseSpelling = strings.NewReplacer("’", "'", "‘", "'", "ʼ", "'", "…", "...", "\u00ad", "", "\u200b", "")
 
 // lowerPhrase is a text as phrases are compared: in lower case, on one line,
@@ -197,7 +224,7 @@ func lowerPhrase(s string) string {
 // punctuation, or "".
 func exactly(names, phrases []string) string {
 	for _, name := range names {
-		if slices.Contains(phrases, strings.Trim(name, " .!?()[]\"'-–—:;,。！？")) {
+		if slices.Contains(phrases, strings.Trim(name, phraseMarks)) {
 			return name
 		}
 	}
@@ -208,7 +235,7 @@ func exactly(names, phrases []string) string {
 // some phrases, or "". Phrases that are too short to say it alone do not count.
 func roughly(names, phrases []string) string {
 	for _, name := range names {
-		trimmed := strings.Trim(name, " .!?()[]\"'-–—:;,。！？")
+		trimmed := strings.Trim(name, phraseMarks)
 		if countWords(trimmed) > 10 {
 			continue
 		}
@@ -232,4 +259,18 @@ func beginsWord(s, phrase string) bool {
 func endsWord(s, phrase string) bool {
 	rest, found := strings.CutSuffix(s, phrase)
 	return found && !endsLetter(rest)
+}
+
+// hasWords reports whether a text has a phrase in whole words.
+func hasWords(text, phrase string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], phrase)
+		if i < 0 {
+			return false
+		}
+		if at += i; !endsLetter(text[:at]) && !beginsLetter(text[at+len(phrase):]) {
+			return true
+		}
+		at += len(phrase)
+	}
 }

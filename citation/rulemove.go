@@ -121,6 +121,10 @@ func (s *subject) asCited() bool {
 	return s.kept(append(s.source.titles(), s.from.slug())) >= 0.5
 }
 
+// asAddressed reports whether the page calls itself what its address says. An
+// agent chooses its titles, and could call a wall by its name.
+func (s *subject) asAddressed() bool { return s.kept([]string{s.from.slug()}) >= 0.5 }
+
 func otherTitle(s *subject) (string, bool) {
 	if s.content.media != mediaHTML && s.content.media != mediaPDF || s.content.words == 0 {
 		return "", false

@@ -20,7 +20,10 @@ const (
 )
 
 func botWall(s *subject) (string, bool) {
-	if !s.page.Attached && strings.EqualFold(s.page.header("Cf-Mitigated"), "challenge") {
+	if !s.page.Attached && (s.page.header("Cf-Mitigated") == "challenge" || s.page.header("X-Amzn-Waf-Action") != "") {
+		return "", true
+	}
+	if s.content.words < tinyPage && s.guarded() {
 		return "", true
 	}
 	if s.content.media != mediaHTML || !s.little(wallProse) || s.content.html.passwords > 0 {
@@ -37,10 +40,17 @@ func botWall(s *subject) (string, bool) {
 		return found
 	})
 	_, asks := s.says(botWallPhrases())
-	named := exactly(s.names(), botWallNames()) != ""
+	named := s.called(botWallNames()) != ""
 	// What is only asked for, or only there, is a wall where nearly nothing else is.
-	tiny := s.content.words < 80
+	tiny := s.content.words < tinyPage
 	return "", asks && (named || challenge || tiny) || named && (challenge || tiny) || challenge && s.content.words < 60
+}
+
+// guarded reports whether a service that looks for robots has refused the request.
+// Its field is in the header of the pages that it lets through, too.
+func (s *subject) guarded() bool {
+	refused := s.page.Status == 403 || s.page.Status == 405 || s.page.Status == 429
+	return refused && !s.page.Attached && (s.page.header("X-Datadome") != "" || s.page.header("X-Kpsdk-Ct") != "")
 }
 
 func parked(s *subject) (string, bool) {
@@ -55,8 +65,11 @@ func parked(s *subject) (string, bool) {
 	}) {
 		return "", true
 	}
-	if name := exactly(s.names(), placeholderNames()); name != "" {
-		return quoted(name), true
+	if name := s.called(placeholderNames()); name != "" {
+		// What has sentences must speak of itself: bridges are under construction, too.
+		if _, itself := s.says(siteWords()); itself || s.content.prose == 0 {
+			return quoted(name), true
+		}
 	}
 	title := lowerPhrase(s.content.html.title)
 	phrase, found := s.says(parkedPhrases())
@@ -97,13 +110,7 @@ func softNotFound(s *subject) (string, bool) {
 		return s.page.final(), true
 	}
 	if s.content.prose < notFoundProse/2 {
-		names := append(titles, headings...)
-		if s.content.words < 60 && len(headings) == 0 {
-			for sentence := range strings.FieldsFuncSeq(lowerPhrase(strings.ReplaceAll(s.content.Text, "\n", ". ")), func(r rune) bool { return r == '.' || r == '。' }) {
-				names = append(names, strings.TrimSpace(sentence))
-			}
-		}
-		if name := roughly(names, notFoundNames()); name != "" {
+		if name := s.missingName(titles, headings); name != "" {
 			return quoted(name), true
 		}
 	}
@@ -117,6 +124,9 @@ func quoted(s string) string {
 	return "“" + cutBytes(s, 100) + "”"
 }
 
+// labelWords is how many words a sentence has at most that is a label.
+const labelWords = 4
+
 func paywall(s *subject) (string, bool) {
 	signs := &s.content.html
 	if s.content.media != mediaHTML || s.content.prose >= articleProse || signs.free && !signs.notFree {
@@ -128,6 +138,16 @@ func paywall(s *subject) (string, bool) {
 	if phrase, found := s.says(paywallPhrases()); found {
 		return quoted(phrase), true
 	}
+	for _, sentence := range sentencesOf(s.prompts(s.content.Text)) {
+		if countWords(sentence) <= labelWords && slices.ContainsFunc(paywallLabels(), func(label string) bool { return strings.HasSuffix(sentence, label) }) {
+			return quoted(sentence), true
+		}
+	}
+	// What readers with a subscription are asked stands in the header of free
+	// articles as well; before the rest of an article it follows some text.
+	if phrase, found := containsAny(s.prompts(s.afterProse()), subscriberPhrases()); found {
+		return quoted(phrase), true
+	}
 	if signs.paywall {
 		_, found := s.says(subscribeWords())
 		return "", found
@@ -135,17 +155,33 @@ func paywall(s *subject) (string, bool) {
 	return "", false
 }
 
+// afterProse is the text of a short page after its first line of prose, or all of
+// it where it has none.
+func (s *subject) afterProse() string {
+	if s.content.words > shortPage {
+		return ""
+	}
+	at := 0
+	for line := range strings.Lines(s.content.Text) {
+		at += len(line)
+		if countWords(line) >= proseLine {
+			return s.content.Text[at-len(line):]
+		}
+	}
+	return s.content.Text
+}
+
 func login(s *subject) (string, bool) {
 	if s.content.media != mediaHTML || s.content.prose >= loginProse {
 		return "", false
 	}
 	words := s.content.words
-	named := exactly(s.names(), loginNames())
+	named := s.called(loginNames())
 	there := slices.ContainsFunc(s.to.segments(), func(part string) bool { return slices.Contains(loginPaths(), part) }) ||
 		strings.HasPrefix(s.to.host, "login.") || strings.HasPrefix(s.to.host, "signin.") || strings.HasPrefix(s.to.host, "sso.") ||
 		strings.HasPrefix(s.to.host, "auth.") || strings.HasPrefix(s.to.host, "idp.") || strings.HasPrefix(s.to.host, "accounts.")
 	switch {
-	case s.content.html.passwords > 0 && (words < 80 && !s.asCited() || words < 400 && (named != "" || there)):
+	case s.content.html.passwords > 0 && (words < tinyPage && !s.asAddressed() || words < 400 && (named != "" || there)):
 		return quoted(named), true
 	case named != "" && (there || len(s.content.html.forms) > 0) && words < 250:
 		return quoted(named), true
@@ -159,7 +195,7 @@ func consent(s *subject) (string, bool) {
 	if s.content.media != mediaHTML || s.content.prose >= consentProse || s.content.words > 2*consentProse {
 		return "", false
 	}
-	if s.cited(consentWords()) {
+	if _, found := containsAny(strings.ToLower(s.from.path), consentWords()); found {
 		return "", false // a page about cookies
 	}
 	signs := &s.content.html
@@ -167,22 +203,15 @@ func consent(s *subject) (string, bool) {
 	if s.moved() && (strings.HasPrefix(s.to.host, "consent.") || strings.HasPrefix(s.to.host, "guce.") || slices.Contains(s.to.segments(), "consent")) {
 		return s.page.final(), true
 	}
-	named := cmp.Or(exactly(s.names(), consentNames()), roughly(s.names(), consentNames()))
+	named := cmp.Or(s.called(consentNames()), roughly(s.names(), consentNames()))
 	about, all := s.linesAbout(consentWords())
 	switch {
 	case named != "" && (asks || 2*about >= all):
 		return quoted(named), true
-	case asks && all >= 12 && 3*about >= 2*all && !s.asCited():
+	case asks && all >= 12 && 3*about >= 2*all && !s.asAddressed():
 		return "", true
 	}
 	return "", false
-}
-
-// cited reports whether an output calls the source by one of some words.
-func (s *subject) cited(words []string) bool {
-	named := lowerPhrase(strings.Join(s.source.titles(), " ") + " " + s.source.Normalized)
-	_, found := containsAny(named, words)
-	return found
 }
 
 // linesAbout counts the words of the lines with four words or more that hold one

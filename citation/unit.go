@@ -89,8 +89,8 @@ const unitTable = `
 	in: inch, inches
 	yd: yd, yard, yards
 	nmi: nautical mile, nautical miles, nmi
-	km2: km², km2, sq km, square kilometre, square kilometres, square kilometer, square kilometers
-	m2: m², m2, square metre, square metres, square meter, square meters
+	km2: km², km2, sq km, square kilometre, square kilometres, square kilometer, square kilometers, quadratkilometer, kilomètres carrés, kilómetros cuadrados, chilometri quadrati, vierkante kilometer, 平方キロメートル, 平方公里
+	m2: m², m2, square metre, square metres, square meter, square meters, quadratmeter, mètres carrés, metros cuadrados, metri quadrati, metros quadrados, vierkante meter, 平方メートル, 平方米
 	mi2: square mile, square miles
 	ha: ha, hectare, hectares, hektar
 	acre: acre, acres

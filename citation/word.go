@@ -60,8 +60,10 @@ func scriptOf(r rune) script {
 	return otherScript
 }
 
-// like reports whether two words are the same but for their ending: they begin
-// with the same four letters and differ in no more than three at the end.
+// like reports whether two words are the same but for their ending, or one is a
+// compound that begins with the other: they begin with the same four letters and
+// differ in no more than three at the end, or one is all of the other's first six
+// letters or more.
 func (w word) like(other word) bool {
 	if w.text == other.text {
 		return true
@@ -74,6 +76,9 @@ func (w word) like(other word) bool {
 		n++
 	}
 	same := utf8.RuneCountInString(w.text[:n])
+	if same >= 6 && (n == len(w.text) || n == len(other.text)) {
+		return true
+	}
 	return same >= 4 && utf8.RuneCountInString(w.text[n:]) <= 3 && utf8.RuneCountInString(other.text[n:]) <= 3
 }
 

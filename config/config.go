@@ -46,6 +46,7 @@ type Source struct {
 // Load reads the configuration. It returns INVALID_ARGS for a file that is wrong,
 // naming file and key, and READ_FAILED for one that cannot be read.
 func Load(ctx context.Context, places Places) (Config, error) {
+	ctx = artifact.WithoutRoots(ctx) // a caller of a tool names none of these files
 	var c Config
 	user, source, err := places.user(ctx)
 	if err != nil {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/config"
 )
 
@@ -360,4 +362,17 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestRootsOfACallerDoNotHideTheConfiguration is a tool call over a server that
+// confines its callers: what the operator configured holds all the same.
+func TestRootsOfACallerDoNotHideTheConfiguration(t *testing.T) {
+	user, work := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(user, "tidegate.toml"), []byte("[fetch]\nallow = [\"intranet.example\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings, err := config.Load(artifact.WithRoots(t.Context(), work), config.Places{Dir: work, User: user})
+	if err != nil || !slices.Equal(settings.Fetch.Allow, []string{"intranet.example"}) {
+		t.Errorf("%v %v", settings.Fetch, err)
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/internal/secret"
 )
 
 // UserAgent is what we call ourselves.
@@ -32,7 +33,7 @@ const (
 // sends us.
 func (f *fetching) exchange(ctx context.Context, t *target) (hop *archive.Hop, location string, _ *fault) {
 	c := f.client
-	hop = &archive.Hop{URL: masked(t.url.String()), Time: c.options.Now()}
+	hop = &archive.Hop{URL: secret.Mask(t.url.String()), Time: c.options.Now()}
 	seen := &sight{}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, seen.trace()), http.MethodGet, t.url.String(), nil)
 	if err != nil {
@@ -183,14 +184,9 @@ func withoutSecret(name, value string) string {
 	}
 	switch name {
 	case "location", "content-location", "refresh", "link":
-		return masked(value)
+		return secret.Mask(value)
 	}
 	return value
-}
-
-func masked(url string) string {
-	url, _ = archive.Mask(url)
-	return url
 }
 
 // sight is what can be seen of a connection. Go may go on with a connection that

@@ -43,7 +43,7 @@ func expected(page planted.Page) (kind archive.Kind, status string) {
 		return archive.BadTLS, ""
 	case "broken":
 		return archive.Broken, ""
-	case "bot_wall":
+	case "bot_wall", "status_other":
 		return archive.Responded, ""
 	case "status_5xx":
 		return archive.Responded, "5"

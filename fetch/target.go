@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/internal/secret"
 )
 
 // MaxURL is the length of the longest URL that is fetched, in bytes.
@@ -30,8 +31,7 @@ func (t *target) address() string { return net.JoinHostPort(t.host, t.port) }
 // Fetchable reports whether a URL may be asked for and its fetch may be kept.
 // What is too long, is not text, or carries credentials may not.
 func Fetchable(rawURL string) bool {
-	_, secret := archive.Mask(rawURL)
-	return !secret && len(rawURL) <= MaxURL && utf8.ValidString(rawURL)
+	return !secret.In(rawURL) && len(rawURL) <= MaxURL && utf8.ValidString(rawURL)
 }
 
 // parseTarget reads a URL. A fault says why it cannot be asked.

@@ -179,7 +179,9 @@ func checkLogged(t *testing.T, s strike, lines []logged) {
 func (s strike) leavesLine() bool {
 	switch s.tool {
 	case "deep_research_perspectives_write", "deep_research_wave1_plan", "deep_research_wave_restore", "deep_research_gate_a_record", "deep_research_gate_b_record",
-		"deep_research_gate_b_derive", "deep_research_summary_pack_build", "deep_research_stage_advance", "deep_research_retry_record":
+		"deep_research_gate_b_derive", "deep_research_gate_c_record", "deep_research_gate_c_compute", "deep_research_summary_pack_build",
+		"deep_research_citations_extract_urls", "deep_research_citations_normalize", "deep_research_citations_validate", "deep_research_citations_render_md",
+		"deep_research_citations_attach", "deep_research_citations_replace", "deep_research_stage_advance", "deep_research_retry_record":
 		return true
 	case "deep_research_pivot_decide":
 		return s.result.Get("pivot_path").Str() != "" // else the run is in another stage

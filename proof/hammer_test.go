@@ -45,7 +45,7 @@ func labelled(args string) func(string, int64) string {
 // last of all.
 func blows() []blow {
 	gates := `{` + gatesArg + `,"inputs_digest":"d","reason":"$LABEL","update":{"$GATE":{"notes":"$LABEL"}}}`
-	output := `"outputs":[{"perspective_id":"moon","markdown":"$LABEL\n\n` + sampleOutput + `- https://example.org/$LABEL\n"}]`
+	output := `"outputs":[{"perspective_id":"moon","markdown":"$LABEL\n\n` + sampleOutput + `- https://example.invalid/$LABEL\n"}]`
 	report := `{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}`
 	blows := []blow{
 		{tool: "deep_research_manifest_write", weight: 20, args: labelled(`{` + manifestArg + `,"reason":"$LABEL","patch":{"metrics":{"$WORKER":"$LABEL"}}}`)},
@@ -73,6 +73,15 @@ func blows() []blow {
 		{tool: "deep_research_wave_restore", weight: 1, args: labelled(`{` + manifestArg + `,"perspective_id":"moon","reason":"$LABEL"}`), missing: tidegate.FileNotFound},
 		{tool: "deep_research_pivot_decide", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[` + report + `]}`), missing: tidegate.FileNotFound},
 		{tool: "deep_research_summary_pack_build", weight: 2, args: labelled(strings.ReplaceAll(buildPack, `"reason":"r"`, `"reason":"$LABEL"`))},
+		{tool: "deep_research_citations_extract_urls", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
+		{tool: "deep_research_citations_normalize", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
+		{tool: "deep_research_citations_fetch", weight: 3, args: always(fetchSources.args)},
+		{tool: "deep_research_citations_validate", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
+		{tool: "deep_research_citations_render_md", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
+		{tool: "deep_research_citations_attach", weight: 1, args: labelled(`{` + manifestArg + `,"cid":"` + sampleCID + `","file_path":"$WORK/moon.html","reason":"$LABEL"}`), missing: tidegate.FileNotFound},
+		{tool: "deep_research_citations_replace", weight: 1, args: labelled(`{` + manifestArg + `,"cid":"` + sampleCID + `","url":"https://example.invalid/$LABEL","reason":"$LABEL"}`), missing: tidegate.FileNotFound},
+		{tool: "deep_research_gate_c_compute", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
+		{tool: "deep_research_gate_c_record", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
 		{tool: "deep_research_stage_advance", weight: 6, args: labelled(`{` + manifestArg + `,` + gatesArg + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_retry_record", weight: 1, args: labelled(`{` + manifestArg + `,"gate_id":"E","change_note":"$LABEL","reason":"$LABEL"}`)},
 		{tool: "deep_research_watchdog_check", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},

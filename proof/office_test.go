@@ -1,8 +1,10 @@
 package proof_test
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/tool"
@@ -29,7 +32,7 @@ func newOffice(t *testing.T) *office {
 	if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	o := &office{dir: dir, env: &catalog.Env{Now: time.Now, Dir: dir, Project: dir, Home: filepath.Join(dir, "runs")}, tools: map[string]*tool.Tool{}}
+	o := &office{dir: dir, env: &catalog.Env{Now: time.Now, Dir: dir, Project: dir, Home: filepath.Join(dir, "runs"), Fetch: fetchArticles}, tools: map[string]*tool.Tool{}}
 	for _, each := range tool.ForAgents(catalog.Tools(o.env)) {
 		o.tools[each.Name] = each
 	}
@@ -159,6 +162,24 @@ func contractsWith(runID string, maxWords int, sections ...string) tidegate.Deta
 	return tidegate.D("schema_version", "perspectives.v1", "run_id", runID, "created_at", "2026-03-04T00:00:00Z", "perspectives", list)
 }
 
+// fetchArticles is the web of an office: every page is an article about what its
+// URL names.
+func fetchArticles(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
+	var batch []*archive.Packed
+	for _, url := range urls {
+		body := "<title>" + path.Base(url) + "</title><p>This page is about " + path.Base(url) + ". It pulls at the water, and the water follows it twice a day around the earth, says " + url + ".</p>"
+		at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+		packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Responded, Time: at, Hops: []archive.Hop{
+			{URL: url, Time: at, Status: 200, Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}}, Body: []byte(body)},
+		}})
+		if err != nil {
+			return err
+		}
+		batch = append(batch, packed)
+	}
+	return keep(batch)
+}
+
 // output is what an agent that keeps its contract writes.
 func output(id, gap string) string {
 	gaps := ""
@@ -216,7 +237,12 @@ func ladder(gap string) []rung {
 	} else {
 		steps = append(steps, rung{"in citations", in("pivot"), advanceTo("citations")})
 	}
-	return steps
+	return append(steps,
+		rung{"sources judged", in("citations"), func(t *testing.T, f folder) {
+			f.must(t, "deep_research_citations_validate", tidegate.D("manifest_path", f.manifest(), "reason", "r"))
+		}},
+		rung{"citations judged", in("citations"), func(t *testing.T, f folder) { f.judge(t, "C") }},
+		rung{"in summaries", in("citations"), advanceTo("summaries")})
 }
 
 // climb takes a run on, by honest steps, up to the one of that name.
@@ -286,10 +312,10 @@ func (f folder) reviewArgs() tidegate.Details {
 
 func (f folder) review(t *testing.T) { f.must(t, "deep_research_wave_review", f.reviewArgs()) }
 
-// judge has gate B judged and records what its judge found.
+// judge has a gate judged and records what its judge found.
 func (f folder) judge(t *testing.T, gate string) {
 	t.Helper()
-	derived := f.must(t, "deep_research_gate_b_derive", tidegate.D("manifest_path", f.manifest(), "reason", "r"))
+	derived := f.must(t, map[string]string{"B": "deep_research_gate_b_derive", "C": "deep_research_gate_c_compute"}[gate], tidegate.D("manifest_path", f.manifest(), "reason", "r"))
 	f.must(t, "deep_research_gates_write", tidegate.D("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
 	if status := f.json(t, "gates.json").Get("gates").Get(gate).Get("status").Str(); status != "pass" {
 		t.Fatalf("gate %s of an obedient agent is %s", gate, status)

@@ -41,16 +41,20 @@ var sampleFiles = map[string]string{
 	"bare/perspectives.json": `{"schema_version":"perspectives.v1","run_id":"bare","perspectives":[{"id":"moon"}]}`,
 	"bare/wave-1/moon.md":    strings.ReplaceAll(sampleOutput, `\n`, "\n"),
 	"answer-in.md":           strings.ReplaceAll(sampleOutput, `\n`, "\n"),
-	"citations-in.jsonl":     `{"cid":"cid_a","status":"valid","normalized_url":"https://example.org/moon"}` + "\n",
+	"moon.html":              "<title>The moon</title><p>The moon pulls at the water, and the water follows it twice a day around the earth.</p>",
+	"citations-in.jsonl":     `{"cid":"cid_a","status":"valid","normalized_url":"https://example.invalid/moon"}` + "\n",
 }
 
 const (
 	samplePerspectives = `{"schema_version":"perspectives.v1","run_id":"tides","created_at":"2026-03-04T00:00:00Z","perspectives":[{"id":"moon","title":"The moon","track":"standard","agent_type":"researcher","prompt_contract":{"max_words":50,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Gaps","Sources"]}}]}`
-	sampleOutput       = `## Findings\nThe moon pulls.\n\n## Gaps\n- (P3) How much the sun adds\n\n## Sources\n- https://example.org/moon\n`
-	sampleOtherOutput  = `## Findings\nThe moon pulls harder.\n\n## Gaps\n\n## Sources\n- https://example.org/moon\n`
-	manifestArg        = `"manifest_path":"$WORK/runs/tides/manifest.json"`
-	gatesArg           = `"gates_path":"$WORK/runs/tides/gates.json"`
-	perspectivesArg    = `"perspectives_path":"$WORK/runs/tides/perspectives.json"`
+	// The source is one that is refused before anything is asked: no sample needs
+	// a network.
+	sampleOutput      = `## Findings\nThe moon pulls.\n\n## Gaps\n- (P3) How much the sun adds\n\n## Sources\n- https://example.invalid/moon\n`
+	sampleOtherOutput = `## Findings\nThe moon pulls harder.\n\n## Gaps\n\n## Sources\n- https://example.invalid/moon\n`
+	sampleCID         = "cid_145aac13ccc4b4b49b5bb16aef5bff89a30b8b1b9f64f6a20afa02e904bd1c05" // of the source of sampleOutput
+	manifestArg       = `"manifest_path":"$WORK/runs/tides/manifest.json"`
+	gatesArg          = `"gates_path":"$WORK/runs/tides/gates.json"`
+	perspectivesArg   = `"perspectives_path":"$WORK/runs/tides/perspectives.json"`
 )
 
 var (
@@ -67,6 +71,9 @@ var (
 	recoverRun   = command{"deep_research_run_recover", `{` + manifestArg + `}`}
 	startChange  = command{"change_start", `{"change_id":"c1"}`}
 	planWave     = command{"deep_research_wave1_plan", `{` + manifestArg + `,"reason":"r"}`}
+	fetchSources = command{"deep_research_citations_fetch", `{` + manifestArg + `}`}
+	judgeSources = command{"deep_research_citations_validate", `{` + manifestArg + `,"reason":"r"}`}
+	listSources  = command{"deep_research_citations_extract_urls", `{` + manifestArg + `,"reason":"r"}`}
 	pauseRun     = command{"deep_research_run_pause", `{` + manifestArg + `,"reason":"r"}`}
 	initOffline  = command{initRun.tool, `{"query":"Why do tides turn?","run_id":"tides","sensitivity":"no_web"}`}
 	leaseJob     = command{"deep_research_job_lease", `{` + manifestArg + `,"holder":"agent","job_id":"wave1.moon"}`}
@@ -90,6 +97,8 @@ func writers() []writer {
 	inPivot := append(append([]command{}, passed...), advance)
 	offline := []command{initOffline, perspectives, planWave, advance}
 	leased := append(append([]command{}, offline...), leaseJob)
+	fetched := append(append([]command{}, taken...), fetchSources)
+	found := append(append([]command{}, fetched...), judgeSources)
 	return []writer{
 		{"run init", nil, initRun.tool, initRun.args, command{}},
 		{"perspectives write", []command{initRun}, perspectives.tool, perspectives.args, command{}},
@@ -113,6 +122,15 @@ func writers() []writer {
 		{"wave restore", append(append([]command{}, taken...), command{byHand, "runs/tides/wave-1/moon.md"}), "wave restore $WORK/runs/tides moon", "", command{}},
 		{"watchdog", inWave1, "deep_research_watchdog_check", `{` + manifestArg + `,"now_iso":"2027-03-04T05:06:07Z","reason":"r"}`, recoverRun},
 		{"pivot", inPivot, "deep_research_pivot_decide", `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`, command{}},
+		{"citations extract", taken, listSources.tool, listSources.args, command{}},
+		{"citations normalize", append(append([]command{}, taken...), listSources), "deep_research_citations_normalize", `{` + manifestArg + `,"reason":"r"}`, command{}},
+		{"citations fetch", taken, fetchSources.tool, fetchSources.args, command{}},
+		{"citations validate", fetched, judgeSources.tool, judgeSources.args, command{}},
+		{"citations render", found, "deep_research_citations_render_md", `{` + manifestArg + `,"reason":"r"}`, command{}},
+		{"citations attach", taken, "citations attach $WORK/runs/tides " + sampleCID + " $WORK/moon.html", "", command{}},
+		{"citations replace", fetched, "citations replace $WORK/runs/tides " + sampleCID + " https://example.invalid/moon", "", command{}},
+		{"gate C", found, "deep_research_gate_c_compute", `{` + manifestArg + `,"reason":"r"}`, command{}},
+		{"gate c", found, "gate c $WORK/runs/tides --reason r", "", command{}},
 		{"summary pack", nil, "deep_research_summary_pack_build", buildPack, command{}},
 		{"run step", []command{initOffline, perspectives}, "deep_research_run_step", `{` + manifestArg + `}`, command{}},
 		{"job lease", offline, leaseJob.tool, leaseJob.args, command{}},
@@ -120,8 +138,8 @@ func writers() []writer {
 		{"job submit, refused", leased, refuseJob.tool, refuseJob.args, command{}},
 		{"job extend", leased, "deep_research_job_extend", `{` + manifestArg + `,"token":"` + jobToken(1) + `","lease_seconds":7200}`, command{}},
 		{"job release", leased, releaseJob.tool, releaseJob.args, recoverRun},
-		{"job answer", offline, "job answer $WORK/runs/tides wave1.moon $WORK/answer-in.md", "", recoverRun},
-		{"job released by hand", leased, "job release $WORK/runs/tides wave1.moon", "", recoverRun},
+		{"job answer", offline, "job answer $WORK/runs/tides wave1.moon $WORK/answer-in.md --format json", "", recoverRun},
+		{"job released by hand", leased, "job release $WORK/runs/tides wave1.moon --format json", "", recoverRun},
 		{"job retry", append(append([]command{}, leased...), refuseJob, releaseJob), "job retry $WORK/runs/tides wave1.moon --note n", "", command{}},
 		{"first review", nil, firstReview.tool, firstReview.args, command{}},
 		{"second review", []command{startChange, firstReview}, "create_review", `{"change_id":"c1","verdict":"APPROVED","summary":"Two."}`, command{}},

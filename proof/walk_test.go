@@ -45,7 +45,7 @@ func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
 	}
 	deep := []string{"stage wave1", "stage pivot", "gate A passed", "gate B passed", "granted", "refused"}
 	if full.Asked() {
-		deep = append(deep, "stage wave2", "stage citations", "change complete", "change needs a person")
+		deep = append(deep, "stage wave2", "stage citations", "gate C passed", "stage summaries", "change complete", "change needs a person")
 	}
 	for _, what := range deep {
 		if reached[what] == 0 {
@@ -82,6 +82,7 @@ type walk struct {
 	made    int               // runs
 	ids     map[string]string // of runs, by their folders
 	watched *watch
+	tokens  []string // of jobs that the agent took
 }
 
 func newWalk(t *testing.T, seed uint64) *walk {
@@ -184,6 +185,9 @@ func (w *walk) calls(name string, args any) *codec.Value {
 		w.reached["granted"]++
 		w.reached["granted "+name]++
 	}
+	if token := answer.Get("job").Get("token").Str(); token != "" {
+		w.tokens = append(w.tokens, token)
+	}
 	w.watched.after(w, args)
 	return answer
 }
@@ -219,7 +223,7 @@ func (w *walk) honestly() {
 	if own := w.run(fmt.Sprintf("run%d", w.made)); w.random.IntN(3) > 0 && own.has("manifest.json") {
 		f = own
 	}
-	if w.made == 0 || f.stage(w.T) == "citations" && w.random.IntN(2) == 0 {
+	if w.made == 0 || f.stage(w.T) == "summaries" && w.random.IntN(2) == 0 {
 		w.made++
 		w.calls("deep_research_run_init", tidegate.D("query", question, "run_id", fmt.Sprintf("run%d", w.made)))
 		return
@@ -241,6 +245,12 @@ func (w *walk) honestly() {
 	case stage != "init" && stage != "perspectives" && !strings.Contains(passed, "B"):
 		w.calls("deep_research_wave_review", f.reviewArgs())
 		if derived := w.calls("deep_research_gate_b_derive", manifest); codeOf(derived) == "" {
+			w.calls("deep_research_gates_write", tidegate.D("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
+		}
+	case stage == "citations" && !f.has("citations/citations.jsonl"):
+		w.calls("deep_research_citations_validate", manifest)
+	case stage == "citations" && !strings.Contains(passed, "C"):
+		if derived := w.calls("deep_research_gate_c_compute", manifest); codeOf(derived) == "" {
 			w.calls("deep_research_gates_write", tidegate.D("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
 		}
 	case stage == "pivot" && w.random.IntN(2) == 0:

@@ -18,6 +18,10 @@ func (w *walk) arguments(of *tool.Tool) tidegate.Details {
 	for _, name := range schema.Get("required").Elems() {
 		required[name.Str()] = true
 	}
+	if schema.Get("properties").Get("run") != nil && w.random.IntN(10) > 0 {
+		// Paths are given in the place of the id, which stands for them.
+		required["manifest_path"], required["gates_path"], required["perspectives_path"] = true, true, true
+	}
 	// Most arguments of one call are about one run, or the call means nothing.
 	list := w.runs()
 	f := list[w.random.IntN(len(list))]
@@ -71,7 +75,7 @@ var (
 		".", "manifest.json", "manifest-2.json", "gates.json", "perspectives.json", "wave-review.json", "pivot.json", "logs/audit.jsonl", "logs/audit.head", "logs", ".tidegate.lock",
 		"wave-1", "wave-1/moon.md", "wave-1/sun.md", "wave-1/moon.meta.json", "wave-1/.accepted", "wave-1/.accepted/moon.md", "wave-1/wave1-plan.json", "wave-2", "wave-2/freely.md",
 		"wave-2/wave2-plan.json", "wave-2/wave2-perspectives.json", "operator/scope.json", "run-config/policy.json", "run-config/allowed_signers", "summaries", "summaries/summary-pack.json",
-		"citations/citations.jsonl", "wave-1/../gates.json", "new-perspectives.json", "new.json",
+		"citations/citations.jsonl", "citations/extracted-urls.txt", "citations/url-map.json", "evidence/archive.warc.gz", "evidence/index.json", "wave-1/../gates.json", "new-perspectives.json", "new.json",
 	}
 	inOffice = []string{
 		".mcp.json", ".client/settings.json", "package-perspectives.json", "drafts", "drafts/good", "drafts/perspectives.json", "drafts/wave-review.json", "drafts/new-perspectives.json", "drafts/new.json",
@@ -98,7 +102,19 @@ var (
 
 // pools has values for every argument of every tool.
 var pools = map[string]pool{
+	"token": func(w *walk, _ folder) any {
+		return draw(w, append([]string{"", "t", "0123456789abcdef0123456789abcdef/1/wave1.moon"}, w.tokens...))
+	},
+	"holder":                     oneOf("agent", "another", "", "\x1b[2J"),
+	"job_id":                     oneOf("perspectives", "wave1.moon", "wave1.sun", "wave2.gap_moon_1", "summary.moon", "synthesis", "review", "../evil", ""),
+	"states":                     oneOf([]string{"open"}, []string{"leased", "accepted"}, []string{"x"}, "open"),
+	"lease_seconds":              oneOf(30, 60, 7200, 1, -1),
+	"answer":                     texts,
+	"answer_path":                somewhere("wave-1/moon.md"),
+	"usage":                      oneOf(tidegate.D("input_tokens", 5), tidegate.D("cost_usd", -1), tidegate.D("output_tokens", 1e12), "x"),
+	"tool_usage":                 oneOf(tidegate.D("search", 2), tidegate.D("search", 99), "x"),
 	"manifest_path":              somewhere("manifest.json"),
+	"run":                        oneOf("run1", "other", "paused", "tides", "../evil", "", 1),
 	"gates_path":                 somewhere("gates.json"),
 	"perspectives_path":          somewhere("perspectives.json"),
 	"outputs_dir":                somewhere("wave-1", "wave-2"),
@@ -107,6 +123,17 @@ var pools = map[string]pool{
 	"wave_review_report_path":    somewhere("wave-review.json"),
 	"fixture_summaries_dir":      somewhere("wave-1"),
 	"citations_path":             somewhere("citations/citations.jsonl"),
+	"extracted_urls_path":        somewhere("citations/extracted-urls.txt"),
+	"found_by_path":              somewhere("citations/found-by.json"),
+	"normalized_urls_path":       somewhere("citations/normalized-urls.txt"),
+	"url_map_path":               somewhere("citations/url-map.json"),
+	"output_md_path":             somewhere("citations/validated-citations.md"),
+	"offline_fixtures_path":      somewhere("citations/url-map.json"),
+	"online_fixtures_path":       somewhere("citations/url-map.json"),
+	"document_path":              somewhere("wave-1/moon.md", "synthesis/final-synthesis.md"),
+	"include_wave2":              flags,
+	"online_dry_run":             flags,
+	"again":                      flags,
 	"summary_pack_path":          somewhere("summaries/summary-pack.json"),
 	"summaries_dir":              somewhere("summaries"),
 	"root_override":              somewhere(),

@@ -102,7 +102,9 @@ func changedFiles(was, is map[string]seen) []string {
 // The documents of a run and of a change, by their names.
 var (
 	documentOfRun = regexp.MustCompile(`^(\.tidegate\.lock|manifest\.json|gates\.json|perspectives\.json|wave-review\.json|pivot\.json|logs/audit\.(jsonl|head)|logs/timeout-checkpoint\.(md|json)` +
-		`|wave-[12]/(\.accepted/)?[a-z0-9_]+\.md|wave-[12]/[a-z0-9_]+\.meta\.json|wave-1/wave1-plan\.json|wave-2/wave2-(plan|perspectives)\.json|operator/scope\.json|run-config/policy\.json)$`)
+		`|wave-[12]/(\.accepted/)?[a-z0-9_]+\.md|wave-[12]/[a-z0-9_]+\.meta\.json|wave-1/wave1-plan\.json|wave-2/wave2-(plan|perspectives)\.json|operator/scope\.json|run-config/policy\.json` +
+		`|citations/(extracted-urls|normalized-urls)\.txt|citations/(found-by|url-map|blocked-urls)\.json|citations/blocked-urls\.queue\.md|citations/validated-citations\.md|citations/citations\.jsonl` +
+		`|evidence/(archive\.warc\.gz|index\.json))$`)
 	documentOfChange = regexp.MustCompile(`^(\.tidegate\.lock|\.gitignore|STATE\.yaml|REVIEW\.md|log\.(jsonl|head)|reviews/[0-9]{4}\.(md|json))$`)
 )
 
@@ -118,7 +120,7 @@ func (x *watch) allow(w *walk, path, was string, args *codec.Value) string {
 	is, there := x.files[path]
 	parts := strings.SplitN(filepath.ToSlash(name), "/", 4)
 	switch {
-	case strings.HasSuffix(path, ".jsonl") && !strings.HasPrefix(is.text, was):
+	case (strings.HasSuffix(path, ".jsonl") && filepath.Base(path) != "citations.jsonl" || isArchive(path)) && !strings.HasPrefix(is.text, was):
 		w.broken("%s was not only added to", name)
 	case filepath.Base(path) == "runs-ledger.jsonl":
 		return ""
@@ -129,9 +131,9 @@ func (x *watch) allow(w *walk, path, was string, args *codec.Value) string {
 			w.broken("the kept review %s was changed", name)
 		}
 		return filepath.Join(w.dir, parts[0], parts[1], parts[2])
-	case there && args.Get("report_path").Str() == path && holds(is.text, "results") && (was == "" || holds(was, "results")):
+	case there && filepath.Clean(args.Get("report_path").Str()) == path && holds(is.text, "results") && (was == "" || holds(was, "results")):
 		return ""
-	case there && args.Get("perspectives_path").Str() == path && holds(is.text, "perspectives") && (was == "" || holds(was, "perspectives")):
+	case there && filepath.Clean(args.Get("perspectives_path").Str()) == path && holds(is.text, "perspectives") && (was == "" || holds(was, "perspectives")):
 		return ""
 	case there && was == "" && x.isNewRun(path, args):
 		return ""

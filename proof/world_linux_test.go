@@ -34,7 +34,7 @@ func newWorld(t *testing.T) *world {
 	work := shortFolder(t)
 	w := &world{outer: filepath.Dir(work), work: work, secret: filepath.Join(filepath.Dir(work), "other")}
 	layOut(t, work)
-	prepareHere(t, work, initRun, perspectives, planWave, advance, ingest, reviewWave, gateB,
+	prepareHere(t, work, initRun, perspectives, planWave, advance, ingest, reviewWave, gateB, listSources, fetchSources, judgeSources,
 		command{"deep_research_pivot_decide", baseArguments["deep_research_pivot_decide"]},
 		command{"deep_research_summary_pack_build", baseArguments["deep_research_summary_pack_build"]},
 		startChange, firstReview)
@@ -66,7 +66,7 @@ func (w *world) plantSecrets(t *testing.T) {
 		for _, word := range []string{"Why do tides turn?", "The moon", "How much the sun adds", "One.", "implementing", "cid_a", `"Findings"`, `"tides"`} {
 			text = strings.ReplaceAll(text, word, strings.Replace(word, strings.Trim(word, `"`), marker+"-"+strings.Trim(word, `"`), 1))
 		}
-		text = strings.ReplaceAll(text, "- https://example.org/moon", "- "+marker)
+		text = strings.ReplaceAll(text, "- https://example.invalid/moon", "- "+marker)
 		return os.WriteFile(target, []byte(text), 0o600)
 	})
 	if err != nil {
@@ -211,7 +211,21 @@ var baseArguments = map[string]string{
 	"deep_research_wave_restore":         `{` + manifestArg + `,"perspective_id":"moon","reason":"r"}`,
 	"deep_research_pivot_decide": `{"manifest_path":"$WORK/bare/manifest.json","reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"$WORK/bare/wave-1/moon.md"}],` +
 		`"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/bare/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`,
-	"deep_research_pivot_rules": `{}`,
+	"deep_research_citations_extract_urls": `{` + manifestArg + `,"extracted_urls_path":"$WORK/runs/tides/citations/extracted-urls.txt","found_by_path":"$WORK/runs/tides/citations/found-by.json","reason":"r"}`,
+	"deep_research_citations_normalize": `{` + manifestArg + `,"extracted_urls_path":"$WORK/runs/tides/citations/extracted-urls.txt",` +
+		`"normalized_urls_path":"$WORK/runs/tides/citations/normalized-urls.txt","url_map_path":"$WORK/runs/tides/citations/url-map.json","reason":"r"}`,
+	"deep_research_citations_fetch": fetchSources.args,
+	"deep_research_citations_validate": `{` + manifestArg + `,"url_map_path":"$WORK/runs/tides/citations/url-map.json","citations_path":"$WORK/runs/tides/citations/citations.jsonl",` +
+		`"online_fixtures_path":"$WORK/citations-in.jsonl","offline_fixtures_path":"$WORK/citations-in.jsonl","reason":"r"}`,
+	"deep_research_citations_render_md": `{` + manifestArg + `,"citations_path":"$WORK/runs/tides/citations/citations.jsonl","output_md_path":"$WORK/runs/tides/citations/validated-citations.md","reason":"r"}`,
+	"deep_research_citations_list":      `{` + manifestArg + `}`,
+	"deep_research_citations_rules":     `{}`,
+	"deep_research_citations_attach":    `{` + manifestArg + `,"cid":"` + sampleCID + `","file_path":"$WORK/moon.html"}`,
+	"deep_research_citations_replace":   `{` + manifestArg + `,"cid":"` + sampleCID + `","url":"https://example.invalid/moon"}`,
+	"deep_research_gate_c_compute": `{` + manifestArg + `,"citations_path":"$WORK/runs/tides/citations/citations.jsonl",` +
+		`"extracted_urls_path":"$WORK/runs/tides/citations/extracted-urls.txt","reason":"r"}`,
+	"deep_research_grounding_check": `{` + manifestArg + `,"document_path":"$WORK/runs/tides/wave-1/moon.md"}`,
+	"deep_research_pivot_rules":     `{}`,
 	"deep_research_summary_pack_build": `{"manifest_path":"$WORK/bare/manifest.json","perspectives_path":"$WORK/bare/perspectives.json","mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl",` +
 		`"summary_pack_path":"$WORK/bare/summaries/summary-pack.json","summaries_dir":"$WORK/bare/summaries","reason":"r"}`,
 	"create_review":          firstReview.args,

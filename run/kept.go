@@ -20,7 +20,8 @@ func keptOf(file string, record *codec.Value, line int) kept {
 }
 
 // keptRecords looks whether the records of the archive are there as they were
-// added. However many are not, each file is one finding.
+// added, and whether it holds anything else. However many are not, each file is
+// one finding.
 func (v *verifier) keptRecords() {
 	byFile := map[string][]kept{}
 	var files []string
@@ -31,26 +32,37 @@ func (v *verifier) keptRecords() {
 		byFile[k.file] = append(byFile[k.file], k)
 	}
 	for _, name := range files {
+		records := byFile[name]
 		v.out.Checked = append(v.out.Checked, name)
-		if lost := v.lost(name, byFile[name]); len(lost) > 0 {
+		lost, unnamed := v.compare(name, records)
+		if len(lost) > 0 {
 			v.find("error", "record-missing", name, 0, "of %s that the log names %d are not there as they were added, the first of line %d",
-				report.Counted(len(byFile[name]), "record"), len(lost), lost[0].line)
+				report.Counted(len(records), "record"), len(lost), lost[0].line)
+		}
+		if unnamed > 0 {
+			v.find("note", "record-unnamed", name, 0, "the log names all of the file but %s, which count for nothing", report.Counted(int(unnamed), "byte"))
 		}
 	}
 }
 
-// lost are those of a file's records that it does not have.
-func (v *verifier) lost(name string, records []kept) []kept {
+// compare returns those of a file's records that it does not have, and how many
+// of its bytes belong to none.
+func (v *verifier) compare(name string, records []kept) (lost []kept, unnamed int64) {
 	file, err := v.run.folder.Open(name)
 	if err != nil {
-		return records
+		return records, 0
 	}
 	defer file.Close()
-	var lost []kept
+	info, err := file.Stat()
+	if err != nil {
+		return records, 0
+	}
+	unnamed = info.Size()
 	for _, k := range records {
 		if digest, err := codec.DigestReader(io.NewSectionReader(file, k.offset, k.length)); err != nil || digest != k.digest {
 			lost = append(lost, k)
 		}
+		unnamed -= k.length
 	}
-	return lost
+	return lost, unnamed
 }

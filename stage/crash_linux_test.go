@@ -45,7 +45,7 @@ func TestRunContinuesToTheSameArtifactsWhereverItIsKilled(t *testing.T) {
 	}
 	tried := 0
 	for _, call := range crashCalls {
-		for n := 1; n <= counts[call]; n += full.Stride(counts[call], 3) {
+		for n := 1; n <= counts[call]; n += full.Stride(counts[call], 2) {
 			for _, fault := range []string{"signal=KILL:when=%d", "error=EIO:when=%d", "error=EIO:when=%d+"} {
 				fresh()
 				inject := "inject=" + call + ":" + fmt.Sprintf(fault, n)

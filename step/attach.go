@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/secret"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 )
@@ -90,7 +91,7 @@ type ReplaceInput struct {
 // a run of sensitivity no_web, and CANCELLED.
 func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput) (SourceDecision, error) {
 	if _, err := citation.Normalize(in.URL); err != nil || citation.HasCredentials(in.URL) {
-		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(citation.Mask(in.URL))),
+		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(secret.Mask(in.URL))),
 			"url must be an http or https URL without credentials")
 	}
 	r, err := run.Open(ctx, in.ManifestPath)

@@ -498,6 +498,22 @@ func ListCitations(ctx context.Context, manifestPath string) (CitationList, erro
 	return CitationList{RunID: r.ID(), Records: records}, err
 }
 
+// Export hands the sources that can be cited to reference managers.
+func (c CitationList) Export(format string) (document []byte, ok bool, err error) {
+	usable := slices.DeleteFunc(slices.Clone(c.Records), func(r citation.Record) bool { return !r.Usable() })
+	switch format {
+	case "csl-json":
+		document, err = citation.CSLJSON(usable)
+	case "bibtex":
+		document = citation.BibTeX(usable)
+	case "ris":
+		document = citation.RIS(usable)
+	default:
+		return nil, false, nil
+	}
+	return document, true, err
+}
+
 // Report lists the records.
 func (c CitationList) Report() report.Report {
 	r := report.Report{Name: "citations_list", Title: "Sources of run " + c.RunID, Summary: report.Counted(len(c.Records), "source")}

@@ -8,6 +8,7 @@ import (
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/secret"
 )
 
 // fixtures are verdicts on sources that a caller hands in. They count in legacy
@@ -117,7 +118,7 @@ func (f *fixtures) apply(sources []citation.Source, records []citation.Record) {
 			r.Notes = "fixture status=" + string(r.Status)
 		}
 		if url := verdict.Get("url").Str(); url != "" {
-			r.URL = citation.Mask(url)
+			r.URL = secret.Mask(url)
 		}
 		status, _ := verdict.Get("http_status").Int()
 		r.HTTPStatus = int(status)

@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -99,87 +97,6 @@ func records(t *testing.T, made run.InitResult) []citation.Record {
 		t.Fatal(err)
 	}
 	return list
-}
-
-// reasons are the rules by which the faults of a kind may be found.
-var reasons = map[string]string{
-	planted.Honest: "valid", "malformed": "malformed", "too_long": "malformed", "credentials": "credentials",
-	"address_literal": "refused-address", "private_address": "refused-address", "redirect_to_private": "refused-address", "port": "refused-address",
-	"no_such_name": "no-such-name", "loop": "redirect-loop", "timeout": "timed-out", "tls": "bad-tls", "unreachable": "no-connection", "broken": "no-connection",
-	"status_404": "gone", "status_410": "gone", "status_451": "gone", "status_402": "payment", "status_401": "refused", "status_403": "refused", "status_429": "refused",
-	"status_5xx": "server-error", "bot_wall": "bot-wall", "parked": "parked", "soft_404": "soft-404", "paywall": "paywall", "login": "login", "consent": "consent",
-	"home_page": "home-page", "other_site": "other-site", "title": "other-title", "no_text": "no-text", "too_large": "too-large",
-}
-
-// What the rules get wrong on the planted web, and how many of that are honest
-// pages that they refuse. The log lists each; neither number may grow.
-const (
-	plantedMistakes = 50
-	plantedRefusals = 1
-)
-
-// TestThePlantedWebInARun fetches, archives and judges every planted page in a
-// run, and prints the score: kind of fault, verdict and reason.
-func TestThePlantedWebInARun(t *testing.T) {
-	made := citing(t, run.InitInput{}, outputOf(planted.Pages()...))
-	synctest.Test(t, func(t *testing.T) {
-		web := planted.New()
-		defer web.Close()
-		validate(t, made, fetcher(t, web), step.CitationsInput{})
-	})
-	byURL := map[string]citation.Record{}
-	for _, r := range records(t, made) {
-		byURL[r.NormalizedURL] = r
-	}
-	type cell struct{ kind, rule string }
-	score := map[cell]int{}
-	wrong, refused := 0, 0
-	for _, page := range planted.Pages() {
-		normalized, err := citation.Normalize(page.URL)
-		if err != nil {
-			normalized = page.URL
-		}
-		r, found := byURL[normalized]
-		if !found {
-			t.Errorf("%s (%s) %s: no record", page.Variant, page.Kind, page.URL)
-			continue
-		}
-		score[cell{page.Kind, string(r.Status) + " by " + r.Rule}]++
-		if string(r.Status) != page.Verdict || reasons[page.Kind] != r.Rule {
-			wrong++
-			if page.Kind == planted.Honest {
-				refused++
-			}
-			t.Logf("%s (%s) %s: %s by %s (%s), want %s by %s", page.Variant, page.Kind, page.URL, r.Status, r.Rule, r.Notes, page.Verdict, reasons[page.Kind])
-		}
-	}
-	for _, c := range slices.SortedFunc(maps.Keys(score), func(a, b cell) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.rule, b.rule)) }) {
-		t.Logf("%-20s %-28s %4d", c.kind, c.rule, score[c])
-	}
-	t.Logf("%d pages, %d not as planted, %d honest ones refused", len(planted.Pages()), wrong, refused)
-	if wrong > plantedMistakes || refused > plantedRefusals {
-		t.Errorf("%d pages are not as planted, of which %d are honest; at most %d and %d are known", wrong, refused, plantedMistakes, plantedRefusals)
-	}
-
-	// The archive alone gives the same bytes again.
-	before := tree(t, made.Root)
-	validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
-	for _, name := range []string{"citations/citations.jsonl", "evidence/index.json", "evidence/archive.warc.gz", "citations/validated-citations.md"} {
-		if after := read(t, filepath.Join(made.Root, name)); after != before[filepath.FromSlash(name)] {
-			t.Errorf("%s is another one", name)
-		}
-	}
-	for name, text := range before {
-		for _, secret := range []string{"0123456789abcdef", "reader:secret"} {
-			if strings.Contains(text, secret) && !strings.HasPrefix(name, "wave-1") {
-				t.Errorf("%s holds %q", name, secret)
-			}
-		}
-	}
-	result, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: made.ManifestPath})
-	if err != nil || !result.Pass {
-		t.Errorf("%+v %v", result.Findings, err)
-	}
 }
 
 // TestNoWebOpensNoConnection holds a run of sensitivity no_web against the

@@ -36,6 +36,15 @@ type Result struct {
 	out      any
 }
 
+// Export is the result in a format of other programs; ok is false when there was
+// an error or the tool does not have that format.
+func (r Result) Export(format string) (document []byte, ok bool, err error) {
+	if exporter, is := r.out.(Exporter); is && r.Err == nil {
+		return exporter.Export(format)
+	}
+	return nil, false, nil
+}
+
 // Report is how the result is shown to a person; ok is false when there was an
 // error or the tool has no report.
 func (r Result) Report() (report.Report, bool) {

@@ -117,6 +117,14 @@ func New[In, Out any](spec Spec, run func(context.Context, In) (Out, error)) *To
 // Reporter is a result that says how it is shown to a person.
 type Reporter interface{ Report() report.Report }
 
+// Exporter is a result that other programs can have in formats of their own,
+// which its command lists among its formats.
+type Exporter interface {
+	// Export writes the result in a format; ok is false for one that it does not
+	// have.
+	Export(format string) (document []byte, ok bool, err error)
+}
+
 // Judgement is a result that can go against what was judged.
 type Judgement interface{ Passed() bool }
 

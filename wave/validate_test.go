@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -145,11 +146,15 @@ func TestValidateHostileOutputs(t *testing.T) {
 	}
 }
 
-func TestValidateAmong100000Perspectives(t *testing.T) {
+func TestValidateAmongManyPerspectives(t *testing.T) {
+	many := 10_000
+	if full.Asked() {
+		many = 100_000
+	}
 	dir := t.TempDir()
 	var b strings.Builder
 	b.WriteString(`{"schema_version":"perspectives.v1","perspectives":[`)
-	for i := range 100000 {
+	for i := range many {
 		if i > 0 {
 			b.WriteByte(',')
 		}
@@ -158,12 +163,12 @@ func TestValidateAmong100000Perspectives(t *testing.T) {
 	b.WriteString(`]}`)
 	perspectives, output := filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "x.md")
 	writeFile(t, perspectives, b.String())
-	writeFile(t, output, "# A\n"+words(99997))
-	if _, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p99999", MarkdownPath: output}); err != nil {
+	writeFile(t, output, "# A\n"+words(many-3))
+	if _, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: fmt.Sprintf("p%d", many-1), MarkdownPath: output}); err != nil {
 		t.Error(err)
 	}
-	_, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p99998", MarkdownPath: output})
-	wantError(t, err, tidegate.TooManyWords, dir, `{"max_words":99998,"words":99999}`)
+	_, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: fmt.Sprintf("p%d", many-2), MarkdownPath: output})
+	wantError(t, err, tidegate.TooManyWords, dir, fmt.Sprintf(`{"max_words":%d,"words":%d}`, many-2, many-1))
 }
 
 func TestValidateIsCancelled(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/internal/secret"
 	"github.com/tidegate/tidegate/markdown"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/report"
@@ -270,11 +271,11 @@ func (v *viewer) overLength(allowed float64) int {
 // urls holds the URLs of the Sources section to their cap, and finds those with
 // credentials everywhere.
 func (v *viewer) urls() {
-	var secret []place
+	var shown []place
 	different, over := map[string]bool{}, -1
 	for _, url := range citation.Inspect(v.text).URLs {
-		if masked := maskURL(url.Text); masked != url.Text {
-			secret = append(secret, place{url.Start, markdown.Show(masked)})
+		if masked := secret.Mask(url.Text); masked != url.Text && secret.In(url.Text) {
+			shown = append(shown, place{url.Start, markdown.Show(masked)})
 		}
 		if url.Start < v.sources.Start || url.Start >= v.sources.End {
 			continue
@@ -285,7 +286,7 @@ func (v *viewer) urls() {
 			}
 		}
 	}
-	v.list(tidegate.CredentialsNotAllowed, secret, "line %d has a URL with credentials in it",
+	v.list(tidegate.CredentialsNotAllowed, shown, "line %d has a URL with credentials in it",
 		"Replace the URL in line %d by one without a user name, a password, a token or a key, or remove it.")
 	if over >= 0 {
 		allowed := most(v.contract.MaxSources)

@@ -1,14 +1,22 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/internal/docs"
+	"github.com/tidegate/tidegate/internal/planted"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -64,6 +72,78 @@ func record(t *testing.T, s demo.Sighting) {
 	}
 }
 
+// TestTheCanaryHasAPageForEveryRuleOfSources holds the canary against the table
+// of rules.
+func TestTheCanaryHasAPageForEveryRuleOfSources(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		web := planted.New()
+		defer web.Close()
+		tools := func(folder string) []*tool.Tool {
+			return catalog.Tools(&catalog.Env{Now: time.Now, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: fetching(web, time.Now)})
+		}
+		judgements, err := demo.Canary{Scratch: t.TempDir(), Tools: tools}.Sources(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, j := range judgements {
+			got = append(got, j.Rule)
+			if j.Problem != "" || j.Notes == "" {
+				t.Errorf("%s (%s): %s: %s", j.Rule, j.Page.Variant, j.Notes, j.Problem)
+			}
+		}
+		var want []string
+		for _, rule := range citation.Rules() {
+			want = append(want, rule.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("judged %v, want %v", got, want)
+		}
+		keepJudgements(t, judgements)
+	})
+}
+
+// keepJudgements compares judgements with those in docs/reliability.md, or writes
+// them.
+func keepJudgements(t *testing.T, judgements []demo.Judgement) {
+	t.Helper()
+	var table strings.Builder
+	table.WriteString("| rule | verdict | planted page | notes of the record |\n| --- | --- | --- | --- |\n")
+	for _, j := range judgements {
+		fmt.Fprintf(&table, "| %s | %s | %s: `%s` | %s |\n", j.Rule, j.Status, strings.ReplaceAll(j.Page.Kind, "_", " "), j.Page.Variant, j.Notes)
+	}
+	path := filepath.Join("..", "..", "docs", "reliability.md")
+	current, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled, err := docs.Fill(string(current), "canary", table.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(filled), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if filled != string(current) {
+		t.Errorf("docs/reliability.md has other judgements; run: go test ./cmd/tidegate -run Canary -update; they are\n%s", table.String())
+	}
+}
+
+// TestACanaryWhoseSourcesAreNotReachedFails has its tools reach no page.
+func TestACanaryWhoseSourcesAreNotReachedFails(t *testing.T) {
+	judgements, err := demo.Canary{Scratch: t.TempDir(), Tools: func(folder string) []*tool.Tool {
+		nothing := func(context.Context, []string, func([]*archive.Packed) error) error { return nil }
+		return catalog.Tools(&catalog.Env{Now: time.Now, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: nothing})
+	}}.Sources(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := demo.Report(nil, judgements); shown.Status != report.Fail {
+		t.Errorf("the canary passed without its pages: %s", shown.Summary)
+	}
+}
+
 func TestACanaryWhoseToolsFindNothingFails(t *testing.T) {
 	blind := func(folder string) []*tool.Tool {
 		tools := scratchTools(folder)
@@ -78,7 +158,7 @@ func TestACanaryWhoseToolsFindNothingFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := demo.Report(sightings)
+	shown := demo.Report(sightings, []demo.Judgement{{Rule: "valid"}})
 	if shown.Status != report.Fail {
 		t.Errorf("the canary passed without its judge: %s", shown.Summary)
 	}

@@ -43,6 +43,7 @@ func TestEveryRuleIsExplained(t *testing.T) {
 	named = append(named, literals(t, "step/gateb.go", `^[A-Z]+(_[A-Z]+)+$`, 9)...)
 	named = append(named, literals(t, "run/verify.go", `^[a-z]+(-[a-z]+)+$`, 10)...)
 	named = append(named, literals(t, "run/replay.go", `^[a-z]+(-[a-z]+)+$`, 6)...)
+	named = append(named, literals(t, "run/kept.go", `^[a-z]+(-[a-z]+)+$`, 2)...)
 	named = append(named, literals(t, "run/decision.go", `^[a-z]+(-[a-z]+)+$`, 1)...)
 	named = append(named, literals(t, "review/report.go", `^(review-file|verdict-[a-z]+)$`, 2)...)
 	named = append(named, literals(t, "change/report.go", `^needs-person$`, 1)...)

@@ -22,6 +22,15 @@ func (p *Program) show(result tool.Result, format string) error {
 	case result.Err != nil:
 		return result.Err
 	default:
+		if document, ok, err := result.Export(format); ok || err != nil {
+			if err != nil {
+				return err
+			}
+			if err := p.write(document); err != nil {
+				return err
+			}
+			break
+		}
 		r, ok := result.Report()
 		if !ok {
 			return p.write(append(result.Envelope, '\n'))

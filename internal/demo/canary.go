@@ -275,7 +275,7 @@ func names(v *codec.Value, id string) bool {
 }
 
 // Report is the outcome for people and programs.
-func Report(all []Sighting) report.Report {
+func Report(all []Sighting, sources []Judgement) report.Report {
 	r := report.Report{Name: "canary", Title: "Planted violations"}
 	table := report.NewTable("Rule", "Kind", "Judged by", "Problem")
 	caught, missed, skipped := 0, 0, 0
@@ -295,7 +295,9 @@ func Report(all []Sighting) report.Report {
 		table.Row(s.Status, s.Plant, s.Kind.Title, s.Judge, s.Problem)
 	}
 	r.Add(table)
-	r.Status = report.PassIf(missed == 0 && caught > 0)
+	missedSources := addSources(&r, sources)
+	caught, missed = caught+len(sources)-missedSources, missed+missedSources
+	r.Status = report.PassIf(missed == 0 && caught > 0 && len(sources) > 0)
 	r.Summary = fmt.Sprintf("%d planted and caught, %d missed, %d cannot be planted", caught, missed, skipped)
 	return r
 }

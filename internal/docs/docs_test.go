@@ -4,7 +4,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,7 +23,13 @@ func TestGeneratedDocuments(t *testing.T) {
 	} {
 		compare(t, name, func(string) string { return want })
 	}
-	compare(t, "README.md", func(readme string) string { return between(t, readme, docs.ToolTable(tools)) })
+	compare(t, "README.md", func(readme string) string {
+		filled, err := docs.Fill(readme, "tools", docs.ToolTable(tools))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return filled
+	})
 }
 
 func compare(t *testing.T, name string, want func(current string) string) {
@@ -44,15 +49,4 @@ func compare(t *testing.T, name string, want func(current string) string) {
 	if diff := cmp.Diff(wanted, string(current)); diff != "" {
 		t.Errorf("%s is not what the program does; run: go test ./internal/docs -update\n%s", name, diff)
 	}
-}
-
-const begin, end = "<!-- tools -->\n", "<!-- /tools -->"
-
-func between(t *testing.T, readme, table string) string {
-	before, rest, ok := strings.Cut(readme, begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatal("README.md has no place for the table of tools")
-	}
-	return before + begin + table + end + after
 }

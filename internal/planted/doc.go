@@ -2,7 +2,8 @@
 // the canary that shows that a build still finds what it should.
 //
 // [Pages] lists what is planted, with the verdict that each page must get and
-// the kind of fault that is the reason. [New] makes the web itself: its pages lie
+// the kind of fault that is the reason, and [Claims] what may and may not be
+// claimed of the honest ones. [New] makes the web itself: its pages lie
 // under names and addresses that look public, and its resolver and dialer lead
 // to a server in memory or on loopback, never to the network. Everything is made
 // from a few texts by rule, so that it is the same every time.

@@ -55,7 +55,7 @@ func (s *site) alias(path string) string {
 }
 
 func tongueOf(code string) tongue {
-	for _, t := range tongues {
+	for _, t := range append(tongues, english) {
 		if t.code == code {
 			return t
 		}

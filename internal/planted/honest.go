@@ -376,6 +376,13 @@ func (b *builder) formats() {
 			}
 		})
 	}
+	for i, c := range []struct{ variant, contentType, body string }{
+		{"a broken PDF", "application/pdf", "%PDF-1.7\n" + strings.Repeat("<< /Length 4 0 R >> stream \x80\xff", 40)},
+		{"half a PDF", "application/pdf", pdf([]string{englishArticles[0].title})[:60]},
+		{"a picture", "image/png", "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00\x01\x02", 100)},
+	} {
+		b.plant(Honest, c.variant, b.newSite("").at("https", fmt.Sprint("/files/scan-", i), typed(http.StatusOK, c.contentType, c.body)), articleOf(i).title)
+	}
 	s := b.newSite("")
 	sentences := filled(englishArticles[3].sentences, 210)
 	body := english.html(1, englishArticles[3].title, paragraphs(sentences)...)

@@ -70,7 +70,7 @@ var literals = []string{
 	"127.0.0.1", "127.1", "0177.0.0.1", "0x7f.0.0.1", "0x7f000001", "2130706433", "017700000001", "0", "0.0.0.0", "127.0.0.1.", "127.000.000.001",
 	"10.0.0.1", "172.16.0.1", "172.31.255.254", "192.168.1.1", "3232235777", "169.254.169.254", "100.100.100.200", "198.18.0.1", "224.0.0.1", "255.255.255.255", "192.0.2.1",
 	"[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[64:ff9b:1::a00:1]", "[2002:7f00:1::]", "[2001:0:4136:e378:8000:63bf:80ff:fffe]",
-	"[fc00::1]", "[fd00:ec2::254]", "[fe80::1]", "[fe80::1%25eth0]", "[ff02::1]", "[2001:db8::1]", "[100::1]",
+	"[fc00::1]", "[fd00:ec2::254]", "[fe80::1]", "[ff02::1]", "[2001:db8::1]", "[100::1]",
 	"localhost", "LOCALHOST", "localhost.", "a.localhost", "localhost.localdomain", "printer.local", "wiki.internal", "metadata.google.internal", "intranet", "files.invalid",
 	"１２７.０.０.１", "127。0。0。1", "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "loc\u00adalhost", "①②⑦.⓪.⓪.①",
 }
@@ -262,6 +262,10 @@ func (b *builder) statuses() {
 			header["Retry-After"] = wait
 		}
 		b.plant("status_429", "Retry-After: "+wait, s.at("https", path(i, articleOf(i).title), headed(header, page(429, english.html(0, "Too many requests", "Slow down.")))), articleOf(i).title)
+	}
+	for i, status := range []int{300, 304, 400, 405, 406, 418, 423, 999} {
+		s := b.newSite("")
+		b.plant("status_other", fmt.Sprint(status), s.at("https", path(i, articleOf(i).title), page(status, "")), articleOf(i).title)
 	}
 	for i, status := range []int{500, 501, 502, 503, 503, 504, 505, 507, 520, 522, 525, 530} {
 		s := b.newSite("")

@@ -1,12 +1,15 @@
 package planted
 
+import "slices"
+
 // Page is a source as an agent would name it, and what must be said of it.
 type Page struct {
 	URL       string
 	Title     string   // that the agent gave it
-	Kind      string   // of the fault, "honest" for none
+	Kind      string   // of the fault, [Honest] for none
 	Variant   string   // what is special about it
 	Verdict   string   // valid, paywalled, blocked, mismatch or invalid
+	Rule      string   // by which it is found, as `citations rules` names it
 	Sentences []string // that stand on the page, for honest ones
 }
 
@@ -22,46 +25,58 @@ const (
 // Honest is the kind of a page without a fault.
 const Honest = "honest"
 
-// verdicts are the kinds of fault, and what must be said of them.
-var verdicts = map[string]string{
-	Honest: valid,
+// kinds are the kinds of fault, what must be said of them, and by which rule.
+var kinds = map[string]struct{ verdict, rule string }{
+	Honest: {valid, "valid"},
 
-	"malformed":           invalid, // what looks like a URL and is none
-	"too_long":            invalid, // a URL of more than 2,048 bytes
-	"credentials":         invalid, // in the URL
-	"address_literal":     invalid, // a private or reserved address in the URL, in any spelling
-	"private_address":     invalid, // a name that resolves to one
-	"redirect_to_private": invalid,
-	"port":                invalid, // other than 80 and 443
-	"no_such_name":        invalid,
-	"loop":                invalid, // more redirects than are followed
-	"status_404":          invalid,
-	"status_410":          invalid,
-	"status_451":          invalid,
-	"soft_404":            invalid,
-	"parked":              invalid,
+	"malformed":           {invalid, "malformed"},       // what looks like a URL and is not one
+	"too_long":            {invalid, "malformed"},       // a URL of more than 2,048 bytes
+	"credentials":         {invalid, "credentials"},     // in the URL
+	"address_literal":     {invalid, "refused-address"}, // a private or reserved address in the URL, in any spelling
+	"private_address":     {invalid, "refused-address"}, // a name that resolves to one
+	"redirect_to_private": {invalid, "refused-address"},
+	"port":                {invalid, "refused-address"}, // other than 80 and 443
+	"no_such_name":        {invalid, "no-such-name"},
+	"loop":                {invalid, "redirect-loop"}, // more redirects than are followed
+	"status_404":          {invalid, "gone"},
+	"status_410":          {invalid, "gone"},
+	"status_451":          {invalid, "gone"},
+	"soft_404":            {invalid, "soft-404"},
+	"parked":              {invalid, "parked"},
 
-	"unreachable": blocked,
-	"timeout":     blocked,
-	"tls":         blocked,
-	"broken":      blocked, // not HTTP, or not all of it
-	"too_large":   blocked, // after decompression
-	"no_text":     blocked, // status 200, and nothing to read without a browser
-	"status_401":  blocked,
-	"status_403":  blocked,
-	"status_429":  blocked,
-	"status_5xx":  blocked,
-	"bot_wall":    blocked, // whatever its status
+	"unreachable":  {blocked, "no-connection"},
+	"timeout":      {blocked, "timed-out"},
+	"tls":          {blocked, "bad-tls"},
+	"broken":       {blocked, "no-connection"}, // not HTTP, or not all of it
+	"too_large":    {blocked, "too-large"},     // after decompression
+	"no_text":      {blocked, "no-text"},       // status 200, and nothing to read without a browser
+	"status_401":   {blocked, "refused"},
+	"status_403":   {blocked, "refused"},
+	"status_429":   {blocked, "refused"},
+	"status_5xx":   {blocked, "server-error"},
+	"status_other": {blocked, "no-page"},
+	"bot_wall":     {blocked, "bot-wall"}, // whatever its status
 
-	"status_402": paywalled,
-	"paywall":    paywalled,
+	"status_402": {paywalled, "payment"},
+	"paywall":    {paywalled, "paywall"},
 
-	"login":      mismatch,
-	"consent":    mismatch,
-	"home_page":  mismatch, // where a deep link ends
-	"other_site": mismatch,
-	"title":      mismatch, // that has nothing to do with the page
+	"login":      {mismatch, "login"},
+	"consent":    {mismatch, "consent"},
+	"home_page":  {mismatch, "home-page"}, // where a deep link ends
+	"other_site": {mismatch, "other-site"},
+	"title":      {mismatch, "other-title"}, // that has nothing to do with the page
 }
 
 // Pages are all planted pages, in a stable order.
 func Pages() []Page { return build().pages }
+
+// Examples are one page for each rule that some page must be found by.
+func Examples() []Page {
+	var examples []Page
+	for _, page := range Pages() {
+		if !slices.ContainsFunc(examples, func(p Page) bool { return p.Rule == page.Rule }) {
+			examples = append(examples, page)
+		}
+	}
+	return examples
+}

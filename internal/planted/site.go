@@ -22,9 +22,10 @@ type answer func(w http.ResponseWriter, r *http.Request)
 
 // builder makes the pages and their sites.
 type builder struct {
-	pages []Page
-	sites map[string]*site
-	count int // of addresses given out
+	pages  []Page
+	claims []Claim
+	sites  map[string]*site
+	count  int // of addresses given out
 }
 
 func build() *builder {
@@ -36,16 +37,18 @@ func build() *builder {
 	b.content()
 	b.elsewhere()
 	b.honest()
+	b.unseen()
+	b.figures()
 	return b
 }
 
 // plant adds a page.
 func (b *builder) plant(kind, variant, url, title string) *Page {
-	verdict, ok := verdicts[kind]
+	must, ok := kinds[kind]
 	if !ok {
 		panic("planted: no verdict for " + kind)
 	}
-	b.pages = append(b.pages, Page{URL: url, Title: title, Kind: kind, Variant: variant, Verdict: verdict})
+	b.pages = append(b.pages, Page{URL: url, Title: title, Kind: kind, Variant: variant, Verdict: must.verdict, Rule: must.rule})
 	return &b.pages[len(b.pages)-1]
 }
 

@@ -1,0 +1,149 @@
+// Package secret finds what lets the bearer of a URL in: a user name or password,
+// and a parameter named token, access_token, api_key, apikey, auth, session or
+// password, in any letter case. It reads a text as it stands, so that it also
+// finds what only looks like a URL, and costs no more than the text is long.
+package secret
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// masked stands in the place of a secret.
+const masked = "[REDACTED]"
+
+// In reports whether a text shows a credential outside a fragment, which is never
+// sent.
+func In(text string) bool {
+	return slices.ContainsFunc(find(text), func(s span) bool { return !s.inFragment })
+}
+
+// Mask writes [REDACTED] over the credentials of the URLs in a text, also over
+// those in a fragment, and changes nothing the second time.
+func Mask(text string) string {
+	found := find(text)
+	if len(found) == 0 {
+		return text
+	}
+	var b strings.Builder
+	at := 0
+	for _, s := range found {
+		b.WriteString(text[at:s.start])
+		b.WriteString(masked)
+		at = s.end
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
+
+// Parameter reports whether a parameter lets its bearer in, by its name as it
+// stands in a URL.
+func Parameter(name string) bool {
+	switch Name(name) {
+	case "token", "access_token", "api_key", "apikey", "auth", "session", "password":
+		return true
+	}
+	return false
+}
+
+// Name is a parameter's name as servers compare it: escapes resolved, ASCII
+// letters in lower case.
+func Name(raw string) string {
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		if c == '%' && i+2 < len(raw) {
+			if n, err := strconv.ParseUint(raw[i+1:i+3], 16, 8); err == nil {
+				c = byte(n)
+				i += 2
+			}
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}
+
+// span is where a text shows a credential.
+type span struct {
+	start, end int
+	inFragment bool
+}
+
+// find finds the credentials of all URLs in a text, in order and apart from one
+// another. The text may be a URL without a scheme.
+func find(text string) []span {
+	var found []span
+	fragment, i := false, 0
+	if start, end := userinfo(text, -1); end > start {
+		found, i = append(found, span{start: start, end: end}), end
+	}
+	for ; i < len(text); i++ {
+		switch text[i] {
+		case ':':
+			if start, end := userinfo(text, i); end > start {
+				found = append(found, span{start: start, end: end})
+				i = end
+			}
+		case '?', '&', ';', '#':
+			fragment = text[i] == '#' || fragment && text[i] != '?'
+			if start, end := secretParameter(text, i+1); start > 0 {
+				found = append(found, span{start, end, fragment})
+				i = end - 1
+			}
+		case ' ', '\t', '\n', '\r':
+			fragment = false
+		}
+	}
+	return found
+}
+
+// userinfo is the part before the @ of the authority that follows the colon of
+// a scheme, which may be missing at the start of a text. Browsers read a backslash there as a slash.
+func userinfo(text string, colon int) (start, end int) {
+	start = colon + 1
+	for start < len(text) && (text[start] == '/' || text[start] == '\\') {
+		start++
+	}
+	if start-colon < 3 {
+		return 0, 0
+	}
+	for i := start; i < len(text); i++ {
+		switch c := text[i]; {
+		case c <= ' ', strings.IndexByte(`/\?#<>"`, c) >= 0:
+			return start, end
+		case c == '@':
+			end = i
+		case c == '%' && strings.HasPrefix(text[i:], "%40"):
+			end = i
+		}
+	}
+	return start, end
+}
+
+// secretParameter is the value of the parameter whose name begins at from, if
+// it is a credential. Start is 0 if not.
+func secretParameter(text string, from int) (start, end int) {
+	const longestName = 3 * len("access_token") // with every letter escaped
+	i := from
+	for i < len(text) && i-from <= longestName && (text[i] == '_' || text[i] == '%' || isAlnum(text[i])) {
+		i++
+	}
+	if i == len(text) || text[i] != '=' || !Parameter(text[from:i]) {
+		return 0, 0
+	}
+	start = i + 1
+	for i = start; i < len(text); i++ {
+		if c := text[i]; c <= ' ' || strings.IndexByte(`&#<>"`, c) >= 0 {
+			break
+		}
+	}
+	return start, i
+}
+
+func isAlnum(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
