@@ -8,7 +8,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
 	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/run"
@@ -89,7 +88,7 @@ type jobAnswerIn struct {
 
 type continueIn struct {
 	manifestIn
-	Agent      string   `json:"agent,omitzero" jsonschema:"the driver of every role, such as exec:COMMAND or recorded:FOLDER"`
+	Agent      string   `json:"agent,omitzero" jsonschema:"the driver of every role, such as claude, exec:COMMAND or recorded:FOLDER; as tidegate.toml says when absent"`
 	Parallel   int      `json:"parallel,omitzero" jsonschema:"most agents at once" min:"1"`
 	MaxMinutes *float64 `json:"max_minutes,omitzero" jsonschema:"the whole budget of minutes from here on"`
 	MaxTokens  *float64 `json:"max_tokens,omitzero" jsonschema:"the whole budget of tokens from here on"`
@@ -321,19 +320,19 @@ func (e *Env) fillAnswer(ctx context.Context, typed tool.Typed, args *codec.Valu
 
 // continueRun is the command `run continue`.
 func (e *Env) continueRun(ctx context.Context, in continueIn) (engine.StepResult, error) {
-	manifest := in.ManifestPath
-	if err := e.goOn(ctx, in); err != nil {
-		return engine.StepResult{}, err
-	}
-	if in.Agent == "" {
-		return engine.StepResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("agent", nil), "name the agents with --agent, such as exec:COMMAND or recorded:FOLDER")
-	}
-	agent, err := driver.New(driver.Settings{Driver: in.Agent}, driver.Host{})
+	crew, err := e.crewOf(ctx, in.Agent)
 	if err != nil {
 		return engine.StepResult{}, err
 	}
-	pool := &engine.Local{Drivers: func(string) []driver.Driver { return []driver.Driver{agent} }}
-	out, err := engine.Drive(ctx, manifest, engine.Options{Clock: e.clock(), Pool: pool, Fetch: e.fetch, Agents: map[string]engine.Agent{"": {Driver: in.Agent}}, Parallel: in.Parallel})
+	if in.MaxCost != nil {
+		if err := crew.costs(); err != nil {
+			return engine.StepResult{}, err
+		}
+	}
+	if err := e.goOn(ctx, in); err != nil {
+		return engine.StepResult{}, err
+	}
+	out, err := engine.Drive(ctx, in.ManifestPath, engine.Options{Clock: e.clock(), Pool: crew.pool(), Fetch: crew.fetch, Agents: crew.agents, Parallel: in.Parallel})
 	if err != nil {
 		return engine.StepResult{}, err
 	}

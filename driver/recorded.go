@@ -77,6 +77,9 @@ func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answe
 	}
 	event(Event{Kind: Message, Text: "recorded"})
 	answer.Text = string(text)
+	if _, err := readFirst(folder, fmt.Sprintf("%sanswer-%d", at, task.Turn+1), ".md", ".json"); err == nil {
+		answer.Session = "recorded" // the answer was repaired
+	}
 	return answer, nil
 }
 

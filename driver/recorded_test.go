@@ -51,10 +51,10 @@ func TestRecorded(t *testing.T) {
 		warned        bool
 	}{
 		{name: "the same prompt", job: "wave1.grid", attempt: 1, turn: 1, prompt: "Say hello.", want: driver.Answer{
-			Text: "# First\n", Version: "9.9", ToolCalls: map[string]int{"search_calls": 3},
+			Text: "# First\n", Session: "recorded", Version: "9.9", ToolCalls: map[string]int{"search_calls": 3},
 			Usage: &driver.Usage{Input: 7, Output: 8}, CostUSD: &cost}},
 		{name: "another prompt", job: "wave1.grid", attempt: 1, turn: 1, prompt: "Say goodbye.", warned: true, want: driver.Answer{
-			Text: "# First\n", Version: "9.9", ToolCalls: map[string]int{"search_calls": 3},
+			Text: "# First\n", Session: "recorded", Version: "9.9", ToolCalls: map[string]int{"search_calls": 3},
 			Usage: &driver.Usage{Input: 7, Output: 8}, CostUSD: &cost}},
 		{name: "the repair", job: "wave1.grid", attempt: 1, turn: 2, prompt: "Again.", want: driver.Answer{
 			Text: "# Repaired\n", Version: "9.9", ToolCalls: map[string]int{"search_calls": 3}}},

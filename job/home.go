@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -124,6 +125,17 @@ func Role(kindName string) string {
 		}
 	}
 	return ""
+}
+
+// Roles are the roles that do the work of a run, by the names of the configuration.
+func Roles() []string {
+	var roles []string
+	for i := range kinds {
+		if !slices.Contains(roles, kinds[i].role) {
+			roles = append(roles, kinds[i].role)
+		}
+	}
+	return roles
 }
 
 // Format is the format of the answers of a kind: markdown or json.

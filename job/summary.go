@@ -55,11 +55,11 @@ func summaryPrompt(b *Board, j *Job) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	text, usable, err := b.summarized(j)
+	limit, err := summaryCap(b)
 	if err != nil {
 		return draft{}, err
 	}
-	limit, err := summaryCap(b)
+	text, usable, err := b.summarized(j, limit)
 	if err != nil {
 		return draft{}, err
 	}
@@ -79,8 +79,8 @@ func summaryPrompt(b *Board, j *Job) (draft, error) {
 }
 
 // summarized is the output that a job summarizes, and the sources of it that can
-// be cited.
-func (b *Board) summarized(j *Job) ([]byte, []source, error) {
+// be cited: none where there is no room for a citation.
+func (b *Board) summarized(j *Job, limit int) ([]byte, []source, error) {
 	text, err := b.run.Folder().Read(b.run.Output(j.wave, j.perspective))
 	if err != nil {
 		return nil, nil, err
@@ -96,6 +96,9 @@ func (b *Board) summarized(j *Job) ([]byte, []source, error) {
 	cids := map[string]bool{}
 	for _, s := range citation.Sources(found) {
 		cids[s.CID] = true
+	}
+	if limit < citationBytes {
+		return text, nil, nil
 	}
 	return text, all.among(cids), nil
 }
@@ -119,11 +122,11 @@ func judgeSummary(ctx context.Context, b *Board, j *Job, a answer) (judgement, e
 	if err != nil {
 		return judgement{}, err
 	}
-	_, usable, err := b.summarized(j)
+	limit, err := summaryCap(b)
 	if err != nil {
 		return judgement{}, err
 	}
-	limit, err := summaryCap(b)
+	_, usable, err := b.summarized(j, limit)
 	if err != nil {
 		return judgement{}, err
 	}
