@@ -43,12 +43,14 @@ func Tools(env *Env) []*tool.Tool {
 	var tools []*tool.Tool
 	for _, group := range [][]*tool.Tool{
 		runTools(env),
+		jobTools(env),
 		waveTools(env),
 		waveRunTools(env),
 		gateTools(env),
 		citationTools(env),
 		pivotTools(env),
 		summaryTools(env),
+		synthesisTools(env),
 		reviewTools(env),
 	} {
 		tools = append(tools, group...)

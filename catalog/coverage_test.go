@@ -21,12 +21,11 @@ var notInTheCorpus = map[string]string{
 	"WAVE_DIR_SYMLINK": "an archive holds no links",
 	"INTERNAL":         "no input is known that leads to it",
 	"CANCELLED":        "nobody gives up a call of the corpus",
+	"NO_CITATION":      "an archive holds no pages that were fetched; package engine has it",
 
-	"UNCITED_NUMBER":      "the judges of syntheses and reviews find it, and no tool asks them",
-	"QUOTATION_NOT_FOUND": "the judges of syntheses and reviews find it, and no tool asks them",
-	"NUMBER_NOT_FOUND":    "the judges of syntheses and reviews find it, and no tool asks them",
-	"UNCHANGED":           "the judges of syntheses and reviews find it, and no tool asks them",
-	"LINE_NOT_FOUND":      "the judges of syntheses and reviews find it, and no tool asks them",
+	"QUOTATION_NOT_FOUND": "it takes an archived page, and the corpus fetches none",
+	"NUMBER_NOT_FOUND":    "it takes an archived page, and the corpus fetches none",
+	"UNCHANGED":           "it takes a run that went back after a review",
 
 	"deep_research_run_log: no result with the field entries.torn": "the files of an archive end with a newline",
 

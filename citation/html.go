@@ -22,10 +22,9 @@ type signals struct {
 	free      bool     // or that it is
 	scripts   []string // addresses of scripts and frames
 	ids       []string // classes and ids that name a challenge
-	refresh   string   // where the page sends its reader by itself
-	noindex   bool
-	menu      int // words of navigation, which the text leaves out
-	scripted  int // words that are only for readers without scripts
+	refresh   bool     // the page sends its reader elsewhere by itself
+	menu      int      // words of navigation, which the text leaves out
+	scripted  int      // words that are only for readers without scripts
 }
 
 // The most of each kind that is kept.

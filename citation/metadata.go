@@ -26,16 +26,14 @@ func (m *metadata) meta(a attributes, s *signals) {
 		key = strings.ToLower(strings.TrimSpace(a.name))
 	}
 	content := tidySpace(a.content)
-	if strings.EqualFold(a.equiv, "refresh") {
-		s.refresh = content
+	if strings.EqualFold(a.equiv, "refresh") && strings.Contains(strings.ToLower(content), "url=") {
+		s.refresh = true
 	}
 	switch {
 	case key == "" || content == "":
 		return
 	case key == "article:content_tier" && strings.EqualFold(content, "locked"):
 		s.notFree = true
-	case key == "robots" && strings.Contains(strings.ToLower(content), "noindex"):
-		s.noindex = true
 	case key == "citation_author" && len(m.authors) < maxKept:
 		m.authors = append(m.authors, content)
 	}

@@ -1,6 +1,33 @@
 package citation
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// missingName is what a page with little prose says when it does not exist: in its
+// titles and headings or, on a tiny page, in a sentence of its text. "" is for a
+// page that says nothing of the kind.
+func (s *subject) missingName(titles, headings []string) string {
+	names := append(slices.Clone(titles), headings...)
+	names = append(names, sentencesOf(strings.Join(names, "\n"))...)
+	var sentences []string
+	if s.content.words < notFoundProse/2 {
+		sentences = sentencesOf(s.content.Text)
+	}
+	if len(headings) == 0 {
+		names = append(names, sentences...)
+	}
+	if name := roughly(names, notFoundNames()); name != "" {
+		return name
+	}
+	for _, sentence := range append(names, sentences...) {
+		if s.saysMissing(sentence) {
+			return sentence
+		}
+	}
+	return ""
+}
 
 // saysMissing reports whether a sentence says in English that what its reader
 // asked for is not there. What it names is a page, or what a site has a page for;
@@ -62,6 +89,14 @@ url
 address
 site
 website
+episode
+podcast
+album
+photo
+book
+course
+thread
+topic
 `)
 
 // absences are how a sentence says that something is not there.
@@ -85,14 +120,12 @@ is unavailable
 is not available
 isn't here
 is not here
-has moved or
 has been removed
 was removed
 has been deleted
 was deleted
 have deleted
 has been withdrawn
-has been archived or
 has expired
 looked everywhere for
 does not have an article

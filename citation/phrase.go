@@ -769,8 +769,6 @@ to read this article
 this article is for subscribers
 this content is for subscribers
 this story is for subscribers
-for subscribers only
-subscribers only
 subscriber-only
 exclusive to subscribers
 available to subscribers
@@ -869,9 +867,17 @@ lees verder met
 czytaj dalej z
 limit of free articles
 for unlimited access
-for members only
 members-only
 member-only
+to view the full content
+you will need to purchase
+`)
+
+// paywallLabels say by themselves that something is not for everybody. In a longer
+// sentence they may say it of a reading room.
+var paywallLabels = phraseList(`
+subscribers only
+members only
 `)
 
 // subscriberPhrases ask readers whether they have a subscription.

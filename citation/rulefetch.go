@@ -46,11 +46,17 @@ func notSuccess(s *subject) (string, bool) {
 
 func tooLarge(s *subject) (string, bool) { return "", s.page.Truncated }
 
+// leadingWords is how many words a page has fewer than that only leads elsewhere.
+const leadingWords = 30
+
 func noText(s *subject) (string, bool) {
 	switch s.content.media {
 	case mediaNone:
 		return "the response is empty", true
 	case mediaHTML:
+		if s.content.html.refresh && s.content.words < leadingWords {
+			return "it leads to another page by itself", true
+		}
 		return "", s.content.words == s.content.html.scripted
 	}
 	return "", false

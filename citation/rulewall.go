@@ -110,20 +110,8 @@ func softNotFound(s *subject) (string, bool) {
 		return s.page.final(), true
 	}
 	if s.content.prose < notFoundProse/2 {
-		names := append(titles, headings...)
-		names = append(names, sentencesOf(strings.Join(names, "\n"))...)
-		tiny := s.content.words < notFoundProse/2
-		if tiny && len(headings) == 0 {
-			names = append(names, sentencesOf(s.content.Text)...)
-		}
-		if name := roughly(names, notFoundNames()); name != "" {
+		if name := s.missingName(titles, headings); name != "" {
 			return quoted(name), true
-		}
-		if tiny && len(headings) > 0 {
-			names = append(names, sentencesOf(s.content.Text)...)
-		}
-		if i := slices.IndexFunc(names, s.saysMissing); i >= 0 {
-			return quoted(names[i]), true
 		}
 	}
 	return "", false
@@ -136,6 +124,9 @@ func quoted(s string) string {
 	return "“" + cutBytes(s, 100) + "”"
 }
 
+// labelWords is how many words a sentence has at most that is a label.
+const labelWords = 4
+
 func paywall(s *subject) (string, bool) {
 	signs := &s.content.html
 	if s.content.media != mediaHTML || s.content.prose >= articleProse || signs.free && !signs.notFree {
@@ -146,6 +137,11 @@ func paywall(s *subject) (string, bool) {
 	}
 	if phrase, found := s.says(paywallPhrases()); found {
 		return quoted(phrase), true
+	}
+	for _, sentence := range sentencesOf(s.prompts(s.content.Text)) {
+		if countWords(sentence) <= labelWords && slices.ContainsFunc(paywallLabels(), func(label string) bool { return strings.HasSuffix(sentence, label) }) {
+			return quoted(sentence), true
+		}
 	}
 	// What readers with a subscription are asked stands in the header of free
 	// articles as well; before the rest of an article it follows some text.

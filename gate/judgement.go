@@ -12,6 +12,7 @@ type Judgement struct {
 	Gate         string
 	Metrics      tidegate.Details // figures that the status follows from
 	Warnings     []string         // why the gate fails, as codes; empty when it passes
+	Remarks      []string         // what else a person should know, as codes; they fail nothing
 	Notes        string
 	InputsDigest string
 	Bound        Binding // what the judge read
@@ -25,12 +26,16 @@ func (j Judgement) Status() string {
 	return Pass
 }
 
+// Said is all that the judge says, as the gate keeps it: why it fails, and what
+// else a person should know.
+func (j Judgement) Said() []string { return slices.Concat([]string{}, j.Warnings, j.Remarks) }
+
 // Patch is the judgement as an update of its gate takes it. The binding in it
 // makes the update fail when what was judged has changed since.
 func (j Judgement) Patch(checkedAt string) *codec.Value {
 	return codec.Of(tidegate.D("status", j.Status(), "checked_at", checkedAt,
 		"metrics", append(slices.Clone(j.Metrics), tidegate.Detail{Key: "bound", Value: j.Bound.Value()}),
-		"artifacts", j.Bound.Names(), "warnings", append([]string{}, j.Warnings...), "notes", j.Notes))
+		"artifacts", j.Bound.Names(), "warnings", j.Said(), "notes", j.Notes))
 }
 
 // Accept is the judgement as a person lets it pass: bound to the same files,
@@ -39,7 +44,7 @@ func (j Judgement) Accept(checkedAt, reason string) *codec.Value {
 	patch := j.Patch(checkedAt)
 	metrics := patch.Get("metrics")
 	metrics.Set("accepted", codec.Of(tidegate.D("reason", reason, "at", checkedAt)))
-	metrics.Set("judge", codec.Of(tidegate.D("status", j.Status(), "warnings", append([]string{}, j.Warnings...))))
+	metrics.Set("judge", codec.Of(tidegate.D("status", j.Status(), "warnings", j.Said())))
 	patch.Set("status", codec.Of(Pass))
 	return patch
 }

@@ -68,9 +68,6 @@ func TestEveryWritingToolIsInjured(t *testing.T) {
 	for _, w := range writers() {
 		injured[w.tool] = true
 	}
-	for _, id := range unjudged() {
-		injured[gateTool(id)] = true // TestGateWithoutAJudgeWritesNothing
-	}
 	for _, each := range catalog.Tools(&catalog.Env{}) {
 		if each.Effect == tool.Reads || injured[each.Name] {
 			continue
@@ -78,29 +75,6 @@ func TestEveryWritingToolIsInjured(t *testing.T) {
 		if !slices.ContainsFunc(writers(), func(w writer) bool { return each.Command != nil && strings.HasPrefix(w.tool, each.Command.Path+" ") }) {
 			t.Errorf("%s writes and is not among the writers", each.Name)
 		}
-	}
-}
-
-// TestGateWithoutAJudgeWritesNothing shows why the commands of these gates are
-// neither among the writers nor accepted when the hammer strikes: not even a
-// person lets a gate pass that nothing can judge.
-func TestGateWithoutAJudgeWritesNothing(t *testing.T) {
-	w := writer{prepare: []command{initRun}}
-	work := shortFolder(t)
-	before := w.state(t, work)
-	if len(unjudged()) == 0 {
-		t.Error("every gate has a judge, so that nothing is shown here: this test can go")
-	}
-	for _, id := range unjudged() {
-		for _, line := range []string{"gate %s $WORK/runs/tides --reason r --format json", "gate %s $WORK/runs/tides --accept --reason r --format json"} {
-			out := call(t, work, nil, "", "", fmt.Sprintf(line, strings.ToLower(id)), nil)
-			if !strings.Contains(string(out), string(tidegate.GateNotDerived)) {
-				t.Errorf("gate %s: %s", id, out)
-			}
-		}
-	}
-	if !maps.EqualFunc(before, snapshot(t, work), bytes.Equal) {
-		t.Error("a gate without a judge was written")
 	}
 }
 

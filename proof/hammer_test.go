@@ -3,15 +3,12 @@ package proof_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/gate"
-	"github.com/tidegate/tidegate/step"
 )
 
 // caller makes one call of a tool for one worker and returns its envelope.
@@ -47,6 +44,7 @@ func blows() []blow {
 	gates := `{` + gatesArg + `,"inputs_digest":"d","reason":"$LABEL","update":{"$GATE":{"notes":"$LABEL"}}}`
 	output := `"outputs":[{"perspective_id":"moon","markdown":"$LABEL\n\n` + sampleOutput + `- https://example.invalid/$LABEL\n"}]`
 	report := `{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}`
+	reasoned := labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)
 	blows := []blow{
 		{tool: "deep_research_manifest_write", weight: 20, args: labelled(`{` + manifestArg + `,"reason":"$LABEL","patch":{"metrics":{"$WORKER":"$LABEL"}}}`)},
 		{tool: "deep_research_manifest_write", weight: 10, args: func(label string, revision int64) string {
@@ -66,6 +64,20 @@ func blows() []blow {
 		{tool: "deep_research_gate_b_derive", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
 		{tool: "deep_research_gate_a_record", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_gate_b_record", weight: 4, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
+		{tool: "deep_research_gate_a_evaluate", weight: 1, args: reasoned},
+		{tool: "deep_research_gate_d_evaluate", weight: 1, args: reasoned, never: "nothing is summarised", missing: tidegate.FileNotFound},
+		{tool: "deep_research_gate_d_record", weight: 1, args: reasoned, never: "nothing is summarised", missing: tidegate.FileNotFound},
+		{tool: "deep_research_gate_e_evaluate", weight: 1, args: reasoned, never: "nothing is written together", missing: tidegate.FileNotFound},
+		{tool: "deep_research_gate_e_record", weight: 1, args: reasoned, never: "nothing is written together", missing: tidegate.FileNotFound},
+		{tool: "deep_research_gate_e_reports", weight: 1, args: reasoned, never: "nothing is written together", missing: tidegate.FileNotFound},
+		{tool: "deep_research_gate_f_evaluate", weight: 1, args: reasoned},
+		{tool: "deep_research_gate_f_record", weight: 1, args: reasoned},
+		{tool: "deep_research_synthesis_write", weight: 1, args: labelled(`{` + manifestArg + `,"mode":"generate","reason":"$LABEL"}`), never: "the run does not come to its synthesis"},
+		{tool: "deep_research_review_factory_run", weight: 1, args: labelled(`{` + manifestArg + `,"mode":"generate","reason":"$LABEL"}`), never: "the run does not come to its review"},
+		{tool: "deep_research_revision_control", weight: 1, args: labelled(`{` + manifestArg + `,` + gatesArg + `,"review_bundle_path":"$WORK/runs/tides/review/review-bundle.json","current_iteration":1,"reason":"$LABEL"}`), never: "nothing is reviewed", missing: tidegate.FileNotFound},
+		{tool: "deep_research_telemetry_append", weight: 1, args: labelled(`{` + manifestArg + `,"event":{"event_type":"run_status","status":"running"},"reason":"$LABEL"}`)},
+		{tool: "deep_research_run_metrics_write", weight: 1, args: reasoned},
+		{tool: "deep_research_tick_ledger_append", weight: 1, args: labelled(`{` + manifestArg + `,"entry":` + sampleTick + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_run_limit", weight: 1, args: func(label string, _ int64) string {
 			return fmt.Sprintf(`{%s,"name":"max_summary_kb","value":%d,"reason":"%s"}`, manifestArg, 5+label[len(label)-1]%4, label)
 		}},
@@ -90,9 +102,6 @@ func blows() []blow {
 		{tool: "deep_research_run_pause", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_run_resume", weight: 2, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_run_resume", weight: 2, args: labelled(`{` + manifestArg + `,"accept":true,"reason":"$LABEL"}`)},
-	}
-	for _, id := range unjudged() {
-		blows = append(blows, blow{tool: gateTool(id), weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), never: "nothing judges gate " + id})
 	}
 	return blows
 }
@@ -213,10 +222,3 @@ func pick(random *rand.Rand) blow {
 	}
 	panic("the weights do not add up")
 }
-
-// unjudged are the gates that this version has no judge for.
-func unjudged() []string {
-	return slices.DeleteFunc(gate.IDs(), step.HasJudge)
-}
-
-func gateTool(id string) string { return "deep_research_gate_" + strings.ToLower(id) + "_record" }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/internal/corpus"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -41,6 +42,47 @@ var sampleFiles = map[string]string{
 	"moon.html":              "<title>The moon</title><p>The moon pulls at the water, and the water follows it twice a day around the earth.</p>",
 	"citations-in.jsonl":     `{"cid":"cid_a","status":"valid","normalized_url":"https://example.invalid/moon"}` + "\n",
 }
+
+// Runs that were made by hand, in stages that no sample comes to: hand in review,
+// and desk in synthesis.
+func init() {
+	for name, stage := range map[string]string{"hand": "review", "desk": "synthesis"} {
+		for file, text := range runByHand(name, stage) {
+			sampleFiles[name+"/"+file] = text
+		}
+	}
+}
+
+func runByHand(id, stage string) map[string]string {
+	gates := ""
+	for _, row := range gate.Table {
+		gates += `,"` + row.ID + `":{"id":"` + row.ID + `","name":"` + row.Name + `","class":"hard","status":"not_run","checked_at":null,"metrics":{},"artifacts":[],"warnings":[],"notes":""}`
+	}
+	return map[string]string{
+		"manifest.json": `{"schema_version":"manifest.v1","run_id":"` + id + `","created_at":"2026-03-04T00:00:00Z","updated_at":"2026-03-04T00:00:00Z","revision":1,"mode":"standard","status":"running",` +
+			`"query":{"text":"Why?","constraints":{},"sensitivity":"normal"},"stage":{"current":"` + stage + `","started_at":"2026-03-04T00:00:00Z","history":[]},` +
+			`"limits":{"max_wave1_agents":6,"max_wave2_agents":1,"max_summary_kb":5,"max_total_summary_kb":60,"max_review_iterations":2},"artifacts":{"root":"/","paths":{"wave1_dir":"wave-1","wave2_dir":"wave-2",` +
+			`"citations_dir":"citations","summaries_dir":"summaries","synthesis_dir":"synthesis","logs_dir":"logs","gates_file":"gates.json","perspectives_file":"perspectives.json","citations_file":"citations/citations.jsonl",` +
+			`"summary_pack_file":"summaries/summary-pack.json","pivot_file":"pivot.json"}},"agents":{"policy":"existing-runtime-only"},"metrics":{},"failures":[]}`,
+		"gates.json":                   `{"schema_version":"gates.v1","run_id":"` + id + `","revision":1,"updated_at":"2026-03-04T00:00:00Z","inputs_digest":"d","gates":{` + gates[1:] + `}}`,
+		"perspectives.json":            `{"schema_version":"perspectives.v1","run_id":"` + id + `","perspectives":[{"id":"moon"}]}`,
+		"citations/citations.jsonl":    `{"cid":"cid_a","status":"valid","normalized_url":"https://example.invalid/moon"}` + "\n",
+		"summaries/moon.md":            "- The moon pulls [@cid_a]\n",
+		"summaries/summary-pack.json":  `{"schema_version":"summary_pack.v1","run_id":"` + id + `","summaries":[{"perspective_id":"moon","summary_md":"summaries/moon.md","key_claims":[{"claim":"The moon pulls","citation_cids":["cid_a"],"confidence":100}]}]}`,
+		"synthesis/final-synthesis.md": sampleSynthesis,
+		"review/review-bundle.json":    `{"decision":"PASS","findings":[],"directives":[]}`,
+		"given/review-bundle.json":     `{"decision":"PASS","findings":[],"directives":[]}`,
+	}
+}
+
+const sampleSynthesis = "## Summary\n\nThe moon pulls [@cid_a].\n\n## Key Findings\n\nIt does.\n\n## Evidence\n\nAbove.\n\n## Caveats\n\nNone.\n"
+
+const sampleTick = `{"tick_index":1,"stage_before":"wave1","status_before":"running","result":{"ok":true}}`
+
+const (
+	handArg = `"manifest_path":"$WORK/hand/manifest.json"`
+	deskArg = `"manifest_path":"$WORK/desk/manifest.json"`
+)
 
 const (
 	samplePerspectives = `{"schema_version":"perspectives.v1","run_id":"tides","created_at":"2026-03-04T00:00:00Z","perspectives":[{"id":"moon","title":"The moon","track":"standard","agent_type":"researcher","prompt_contract":{"max_words":50,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Gaps","Sources"]}}]}`
@@ -115,6 +157,20 @@ func writers() []writer {
 		{"citations replace", fetched, "citations replace $WORK/runs/tides " + sampleCID + " https://example.invalid/moon", "", command{}},
 		{"gate C", found, "deep_research_gate_c_compute", `{` + manifestArg + `,"reason":"r"}`, command{}},
 		{"gate c", found, "gate c $WORK/runs/tides --reason r", "", command{}},
+		{"gate A", inWave1, "deep_research_gate_a_evaluate", `{` + manifestArg + `,"reason":"r"}`, command{}},
+		{"gate D", nil, "deep_research_gate_d_evaluate", `{` + handArg + `,"reason":"r"}`, command{}},
+		{"gate d", nil, "gate d $WORK/hand --reason r", "", command{}},
+		{"gate E", nil, "deep_research_gate_e_evaluate", `{` + handArg + `,"reason":"r"}`, command{}},
+		{"gate e", nil, "gate e $WORK/hand --reason r", "", command{}},
+		{"gate F", nil, "deep_research_gate_f_evaluate", `{` + handArg + `,"reason":"r"}`, command{}},
+		{"gate f", nil, "gate f $WORK/hand --reason r", "", command{}},
+		{"gate E reports", nil, "deep_research_gate_e_reports", `{` + handArg + `,"reason":"r"}`, command{}},
+		{"synthesis write", nil, "deep_research_synthesis_write", `{` + deskArg + `,"mode":"generate","reason":"r"}`, command{}},
+		{"review of a synthesis", nil, "deep_research_review_factory_run", `{` + handArg + `,"mode":"generate","reason":"r"}`, command{}},
+		{"revision control", nil, "deep_research_revision_control", `{` + handArg + `,"gates_path":"$WORK/hand/gates.json","review_bundle_path":"$WORK/hand/review/review-bundle.json","current_iteration":1,"reason":"r"}`, command{}},
+		{"telemetry", inWave1, "deep_research_telemetry_append", `{` + manifestArg + `,"event":{"event_type":"run_status","status":"running"},"reason":"r"}`, command{}},
+		{"metrics", inWave1, "deep_research_run_metrics_write", `{` + manifestArg + `,"reason":"r"}`, command{}},
+		{"tick", inWave1, "deep_research_tick_ledger_append", `{` + manifestArg + `,"entry":` + sampleTick + `,"reason":"r"}`, command{}},
 		{"summary pack", nil, "deep_research_summary_pack_build", buildPack, command{}},
 		{"first review", nil, firstReview.tool, firstReview.args, command{}},
 		{"second review", []command{startChange, firstReview}, "create_review", `{"change_id":"c1","verdict":"APPROVED","summary":"Two."}`, command{}},

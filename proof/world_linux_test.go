@@ -224,8 +224,24 @@ var baseArguments = map[string]string{
 	"deep_research_citations_replace":   `{` + manifestArg + `,"cid":"` + sampleCID + `","url":"https://example.invalid/moon"}`,
 	"deep_research_gate_c_compute": `{` + manifestArg + `,"citations_path":"$WORK/runs/tides/citations/citations.jsonl",` +
 		`"extracted_urls_path":"$WORK/runs/tides/citations/extracted-urls.txt","reason":"r"}`,
-	"deep_research_grounding_check": `{` + manifestArg + `,"document_path":"$WORK/runs/tides/wave-1/moon.md"}`,
-	"deep_research_pivot_rules":     `{}`,
+	"deep_research_gate_a_evaluate": `{` + manifestArg + `,"reason":"r"}`,
+	"deep_research_gate_d_evaluate": `{` + handArg + `,"summary_pack_path":"$WORK/hand/summaries/summary-pack.json","summaries_dir":"$WORK/hand/summaries","reason":"r"}`,
+	"deep_research_gate_e_evaluate": `{` + handArg + `,"synthesis_path":"$WORK/hand/synthesis/final-synthesis.md","citations_path":"$WORK/hand/citations/citations.jsonl","reason":"r"}`,
+	"deep_research_gate_f_evaluate": `{` + handArg + `,"reason":"r"}`,
+	"deep_research_gate_list":       `{` + manifestArg + `}`,
+	"deep_research_gate_e_reports": `{` + handArg + `,"synthesis_path":"$WORK/hand/synthesis/final-synthesis.md","citations_path":"$WORK/hand/citations/citations.jsonl",` +
+		`"output_dir":"$WORK/hand/reports","reason":"r"}`,
+	"deep_research_synthesis_write": `{` + deskArg + `,"summary_pack_path":"$WORK/desk/summaries/summary-pack.json","citations_path":"$WORK/desk/citations/citations.jsonl",` +
+		`"output_path":"$WORK/desk/synthesis/draft-synthesis.md","mode":"fixture","fixture_draft_path":"$WORK/desk/synthesis/final-synthesis.md","reason":"r"}`,
+	"deep_research_review_factory_run": `{` + handArg + `,"draft_path":"$WORK/hand/synthesis/final-synthesis.md","citations_path":"$WORK/hand/citations/citations.jsonl",` +
+		`"review_dir":"$WORK/hand/review","mode":"fixture","fixture_bundle_dir":"$WORK/hand/given","reason":"r"}`,
+	"deep_research_revision_control":   `{` + handArg + `,"gates_path":"$WORK/hand/gates.json","review_bundle_path":"$WORK/hand/review/review-bundle.json","current_iteration":1,"reason":"r"}`,
+	"deep_research_telemetry_append":   `{` + manifestArg + `,"event":{"event_type":"run_status","status":"running"},"reason":"r"}`,
+	"deep_research_run_metrics_write":  `{` + manifestArg + `,"telemetry_path":"$WORK/runs/tides/logs/telemetry.jsonl","reason":"r"}`,
+	"deep_research_tick_ledger_append": `{` + manifestArg + `,"entry":` + sampleTick + `,"reason":"r"}`,
+	"deep_research_run_replay":         `{` + manifestArg + `}`,
+	"deep_research_grounding_check":    `{` + manifestArg + `,"document_path":"$WORK/runs/tides/wave-1/moon.md"}`,
+	"deep_research_pivot_rules":        `{}`,
 	"deep_research_summary_pack_build": `{"manifest_path":"$WORK/bare/manifest.json","perspectives_path":"$WORK/bare/perspectives.json","mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl",` +
 		`"summary_pack_path":"$WORK/bare/summaries/summary-pack.json","summaries_dir":"$WORK/bare/summaries","reason":"r"}`,
 	"create_review":          firstReview.args,

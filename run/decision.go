@@ -207,6 +207,25 @@ func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value, before 
 	}
 }
 
+// UnsignedDecisions says of every decision of a person that lacks the signature
+// which the run asks for what is wrong with it. It returns READ_FAILED.
+func (r *Run) UnsignedDecisions(ctx context.Context) ([]string, error) {
+	v := newVerifier(r)
+	if err := v.readSigners(ctx, ""); err != nil {
+		return nil, err
+	}
+	if err := v.readLog(); err != nil {
+		return nil, err
+	}
+	var unsigned []string
+	for _, f := range v.out.Findings {
+		if f.Rule == "decision-unsigned" || f.Rule == "signers-differ" {
+			unsigned = append(unsigned, f.Message)
+		}
+	}
+	return unsigned, nil
+}
+
 // decides reports whether a decision is about what a line records.
 func decides(decision, entry *codec.Value) bool {
 	same := func(of, name string) bool {

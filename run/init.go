@@ -25,7 +25,9 @@ type InitInput struct {
 	// SignersPath is an OpenSSH allowed_signers file: a person's decisions must be
 	// signed by one of them; "" for none.
 	SignersPath string `json:"-"`
-	LegacyGates bool   `json:"-"` // gates count as they are written, for runs that the earlier system drives
+	// RequireGrounding makes gate E fail on what is not on the cited pages.
+	RequireGrounding bool `json:"-"`
+	LegacyGates      bool `json:"-"` // gates count as they are written, for runs that the earlier system drives
 }
 
 // Limits are the caps of a run, nil for the default.

@@ -1,8 +1,10 @@
 package run
 
 import (
+	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate/codec"
@@ -77,6 +79,16 @@ func layoutOf(root string, paths *codec.Value) Layout {
 
 // Synthesis is the name of the report that review and gate E judge.
 func (l Layout) Synthesis() string { return l.SynthesisDir + "/final-synthesis.md" }
+
+// Draft is the name of the report as it is being written.
+func (l Layout) Draft() string { return l.SynthesisDir + "/draft-synthesis.md" }
+
+// Round names the synthesis and the review by which the run went back to write
+// again for the nth time.
+func (l Layout) Round(n int64) (draft, bundle string) {
+	dir := path.Join(path.Dir(l.ReviewBundle), "rounds", strconv.FormatInt(n, 10))
+	return dir + "/synthesis.md", dir + "/review-bundle.json"
+}
 
 // Wave1Plan is the name of the plan of the first wave.
 func (l Layout) Wave1Plan() string { return l.Wave1Dir + "/wave1-plan.json" }

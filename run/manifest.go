@@ -160,6 +160,17 @@ func (m Manifest) History() []*codec.Value { return m.doc.Get("stage").Get("hist
 // Moves is how many moves the run has made.
 func (m Manifest) Moves() int { return m.doc.Get("stage").Get("history").Len() }
 
+// ReviewRounds counts the moves from review back to synthesis.
+func (m Manifest) ReviewRounds() int64 {
+	var n int64
+	for _, h := range m.History() {
+		if h.Get("from").Str() == string(Review) && h.Get("to").Str() == string(Synthesis) {
+			n++
+		}
+	}
+	return n
+}
+
 // Failures lists what went wrong, oldest first.
 func (m Manifest) Failures() []*codec.Value { return m.doc.Get("failures").Elems() }
 

@@ -15,7 +15,12 @@ const PolicyVersion = "run_policy.v1"
 const (
 	requireBoundGates = "require_bound_gates"
 	legacyGates       = "legacy_gates"
+	grounding         = "grounding"
 )
+
+// groundingRequired is the value of grounding by which it decides; any other, and
+// none, only warns.
+const groundingRequired = "require"
 
 // stageTimeouts are the default budgets of the stages, in seconds.
 var stageTimeouts = map[Stage]int64{
@@ -35,8 +40,13 @@ const (
 // fails on its content: each bad or missing value is its default, and Source
 // says where the values come from.
 type Policy struct {
-	Source   string
-	timeouts map[Stage]int64
+	Source      string
+	Budget      Budget
+	ConfirmPlan bool // a person's yes is needed before the first wave is planned
+	// RequireGrounding says that what a synthesis quotes and counts must stand on
+	// the pages that it cites; elsewhere that is only warned of.
+	RequireGrounding bool
+	timeouts         map[Stage]int64
 }
 
 // Timeout is how long a stage may go without progress.
@@ -50,12 +60,13 @@ func (p Policy) Timeout(stage Stage) time.Duration {
 func parsePolicy(data []byte) Policy {
 	doc, err := codec.Parse(data)
 	if err != nil {
-		return Policy{Source: PolicyInvalidJSON}
+		return Policy{Source: PolicyInvalidJSON, Budget: budgetOf(nil)}
 	}
 	if doc.Get("schema_version").Str() != PolicyVersion {
-		return Policy{Source: PolicyInvalidSchema}
+		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
-	p := Policy{Source: PolicyRead, timeouts: map[Stage]int64{}}
+	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get("confirm_plan").Bool(),
+		RequireGrounding: doc.Get(grounding).Str() == groundingRequired, timeouts: map[Stage]int64{}}
 	for _, stage := range Stages {
 		const century = 100 * 366 * 24 * 3600 // what a Duration holds with room to spare
 		if n, ok := doc.Get("stage_timeouts_seconds_v1").Get(string(stage)).Int(); ok && n > 0 && n <= century {
@@ -79,6 +90,9 @@ func (in *InitInput) policy() *codec.Value {
 			"backoff_initial_ms", 100, "backoff_multiplier", 2, "backoff_max_ms", 1000),
 		"run_lock_policy_v1", tidegate.D("lease_seconds", 120, "heartbeat_interval_ms", 30000, "heartbeat_max_failures", 1),
 		requireBoundGates, in.RequireBoundGates))
+	if in.RequireGrounding {
+		policy.Set(grounding, codec.Of(groundingRequired))
+	}
 	if in.LegacyGates {
 		policy.Set(legacyGates, codec.Of(true))
 	}

@@ -338,7 +338,7 @@ func (v verdict) carryOut(u *run.Update, g gate.Gates, reason string) (run.Manif
 			return v.s.manifest, nil
 		}
 		u.As(tidegate.Rule)
-		return leaveToPerson(u, v.s.manifest, "stage_advance: "+reason, only.Code, "", reviewRounds(v.s.manifest), only.Message)
+		return leaveToPerson(u, v.s.manifest, "stage_advance: "+reason, only.Code, "", v.s.manifest.ReviewRounds(), only.Message)
 	}
 	status := run.Running
 	if v.to == run.Finalize {
@@ -350,6 +350,11 @@ func (v verdict) carryOut(u *run.Update, g gate.Gates, reason string) (run.Manif
 			return v.s.manifest, err
 		}
 		if err := step.PlanWave2(u, p.decision); err != nil {
+			return v.s.manifest, err
+		}
+	}
+	if v.from == run.Review && v.to == run.Synthesis && !v.s.run.Legacy() {
+		if err := step.KeepRound(u, v.s.manifest.ReviewRounds()+1); err != nil {
 			return v.s.manifest, err
 		}
 	}

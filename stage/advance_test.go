@@ -2,8 +2,10 @@ package stage_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -619,5 +621,37 @@ func TestOfManyConcurrentAdvancesOneMovesTheRun(t *testing.T) {
 	}
 	if moved != 1 || y.stage() != "wave1" {
 		t.Errorf("%d moved the run, which is in %s", moved, y.stage())
+	}
+}
+
+// TestRevisionRoundsEnd: whatever reviewers say, a run ends, or is left to a
+// person, after as many rounds as its limit allows.
+func TestRevisionRoundsEnd(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for limit := range int64(4) {
+		for range 6 {
+			y := newToy(t, run.InitInput{Limits: &run.Limits{MaxReviewIterations: &limit}}).to(run.Review)
+			rounds := int64(0)
+			for ; ; rounds++ {
+				if rounds > limit {
+					t.Fatalf("limit %d: the run went back %d times", limit, rounds)
+				}
+				y.gate("E", []string{"pass", "fail"}[random.IntN(2)], "synthesis/final-synthesis.md")
+				y.gate("F", "pass", "manifest.json")
+				y.put("review/review-bundle.json", []string{reviewPass, reviewAgain, reviewAgain}[random.IntN(3)])
+				out, err := y.advance("")
+				if tidegate.CodeOf(err) == tidegate.GateBlocked { // passed by a reviewer, and not by gate E
+					out, err = y.advance(run.Synthesis)
+				}
+				if err != nil || out.To == run.Finalize {
+					break
+				}
+				y.put("synthesis/final-synthesis.md", "# Summary "+strconv.FormatInt(rounds, 10)+"\n")
+				y.mustAdvance("")
+			}
+			if status := y.manifest().Get("status").Str(); status != "completed" && status != "failed" {
+				t.Errorf("limit %d: after %d rounds the run is %s", limit, rounds, status)
+			}
+		}
 	}
 }

@@ -151,12 +151,16 @@ func (y *toy) mustAdvance(to run.Stage) stage.AdvanceResult {
 // gate records a gate, bound to the files it names.
 func (y *toy) gate(id, status string, artifacts ...string) {
 	y.t.Helper()
+	if err := y.recordGate(id, status, artifacts...); err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+func (y *toy) recordGate(id, status string, artifacts ...string) error {
 	update := codec.Of(tidegate.D(id, tidegate.D("status", status, "checked_at", tidegate.Stamp(noon), "artifacts", append([]string{}, artifacts...))))
 	_, err := step.GatesWrite(y.t.Context(), pinned, step.GatesWriteInput{
 		GatesPath: y.files.GatesPath, Update: update, InputsDigest: "sha256:x", Reason: "test"})
-	if err != nil {
-		y.t.Fatal(err)
-	}
+	return err
 }
 
 func (y *toy) patch(patch string) error {

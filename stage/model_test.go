@@ -210,6 +210,9 @@ func walk(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
 		id := gate.IDs()[rng.IntN(len(gate.IDs()))]
 		status := []string{"pass", "pass", "fail"}[rng.IntN(3)]
 		artifacts := []string{}
+		if m.status == "cancelled" || m.status == "completed" {
+			return "gate " + id + " " + status, outcome(y.recordGate(id, status)), "INVALID_STATE"
+		}
 		m.judged[id] = ""
 		for _, f := range walkFiles {
 			if f.gate == id && m.file[f.fact] != "" {

@@ -339,11 +339,11 @@ var reviewPassed = Precondition{"review decision is PASS", func(s *situation) (f
 	}), nil
 }}
 
-// reviewCounts: a PASS is about the synthesis that stands there, and comes from a
-// review job or a person. In a legacy run any review decides.
+// reviewCounts: the review is about the synthesis that stands there, and comes
+// from a review job or a person. In a legacy run any review decides.
 var reviewCounts = Precondition{"review by a job or a person is about this synthesis", func(s *situation) (finding, error) {
 	b, err := s.readReview()
-	if err != nil || b.problem != "" || b.bundle.Decision != synthesis.ReviewPass || s.run.Legacy() {
+	if err != nil || b.problem != "" || s.run.Legacy() {
 		return finding{}, err
 	}
 	name := s.run.Layout().Synthesis()
@@ -402,7 +402,7 @@ var reviewCap = Precondition{"fewer review rounds than limits.max_review_iterati
 		return finding{}, nil
 	}
 	limit = allowance(s.manifest, tidegate.ReviewCapExceeded, "", limit)
-	count := reviewRounds(s.manifest)
+	count := s.manifest.ReviewRounds()
 	details := tidegate.D("cap", limit, "count", count)
 	const name = "review->synthesis count < max_review_iterations"
 	if count < limit {

@@ -7,7 +7,6 @@ import (
 	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
-	"github.com/tidegate/tidegate/step"
 )
 
 // Remedy is something that would meet a precondition: a tool with its
@@ -37,7 +36,6 @@ var (
 	ingestOutputs     = Action{"deep_research_wave_output_ingest", "wave ingest"}
 	reviewWave        = Action{"deep_research_wave_review", "wave review"}
 	deriveGateB       = Action{"deep_research_gate_b_derive", "gate b"}
-	judgeGate         = Action{"", "gate"}
 	recordGate        = Action{"deep_research_gates_write", ""}
 	validateCitations = Action{"deep_research_citations_validate", "citations check"}
 	fetchCitations    = Action{"deep_research_citations_fetch", "citations fetch"}
@@ -57,9 +55,16 @@ var (
 	statusOfRun       = Action{"deep_research_run_status", "run status"}
 )
 
+// evaluateGate are the gates whose judges need nothing but the run.
+var evaluateGate = map[string]Action{
+	"D": {"deep_research_gate_d_evaluate", "gate d"},
+	"E": {"deep_research_gate_e_evaluate", "gate e"},
+	"F": {"deep_research_gate_f_evaluate", "gate f"},
+}
+
 // Actions lists everything that a remedy or a result of this package can name.
 func Actions() []Action {
-	return []Action{writePerspectives, planWave, ingestOutputs, reviewWave, deriveGateB, judgeGate, recordGate, validateCitations, fetchCitations, attachCitation, replaceCitation, computeGateC, decidePivot, buildPack,
+	return []Action{writePerspectives, planWave, ingestOutputs, reviewWave, deriveGateB, evaluateGate["D"], evaluateGate["E"], evaluateGate["F"], recordGate, validateCitations, fetchCitations, attachCitation, replaceCitation, computeGateC, decidePivot, buildPack,
 		advanceRun, writeManifest, resumeRun, cancelRun, limitRun, verifyRun, acceptRecord, restoreOutput, statusOfRun}
 }
 
@@ -136,10 +141,12 @@ func remedyGate(s *situation, id string) []Remedy {
 		}
 		return append(remedyWaveReview(s), derive, record)
 	}
-	if !step.HasJudge(id) {
-		return []Remedy{{Text: "gate " + id + " has no judge in this version: the run waits here"}}
-	}
-	return []Remedy{{Text: "judge gate " + id + " and record the result", Command: "tidegate " + judgeGate.Command + " " + strings.ToLower(id) + " " + report.ShellWord(s.run.Root())}}
+	evaluate := evaluateGate[id]
+	return []Remedy{{
+		Text: "judge gate " + id + "; the command records it too", Tool: evaluate.Tool,
+		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
+		Command:   evaluate.on(s),
+	}, remedyRecordGate(s)}
 }
 
 func remedyRecordGate(s *situation) Remedy {

@@ -144,14 +144,3 @@ func (s *situation) capOf(name string) (limit int64, ok bool) {
 	}
 	return int64(math.Trunc(min(f, 1<<53))), true
 }
-
-// reviewRounds counts the moves from review back to synthesis.
-func reviewRounds(m run.Manifest) int64 {
-	var n int64
-	for _, h := range m.History() {
-		if h.Get("from").Str() == string(run.Review) && h.Get("to").Str() == string(run.Synthesis) {
-			n++
-		}
-	}
-	return n
-}

@@ -51,7 +51,7 @@ var moves = []move{
 	{run.Summaries, run.Synthesis, with(standing("A", "B", "C"), gateD, summaryPackThere)},
 	{run.Synthesis, run.Review, with(standing("A", "B", "C", "D"), synthesisThere)},
 	{run.Review, run.Finalize, with(standing("A", "B", "C", "D"), gateE, gateF, reviewedToFinalize, reviewPassed, reviewCounts)},
-	{run.Review, run.Synthesis, with(standing("A", "B", "C", "D"), reviewed, reviewWantsChanges, reviewLimitValid, reviewCap)},
+	{run.Review, run.Synthesis, with(standing("A", "B", "C", "D"), reviewed, reviewWantsChanges, reviewCounts, reviewLimitValid, reviewCap)},
 }
 
 // with is what a move needs itself, and the gates that stay.

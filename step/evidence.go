@@ -26,12 +26,18 @@ type evidence struct {
 // openEvidence reads the log and the archive. A fetch that a line of a no_web
 // run claims does not count.
 func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
-	events, err := r.Events()
+	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}}
+	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
+	there, err := r.Folder().Exists(archiveFile)
 	if err != nil {
 		return nil, err
 	}
-	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}}
-	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
+	var events []run.Entry
+	if there { // without an archive no line of the log counts for anything
+		if events, err = r.Events(); err != nil {
+			return nil, err
+		}
+	}
 	for _, event := range events {
 		switch event.Event {
 		case run.EventFetched:

@@ -14,21 +14,28 @@ import (
 // to the run and fit each other, and every prompt of the plan is the one that
 // the perspectives give.
 func judgeA(_ context.Context, r *run.Run) (gate.Judgement, error) {
+	found, _, err := lookAtPlanning(r)
+	return found, err
+}
+
+// lookAtPlanning judges gate A, and tells what each of its warnings is about.
+func lookAtPlanning(r *run.Run) (gate.Judgement, tidegate.Details, error) {
 	// Bound before anything is read: what changes in between is found when the
 	// judgement is written.
 	bound, err := gate.Bind(r.Folder(), planningFiles(r))
 	if err != nil {
-		return gate.Judgement{}, err
+		return gate.Judgement{}, nil, err
 	}
 	plan, err := r.Folder().Read(r.Layout().Wave1Plan())
 	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
-		return gate.Judgement{}, err
+		return gate.Judgement{}, nil, err
 	}
 	j := planning{run: r, manifest: r.Manifest()}
 	if err := j.look(plan); err != nil {
-		return gate.Judgement{}, err
+		return gate.Judgement{}, nil, err
 	}
-	return j.judgement(bound), nil
+	found := j.judgement(bound)
+	return found, j.details, nil
 }
 
 // planningFiles are what gate A is about.

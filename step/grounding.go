@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/synthesis"
 )
 
 // GroundInput are the arguments of [Ground].
@@ -54,25 +55,18 @@ func Ground(ctx context.Context, in GroundInput) (GroundResult, error) {
 	if err != nil {
 		return GroundResult{}, err
 	}
-	c, err := citedInRun(r)
+	texts, err := openTexts(ctx, r)
 	if err != nil {
 		return GroundResult{}, err
 	}
-	e, err := openEvidence(ctx, r)
+	found, err := texts.ground(document)
 	if err != nil {
 		return GroundResult{}, err
-	}
-	texts := pageTexts{ctx: ctx, cited: c, evidence: e, read: map[string]string{}}
-	found := citation.Ground(document, texts.of)
-	if texts.err != nil {
-		return GroundResult{}, texts.err
 	}
 	out := GroundResult{RunID: r.ID(), DocumentPath: path, Pass: found.Pass, Claims: found.Claims, Metrics: found.Metrics, links: map[citation.Match]string{}}
 	for _, claim := range found.Claims {
 		for _, match := range append(append([]citation.Match{}, claim.Quotations...), claim.Numbers...) {
-			if text := texts.read[match.CID]; match.Found && match.Holds(text) {
-				out.links[match] = citation.TextLink(texts.url(match.CID), text, match.Start, match.End)
-			}
+			out.links[match] = texts.link(match)
 		}
 	}
 	return out, nil
@@ -106,6 +100,51 @@ type pageTexts struct {
 	evidence *evidence
 	read     map[string]string
 	err      error
+}
+
+func openTexts(ctx context.Context, r *run.Run) (*pageTexts, error) {
+	c, err := citedInRun(r)
+	if err != nil {
+		return nil, err
+	}
+	e, err := openEvidence(ctx, r)
+	return &pageTexts{ctx: ctx, cited: c, evidence: e, read: map[string]string{}}, err
+}
+
+// ground holds the claims of a document against the texts of its sources.
+func (t *pageTexts) ground(document []byte) (citation.Grounding, error) {
+	found := citation.Ground(document, t.of)
+	return found, t.err
+}
+
+// link leads a reader to a match on its page, "" where it was not found.
+func (t *pageTexts) link(match citation.Match) string {
+	text := t.read[match.CID]
+	if !match.Found || !match.Holds(text) {
+		return ""
+	}
+	return citation.TextLink(t.url(match.CID), text, match.Start, match.End)
+}
+
+// claims are the claims of a document as the rules of a synthesis take them.
+func (t *pageTexts) claims(document []byte) ([]synthesis.Claim, error) {
+	found, err := t.ground(document)
+	if err != nil {
+		return nil, err
+	}
+	matches := func(list []citation.Match) []synthesis.Match {
+		var out []synthesis.Match
+		for _, m := range list {
+			out = append(out, synthesis.Match{Text: m.Text, Found: m.Found, CID: m.CID, Start: m.Start, End: m.End, Link: t.link(m)})
+		}
+		return out
+	}
+	var claims []synthesis.Claim
+	for _, c := range found.Claims {
+		claims = append(claims, synthesis.Claim{Line: c.Line, CIDs: c.CIDs, Verdict: synthesis.Verdict(c.Verdict),
+			Quotations: matches(c.Quotations), Numbers: matches(c.Numbers)})
+	}
+	return claims, nil
 }
 
 // of is the text of a source that is valid or paywalled; it is false for another

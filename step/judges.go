@@ -22,10 +22,10 @@ var judges = map[string]judge{
 	"A": judgeA,
 	"B": judgeB,
 	"C": judgeC,
+	"D": judgeD,
+	"E": judgeE,
+	"F": judgeF,
 }
-
-// HasJudge reports whether a gate can be judged.
-func HasJudge(id string) bool { return judges[id] != nil }
 
 // Judge runs the judge of a gate. It returns GATE_NOT_DERIVED for a gate that
 // has none, what the judge cannot read, and INVALID_STATE when the files change
@@ -91,7 +91,7 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 		return GateRecord{}, err
 	}
 	out := GateRecord{RunID: r.ID(), GateID: row.ID, Name: row.Name, Status: found.Status(), Judge: found.Status(), Accepted: accept,
-		Metrics: found.Metrics, Warnings: append([]string{}, found.Warnings...), Notes: found.Notes}
+		Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes}
 	patch := found.Patch(clock.Stamp())
 	if accept {
 		out.Status, patch = gate.Pass, found.Accept(clock.Stamp(), run.Note(in.Reason))
@@ -159,7 +159,7 @@ func logJudged(u *run.Update, found gate.Judgement) {
 		}
 	}
 	u.Log(run.EventJudged, "gate_judged", tidegate.D("gate", found.Gate, "status", found.Status(), "inputs_digest", found.InputsDigest,
-		"warnings", append([]string{}, found.Warnings...), "files", files))
+		"warnings", found.Said(), "files", files))
 }
 
 // notAccepted returns INVALID_STATE when a person accepted the gate, it still
@@ -214,10 +214,16 @@ func (g GateRecord) Report() report.Report {
 	r.Add(report.Fields{{Name: "judged", Value: row.About}})
 	c := report.Case{Name: g.GateID, Status: report.PassIf(g.Passed()), Note: g.Notes}
 	if len(g.Warnings) > 0 {
-		r.Add(report.Heading("Why the judge does not pass it"), report.Bullets(g.Warnings))
+		heading := "Why the judge does not pass it"
+		if g.Judge == gate.Pass {
+			heading = "What the judge remarks"
+		}
+		r.Add(report.Heading(heading), report.Bullets(g.Warnings))
 		if g.Notes != "" {
 			r.Add(report.Paragraph(g.Notes))
 		}
+	}
+	if g.Judge != gate.Pass {
 		c.Findings = []report.Finding{{Rule: "GATE_" + g.GateID, Message: strings.Join(g.Warnings, ", ")}}
 	}
 	table := report.NewTable("Figure", ">Value")

@@ -73,6 +73,7 @@ type Bundle struct {
 	Decision        string
 	SynthesisDigest string // "" in a bundle of the earlier system
 	MadeBy          MadeBy // likewise
+	Directives      []Directive
 }
 
 // ReadBundle reads what decides in a bundle, also in one of the earlier system.
@@ -82,20 +83,24 @@ func ReadBundle(doc *codec.Value) (b Bundle, problem string) {
 	if decision != ReviewPass && decision != ReviewChanges {
 		return Bundle{}, "review decision invalid"
 	}
+	for _, d := range doc.Get("directives").Elems() {
+		line, _ := d.Get("line").Int()
+		b.Directives = append(b.Directives, Directive{int(max(line, 0)), d.Get("action").Str()})
+	}
+	if decision == ReviewChanges && len(b.Directives) == 0 {
+		b.Directives = []Directive{{0, "change what the review found"}}
+	}
 	by := doc.Get("made_by")
 	attempt, _ := by.Get("attempt").Int()
-	return Bundle{
-		Decision: decision, SynthesisDigest: doc.Get("synthesis_digest").Str(),
-		MadeBy: MadeBy{tidegate.Actor(by.Get("actor").Str()), by.Get("job_id").Str(), int(attempt)},
-	}, ""
+	b.Decision, b.SynthesisDigest = decision, doc.Get("synthesis_digest").Str()
+	b.MadeBy = MadeBy{tidegate.Actor(by.Get("actor").Str()), by.Get("job_id").Str(), int(attempt)}
+	return b, ""
 }
 
-// Objection says why a PASS lets no run on to its end, "" when it does: it must be
-// about the synthesis with that digest, and come from a review job or a person.
+// Objection says why a review decides nothing, "" when it does: it must be about
+// the synthesis with that digest, and come from a review job or a person.
 func (b Bundle) Objection(synthesisDigest string) string {
 	switch {
-	case b.Decision != ReviewPass:
-		return "the review demands changes"
 	case b.SynthesisDigest == "":
 		return "the review does not say which synthesis it is about"
 	case b.SynthesisDigest != synthesisDigest:

@@ -11,18 +11,15 @@ const (
 // Gate is what a judge says of a gate.
 type Gate struct {
 	ID           string
-	Status       string
 	Metrics      tidegate.Details
-	Warnings     []string // codes
-	Notes        string   // what a person reads; at most 200 characters
+	Faults       []string // why it fails, as codes in byte order; none when it passes
+	Warnings     []string // what else a person should know, likewise
+	Notes        string   // what a person reads of the faults; at most 200 characters
 	InputsDigest string
 }
 
-// Update is the gate as deep_research_gates_write takes it.
-func (g Gate) Update(checkedAt string, artifacts []string) tidegate.Details {
-	return tidegate.D(g.ID, tidegate.D("status", g.Status, "checked_at", checkedAt, "metrics", g.Metrics,
-		"artifacts", append([]string{}, artifacts...), "warnings", append([]string{}, g.Warnings...), "notes", g.Notes))
-}
+// Status is [GatePass] without a fault.
+func (g Gate) Status() string { return passIf(len(g.Faults) == 0) }
 
 func passIf(holds bool) string {
 	if holds {

@@ -65,9 +65,9 @@ func judged(body string) (synthesis.SynthesisFacts, synthesis.Result) {
 
 func TestGateE(t *testing.T) {
 	for _, test := range []struct {
-		name, body                                                   string
-		generated, packGenerated                                     bool
-		status, utilization, duplicates, sections, uncited, warnings string
+		name, body                                                           string
+		generated, packGenerated                                             bool
+		status, utilization, duplicates, sections, uncited, warnings, faults string
 	}{
 		{name: "clean", body: "It has 20 tugs [@a]. It has 4 docks [@p].\n",
 			status: "pass", utilization: "1", duplicates: "0", sections: "100", uncited: "0"},
@@ -80,9 +80,9 @@ func TestGateE(t *testing.T) {
 		{name: "hidden mentions count for nothing", body: "Loud [@a]. `[@p]` <!-- [@p] -->\n",
 			status: "pass", utilization: "0.5", duplicates: "0", sections: "100", uncited: "0", warnings: "LOW_CITATION_UTILIZATION"},
 		{name: "two numbers", body: "20 tugs and 4 docks. [@x]\n",
-			status: "fail", utilization: "0", duplicates: "1", sections: "100", uncited: "2", warnings: "HIGH_DUPLICATE_CITATION_RATE LOW_CITATION_UTILIZATION"},
+			status: "fail", utilization: "0", duplicates: "1", sections: "100", uncited: "2", warnings: "HIGH_DUPLICATE_CITATION_RATE LOW_CITATION_UTILIZATION", faults: "UNCITED_NUMBER UNKNOWN_CID"},
 		{name: "made by rule", body: "Loud [@a] [@p].\n", generated: true, packGenerated: true,
-			status: "fail", utilization: "1", duplicates: "0", sections: "100", uncited: "0", warnings: "SCAFFOLD_SUMMARY_PACK SCAFFOLD_SYNTHESIS"},
+			status: "fail", utilization: "1", duplicates: "0", sections: "100", uncited: "0", warnings: "SCAFFOLD_SUMMARY_PACK", faults: "SCAFFOLD_SYNTHESIS"},
 		{name: "pack made by rule", body: "Loud [@a] [@p].\n", packGenerated: true,
 			status: "pass", utilization: "1", duplicates: "0", sections: "100", uncited: "0", warnings: "SCAFFOLD_SUMMARY_PACK"},
 	} {
@@ -90,14 +90,14 @@ func TestGateE(t *testing.T) {
 			facts, result := judged(test.body)
 			facts.Generated, facts.PackGenerated = test.generated, test.packGenerated
 			g := synthesis.GateE(facts, result)
-			got := fmt.Sprintln(g.Status, metric(t, g, "citation_utilization_rate"), metric(t, g, "duplicate_citation_rate"),
-				metric(t, g, "report_sections_present"), metric(t, g, "uncited_numeric_claims"), strings.Join(g.Warnings, " "))
-			want := fmt.Sprintln(test.status, test.utilization, test.duplicates, test.sections, test.uncited, test.warnings)
+			got := fmt.Sprintln(g.Status(), metric(t, g, "citation_utilization_rate"), metric(t, g, "duplicate_citation_rate"),
+				metric(t, g, "report_sections_present"), metric(t, g, "uncited_numeric_claims"), strings.Join(g.Warnings, " "), strings.Join(g.Faults, " "))
+			want := fmt.Sprintln(test.status, test.utilization, test.duplicates, test.sections, test.uncited, test.warnings, test.faults)
 			if got != want {
 				t.Errorf("got  %swant %s", got, want)
 			}
-			if (g.Status == synthesis.GateFail) != (g.Notes != "") {
-				t.Errorf("status %s with the notes %q", g.Status, g.Notes)
+			if (g.Status() == synthesis.GateFail) != (g.Notes != "") {
+				t.Errorf("status %s with the notes %q", g.Status(), g.Notes)
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestGateE(t *testing.T) {
 func TestGateEWithoutSources(t *testing.T) {
 	draft := []byte("It has 20 tugs.\n" + strings.ReplaceAll(sections, " [@a]", ""))
 	g := synthesis.GateE(synthesis.SynthesisFacts{RunID: "r1", Draft: draft}, synthesis.Judge(draft, synthesis.Facts{Unsourced: true, RequireGrounding: true}))
-	if g.Status != synthesis.GatePass || metric(t, g, "unsourced") != "1" || len(g.Warnings) != 0 {
+	if g.Status() != synthesis.GatePass || metric(t, g, "unsourced") != "1" || len(g.Warnings) != 0 {
 		t.Errorf("%+v", g)
 	}
 }
@@ -115,8 +115,8 @@ func TestGateEWithoutSources(t *testing.T) {
 func TestSectionsPresent(t *testing.T) {
 	draft := []byte("## Summary\n## Evidence\n## Caveats\n")
 	g := synthesis.GateE(synthesis.SynthesisFacts{Draft: draft}, synthesis.Judge(draft, synthesis.Facts{}))
-	if got := metric(t, g, "report_sections_present"); got != "75" || g.Status != synthesis.GateFail {
-		t.Errorf("%s %s", got, g.Status)
+	if got := metric(t, g, "report_sections_present"); got != "75" || g.Status() != synthesis.GateFail {
+		t.Errorf("%s %s", got, g.Status())
 	}
 }
 
@@ -159,7 +159,7 @@ func TestGateD(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			g := synthesis.GateD(synthesis.PackFacts{RunID: "r1", Perspectives: strings.Fields(test.perspectives), Summaries: test.summaries,
 				MaxSummaryKB: 2, MaxTotalKB: 3.5, PackPath: "summaries/summary-pack.json", Entries: codec.Of([]string{})})
-			got := []string{g.Status, metric(t, g, "summary_count_ratio"), strings.Join(g.Warnings, " ")}
+			got := []string{g.Status(), metric(t, g, "summary_count_ratio"), strings.Join(g.Faults, " ")}
 			if diff := cmp.Diff([]string{test.status, test.ratio, test.warnings}, got); diff != "" {
 				t.Error(diff)
 			}
@@ -216,19 +216,9 @@ func TestGateF(t *testing.T) {
 			facts.Budget = append([]synthesis.Spent{}, good.Budget...)
 			test.change(&facts)
 			g := synthesis.GateF(facts)
-			if got := strings.Join(g.Warnings, " "); got != test.warnings || (g.Status == synthesis.GatePass) != (test.warnings == "") {
-				t.Errorf("%s %q, want %q", g.Status, got, test.warnings)
+			if got := strings.Join(g.Faults, " "); got != test.warnings || (g.Status() == synthesis.GatePass) != (test.warnings == "") {
+				t.Errorf("%s %q, want %q", g.Status(), got, test.warnings)
 			}
 		})
 	}
-}
-
-// TestUpdate has the six keys that a gate patch may have.
-func TestUpdate(t *testing.T) {
-	g := synthesis.GateF(synthesis.RolloutFacts{RunID: "r1", Sensitivity: synthesis.Normal, FinalSynthesis: true})
-	text, err := codec.MarshalLine(g.Update("2026-03-04T05:06:07Z", []string{"manifest.json"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "testdata/update.golden", append(text, '\n'))
 }

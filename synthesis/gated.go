@@ -70,7 +70,7 @@ func GateD(facts PackFacts) Gate {
 	var notes []string
 	warn := func(code, what string, ids []string) {
 		if len(ids) > 0 {
-			g.Warnings = append(g.Warnings, fmt.Sprintf("%s:%d", code, len(ids)))
+			g.Faults = append(g.Faults, fmt.Sprintf("%s:%d", code, len(ids)))
 			notes = append(notes, what+": "+strings.Join(ids, ", "))
 		}
 	}
@@ -80,15 +80,15 @@ func GateD(facts PackFacts) Gate {
 	warn("MISSING_SUMMARIES", "no summary", missing)
 	warn("UNKNOWN_SUMMARIES", "of no perspective of the run", foreign)
 	if above(total, facts.MaxTotalKB) {
-		g.Warnings = append(g.Warnings, "TOTAL_TOO_LARGE")
+		g.Faults = append(g.Faults, "TOTAL_TOO_LARGE")
 		notes = append(notes, "all summaries together are larger than max_total_summary_kb")
 	}
 	if len(facts.Perspectives) == 0 {
-		g.Warnings = append(g.Warnings, "NO_PERSPECTIVES")
+		g.Faults = append(g.Faults, "NO_PERSPECTIVES")
 		notes = append(notes, "there is no perspective, so nothing was judged")
 	}
-	slices.Sort(g.Warnings)
-	g.Status, g.Notes = passIf(len(g.Warnings) == 0), tidegate.Cut(strings.Join(notes, "; "))
+	slices.Sort(g.Faults)
+	g.Notes = tidegate.Cut(strings.Join(notes, "; "))
 	g.InputsDigest = codec.Digest(tidegate.D("schema", "gate_d_evaluate.inputs.v1", "run_id", facts.RunID,
 		"summary_pack_path", facts.PackPath, "entries", facts.Entries, "metrics", g.Metrics))
 	return g

@@ -32,7 +32,12 @@ type SynthesisFacts struct {
 
 // GateE turns the judgement of the final synthesis into the gate.
 func GateE(facts SynthesisFacts, r Result) Gate {
-	g := Gate{ID: "E", Status: passIf(r.Pass() && !facts.Generated), Warnings: r.warnings(facts), Notes: r.notes(facts)}
+	g := Gate{ID: "E", Faults: r.codes(facts), Notes: r.notes(facts)}
+	for _, code := range r.warnings(facts) {
+		if !slices.Contains(g.Faults, code) {
+			g.Warnings = append(g.Warnings, code)
+		}
+	}
 	g.Metrics = tidegate.D("uncited_numeric_claims", len(r.Uncited), "report_sections_present", r.sectionsPresent(),
 		"citation_utilization_rate", r.Utilization, "duplicate_citation_rate", r.Duplicates,
 		"unknown_cids", r.count(tidegate.UnknownCID), "raw_urls", r.count(tidegate.RawURLNotAllowed),
@@ -43,11 +48,24 @@ func GateE(facts SynthesisFacts, r Result) Gate {
 		g.Metrics = append(g.Metrics, tidegate.Detail{Key: "unsourced", Value: 1})
 	}
 	g.InputsDigest = codec.Digest(tidegate.D("schema", "gate_e_evaluate.inputs.v1", "run_id", facts.RunID,
-		"markdown_hash", markdownHash(facts.Draft), "validated_cids_count", len(r.validated)))
+		"markdown_hash", MarkdownHash(facts.Draft), "validated_cids_count", len(r.validated)))
 	return g
 }
 
 func (r Result) sectionsPresent() int { return 100 * (len(Sections) - len(r.Missing)) / len(Sections) }
+
+// codes are those of the faults, in byte order, each once.
+func (r Result) codes(facts SynthesisFacts) []string {
+	var out []string
+	if facts.Generated {
+		out = append(out, scaffold)
+	}
+	for _, f := range r.Faults {
+		out = append(out, string(f.Code))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
 
 func (r Result) count(code tidegate.Code) (n int) {
 	for _, f := range r.Faults {
@@ -92,9 +110,9 @@ func (r Result) notes(facts SynthesisFacts) string {
 	return tidegate.Cut(strings.Join(parts, ", "))
 }
 
-// markdownHash is the SHA-256 of a text as the earlier system reads it: what is
+// MarkdownHash is the SHA-256 of a text as the earlier system reads it: what is
 // not UTF-8 is U+FFFD.
-func markdownHash(text []byte) string {
+func MarkdownHash(text []byte) string {
 	sum := sha256.Sum256(bytes.ToValidUTF8(text, []byte("\ufffd")))
 	return hex.EncodeToString(sum[:])
 }
@@ -143,7 +161,7 @@ func GateEReports(facts SynthesisFacts, r Result, paths ReportPaths) (files []Re
 		"soft_metrics", tidegate.D("citation_utilization_rate", r.Utilization, "duplicate_citation_rate", r.Duplicates)))
 	return files, codec.Digest(tidegate.D("schema", "gate_e_reports.inputs.v1", "run_id", facts.RunID,
 		"synthesis_path", paths.Synthesis, "citations_path", paths.Citations, "reports_dir", paths.Reports,
-		"markdown_hash", markdownHash(facts.Draft), "metrics", r.Summary(), "warnings", warnings))
+		"markdown_hash", MarkdownHash(facts.Draft), "metrics", r.Summary(), "warnings", warnings))
 }
 
 // Summary are the seven figures that the earlier system's reports are named by.

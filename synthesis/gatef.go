@@ -73,19 +73,19 @@ func GateF(facts RolloutFacts) Gate {
 	var notes []string
 	warn := func(code, what string, names []string) {
 		if len(names) > 0 {
-			g.Warnings = append(g.Warnings, fmt.Sprintf("%s:%d", code, len(names)))
+			g.Faults = append(g.Faults, fmt.Sprintf("%s:%d", code, len(names)))
 			notes = append(notes, what+": "+strings.Join(names, ", "))
 		}
 	}
 	if !facts.FinalSynthesis {
-		g.Warnings, notes = append(g.Warnings, "NO_FINAL_SYNTHESIS"), append(notes, "there is no final synthesis")
+		g.Faults, notes = append(g.Faults, "NO_FINAL_SYNTHESIS"), append(notes, "there is no final synthesis")
 	}
 	warn("BLOCKED_SOURCES_CITED", "cited, and could not be looked at", blocked)
 	warn("BUDGET_EXCEEDED", "spent beyond the limit", over)
 	warn("SENSITIVITY_NOT_HONOURED", "fetched against the sensitivity "+facts.Sensitivity, fetched)
 	warn("UNSIGNED_DECISIONS", "without the signature that the policy asks for", facts.Unsigned)
-	slices.Sort(g.Warnings)
-	g.Status, g.Notes = passIf(len(g.Warnings) == 0), tidegate.Cut(strings.Join(notes, "; "))
+	slices.Sort(g.Faults)
+	g.Notes = tidegate.Cut(strings.Join(notes, "; "))
 	g.Metrics = tidegate.D("sensitivity_no_web", flag(facts.Sensitivity == NoWeb), "citations_mode", facts.CitationsMode,
 		"citations_mode_online", flag(facts.CitationsMode == "online"), "run_config_present", flag(facts.RunConfig),
 		"endpoint_configured", flag(facts.BrightData || facts.Apify), "brightdata_configured", flag(facts.BrightData), "apify_configured", flag(facts.Apify),

@@ -21,7 +21,7 @@ var Sections = []string{"Summary", "Key Findings", "Evidence", "Caveats"}
 type Fault struct {
 	Code       tidegate.Code `json:"code"`
 	Message    string        `json:"message"`
-	Line       int           `json:"line"` // 1-based; 0 for a fault of the text as a whole
+	Line       int           `json:"line" jsonschema:"1-based; 0 for the text as a whole"`
 	ChangeNote string        `json:"change_note"`
 }
 

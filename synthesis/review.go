@@ -163,6 +163,37 @@ func (p *reviewParser) decision(doc *codec.Value, gateEPassed bool) {
 	}
 }
 
+// maxGiven is how many findings and directives of a review of the earlier system
+// are kept.
+const maxGiven = 100
+
+// GivenReview takes a review of the earlier system, whose findings and directives
+// are of any shape; a hundred of each are kept. It returns
+// SCHEMA_VALIDATION_FAILED for one without a decision.
+func GivenReview(doc *codec.Value) (Review, error) {
+	bundle, problem := ReadBundle(doc)
+	if problem != "" {
+		return Review{}, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$.decision", "decision", doc.Get("decision")),
+			"$.decision must be PASS or CHANGES_REQUIRED")
+	}
+	review := Review{Decision: bundle.Decision}
+	kept := func(key string) []*codec.Value {
+		list := doc.Get(key).Elems()
+		return append([]*codec.Value{}, list[:min(len(list), maxGiven)]...)
+	}
+	findings, directives := kept("findings"), kept("directives")
+	for _, f := range findings {
+		line, _ := f.Get("line").Int()
+		review.Findings = append(review.Findings, Finding{f.Get("severity").Str(), int(line), f.Get("message").Str()})
+	}
+	for _, d := range directives {
+		line, _ := d.Get("line").Int()
+		review.Directives = append(review.Directives, Directive{int(line), d.Get("action").Str()})
+	}
+	review.doc = codec.Of(tidegate.D("decision", review.Decision, "findings", findings, "directives", directives))
+	return review, nil
+}
+
 // Review is the review that follows from the rules alone, without a reviewer:
 // every fault is a high finding and a directive.
 func (r Result) Review() Review {

@@ -100,7 +100,7 @@ func TestBundleKeepsFurtherKeys(t *testing.T) {
 		t.Fatal(problem)
 	}
 	want := synthesis.Bundle{Decision: synthesis.ReviewChanges, SynthesisDigest: "sha256:draft",
-		MadeBy: synthesis.MadeBy{Actor: tidegate.Agent, Job: "review.2", Attempt: 3}}
+		MadeBy: synthesis.MadeBy{Actor: tidegate.Agent, Job: "review.2", Attempt: 3}, Directives: review.Directives}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -110,7 +110,7 @@ func TestBundleKeepsFurtherKeys(t *testing.T) {
 	}
 }
 
-// TestObjection: a PASS counts for the synthesis that stands there, from a review
+// TestObjection: a review counts for the synthesis that stands there, from a review
 // job or a person.
 func TestObjection(t *testing.T) {
 	for _, test := range []struct {
@@ -124,7 +124,8 @@ func TestObjection(t *testing.T) {
 		{`"decision":"PASS","synthesis_digest":"sha256:d"`, "neither a review job nor a person"},
 		{`"decision":"PASS","synthesis_digest":"sha256:e","made_by":{"actor":"person"}`, "another synthesis"},
 		{`"decision":"PASS","made_by":{"actor":"person"}`, "which synthesis"},
-		{`"decision":"CHANGES_REQUIRED","synthesis_digest":"sha256:d","made_by":{"actor":"person"}`, "demands changes"},
+		{`"decision":"CHANGES_REQUIRED","synthesis_digest":"sha256:d","made_by":{"actor":"person"}`, ""},
+		{`"decision":"CHANGES_REQUIRED","synthesis_digest":"sha256:d","made_by":{"actor":"rule"}`, "neither a review job nor a person"},
 	} {
 		doc, err := codec.Parse([]byte(`{"schema_version":"review_bundle.v1","run_id":"r1","findings":[],"directives":[],` + test.bundle + `}`))
 		if err != nil {

@@ -59,9 +59,12 @@ func assemble(env *catalog.Env) *cli.Program {
 func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 	return []cli.Command{
 		mcpCommand(env, tools),
-		mcpConfigCommand(env),
+		mcpConfigCommand(env, tools),
 		schemaCommand(tools),
 		demoCommand(env),
+		reportCommand(env),
+		sealCommand(env),
+		verifyCommand(env),
 		explainCommand(),
 		doctorCommand(env),
 		canaryCommand(env),
@@ -76,6 +79,7 @@ var groups = map[string]string{
 	"citations":    "Fetch and judge what the outputs of a run cite",
 	"summary":      "Build bounded, citation-clean summaries",
 	"run":          "Create a run, look at it and move it through its stages",
+	"gate":         "Judge gates, and show how they stand",
 	"review":       "Write, read and compare code reviews",
 	"change":       "Move a code change through its phases",
 	"mcp":          "Serve the tools to agents",
@@ -94,7 +98,7 @@ func settings(env *catalog.Env) []cli.Setting {
 		},
 		{
 			Name: "sign", About: "the SSH key that signs the decision, where the run or change asks for that: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag,
-			Under: []string{"run pause", "run resume", "run cancel", "run limit", "run accept", "gate", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume"},
+			Under: []string{"run pause", "run resume", "run cancel", "run limit", "run accept", "run seal", "gate", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume"},
 			Set:   func(value string) { env.SignKey = value },
 		},
 		{

@@ -125,10 +125,10 @@ func TestNextCommandLeadsOn(t *testing.T) {
 		p.must(strings.NewReplacer(" FILE", " perspectives.json", " FOLDER", " outputs").Replace(*s.NextCommand))
 	}
 	if got, want := strings.Join(typed, ", "), "perspectives write, run advance, wave plan, wave ingest, wave review, gate b, run advance, pivot decide, run advance, "+
-		"citations fetch, citations check, gate c, run advance, summary build"; got != want {
+		"citations fetch, citations check, gate c, run advance, summary build, gate d, run advance"; got != want {
 		t.Errorf("typed %s\n want %s", got, want)
 	}
-	if s := p.status(); s.Stage != "summaries" {
+	if s := p.status(); s.Stage != "synthesis" {
 		t.Errorf("the run is in %s", s.Stage)
 	}
 

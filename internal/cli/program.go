@@ -260,8 +260,8 @@ func (p *Program) add(root *cobra.Command, path string, cmd *cobra.Command) {
 
 func (p *Program) addSetting(root *cobra.Command, s Setting) {
 	for _, path := range s.Under {
-		cmd, _, err := root.Find(strings.Fields(path))
-		if err != nil || cmd == root {
+		cmd, rest, err := root.Find(strings.Fields(path))
+		if err != nil || cmd == root || len(rest) > 0 { // it is not in this tree
 			continue
 		}
 		value := &settingValue{setting: s, dir: p.Dir}

@@ -166,6 +166,7 @@ func (b *builder) empty() {
 		{"an empty page", "<!DOCTYPE html><html><head><title></title></head><body></body></html>"},
 		{"an app", `<!DOCTYPE html><html><head><title>App</title></head><body><noscript>You need to enable JavaScript to run this app.</noscript><div id="root"></div><script src="/static/js/main.js"></script></body></html>`},
 		{"a frame", `<html><head><title>Viewer</title></head><body><iframe src="/inner" width="100%" height="100%"></iframe></body></html>`},
+		{"a page that leads on", `<html><head><title>Redirecting</title><meta http-equiv="refresh" content="0; url=/archive/real"></head><body><p>Redirecting you to <a href="/archive/real">the page</a>.</p></body></html>`},
 		{"only a script", `<html><body><script>location.href="/real?x="+Math.random()</script></body></html>`},
 	} {
 		b.stand("no_text", c.variant, 3*i, func(*site, tongue) answer { return page(http.StatusOK, c.body) })

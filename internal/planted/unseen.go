@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"net/http"
@@ -16,13 +17,7 @@ func (b *builder) unseen() {
 		if given == "" {
 			given = articleOf(i).title
 		}
-		answer := page(http.StatusOK, fmt.Sprintf("<!DOCTYPE html><html><head><title>%s</title>%s</head><body>%s</body></html>", put(w.title, s.host), w.head, put(w.body, s.host)))
-		if w.status != 0 {
-			body := answer
-			answer = func(rw http.ResponseWriter, r *http.Request) {
-				body(statusWriter{rw, w.status}, r)
-			}
-		}
+		answer := page(cmp.Or(w.status, http.StatusOK), fmt.Sprintf("<!DOCTYPE html><html><head><title>%s</title>%s</head><body>%s</body></html>", put(w.title, s.host), w.head, put(w.body, s.host)))
 		switch {
 		case strings.HasPrefix(w.to, "/"):
 			answer = redirect(302, s.at("https", w.to, answer))
@@ -43,14 +38,6 @@ func (b *builder) unseen() {
 		planted.Sentences = p.sentences
 	}
 }
-
-// statusWriter answers with another status.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w statusWriter) WriteHeader(int) { w.ResponseWriter.WriteHeader(w.status) }
 
 // unseenWalls are pages in the place of the one that was cited.
 var unseenWalls = []struct {
@@ -133,6 +120,26 @@ var unseenWalls = []struct {
 	{kind: "paywall", variant: "registration", cited: "A barge under the mud", title: "A barge under the mud", body: `<h1>A barge under the mud</h1><p>The bucket came up with more than mud on the third day.</p><h2>You have reached your limit of free articles</h2><p>Register for free or subscribe for unlimited access.</p>`},
 	{kind: "home_page", variant: "without a trace", title: "Lowmouth Post", body: `<h1>Lowmouth Post</h1><p>All the news of the estuary, the islands and the sea wall, with tide tables for the week and the letters of our readers.</p>`, to: "/?ref=old-link"},
 	{kind: "title", variant: "an invented paper", cited: "Transformer pruning, multilingual speech", title: "Opening hours of the tide mill", body: `<h1>Opening hours of the tide mill</h1><p>The mill can be visited on Saturdays at high water, when the wheel turns for about two hours. Children must be with an adult, and dogs stay outside.</p>`},
+	{kind: "soft_404", variant: "a podcast", cited: "Mudlarks, episode 14", title: "Mudlarks", body: `<h1>Uh-oh.</h1><p>That episode isn't available. It may have been taken down by its owner.</p>`},
+	{kind: "soft_404", variant: "a code host", cited: "tidewatch, release 2.1", title: "GitForge", body: `<h2>404</h2><h3>Page Not Found</h3><p>Make sure the address is correct and the page hasn't moved.</p><p>Please contact your administrator if you think this is a mistake.</p>`},
+	{kind: "soft_404", variant: "a search without a hit", cited: "Council minutes of 4 May", title: "Search results", body: `<h1>No results found</h1><p>The page you requested could not be found. Try refining your search, or use the navigation above to locate the post.</p>`},
+	{kind: "soft_404", variant: "gone with a new site", cited: "The ferry timetable of 1978", title: "Our website has changed", body: `<h1>Our website has changed</h1><p>We've launched a new website and the page you were looking for no longer exists.</p><p>Visit our new home page.</p>`},
+	{kind: "soft_404", variant: "Romanian", title: "Eroare", body: `<h1>Ne pare rău, pagina nu a fost găsită</h1><p>Verificați adresa sau mergeți la pagina principală.</p>`},
+	{kind: "soft_404", variant: "Vietnamese", title: "Lỗi 404", body: `<h1>Không tìm thấy trang</h1><p>Trang bạn yêu cầu không tồn tại.</p>`},
+	{kind: "parked", variant: "under new ownership", title: "{host}", body: `<h1>Welcome to {host}</h1><p>{host} is your first and best source for all of the information you’re looking for.</p><ul><li>Insurance<li>Loans<li>Travel</ul><p>The sponsored listings displayed above are served automatically by a third party.</p>`},
+	{kind: "parked", variant: "a reserved name", title: "Reserved", body: `<h1>{host}</h1><p>This domain has been reserved for a customer. Log in to the control panel to activate it.</p>`},
+	{kind: "bot_wall", variant: "a patient one", title: "Checking your browser", body: `<h1>One more step</h1><p>Please complete the security check to access {host}.</p><div id="cf-wrapper"></div>`, status: 503},
+	{kind: "bot_wall", variant: "Portuguese", title: "Verificação", body: `<h1>Confirme que você não é um robô</h1><p>Detectamos um tráfego incomum vindo da sua rede.</p>`},
+	{kind: "bot_wall", variant: "Polish", title: "Weryfikacja", body: `<p>Potwierdź, że nie jesteś robotem, aby przejść dalej.</p><div class="h-captcha"></div>`},
+	{kind: "login", variant: "a paper's reader account", title: "Sign in | North Daily", body: `<h1>Sign in or create an account</h1><form><input type="email"><button>Continue with email</button></form><button>Continue with Google</button><button>Continue with Apple</button>`, to: "/account/signin?redirect=%2F2021"},
+	{kind: "login", variant: "Greek", title: "Σύνδεση", body: `<h1>Σύνδεση χρήστη</h1><form><input type="text"><input type="password"><button>Είσοδος</button></form>`},
+	{kind: "consent", variant: "Finnish", title: "Evästeasetukset", body: `<h1>Käytämme evästeitä</h1><p>Me ja kumppanimme käytämme evästeitä ja keräämme tietoja laitteeltasi. Voit perua suostumuksesi milloin tahansa.</p><button>Hyväksy kaikki</button><button>Hylkää</button>`},
+	{kind: "consent", variant: "Polish", title: "Szanujemy Twoją prywatność", body: `<h1>Szanujemy Twoją prywatność</h1><p>My i nasi partnerzy przechowujemy pliki cookie i uzyskujemy do nich dostęp. Zgodę można wycofać w każdej chwili.</p><button>Zgadzam się</button>`},
+	{kind: "paywall", variant: "Spanish, a daily", cited: "El puerto se llena de fango", title: "El puerto se llena de fango", body: `<h1>El puerto se llena de fango</h1><p>Cada marea trae un poco de fango y se lleva un poco menos.</p><p>Este artículo es exclusivo para suscriptores. Hazte suscriptor por 1 euro el primer mes.</p>`},
+	{kind: "paywall", variant: "a magazine", cited: "The last lamplighter of the pier", title: "The last lamplighter of the pier", body: `<h1>The last lamplighter of the pier</h1><p>He climbed the ladder two hundred times a night.</p><p>You’ve read your last complimentary article this month. To read the full story, subscribe today.</p>`},
+	{kind: "paywall", variant: "a standard", cited: "ISO 4711, tide gauges", title: "ISO 4711 - Tide gauges", body: `<h1>ISO 4711</h1><p>Tide gauges, requirements and methods of test.</p><p>Preview. Only informative sections of standards are publicly available. To view the full content, you will need to purchase the standard.</p><button>Buy</button>`},
+	{kind: "other_site", variant: "a campaign", title: "Win a cruise", body: `<h1>Win a cruise</h1><p>Answer three easy questions about the sea and take part in our prize draw for a week in the sun for two, with flights from an airport near you.</p>`, to: "cruisewinners.net/promo/spring"},
+	{kind: "title", variant: "a reused address", cited: "Pension reform: actuarial tables", title: "Rope work for beginners", body: `<h1>Rope work for beginners</h1><p>The bowline is tied with a small loop through which the end goes up, round the back and down again. It never slips and can always be undone.</p>`},
 }
 
 // unseenHonest are pages without a fault.
@@ -234,4 +241,22 @@ var unseenHonest = []struct {
 		sentences: []string{"Mae'r llanw ym Môr Hafren ymhlith yr uchaf yn y byd.", "Bydd y pysgotwyr yn aros am y trai cyn casglu'r cocos."}},
 	{variant: "Armenian", cited: "Սևանա լճի ձկնորսները", title: "Սևանա լճի ձկնորսները", before: "<h1>Սևանա լճի ձկնորսները</h1>",
 		sentences: []string{"Ձկնորսները վաղ առավոտյան դուրս են գալիս լիճ։", "Ձմռանը ցանցերը նորոգում են տանը։"}},
+	{variant: "a dead link register", cited: "Which council pages no longer exist", title: "Which council pages no longer exist", before: "<h1>Which council pages no longer exist</h1>",
+		sentences: []string{"We asked the council for a list of the pages that it removed last year, and got one with 312 entries.", "A third of them were about parking."}},
+	{variant: "an empty shelf", cited: "Samphire is not available this week", title: "Market report", before: "<h1>Market report</h1>",
+		sentences: []string{"Samphire is not available this week because of the cold.", "Cockles are cheap, and crab costs what it did in May."}},
+	{variant: "a short biography behind a portrait", cited: "Ada Marsh, harbour engineer", title: "Ada Marsh", before: "<h1>Ada Marsh</h1>", sentences: []string{"Harbour engineer, 1861–1932."}},
+	{variant: "a manual page about a captcha setting", cited: "How to switch on the captcha in Forumtool", title: "Captcha settings - Forumtool manual", before: "<h1>Captcha settings</h1>",
+		sentences: []string{"Open the settings and tick the box before Captcha.", "Visitors who are not logged in then have to solve a small sum before they can post."}},
+	{variant: "a domain of knowledge", cited: "The domain of the seagull", title: "The domain of the seagull", before: "<h1>The domain of the seagull</h1>",
+		sentences: []string{"The domain of a pair is the roof it breeds on and the street below.", "Rivals are driven off, and so are postmen."}},
+	{variant: "an article on subscriptions at the library", cited: "Subscribers of the reading room, 1820", title: "Subscribers of 1820", before: "<h1>Subscribers of 1820</h1>",
+		sentences: []string{"The reading room was for subscribers only, who paid a guinea a year.", "Its ledger names two hundred of them, among them nine captains."}},
+	{variant: "a consent order", cited: "Consent order in the matter of the oyster beds", title: "Consent order", before: "<h1>Consent order</h1>",
+		sentences: []string{"By consent it is ordered that the oyster beds between the two beacons are let to the first party for 21 years.", "Each party bears its own costs."}},
+	{variant: "Basque", cited: "Itsasaldiak Urdaibain", title: "Itsasaldiak Urdaibain", before: "<h1>Itsasaldiak Urdaibain</h1>",
+		sentences: []string{"Itsasgora egunean bi aldiz iristen da Gernikako zubiraino.", "Itsasbeheran txirlak biltzen dira hondartzan."}},
+	{variant: "Punjabi under an English title", cited: "Boatmen of the Sutlej", title: "ਸਤਲੁਜ ਦੇ ਮਲਾਹ", before: "<h1>ਸਤਲੁਜ ਦੇ ਮਲਾਹ</h1>",
+		sentences: []string{"ਮਲਾਹ ਸਵੇਰੇ ਬੇੜੀ ਲੈ ਕੇ ਦਰਿਆ ਪਾਰ ਕਰਦੇ ਹਨ।", "ਪੁਲ ਬਣਨ ਤੋਂ ਬਾਅਦ ਉਨ੍ਹਾਂ ਦਾ ਕੰਮ ਘੱਟ ਗਿਆ।"}},
+	{variant: "a changelog", cited: "tidewatch 2.1 release notes", title: "Release 2.1", before: "<h1>Release 2.1</h1><ul><li>Fixed: page not found after a restart<li>Fixed: login failed with long passwords<li>Added: tide tables for 2026</ul>"},
 }

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/seal"
+	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/tool"
+)
+
+func reportCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path: "report", Operands: "RUN", MaxArgs: 1,
+		Short: "Print the report of a run, or its sources",
+		Long: `Print the report of a completed run: in Markdown, as one HTML file without any
+outside request, or the sources that it cites as CSL-JSON, BibTeX or RIS. Every
+claim is held against the archived pages again. With --partial the report of a
+run that is under way shows what there is.`,
+		Example: "tidegate report harbour\ntidegate report harbour --format html --output harbour.html\ntidegate report harbour --format bibtex",
+		Flags: []cli.Flag{
+			{Name: "format", About: "how to print the report", Default: "markdown", Enum: step.ReportFormats},
+			{Name: "output", About: "the `file` to write instead of printing", Kind: tool.PathFlag},
+			{Name: "partial", About: "show what there is of a run that is not completed", Kind: tool.Switch},
+		},
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			r, err := namedRun(ctx, env, call)
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			reported, err := step.ReadReport(ctx, r, call.Flag("partial") == "true", program(call))
+			if err != nil {
+				return err
+			}
+			data, err := reported.Export(call.Flag("format"))
+			if err != nil {
+				return err
+			}
+			if path := call.Flag("output"); path != "" {
+				return artifact.WriteFile(ctx, "output", path, data)
+			}
+			_, err = call.Stdout.Write(data)
+			return err
+		},
+	}
+}
+
+// program is what reports say that made them.
+func program(call cli.Invocation) string { return "tidegate " + call.Version }
+
+// operand is the one operand of a command, or INVALID_ARGS.
+func operand(call cli.Invocation, name, about string) (string, error) {
+	if len(call.Args) == 0 {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, nil), "%s is missing: %s", name, about)
+	}
+	return call.Args[0], nil
+}
+
+// namedRun opens the run that a person names by its id or its folder.
+func namedRun(ctx context.Context, env *catalog.Env, call cli.Invocation) (*run.Run, error) {
+	name, err := operand(call, "RUN", "the run, by its id or its folder")
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := run.Find(ctx, env.Home, env.Dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return run.Open(ctx, manifest)
+}
+
+func sealCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path: "run seal", Operands: "RUN", MaxArgs: 1,
+		Short: "Seal a completed run into one signed file",
+		Long: `Seal a completed run into one file that a stranger can check: its report, its
+evidence and its record, with an in-toto statement over their digests in a DSSE
+envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it.`,
+		Example: "tidegate run seal harbour --sign key\ntidegate run seal harbour --sign key --output harbour.sealed",
+		Flags: []cli.Flag{
+			{Name: "output", About: "the `file` to write (default RUN.sealed in the working folder)", Kind: tool.PathFlag},
+		},
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			if env.SignKey == "" {
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil), "a seal is a signature: name your key with --sign, or in TIDEGATE_SIGN_KEY")
+			}
+			r, err := namedRun(ctx, env, call)
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			key, err := seal.OpenKey(ctx, "sign", env.SignKey, seal.Unlock{Passphrase: env.Passphrase, Agent: env.AgentSocket})
+			if err != nil {
+				return err
+			}
+			data, err := step.Seal(ctx, run.Clock{Now: env.Now, Pinned: env.Pinned}, r, key, program(call))
+			if err != nil {
+				return err
+			}
+			output := call.Flag("output")
+			if output == "" {
+				output = filepath.Join(env.Dir, r.ID()+".sealed")
+			}
+			if err := artifact.WriteFile(ctx, "output", output, data); err != nil {
+				return err
+			}
+			return call.Show(step.SealReport(r.ID(), output, len(data), key.Fingerprint()), "text")
+		},
+	}
+}
+
+func verifyCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path: "verify", Operands: "FILE", MaxArgs: 1,
+		Short: "Check a sealed run with nothing but its file and the signers",
+		Long: `Check a sealed run offline: every byte is the one that was signed by one of the
+signers, the record of the run agrees with itself, and everything that was done
+by rule comes out the same when it is done again. The exit status is 1 when the
+run does not hold what its seal says.`,
+		Example: "tidegate verify harbour.sealed --signers allowed_signers",
+		Flags: []cli.Flag{
+			{Name: "signers", About: "an OpenSSH allowed_signers `file` that says whose signatures count", Kind: tool.PathFlag},
+			formatFlag("text", "markdown", "junit"),
+		},
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			if call.Flag("signers") == "" {
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("signers", nil), "--signers must name an allowed_signers file: a signature shows nothing unless you know whose it is")
+			}
+			path, err := operand(call, "FILE", "the sealed run")
+			if err != nil {
+				return err
+			}
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(env.Dir, path)
+			}
+			data, err := artifact.ReadFile(ctx, "FILE", path)
+			if err != nil {
+				return err
+			}
+			signers, err := seal.ReadSigners(ctx, "signers", call.Flag("signers"))
+			if err != nil {
+				return err
+			}
+			scratch, err := os.MkdirTemp("", "tidegate-verify-")
+			if err != nil {
+				return tidegate.Errorf(tidegate.WriteFailed, nil, "no scratch folder can be made: %w", err)
+			}
+			defer os.RemoveAll(scratch)
+			unsealed, err := step.Unseal(ctx, step.UnsealInput{Data: data, Signers: signers, At: env.Now(), Dir: filepath.Join(scratch, "run"), Follows: stage.Follows})
+			if err != nil {
+				return err
+			}
+			return call.Show(unsealed.Report(), call.Flag("format"))
+		},
+	}
+}
