@@ -41,15 +41,17 @@ func (e *Env) crewOf(ctx context.Context, named string) (crew, error) {
 			return crew{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("agent", nil, "role", role),
 				"nobody does the work of the role %s: name an agent with --agent, such as claude or exec:COMMAND, or in tidegate.toml", role)
 		}
+		if folder, ok := strings.CutPrefix(agent.Driver, "recorded:"); ok && folder != "" {
+			folder = absolute(e.Dir, folder)
+			agent.Driver = "recorded:" + folder
+			c.fetch = e.recordedPages(folder)
+		}
 		made, err := driver.New(driver.Settings{Driver: agent.Driver, KeyEnv: agent.KeyEnv}, driver.Host{})
 		if err != nil {
 			return crew{}, err
 		}
 		c.drivers[role] = made
 		c.agents[role] = engine.Agent{Driver: agent.Driver, Model: agent.Model, Parallel: agent.Parallel, Price: (*engine.Price)(agent.Price)}
-		if folder, ok := strings.CutPrefix(agent.Driver, "recorded:"); ok {
-			c.fetch = e.recordedPages(absolute(e.Dir, folder))
-		}
 	}
 	return c, nil
 }

@@ -79,6 +79,7 @@ var groups = map[string]string{
 	"citations":    "Fetch and judge what the outputs of a run cite",
 	"summary":      "Build bounded, citation-clean summaries",
 	"run":          "Create a run, look at it and move it through its stages",
+	"job":          "See what agents are asked and answer, and answer yourself",
 	"gate":         "Judge gates, and show how they stand",
 	"review":       "Write, read and compare code reviews",
 	"change":       "Move a code change through its phases",
