@@ -31,7 +31,9 @@ func site(t *testing.T, handler http.HandlerFunc) step.Fetch {
 	t.Cleanup(server.Close)
 	client := fetch.New(fetch.Options{
 		Now: pinned.Now, Limits: fetch.Limits{Deadline: 10 * time.Second, MaxBody: 64 << 20, Parallel: 8, PerHost: 8},
-		Resolve: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil },
+		Resolve: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
+		},
 		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, server.Listener.Addr().String())
 		},
