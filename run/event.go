@@ -40,7 +40,6 @@ const (
 	EventSynthesized  Event = "synthesized"  // a synthesis was written
 	EventAssessed     Event = "assessed"     // a synthesis was reviewed
 	EventTelemetry    Event = "telemetry"    // figures about the run were kept
-	EventCaptured     Event = "captured"     // the run was copied, to be replayed elsewhere
 	EventFiles        Event = "files"        // digests of the files that the lines before it speak of
 )
 

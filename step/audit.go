@@ -43,11 +43,12 @@ type AuditFinding struct {
 
 // AuditedBundle is what one captured run shows.
 type AuditedBundle struct {
-	BundleID    string         `json:"bundle_id"`
-	RunID       string         `json:"run_id"`
-	GateE       string         `json:"gate_e_status"`
-	Utilization synthesis.Rate `json:"citation_utilization_rate"`
-	Duplicates  synthesis.Rate `json:"duplicate_citation_rate"`
+	BundleID string           `json:"bundle_id"`
+	RunID    string           `json:"run_id"`
+	GateE    string           `json:"gate_e_status"`
+	Metrics  tidegate.Details `json:"metrics" jsonschema:"the figures of gate E"`
+
+	utilization, duplicates synthesis.Rate
 }
 
 // AuditQuality is the tool deep_research_quality_audit: it judges the syntheses of
@@ -135,7 +136,7 @@ func (q *QualityAudit) bundle(ctx context.Context, root string) {
 		q.find("error", "BUNDLE_INVALID", id, tidegate.AsError(err).Message)
 		return
 	}
-	q.Bundles = append(q.Bundles, AuditedBundle{id, r.ID(), judged.judgement.Status(), judged.result.Utilization, judged.result.Duplicates})
+	q.Bundles = append(q.Bundles, AuditedBundle{id, r.ID(), judged.judgement.Status(), judged.result.Summary(), judged.result.Utilization, judged.result.Duplicates})
 	if len(judged.judgement.Warnings) > 0 {
 		q.find("error", "GATE_E_STATUS_FAIL", id, strings.Join(judged.judgement.Warnings, ", "))
 	}
@@ -161,10 +162,10 @@ func (q *QualityAudit) trends() {
 		}
 		return fell, rose
 	}
-	if fell, rose := moves(func(b AuditedBundle) synthesis.Rate { return b.Utilization }); fell > 0 && rose == 0 {
+	if fell, rose := moves(func(b AuditedBundle) synthesis.Rate { return b.utilization }); fell > 0 && rose == 0 {
 		q.find("warn", "UTILIZATION_TREND_DOWN", "", "fewer and fewer of the validated sources are cited")
 	}
-	if fell, rose := moves(func(b AuditedBundle) synthesis.Rate { return b.Duplicates }); rose > 0 && fell == 0 {
+	if fell, rose := moves(func(b AuditedBundle) synthesis.Rate { return b.duplicates }); rose > 0 && fell == 0 {
 		q.find("warn", "DUPLICATE_RATE_TREND_UP", "", "more and more citations repeat a source")
 	}
 	missing := 0

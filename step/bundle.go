@@ -24,7 +24,7 @@ type CaptureInput struct {
 	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
 	OutputDir    string `json:"output_dir" path:"absolute" jsonschema:"absolute path of the folder in which the bundle is made"`
 	BundleID     string `json:"bundle_id" jsonschema:"the name of the bundle, which becomes its folder's name"`
-	Reason       string `json:"reason" jsonschema:"why, for the audit log"`
+	Reason       string `json:"reason" jsonschema:"accepted for older callers; the run is left as it is"`
 }
 
 // CaptureResult is the result of [Capture].
@@ -41,11 +41,11 @@ type CaptureResult struct {
 
 // Capture is the tool deep_research_fixture_bundle_capture: it copies a run, as it
 // is, into a new folder that can be replayed. The folder appears whole or not at
-// all.
+// all; the run is left as it is, its log too.
 //
 // It returns INVALID_ARGS, PATH_TRAVERSAL, PATH_NOT_ALLOWED for a folder inside a
-// run or among code changes, ALREADY_EXISTS_CONFLICT, the errors of [run.Open] and
-// [run.Run.Update], READ_FAILED and WRITE_FAILED.
+// run or among code changes, ALREADY_EXISTS_CONFLICT, the errors of [run.Open],
+// READ_FAILED and WRITE_FAILED.
 func Capture(ctx context.Context, clock run.Clock, in CaptureInput) (CaptureResult, error) {
 	if err := run.CheckPath("output_dir", in.OutputDir); err != nil {
 		return CaptureResult{}, err
@@ -60,12 +60,6 @@ func Capture(ctx context.Context, clock run.Clock, in CaptureInput) (CaptureResu
 	defer r.Close()
 	root := filepath.Join(in.OutputDir, in.BundleID)
 	if err := freePlace(ctx, "output_dir", root); err != nil {
-		return CaptureResult{}, err
-	}
-	if _, err := r.Update(ctx, clock, func(u *run.Update) error {
-		u.Log(run.EventCaptured, "fixture_bundle_capture", tidegate.D("reason", run.Note(in.Reason), "bundle_id", in.BundleID))
-		return nil
-	}); err != nil {
 		return CaptureResult{}, err
 	}
 	files, err := runFiles(r)
