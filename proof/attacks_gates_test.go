@@ -87,8 +87,10 @@ func TestNoAgentForgesAGate(t *testing.T) {
 	for gate, code := range map[string]tidegate.Code{"C": tidegate.GateNotDerived, "D": tidegate.SchemaValidationFailed, "E": tidegate.GateNotDerived, "F": tidegate.GateNotDerived} {
 		attacks = append(attacks, attack{wants: "gate " + gate + " passed with an invented digest", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
-				for _, name := range []string{"citations/citations.jsonl", "summaries/summary-pack.json", "synthesis/final-synthesis.md"} {
-					v.write(t, name, "{}\n")
+				v.write(t, "citations/citations.jsonl", "{}\n")
+				v.write(t, "summaries/summary-pack.json", `{"schema_version":"summary_pack.v1","run_id":"`+v.id+`","summaries":[]}`)
+				if gate == "E" {
+					v.write(t, "synthesis/final-synthesis.md", "{}\n")
 				}
 			},
 			tries: []try{

@@ -92,7 +92,7 @@ func TestVerifyFindsEverySingleEdit(t *testing.T) {
 		long      int // and the long form; 0 for every place
 	}{
 		{withGap, "made", 0, 50}, {withGap, "planned", 1, 50}, {withGap, "wave1 judged", 0, 50}, {withGap, "decided", 0, 50},
-		{withGap, "in wave2", 0, 50}, {withoutGap, "in citations", 0, 50}, {withGap, "in citations", 1, 0}, {withoutGap, "in summaries", 1, 50},
+		{withGap, "in wave2", 0, 50}, {withoutGap, "in citations", 0, 50}, {withGap, "in citations", 0, 0}, {withoutGap, "in summaries", 0, 50}, {withGap, "synthesis refused", 0, 50}, {withGap, "completed", 1, 50},
 	} {
 		if at.short == 0 && !full.Asked() {
 			continue

@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"path"
 	"slices"
 	"strings"
 
@@ -180,9 +181,11 @@ func notAccepted(u *run.Update, id string) error {
 		"a person accepted gate %s, and what it is about has not changed since; only a person writes over that", id)
 }
 
-// outputsAsTaken returns TAMPERED when an output that a judge passes is not the
-// one that the run took. It looks under the lock, and after the judgement was
-// compared with the files: an output that is taken meanwhile is no tampering.
+// outputsAsTaken returns TAMPERED when an output, a summary, the pack, the
+// synthesis or its review that a judge passes is not the one that the run took or
+// wrote: recording the judgement would cover the change. It looks under the lock,
+// and after the judgement was compared with the files: what is taken meanwhile is
+// no tampering.
 func outputsAsTaken(u *run.Update, found gate.Judgement) error {
 	if u.Run().Legacy() || found.Status() != gate.Pass {
 		return nil
@@ -191,9 +194,14 @@ func outputsAsTaken(u *run.Update, found gate.Judgement) error {
 	if err != nil {
 		return err
 	}
+	l := u.Run().Layout()
 	var changed []string
 	for _, m := range found.Bound.Value().Get("files").Members() {
-		if taken := recorded[run.Accepted(m.Key)]; taken != "" && taken != m.Value.Str() {
+		taken := recorded[run.Accepted(m.Key)]
+		if slices.Contains([]string{l.SummariesDir, l.SynthesisDir, path.Dir(l.ReviewBundle)}, path.Dir(m.Key)) {
+			taken = recorded[m.Key]
+		}
+		if taken != "" && taken != m.Value.Str() {
 			changed = append(changed, m.Key)
 		}
 	}
@@ -201,7 +209,7 @@ func outputsAsTaken(u *run.Update, found gate.Judgement) error {
 		return nil
 	}
 	return tidegate.Errorf(tidegate.Tampered, tidegate.D("gate", found.Gate, "changed", changed),
-		"gate %s would pass, but %s is not what the run took; hand it in again, or see `tidegate wave restore`", found.Gate, strings.Join(changed, ", "))
+		"gate %s would pass, but %s is not what the run took; hand it in again, or see `tidegate wave restore` and `tidegate run accept`", found.Gate, strings.Join(changed, ", "))
 }
 
 // Report shows the gate and why it is as it is.
