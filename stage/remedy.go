@@ -1,12 +1,15 @@
 package stage
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
 )
 
 // Remedy is something that would meet a precondition: a tool with its
@@ -173,7 +176,8 @@ func remedyPivot(s *situation) []Remedy {
 
 // remedyCitations says what the sources of the run still lack, by its log: pages,
 // a judgement by them, or, where the gate has failed on that judgement, other
-// pages. A run that must not reach the web has its evidence from a person.
+// pages. A run that must not reach the web has its evidence from a person, and
+// nothing is fetched for one whose sources cannot be.
 func remedyCitations(s *situation) []Remedy {
 	judge := Remedy{
 		Text: "judge the sources that the outputs cite", Tool: validateCitations.Tool,
@@ -186,22 +190,42 @@ func remedyCitations(s *situation) []Remedy {
 		Arguments: tidegate.D("manifest_path", s.run.ManifestPath()), Command: fetchCitations.on(s),
 	}
 	replace := Remedy{Text: "a person names another page for a source", Command: replaceCitation.on(s, "CID", "URL")}
+	accept := Remedy{Text: "a person lets the gate pass all the same", Command: computeGateC.on(s, "--accept", "--reason", "TEXT")}
 	offline := s.run.Manifest().Sensitivity() == "no_web"
+	cited, fetchable, err := step.CountCited(s.run)
+	if err != nil {
+		return []Remedy{judge} // which says what is wrong with the outputs
+	}
 	switch evidence, judged, failed := s.citationLines(); {
 	case evidence > judged:
 		return []Remedy{judge}
 	case failed < judged:
 		return nil
+	case judged == 0 && (cited == 0 || fetchable == 0 && !offline):
+		return []Remedy{judge}
+	case cited == 0:
+		return []Remedy{accept}
 	case offline:
 		return []Remedy{attach, judge}
 	case judged == 0:
 		return []Remedy{fetch, judge}
+	case s.staleCitations():
+		return []Remedy{judge, replace, attach}
 	case s.has(s.run.Layout().BlockedQueue()):
 		fetch.Text, fetch.Command = "fetch what is blocked again", fetch.Command+" --again"
 		fetch.Arguments = append(fetch.Arguments, tidegate.D("again", true)...)
 		return []Remedy{fetch, judge, replace, attach}
 	}
-	return []Remedy{judge, replace, attach}
+	return []Remedy{replace, attach, accept}
+}
+
+// staleCitations reports whether the sources would be judged otherwise than they
+// were when gate C failed: what it looked at has changed, or it found that the
+// records are not those of the archive.
+func (s *situation) staleCitations() bool {
+	state, err := s.gate("C")
+	stale := func(warning *codec.Value) bool { return warning.Str() == step.StaleCitations }
+	return err != nil || len(state.Changed) > 0 || slices.ContainsFunc(s.gates.Gate("C").Get("warnings").Elems(), stale)
 }
 
 // citationLines are the last lines of the log about evidence, about a judgement

@@ -1,12 +1,17 @@
 package step_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/internal/planted"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
@@ -53,6 +58,40 @@ func TestTheLaterDecisionHolds(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	attach()
+}
+
+// TestAReplacementHoldsBeforeItsPageIsThere: the decision is in the log before
+// anything is archived, so that a call that is killed on the way to the page, the
+// first one of the run, does not undo it.
+func TestAReplacementHoldsBeforeItsPageIsThere(t *testing.T) {
+	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	cited, other := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}, honest(1)[0]
+	made := citing(t, run.InitInput{}, outputOf(cited))
+	normalized, err := citation.Normalize(cited.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := errors.New("killed")
+	_, err = step.Replace(person, pinned, func(context.Context, []string, func([]*archive.Packed) error) error { return killed },
+		step.ReplaceInput{ManifestPath: made.ManifestPath, CID: citation.CID(normalized), URL: other.URL})
+	if !errors.Is(err, killed) {
+		t.Fatal(err)
+	}
+	web := planted.New()
+	defer web.Close()
+	reach := fetcher(t, web)
+	var asked []string
+	out, err := step.FetchSources(t.Context(), pinned, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		asked = append(asked, urls...)
+		return reach(ctx, urls, keep)
+	}, step.FetchInput{ManifestPath: made.ManifestPath})
+	if err != nil || out.Missing != 0 || !slices.Equal(asked, []string{other.URL}) {
+		t.Errorf("asked for %q: %+v %v", asked, out, err)
+	}
+	validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
+	if r := records(t, made)[0]; r.URLOriginal != cited.URL || r.ReplacedBy != other.URL {
+		t.Errorf("%+v", r)
+	}
 }
 
 // TestOtherEvidenceEndsAFailureOfGateC: a run that waits for a person because of

@@ -73,6 +73,18 @@ func citedInRun(r *run.Run) (cited, error) {
 	return citedBy(r, waves)
 }
 
+// CountCited counts the sources that the outputs of a run cite, and those of them
+// that can be fetched. It returns the errors of reading the outputs.
+func CountCited(r *run.Run) (cited, fetchable int, err error) {
+	c, err := citedInRun(r)
+	for i := range c.sources {
+		if _, ok := c.sources[i].FetchURL(); ok {
+			fetchable++
+		}
+	}
+	return len(c.sources), fetchable, err
+}
+
 // outputs are the outputs among the files that were read, in byte order.
 func (c cited) outputs() []string {
 	outputs := []string{}

@@ -28,15 +28,9 @@ type evidence struct {
 func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
 	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}}
 	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
-	there, err := r.Folder().Exists(archiveFile)
+	events, err := r.EventsOf(run.EventFetched, run.EventAttached, run.EventReplaced)
 	if err != nil {
 		return nil, err
-	}
-	var events []run.Entry
-	if there { // without an archive no line of the log counts for anything
-		if events, err = r.EventsOf(run.EventFetched, run.EventAttached, run.EventReplaced); err != nil {
-			return nil, err
-		}
 	}
 	for _, event := range events {
 		switch event.Event {

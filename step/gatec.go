@@ -11,9 +11,9 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// staleCitations is the warning of a run whose records are not what its archive
-// gives.
-const staleCitations = "STALE_CITATIONS"
+// StaleCitations is the warning of gate C about a run whose records are not what
+// its archive gives.
+const StaleCitations = "STALE_CITATIONS"
 
 // judgeC is the judge of gate C. It takes the URLs from the run's outputs and
 // judges them from the archive again; the records must say the same. In a legacy
@@ -85,10 +85,10 @@ func recordsOf(ctx context.Context, r *run.Run, c cited, out *gate.Judgement) ([
 	}
 	switch {
 	case !bytes.Equal(judged, kept):
-		out.Warnings = append(out.Warnings, staleCitations)
+		out.Warnings = append(out.Warnings, StaleCitations)
 		out.Notes = name + " does not say what the archive gives; judge the sources again"
 	case !bytes.Equal(index, keptIndex):
-		out.Warnings = append(out.Warnings, staleCitations)
+		out.Warnings = append(out.Warnings, StaleCitations)
 		out.Notes = indexFile + " is not that of the archive; judge the sources again"
 	}
 	return records, nil

@@ -143,6 +143,48 @@ func TestNextCommandLeadsOn(t *testing.T) {
 	}
 }
 
+// TestNextCommandAboutSourcesThatCannotBeFetched: where there is nothing to fetch
+// nobody is sent to fetch it, and once gate C has failed, judging the same again
+// is not the answer.
+func TestNextCommandAboutSourcesThatCannotBeFetched(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct{ sources, sensitivity, want string }{
+		"malformed":          {"- A table, http://[::1/table\n- Another, http://example.org:99999/\n", "normal", "citations check, gate c, citations replace"},
+		"none":               {"", "normal", "citations check, gate c, gate c --accept"},
+		"none, off the web":  {"", "no_web", "citations check, gate c, gate c --accept"},
+		"one, off the web":   {"- A table, https://example.org/table\n", "no_web", "citations attach"},
+		"malformed, off too": {"- A table, http://[::1/table\n", "no_web", "citations attach"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t)
+			p.put("perspectives.json", nextPerspectives)
+			p.must(`tidegate run init "Why do tides turn?" --id r --sensitivity ` + row.sensitivity)
+			p.put("outputs/p1.md", "## Findings\n\nThe moon pulls.\n\n## Sources\n\n"+row.sources+"\n## Gaps\n\n- (P3) the sun\n")
+			for range 9 { // up to the stage of the sources
+				p.must(strings.NewReplacer(" FILE", " perspectives.json", " FOLDER", " outputs").Replace(*p.status().NextCommand))
+			}
+			var typed []string
+			for range 5 {
+				command := *p.status().NextCommand
+				words := strings.Fields(command)
+				step := strings.Join(words[1:3], " ")
+				if strings.Contains(command, "--accept") {
+					step += " --accept"
+				}
+				typed = append(typed, step)
+				if strings.Contains(command, " CID") || strings.Contains(command, "--accept") {
+					break // a person's decision
+				}
+				p.paste(command)
+			}
+			if got := strings.Join(typed, ", "); got != row.want {
+				t.Errorf("typed %s\n want %s", got, row.want)
+			}
+		})
+	}
+}
+
 // stage puts the run into a stage as no tool would.
 func (p *person) stage(to string) {
 	p.t.Helper()

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/run"
+)
+
+// deadly is a web site whose server kills the process that fetches from it, at a
+// moment of the request of that number.
+type deadly struct {
+	*httptest.Server
+	mu     sync.Mutex
+	asked  []string // the pages, since the process was started
+	kill   func()   // the process; nil: it may live
+	number int      // of the request that it is killed at
+	moment string
+}
+
+func newDeadly(t *testing.T) *deadly {
+	d := &deadly{}
+	d.Server = httptest.NewServer(d)
+	t.Cleanup(d.Close)
+	return d
+}
+
+// next begins to count from the start, and returns what was asked for before.
+func (d *deadly) next(kill func(), number int, moment string) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	asked := d.asked
+	d.asked, d.kill, d.number, d.moment = nil, kill, number, moment
+	return asked
+}
+
+func (d *deadly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	d.asked = append(d.asked, d.URL+r.URL.Path)
+	kill, moment := d.kill, d.moment
+	if len(d.asked) != d.number || kill == nil {
+		kill, moment = nil, ""
+	}
+	d.mu.Unlock()
+	flush := http.NewResponseController(w).Flush
+	if moment == "asked" {
+		kill()
+	}
+	page := fmt.Sprintf("<title>Tide %s</title><p>The tide is moved by the moon, and turns twice a day. %s</p>", r.URL.Path, strings.Repeat("High water comes later every day at gauge "+r.URL.Path[1:]+". ", 500))
+	w.Header().Set("Content-Length", fmt.Sprint(len(page)))
+	fmt.Fprint(w, page[:len(page)/2])
+	if flush(); moment == "half answered" {
+		kill()
+	}
+	fmt.Fprint(w, page[len(page)/2:])
+	if flush(); moment == "answered" {
+		kill()
+	}
+}
+
+// TestKilledWhileFetching kills `citations fetch` again and again, at moments that
+// the server of the pages chooses, and lets it end then. After every kill the run
+// agrees with its record and its archive can be read; no page is asked for that
+// the archive had; and in the end the records are those of a run that nothing
+// happened to.
+func TestKilledWhileFetching(t *testing.T) {
+	t.Parallel()
+	const pages = 7
+	site := newDeadly(t)
+	var sources strings.Builder
+	for i := range pages {
+		fmt.Fprintf(&sources, "- Tide %d, %s/%d\n", i, site.URL, i)
+	}
+	home := t.TempDir()
+	tidegate := func(words ...string) *exec.Cmd {
+		command := exec.Command("tidegate", words...)
+		command.Env = append(os.Environ(), "TIDEGATE_HOME="+home, "TIDEGATE_NOW=2026-03-04T05:06:07Z", "TIDEGATE_FETCH_ALLOW="+strings.TrimPrefix(site.URL, "http://"))
+		return command
+	}
+	must := func(words ...string) {
+		t.Helper()
+		if out, err := tidegate(words...).CombinedOutput(); err != nil {
+			t.Fatalf("tidegate %s: %v\n%s", strings.Join(words, " "), err, out)
+		}
+	}
+	records := func(id string) string {
+		t.Helper()
+		must("citations", "check", id)
+		must("run", "verify", id)
+		data, err := os.ReadFile(filepath.Join(home, "runs", id, "citations", "citations.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	for _, id := range []string{"calm", "killed"} {
+		must("run", "init", "Why do tides turn?", "--id", id)
+		if err := os.WriteFile(filepath.Join(home, "runs", id, "wave-1", "p1.md"), []byte("## Findings\n\nText.\n\n## Sources\n\n"+sources.String()+"\n## Gaps\n\nNone.\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must("citations", "fetch", "calm")
+	if asked := site.next(nil, 0, ""); len(asked) != pages {
+		t.Fatalf("%d pages are asked for: %v", len(asked), asked)
+	}
+
+	had := archivedIn(t, home, "killed")
+	kills := 0
+	for _, round := range []struct {
+		number int
+		moment string
+	}{{1, "asked"}, {1, "half answered"}, {1, "answered"}, {2, "asked"}, {2, "half answered"}, {2, "answered"}, {3, "answered"}, {0, ""}} {
+		command := tidegate("citations", "fetch", "killed")
+		started := make(chan struct{})
+		site.next(func() { <-started; command.Process.Kill() }, round.number, round.moment)
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		close(started)
+		err := command.Wait()
+		asked := site.next(nil, 0, "")
+		if err != nil {
+			kills++
+		}
+		if err != nil && round.number == 0 {
+			t.Fatal(err)
+		}
+		for _, url := range asked {
+			if had[url] {
+				t.Errorf("%s was in the archive and is asked for again", url)
+			}
+		}
+		must("run", "verify", "killed")
+		has := archivedIn(t, home, "killed")
+		for url := range had {
+			if !has[url] {
+				t.Errorf("%s was in the archive and is gone", url)
+			}
+		}
+		had = has
+	}
+	if kills < 5 || len(had) != pages {
+		t.Errorf("killed %d times; %d of %d pages are there", kills, len(had), pages)
+	}
+	if calm, killed := records("calm"), records("killed"); calm != killed || strings.Count(calm, `"status":"valid"`) != pages {
+		t.Errorf("the records are\n%s\nand without a kill\n%s", killed, calm)
+	}
+}
+
+// archivedIn are the URLs that the archive of a run has by the lines of its log.
+func archivedIn(t *testing.T, home, id string) map[string]bool {
+	t.Helper()
+	r, err := run.Open(t.Context(), filepath.Join(home, "runs", id, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	events, err := r.Events()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]bool{}
+	for _, event := range events {
+		for _, record := range event.Entry.Get("records").Elems() {
+			counts[record.Get("digest").Str()] = true
+		}
+	}
+	a, err := archive.Open(t.Context(), r.Folder(), "evidence/archive.warc.gz", func(digest string) bool { return counts[digest] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	urls := map[string]bool{}
+	for _, entry := range a.Entries() {
+		if !a.Counts(entry) {
+			continue
+		}
+		if _, err := a.Read(t.Context(), entry); err != nil {
+			t.Errorf("%s: %v", entry.URL, err)
+		}
+		urls[entry.URL] = true
+	}
+	return urls
+}
