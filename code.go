@@ -60,6 +60,8 @@ const (
 	UncitedNumber          Code = "UNCITED_NUMBER"
 	QuotationNotFound      Code = "QUOTATION_NOT_FOUND"
 	NumberNotFound         Code = "NUMBER_NOT_FOUND"
+	SourceNotUsable        Code = "SOURCE_NOT_USABLE"
+	NoCitation             Code = "NO_CITATION"
 	Unchanged              Code = "UNCHANGED"
 	LineNotFound           Code = "LINE_NOT_FOUND"
 
@@ -78,6 +80,7 @@ const (
 	FileNotFound        Code = "NOT_FOUND"
 	OutputNotFound      Code = "OUTPUT_NOT_FOUND"
 	PerspectiveNotFound Code = "PERSPECTIVE_NOT_FOUND"
+	JobNotFound         Code = "JOB_NOT_FOUND"
 
 	RevisionMismatch        Code = "REVISION_MISMATCH"
 	GateBlocked             Code = "GATE_BLOCKED"
@@ -96,6 +99,9 @@ const (
 	GateNotDerived          Code = "GATE_NOT_DERIVED"
 	ContractFrozen          Code = "CONTRACT_FROZEN"
 	Tampered                Code = "TAMPERED"
+	JobNotOpen              Code = "JOB_NOT_OPEN"
+	LeaseLost               Code = "LEASE_LOST"
+	BudgetExhausted         Code = "BUDGET_EXHAUSTED"
 
 	PathNotAllowed Code = "PATH_NOT_ALLOWED"
 	PathTraversal  Code = "PATH_TRAVERSAL"
@@ -138,6 +144,8 @@ var Explanations = []Explanation{
 	{UncitedNumber, NotMet, "A paragraph or list item of a synthesis has a number and no citation.", "Cite the source of the number in the same paragraph or list item, or take the number out."},
 	{QuotationNotFound, NotMet, "A quotation is not on the page that it is cited from.", "Quote the page word for word, cite the page that has the words, or take the quotation out."},
 	{NumberNotFound, NotMet, "A number is not on the page that it is cited from.", "Use the number that the page has, cite the page that has this one, or take it out."},
+	{SourceNotUsable, NotMet, "A source of an output cannot be used: its page is not there, is another one, or cannot be opened.", "Name another source that says the same, or take out the source and what rests on it."},
+	{NoCitation, NotMet, "A summary cites no source of its output, and there is one.", "Cite a source of the output, by the id that the prompt gives it."},
 	{Unchanged, NotMet, "A passage that the last review asked to change stands as it did.", "Make the change that the review asks for."},
 	{LineNotFound, NotMet, "A review names a line that the reviewed draft does not have.", "Use the line numbers of the draft as it was shown."},
 
@@ -156,6 +164,7 @@ var Explanations = []Explanation{
 	{FileNotFound, NotFound, "A file or folder that the call names does not exist.", "Check the path or the id; `tidegate run list` and `tidegate change list` show what there is, `tidegate run status` what a run still lacks."},
 	{OutputNotFound, NotFound, "A selected perspective has no output file.", "Write the file, or leave the perspective out."},
 	{PerspectiveNotFound, NotFound, "The perspective id is not in perspectives.json.", "Use an id that the file lists."},
+	{JobNotFound, NotFound, "The run has no job of that id at its present stage.", "Use an id that `tidegate job list` shows."},
 
 	{RevisionMismatch, Conflict, "The document changed since the caller read it.", "Read it again and repeat the change on the present revision."},
 	{GateBlocked, Conflict, "A gate that the move needs has not passed, or what it judged has changed since.", "Meet the blockers; `tidegate run status` or `tidegate change status` shows what comes next."},
@@ -174,6 +183,9 @@ var Explanations = []Explanation{
 	{GateNotDerived, Conflict, "A gate was said to pass, and its judge does not find that it does.", "Mend what the judge found; `tidegate run status` names the command that judges the gate."},
 	{ContractFrozen, Conflict, "The perspectives of a run cannot change once its wave is planned.", "Start another run, or have a person replan: `tidegate perspectives write --replan`."},
 	{Tampered, Conflict, "The record of a run or change does not match its files.", "Look at `tidegate run verify` or `tidegate change status`, and put back what was changed; a person accepts what is there in a run with `tidegate run accept`."},
+	{JobNotOpen, Conflict, "The job is not open: somebody holds it, its answer was accepted, or its tries are used up.", "Take another job; `tidegate job list` shows which are open."},
+	{LeaseLost, Conflict, "The lease of a job has ended, and what was handed in came too late or is another holder's affair.", "Lease the job again if it is open; the late answer was kept beside its attempt."},
+	{BudgetExhausted, Conflict, "A limit of the run's budget is reached, so that no more jobs are given out.", "A person raises the limit: `tidegate run limit`, or `tidegate run continue` with a budget flag."},
 
 	{PathNotAllowed, Denied, "A path leaves the folders that the call may use.", "Use a path inside the run, or start the server with a --root that holds it."},
 	{PathTraversal, Denied, "An id or path would leave its folder.", "Use an id without separators."},

@@ -7,6 +7,7 @@
 //   - [Folder.Write] and [WriteFile] replace one file durably.
 //   - [Folder.Lock] is the one lock of a folder, and [Tx] changes under it all
 //     the files that belong together, or none of them.
+//   - [Folder.Claim] says that this process is at work in a folder.
 //   - [Lock.Append] adds to a file that only grows.
 //   - [Tx.Record] adds a line to a chained log as part of a transaction, and
 //     [Tx.Log] as well as it can. [Lock.CheckLog] looks whether lines were taken

@@ -44,6 +44,12 @@ func rootsOf(ctx context.Context) (roots, bool) {
 	return confined, ok
 }
 
+// Confined reports whether ctx is confined to folders by [WithRoots].
+func Confined(ctx context.Context) bool {
+	_, confined := rootsOf(ctx)
+	return confined
+}
+
 // Allowed returns PATH_NOT_ALLOWED when ctx is confined to folders and path
 // does not lie in one of them, as far as that can be told before it is opened.
 // Something that is not there is allowed when it could be there.

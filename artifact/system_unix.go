@@ -25,6 +25,16 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
+// tryShare is tryLock for a lock that others may share, and that an exclusive
+// one holds off.
+func tryShare(f *os.File) (bool, error) {
+	err := flock(f, unix.LOCK_SH|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // unlock gives the lock back at once, even while a child process that is just
 // being started has a copy of the descriptor.
 func unlock(f *os.File) error { return flock(f, unix.LOCK_UN) }

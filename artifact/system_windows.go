@@ -23,6 +23,18 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
+// tryShare is tryLock for a lock that others may share, and that an exclusive
+// one holds off.
+func tryShare(f *os.File) (bool, error) {
+	err := onHandle(f, func(h windows.Handle) error {
+		return windows.LockFileEx(h, windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
+	})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // unlock gives the lock back.
 func unlock(f *os.File) error {
 	return onHandle(f, func(h windows.Handle) error {

@@ -43,6 +43,7 @@ func Tools(env *Env) []*tool.Tool {
 	var tools []*tool.Tool
 	for _, group := range [][]*tool.Tool{
 		runTools(env),
+		jobTools(env),
 		waveTools(env),
 		waveRunTools(env),
 		gateTools(env),

@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/internal/mcpserver"
 	"github.com/tidegate/tidegate/stage"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -55,7 +57,7 @@ func TestSnapshots(t *testing.T) {
 }
 
 func TestEveryToolIsFitForModelsAndClients(t *testing.T) {
-	sets := map[string]bool{"wave": true, "citation": true, "pivot": true, "summary": true, "run": true, "gate": true, "review": true, "earlier": true}
+	sets := map[string]bool{"wave": true, "citation": true, "pivot": true, "summary": true, "run": true, "job": true, "earlier": true, "gate": true, "review": true}
 	names, commands := map[string]bool{}, map[string]bool{}
 	for _, each := range tools() {
 		t.Run(each.Name, func(t *testing.T) {
@@ -183,6 +185,50 @@ func TestEveryGateHasACommand(t *testing.T) {
 	for _, row := range gate.Table {
 		if !commands["gate "+strings.ToLower(row.ID)] {
 			t.Errorf("no command judges gate %s", row.ID)
+		}
+	}
+}
+
+// specified are the tools whose arguments a specification fixes.
+var specified = []string{
+	"deep_research_wave_review", "deep_research_wave_output_validate", "deep_research_pivot_decide", "deep_research_summary_pack_build", "create_review",
+}
+
+// TestToolsThatAgentsAreOffered holds what a client loads into every conversation
+// to its size: names, descriptions and input schemas.
+func TestToolsThatAgentsAreOffered(t *testing.T) {
+	offered, err := mcpserver.Narrow(tool.ForAgents(catalog.Tools(&catalog.Env{})), mcpserver.Narrowing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	var names []string
+	for _, each := range offered {
+		schema, err := codec.MarshalLine(each.InputSchema())
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, each.Name)
+		size += len(each.Name) + len(each.Summary) + len(schema)
+	}
+	if len(offered) > 24 || size > 24<<10 {
+		t.Errorf("%d tools of %d bytes are offered, which is more than 24 and 24 KB: %v", len(offered), size, names)
+	}
+	for _, name := range append(specified, "deep_research_run_init", "deep_research_run_step", "deep_research_job_lease", "deep_research_job_submit") {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is not offered", name)
+		}
+	}
+}
+
+// TestToolsOfARunTakeItsId finds every tool that takes the path of a run's
+// document and is not one of those whose arguments are specified.
+func TestToolsOfARunTakeItsId(t *testing.T) {
+	for _, each := range tool.ForAgents(catalog.Tools(&catalog.Env{})) {
+		arguments := each.InputSchema().Get("properties")
+		ofRun := arguments.Get("manifest_path") != nil || arguments.Get("gates_path") != nil
+		if has := arguments.Get("run") != nil; ofRun && has == slices.Contains(specified, each.Name) {
+			t.Errorf("%s: takes run: %v", each.Name, has)
 		}
 	}
 }

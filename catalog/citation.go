@@ -47,7 +47,7 @@ func citationTools(env *Env) []*tool.Tool {
 	source := tool.Operand{Name: "CID", Field: "cid", About: "the source, by its id in `tidegate citations list`"}
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name: "deep_research_citations_extract_urls", Set: "citation", Run: env.manifestOf, Effect: tool.Writes, Idempotent: true,
+			Name: "deep_research_citations_extract_urls", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Idempotent: true,
 			Command: &tool.Command{
 				Path: "citations extract", Operands: runOperand, Hide: append(hidden, "include_wave2", "extracted_urls_path", "found_by_path"),
 				Fill: env.fillRun, Defaults: byHand("extracted by hand"),
@@ -56,18 +56,18 @@ func citationTools(env *Env) []*tool.Tool {
 			return step.ExtractURLs(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_citations_normalize", Set: "citation", Run: env.manifestOf, Effect: tool.Writes, Idempotent: true,
+			Name: "deep_research_citations_normalize", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Idempotent: true,
 		}, func(ctx context.Context, in step.NormalizeInput) (step.NormalizeResult, error) {
 			return step.NormalizeURLs(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_citations_fetch", Set: "citation", Run: env.manifestOf, Effect: tool.Writes, OpenWorld: true,
+			Name: "deep_research_citations_fetch", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
 			Command: &tool.Command{Path: "citations fetch", Operands: runOperand, Hide: hidden, Fill: env.fillRun},
 		}, func(ctx context.Context, in step.FetchInput) (step.FetchResult, error) {
 			return step.FetchSources(ctx, env.clock(), env.fetch, in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_citations_validate", Set: "citation", Run: env.manifestOf, Effect: tool.Writes, OpenWorld: true,
+			Name: "deep_research_citations_validate", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
 			Command: &tool.Command{
 				Path: "citations check", Operands: runOperand,
 				Hide: append(hidden, "url_map_path", "citations_path", "offline_fixtures_path", "online_fixtures_path", "online_dry_run"),
@@ -77,12 +77,12 @@ func citationTools(env *Env) []*tool.Tool {
 			return step.ValidateCitations(ctx, env.clock(), env.fetch, in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_citations_render_md", Set: "citation", Run: env.manifestOf, Effect: tool.Writes, Idempotent: true,
+			Name: "deep_research_citations_render_md", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Idempotent: true,
 		}, func(ctx context.Context, in step.RenderInput) (step.RenderResult, error) {
 			return step.RenderCitations(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_citations_list", Set: "citation", Run: env.manifestOf, Effect: tool.Reads, Idempotent: true,
+			Name: "deep_research_citations_list", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "citations list", Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown", "csl-json", "bibtex", "ris"}},
 		}, func(ctx context.Context, in manifestIn) (step.CitationList, error) {
 			return step.ListCitations(ctx, string(in.ManifestPath))
@@ -110,12 +110,12 @@ func citationTools(env *Env) []*tool.Tool {
 			return step.Replace(env.deciding(ctx), env.clock(), env.fetch, in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_gate_c_compute", Set: "citation", Run: env.manifestOf, Effect: tool.Writes,
+			Name: "deep_research_gate_c_compute", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.GateCInput) (step.GateCResult, error) {
 			return step.ComputeGateC(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_grounding_check", Set: "citation", Run: env.manifestOf, Effect: tool.Reads, Idempotent: true,
+			Name: "deep_research_grounding_check", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path: "ground", Operands: []tool.Operand{runOperand[0], {Name: "FILE", Field: "document_path", About: "the markdown document; the run's final synthesis when absent", Optional: true}},
 				Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},

@@ -21,6 +21,7 @@ var notInTheCorpus = map[string]string{
 	"WAVE_DIR_SYMLINK": "an archive holds no links",
 	"INTERNAL":         "no input is known that leads to it",
 	"CANCELLED":        "nobody gives up a call of the corpus",
+	"NO_CITATION":      "an archive holds no pages that were fetched; package engine has it",
 
 	"QUOTATION_NOT_FOUND": "it takes an archived page, and the corpus fetches none",
 	"NUMBER_NOT_FOUND":    "it takes an archived page, and the corpus fetches none",

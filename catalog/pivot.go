@@ -14,6 +14,7 @@ func pivotTools(env *Env) []*tool.Tool {
 		declare(tool.Spec{
 			Name:       "deep_research_pivot_decide",
 			Set:        "pivot",
+			Core:       true,
 			Effect:     tool.WritesOnRequest,
 			Idempotent: true,
 			Refine:     refinePivotDecide,

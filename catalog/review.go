@@ -74,7 +74,7 @@ func reviewTools(env *Env) []*tool.Tool {
 	exports := []string{"markdown", "sarif", "rdjson", "junit", "github"}
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name: "create_review", Set: "review", Effect: tool.Writes,
+			Name: "create_review", Set: "review", Core: true, Effect: tool.Writes,
 			Command: &tool.Command{
 				Path:     "review create",
 				Operands: payloadOperand, Fill: fillReview,
@@ -83,7 +83,7 @@ func reviewTools(env *Env) []*tool.Tool {
 			return change.CreateReview(ctx, env.Project, env.changeClock(), in.payload, env.Strict)
 		}),
 		declare(tool.Spec{
-			Name: "format_review_markdown", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Name: "format_review_markdown", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "review format",
 				Operands: payloadOperand, Fill: fillReview,
@@ -92,7 +92,7 @@ func reviewTools(env *Env) []*tool.Tool {
 			return review.FormatMarkdown(in.payload, env.Strict)
 		}),
 		declare(tool.Spec{
-			Name: "review_show", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Name: "review_show", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "review show",
 				Operands: []tool.Operand{{Name: "FILE", Field: "review_path", About: "the REVIEW.md to read"}},
@@ -111,7 +111,7 @@ func reviewTools(env *Env) []*tool.Tool {
 			return change.Reviews(ctx, env.Project, in.ChangeID)
 		}),
 		declare(tool.Spec{
-			Name: "review_diff", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Name: "review_diff", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "review diff",
 				Operands: changeOperand,
@@ -126,7 +126,7 @@ func reviewTools(env *Env) []*tool.Tool {
 			},
 		}, func(ctx context.Context, _ none) (change.List, error) { return change.All(ctx, env.Project) }),
 		declare(tool.Spec{
-			Name: "change_status", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Name: "change_status", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "change status",
 				Operands: changeOperand,
@@ -135,7 +135,7 @@ func reviewTools(env *Env) []*tool.Tool {
 			return change.StatusOf(ctx, env.Project, in.ChangeID)
 		}),
 		declare(tool.Spec{
-			Name: "change_start", Set: "review", Effect: tool.Writes, Idempotent: true, PersonArgs: []string{"max_rounds"},
+			Name: "change_start", Set: "review", Core: true, Effect: tool.Writes, Idempotent: true, PersonArgs: []string{"max_rounds"},
 			Command: &tool.Command{
 				Path:     "change start",
 				Operands: changeOperand,
@@ -144,7 +144,7 @@ func reviewTools(env *Env) []*tool.Tool {
 			return change.Start(env.deciding(ctx), env.Project, env.changeClock(), in.ChangeID, in.MaxRounds)
 		}),
 		declare(tool.Spec{
-			Name: "change_advance", Set: "review", Effect: tool.Writes, Idempotent: true,
+			Name: "change_advance", Set: "review", Core: true, Effect: tool.Writes, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "change advance",
 				Operands: changeOperand,

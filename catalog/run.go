@@ -2,9 +2,8 @@ package catalog
 
 import (
 	"context"
-	"path/filepath"
+	"strings"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
@@ -39,16 +38,44 @@ func (e *Env) fillRun(ctx context.Context, typed tool.Typed, args *codec.Value) 
 	return nil
 }
 
-// manifestOf is where the manifest of the run with that id lies in the home of
-// runs. It returns INVALID_ARGS and PATH_TRAVERSAL.
-func (e *Env) manifestOf(id string) (string, error) {
-	if err := run.CheckID(id); err != nil {
-		return "", tidegate.Errorf(tidegate.CodeOf(err), tidegate.D("run", tidegate.Cut(id)), "run must be the id of a run: %s", tidegate.AsError(err).Message)
+// byRun lets a tool of a run take the run's id in the home of runs in the place
+// of the paths of its files. Only a tool that takes others beside the manifest
+// needs a look at the run, to find where it keeps them.
+func (e *Env) byRun(paths ...string) *tool.Shorthand {
+	return &tool.Shorthand{
+		Name: "run", About: "the run's id in the home of runs, instead of " + strings.Join(paths, " and "), For: paths,
+		Fill: func(ctx context.Context, id string, args *codec.Value) error {
+			manifest, err := run.ByID(e.Home, id)
+			if err != nil {
+				return err
+			}
+			if len(paths) == 1 && paths[0] == "manifest_path" {
+				args.Set("manifest_path", codec.Of(manifest))
+				return nil
+			}
+			opened, err := run.Open(ctx, manifest)
+			if err != nil {
+				return err
+			}
+			defer opened.Close()
+			for _, path := range paths {
+				args.Set(path, codec.Of(pathOf(opened, path, args)))
+			}
+			return nil
+		},
 	}
-	if e.Home == "" {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", id), "the home of runs is not known: name the run by manifest_path, or set TIDEGATE_HOME")
+}
+
+// pathOf is what an argument of a tool names in a run: its manifest, its gates,
+// or the contracts of the wave that another argument names.
+func pathOf(r *run.Run, arg string, args *codec.Value) string {
+	switch arg {
+	case "gates_path":
+		return r.Path(r.Layout().Gates)
+	case "perspectives_path":
+		return r.Path(r.ContractsOf(run.Stage(args.Get("wave").Str())))
 	}
-	return filepath.Join(e.Home, id, run.ManifestFile), nil
+	return r.ManifestPath()
 }
 
 // openRun does what fillRun does and opens the run, for what else is to be
@@ -113,7 +140,7 @@ func runTools(env *Env) []*tool.Tool {
 	hidden := []string{"manifest_path"}
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name: "deep_research_run_init", Set: "run", Effect: tool.Writes,
+			Name: "deep_research_run_init", Set: "run", Core: true, Effect: tool.Writes,
 			Command: &tool.Command{
 				Path:     "run init",
 				Operands: []tool.Operand{{Name: "QUESTION", Field: "query", About: "the research question"}},
@@ -125,13 +152,13 @@ func runTools(env *Env) []*tool.Tool {
 			return run.Create(ctx, env.clock(), env.Home, in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_run_list", Set: "run", Effect: tool.Reads, Idempotent: true,
+			Name: "deep_research_run_list", Set: "run", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path: "run list",
 			},
 		}, func(ctx context.Context, _ none) (run.ListResult, error) { return run.List(ctx, env.Home) }),
 		declare(tool.Spec{
-			Name: "deep_research_run_status", Set: "run", Effect: tool.Reads, Idempotent: true,
+			Name: "deep_research_run_status", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run status",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown"},
@@ -147,7 +174,7 @@ func runTools(env *Env) []*tool.Tool {
 			},
 		}, func(_ context.Context, in stagesIn) (stage.TableResult, error) { return stage.Print(in.Mermaid), nil }),
 		declare(tool.Spec{
-			Name: "deep_research_perspectives_write", Set: "run", Effect: tool.Writes, Idempotent: true, Destroys: true, PersonArgs: []string{"replan"},
+			Name: "deep_research_perspectives_write", Set: "run", Shorthand: env.byRun("perspectives_path"), Effect: tool.Writes, Idempotent: true, Destroys: true, PersonArgs: []string{"replan"},
 			Command: &tool.Command{
 				Path:     "perspectives write",
 				Operands: []tool.Operand{runOperand[0], {Name: "PERSPECTIVES", About: "the perspectives.json to check and copy into the run", Path: true}},
@@ -157,17 +184,17 @@ func runTools(env *Env) []*tool.Tool {
 			return step.WritePerspectives(env.deciding(ctx), env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_manifest_write", Set: "run", Effect: tool.Writes,
+			Name: "deep_research_manifest_write", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in stage.ManifestWriteInput) (run.WriteResult, error) {
 			return stage.ManifestWrite(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_gates_write", Set: "run", Effect: tool.Writes,
+			Name: "deep_research_gates_write", Set: "run", Shorthand: env.byRun("gates_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.GatesWriteInput) (run.WriteResult, error) {
 			return step.GatesWrite(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_stage_advance", Set: "run", Effect: tool.Writes,
+			Name: "deep_research_stage_advance", Set: "run", Shorthand: env.byRun("manifest_path", "gates_path"), Effect: tool.Writes,
 			Command: &tool.Command{
 				Path:     "run advance",
 				Operands: runOperand, Hide: []string{"manifest_path", "gates_path", "expected_manifest_revision"},
@@ -177,24 +204,24 @@ func runTools(env *Env) []*tool.Tool {
 			return stage.Advance(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_retry_record", Set: "run", Effect: tool.Writes,
+			Name: "deep_research_retry_record", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in stage.RetryInput) (stage.RetryResult, error) {
 			return stage.RetryRecord(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_watchdog_check", Set: "run", Effect: tool.Writes, Destroys: true,
+			Name: "deep_research_watchdog_check", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Destroys: true,
 		}, func(ctx context.Context, in stage.WatchdogInput) (stage.WatchdogResult, error) {
 			return stage.WatchdogCheck(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_run_log", Set: "run", Effect: tool.Reads, Idempotent: true,
+			Name: "deep_research_run_log", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run log",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Follow: followRun,
 			},
 		}, run.Log),
 		declare(tool.Spec{
-			Name: "deep_research_run_verify", Set: "run", Effect: tool.Reads, Idempotent: true,
+			Name: "deep_research_run_verify", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run verify",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown", "sarif", "junit", "github"},
@@ -204,7 +231,7 @@ func runTools(env *Env) []*tool.Tool {
 			return run.Verify(ctx, in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_run_recover", Set: "run", Effect: tool.Writes, Idempotent: true,
+			Name: "deep_research_run_recover", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run recover",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun,

@@ -20,7 +20,7 @@ func (e *Env) fillSummary(ctx context.Context, typed tool.Typed, args *codec.Val
 func summaryTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name: "deep_research_summary_pack_build", Set: "summary", Effect: tool.Writes, Destroys: true,
+			Name: "deep_research_summary_pack_build", Set: "summary", Core: true, Effect: tool.Writes, Destroys: true,
 			Command: &tool.Command{
 				Path:     "summary build",
 				Operands: runOperand,

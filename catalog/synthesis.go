@@ -16,101 +16,105 @@ const earlier = "earlier"
 func synthesisTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name: "deep_research_gate_a_evaluate", Set: "gate", Effect: tool.Writes,
+			Name: "deep_research_gate_a_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.EvaluateInput) (step.GateAResult, error) {
 			return step.EvaluateGateA(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_gate_d_evaluate", Set: "gate", Effect: tool.Writes,
+			Name: "deep_research_gate_d_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.GateDInput) (step.Evaluation, error) {
 			return step.EvaluateGateD(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_gate_e_evaluate", Set: "gate", Effect: tool.Writes,
+			Name: "deep_research_gate_e_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.GateEInput) (step.GateEResult, error) {
 			return step.EvaluateGateE(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_gate_f_evaluate", Set: "gate", Effect: tool.Writes,
+			Name: "deep_research_gate_f_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.EvaluateInput) (step.Evaluation, error) {
 			return step.EvaluateGateF(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_gate_list", Set: "gate", Effect: tool.Reads, Idempotent: true,
+			Name: "deep_research_gate_list", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "gate list", Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun},
 		}, func(ctx context.Context, in manifestIn) (step.GateList, error) {
 			return step.ListGates(ctx, in.ManifestPath)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_gate_e_reports", Set: earlier, Asked: true, Effect: tool.Writes,
+			Name: "deep_research_gate_e_reports", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.ReportsInput) (step.ReportsResult, error) {
 			return step.WriteGateEReports(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_synthesis_write", Set: earlier, Asked: true, Effect: tool.Writes,
+			Name: "deep_research_synthesis_write", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.SynthesisInput) (step.SynthesisResult, error) {
 			in.Dir = env.Dir
 			return step.WriteSynthesis(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_review_factory_run", Set: earlier, Asked: true, Effect: tool.Writes,
+			Name: "deep_research_review_factory_run", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.ReviewInput) (step.ReviewResult, error) {
 			in.Dir = env.Dir
 			return step.ReviewSynthesis(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_revision_control", Set: earlier, Asked: true, Effect: tool.Writes,
+			Name: "deep_research_revision_control", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.RevisionInput) (step.RevisionResult, error) {
 			return step.ControlRevision(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_telemetry_append", Set: earlier, Asked: true, Effect: tool.Writes,
+			Name: "deep_research_telemetry_append", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in telemetry.AppendInput) (telemetry.AppendResult, error) {
 			return telemetry.Append(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_run_metrics_write", Set: earlier, Asked: true, Effect: tool.Writes, Idempotent: true,
+			Name: "deep_research_run_metrics_write", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Idempotent: true,
 		}, func(ctx context.Context, in telemetry.MetricsInput) (telemetry.MetricsResult, error) {
 			return telemetry.WriteMetrics(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_tick_ledger_append", Set: earlier, Asked: true, Effect: tool.Writes,
+			Name: "deep_research_tick_ledger_append", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in telemetry.TickInput) (telemetry.TickResult, error) {
 			return telemetry.AppendTick(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_fallback_offer", Set: earlier, Asked: true, Effect: tool.Writes,
+			Name: "deep_research_fallback_offer", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.FallbackInput) (step.FallbackResult, error) {
 			return step.OfferFallback(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_fixture_run_seed", Set: earlier, Asked: true, Effect: tool.Writes,
+			Name: "deep_research_fixture_run_seed", Set: earlier, Effect: tool.Writes,
 		}, func(ctx context.Context, in run.SeedInput) (run.SeedResult, error) {
 			return run.Seed(ctx, env.clock(), env.Home, in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_dry_run_seed", Set: earlier, Asked: true, Effect: tool.Writes,
+			Name: "deep_research_dry_run_seed", Set: earlier, Effect: tool.Writes,
 		}, func(ctx context.Context, in run.SeedInput) (run.DryRunResult, error) {
 			return run.SeedDryRun(ctx, env.clock(), env.Home, in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_fixture_bundle_capture", Set: earlier, Asked: true, Effect: tool.Writes,
+			Name: "deep_research_fixture_bundle_capture", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.CaptureInput) (step.CaptureResult, error) {
 			return step.Capture(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_fixture_replay", Set: earlier, Asked: true, Effect: tool.Reads, Idempotent: true,
+			Name: "deep_research_fixture_replay", Set: earlier, Effect: tool.Reads, Idempotent: true,
 		}, func(ctx context.Context, in step.BundleReplayInput) (step.BundleReplay, error) {
 			return step.ReplayBundle(ctx, in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_regression_run", Set: earlier, Asked: true, Effect: tool.Reads, Idempotent: true,
-		}, func(ctx context.Context, in step.RegressionInput) (step.Regression, error) { return step.Regress(ctx, in) }),
+			Name: "deep_research_regression_run", Set: earlier, Effect: tool.Reads, Idempotent: true,
+		}, func(ctx context.Context, in step.RegressionInput) (step.Regression, error) {
+			return step.Regress(ctx, in)
+		}),
 		declare(tool.Spec{
-			Name: "deep_research_quality_audit", Set: earlier, Asked: true, Effect: tool.WritesOnRequest,
-		}, func(ctx context.Context, in step.AuditInput) (step.QualityAudit, error) { return step.AuditQuality(ctx, in) }),
+			Name: "deep_research_quality_audit", Set: earlier, Effect: tool.WritesOnRequest,
+		}, func(ctx context.Context, in step.AuditInput) (step.QualityAudit, error) {
+			return step.AuditQuality(ctx, in)
+		}),
 		declare(tool.Spec{
-			Name: "deep_research_run_replay", Set: "run", Effect: tool.Reads, Idempotent: true,
+			Name: "deep_research_run_replay", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "run replay", Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Formats: []string{"markdown", "junit"}},
 		}, func(ctx context.Context, in manifestIn) (step.ReplayResult, error) {
 			r, err := run.Open(ctx, in.ManifestPath)

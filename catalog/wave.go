@@ -15,6 +15,7 @@ func waveTools(env *Env) []*tool.Tool {
 		declare(tool.Spec{
 			Name:       "deep_research_wave_output_validate",
 			Set:        "wave",
+			Core:       true,
 			Effect:     tool.Reads,
 			Idempotent: true,
 			Command: &tool.Command{
@@ -29,6 +30,7 @@ func waveTools(env *Env) []*tool.Tool {
 		declare(tool.Spec{
 			Name:       "deep_research_wave_review",
 			Set:        "wave",
+			Core:       true,
 			Effect:     tool.WritesOnRequest,
 			Idempotent: true,
 			Command: &tool.Command{
@@ -48,6 +50,7 @@ func waveTools(env *Env) []*tool.Tool {
 		declare(tool.Spec{
 			Name:       "deep_research_wave_retry_prompt",
 			Set:        "wave",
+			Core:       true,
 			Effect:     tool.Reads,
 			Idempotent: true,
 			Command: &tool.Command{
@@ -65,6 +68,7 @@ func waveTools(env *Env) []*tool.Tool {
 		declare(tool.Spec{
 			Name:       "deep_research_perspectives_check",
 			Set:        "wave",
+			Core:       true,
 			Effect:     tool.Reads,
 			Idempotent: true,
 			Command: &tool.Command{

@@ -56,10 +56,33 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 	return nil
 }
 
+// readOutputs reads the outputs that were handed in by their paths. It returns
+// INVALID_ARGS for one that was given in no way or in two.
+func (e *Env) readOutputs(ctx context.Context, in step.IngestInput) error {
+	for i := range in.Outputs {
+		o := &in.Outputs[i]
+		details := tidegate.D("index", i, "perspective_id", tidegate.Cut(o.PerspectiveID))
+		switch {
+		case o.Markdown == "" && o.MarkdownPath == "":
+			return tidegate.Errorf(tidegate.InvalidArgs, details, "output %d needs markdown or markdown_path", i)
+		case o.MarkdownPath == "":
+			continue
+		case o.Markdown != "":
+			return tidegate.Errorf(tidegate.InvalidArgs, details, "output %d cannot have both markdown and markdown_path", i)
+		}
+		data, err := e.handedIn(ctx, "markdown_path", o.MarkdownPath, filepath.Dir(in.ManifestPath))
+		if err != nil {
+			return tidegate.WithDetails(err, details)
+		}
+		o.Markdown = string(data)
+	}
+	return nil
+}
+
 func waveRunTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name: "deep_research_wave1_plan", Set: "wave", Effect: tool.Writes,
+			Name: "deep_research_wave1_plan", Set: "wave", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 			Command: &tool.Command{
 				Path:     "wave plan",
 				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("planned by hand"),
@@ -68,17 +91,20 @@ func waveRunTools(env *Env) []*tool.Tool {
 			return step.Plan(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_wave_output_ingest", Set: "wave", Effect: tool.Writes,
+			Name: "deep_research_wave_output_ingest", Set: "wave", Shorthand: env.byRun("manifest_path", "perspectives_path"), Effect: tool.Writes,
 			Command: &tool.Command{
 				Path:     "wave ingest",
 				Operands: []tool.Operand{runOperand[0], {Name: "FOLDER", About: "the folder that holds <perspective id>.md files", Path: true}},
 				Hide:     []string{"manifest_path", "perspectives_path"}, Fill: env.fillOutputs, Defaults: map[string]any{"wave": "wave1"},
 			},
 		}, func(ctx context.Context, in step.IngestInput) (step.IngestResult, error) {
+			if err := env.readOutputs(ctx, in); err != nil {
+				return step.IngestResult{}, err
+			}
 			return step.Ingest(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
-			Name: "deep_research_gate_b_derive", Set: "wave", Effect: tool.Writes,
+			Name: "deep_research_gate_b_derive", Set: "wave", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.GateBInput) (step.GateBResult, error) {
 			return step.DeriveGateB(ctx, env.clock(), in)
 		}),

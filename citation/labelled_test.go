@@ -22,7 +22,7 @@ const (
 	leastRecall    = 0.95
 )
 
-// TestLabelledClaims holds claims against pages. A person labelled each claim: +
+// TestLabelledClaims holds claims against pages. Each was labelled by hand: +
 // where the page says it, - where it does not. The test prints how grounding does
 // and lists its mistakes, and docs/reliability.md keeps them.
 func TestLabelledClaims(t *testing.T) {

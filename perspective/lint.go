@@ -54,7 +54,13 @@ func Lint(ctx context.Context, in LintInput) (LintResult, error) {
 	if err != nil {
 		return LintResult{}, err
 	}
-	l := &linter{LintResult: LintResult{PerspectivesPath: path}, most: in.MaxFindings, ids: map[string]int{}, folded: map[string]string{}}
+	return LintData(path, data, in.MaxFindings)
+}
+
+// LintData is [Lint] for a document in memory, which messages call path. It
+// returns INVALID_JSON.
+func LintData(path string, data []byte, maxFindings int) (LintResult, error) {
+	l := &linter{LintResult: LintResult{PerspectivesPath: path}, most: maxFindings, ids: map[string]int{}, folded: map[string]string{}}
 	shape := Shape()
 	entry, judged := shape.Elem("perspectives"), shape.Using(used[Contracts]...).Elem("perspectives")
 	top, err := codec.ParseFile("perspectives_path", path, data)

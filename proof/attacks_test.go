@@ -138,13 +138,10 @@ func (a attack) carryOut(t *testing.T, v victim, call func(t *testing.T, name, a
 	}
 }
 
-// everySet makes a server offer all tools, those too that must be asked for.
-const everySet = "wave,citation,pivot,summary,gate,run,review,earlier"
-
 // startServer starts the program as an MCP server that is confined to nothing.
 func startServer(t *testing.T, dir string) *mcp.ClientSession {
 	t.Helper()
-	command := exec.Command(binary, "mcp", "--project", dir, "--toolsets", everySet)
+	command := exec.Command(binary, "mcp", "--toolsets", "all", "--project", dir)
 	command.Env, command.Dir = append(os.Environ(), "TIDEGATE_HOME="+dir), dir
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "attacker", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
 	if err != nil {

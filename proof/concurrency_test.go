@@ -212,7 +212,7 @@ func logStrikes(t *testing.T, done [][]strike, eyes *watcher) {
 // serve starts the program as an MCP server that lives as long as the test.
 func serve(t *testing.T, work string) *mcp.ClientSession {
 	t.Helper()
-	command := exec.Command(binary, "mcp", "--project", work, "--root", work, "--toolsets", everySet)
+	command := exec.Command(binary, "mcp", "--toolsets", "all", "--project", work, "--root", work)
 	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work, "GOMAXPROCS=2")
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		t.Fatal(err)

@@ -37,6 +37,10 @@ var injuries = []injury{
 	{"no permission", "error=EACCES:when=%d"}, {"other file system", "error=EXDEV:when=%d"},
 }
 
+// inSteps are the writers that write more than once in a call: between two writes
+// a file is neither the old nor the new one, and the run agrees with its record.
+var inSteps = map[string]bool{"run step": true, "job submit, accepted": true, "job submit, refused": true, "job answer": true}
+
 // somePoints is how many points of a call the short form tries, other ones of
 // each.
 const somePoints = 3
@@ -64,7 +68,10 @@ func TestEveryWritingToolSurvivesEveryInjury(t *testing.T) {
 // TestEveryWritingToolIsInjured fails for a tool that nobody put among the
 // writers.
 func TestEveryWritingToolIsInjured(t *testing.T) {
-	injured := map[string]bool{recoverRun.tool: true} // its writes are the recovery after an injury
+	injured := map[string]bool{
+		recoverRun.tool:              true, // its writes are the recovery after an injury
+		"deep_research_run_continue": true, // TestKilledHomeLosesNothing of package engine
+	}
 	for _, w := range writers() {
 		injured[w.tool] = true
 	}
@@ -131,7 +138,11 @@ func (w writer) injure(t *testing.T, shift int) (tried int64) {
 		restore()
 		points[i].injured()
 		tried++
-		checkWhole(t, points[i].where, before, once, snapshot(t, work))
+		if inSteps[w.name] {
+			checkAgrees(t, points[i].where, work)
+		} else {
+			checkWhole(t, points[i].where, before, once, snapshot(t, work))
+		}
 		w.call(t, work)
 		checkHealed(t, points[i].where, once, twice, snapshot(t, work))
 		checkAgrees(t, points[i].where, work)

@@ -1,6 +1,8 @@
 package proof_test
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,6 +41,7 @@ var sampleFiles = map[string]string{
 	"bare/manifest.json":     `{"schema_version":"manifest.v1","run_id":"bare","limits":{"max_summary_kb":5,"max_total_summary_kb":60}}`,
 	"bare/perspectives.json": `{"schema_version":"perspectives.v1","run_id":"bare","perspectives":[{"id":"moon"}]}`,
 	"bare/wave-1/moon.md":    strings.ReplaceAll(sampleOutput, `\n`, "\n"),
+	"answer-in.md":           strings.ReplaceAll(sampleOutput, `\n`, "\n"),
 	"moon.html":              "<title>The moon</title><p>The moon pulls at the water, and the water follows it twice a day around the earth.</p>",
 	"citations-in.jsonl":     `{"cid":"cid_a","status":"valid","normalized_url":"https://example.invalid/moon"}` + "\n",
 }
@@ -115,7 +118,18 @@ var (
 	judgeSources = command{"deep_research_citations_validate", `{` + manifestArg + `,"reason":"r"}`}
 	listSources  = command{"deep_research_citations_extract_urls", `{` + manifestArg + `,"reason":"r"}`}
 	pauseRun     = command{"deep_research_run_pause", `{` + manifestArg + `,"reason":"r"}`}
+	initOffline  = command{initRun.tool, `{"query":"Why do tides turn?","run_id":"tides","sensitivity":"no_web"}`}
+	leaseJob     = command{"deep_research_job_lease", `{` + manifestArg + `,"holder":"agent","job_id":"wave1.moon"}`}
+	releaseJob   = command{"deep_research_job_release", `{` + manifestArg + `,"token":"` + jobToken(1) + `","reason":"r"}`}
+	refuseJob    = command{"deep_research_job_submit", `{` + manifestArg + `,"token":"` + jobToken(1) + `","answer":"no"}`}
 )
+
+// jobToken is the token of an attempt at the job of the sample, which follows from
+// the lease where the clock is pinned.
+func jobToken(attempt int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "tides wave1.moon %d %s", attempt, tidegate.Stamp(corpus.Now)))
+	return fmt.Sprintf("%x/%d/wave1.moon", sum[:16], attempt)
+}
 
 // writers lists every tool that writes.
 func writers() []writer {
@@ -124,6 +138,8 @@ func writers() []writer {
 	judged := append(append([]command{}, taken...), reviewWave)
 	passed := append(append([]command{}, judged...), gateB)
 	inPivot := append(append([]command{}, passed...), advance)
+	offline := []command{initOffline, perspectives, planWave, advance}
+	leased := append(append([]command{}, offline...), leaseJob)
 	fetched := append(append([]command{}, taken...), fetchSources)
 	found := append(append([]command{}, fetched...), judgeSources)
 	return []writer{
@@ -178,6 +194,15 @@ func writers() []writer {
 		{"metrics", inWave1, "deep_research_run_metrics_write", `{` + manifestArg + `,"reason":"r"}`, command{}},
 		{"tick", inWave1, "deep_research_tick_ledger_append", `{` + manifestArg + `,"entry":` + sampleTick + `,"reason":"r"}`, command{}},
 		{"summary pack", nil, "deep_research_summary_pack_build", buildPack, command{}},
+		{"run step", []command{initOffline, perspectives}, "deep_research_run_step", `{` + manifestArg + `}`, command{}},
+		{"job lease", offline, leaseJob.tool, leaseJob.args, command{}},
+		{"job submit, accepted", leased, "deep_research_job_submit", `{` + manifestArg + `,"token":"` + jobToken(1) + `","answer":"` + sampleOutput + `"}`, recoverRun},
+		{"job submit, refused", leased, refuseJob.tool, refuseJob.args, command{}},
+		{"job extend", leased, "deep_research_job_extend", `{` + manifestArg + `,"token":"` + jobToken(1) + `","lease_seconds":7200}`, command{}},
+		{"job release", leased, releaseJob.tool, releaseJob.args, recoverRun},
+		{"job answer", offline, "job answer $WORK/runs/tides wave1.moon $WORK/answer-in.md --format json", "", recoverRun},
+		{"job released by hand", leased, "job release $WORK/runs/tides wave1.moon --format json", "", recoverRun},
+		{"job retry", append(append([]command{}, leased...), refuseJob, releaseJob), "job retry $WORK/runs/tides wave1.moon --note n", "", command{}},
 		{"first review", nil, firstReview.tool, firstReview.args, command{}},
 		{"second review", []command{startChange, firstReview}, "create_review", `{"change_id":"c1","verdict":"APPROVED","summary":"Two."}`, command{}},
 		{"change start", nil, startChange.tool, startChange.args, command{}},

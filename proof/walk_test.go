@@ -82,6 +82,7 @@ type walk struct {
 	made    int               // runs
 	ids     map[string]string // of runs, by their folders
 	watched *watch
+	tokens  []string // of jobs that the agent took
 }
 
 func newWalk(t *testing.T, seed uint64) *walk {
@@ -183,6 +184,9 @@ func (w *walk) calls(name string, args any) *codec.Value {
 	} else {
 		w.reached["granted"]++
 		w.reached["granted "+name]++
+	}
+	if token := answer.Get("job").Get("token").Str(); token != "" {
+		w.tokens = append(w.tokens, token)
 	}
 	w.watched.after(w, args)
 	return answer

@@ -18,6 +18,10 @@ func (w *walk) arguments(of *tool.Tool) tidegate.Details {
 	for _, name := range schema.Get("required").Elems() {
 		required[name.Str()] = true
 	}
+	if schema.Get("properties").Get("run") != nil && w.random.IntN(10) > 0 {
+		// Paths are given in the place of the id, which stands for them.
+		required["manifest_path"], required["gates_path"], required["perspectives_path"] = true, true, true
+	}
 	// Most arguments of one call are about one run, or the call means nothing.
 	list := w.runs()
 	f := list[w.random.IntN(len(list))]
@@ -98,6 +102,17 @@ var (
 
 // pools has values for every argument of every tool.
 var pools = map[string]pool{
+	"token": func(w *walk, _ folder) any {
+		return draw(w, append([]string{"", "t", "0123456789abcdef0123456789abcdef/1/wave1.moon"}, w.tokens...))
+	},
+	"holder":                     oneOf("agent", "another", "", "\x1b[2J"),
+	"job_id":                     oneOf("perspectives", "wave1.moon", "wave1.sun", "wave2.gap_moon_1", "summary.moon", "synthesis", "review", "../evil", ""),
+	"states":                     oneOf([]string{"open"}, []string{"leased", "accepted"}, []string{"x"}, "open"),
+	"lease_seconds":              oneOf(30, 60, 7200, 1, -1),
+	"answer":                     texts,
+	"answer_path":                somewhere("wave-1/moon.md"),
+	"usage":                      oneOf(tidegate.D("input_tokens", 5), tidegate.D("cost_usd", -1), tidegate.D("output_tokens", 1e12), "x"),
+	"tool_usage":                 oneOf(tidegate.D("search", 2), tidegate.D("search", 99), "x"),
 	"manifest_path":              somewhere("manifest.json"),
 	"run":                        oneOf("run1", "other", "paused", "tides", "../evil", "", 1),
 	"gates_path":                 somewhere("gates.json"),

@@ -47,6 +47,13 @@ type Failure struct {
 	Code    tidegate.Code // "" when there is none
 	Gate    string        // the gate that it is about, "" when it is about none
 	Count   int64         // how far a counter stood; kept where Code is given
+	Jobs    []JobTries    // the jobs whose tries are used up, in byte order of their ids
+}
+
+// JobTries says how many attempts at a job there were.
+type JobTries struct {
+	ID       string `json:"job_id"`
+	Attempts int    `json:"attempts"`
 }
 
 // Fail stages a failure and the status that it leads to.
@@ -62,6 +69,9 @@ func (u *Update) Fail(status Status, failure Failure, reason string) (Manifest, 
 			entry = append(entry, tidegate.Detail{Key: "gate_id", Value: failure.Gate})
 		}
 		entry = append(entry, tidegate.Detail{Key: "count", Value: failure.Count})
+	}
+	if len(failure.Jobs) > 0 {
+		entry = append(entry, tidegate.Detail{Key: "jobs", Value: failure.Jobs})
 	}
 	failures := m.doc.Get("failures").Clone()
 	failures.Append(codec.Of(entry))

@@ -37,6 +37,12 @@ const (
 	EventAttached     Event = "attached"     // a person added a file to the archive, in the place of a page
 	EventReplaced     Event = "replaced"     // a person named another page as the evidence of a source
 	EventPacked       Event = "packed"       // the summary pack was built
+	EventLeased       Event = "leased"       // a job was given to a holder, or taken over
+	EventExtended     Event = "extended"     // a lease lasts longer
+	EventAnswered     Event = "answered"     // an answer was handed in, and is kept
+	EventVerdict      Event = "verdict"      // an answer was judged
+	EventEnded        Event = "ended"        // an attempt ended without an accepted answer
+	EventGranted      Event = "granted"      // a person gave a job its tries again
 	EventSynthesized  Event = "synthesized"  // a synthesis was written
 	EventAssessed     Event = "assessed"     // a synthesis was reviewed
 	EventTelemetry    Event = "telemetry"    // figures about the run were kept

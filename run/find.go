@@ -47,6 +47,19 @@ func Find(ctx context.Context, home, workdir, name string) (string, error) {
 		"there is no run %q: neither an id under %s nor a run's folder", tidegate.Cut(name), home)
 }
 
+// ByID is the path of the manifest of the run with that id under home, whether it
+// is there or not. It returns INVALID_ARGS for what is not the id of a run, and
+// without a home.
+func ByID(home, id string) (string, error) {
+	if CheckID(id) != nil {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", tidegate.Cut(id)), "run must be the id of a run, got %q", tidegate.Cut(id))
+	}
+	if err := checkHome(home); err != nil {
+		return "", err
+	}
+	return filepath.Join(home, id, ManifestFile), nil
+}
+
 // checkHome returns INVALID_ARGS unless home is an absolute path. An environment
 // without a home for its user has none for runs either.
 func checkHome(home string) error {

@@ -82,6 +82,11 @@ func (r *Run) ContractsOf(wave Stage) string {
 	return r.layout.Perspectives
 }
 
+// Summary is where the summary of a perspective lies.
+func (r *Run) Summary(perspectiveID string) string {
+	return path.Join(r.layout.SummariesDir, perspectiveID+".md")
+}
+
 // Waves lists the waves that the run has had contracts for: a second one from
 // the moment that it was planned.
 func (r *Run) Waves() ([]Stage, error) {

@@ -40,7 +40,9 @@ const (
 // fails on its content: each bad or missing value is its default, and Source
 // says where the values come from.
 type Policy struct {
-	Source string
+	Source      string
+	Budget      Budget
+	ConfirmPlan bool // a person's yes is needed before the first wave is planned
 	// RequireGrounding says that what a synthesis quotes and counts must stand on
 	// the pages that it cites; elsewhere that is only warned of.
 	RequireGrounding bool
@@ -58,12 +60,13 @@ func (p Policy) Timeout(stage Stage) time.Duration {
 func parsePolicy(data []byte) Policy {
 	doc, err := codec.Parse(data)
 	if err != nil {
-		return Policy{Source: PolicyInvalidJSON}
+		return Policy{Source: PolicyInvalidJSON, Budget: budgetOf(nil)}
 	}
 	if doc.Get("schema_version").Str() != PolicyVersion {
-		return Policy{Source: PolicyInvalidSchema}
+		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
-	p := Policy{Source: PolicyRead, RequireGrounding: doc.Get(grounding).Str() == groundingRequired, timeouts: map[Stage]int64{}}
+	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get("confirm_plan").Bool(),
+		RequireGrounding: doc.Get(grounding).Str() == groundingRequired, timeouts: map[Stage]int64{}}
 	for _, stage := range Stages {
 		const century = 100 * 366 * 24 * 3600 // what a Duration holds with room to spare
 		if n, ok := doc.Get("stage_timeouts_seconds_v1").Get(string(stage)).Int(); ok && n > 0 && n <= century {

@@ -62,7 +62,7 @@ func (r *Run) readRecord() (record, error) {
 		return rec, err
 	}
 	for _, name := range r.documents() {
-		digest, err := r.folder.Digest(name)
+		digest, err := r.digests.Of(name)
 		if err != nil {
 			return rec, err
 		}

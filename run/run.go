@@ -22,6 +22,7 @@ type Run struct {
 	digest   string // of the manifest's bytes
 	layout   Layout
 	folder   *artifact.Folder
+	digests  *artifact.Digests
 	ends     logEnds // of the log, as it was when the run was opened
 	found    int64   // revision before an interrupted write was finished
 	finished bool    // there was one
@@ -59,6 +60,7 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	if r.folder, err = artifact.Open(ctx, "manifest_path", root); err != nil {
 		return nil, err
 	}
+	r.digests = r.folder.Digests()
 	r.name = filepath.Base(manifestPath)
 	if err := r.isItsManifest(); err != nil {
 		r.Close()
@@ -202,7 +204,7 @@ func (r *Run) Policy() (Policy, error) {
 	data, err := r.folder.Read(PolicyFile)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return Policy{Source: PolicyMissing}, nil
+		return Policy{Source: PolicyMissing, Budget: budgetOf(nil)}, nil
 	case err != nil:
 		return Policy{}, err
 	}

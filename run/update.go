@@ -185,6 +185,9 @@ func (u *Update) Lock() *artifact.Lock { return u.lock }
 // Now is the one time stamp of everything in this update.
 func (u *Update) Now() string { return u.now }
 
+// Pinned reports whether the caller fixed the time, as tests do.
+func (u *Update) Pinned() bool { return u.clock.Pinned }
+
 // Actor is on whose authority the update is made.
 func (u *Update) Actor() tidegate.Actor { return u.actor }
 
@@ -227,6 +230,11 @@ func (u *Update) Remove(name string) error {
 	}
 	return u.tx.Remove(name)
 }
+
+// Found is the digest of one of the run's documents (manifest, gates, policy,
+// scope, perspectives, plans) as it stood when the lock was taken, "" when it was
+// not there.
+func (u *Update) Found(name string) string { return u.record.found[name] }
 
 // Pending has the digests of the files that the update writes so far, by name,
 // "" for one that it removes.

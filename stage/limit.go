@@ -2,6 +2,8 @@ package stage
 
 import (
 	"context"
+	"math"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -11,10 +13,10 @@ import (
 
 // LimitInput are the arguments of [Limit].
 type LimitInput struct {
-	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	Name         string `json:"name" jsonschema:"the limit, such as max_review_iterations"`
-	Value        int64  `json:"value" jsonschema:"its value from here on"`
-	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+	ManifestPath string  `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Name         string  `json:"name" jsonschema:"the limit, such as max_review_iterations, or one of the budget, such as max_minutes"`
+	Value        float64 `json:"value" jsonschema:"its value from here on"`
+	Reason       string  `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
 // LimitResult is the result of [Limit].
@@ -23,7 +25,7 @@ type LimitResult struct {
 	RunID            string     `json:"run_id"`
 	Limit            string     `json:"limit"`
 	From             float64    `json:"from"`
-	To               int64      `json:"to"`
+	To               float64    `json:"to"`
 	ManifestRevision int64      `json:"manifest_revision"`
 }
 
@@ -32,7 +34,14 @@ type LimitResult struct {
 // that is not a limit and a value out of its range, INVALID_STATE for a run that
 // is final, and the errors of [run.Open] and [run.Run.Decide].
 func Limit(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, error) {
-	if err := run.CheckLimit(in.Name, in.Value); err != nil {
+	if slices.Contains(run.BudgetNames(), in.Name) {
+		return limitBudget(ctx, clock, in)
+	}
+	value := int64(in.Value)
+	if float64(value) != in.Value {
+		return LimitResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("value", in.Value), "%s must be a whole number", tidegate.Cut(in.Name))
+	}
+	if err := run.CheckLimit(in.Name, value); err != nil {
 		return LimitResult{}, err
 	}
 	r, err := run.Open(ctx, in.ManifestPath)
@@ -59,11 +68,29 @@ func Limit(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, er
 		if reason == "" {
 			reason = "set by a person"
 		}
-		m, err = u.SetLimit(in.Name, in.Value, "operator-cli limit: "+reason)
+		m, err = u.SetLimit(in.Name, value, "operator-cli limit: "+reason)
 		out.ManifestRevision = m.Revision()
 		return err
 	})
 	return out, err
+}
+
+func limitBudget(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return LimitResult{}, err
+	}
+	defer r.Close()
+	before, err := r.Policy()
+	if err != nil {
+		return LimitResult{}, err
+	}
+	_, err = SetBudget(ctx, clock, BudgetInput(in))
+	from := before.Budget.Of(in.Name)
+	if math.IsInf(from, 1) {
+		from = 0 // there was no limit
+	}
+	return LimitResult{RunID: r.ID(), Limit: in.Name, From: from, To: in.Value, ManifestRevision: r.Manifest().Revision()}, err
 }
 
 // Report shows the result to a person.

@@ -11,7 +11,7 @@ import (
 )
 
 func (y *toy) limit(name string, value int64) (stage.LimitResult, error) {
-	return stage.Limit(y.t.Context(), pinned, stage.LimitInput{ManifestPath: y.files.ManifestPath, Name: name, Value: value, Reason: "test"})
+	return stage.Limit(y.t.Context(), pinned, stage.LimitInput{ManifestPath: y.files.ManifestPath, Name: name, Value: float64(value), Reason: "test"})
 }
 
 func TestLimitIsSetOnce(t *testing.T) {

@@ -19,6 +19,23 @@ func leaveToPerson(u *run.Update, m run.Manifest, reason string, code tidegate.C
 	return u.Fail(status, run.Failure{Kind: kindNeedsPerson, Stage: m.Stage(), Message: message, Code: code, Gate: gate, Count: count}, reason)
 }
 
+// LeaveToPerson stages that the run needs a person: it is failed, with the reason
+// and what a person must know to decide. A run that has failed already stays as
+// it is.
+func LeaveToPerson(u *run.Update, failure run.Failure, reason string) error {
+	m, err := u.Manifest()
+	if err != nil {
+		return err
+	}
+	status, ok := next(m.Status(), ByCap)
+	if !ok {
+		return nil
+	}
+	failure.Kind, failure.Stage = kindNeedsPerson, m.Stage()
+	_, err = u.Fail(status, failure, reason)
+	return err
+}
+
 // allowance is how far a counter may go: its cap or, once a person accepted that
 // it was used up, as much again from where it stood then, and at least one.
 func allowance(m run.Manifest, code tidegate.Code, gate string, limit int64) int64 {

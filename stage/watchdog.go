@@ -115,8 +115,22 @@ func measure(r *run.Run, m run.Manifest, in WatchdogInput, now time.Time) (Watch
 	}
 	t.ElapsedS = max(0, int64(now.Sub(origin)/time.Second))
 	_, acts := next(m.Status(), ByWatchdog)
-	t.TimedOut = acts && t.ElapsedS > t.TimeoutS
+	byJobs, err := doneByJobs(r, m.Stage())
+	if err != nil {
+		return WatchdogResult{}, err
+	}
+	t.TimedOut = acts && !byJobs && t.ElapsedS > t.TimeoutS
 	return t, nil
+}
+
+// doneByJobs reports whether agents do the work of a stage as jobs. Attempts have
+// limits of their own, so that such a stage does not time out.
+func doneByJobs(r *run.Run, stage run.Stage) (bool, error) {
+	switch stage {
+	case run.Pivot, run.Citations, run.Finalize:
+		return false, nil
+	}
+	return r.HasFolder(run.JobsDir)
 }
 
 // origin is when the stage last came further. The log says so; in a legacy run,

@@ -63,6 +63,7 @@ func Attach(ctx context.Context, clock run.Clock, in AttachInput) (SourceDecisio
 	}
 	fields := tidegate.D("cid", source.CID, "name", name, "file", codec.DigestBytes(body), "reason", run.Note(in.Reason))
 	out, err := decideSource(ctx, clock, r, source, run.Decision{What: run.AttachEvidence, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+		e.attach(source.CID)
 		return e.keep(ctx, u, run.EventAttached, "citations_attach", fields, file)
 	})
 	out.Attached = name
@@ -109,6 +110,7 @@ func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput)
 	}
 	fields := tidegate.D("cid", source.CID, "url", in.URL, "reason", run.Note(in.Reason))
 	out, err := decideSource(ctx, clock, r, source, run.Decision{What: run.ReplaceSource, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+		e.replace(source.CID, in.URL)
 		u.Log(run.EventReplaced, "citations_replace", fields)
 		return nil, nil
 	})

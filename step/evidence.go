@@ -19,18 +19,25 @@ type evidence struct {
 	archive  *archive.Archive
 	counts   map[string]bool   // digests of records
 	replaced map[string]string // cid → the URL that a person named in its place
+	attached map[string]bool   // cids of the sources that a person attached a file to, later
 	created  time.Time
 }
 
 // openEvidence reads the log and the archive. A fetch that a line of a no_web
 // run claims does not count.
 func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
-	events, err := r.Events()
+	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}}
+	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
+	there, err := r.Folder().Exists(archiveFile)
 	if err != nil {
 		return nil, err
 	}
-	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}}
-	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
+	var events []run.Entry
+	if there { // without an archive no line of the log counts for anything
+		if events, err = r.Events(); err != nil {
+			return nil, err
+		}
+	}
 	for _, event := range events {
 		switch event.Event {
 		case run.EventFetched:
@@ -39,12 +46,24 @@ func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
 			}
 		case run.EventAttached:
 			e.count(event.Entry)
+			e.attach(event.Entry.Get("cid").Str())
 		case run.EventReplaced:
-			e.replaced[event.Entry.Get("cid").Str()] = event.Entry.Get("url").Str()
+			e.replace(event.Entry.Get("cid").Str(), event.Entry.Get("url").Str())
 		}
 	}
 	e.archive, err = archive.Open(ctx, r.Folder(), archiveFile, func(digest string) bool { return e.counts[digest] })
 	return e, err
+}
+
+// attach and replace are a person's decisions; the later one about a source holds.
+func (e *evidence) attach(cid string) {
+	e.attached[cid] = true
+	delete(e.replaced, cid)
+}
+
+func (e *evidence) replace(cid, url string) {
+	e.replaced[cid] = url
+	delete(e.attached, cid)
 }
 
 const noWeb = "no_web"
@@ -86,8 +105,13 @@ func (e *evidence) kept(records []archive.Ref) {
 // judge judges sources by the evidence and nothing else.
 func (e *evidence) judge(ctx context.Context, sources []citation.Source) ([]citation.Record, error) {
 	return citation.Judge(ctx, sources, citation.Evidence{
-		Page:     e.page,
-		Attached: func(ctx context.Context, cid string) (*citation.Page, error) { return e.page(ctx, attachedURL(cid)) },
+		Page: e.page,
+		Attached: func(ctx context.Context, cid string) (*citation.Page, error) {
+			if !e.attached[cid] {
+				return nil, nil
+			}
+			return e.page(ctx, attachedURL(cid))
+		},
 		Replaced: e.replaced, Created: e.created,
 	})
 }
@@ -107,7 +131,7 @@ func (e *evidence) wanted(source *citation.Source) (string, bool) {
 
 // entry finds what the archive has of a source.
 func (e *evidence) entry(source *citation.Source) (archive.Entry, bool) {
-	if entry, found := e.archive.Find(attachedURL(source.CID)); found {
+	if entry, found := e.archive.Find(attachedURL(source.CID)); found && e.attached[source.CID] {
 		return entry, true
 	}
 	if url, ok := e.wanted(source); ok {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -22,10 +23,12 @@ type IngestInput struct {
 	Outputs          []Submission `json:"outputs" jsonschema:"what the agents wrote" minitems:"1" extra:"ignore"`
 }
 
-// Submission is one output that an agent handed in.
+// Submission is one output that an agent handed in. Whoever takes a MarkdownPath
+// reads it: [Ingest] takes texts.
 type Submission struct {
 	PerspectiveID string       `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
-	Markdown      string       `json:"markdown" jsonschema:"the whole output"`
+	Markdown      string       `json:"markdown,omitzero" jsonschema:"the whole output"`
+	MarkdownPath  string       `json:"markdown_path,omitzero" path:"absolute" jsonschema:"absolute path of a file with the whole output, instead of markdown"`
 	ToolUsage     *codec.Value `json:"tool_usage,omitzero" holds:"object" jsonschema:"how often the agent called each tool: an object of numbers"`
 }
 
@@ -60,6 +63,7 @@ const idsPerLine = 1000
 // It also returns INVALID_ARGS, PATH_TRAVERSAL, DUPLICATE_PERSPECTIVE_ID,
 // NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED, INVALID_STATE,
 // STAGE_MISMATCH, INVALID_WAVE_DIR, WAVE_DIR_SYMLINK, PERSPECTIVE_NOT_FOUND,
+// JOB_NOT_OPEN (an agent holds the job of an output, or did it),
 // INVALID_TOOL_BUDGET, INVALID_TOOL_USAGE, TAMPERED, LOCK_HELD and WRITE_FAILED.
 func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult, error) {
 	if err := checkSubmissions(in.Outputs); err != nil {
@@ -101,6 +105,9 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 				"the contracts changed while the outputs were judged; hand them in again"))
 		}
 		for _, output := range in.Outputs {
+			if err := jobIsFree(r, clock.Now(), run.WaveJob(stage, output.PerspectiveID)); err != nil {
+				return err
+			}
 			name := r.Output(stage, output.PerspectiveID)
 			if err := take(u, output, name); err != nil {
 				return err
@@ -121,6 +128,51 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 		return nil
 	})
 	return result, err
+}
+
+// jobIsFree returns JOB_NOT_OPEN for a job that an agent holds, or whose answer
+// was accepted: then the output has an owner.
+func jobIsFree(r *run.Run, now time.Time, jobID string) error {
+	lease, err := r.Lease(jobID)
+	if err != nil {
+		return err
+	}
+	if lease.Lives(now) {
+		return tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", jobID, "holder", lease.Holder, "expires_at", lease.ExpiresAt),
+			"the job %s is leased to %s until %s", jobID, tidegate.Cut(lease.Holder), lease.ExpiresAt)
+	}
+	accepted, err := r.JobAccepted(jobID)
+	if err != nil || !accepted {
+		return err
+	}
+	return tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", jobID, "state", "accepted"),
+		"the job %s has an accepted answer, which is the output", jobID)
+}
+
+// Contracts reads the run's own contracts of a wave, and the digest of their
+// file. It returns the errors of reading them, and INVALID_STATE for those of
+// another run.
+func Contracts(r *run.Run, wave run.Stage) (*perspective.Document, string, error) {
+	contracts, digest, err := contractsForIngest(r, wave)
+	return contracts.doc, digest, err
+}
+
+// TakeOutput stages one output that was judged, as [Ingest] does: in the stage of
+// its wave, with a copy of what was taken. It returns INVALID_STATE and
+// STAGE_MISMATCH.
+func TakeOutput(u *run.Update, wave run.Stage, output Submission) error {
+	if err := u.NotFinal(); err != nil {
+		return err
+	}
+	m, err := u.Manifest()
+	if err != nil {
+		return err
+	}
+	if err := inStage(u.Run(), m, wave); err != nil {
+		return err
+	}
+	u.Log(run.EventIngested, "wave_output_ingest", tidegate.D("wave", wave, "perspective_ids", []string{output.PerspectiveID}))
+	return take(u, output, u.Run().Output(wave, output.PerspectiveID))
 }
 
 func cmpErr(first, second error) error {

@@ -2,8 +2,10 @@ package step
 
 import (
 	"context"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,31 +116,7 @@ func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in Perspective
 			"the perspectives belong to run %q, the manifest beside them to run %q", id, r.ID())
 	}
 	out := PerspectivesResult{Path: in.PerspectivesPath}
-	write := func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
-			return err
-		}
-		m, err := u.Manifest()
-		if err != nil {
-			return err
-		}
-		frozen, err := contractsFrozen(r, m)
-		if err != nil {
-			return err
-		}
-		if in.Replan {
-			if err := replan(u, m); err != nil {
-				return err
-			}
-			out.replanned = frozen
-		} else if frozen && !r.Legacy() {
-			return tidegate.Errorf(tidegate.ContractFrozen, tidegate.D("perspectives_path", in.PerspectivesPath, "stage", m.Stage()),
-				"the perspectives of run %q are frozen: its wave was planned by them", r.ID())
-		}
-		u.Log(run.EventPerspectives, "perspectives_write", tidegate.D("reason", run.Note(in.Reason), "path", in.PerspectivesPath,
-			"value_digest", codec.Digest(in.Value), "replan", in.Replan))
-		return u.WriteJSON(name, in.Value)
-	}
+	write := func(u *run.Update) error { return takePerspectives(u, in, &out) }
 	var audit run.Audit
 	var err error
 	if in.Replan {
@@ -154,6 +132,40 @@ func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in Perspective
 		out.AuditPath = audit.Path
 	}
 	return out, nil
+}
+
+// TakePerspectives stages perspectives that were checked, as [WritePerspectives]
+// does. It returns INVALID_STATE and CONTRACT_FROZEN.
+func TakePerspectives(u *run.Update, value *codec.Value, reason string) error {
+	r := u.Run()
+	return takePerspectives(u, PerspectivesInput{PerspectivesPath: r.Path(r.Layout().Perspectives), Value: value, Reason: reason}, new(PerspectivesResult))
+}
+
+func takePerspectives(u *run.Update, in PerspectivesInput, out *PerspectivesResult) error {
+	r := u.Run()
+	if err := u.NotFinal(); err != nil {
+		return err
+	}
+	m, err := u.Manifest()
+	if err != nil {
+		return err
+	}
+	frozen, err := contractsFrozen(r, m)
+	if err != nil {
+		return err
+	}
+	if in.Replan {
+		if err := replan(u, m); err != nil {
+			return err
+		}
+		out.replanned = frozen
+	} else if frozen && !r.Legacy() {
+		return tidegate.Errorf(tidegate.ContractFrozen, tidegate.D("perspectives_path", in.PerspectivesPath, "stage", m.Stage()),
+			"the perspectives of run %q are frozen: its wave was planned by them", r.ID())
+	}
+	u.Log(run.EventPerspectives, "perspectives_write", tidegate.D("reason", run.Note(in.Reason), "path", in.PerspectivesPath,
+		"value_digest", codec.Digest(in.Value), "replan", in.Replan))
+	return u.WriteJSON(r.Layout().Perspectives, in.Value)
 }
 
 // contractsFrozen holds from the plan of the first wave on, or from stage wave1,
@@ -199,6 +211,11 @@ func replan(u *run.Update, m run.Manifest) error {
 			if err := u.Remove(name); err != nil {
 				return err
 			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.PerspectiveIDs(r.Layout().Perspectives))) {
+		if err := u.ForgetAttempts(run.WaveJob(run.Wave1, id), ""); err != nil {
+			return err
 		}
 	}
 	for _, name := range []string{r.Layout().Wave1Plan(), r.Layout().WaveReview} {

@@ -111,7 +111,7 @@ func Build(ctx context.Context, clock run.Clock, req Input) (Result, error) {
 // perspectives and the pool. What cannot be read is for the judging to say.
 func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req Input) (string, error) {
 	digests := []string{codec.Digest(m.Doc())}
-	for _, path := range []string{cmp.Or(req.PerspectivesPath, r.Path(r.Layout().Perspectives)), cmp.Or(req.CitationsPath, r.Path(r.Layout().Citations))} {
+	for _, path := range []string{cmp.Or(req.PerspectivesPath, r.Path(r.Layout().Perspectives)), r.Path(r.Layout().Wave2Perspectives()), cmp.Or(req.CitationsPath, r.Path(r.Layout().Citations))} {
 		file, err := artifact.OpenFile(ctx, "path", path)
 		if err != nil {
 			digests = append(digests, "")

@@ -147,7 +147,38 @@ func (p *plan) readPerspectives(ctx context.Context, runID string) (digest strin
 	if doc.RunID != runID {
 		p.foreignRun = doc.RunID
 	}
-	return codec.Digest(tree), nil
+	if p.req.PerspectivesPath != "" || !isRun {
+		return codec.Digest(tree), nil
+	}
+	return p.addSecondWave(tree)
+}
+
+// addSecondWave adds the perspectives of the second wave of a run that had one,
+// and returns the digest of both documents.
+func (p *plan) addSecondWave(first *codec.Value) (digest string, err error) {
+	waves, err := p.run.Waves()
+	if err != nil || len(waves) < 2 {
+		return codec.Digest(first), err
+	}
+	path := p.run.Path(p.run.ContractsOf(run.Wave2))
+	data, err := p.run.Folder().Read(p.run.ContractsOf(run.Wave2))
+	if err != nil {
+		return "", err
+	}
+	tree, err := codec.ParseFile("perspectives_path", path, data)
+	if err != nil {
+		return "", err
+	}
+	doc, err := perspective.Parse(data, perspective.Artifacts)
+	if err != nil {
+		return "", err
+	}
+	for _, each := range doc.Perspectives {
+		each.SourceArtifact = p.run.Output(run.Wave2, each.ID)
+		p.perspectives = append(p.perspectives, each)
+	}
+	slices.SortFunc(p.perspectives, func(a, b perspective.Perspective) int { return strings.Compare(a.ID, b.ID) })
+	return codec.Digest(codec.Of([]*codec.Value{first, tree})), nil
 }
 
 // guardTargets refuses targets that would replace what the run consists of, or

@@ -107,10 +107,7 @@ func (t *Tool) call(ctx context.Context, raw []byte, caller Caller) (out any, er
 	if err != nil {
 		return nil, err
 	}
-	if args, err = t.findRun(args); err != nil {
-		return nil, err
-	}
-	in, err := t.decode(args)
+	in, err := t.decode(ctx, args)
 	if err != nil {
 		return nil, err
 	}
@@ -122,31 +119,6 @@ func (t *Tool) call(ctx context.Context, raw []byte, caller Caller) (out any, er
 		return nil, err
 	}
 	return t.run(context.WithValue(ctx, callerKey{}, caller), in.Interface())
-}
-
-// findRun puts the manifest of the run that is named by its id into the
-// arguments. It returns INVALID_ARGS, and what finding the run returns.
-func (t *Tool) findRun(args *codec.Value) (*codec.Value, error) {
-	id := args.Get(runArgument)
-	if t.Run == nil || id == nil {
-		return args, nil
-	}
-	found := args.Clone()
-	found.Delete(runArgument)
-	switch {
-	case id.Kind() == codec.Null:
-		return found, nil
-	case id.Kind() != codec.String:
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(runArgument, id), "run must be a string")
-	case args.Get(manifestArgument) != nil && args.Get(manifestArgument).Kind() != codec.Null:
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(runArgument, tidegate.Cut(id.Str())), "run and manifest_path both name the run: give one of them")
-	}
-	manifest, err := t.Run(id.Str())
-	if err != nil {
-		return nil, err
-	}
-	found.Set(manifestArgument, codec.Of(manifest))
-	return found, nil
 }
 
 func parseArgs(raw []byte) (*codec.Value, error) {

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"io"
 	"reflect"
 
 	"github.com/tidegate/tidegate/codec"
@@ -66,6 +67,7 @@ const (
 type Typed struct {
 	Operands map[string]string
 	Flags    map[string]string // switches are "true" or absent
+	Input    io.Reader         // standard input
 }
 
 // Argument describes one argument for a face that builds flags.

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -18,7 +19,7 @@ import (
 // decode turns arguments into the input of the tool. Faults are INVALID_ARGS that
 // name the argument; of several the first is reported: unknown keys, then the
 // arguments in the order of their declaration.
-func (t *Tool) decode(args *codec.Value) (reflect.Value, error) {
+func (t *Tool) decode(ctx context.Context, args *codec.Value) (reflect.Value, error) {
 	in := reflect.New(t.in)
 	if source, ok := in.Interface().(SchemaSource); ok {
 		return in.Elem(), source.Decode(args)
@@ -28,17 +29,27 @@ func (t *Tool) decode(args *codec.Value) (reflect.Value, error) {
 			"the arguments must be an object, got %s", codec.Describe(args))
 	}
 	fields := slices.DeleteFunc(slices.Clone(fieldsOf(t.in)), func(f field) bool { return slices.Contains(t.hidden, f.name) })
+	if s := t.Shorthand; s != nil {
+		if err := checkKeys("", args, fields, s.Name); err != nil {
+			return in, err
+		}
+		if err := s.expand(ctx, args); err != nil {
+			return in, err
+		}
+	}
 	return in.Elem(), decodeObject("", fields, args, in.Elem(), false)
 }
 
-func decodeObject(path string, fields []field, args *codec.Value, into reflect.Value, extra bool) error {
+// checkKeys returns INVALID_ARGS for the first argument that is neither one of
+// the fields nor has one of the other names.
+func checkKeys(path string, args *codec.Value, fields []field, others ...string) error {
 	for _, m := range args.Members() {
-		if extra || slices.ContainsFunc(fields, func(f field) bool { return f.name == m.Key }) {
+		if slices.ContainsFunc(fields, func(f field) bool { return f.name == m.Key }) || slices.Contains(others, m.Key) {
 			continue
 		}
-		names := make([]string, len(fields))
-		for i, f := range fields {
-			names[i] = f.name
+		names := slices.Clone(others)
+		for _, f := range fields {
+			names = append(names, f.name)
 		}
 		hint := "; known are " + strings.Join(names, ", ")
 		if near := spelling.Nearest(m.Key, names); near != "" {
@@ -46,6 +57,15 @@ func decodeObject(path string, fields []field, args *codec.Value, into reflect.V
 		}
 		name := path + tidegate.Cut(m.Key)
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, brief(m.Value)), "%s is not an argument%s", name, hint)
+	}
+	return nil
+}
+
+func decodeObject(path string, fields []field, args *codec.Value, into reflect.Value, extra bool) error {
+	if !extra {
+		if err := checkKeys(path, args, fields); err != nil {
+			return err
+		}
 	}
 	for _, f := range fields {
 		v := args.Get(f.name)

@@ -48,8 +48,8 @@ func (t *Tool) derive() (input, output *codec.Value) {
 			delete(schema.Properties, name)
 			schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(p string) bool { return p == name })
 		}
-		if t.Run != nil {
-			offerRun(schema)
+		if t.Shorthand != nil {
+			t.Shorthand.describe(schema)
 		}
 		if t.Refine != nil {
 			t.Refine(schema)
@@ -66,14 +66,6 @@ const (
 	runArgument      = "run"
 	manifestArgument = "manifest_path"
 )
-
-// offerRun adds run, of which or of manifest_path one must be given. JSON Schema
-// could say that, but some clients refuse a schema that does.
-func offerRun(s *jsonschema.Schema) {
-	s.Properties[runArgument] = &jsonschema.Schema{Type: "string", Description: "id of the run in the home of runs, in the place of manifest_path"}
-	s.PropertyOrder = slices.Insert(s.PropertyOrder, slices.Index(s.PropertyOrder, manifestArgument)+1, runArgument)
-	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name == manifestArgument })
-}
 
 // open allows further keys in results, so that a field added later does not
 // break a client that validates.

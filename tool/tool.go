@@ -45,18 +45,18 @@ func (e Effect) String() string {
 // Spec is what a tool is declared with, besides its function.
 type Spec struct {
 	Name       string // on the wire: lower-case words with underscores
-	Set        string // the toolset it belongs to: wave, citation, pivot, summary, gate, run, review, earlier
+	Set        string // the toolset it belongs to: wave, citation, pivot, summary, gate, run, job, review, earlier
+	Core       bool   // agents are offered it where nobody names tools or sets
 	Summary    string // the first sentence says when to use it
 	Effect     Effect
 	Idempotent bool     // repeating the call with the same arguments changes nothing more
 	Destroys   bool     // may replace or end something that cannot be had back
 	OpenWorld  bool     // reaches beyond this machine: it may fetch pages
-	Asked      bool     // servers offer it only when its name or its set is asked for
 	Person     bool     // a person's decision: the named command has it, and no list of tools
 	PersonArgs []string // arguments that are a person's decision: the named command has them, and no list of tools
 	Command    *Command
-	Run        func(id string) (manifest string, err error) // finds a run: `run` may be given in the place of `manifest_path`
-	Refine     func(input Schema)                           // adds to the input schema what Go types and tags cannot say
+	Shorthand  *Shorthand
+	Refine     func(input Schema) // adds to the input schema what Go types and tags cannot say
 }
 
 // Tool is a declared tool. The schemas are derived when first asked for.

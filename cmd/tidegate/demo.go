@@ -53,7 +53,7 @@ network and no agent, and leaves its folder for you to look at.`,
 func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Context, []string) int {
 	inner := &catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: demo.Pages{Now: env.Now}.Fetch}
 	program := call.Program
-	program.Tools, program.Commands, program.Settings = catalog.Tools(inner), nil, nil
+	program.Tools, program.Commands, program.Settings = catalog.Tools(inner), []cli.Command{reportCommand(inner)}, nil
 	program.Stderr, program.Dir, program.Terminal.Progress = call.Stdout, folder, false
 	return program.Run
 }

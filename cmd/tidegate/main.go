@@ -59,7 +59,7 @@ func assemble(env *catalog.Env) *cli.Program {
 func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 	return []cli.Command{
 		mcpCommand(env, tools),
-		mcpConfigCommand(env),
+		mcpConfigCommand(env, tools),
 		schemaCommand(tools),
 		demoCommand(env),
 		reportCommand(env),
@@ -79,6 +79,7 @@ var groups = map[string]string{
 	"citations":    "Fetch and judge what the outputs of a run cite",
 	"summary":      "Build bounded, citation-clean summaries",
 	"run":          "Create a run, look at it and move it through its stages",
+	"job":          "See what agents are asked and answer, and answer yourself",
 	"gate":         "Judge gates, and show how they stand",
 	"review":       "Write, read and compare code reviews",
 	"change":       "Move a code change through its phases",

@@ -36,11 +36,16 @@ the working folder (unless that is / or your home), the folder of runs, the
 --project and every --root, whatever symbolic links say. A path outside them is
 PATH_NOT_ALLOWED. On stdio without --root it is whatever you may touch.
 
+Offered are the tools that most agents need: the specified ones, those that take a
+run from job to job, and code reviews. --toolsets all offers every tool, also those
+of the earlier system's orchestrator.
+
 An HTTP address that other machines can reach needs a token, which callers send
 as "Authorization: Bearer TOKEN". It is read from --token-file or, without one,
 from ` + tokenVariable + `.`,
 		Example: `tidegate mcp --root .
 tidegate mcp --root . --read-only --toolsets wave,review
+tidegate mcp --root . --toolsets all
 tidegate mcp --http 127.0.0.1:8642
 tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
 		Flags: []cli.Flag{
@@ -49,16 +54,14 @@ tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
 			{Name: "root", About: "a `folder` that callers may touch, beside the working folder and the runs; may be repeated", Kind: tool.PathFlag, List: true},
 			{Name: "read-only", About: "offer only what writes nothing", Kind: tool.Switch},
 			{Name: "tools", About: "offer only the tools of these `names`", List: true},
-			{Name: "toolsets", About: "offer only the tools of these `sets`: wave, citation, pivot, summary, gate, run, review; and earlier, which only the orchestrator of the earlier system needs and which is offered only so", List: true},
+			{Name: "toolsets", About: "offer the tools of these `sets`: wave, citation, pivot, summary, gate, run, job, review, earlier, or all; without it those that most agents need", List: true},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error { return serveMCP(ctx, env, tools, call) },
 	}
 }
 
 func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cli.Invocation) error {
-	offered, err := mcpserver.Narrow(tool.ForAgents(tools), mcpserver.Narrowing{
-		ReadOnly: call.Flag("read-only") == "true", Names: call.Flags["tools"], Sets: call.Flags["toolsets"],
-	})
+	offered, err := mcpserver.Narrow(tool.ForAgents(tools), offerOf(call))
 	if err != nil {
 		return err
 	}
@@ -94,6 +97,11 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 		call.Log.Set(slog.LevelInfo)
 	}
 	return mcpserver.ServeHTTP(ctx, offered, mcpserver.HTTP{Address: address, Token: token}, options)
+}
+
+// offerOf is what the flags of a command say about the tools to offer.
+func offerOf(call cli.Invocation) mcpserver.Narrowing {
+	return mcpserver.Narrowing{ReadOnly: call.Flag("read-only") == "true", Names: call.Flags["tools"], Sets: call.Flags["toolsets"]}
 }
 
 // allowedRoots lists the folders that callers may touch. Clients start servers

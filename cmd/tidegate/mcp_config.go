@@ -14,10 +14,11 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/clients"
+	"github.com/tidegate/tidegate/internal/mcpserver"
 	"github.com/tidegate/tidegate/tool"
 )
 
-func mcpConfigCommand(env *catalog.Env) cli.Command {
+func mcpConfigCommand(env *catalog.Env, tools []*tool.Tool) cli.Command {
 	return cli.Command{
 		Path:  "mcp config",
 		Short: "Tell an agent client about this server",
@@ -31,17 +32,20 @@ Files: claude-code .mcp.json, opencode opencode.json, gemini .gemini/settings.js
 cursor .cursor/mcp.json, vscode .vscode/mcp.json, all in the working folder; codex
 config.toml in $CODEX_HOME or ~/.codex.`,
 		Example: `tidegate mcp config --client claude-code --write
-tidegate mcp config --client codex --root /srv/research`,
+tidegate mcp config --client codex --root /srv/research
+tidegate mcp config --client cursor --toolsets review --read-only`,
 		Flags: []cli.Flag{
 			{Name: "client", About: "the client to set up", Enum: clients.Names()},
 			{Name: "root", About: "the `folder` that the client's agents may touch (default the working folder); may be repeated", Kind: tool.PathFlag, List: true},
+			{Name: "toolsets", About: "offer the tools of these `sets`, as `tidegate mcp` takes them", List: true},
+			{Name: "read-only", About: "offer only what writes nothing", Kind: tool.Switch},
 			{Name: "write", About: "write it into the client's file instead of printing it", Kind: tool.Switch},
 		},
-		Run: func(ctx context.Context, call cli.Invocation) error { return configureClient(ctx, env, call) },
+		Run: func(ctx context.Context, call cli.Invocation) error { return configureClient(ctx, env, tools, call) },
 	}
 }
 
-func configureClient(ctx context.Context, env *catalog.Env, call cli.Invocation) error {
+func configureClient(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cli.Invocation) error {
 	client, ok := clients.Find(call.Flag("client"))
 	if !ok {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("client", nil), "--client is required: one of %s", strings.Join(clients.Names(), ", "))
@@ -49,6 +53,16 @@ func configureClient(ctx context.Context, env *catalog.Env, call cli.Invocation)
 	server, err := serverFor(env, call.Flags["root"])
 	if err != nil {
 		return err
+	}
+	offer := offerOf(call)
+	if _, err := mcpserver.Narrow(tool.ForAgents(tools), offer); err != nil {
+		return err
+	}
+	if len(offer.Sets) > 0 {
+		server.Args = append(server.Args, "--toolsets", strings.Join(offer.Sets, ","))
+	}
+	if offer.ReadOnly {
+		server.Args = append(server.Args, "--read-only")
 	}
 	file, err := clientFile(client, env.Dir)
 	if err != nil {

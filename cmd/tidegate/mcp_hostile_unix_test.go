@@ -320,7 +320,7 @@ func inProcess(t *testing.T, s *siege) caller {
 }
 
 func overStdio(t *testing.T, s *siege) caller {
-	session := connectIn(t, s.root, s.env(), "--root", s.root)
+	session := connectIn(t, s.root, s.env(), "--root", s.root, "--toolsets", "all")
 	return func(name, arguments string) (tidegate.Code, string) {
 		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
 		if err != nil {
@@ -333,7 +333,7 @@ func overStdio(t *testing.T, s *siege) caller {
 }
 
 func overHTTP(t *testing.T, s *siege) caller {
-	url, _ := startHTTP(t, s.root, s.env())
+	url, _ := startHTTP(t, s.root, s.env(), "--toolsets", "all")
 	return func(name, arguments string) (tidegate.Code, string) {
 		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments)
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))

@@ -26,15 +26,41 @@ A judgement that goes against an output is a result, not an error: read "pass", 
 			begin = append(begin, each.job+": "+each.tool)
 		}
 	}
+	if slices.ContainsFunc(offered, func(t *tool.Tool) bool { return t.Name == "deep_research_job_submit" }) {
+		text += "\n\n" + researchLoop
+	}
 	if len(begin) > 0 {
 		text += "\n\nWhere to begin: " + strings.Join(begin, "; ") + "."
 	}
 	return text
 }
 
+// researchLoop is how an agent takes a question to a report.
+const researchLoop = `To research a question: deep_research_run_init makes a run, whose run_id the other tools take as "run". Then repeat: deep_research_run_step does all that needs no agent and says in waiting_for what comes next. While that is "agents", take an open job with deep_research_job_lease, do exactly what its prompt_md says (or hand it, unchanged, to a sub-agent), and hand the answer in with deep_research_job_submit; where accepted is false, make the changes of each change_note and submit again. "time": call deep_research_run_step again. "person": stop, and tell the person the reason and the command in next. "nothing": the run is over.`
+
 // prompts are the jobs that people start most often.
 func prompts() []mcpserver.Prompt {
 	return []mcpserver.Prompt{
+		{
+			Name:        "research",
+			Title:       "Research a question",
+			Description: "Take a question to a report with cited sources, job by job, with you and your sub-agents as the agents.",
+			Arguments: []mcpserver.PromptArgument{
+				{Name: "question", Description: "the research question", Required: true},
+			},
+			Needs: []string{"deep_research_run_init", "deep_research_run_step", "deep_research_job_lease", "deep_research_job_submit"},
+			Text: func(args map[string]string) (string, error) {
+				return fmt.Sprintf(`Research this question with tidegate: %[1]q
+
+1. Call deep_research_run_init with {"query": %[1]q} and keep "run_id".
+2. Call deep_research_run_step with {"run": <run_id>}. If "waiting_for" is "time", call it again. If it is "nothing", report what came out and stop. If it is "person", stop and say "reason" and "next".
+3. If it is "agents", take each job of "jobs" that is open with deep_research_job_lease {"run": <run_id>, "holder": <your name>}. A sub-agent may do it: give it "prompt_md" unchanged, and nothing else.
+4. Hand the whole answer in with deep_research_job_submit {"run": <run_id>, "token": <token>, "answer": <answer>}. If "accepted" is false, make the change of every "change_note" and submit again; after four refusals lease the job again.
+5. Go back to 2.
+
+The prompts are the contract: do not shorten, extend or explain them, and never touch the files of the run.`, args["question"]), nil
+			},
+		},
 		{
 			Name:        "review_wave",
 			Title:       "Review a wave and retry",

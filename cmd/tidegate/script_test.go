@@ -3,11 +3,20 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"os/exec"
+	"path"
+	"regexp"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidegate/tidegate/citation"
 	_ "github.com/tidegate/tidegate/internal/scratch"
 )
 
@@ -24,14 +33,60 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
+			site := newSite()
+			env.Defer(site.Close)
+			env.Setenv("SITE", site.Listener.Addr().String())
+			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
 			env.Setenv("TIDEGATE_HOME", env.WorkDir+"/home")
 			env.Setenv("NO_COLOR", "1")
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,
+			"fill":  fill,
+			"cid":   cid,
 		},
 	})
+}
+
+// newSite is a web site on loopback, at $SITE: articles, a page that is not there,
+// and one whose server is down until it is asked twice.
+func newSite() *httptest.Server {
+	var asked atomic.Int32
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/gone":
+			http.NotFound(w, r)
+			return
+		case r.URL.Path == "/busy" && asked.Add(1) == 1:
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		name := path.Base(r.URL.Path)
+		fmt.Fprintf(w, "<title>The %s and the tide</title><p>This page is about the %s. It pulls at the water 2,400 times a year, and the water follows it around the earth.</p>", name, name)
+	}))
+}
+
+var citeRule = regexp.MustCompile(`\[@(/\w+)\]`)
+
+// fill writes $SITE into files, and the cids of its pages: fill FILE…
+func fill(ts *testscript.TestScript, neg bool, args []string) {
+	for _, name := range args {
+		text := strings.ReplaceAll(ts.ReadFile(name), "$SITE", ts.Getenv("SITE"))
+		text = citeRule.ReplaceAllStringFunc(text, func(cite string) string { return "[@" + cidOf(ts, cite[2:len(cite)-1]) + "]" })
+		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o600))
+	}
+}
+
+// cid sets a variable to the beginning of a page's cid: cid VARIABLE PATH
+func cid(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Setenv(args[0], cidOf(ts, args[1])[:len("cid_")+8])
+}
+
+func cidOf(ts *testscript.TestScript, page string) string {
+	normalized, err := citation.Normalize("http://" + ts.Getenv("SITE") + page)
+	ts.Check(err)
+	return citation.CID(normalized)
 }
 
 // exits runs a command and demands an exact exit status: exits 3 tidegate …

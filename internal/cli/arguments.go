@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -114,7 +113,7 @@ func (l *literal) Set(text string) error { l.text = text; return nil }
 // arguments turns what was typed into the tool's JSON arguments.
 func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Tool, operands []string) (*codec.Value, error) {
 	args := codec.NewObject()
-	typed := tool.Typed{Operands: map[string]string{}, Flags: map[string]string{}}
+	typed := tool.Typed{Operands: map[string]string{}, Flags: map[string]string{}, Input: p.Stdin}
 	paths, kinds := map[string]bool{}, map[string]reflect.Kind{}
 	for _, a := range t.Arguments() {
 		paths[a.Name], kinds[a.Name] = a.Path, a.Kind
@@ -132,9 +131,14 @@ func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Too
 			break
 		}
 		typed.Operands[o.Name] = text
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil && (kinds[o.Field] == reflect.Int || kinds[o.Field] == reflect.Int64) {
-			args.Set(o.Field, codec.Of(n))
-		} else if o.Field != "" {
+		switch kind := kinds[o.Field]; {
+		case kind == reflect.Int || kind == reflect.Float64:
+			if v, err := codec.Parse([]byte(text)); err == nil && v.Kind() == codec.Number {
+				args.Set(o.Field, v)
+				break
+			}
+			args.Set(o.Field, codec.Of(text))
+		case o.Field != "":
 			args.Set(o.Field, codec.Of(text))
 		}
 	}

@@ -131,13 +131,39 @@ var story = []step{
 		},
 	},
 	{
-		title: "Here the run waits",
-		text: "The summary pack carries what the outputs found, with citations that were checked. The next stage needs gate D, and this version has no judge for it, " +
-			"so the run does not move, whoever asks. A gate that checked nothing has not passed.",
+		title: "The agents write the report",
+		text: "The summary pack carries what the outputs found, with citations that were checked. From here tidegate goes on by itself: it asks agents for what a rule cannot do, " +
+			"judges what they answer, and moves the run. The agents of this demo answer from a recording.",
 		actions: []action{
 			tidegateLine(0, "", "summary", "build", "harbour"),
-			tidegateLine(4, "Exit status 4: the state of the run forbids it.", "run", "advance", "harbour"),
+			tidegateLine(0, "", "run", "continue", "harbour", "--agent", "recorded:agents"),
+		},
+	},
+	{
+		title: "What happened on the way",
+		text: "The first report claimed a number without a source and was refused, with the line and what to change. The second was accepted, and a reviewer, another agent, " +
+			"asked for one change: the saving of 310,000 euro that no page has. A review counts only for the report that it is about.",
+		actions: []action{
+			tidegateLine(0, "", "job", "show", "harbour", "synthesis"),
+			tidegateLine(0, "", "job", "show", "harbour", "review"),
+		},
+	},
+	{
+		title: "The report",
+		text: "Every citation leads to the passage on its page, and the report says what was checked and what was not. As HTML it is one file " +
+			"that you can send to anybody.",
+		actions: []action{
+			tidegateLine(0, "", "report", "harbour"),
+			tidegateLine(0, "", "report", "harbour", "--format", "html", "--output", "report.html"),
+		},
+	},
+	{
+		title: "Can it be trusted?",
+		text: "Verify holds every file against the log. Replay does everything again that was done by rule, from the kept answers and the archive, " +
+			"and compares the bytes.",
+		actions: []action{
 			tidegateLine(0, "", "run", "verify", "harbour"),
+			tidegateLine(0, "", "run", "replay", "harbour"),
 		},
 	},
 	{
@@ -168,19 +194,18 @@ var story = []step{
 	},
 }
 
-const ending = `That is what tidegate does today: it judges, says what to mend, decides what
-happens next, checks the sources and keeps the record. What it does not do yet: it
-starts no agents, and it writes no synthesis. There is no finished report at the
-end of this run, and tidegate does not pretend so.
+const ending = `The question has its report, and everything that led to it is in the folder: what the
+agents were asked, what they answered, what was refused and why, the archived
+pages, and the log.
 
 Try next, in {folder}:
 
+  open report.html                      the report in a browser
   export TIDEGATE_HOME=$PWD
-  tidegate run status harbour           where the run stands and what it waits for
+  tidegate run status harbour           the gates, and what they stand on
+  tidegate run log harbour              everything that happened, in order
   tidegate citations list harbour       the sources, and what each is worth
   tidegate explain TOO_MANY_WORDS       any code or rule, with an example
-  tidegate wave review perspectives.json drafts --format github
 
-Change a word in runs/harbour/wave-1/grid.md, then ask for the status again: gate
-B no longer counts.
+Change a word in runs/harbour/wave-1/grid.md, then verify the run again.
 `

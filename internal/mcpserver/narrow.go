@@ -13,9 +13,13 @@ import (
 // nothing that a caller sends widens it again.
 type Narrowing struct {
 	ReadOnly bool     // only what writes nothing
-	Names    []string // only these; empty means all but those that must be asked for
-	Sets     []string // only the tools of these sets; empty means likewise
+	Names    []string // only these
+	Sets     []string // only the tools of these sets; AllSets is every set
+	// Without names and sets, only the tools that are offered by default.
 }
+
+// AllSets stands for every set of tools.
+const AllSets = "all"
 
 // Narrow returns the tools that are left, in their order. It returns
 // INVALID_ARGS for a name or set that no tool has, and when nothing is left.
@@ -23,15 +27,18 @@ func Narrow(tools []*tool.Tool, by Narrowing) ([]*tool.Tool, error) {
 	if err := known("tools", by.Names, tools, func(t *tool.Tool) string { return t.Name }); err != nil {
 		return nil, err
 	}
-	if err := known("toolsets", by.Sets, tools, func(t *tool.Tool) string { return t.Set }); err != nil {
-		return nil, err
+	all := slices.Contains(by.Sets, AllSets)
+	if !all {
+		if err := known("toolsets", by.Sets, tools, func(t *tool.Tool) string { return t.Set }, AllSets); err != nil {
+			return nil, err
+		}
 	}
 	var left []*tool.Tool
 	for _, t := range tools {
-		if t.Asked && !slices.Contains(by.Names, t.Name) && !slices.Contains(by.Sets, t.Set) {
-			continue
-		}
-		if len(by.Names) > 0 && !slices.Contains(by.Names, t.Name) || len(by.Sets) > 0 && !slices.Contains(by.Sets, t.Set) {
+		switch {
+		case len(by.Names) == 0 && len(by.Sets) == 0 && !t.Core,
+			len(by.Names) > 0 && !slices.Contains(by.Names, t.Name),
+			len(by.Sets) > 0 && !all && !slices.Contains(by.Sets, t.Set):
 			continue
 		}
 		if by.ReadOnly {
@@ -50,8 +57,7 @@ func Narrow(tools []*tool.Tool, by Narrowing) ([]*tool.Tool, error) {
 	return left, nil
 }
 
-func known(flag string, wanted []string, tools []*tool.Tool, value func(*tool.Tool) string) error {
-	var values []string
+func known(flag string, wanted []string, tools []*tool.Tool, value func(*tool.Tool) string, values ...string) error {
 	for _, t := range tools {
 		if !slices.Contains(values, value(t)) {
 			values = append(values, value(t))

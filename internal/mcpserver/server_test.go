@@ -171,14 +171,16 @@ func TestNarrow(t *testing.T) {
 		want []string
 		hint string
 	}{
-		{"not at all", mcpserver.Narrowing{}, []string{"toy_say", "toy_hold", "toy_write"}, ""},
-		{"read-only", mcpserver.Narrowing{ReadOnly: true}, []string{"toy_say", "toy_hold"}, ""},
+		{"not at all", mcpserver.Narrowing{}, []string{"toy_say", "toy_write"}, ""},
+		{"to every set", mcpserver.Narrowing{Sets: []string{"all"}}, []string{"toy_say", "toy_hold", "toy_write"}, ""},
+		{"read-only", mcpserver.Narrowing{ReadOnly: true}, []string{"toy_say"}, ""},
+		{"read-only, every set", mcpserver.Narrowing{ReadOnly: true, Sets: []string{"all"}}, []string{"toy_say", "toy_hold"}, ""},
 		{"by name", mcpserver.Narrowing{Names: []string{"toy_write", "toy_say"}}, []string{"toy_say", "toy_write"}, ""},
 		{"by set", mcpserver.Narrowing{Sets: []string{"run"}}, []string{"toy_hold", "toy_write"}, ""},
 		{"by both", mcpserver.Narrowing{Sets: []string{"run"}, Names: []string{"toy_say", "toy_hold"}}, []string{"toy_hold"}, ""},
 		{"all three", mcpserver.Narrowing{Sets: []string{"run"}, Names: []string{"toy_write"}, ReadOnly: true}, nil, "leave no tool"},
 		{"misspelt name", mcpserver.Narrowing{Names: []string{"toy_sy"}}, nil, "did you mean toy_say?"},
-		{"misspelt set", mcpserver.Narrowing{Sets: []string{"zebra"}}, nil, "known are wave, run"},
+		{"misspelt set", mcpserver.Narrowing{Sets: []string{"zebra"}}, nil, "known are all, wave, run"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			left, err := mcpserver.Narrow(toys(nil), tt.by)

@@ -47,7 +47,7 @@ func newHeld() *held {
 // it is released or its caller gives up.
 func toys(h *held) []*tool.Tool {
 	spec := func(name, set string, effect tool.Effect) tool.Spec {
-		return tool.Spec{Name: name, Set: set, Summary: "Use this in tests.", Effect: effect}
+		return tool.Spec{Name: name, Set: set, Core: name != "toy_hold", Summary: "Use this in tests.", Effect: effect}
 	}
 	return []*tool.Tool{
 		tool.New(spec("toy_say", "wave", tool.WritesOnRequest), func(ctx context.Context, in sayIn) (sayOut, error) {

@@ -14,8 +14,8 @@ type Claim struct {
 	On    bool   // the page has all its quotations and numbers
 }
 
-// Claims are labelled claims about honest pages, in a stable order: numbers that a
-// person labelled, and by rule quotations of every page that has sentences.
+// Claims are labelled claims about honest pages, in a stable order: numbers that
+// were labelled by hand, and quotations by rule of every page that has sentences.
 func Claims() []Claim {
 	b := build()
 	claims := b.claims

@@ -33,7 +33,7 @@ func (b *builder) figures() {
 	}
 }
 
-// figurePages are pages with claims, which a person labelled: + where the page
+// figurePages are pages with claims that were labelled by hand: + where the page
 // says it, - where it does not.
 var figurePages = []struct {
 	language, title string

@@ -1,0 +1,140 @@
+package artifact
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// A claim can meet the look of [Folder.Claimed] at the same moment. It asks again
+// for this long before it says that another process holds it.
+const (
+	claimTries = 20
+	claimPause = time.Millisecond
+)
+
+// maxClaim is how much of the note of a claim is read.
+const maxClaim = 4 << 10
+
+// Claim is the hold of one process on a folder for as long as it works there.
+// It is another thing than the lock of the folder: it says who is at work, and
+// holds nobody off but others who claim it by the same name.
+type Claim struct{ file *os.File }
+
+// Claim takes the claim name of the folder at once, or returns LOCK_HELD with
+// the note of its holder in the details. The claim ends with [Claim.Release] or
+// with the process. It returns WRITE_FAILED when the file cannot be locked.
+func (f *Folder) Claim(name string, note tidegate.Details) (*Claim, error) {
+	local, err := f.local(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := openRegular(f.root, local, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, f.place(name).unwritable(err)
+	}
+	for range claimTries {
+		locked, err := tryLock(file)
+		if err != nil {
+			file.Close()
+			return nil, f.place(name).unwritable(err)
+		}
+		if locked {
+			c := &Claim{file}
+			if err := c.write(note); err != nil {
+				c.Release()
+				return nil, f.place(name).unwritable(err)
+			}
+			return c, nil
+		}
+		time.Sleep(claimPause)
+	}
+	defer file.Close()
+	holder := noteOf(file)
+	return nil, tidegate.Errorf(tidegate.LockHeld, append(f.place(name).details(), holder...), "another process is at work here%s: %s", inWords(holder), f.Path())
+}
+
+// Release gives the claim back. A second call does nothing.
+func (c *Claim) Release() {
+	if c.file == nil {
+		return
+	}
+	c.file.Truncate(0)
+	unlock(c.file)
+	c.file.Close()
+	c.file = nil
+}
+
+func (c *Claim) write(note tidegate.Details) error {
+	data, err := codec.MarshalLine(note)
+	if err != nil {
+		return err
+	}
+	if err := c.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err = c.file.WriteAt(append(data, '\n'), 0)
+	return err
+}
+
+// Claimed reports whether a living process holds the claim name of the folder,
+// with its note. It takes nothing. It returns READ_FAILED.
+func (f *Folder) Claimed(name string) (holder tidegate.Details, held bool, err error) {
+	local, err := f.local(name)
+	if err != nil {
+		return nil, false, err
+	}
+	file, err := openRegular(f.root, local, os.O_RDWR)
+	if err != nil {
+		err = f.place(name).unreadable(err)
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			err = nil
+		}
+		return nil, false, err
+	}
+	defer file.Close()
+	free, err := tryShare(file)
+	if err != nil {
+		return nil, false, f.place(name).unreadable(err)
+	}
+	if free {
+		unlock(file)
+		return nil, false, nil
+	}
+	return noteOf(file), true, nil
+}
+
+// noteOf reads what the holder of a claim says about itself; nothing, where it
+// is just about to say it.
+func noteOf(file *os.File) tidegate.Details {
+	data, err := io.ReadAll(io.NewSectionReader(file, 0, maxClaim))
+	if err != nil {
+		return nil
+	}
+	doc, err := codec.Parse(data)
+	if err != nil {
+		return nil
+	}
+	var note tidegate.Details
+	for _, m := range doc.Members() {
+		note = append(note, tidegate.Detail{Key: m.Key, Value: m.Value})
+	}
+	return note
+}
+
+func inWords(holder tidegate.Details) string {
+	text := ""
+	for _, d := range holder {
+		value, ok := d.Value.(*codec.Value)
+		if !ok {
+			continue
+		}
+		if line, err := codec.MarshalLine(value); err == nil {
+			text += ", " + d.Key + " " + tidegate.Cut(string(line))
+		}
+	}
+	return text
+}

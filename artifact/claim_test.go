@@ -1,0 +1,75 @@
+package artifact_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+)
+
+func TestClaimIsHeldByOneAndSaysByWhom(t *testing.T) {
+	folder, err := artifact.Open(t.Context(), "path", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	const name = ".tidegate.home"
+	if _, held, err := folder.Claimed(name); held || err != nil {
+		t.Fatalf("nobody claimed it: %v, %v", held, err)
+	}
+	claim, err := folder.Claim(name, tidegate.D("host", "tug", "process", 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = folder.Claim(name, tidegate.D("host", "other"))
+	if tidegate.CodeOf(err) != tidegate.LockHeld {
+		t.Fatalf("a second claim gives %v", err)
+	}
+	if host, ok := tidegate.AsError(err).Details.Get("host"); !ok || host == nil {
+		t.Errorf("the error does not name the holder: %v", err)
+	}
+	if holder, held, err := folder.Claimed(name); !held || err != nil || len(holder) != 2 {
+		t.Errorf("Claimed says %v, %v, %v", holder, held, err)
+	}
+	claim.Release()
+	claim.Release()
+	if _, held, err := folder.Claimed(name); held || err != nil {
+		t.Errorf("after its release: %v, %v", held, err)
+	}
+}
+
+// TestLookingAtAClaimDoesNotTakeIt claims a folder that others look at all the
+// time.
+func TestLookingAtAClaimDoesNotTakeIt(t *testing.T) {
+	dir := t.TempDir()
+	stop := make(chan struct{})
+	var lookers sync.WaitGroup
+	folder, err := artifact.Open(t.Context(), "path", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	for range 2 {
+		lookers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					folder.Claimed("home")
+				}
+			}
+		})
+	}
+	for range 50 {
+		claim, err := folder.Claim("home", tidegate.D("process", 1))
+		if err != nil {
+			t.Errorf("a look took the claim: %v", err)
+			break
+		}
+		claim.Release()
+	}
+	close(stop)
+	lookers.Wait()
+}

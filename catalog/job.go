@@ -1,0 +1,375 @@
+package catalog
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// board opens the jobs of the run that was named.
+func (e *Env) board(ctx context.Context, manifest string) (*job.Board, error) {
+	b, err := job.OpenBoard(ctx, e.clock(), manifest)
+	if err == nil {
+		b.Fetch = e.fetch
+	}
+	return b, err
+}
+
+type stepIn struct {
+	manifestIn
+	Reason string `json:"reason,omitzero" jsonschema:"why, for the caller's own records"`
+}
+
+type jobListIn struct {
+	manifestIn
+	States []string `json:"states,omitzero" jsonschema:"only jobs in these states: open, leased, accepted, exhausted; all when absent"`
+}
+
+type jobLeaseIn struct {
+	manifestIn
+	Holder       string `json:"holder" jsonschema:"who takes the job, in a few words"`
+	JobID        string `json:"job_id,omitzero" jsonschema:"the job to take; the first open one when absent"`
+	LeaseSeconds int    `json:"lease_seconds,omitzero" jsonschema:"for how long; deep_research_job_extend makes it longer" min:"30" max:"7200" default:"1800"`
+}
+
+type jobSubmitIn struct {
+	manifestIn
+	Token      string       `json:"token" jsonschema:"as deep_research_job_lease returned it"`
+	Answer     string       `json:"answer,omitzero" jsonschema:"the whole answer, in the format that the lease names"`
+	AnswerPath string       `json:"answer_path,omitzero" path:"absolute" jsonschema:"absolute path of a file with the answer, instead of answer"`
+	Usage      *usageIn     `json:"usage,omitzero" jsonschema:"what the answer took"`
+	ToolUsage  *codec.Value `json:"tool_usage,omitzero" holds:"object" jsonschema:"calls by tool, as the contract's tool_budget names them"`
+}
+
+type usageIn struct {
+	InputTokens  int64    `json:"input_tokens,omitzero"`
+	OutputTokens int64    `json:"output_tokens,omitzero"`
+	CostUSD      *float64 `json:"cost_usd,omitzero"`
+}
+
+type jobExtendIn struct {
+	manifestIn
+	Token        string `json:"token" jsonschema:"as deep_research_job_lease returned it"`
+	LeaseSeconds int    `json:"lease_seconds" jsonschema:"for how long from now" min:"30" max:"7200"`
+}
+
+type jobReleaseIn struct {
+	manifestIn
+	Token  string `json:"token" jsonschema:"as deep_research_job_lease returned it"`
+	Reason string `json:"reason" jsonschema:"why, for the audit log"`
+}
+
+type jobOfRunIn struct {
+	manifestIn
+	JobID  string `json:"job_id" jsonschema:"the job"`
+	Reason string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+}
+
+type jobRetryIn struct {
+	manifestIn
+	JobID string `json:"job_id" jsonschema:"the job"`
+	Note  string `json:"note" jsonschema:"for the next agent, and for the audit log"`
+}
+
+type jobAnswerIn struct {
+	manifestIn
+	JobID  string `json:"job_id" jsonschema:"the job"`
+	Answer string `json:"answer" jsonschema:"the whole answer"`
+}
+
+type continueIn struct {
+	manifestIn
+	Agent      string   `json:"agent,omitzero" jsonschema:"the driver of every role, such as claude, exec:COMMAND or recorded:FOLDER; as tidegate.toml says when absent"`
+	Parallel   int      `json:"parallel,omitzero" jsonschema:"most agents at once" min:"1"`
+	MaxMinutes *float64 `json:"max_minutes,omitzero" jsonschema:"the whole budget of minutes from here on"`
+	MaxTokens  *float64 `json:"max_tokens,omitzero" jsonschema:"the whole budget of tokens from here on"`
+	MaxCost    *float64 `json:"max_cost,omitzero" jsonschema:"the whole budget in USD from here on"`
+}
+
+var jobOperand = tool.Operand{Name: "JOB", Field: "job_id", About: "the job, as `tidegate job list` names it"}
+
+func jobTools(env *Env) []*tool.Tool {
+	hidden := []string{"manifest_path"}
+	return []*tool.Tool{
+		declare(tool.Spec{
+			Name: "deep_research_run_step", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true, Idempotent: true,
+			Command: &tool.Command{
+				Path:     "run step",
+				Operands: runOperand, Hide: append(hidden, "reason"), Fill: env.fillRun,
+			},
+		}, func(ctx context.Context, in stepIn) (engine.StepResult, error) {
+			return engine.Settle(ctx, env.clock(), env.fetch, in.ManifestPath, engine.StepTime)
+		}),
+
+		declare(tool.Spec{
+			Name: "deep_research_job_list", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
+			Command: &tool.Command{
+				Path:     "job list",
+				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
+			},
+		}, func(ctx context.Context, in jobListIn) (job.ListResult, error) {
+			b, err := env.board(ctx, in.ManifestPath)
+			if err != nil {
+				return job.ListResult{}, err
+			}
+			defer b.Close()
+			return b.List(in.States)
+		}),
+
+		declare(tool.Spec{
+			Name: "deep_research_job_lease", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
+		}, func(ctx context.Context, in jobLeaseIn) (job.LeaseResult, error) {
+			b, err := env.board(ctx, in.ManifestPath)
+			if err != nil {
+				return job.LeaseResult{}, err
+			}
+			defer b.Close()
+			leased, err := b.Lease(ctx, job.LeaseInput{Holder: in.Holder, JobID: in.JobID, For: time.Duration(in.LeaseSeconds) * time.Second})
+			return job.LeaseResult{Job: leased}, err
+		}),
+
+		declare(tool.Spec{
+			Name: "deep_research_job_submit", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
+		}, func(ctx context.Context, in jobSubmitIn) (job.SubmitResult, error) {
+			if err := in.oneAnswer(); err != nil {
+				return job.SubmitResult{}, err
+			}
+			b, err := env.board(ctx, in.ManifestPath)
+			if err != nil {
+				return job.SubmitResult{}, err
+			}
+			defer b.Close()
+			answer := []byte(in.Answer)
+			if in.AnswerPath != "" {
+				if answer, err = env.handedIn(ctx, "answer_path", in.AnswerPath, b.Run().Root()); err != nil {
+					return job.SubmitResult{}, err
+				}
+			}
+			input := job.SubmitInput{Token: in.Token, Answer: answer, ToolUsage: in.ToolUsage}
+			if in.Usage != nil {
+				usage := job.Usage(*in.Usage)
+				input.Usage = &usage
+			}
+			verdict, err := b.Submit(ctx, input)
+			return job.SubmitResult{Verdict: verdict}, err
+		}),
+
+		declare(tool.Spec{
+			Name: "deep_research_job_extend", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
+		}, func(ctx context.Context, in jobExtendIn) (job.ExtendResult, error) {
+			b, err := env.board(ctx, in.ManifestPath)
+			if err != nil {
+				return job.ExtendResult{}, err
+			}
+			defer b.Close()
+			until, err := b.Extend(ctx, in.Token, time.Duration(in.LeaseSeconds)*time.Second)
+			return job.ExtendResult{ExpiresAt: until}, err
+		}),
+
+		declare(tool.Spec{
+			Name: "deep_research_job_release", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
+		}, func(ctx context.Context, in jobReleaseIn) (job.ReleaseResult, error) {
+			b, err := env.board(ctx, in.ManifestPath)
+			if err != nil {
+				return job.ReleaseResult{}, err
+			}
+			defer b.Close()
+			released, err := b.Release(ctx, in.Token, in.Reason)
+			return job.ReleaseResult{State: released.State}, err
+		}),
+
+		declare(tool.Spec{
+			Name: "deep_research_job_show", Set: "job", Effect: tool.Reads, Idempotent: true, Person: true,
+			Command: &tool.Command{
+				Path:     "job show",
+				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun,
+			},
+		}, func(ctx context.Context, in jobOfRunIn) (job.ShowResult, error) {
+			b, err := env.board(ctx, in.ManifestPath)
+			if err != nil {
+				return job.ShowResult{}, err
+			}
+			defer b.Close()
+			return b.Show(in.JobID)
+		}),
+
+		declare(tool.Spec{
+			Name: "deep_research_job_prompt", Set: "job", Effect: tool.Reads, Idempotent: true, Person: true,
+			Command: &tool.Command{
+				Path:     "job prompt",
+				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun,
+			},
+		}, func(ctx context.Context, in jobOfRunIn) (job.PromptResult, error) {
+			b, err := env.board(ctx, in.ManifestPath)
+			if err != nil {
+				return job.PromptResult{}, err
+			}
+			defer b.Close()
+			return b.Prompt(in.JobID)
+		}),
+
+		declare(tool.Spec{
+			Name: "deep_research_job_answer", Set: "job", Effect: tool.Writes, Person: true,
+			Command: &tool.Command{
+				Path:     "job answer",
+				Operands: []tool.Operand{runOperand[0], jobOperand, {Name: "FILE", About: "the file with the answer; standard input when absent", Path: true, Optional: true}},
+				Hide:     []string{"manifest_path", "answer"}, Fill: env.fillAnswer,
+			},
+		}, func(ctx context.Context, in jobAnswerIn) (job.SubmitResult, error) {
+			b, err := env.board(ctx, in.ManifestPath)
+			if err != nil {
+				return job.SubmitResult{}, err
+			}
+			defer b.Close()
+			verdict, err := b.Answer(ctx, in.JobID, []byte(in.Answer))
+			return job.SubmitResult{Verdict: verdict}, err
+		}),
+
+		declare(tool.Spec{
+			Name: "deep_research_job_take_back", Set: "job", Effect: tool.Writes, Person: true,
+			Command: &tool.Command{
+				Path:     "job release",
+				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("released by hand"),
+			},
+		}, func(ctx context.Context, in jobOfRunIn) (job.ReleaseResult, error) {
+			b, err := env.board(ctx, in.ManifestPath)
+			if err != nil {
+				return job.ReleaseResult{}, err
+			}
+			defer b.Close()
+			released, err := b.ReleaseJob(ctx, in.JobID, in.Reason)
+			return job.ReleaseResult{State: released.State}, err
+		}),
+
+		declare(tool.Spec{
+			Name: "deep_research_job_retry", Set: "job", Effect: tool.Writes, Person: true,
+			Command: &tool.Command{
+				Path:     "job retry",
+				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path"}, Fill: env.fillRun,
+			},
+		}, func(ctx context.Context, in jobRetryIn) (job.ReleaseResult, error) {
+			if err := run.CheckText("note", in.Note); err != nil {
+				return job.ReleaseResult{}, err
+			}
+			b, err := env.board(ctx, in.ManifestPath)
+			if err != nil {
+				return job.ReleaseResult{}, err
+			}
+			defer b.Close()
+			retried, err := b.Retry(env.deciding(ctx), in.JobID, in.Note)
+			return job.ReleaseResult{State: retried.State}, err
+		}),
+
+		declare(tool.Spec{
+			Name: "deep_research_run_continue", Set: "run", Effect: tool.Writes, Person: true,
+			Command: &tool.Command{
+				Path:     "run continue",
+				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
+			},
+		}, func(ctx context.Context, in continueIn) (engine.StepResult, error) { return env.continueRun(ctx, in) }),
+	}
+}
+
+// oneAnswer returns INVALID_ARGS unless the answer was given in one way.
+func (in jobSubmitIn) oneAnswer() error {
+	switch {
+	case in.Answer == "" && in.AnswerPath == "":
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("answer", nil), "answer or answer_path is required")
+	case in.Answer != "" && in.AnswerPath != "":
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("answer_path", tidegate.Cut(in.AnswerPath)), "answer and answer_path cannot both be given")
+	}
+	return nil
+}
+
+// handedIn reads a file that a caller hands in by its path. An agent can name any
+// path, so its file must lie in the roots or, where there are none, in the run or
+// the working folder.
+func (e *Env) handedIn(ctx context.Context, arg, path, runRoot string) ([]byte, error) {
+	if !artifact.Confined(ctx) && tidegate.ActorOf(ctx) == tidegate.Agent {
+		ctx = artifact.WithRoots(ctx, runRoot, e.Dir)
+	}
+	return artifact.ReadFile(ctx, arg, path)
+}
+
+// fillAnswer reads the file that a person names, or standard input.
+func (e *Env) fillAnswer(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	if err := e.fillRun(ctx, typed, args); err != nil {
+		return err
+	}
+	if file, named := typed.Operands["FILE"]; named {
+		data, err := artifact.ReadFile(ctx, "FILE", file)
+		args.Set("answer", codec.Of(string(data)))
+		return err
+	}
+	data, err := io.ReadAll(typed.Input)
+	if err != nil {
+		return tidegate.Errorf(tidegate.ReadFailed, nil, "the answer on standard input cannot be read: %w", err)
+	}
+	args.Set("answer", codec.Of(string(data)))
+	return nil
+}
+
+// continueRun is the command `run continue`.
+func (e *Env) continueRun(ctx context.Context, in continueIn) (engine.StepResult, error) {
+	crew, err := e.crewOf(ctx, in.Agent)
+	if err != nil {
+		return engine.StepResult{}, err
+	}
+	if in.MaxCost != nil {
+		if err := crew.costs(); err != nil {
+			return engine.StepResult{}, err
+		}
+	}
+	if err := e.goOn(ctx, in); err != nil {
+		return engine.StepResult{}, err
+	}
+	out, err := engine.Drive(ctx, in.ManifestPath, engine.Options{Clock: e.clock(), Pool: crew.pool(), Fetch: crew.fetch, Agents: crew.agents, Parallel: in.Parallel})
+	if err != nil {
+		return engine.StepResult{}, err
+	}
+	if out.WaitingFor == engine.ForPerson {
+		next := out.Next
+		if out.Help != "" {
+			next = out.Help
+		}
+		return engine.StepResult{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", out.RunID, "stage", out.Stage, "status", out.Status, "next", next),
+			"the run waits for a person: %s; next: %s", out.Reason, next)
+	}
+	return out.StepResult, nil
+}
+
+// goOn takes what a person said with `run continue`: a larger budget, and that a
+// paused run, or one that the budget stopped, goes on.
+func (e *Env) goOn(ctx context.Context, in continueIn) error {
+	manifest := in.ManifestPath
+	for _, limit := range []struct {
+		name  string
+		value *float64
+	}{{"max_minutes", in.MaxMinutes}, {"max_tokens", in.MaxTokens}, {"max_cost_usd", in.MaxCost}} {
+		if limit.value == nil {
+			continue
+		}
+		if _, err := stage.SetBudget(e.deciding(ctx), e.clock(), stage.BudgetInput{ManifestPath: manifest, Name: limit.name, Value: *limit.value, Reason: "run continue"}); err != nil {
+			return err
+		}
+	}
+	r, err := run.Open(ctx, manifest, "status")
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if r.Manifest().Status() != run.Paused {
+		return nil
+	}
+	_, err = stage.Resume(e.deciding(ctx), e.clock(), stage.ResumeInput{ManifestPath: manifest, Reason: "run continue"})
+	return err
+}

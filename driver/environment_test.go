@@ -1,0 +1,53 @@
+package driver
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestAgentsGetTheirOwnVariablesAlone(t *testing.T) {
+	person := []string{
+		"PATH=/bin", "HOME=/home/p", "LC_ALL=C", "TMPDIR=/tmp/p", "https_proxy=http://proxy", "GITHUB_TOKEN=x", "AWS_SECRET_ACCESS_KEY=x",
+		"ANTHROPIC_API_KEY=x", "OPENAI_API_KEY=x", "GEMINI_API_KEY=x", "MY_KEY=x", "SSH_AUTH_SOCK=/s", "SSH_ASKPASS=/a", "TIDEGATE_SIGN_KEY=/k", "=odd", "odd",
+	}
+	base := []string{"PATH", "HOME", "LC_ALL", "https_proxy", "TMPDIR", "TMP", "TEMP"}
+	for _, test := range []struct {
+		driver  string
+		further []string // of the person
+		env     []string
+		want    []string // beside base
+	}{
+		{driver: "claude", want: []string{"ANTHROPIC_API_KEY"}},
+		{driver: "claude", further: []string{"CLAUDE_CODE_USE_BEDROCK=1"}, want: []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_USE_BEDROCK", "AWS_SECRET_ACCESS_KEY"}},
+		{driver: "codex", want: []string{"OPENAI_API_KEY"}},
+		{driver: "gemini", want: []string{"GEMINI_API_KEY"}},
+		{driver: "opencode", want: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"}},
+		{driver: "claude", env: []string{"MY_*", "SSH_*", "TIDEGATE_SIGN_KEY", "*"}, want: []string{"GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "MY_KEY", "odd"}},
+		{driver: "claude", env: []string{"SSH_AUTH_SOCK", "SSH_ASKPASS", "TIDEGATE_SIGN_KEY"}, want: []string{"ANTHROPIC_API_KEY"}},
+	} {
+		f := &folder{path: "/attempt"}
+		environ := append(test.further, person...)
+		made, err := New(Settings{Driver: test.driver, Env: test.env}, Host{Environ: environ})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := made.(*headless).environment(f)
+		var names []string
+		for _, variable := range got {
+			name, _, _ := strings.Cut(variable, "=")
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		want := slices.Concat(base, test.want)
+		slices.Sort(names)
+		slices.Sort(want)
+		if !slices.Equal(names, want) {
+			t.Errorf("%s with %q: got %q, want %q", test.driver, test.env, names, want)
+		}
+		if temp := variable(got, "TMPDIR"); temp != f.in("tmp") {
+			t.Errorf("temporary files go to %s", temp)
+		}
+	}
+}

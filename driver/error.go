@@ -1,0 +1,41 @@
+package driver
+
+import (
+	"fmt"
+	"time"
+)
+
+// Kind is the kind of a failure. It decides what happens next.
+type Kind string
+
+// The kinds of failures.
+const (
+	Auth        Kind = "auth"        // the client or the key is not logged in: a person must act
+	Rate        Kind = "rate"        // too many requests: wait
+	Unavailable Kind = "unavailable" // no client, no connection, a model that cannot answer at the moment
+	Refused     Kind = "refused"     // the model or its provider will not do this task
+	Idle        Kind = "idle"        // nothing came for too long
+	Deadline    Kind = "deadline"    // the time, or the number of steps, is used up
+	Flood       Kind = "flood"       // more was written than an answer may have
+	Died        Kind = "died"        // the client ended without an answer
+	Empty       Kind = "empty"       // the client ended well, and its answer is empty
+)
+
+var kinds = []Kind{Auth, Rate, Unavailable, Refused, Idle, Deadline, Flood, Died, Empty}
+
+// Error is why a task has no answer. It crosses machines as it is.
+type Error struct {
+	Kind    Kind          `json:"kind"`
+	Message string        `json:"message"`           // lower case, names the client
+	Wait    time.Duration `json:"wait_ns,omitempty"` // of Rate: how long, where the provider said it
+	Help    string        `json:"help,omitempty"`    // what a person types to get rid of the reason
+	// SessionGone says that Task.Session cannot be continued here: the task has
+	// to begin afresh.
+	SessionGone bool `json:"session_gone,omitempty"`
+}
+
+func (e *Error) Error() string { return string(e.Kind) + ": " + e.Message }
+
+func failf(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}

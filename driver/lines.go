@@ -1,0 +1,53 @@
+package driver
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// lines hands over what a client writes line by line.
+type lines struct{ rest []byte }
+
+// each calls do with every line that chunk completes. The line is valid during
+// the call.
+func (l *lines) each(chunk []byte, do func(line []byte)) {
+	for {
+		end := bytes.IndexByte(chunk, '\n')
+		if end < 0 {
+			l.rest = append(l.rest, chunk...)
+			return
+		}
+		line := chunk[:end]
+		if len(l.rest) > 0 {
+			line = append(l.rest, line...)
+			l.rest = l.rest[:0]
+		}
+		chunk = chunk[end+1:]
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			do(line)
+		}
+	}
+}
+
+// readEvents reads a client's JSON lines: read is called with each that is an
+// object, and says what it was. Everything else is passed on as it is: clients
+// write notices among their events, and new versions write new events.
+func readEvents[E any](l *lines, chunk []byte, event func(Event), read func(*E) Event) {
+	l.each(chunk, func(line []byte) {
+		e, v := Event{Kind: Other}, new(E)
+		if json.Unmarshal(line, v) == nil {
+			e = read(v)
+		}
+		e.Raw = strings.ToValidUTF8(string(line), "\uFFFD")
+		event(e)
+	})
+}
+
+func marshal(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it is made of strings, numbers and what was read as JSON
+	}
+	return data
+}

@@ -1,0 +1,28 @@
+package driver_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The stand-ins for clients are this test binary under the client's name.
+func TestMain(m *testing.M) {
+	if scene := os.Getenv("STANDIN"); scene != "" {
+		standIn(filepath.Base(os.Args[0]), scene)
+		return
+	}
+	// Most of the time a test waits for other processes.
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		flag.Set("test.parallel", "8")
+	}
+	code := m.Run()
+	if left := leftBehind(); left != "" && code == 0 {
+		fmt.Println("the tests left behind:", left)
+		code = 1
+	}
+	os.Exit(code)
+}

@@ -1,0 +1,192 @@
+package driver
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// opencode is opencode, `opencode run`. What its permissions deny it takes from
+// the model's list of tools. It looks for the person's configuration in a folder
+// of the attempt's own, so that none counts; the login lies elsewhere.
+var opencode = client{
+	name:   "opencode",
+	oldest: "1.18.0",
+	tested: "1.18.33",
+	get:    "npm install -g opencode-ai",
+	login:  "opencode auth login",
+	variables: []string{
+		"OPENCODE_API_KEY", "OPENCODE_ENABLE_EXA", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL",
+		"OPENROUTER_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "XAI_API_KEY", "DEEPSEEK_API_KEY",
+	},
+	prepare:  prepareOpencode,
+	stream:   func() stream { return &opencodeStream{} },
+	loggedIn: func([]string) []string { return nil }, // its list of logins knows nothing of keys and local models
+}
+
+func prepareOpencode(task Task, resume string, f *folder, _ []string) (args, variables []string, err error) {
+	type local struct {
+		Type    string   `json:"type"`
+		Command []string `json:"command"`
+		Enabled bool     `json:"enabled"`
+	}
+	permission := map[string]string{"*": "deny"}
+	allow := func(tools ...string) {
+		for _, tool := range tools {
+			permission[tool] = "allow"
+		}
+	}
+	if task.Tools.Web {
+		allow("webfetch", "websearch")
+	}
+	if task.Tools.Write {
+		allow("read", "edit", "glob", "grep", "list", "bash")
+	}
+	servers := map[string]local{}
+	for _, server := range task.Tools.MCP {
+		servers[server.Name] = local{"local", append([]string{server.Command}, server.Args...), true}
+		allow(server.Name + "_*")
+	}
+	config, err := json.Marshal(map[string]any{"permission": permission, "mcp": servers, "share": "disabled", "autoupdate": false})
+	if err != nil {
+		return nil, nil, err
+	}
+	args = []string{"run", "--format", "json", "--title", task.Job} // without a title it asks a model for one
+	if task.Model != "" {
+		args = append(args, "--model", task.Model)
+	}
+	if resume != "" {
+		args = append(args, "--session", resume)
+	}
+	variables = []string{"OPENCODE_CONFIG_CONTENT=" + string(config), "XDG_CONFIG_HOME=" + f.in("config")}
+	for _, what := range []string{"MODELS_FETCH", "AUTOUPDATE", "PROJECT_CONFIG", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "CLAUDE_CODE"} {
+		variables = append(variables, "OPENCODE_DISABLE_"+what+"=1")
+	}
+	return args, variables, nil
+}
+
+// opencodeStream reads the events of `opencode run --format json`.
+type opencodeStream struct {
+	lines
+	answer  Answer
+	tools   toolCalls
+	message string // the id of the one that the answer is made of
+	ended   bool
+	failed  *opencodeFailure
+}
+
+type opencodeFailure struct {
+	Name string `json:"name"`
+	Data struct {
+		Message string            `json:"message"`
+		Status  int               `json:"statusCode"`
+		Headers map[string]string `json:"responseHeaders"`
+	} `json:"data"`
+}
+
+type opencodeEvent struct {
+	Type    string `json:"type"`
+	Session string `json:"sessionID"`
+	Part    struct {
+		Message string `json:"messageID"`
+		Text    string `json:"text"`
+		Call    string `json:"callID"`
+		Tool    string `json:"tool"`
+		Reason  string `json:"reason"`
+		Cost    *float64
+		Tokens  struct {
+			Input     int64 `json:"input"`
+			Output    int64 `json:"output"`
+			Reasoning int64 `json:"reasoning"`
+			Cache     struct {
+				Read  int64 `json:"read"`
+				Write int64 `json:"write"`
+			} `json:"cache"`
+		} `json:"tokens"`
+	} `json:"part"`
+	Error *opencodeFailure `json:"error"`
+}
+
+func (s *opencodeStream) take(chunk []byte, event func(Event)) {
+	readEvents(&s.lines, chunk, event, s.read)
+}
+
+func (s *opencodeStream) read(e *opencodeEvent) Event {
+	if e.Session != "" {
+		s.answer.Session = e.Session
+	}
+	switch e.Type {
+	case "step_start":
+		s.ended = false
+		return Event{Kind: Started}
+	case "text":
+		if e.Part.Message != s.message {
+			s.message, s.answer.Text = e.Part.Message, ""
+		}
+		s.answer.Text += e.Part.Text
+		return Event{Kind: Message, Text: shown(e.Part.Text)}
+	case "tool_use":
+		return Event{Kind: ToolCall, Tool: s.tools.count(e.Part.Call, opencodeTool(e.Part.Tool))}
+	case "step_finish":
+		tokens := e.Part.Tokens
+		if s.answer.Usage == nil {
+			s.answer.Usage = &Usage{}
+		}
+		s.answer.Usage.Input += tokens.Input + tokens.Cache.Read + tokens.Cache.Write
+		s.answer.Usage.Output += tokens.Output + tokens.Reasoning
+		if e.Part.Cost != nil {
+			sum := *e.Part.Cost
+			if s.answer.CostUSD != nil {
+				sum += *s.answer.CostUSD
+			}
+			s.answer.CostUSD = &sum
+		}
+		s.ended = e.Part.Reason != "tool-calls"
+		if s.ended && e.Part.Message != s.message {
+			s.answer.Text = "" // what an earlier step said is no answer
+		}
+		if e.Part.Reason == "content-filter" {
+			s.failed = &opencodeFailure{Name: "content-filter"}
+			s.failed.Data.Message = "the model refused"
+		}
+	case "error":
+		s.ended = true
+		s.failed = e.Error
+	}
+	return Event{Kind: Other}
+}
+
+func opencodeTool(name string) string {
+	switch name {
+	case "websearch":
+		return SearchCalls
+	case "webfetch":
+		return FetchCalls
+	}
+	return name
+}
+
+func (s *opencodeStream) done() bool { return s.ended }
+
+func (s *opencodeStream) result(stderr string) (Answer, *Error) {
+	s.answer.ToolCalls = s.tools.counts
+	if strings.Contains(stderr, "Session not found") {
+		return s.answer, &Error{Kind: Unavailable, Message: "opencode" + lastLine(stderr), SessionGone: true}
+	}
+	if s.failed == nil {
+		return s.answer, nil
+	}
+	data := s.failed.Data
+	failure := fromWords("opencode", data.Message)
+	switch {
+	case s.failed.Name == "ProviderAuthError":
+		failure.Kind = Auth
+	case data.Status != 0:
+		failure.Kind = byStatus(data.Status)
+	}
+	if seconds, err := strconv.Atoi(data.Headers["retry-after"]); err == nil && failure.Kind == Rate {
+		failure.Wait = time.Duration(seconds) * time.Second
+	}
+	return s.answer, failure
+}

@@ -1,0 +1,132 @@
+package driver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// recorded is the driver that gives answers which were kept earlier. Its folder
+// is laid out as a run keeps its jobs, so that a run's folder is one:
+//
+//	jobs/<job id>/<attempt, three digits>/prompt.md        optional
+//	                                      prompt-2.md      of turn 2, optional
+//	                                      answer-<turn>.md or .json
+//	                                      attempt.json     optional: version, tool calls, usage, outcome
+type recorded struct {
+	folder string
+}
+
+func newRecorded(settings Settings, folder string) (Driver, error) {
+	if folder == "" {
+		return nil, invalid(settings, "%q names no folder; expected recorded:DIR", settings.Driver)
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, invalid(settings, "%q names no folder: %v", settings.Driver, err)
+	}
+	return &recorded{folder}, nil
+}
+
+// Run answers with what was kept for the task's job, attempt and turn. An event
+// says so where it was kept for another prompt.
+func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return Answer{}, context.Cause(ctx)
+	}
+	folder, err := artifact.Open(ctx, "driver", d.folder)
+	if err != nil {
+		return Answer{}, failf(Unavailable, "the recorded answers cannot be read: %v", err)
+	}
+	defer folder.Close()
+	at := fmt.Sprintf("jobs/%s/%03d/", artifact.FileName(task.Job), task.Attempt)
+	kept, err := readRecord(folder, at+"attempt.json", task.Turn)
+	if err != nil {
+		return Answer{}, failf(Unavailable, "the recorded answers cannot be read: %v", err)
+	}
+	answer := Answer{Version: kept.Version, ToolCalls: kept.ToolCalls, Usage: kept.usage, CostUSD: kept.cost}
+	text, err := readFirst(folder, fmt.Sprintf("%sanswer-%d", at, task.Turn), ".md", ".json")
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound && slices.Contains(kinds, kept.Outcome):
+		return answer, failf(kept.Outcome, "recorded: the attempt ended with %s", kept.Outcome)
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return answer, failf(Empty, "no answer was recorded for %s, attempt %d, turn %d", task.Job, task.Attempt, task.Turn)
+	case err != nil:
+		return answer, failf(Unavailable, "the recorded answers cannot be read: %v", err)
+	}
+	prompt := "prompt.md"
+	if task.Turn > 1 {
+		prompt = fmt.Sprintf("prompt-%d.md", task.Turn)
+	}
+	if asked, err := folder.Read(at + prompt); err == nil && string(asked) != task.Prompt {
+		event(Event{Kind: Warning, Text: fmt.Sprintf("the answer was recorded for another prompt: %s, and the prompt is %s",
+			codec.DigestBytes(asked), codec.DigestBytes([]byte(task.Prompt)))})
+	}
+	switch {
+	case len(text) > task.Limits.answer():
+		return answer, failf(Flood, "the recorded answer has %d bytes; at most %d are allowed", len(text), task.Limits.answer())
+	case strings.TrimSpace(string(text)) == "":
+		return answer, failf(Empty, "the recorded answer is empty")
+	}
+	event(Event{Kind: Message, Text: "recorded"})
+	answer.Text = string(text)
+	if _, err := readFirst(folder, fmt.Sprintf("%sanswer-%d", at, task.Turn+1), ".md", ".json"); err == nil {
+		answer.Session = "recorded" // the answer was repaired
+	}
+	return answer, nil
+}
+
+// record is what is read of the attempt.json of a run.
+type record struct {
+	Version     string         `json:"version"`
+	Outcome     Kind           `json:"outcome"`
+	ToolCalls   map[string]int `json:"tool_calls"`
+	Submissions []struct {
+		Usage *struct {
+			Usage
+			Cost *float64 `json:"cost_usd"`
+		} `json:"usage"`
+	} `json:"submissions"`
+
+	usage *Usage
+	cost  *float64
+}
+
+func readRecord(folder *artifact.Folder, name string, turn int) (record, error) {
+	var kept record
+	data, err := folder.Read(name)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return kept, nil
+	}
+	if err != nil {
+		return kept, err
+	}
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return kept, fmt.Errorf("%s: %w", name, err)
+	}
+	if turn > 0 && turn <= len(kept.Submissions) {
+		if usage := kept.Submissions[turn-1].Usage; usage != nil {
+			kept.usage, kept.cost = &usage.Usage, usage.Cost
+		}
+	}
+	return kept, nil
+}
+
+// readFirst reads the first file that is there of those with one of the endings.
+func readFirst(folder *artifact.Folder, name string, endings ...string) ([]byte, error) {
+	var data []byte
+	var err error
+	for _, ending := range endings {
+		if data, err = folder.Read(name + ending); tidegate.CodeOf(err) != tidegate.FileNotFound {
+			break
+		}
+	}
+	return data, err
+}

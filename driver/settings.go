@@ -1,0 +1,109 @@
+package driver
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+)
+
+// Settings say which driver, and what a person allows it beyond what every one
+// gets.
+type Settings struct {
+	// Driver is claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND,
+	// model:URL or recorded:DIR.
+	Driver string
+	// Env names further variables of the person's environment that the agent
+	// gets. A name that ends in * stands for all that begin with it.
+	Env []string
+	// KeyEnv names the variable that holds the key of model:URL; empty: it needs
+	// none.
+	KeyEnv string
+}
+
+// Host is what drivers take from the machine that they run on.
+type Host struct {
+	Now     func() time.Time // for limits; nil: time.Now
+	Environ []string         // the person's environment, of which agents get a part; nil: os.Environ()
+	Temp    string           // where attempts have their folders; empty: os.TempDir()
+
+	// What the model driver's tools use. Open returns the text of a page; nil:
+	// there is no such tool. Whether a page may be opened is for Open to say.
+	Open   func(ctx context.Context, url string) (string, error)
+	Search Search
+}
+
+// New returns the driver that settings name. It returns INVALID_ARGS for a name
+// that no driver has, and for a command, address or folder that is missing or
+// malformed. Whether the client is there is for [Check], and for Run.
+func New(settings Settings, host Host) (Driver, error) {
+	if host.Now == nil {
+		host.Now = time.Now
+	}
+	if host.Environ == nil {
+		host.Environ = os.Environ()
+	}
+	if host.Temp == "" {
+		host.Temp = os.TempDir()
+	}
+	for _, c := range clients {
+		if settings.Driver == c.name {
+			return &headless{client: c, settings: settings, host: host}, nil
+		}
+	}
+	name, what, _ := strings.Cut(settings.Driver, ":")
+	switch name {
+	case "exec":
+		return newExec(settings, host, what)
+	case "acp":
+		return newACP(settings, host, what)
+	case "model":
+		return newModel(settings, host, what)
+	case "recorded":
+		return newRecorded(settings, what)
+	}
+	return nil, invalid(settings, "%q names no driver; expected claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND, model:URL or recorded:DIR", settings.Driver)
+}
+
+func invalid(settings Settings, format string, args ...any) error {
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("driver", tidegate.Cut(settings.Driver)), format, args...)
+}
+
+// words splits a command as a shell does: at blanks, except within quotes and
+// after a backslash. Nothing is expanded.
+func words(command string) ([]string, bool) {
+	var list []string
+	var word strings.Builder
+	var quote rune
+	inside, escaped := false, false
+	for _, r := range command {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, inside = true, true
+		case r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, inside = r, true
+		case r == ' ' || r == '\t' || r == '\n':
+			if inside {
+				list = append(list, word.String())
+				word.Reset()
+			}
+			inside = false
+		default:
+			word.WriteRune(r)
+			inside = true
+		}
+	}
+	if inside {
+		list = append(list, word.String())
+	}
+	return list, quote == 0 && !escaped && len(list) > 0 && list[0] != ""
+}

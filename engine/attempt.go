@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/run"
+)
+
+// attempt is one agent at one job: at most two turns, the second to repair a
+// refused answer.
+type attempt struct {
+	home *home
+	held job.Held
+	role string
+	stop context.CancelCauseFunc
+
+	events bytes.Buffer // the agent's own stream, one line each
+}
+
+// ending is how an attempt ended: accepted, refused, or by a failure of its
+// agent.
+type ending struct {
+	failure *driver.Error
+}
+
+// run does the attempt from where it is. An error is one of the run.
+func (a *attempt) run(ctx context.Context) (ending, error) {
+	faults := a.held.Faults
+	turn := a.held.Answers + 1
+	if a.held.Answers > 0 && !a.held.Judged {
+		verdict, err := a.home.board.JudgeKept(ctx, a.held)
+		if err != nil {
+			return ending{}, a.left(ctx, err)
+		}
+		if verdict.Accepted {
+			return ending{}, nil
+		}
+		faults = verdict.Faults
+	}
+	session := a.held.Session
+	fresh := false // the session of a repair is gone: the whole task once more
+	for ; turn <= 2; turn++ {
+		prompt := a.held.PromptMD
+		repair := ""
+		if turn == 2 {
+			if a.held.Answers == 0 && session == "" {
+				break // the agent has no session in which it could repair anything
+			}
+			text, err := job.Repair(a.held.AnswerFormat, faults)
+			if err != nil {
+				return ending{}, err
+			}
+			if repair = text; session == "" || fresh {
+				repair, session = a.held.PromptMD+"\n"+text, ""
+			}
+			prompt = repair
+		}
+		task := a.task(turn, prompt, session)
+		answer, err := a.home.Pool.Do(ctx, task, a.event)
+		var failure *driver.Error
+		switch {
+		case ctx.Err() != nil:
+			a.home.cancel(task.ID)
+			return ending{}, a.left(ctx, context.Cause(ctx))
+		case errors.As(err, &failure):
+			if failure.SessionGone && !fresh {
+				fresh = true
+				turn--
+				continue
+			}
+			return ending{failure}, a.failed(ctx, failure, answer)
+		case err != nil:
+			return ending{}, err
+		}
+		if failure := a.unfit(answer); failure != nil {
+			return ending{failure}, a.failed(ctx, failure, answer)
+		}
+		session = answer.Session
+		verdict, err := a.home.board.Submit(ctx, job.SubmitInput{
+			Token: a.held.Token, Answer: []byte(answer.Text), Usage: a.usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
+			Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes()},
+		})
+		if err != nil {
+			return ending{}, a.left(ctx, err)
+		}
+		if verdict.Accepted {
+			return ending{}, nil
+		}
+		faults = verdict.Faults
+	}
+	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, job.Ending{Outcome: job.OutcomeRefused})
+	return ending{}, err
+}
+
+// unfit is why an answer cannot even be handed in. A driver says so itself; a
+// pool that lies between may not.
+func (a *attempt) unfit(answer driver.Answer) *driver.Error {
+	most := int(a.home.board.Policy().Budget.MaxAnswerKB) << 10
+	switch {
+	case strings.TrimSpace(answer.Text) == "":
+		return &driver.Error{Kind: driver.Empty, Message: "the answer is empty"}
+	case len(answer.Text) > most:
+		return &driver.Error{Kind: driver.Flood, Message: fmt.Sprintf("the answer has %d bytes; at most %d are allowed", len(answer.Text), most)}
+	}
+	return nil
+}
+
+// left lets go of the attempt when the home stops, so that the next one goes on
+// with it, and returns err otherwise.
+func (a *attempt) left(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	leaving := a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
+	switch tidegate.CodeOf(leaving) {
+	case "", tidegate.LeaseLost, tidegate.InvalidState, tidegate.JobNotFound:
+		return nil // a run that is cancelled takes nothing more
+	}
+	return leaving
+}
+
+// failed records how the agent failed. One that is not logged in leaves the
+// attempt as it is: it begins again once a person has logged in.
+func (a *attempt) failed(ctx context.Context, failure *driver.Error, answer driver.Answer) error {
+	if failure.Kind == driver.Auth {
+		return a.home.board.Leave(ctx, a.held.Token)
+	}
+	end := job.Ending{Outcome: string(failure.Kind), Reason: failure.Message, Version: answer.Version, ToolCalls: counts(answer.ToolCalls), Events: a.events.Bytes()}
+	if usage := a.usage(answer); usage != nil {
+		end.Usage = *usage
+	}
+	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, end)
+	return err
+}
+
+// event keeps what an agent did, as far as there is room.
+func (a *attempt) event(e driver.Event) {
+	line, err := codec.MarshalLine(e)
+	if err != nil || a.events.Len()+len(line)+1 > maxEvents {
+		return
+	}
+	a.events.Write(line)
+	a.events.WriteByte('\n')
+}
+
+// task is everything that the pool is given.
+func (a *attempt) task(turn int, prompt, session string) driver.Task {
+	m := a.home.board.Run().Manifest()
+	budget := a.home.board.Policy().Budget
+	idle := minutes(budget.IdleMinutes)
+	task := driver.Task{
+		ID:  driver.TaskID(m.ID(), m.Doc().Get("created_at").Str(), a.held.JobID, a.held.Attempt, turn, prompt),
+		Job: a.held.JobID, Kind: a.held.Kind, Attempt: a.held.Attempt, Turn: turn, Prompt: prompt, Role: a.role,
+		Model: a.held.Model, Session: session,
+		Limits: driver.Limits{Idle: idle, Step: 2 * idle, Deadline: minutes(budget.AttemptMinutes), Answer: int(budget.MaxAnswerKB) << 10, ToolCalls: a.held.ToolCalls},
+	}
+	task.Tools.Web = m.Sensitivity() == "normal" && (a.held.Kind == string(run.Wave1) || a.held.Kind == string(run.Wave2))
+	return task
+}
+
+// usage is what an answer took: as the client reports it, with the role's price
+// where it reports no cost.
+func (a *attempt) usage(answer driver.Answer) *job.Usage {
+	if answer.Usage == nil && answer.CostUSD == nil {
+		return nil
+	}
+	u := job.Usage{CostUSD: answer.CostUSD}
+	if answer.Usage != nil {
+		u.InputTokens, u.OutputTokens = answer.Usage.Input, answer.Usage.Output
+	}
+	if price := a.home.agent(a.role).Price; u.CostUSD == nil && price != nil {
+		cost := (float64(u.InputTokens)*price.Input + float64(u.OutputTokens)*price.Output) / 1e6
+		u.CostUSD = &cost
+	}
+	return &u
+}
+
+// cancel stops a task of an attempt that nobody waits for any more.
+func (h *home) cancel(id string) {
+	ctx, stop := context.WithTimeout(context.Background(), stopTime)
+	defer stop()
+	h.Pool.Cancel(ctx, id)
+}
+
+func counts(calls map[string]int) map[string]float64 {
+	out := map[string]float64{}
+	for tool, n := range calls {
+		out[tool] = float64(n)
+	}
+	return out
+}
+
+// toolUsage is what the agent called, as the contract counts it; nil where its
+// client shows nothing.
+func toolUsage(calls map[string]int) *codec.Value {
+	if calls == nil {
+		return nil
+	}
+	usage := codec.NewObject()
+	for _, tool := range slices.Sorted(maps.Keys(calls)) {
+		usage.Set(tool, codec.Of(calls[tool]))
+	}
+	return usage
+}

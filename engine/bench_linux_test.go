@@ -1,0 +1,112 @@
+package engine_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
+)
+
+const answerText = "## Findings\n\nTugs are electric.\n\n## Gaps\n\nNone.\n\n## Sources\n\n- Port https://example.org/port\n"
+
+// BenchmarkThousandJobs drives a wave of a thousand jobs with a program that
+// answers at once, and reports how many times as long that takes as starting the
+// program as often and writing its answers durably. It also compares what the
+// jobs around the hundredth cost with those around the thousandth.
+func BenchmarkThousandJobs(b *testing.B) {
+	const jobs, parallel = 1000, 4
+	for b.Loop() {
+		dir := b.TempDir()
+		answer := filepath.Join(dir, "answer.md")
+		if err := os.WriteFile(answer, []byte(answerText), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		began := time.Now()
+		startPrograms(b, dir, answer, jobs, parallel)
+		bare := time.Since(began)
+
+		clock := run.Clock{Now: time.Now}
+		limit := int64(jobs)
+		made, err := run.Create(b.Context(), clock, dir, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour", Limits: &run.Limits{MaxWave1Agents: &limit}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		list := []tidegate.Details{}
+		for i := range jobs {
+			list = append(list, tidegate.D("id", fmt.Sprintf("p%04d", i), "title", "T", "track", "standard", "agent_type", "researcher",
+				"prompt_contract", tidegate.D("max_words", 300, "max_sources", 3, "tool_budget", tidegate.D(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
+		}
+		doc := codec.Of(tidegate.D("schema_version", "perspectives.v1", "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
+		if _, err := step.WritePerspectives(b.Context(), clock, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "bench"}); err != nil {
+			b.Fatal(err)
+		}
+		agent, err := driver.New(driver.Settings{Driver: "exec:cat " + answer}, driver.Host{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		manifest := filepath.Join(made.Root, run.ManifestFile)
+		began = time.Now()
+		out, err := engine.Drive(b.Context(), manifest, engine.Options{Clock: clock, Pool: &engine.Local{Drivers: func(string) []driver.Driver { return []driver.Driver{agent} }}})
+		if err != nil || out.Stage != run.Citations {
+			b.Fatalf("%s, %v", shown(out), err)
+		}
+		b.ReportMetric(time.Since(began).Seconds()/bare.Seconds(), "times-bare")
+		b.ReportMetric(bare.Seconds(), "bare-s")
+		b.ReportMetric(lateAgainstEarly(b, manifest), "late/early")
+	}
+}
+
+func startPrograms(b *testing.B, dir, answer string, jobs, parallel int) {
+	var group sync.WaitGroup
+	next := make(chan int)
+	for range parallel {
+		group.Go(func() {
+			for i := range next {
+				out, err := exec.Command("cat", answer).Output()
+				if err == nil {
+					err = artifact.WriteFile(b.Context(), "path", filepath.Join(dir, fmt.Sprintf("answer-%d.md", i)), out)
+				}
+				if err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	for i := range jobs {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+}
+
+// lateAgainstEarly compares how long a hundred jobs took late and early in a run.
+func lateAgainstEarly(b *testing.B, manifest string) float64 {
+	r, err := run.Open(b.Context(), manifest)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	events, err := r.Events()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var accepted []time.Time
+	for _, e := range events {
+		if e.Event == run.EventVerdict && e.Entry.Get("accepted").Bool() {
+			accepted = append(accepted, e.Time)
+		}
+	}
+	early, late := accepted[200].Sub(accepted[50]), accepted[len(accepted)-1].Sub(accepted[len(accepted)-151])
+	return late.Seconds() / early.Seconds()
+}

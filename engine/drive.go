@@ -1,0 +1,390 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/step"
+)
+
+// Options are what [Drive] needs beside the run.
+type Options struct {
+	Clock run.Clock
+	Pool  Pool
+	Fetch step.Fetch // how sources are reached; nil: they are judged by what the archive has
+	// Agents says who does the work of each role; the role "" is for those that
+	// have none of their own.
+	Agents map[string]Agent
+	// Parallel bounds how many agents work at once; 0 leaves it to the run.
+	Parallel int
+	// Wait waits before an agent is asked again; nil waits for that long.
+	Wait func(ctx context.Context, d time.Duration)
+}
+
+// Agent is who does the work of a role.
+type Agent struct {
+	Driver   string // its name, for the record
+	Model    string // as the client names it; "" for the client's own choice
+	Parallel int    // how many at once; 0 for no bound of its own
+	Price    *Price // of tokens that come without a cost
+}
+
+// Price is what a million tokens cost, in USD.
+type Price struct{ Input, Output float64 }
+
+// Outcome is how driving a run ended.
+type Outcome struct {
+	StepResult
+	Help string // what a person types to log in, where that is the reason
+}
+
+// Times of the loop.
+const (
+	lookAgain   = time.Second      // a lease by hand or a limit of time may have run out
+	leaseMargin = 10 * time.Minute // on top of an attempt, for judging and repair
+	stopTime    = 10 * time.Second // in which agents end
+	firstWait   = time.Second
+	longestWait = time.Minute
+	maxEvents   = 16 << 20 // bytes of an agent's own event stream that are kept
+)
+
+// errStop ends the attempts of a home that stops.
+var errStop = errors.New("the home stops")
+
+// Drive drives a run until it is final, needs a person or ctx ends: it settles,
+// gives what is open to agents, hands in what they answer, and settles again. It
+// is the run's home meanwhile, and obeys what a person writes into the run:
+// pause, cancel and other limits.
+//
+// It returns LOCK_HELD at once when another process is the run's home, CANCELLED
+// when ctx ends, and the errors of [Settle]. Whatever it returns, the run goes on
+// from its files when it is driven again.
+func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, error) {
+	board, err := job.OpenBoard(ctx, options.Clock, manifestPath)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer board.Close()
+	board.Fetch = options.Fetch
+	claim, err := claimHome(board)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer claim.Release()
+	if options.Wait == nil {
+		options.Wait = wait
+	}
+	h := &home{
+		Options: options, board: board, settler: &settler{clock: options.Clock, board: board, manifest: manifestPath},
+		done: make(chan result), running: map[string]*attempt{}, waits: map[string]*backOff{},
+	}
+	return h.drive(ctx)
+}
+
+func claimHome(board *job.Board) (*artifact.Claim, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return board.Run().Folder().Claim(run.HomeFile, tidegate.D("host", host, "process", os.Getpid()))
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// home is the process that drives a run.
+type home struct {
+	Options
+	board   *job.Board
+	settler *settler
+
+	done    chan result
+	running map[string]*attempt // by job id
+	waits   map[string]*backOff // by role
+	stale   bool                // what the board holds may not be what is there
+	login   *driver.Error       // an agent that is not logged in
+}
+
+// result is what became of an attempt.
+type result struct {
+	a   *attempt
+	end ending
+	err error // of the run, not of the agent
+}
+
+// backOff is how a role is slowed down.
+type backOff struct {
+	waiting bool
+	next    time.Duration
+	most    int // agents at once, 0 for no bound
+}
+
+func (h *home) drive(ctx context.Context) (Outcome, error) {
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	news := follow(working, h.board.Run())
+	woken := make(chan string)
+	defer h.stopRunning()
+	if err := h.takeOver(working); err != nil {
+		return Outcome{}, err
+	}
+	for {
+		if h.stale {
+			if err := h.board.Reload(ctx); err != nil {
+				return Outcome{}, err
+			}
+		}
+		if ended, err := h.settle(ctx); err != nil {
+			return Outcome{}, cancelled(ctx, err)
+		} else if ended != nil {
+			return *ended, nil
+		}
+		if limit, spent := h.board.Limit(); limit != "" {
+			if err := h.outOfBudget(ctx, limit, spent); err != nil {
+				return Outcome{}, cancelled(ctx, err)
+			}
+			h.stale = true
+			continue
+		}
+		if err := h.fill(working); err != nil {
+			return Outcome{}, cancelled(ctx, err)
+		}
+		if h.stale {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return Outcome{}, cancelled(ctx, context.Cause(ctx))
+		case r := <-h.done:
+			if err := h.finish(working, r, woken); err != nil {
+				return Outcome{}, cancelled(ctx, err)
+			}
+		case role := <-woken:
+			h.waits[role].waiting = false
+		case <-news.there:
+			ids, all := news.take()
+			h.stale = h.stale || all
+			if err := h.board.Refresh(ids...); err != nil {
+				return Outcome{}, err
+			}
+		case <-time.After(lookAgain):
+		}
+	}
+}
+
+// settle does what can be done by rule, and returns how driving ends where it
+// does. While agents are at work and nothing else has changed, no rule has
+// anything to do.
+func (h *home) settle(ctx context.Context) (*Outcome, error) {
+	if !h.stale && h.login == nil && len(h.running) > 0 {
+		return nil, nil
+	}
+	h.stale = false
+	settled, err := h.settler.settle(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case h.login != nil:
+		settled.WaitingFor, settled.Reason = ForPerson, h.login.Message
+		return &Outcome{settled, h.login.Help}, nil
+	case settled.WaitingFor == ForPerson || settled.WaitingFor == ForNothing:
+		return &Outcome{StepResult: settled}, nil
+	}
+	return nil, nil
+}
+
+// cancelled is CANCELLED when ctx has ended, else err.
+func cancelled(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return tidegate.Errorf(tidegate.Cancelled, tidegate.D(), "stopped: the run goes on with `tidegate run continue` (%w)", context.Cause(ctx))
+}
+
+// takeOver goes on with what the home before this one had begun.
+func (h *home) takeOver(ctx context.Context) error {
+	m := h.board.Run().Manifest()
+	if status := m.Status(); status != run.Created && status != run.Running {
+		return nil
+	}
+	list, err := h.board.TakeOver(ctx, holderName(), h.leaseTime())
+	if err != nil {
+		return err
+	}
+	for _, held := range list {
+		h.start(ctx, held)
+	}
+	return nil
+}
+
+func holderName() string { return fmt.Sprintf("tidegate, process %d", os.Getpid()) }
+
+func minutes(m float64) time.Duration { return time.Duration(m * float64(time.Minute)) }
+
+func (h *home) leaseTime() time.Duration {
+	return 2*minutes(h.board.Policy().Budget.AttemptMinutes) + leaseMargin
+}
+
+func (h *home) agent(role string) Agent {
+	if a, ok := h.Agents[role]; ok {
+		return a
+	}
+	return h.Agents[""]
+}
+
+// fill leases what is open, as far as parallelism allows.
+func (h *home) fill(ctx context.Context) error {
+	most := int(h.board.Policy().Budget.MaxParallel)
+	if h.Parallel > 0 {
+		most = min(most, h.Parallel)
+	}
+	if len(h.running) >= most {
+		return nil
+	}
+	busy := map[string]int{}
+	for _, a := range h.running {
+		busy[a.role]++
+	}
+	for len(h.running) < most {
+		id, kind := h.board.Next(func(id, kind string) bool { return h.running[id] == nil && h.free(job.Role(kind), busy) })
+		if id == "" {
+			return nil
+		}
+		role := job.Role(kind)
+		agent := h.agent(role)
+		a, err := h.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: id, For: h.leaseTime(), Home: &job.Home{Driver: agent.Driver, Model: agent.Model}})
+		switch tidegate.CodeOf(err) {
+		case "":
+			busy[role]++
+			h.start(ctx, job.Held{Assignment: *a, Driver: agent.Driver, Model: agent.Model})
+		case tidegate.JobNotOpen, tidegate.InvalidState, tidegate.BudgetExhausted:
+			h.stale = true // others changed the run; look again
+			return nil
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// free reports whether one more agent of a role may begin.
+func (h *home) free(role string, busy map[string]int) bool {
+	if most := h.agent(role).Parallel; most > 0 && busy[role] >= most {
+		return false
+	}
+	w := h.waits[role]
+	return w == nil || !w.waiting && (w.most == 0 || busy[role] < w.most)
+}
+
+// start begins, or goes on with, an attempt.
+func (h *home) start(ctx context.Context, held job.Held) {
+	own, stop := context.WithCancelCause(ctx)
+	a := &attempt{home: h, held: held, role: job.Role(held.Kind), stop: stop}
+	h.running[held.JobID] = a
+	go func() {
+		end, err := a.run(own)
+		h.done <- result{a, end, err}
+	}()
+}
+
+// finish takes the end of an attempt: what it means for its role, and for the
+// home.
+func (h *home) finish(ctx context.Context, r result, woken chan<- string) error {
+	delete(h.running, r.a.held.JobID)
+	r.a.stop(nil)
+	switch code := tidegate.CodeOf(r.err); {
+	case r.err == nil:
+	case code == tidegate.LeaseLost, code == tidegate.InvalidState, code == tidegate.JobNotOpen, code == tidegate.JobNotFound, code == tidegate.StageMismatch:
+		h.stale = true // a person took it away, or the run has moved
+		return nil
+	default:
+		return r.err
+	}
+	w := h.waits[r.a.role]
+	switch {
+	case r.end.failure == nil:
+		if w != nil {
+			w.next, w.most = firstWait, w.most+boolInt(w.most > 0)
+		}
+	case r.end.failure.Kind == driver.Auth:
+		h.login = r.end.failure
+	case r.end.failure.Kind == driver.Rate || r.end.failure.Kind == driver.Unavailable:
+		if w == nil {
+			w = &backOff{next: firstWait}
+			h.waits[r.a.role] = w
+		}
+		h.slowDown(ctx, r.a.role, w, r.end.failure, woken)
+	}
+	return nil
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// slowDown lets a role wait, and gives it fewer agents at once.
+func (h *home) slowDown(ctx context.Context, role string, w *backOff, failure *driver.Error, woken chan<- string) {
+	if failure.Kind == driver.Rate {
+		running := 0
+		for _, a := range h.running {
+			running += boolInt(a.role == role)
+		}
+		w.most = max(1, running)
+	}
+	if w.waiting {
+		return
+	}
+	d := max(failure.Wait, w.next)
+	w.waiting, w.next = true, min(2*w.next, longestWait)
+	go func() {
+		h.Wait(ctx, d)
+		select {
+		case woken <- role:
+		case <-ctx.Done():
+		}
+	}()
+}
+
+// outOfBudget stops the agents and leaves the run to a person, with what ran out.
+func (h *home) outOfBudget(ctx context.Context, limit string, spent job.Spent) error {
+	h.stopRunning()
+	allowed := h.board.Policy().Budget.Of(limit)
+	_, err := h.board.Run().Update(tidegate.WithActor(ctx, tidegate.Rule), h.Clock, func(u *run.Update) error {
+		return stage.LeaveToPerson(u, run.Failure{
+			Code: tidegate.BudgetExhausted, Gate: "", Count: int64(math.Min(allowed, 1<<53)),
+			Message: fmt.Sprintf("the budget is used up: %s is %v (%.1f minutes, %.0f tokens, %.2f USD, %.1f MB were used); a larger one is set with `tidegate run limit RUN %s VALUE`",
+				limit, allowed, spent.Minutes, spent.Tokens, spent.CostUSD, spent.MB, limit),
+		}, "needs a person: "+limit+" is used up")
+	})
+	return err
+}
+
+// stopRunning stops every agent and waits for their attempts.
+func (h *home) stopRunning() {
+	for _, a := range h.running {
+		a.stop(errStop)
+	}
+	for len(h.running) > 0 {
+		r := <-h.done
+		delete(h.running, r.a.held.JobID)
+	}
+}

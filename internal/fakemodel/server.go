@@ -1,0 +1,337 @@
+// Package fakemodel is a model server on loopback for tests. It speaks Anthropic
+// Messages, OpenAI Responses and Chat Completions, and Gemini, streaming where
+// it is asked to, says what a script tells it to say, and fails in the ways in
+// which model servers fail.
+package fakemodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Server answers models' requests until it is closed.
+type Server struct {
+	URL string // http://127.0.0.1:PORT
+
+	script   Script
+	http     *httptest.Server
+	closing  chan struct{}
+	mu       sync.Mutex
+	requests []Request
+}
+
+// Script says what the model answers. It is called from several goroutines at
+// once when clients ask at once.
+type Script func(Request) Reply
+
+// Request is what a client asked.
+type Request struct {
+	Number   int // counted from 1
+	Protocol string
+	Path     string
+	Header   http.Header
+	Body     string
+	Model    string
+	Prompt   string   // the text of the last message of the user
+	Results  []string // what tools answered, the oldest first
+	Tools    []string // the names that the model may call; one in a namespace is namespace/name
+}
+
+// Reply is what the model does: it thinks, then calls tools or says a text, or
+// it fails.
+type Reply struct {
+	Thinking   string
+	Text       string
+	Calls      []Call
+	Fault      Fault
+	RetryAfter time.Duration // of RateLimited
+}
+
+// Call is a call of a tool. Args are sent as they are, JSON or not.
+type Call struct {
+	Name string
+	Args string
+}
+
+// Fault is a way to fail.
+type Fault int
+
+// The faults.
+const (
+	None         Fault = iota
+	Unauthorized       // 401
+	RateLimited        // 429, with Retry-After
+	ServerError        // 500
+	Hang               // nothing, until the client is gone
+	HangInStream       // half of the text, then nothing
+	CutStream          // half of the text, then the connection is closed
+	Flood              // 50 MB of text that does not repeat itself
+	NoText             // a whole answer, without a word in it
+	NoEvents           // status 200, and then nothing
+	Refusal            // the model will not do it
+	Garbage            // bytes that are no protocol
+	TooLong            // 400: the messages do not fit into the model's context
+)
+
+// The tokens that every reply reports.
+const (
+	InputTokens  = 1234
+	CachedTokens = 22 // of the input
+	OutputTokens = 56
+)
+
+// Say is the script of a model that always says the same.
+func Say(text string) Script {
+	return func(Request) Reply { return Reply{Text: text} }
+}
+
+// InTurn is the script of a model that gives one reply after the other, and then
+// the last one again.
+func InTurn(replies ...Reply) Script {
+	return func(r Request) Reply { return replies[min(r.Number, len(replies))-1] }
+}
+
+// Start starts a server. Close must be called.
+func Start(script Script) *Server {
+	s := &Server{script: script, closing: make(chan struct{})}
+	mux := http.NewServeMux()
+	for path, p := range map[string]protocol{
+		"/v1/messages":         anthropic{},
+		"/v1/responses":        responses{},
+		"/v1/chat/completions": chat{},
+	} {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, p) })
+	}
+	mux.HandleFunc("POST /v1beta/models/", func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, gemini{}) })
+	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, r *http.Request) {
+		writeJSON(w, map[string]any{"input_tokens": InputTokens})
+	})
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, r *http.Request) {
+		writeJSON(w, map[string]any{"object": "list", "data": []any{map[string]any{"id": "fake-1", "object": "model"}}})
+	})
+	s.http = httptest.NewServer(mux)
+	s.URL = s.http.URL
+	return s
+}
+
+// Close ends the server and every request under way.
+func (s *Server) Close() {
+	close(s.closing)
+	s.http.CloseClientConnections()
+	s.http.Close()
+}
+
+// Requests lists what was asked so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}
+
+// protocol is one way to ask a model.
+type protocol interface {
+	name() string
+	// read fills in what body asks, and reports whether the answer is to be
+	// streamed.
+	read(r *http.Request, body []byte, into *Request) (streamed bool)
+	// stream sends a reply as server-sent events, and whole sends it at once.
+	stream(send func(event string, data any), r Request, reply Reply)
+	whole(r Request, reply Reply) any
+	// failure is the body of an answer with that status.
+	failure(status int, message string) any
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, p protocol) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	asked := Request{Protocol: p.name(), Path: r.URL.Path, Header: r.Header.Clone(), Body: string(body)}
+	streamed := p.read(r, body, &asked)
+	s.mu.Lock()
+	asked.Number = len(s.requests) + 1
+	s.requests = append(s.requests, asked)
+	s.mu.Unlock()
+
+	reply := s.script(asked)
+	status := 0
+	switch reply.Fault {
+	case Unauthorized:
+		status = http.StatusUnauthorized
+	case RateLimited:
+		status = http.StatusTooManyRequests
+		w.Header().Set("Retry-After", strconv.Itoa(int(reply.RetryAfter/time.Second)))
+	case ServerError:
+		status = http.StatusInternalServerError
+	case TooLong:
+		status = http.StatusBadRequest
+	case Hang:
+		s.hang(r)
+		return
+	case Garbage:
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "data: {\"x\": \xff\x00 nonsense\n\nevent: ?\ndata: [\n\n")
+		return
+	case Flood:
+		reply.Text = flood()
+	case NoText, Refusal:
+		reply.Text = ""
+	}
+	if status != 0 {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		message := fmt.Sprintf("the fake model says %d", status)
+		if reply.Fault == TooLong {
+			message = "This model's maximum context length is 8192 tokens."
+		}
+		json.NewEncoder(w).Encode(p.failure(status, message))
+		return
+	}
+	if !streamed {
+		switch reply.Fault {
+		case HangInStream:
+			s.hang(r)
+			return
+		case CutStream:
+			panic(http.ErrAbortHandler)
+		case NoEvents:
+			return
+		}
+		writeJSON(w, p.whole(asked, reply))
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	flush := w.(http.Flusher).Flush
+	flush()
+	if reply.Fault == NoEvents {
+		return
+	}
+	p.stream(func(event string, data any) {
+		if event != "" {
+			fmt.Fprintf(w, "event: %s\n", event)
+		}
+		text, ok := data.(string)
+		if !ok {
+			line, err := json.Marshal(data)
+			if err != nil {
+				panic(err)
+			}
+			text = string(line)
+		}
+		if text == halfway {
+			flush()
+			if reply.Fault == HangInStream {
+				s.hang(r)
+			}
+			panic(http.ErrAbortHandler)
+		}
+		fmt.Fprintf(w, "data: %s\n\n", text)
+		flush()
+	}, asked, reply)
+}
+
+// hang waits until the client or the server is gone.
+func (s *Server) hang(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-s.closing:
+	}
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(v)
+}
+
+// halfway is what a protocol sends in the place of the second half of a text
+// that will not come.
+const halfway = "\x00halfway"
+
+// parts splits the text of a reply as a model streams it. A reply that fails on
+// the way has half of them, and then halfway.
+func parts(reply Reply) []string {
+	size := 40
+	if len(reply.Text) > 1<<20 {
+		size = 1 << 16
+	}
+	var list []string
+	for rest := reply.Text; rest != ""; {
+		n := min(size, len(rest))
+		for n < len(rest) && !utf8.RuneStart(rest[n]) {
+			n++
+		}
+		list = append(list, rest[:n])
+		rest = rest[n:]
+	}
+	if reply.Fault == HangInStream || reply.Fault == CutStream {
+		list = append(list[:(len(list)+1)/2], halfway)
+	}
+	return list
+}
+
+// flood is 50 MB of text. Clients have detectors for texts that repeat.
+var flood = sync.OnceValue(func() string {
+	text := make([]byte, 0, 50<<20+64)
+	for i := uint64(1); len(text) < 50<<20; i++ {
+		text = strconv.AppendUint(text, i*0x9E3779B97F4A7C15, 16)
+		text = append(text, ' ')
+		if i%12 == 0 {
+			text = append(text, '\n')
+		}
+	}
+	return string(text)
+})
+
+// object is JSON in the making.
+type object = map[string]any
+
+// strings of JSON that may have several forms: a text, or a list of parts that
+// have texts.
+func texts(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		var all []string
+		for _, part := range v {
+			all = append(all, texts(part))
+		}
+		return strings.Join(all, "\n")
+	case object:
+		for _, key := range []string{"text", "content", "output"} {
+			if inner, ok := v[key]; ok {
+				return texts(inner)
+			}
+		}
+		line, _ := json.Marshal(v)
+		return string(line)
+	}
+	return ""
+}
+
+func decode(body []byte) object {
+	var v object
+	json.Unmarshal(body, &v)
+	return v
+}
+
+func list(v any) []any { l, _ := v.([]any); return l }
+func str(v any) string { s, _ := v.(string); return s }
+
+// arguments is the arguments of a call as JSON, where they are.
+func arguments(call Call) any {
+	var v any
+	if json.Unmarshal([]byte(call.Args), &v) != nil {
+		return object{}
+	}
+	return v
+}

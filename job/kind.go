@@ -1,0 +1,73 @@
+package job
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/synthesis"
+)
+
+// kind is one kind of agents' work.
+type kind struct {
+	name   string
+	role   string // that does it, by the names of the configuration
+	format string // of the answer: markdown or json
+	stages []run.Stage
+
+	// list makes the jobs of the kind that the run has come to. It is called with
+	// the board's own lock held, as done is.
+	list func(b *Board) ([]*Job, error)
+	// done reports whether the run has what the job is to write.
+	done func(b *Board, j *Job) bool
+	// prompt is the whole text for the agent.
+	prompt func(b *Board, j *Job) (draft, error)
+	// judge says everything that is wrong with an answer.
+	judge func(ctx context.Context, b *Board, j *Job, a answer) (judgement, error)
+	// accept stages what was judged and found right.
+	accept func(u *run.Update, j *Job, attempt int, judged judgement) error
+}
+
+var kinds []kind
+
+func init() {
+	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, synthesisKind, reviewKind}
+}
+
+// reached reports whether a run has come to the kind's work, also when it went
+// back since.
+func (k *kind) reached(m run.Manifest) bool {
+	return slices.Index(run.Stages, m.Stage()) >= slices.Index(run.Stages, k.stages[0]) ||
+		slices.ContainsFunc(m.History(), func(move *codec.Value) bool { return slices.Contains(k.stages, run.Stage(move.Get("to").Str())) })
+}
+
+// now reports whether a run in that stage waits for the kind's work.
+func (k *kind) now(stage run.Stage) bool { return slices.Contains(k.stages, stage) }
+
+// draft is a prompt, with what it was made from.
+type draft struct {
+	text    string
+	seen    map[string]string // digests of the documents that it was made from, by name
+	sources map[string]string // short ids of sources to cids
+	calls   map[string]int    // the tool budget of the contract
+}
+
+// answer is an answer as it is judged.
+type answer struct {
+	text      string
+	toolUsage *codec.Value
+	attempt   *Attempt // that it belongs to
+}
+
+// judgement is what a kind says of an answer.
+type judgement struct {
+	faults   []Fault
+	warnings []Fault
+	seen     map[string]string // digests of the documents that it was judged by, by name
+
+	text      string       // what is accepted, where it is a text
+	value     *codec.Value // where it is a document
+	review    synthesis.Review
+	toolUsage *codec.Value
+}

@@ -1,0 +1,135 @@
+package job
+
+import (
+	"embed"
+	"fmt"
+	"math"
+	"strings"
+	"text/template"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/markdown"
+	"github.com/tidegate/tidegate/run"
+)
+
+//go:embed prompts/*.md
+var promptFiles embed.FS
+
+var prompts = template.Must(template.New("").Funcs(template.FuncMap{
+	"quote":   markdown.Quote,
+	"show":    markdown.Show,
+	"plus":    func(a, b int) int { return a + b },
+	"counted": counted,
+}).ParseFS(promptFiles, "prompts/*.md"))
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// about is what every prompt says about the run.
+type about struct {
+	Job         string
+	Question    string
+	Questions   []string
+	NonGoals    []string
+	Deliverable string
+	Notes       string
+	Assumptions []string
+	Sensitivity string
+	Attempt     int
+	Note        string // of a person who gave the tries again
+	Last        *lastAnswer
+}
+
+// lastAnswer is the last answer that was refused, for the next attempt.
+type lastAnswer struct {
+	Text   string
+	Faults []Fault
+}
+
+// about reads what prompts say about the run, and the digest of its scope.
+func (b *Board) about(j *Job) (about, map[string]string, error) {
+	m := b.run.Manifest()
+	data, err := b.run.Folder().Read(run.ScopeFile)
+	if err != nil {
+		return about{}, nil, tidegate.WithDetails(err, tidegate.D("scope_path", b.run.Path(run.ScopeFile)))
+	}
+	scope, err := codec.ParseFile("scope_path", b.run.Path(run.ScopeFile), data)
+	if err != nil {
+		return about{}, nil, err
+	}
+	a := about{
+		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Attempt: 1, Note: j.note,
+		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: oneLine(scope.Get("deliverable").Str()),
+		Notes: oneLine(scope.Get("notes").Str()), Assumptions: lines(scope.Get("assumptions")),
+	}
+	if len(a.Questions) == 1 && a.Questions[0] == oneLine(a.Question) {
+		a.Questions = nil // it stands above already
+	}
+	if last := j.last(); last != nil {
+		a.Attempt = last.Number + 1
+	}
+	if a.Last, err = b.lastRefused(j); err != nil {
+		return about{}, nil, err
+	}
+	return a, map[string]string{run.ScopeFile: codec.DigestBytes(data)}, nil
+}
+
+func lines(list *codec.Value) []string {
+	var out []string
+	for _, v := range list.Elems() {
+		if line := oneLine(v.Str()); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// lastRefused finds the last answer that was judged and refused, nil when there
+// is none that counts.
+func (b *Board) lastRefused(j *Job) (*lastAnswer, error) {
+	for i := len(j.attempts) - 1; i >= 0; i-- {
+		a := j.attempts[i]
+		if a.Number <= j.after && j.note == "" {
+			return nil, nil
+		}
+		for n := len(a.Submissions) - 1; n >= 0; n-- {
+			s := a.Submissions[n]
+			if !s.Judged || len(s.Faults) == 0 {
+				continue
+			}
+			text, err := b.run.Folder().Read(a.dir() + "/" + s.Answer)
+			if err != nil {
+				return nil, err
+			}
+			return &lastAnswer{string(text), s.Faults}, nil
+		}
+	}
+	return nil, nil
+}
+
+// fill makes a prompt of the file name.
+func fill(name string, data any) (string, error) {
+	var b strings.Builder
+	if err := prompts.ExecuteTemplate(&b, name, data); err != nil {
+		return "", fmt.Errorf("the prompt %s cannot be filled: %w", name, err)
+	}
+	return strings.TrimSpace(b.String()) + "\n", nil
+}
+
+// repairPrompt goes back into the session of an agent whose answer was refused.
+func repairPrompt(format string, faults []Fault) (string, error) {
+	return fill("repair.md", struct {
+		Format string
+		Faults []Fault
+	}{format, faults})
+}
+
+// most is the greatest count within a cap of a contract.
+func most(limit float64) int { return int(math.Min(math.Floor(limit), 1<<31)) }

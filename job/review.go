@@ -1,0 +1,98 @@
+package job
+
+import (
+	"context"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/synthesis"
+)
+
+var reviewKind = kind{
+	name: "review", role: "reviewer", format: "json", stages: []run.Stage{run.Review},
+	list: func(b *Board) ([]*Job, error) {
+		m := b.run.Manifest()
+		n := m.ReviewRounds()
+		if m.Stage() != run.Synthesis {
+			n++
+		}
+		return rounds("review", "Review the report", n), nil
+	},
+	done: func(b *Board, j *Job) bool {
+		if j.round <= b.run.Manifest().ReviewRounds() {
+			return true
+		}
+		data, err := b.run.Folder().Read(b.run.Layout().ReviewBundle)
+		if err != nil {
+			return false
+		}
+		doc, err := codec.Parse(data)
+		if err != nil {
+			return false
+		}
+		written, err := b.run.Folder().Digest(b.run.Layout().Synthesis())
+		bundle, problem := synthesis.ReadBundle(doc)
+		return err == nil && problem == "" && bundle.Objection(written) == ""
+	},
+	prompt: reviewPrompt,
+	judge:  judgeReview,
+	accept: func(u *run.Update, j *Job, attempt int, judged judgement) error {
+		return step.TakeReview(u, judged.review, synthesis.MadeBy{Actor: tidegate.Agent, Job: j.ID, Attempt: attempt})
+	},
+}
+
+func reviewPrompt(b *Board, j *Job) (draft, error) {
+	said, seen, err := b.about(j)
+	if err != nil {
+		return draft{}, err
+	}
+	all, err := b.sources()
+	if err != nil {
+		return draft{}, err
+	}
+	summaries, err := b.summaries(all)
+	if err != nil {
+		return draft{}, err
+	}
+	name := b.run.Layout().Synthesis()
+	text, err := b.run.Folder().Read(name)
+	if err != nil {
+		return draft{}, err
+	}
+	seen[name] = codec.DigestBytes(text)
+	found, err := step.JudgeDraft(context.Background(), b.run, text)
+	if err != nil {
+		return draft{}, err
+	}
+	shown, lines := numbered(all.shorten(string(text)))
+	example := `{"decision":"PASS","findings":[{"severity":"low","line":1,"message":"The summary could come to the point sooner."}],"directives":[]}`
+	if !found.Pass() {
+		example = `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":null,"action":"Do what the rules ask for."}]}`
+	}
+	filled, err := fill("review.md", struct {
+		about
+		Draft            string
+		Lines            int
+		Faults, Warnings []synthesis.Fault
+		Summaries        []summarized
+		Example          string
+	}{said, shown, lines, found.Faults, found.Warnings, summaries, example})
+	return draft{text: filled, seen: seen}, err
+}
+
+func judgeReview(ctx context.Context, b *Board, _ *Job, a answer) (judgement, error) {
+	r := b.Run()
+	name := r.Layout().Synthesis()
+	text, err := r.Folder().Read(name)
+	if err != nil {
+		return judgement{}, err
+	}
+	found, err := step.JudgeDraft(ctx, r, text)
+	if err != nil {
+		return judgement{}, err
+	}
+	review, faults := synthesis.ParseReview([]byte(a.text), text, found.Pass())
+	return judgement{faults: faultsOf(faults), review: review, seen: map[string]string{name: codec.DigestBytes(text)}}, nil
+}

@@ -1,0 +1,145 @@
+package run
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Budget is what a run may spend on agents. A value that is positive infinity
+// is no limit.
+type Budget struct {
+	MaxParallel    float64 // agents at once, of those that a home drives
+	Tries          float64 // per job
+	AttemptMinutes float64 // of one attempt that a home drives
+	IdleMinutes    float64 // without a word from an agent
+	MaxMinutes     float64 // of the whole run, while a lease is alive
+	MaxTokens      float64
+	MaxCostUSD     float64
+	MaxAnswerKB    float64
+	MaxMB          float64 // of the run's folder
+}
+
+// budgetRow is one name of a budget in the policy.
+type budgetRow struct {
+	name           string
+	field          func(*Budget) *float64
+	fallback       float64
+	least, highest float64
+	whole          bool
+}
+
+var budgetRows = []budgetRow{
+	{"max_parallel", func(b *Budget) *float64 { return &b.MaxParallel }, 4, 1, 1000, true},
+	{"tries", func(b *Budget) *float64 { return &b.Tries }, 4, 1, 100, true},
+	{"attempt_minutes", func(b *Budget) *float64 { return &b.AttemptMinutes }, 20, 0.01, 1440, false},
+	{"idle_minutes", func(b *Budget) *float64 { return &b.IdleMinutes }, 5, 0.01, 1440, false},
+	{"max_minutes", func(b *Budget) *float64 { return &b.MaxMinutes }, 240, 0, 1e6, false},
+	{"max_tokens", func(b *Budget) *float64 { return &b.MaxTokens }, math.Inf(1), 0, 1e15, true},
+	{"max_cost_usd", func(b *Budget) *float64 { return &b.MaxCostUSD }, math.Inf(1), 0, 1e9, false},
+	{"max_answer_kb", func(b *Budget) *float64 { return &b.MaxAnswerKB }, 512, 1, 16384, true},
+	{"max_mb", func(b *Budget) *float64 { return &b.MaxMB }, 1024, 1, 1e6, true},
+}
+
+// BudgetNames are the names of a budget, in the order of the policy.
+func BudgetNames() []string {
+	names := make([]string, len(budgetRows))
+	for i, row := range budgetRows {
+		names[i] = row.name
+	}
+	return names
+}
+
+// budgetOf reads the budget of a policy: each bad or missing value is its
+// default.
+func budgetOf(policy *codec.Value) Budget {
+	var b Budget
+	for _, row := range budgetRows {
+		*row.field(&b) = row.fallback
+		if given, ok := policy.Get("budget").Get(row.name).Float(); ok && row.fault(given) == "" {
+			*row.field(&b) = given
+		}
+	}
+	return b
+}
+
+func (row budgetRow) fault(value float64) string {
+	switch {
+	case math.IsNaN(value) || value < row.least || value > row.highest:
+		return "must be from " + plainNumber(row.least) + " to " + plainNumber(row.highest)
+	case row.whole && value != math.Trunc(value):
+		return "must be a whole number"
+	}
+	return ""
+}
+
+func plainNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// CheckBudget returns INVALID_ARGS for a name that is not one of a budget, and
+// for a value out of its range.
+func CheckBudget(name string, value float64) error {
+	for _, row := range budgetRows {
+		if row.name != name {
+			continue
+		}
+		if fault := row.fault(value); fault != "" {
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, value), "%s %s", name, fault)
+		}
+		return nil
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "%q is not part of the budget, which has %s",
+		tidegate.Cut(name), strings.Join(BudgetNames(), ", "))
+}
+
+// Of is the value of a name of the budget.
+func (b Budget) Of(name string) float64 {
+	for _, row := range budgetRows {
+		if row.name == name {
+			return *row.field(&b)
+		}
+	}
+	return math.NaN()
+}
+
+// SetBudget stages another value of one of the names of the budget. It returns
+// the errors of [CheckBudget] and of reading the policy.
+func (u *Update) SetBudget(name string, value float64, reason string) error {
+	if err := CheckBudget(name, value); err != nil {
+		return err
+	}
+	return u.editPolicy(func(policy *codec.Value) {
+		budget := policy.Get("budget")
+		if budget.Kind() != codec.Object {
+			budget = codec.NewObject()
+		}
+		budget.Set(name, codec.Of(value))
+		policy.Set("budget", budget)
+	}, EventLimit, "policy_write", tidegate.D("limit", name, "to", value, "reason", Note(reason)))
+}
+
+// SetConfirmPlan stages whether a person's yes is needed before the plan.
+func (u *Update) SetConfirmPlan(needed bool, reason string) error {
+	return u.editPolicy(func(policy *codec.Value) { policy.Set("confirm_plan", codec.Of(needed)) },
+		EventAccepted, "policy_write", tidegate.D("what", "plan", "confirm_plan", needed, "reason", Note(reason)))
+}
+
+func (u *Update) editPolicy(edit func(*codec.Value), event Event, kind string, fields tidegate.Details) error {
+	policy := codec.Of(tidegate.D("schema_version", PolicyVersion))
+	data, err := u.run.folder.Read(PolicyFile)
+	if err == nil {
+		policy, err = codec.ParseFile("path", u.run.Path(PolicyFile), data)
+	}
+	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return err
+	}
+	if policy.Kind() != codec.Object {
+		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$"), "%s must be an object", PolicyFile)
+	}
+	policy = policy.Clone()
+	edit(policy)
+	u.Log(event, kind, fields)
+	return u.WriteJSON(PolicyFile, policy)
+}

@@ -1,0 +1,167 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Where a run keeps its jobs. HomeFile is claimed by the process that drives the
+// run.
+const (
+	JobsDir  = "jobs"
+	HomeFile = ".tidegate.home"
+)
+
+// LeaseVersion is the schema_version of a lease.
+const LeaseVersion = "job_lease.v1"
+
+// JobDir is the folder of a job.
+func JobDir(jobID string) string { return JobsDir + "/" + artifact.FileName(jobID) }
+
+// AttemptDir is the folder of an attempt at a job, counted from 1.
+func AttemptDir(jobID string, attempt int) string {
+	return fmt.Sprintf("%s/%03d", JobDir(jobID), attempt)
+}
+
+// LeaseFile is the name of the lease of a job.
+func LeaseFile(jobID string) string { return JobDir(jobID) + "/lease.json" }
+
+// Lease says who holds a job. The token itself is known to the holder alone.
+type Lease struct {
+	SchemaVersion string  `json:"schema_version"`
+	JobID         string  `json:"job_id"`
+	Attempt       int     `json:"attempt"`
+	Holder        string  `json:"holder"`
+	Home          bool    `json:"home"` // taken by the process that drives the run
+	TokenDigest   string  `json:"token_digest"`
+	LeasedAt      string  `json:"leased_at"`
+	ExpiresAt     string  `json:"expires_at"`
+	JudgingSince  *string `json:"judging_since"` // an answer was handed in and is being judged
+}
+
+// judgingTime is how long judging an answer can take. A lease does not end
+// meanwhile; one whose judge was killed does, after this.
+const judgingTime = 2 * time.Minute
+
+// Lives reports whether the lease still holds.
+func (l *Lease) Lives(now time.Time) bool {
+	if l == nil {
+		return false
+	}
+	if expires, ok := tidegate.ParseTime(l.ExpiresAt); ok && now.Before(expires) {
+		return true
+	}
+	if l.JudgingSince == nil {
+		return false
+	}
+	since, ok := tidegate.ParseTime(*l.JudgingSince)
+	return ok && now.Before(since.Add(judgingTime))
+}
+
+// Lease reads the lease of a job, nil when nobody has one. It returns
+// READ_FAILED, and INVALID_STATE for a file that is no lease.
+func (r *Run) Lease(jobID string) (*Lease, error) {
+	name := LeaseFile(jobID)
+	data, err := r.folder.Read(name)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	l := new(Lease)
+	if err := json.Unmarshal(data, l); err != nil || l.SchemaVersion != LeaseVersion || l.JobID != jobID {
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", r.Path(name)), "%s is not the lease of %s", name, jobID)
+	}
+	return l, nil
+}
+
+// WaveJob is the id of the job that writes the output of a perspective.
+func WaveJob(wave Stage, perspectiveID string) string { return string(wave) + "." + perspectiveID }
+
+// Retried is the name of the file that says from where on the tries of a job
+// count.
+func Retried(jobID string) string { return JobDir(jobID) + "/retry.json" }
+
+// Attempts lists the numbers of the attempts at a job, in order. It returns
+// READ_FAILED.
+func (r *Run) Attempts(jobID string) ([]int, error) {
+	entries, err := r.folder.List(JobDir(jobID))
+	if err != nil {
+		return nil, err
+	}
+	var numbers []int
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil && n > 0 && e.IsDir() {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, nil
+}
+
+// JobAccepted reports whether the last attempt at a job was accepted and still
+// counts. It returns READ_FAILED.
+func (r *Run) JobAccepted(jobID string) (bool, error) {
+	numbers, err := r.Attempts(jobID)
+	if err != nil || len(numbers) == 0 {
+		return false, err
+	}
+	last := numbers[len(numbers)-1]
+	data, err := r.folder.Read(AttemptDir(jobID, last) + "/attempt.json")
+	if err != nil {
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			err = nil
+		}
+		return false, err
+	}
+	doc, err := codec.Parse(data)
+	if err != nil || doc.Get("outcome").Str() != "accepted" {
+		return false, nil
+	}
+	after, err := r.RetriedAfter(jobID)
+	return after < last, err
+}
+
+// RetriedAfter is the number of the last attempt that does not count any more,
+// 0 when all do: a person gave the job its tries again, or replanned the wave.
+func (r *Run) RetriedAfter(jobID string) (int, error) {
+	data, err := r.folder.Read(Retried(jobID))
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	doc, err := codec.ParseFile("path", r.Path(Retried(jobID)), data)
+	if err != nil {
+		return 0, err
+	}
+	after, _ := doc.Get("after").Int()
+	return int(after), nil
+}
+
+// ForgetAttempts stages that the attempts at a job so far do not count, and that
+// nobody holds it. Note is for the next agent, "" for none.
+func (u *Update) ForgetAttempts(jobID, note string) error {
+	numbers, err := u.run.Attempts(jobID)
+	if err != nil || len(numbers) == 0 {
+		return err
+	}
+	if lease, err := u.run.Lease(jobID); err != nil {
+		return err
+	} else if lease != nil {
+		if err := u.Remove(LeaseFile(jobID)); err != nil {
+			return err
+		}
+	}
+	return u.WriteJSON(Retried(jobID), tidegate.D("schema_version", "job_retry.v1", "job_id", jobID, "after", numbers[len(numbers)-1],
+		"note", Note(note), "granted_at", u.now))
+}

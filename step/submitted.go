@@ -1,0 +1,207 @@
+package step
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/run"
+)
+
+// fetchTime is how long the author of an output waits for its sources. What is
+// not fetched by then is fetched in the stage citations.
+const fetchTime = 40 * time.Second
+
+// SourceFault is one thing for which the sources of an output are refused.
+type SourceFault struct {
+	Code       tidegate.Code
+	Message    string
+	Line       int
+	ChangeNote string
+}
+
+// SubmittedSources are the arguments of [CheckSources].
+type SubmittedSources struct {
+	Text       []byte // the output
+	MaxSources int    // how many different URLs are looked at
+	// Quotations asks that quotations stand on the pages whose URLs stand beside
+	// them.
+	Quotations bool
+}
+
+// CheckSources checks the sources of an output while its author is still there:
+// it fetches those that the run's archive does not have, and judges them by it as
+// gate C will. A source that is invalid or a mismatch is a fault, and so is every
+// blocked one where fewer than nine in ten can be used. Where not one could be
+// reached, the line at home is down, and none is a fault. In a run of sensitivity
+// no_web, and without fetch, nothing is fetched.
+//
+// It returns the errors of [run.Run.Update], and CANCELLED.
+func CheckSources(ctx context.Context, clock run.Clock, fetch Fetch, r *run.Run, in SubmittedSources) ([]SourceFault, error) {
+	sources := submittedSources(in)
+	if len(sources) == 0 {
+		return nil, nil
+	}
+	e, err := openEvidence(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if fetch != nil && r.Manifest().Sensitivity() != noWeb {
+		urls, err := e.toFetch(ctx, sources, false)
+		if err != nil {
+			return nil, err
+		}
+		bounded, stop := context.WithTimeout(ctx, fetchTime)
+		err = e.fetch(bounded, clock, fetch, urls, func([]*archive.Packed) {})
+		stop()
+		if err != nil && (ctx.Err() != nil || tidegate.CodeOf(err) != tidegate.Cancelled) {
+			return nil, err
+		}
+	}
+	records, err := e.judge(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
+	faults := e.refuse(sources, records)
+	if in.Quotations {
+		missing, err := e.missingQuotations(ctx, in.Text, sources, records)
+		if err != nil {
+			return nil, err
+		}
+		faults = append(faults, missing...)
+	}
+	slices.SortStableFunc(faults, func(a, b SourceFault) int { return a.Line - b.Line })
+	return faults, nil
+}
+
+// submittedSources are the first sources of an output, in the order in which it
+// names them.
+func submittedSources(in SubmittedSources) []citation.Source {
+	var found []citation.Found
+	seen := map[string]bool{}
+	for _, c := range citation.Extract(in.Text) {
+		if !seen[c.URL] && len(seen) == in.MaxSources {
+			continue
+		}
+		seen[c.URL] = true
+		found = append(found, citation.Found{Cited: c, Wave: 1})
+	}
+	return citation.Sources(found)
+}
+
+// refuse says which sources are faults.
+func (e *evidence) refuse(sources []citation.Source, records []citation.Record) []SourceFault {
+	reached, looked, usable := 0, 0, 0
+	byCID := map[string]*citation.Source{}
+	for i := range sources {
+		byCID[sources[i].CID] = &sources[i]
+		if entry, found := e.entry(&sources[i]); found {
+			looked++
+			reached += flag(entry.Kind == archive.Responded || entry.Kind == archive.Attached)
+		}
+	}
+	for i := range records {
+		usable += flag(records[i].Usable())
+	}
+	var faults []SourceFault
+	for i := range records {
+		record := &records[i]
+		source := byCID[record.CID]
+		_, found := e.entry(source)
+		_, fetchable := e.wanted(source)
+		switch {
+		case record.Usable(), !found && fetchable:
+			continue // or it was not looked at
+		case found && reached == 0 && looked > 0:
+			continue // nothing can be reached from here
+		case record.Status == citation.Blocked && 10*usable >= 9*len(records):
+			continue
+		}
+		faults = append(faults, SourceFault{
+			Code: tidegate.SourceNotUsable, Line: source.FoundBy[0].Number,
+			Message: fmt.Sprintf("the source %s is %s: %s", tidegate.Cut(source.URLs[0]), record.Status, record.Notes),
+			ChangeNote: "Name another source that says the same, that anybody can open, in its place, or take out the source and what rests on it: " +
+				tidegate.Cut(source.URLs[0]),
+		})
+	}
+	return faults
+}
+
+// missingQuotations are the quotations beside a URL that its page does not have.
+func (e *evidence) missingQuotations(ctx context.Context, text []byte, sources []citation.Source, records []citation.Record) ([]SourceFault, error) {
+	usable := map[string]*citation.Source{}
+	for i := range records {
+		if at := slices.IndexFunc(sources, func(s citation.Source) bool { return s.CID == records[i].CID }); records[i].Usable() {
+			usable[records[i].CID] = &sources[at]
+		}
+	}
+	document := citingByID(text, sources)
+	var failed error
+	found := citation.Ground(document, func(cid string) (string, bool) {
+		source := usable[cid]
+		if source == nil || failed != nil {
+			return "", false
+		}
+		page, err := e.pageOfSource(ctx, source)
+		if failed = err; err != nil || page == nil {
+			return "", false
+		}
+		return citation.Read(page).Text, true
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	var faults []SourceFault
+	for _, claim := range found.Claims {
+		if claim.Verdict == citation.Unchecked {
+			continue
+		}
+		for _, q := range claim.Quotations {
+			if !q.Found {
+				faults = append(faults, SourceFault{
+					Code: tidegate.QuotationNotFound, Line: claim.Line,
+					Message:    fmt.Sprintf("the quotation %q is not on the page whose URL stands beside it", tidegate.Cut(q.Text)),
+					ChangeNote: "Quote the exact words of the page, or say it in words of your own without quotation marks: " + tidegate.Cut(q.Text),
+				})
+			}
+		}
+	}
+	return faults, nil
+}
+
+// citingByID is a text in which citations stand in the place of URLs.
+func citingByID(text []byte, sources []citation.Source) []byte {
+	var pairs []string
+	for i := range sources {
+		for _, url := range sources[i].URLs {
+			pairs = append(pairs, url, "[@"+sources[i].CID+"]")
+		}
+	}
+	order := make([]int, len(pairs)/2) // of two that begin alike the longer first
+	for i := range order {
+		order[i] = 2 * i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(pairs[b]) - len(pairs[a]) })
+	sorted := make([]string, 0, len(pairs))
+	for _, i := range order {
+		sorted = append(sorted, pairs[i], pairs[i+1])
+	}
+	return []byte(strings.NewReplacer(sorted...).Replace(string(text)))
+}
+
+// pageOfSource reads what the archive has of a source.
+func (e *evidence) pageOfSource(ctx context.Context, source *citation.Source) (*citation.Page, error) {
+	if page, err := e.page(ctx, attachedURL(source.CID)); err != nil || page != nil {
+		return page, err
+	}
+	url, ok := e.wanted(source)
+	if !ok {
+		return nil, nil
+	}
+	return e.page(ctx, url)
+}

@@ -1,0 +1,54 @@
+package tool
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
+)
+
+// Shorthand is one argument that stands for others: the id of a run for the paths
+// of its files. A caller gives either it or them. The command line does not have
+// it: a person's operand is as short.
+type Shorthand struct {
+	Name  string
+	About string
+	For   []string // the arguments that it stands for
+	// Fill sets them for a value of the shorthand.
+	Fill func(ctx context.Context, value string, args *codec.Value) error
+}
+
+// expand puts the arguments that a shorthand stands for in its place. It returns
+// INVALID_ARGS for a shorthand beside one of them, and the errors of Fill.
+func (s *Shorthand) expand(ctx context.Context, args *codec.Value) error {
+	given := args.Get(s.Name)
+	if given == nil {
+		return nil
+	}
+	args.Delete(s.Name)
+	if given.Kind() == codec.Null {
+		return nil
+	}
+	if given.Kind() != codec.String || strings.TrimSpace(given.Str()) == "" {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(s.Name, brief(given)), "%s must be a string that is not blank, got %s", s.Name, codec.Describe(given))
+	}
+	for _, name := range s.For {
+		if v := args.Get(name); v != nil && v.Kind() != codec.Null {
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(s.Name, brief(given)), "%s and %s cannot both be given", name, s.Name)
+		}
+		args.Delete(name)
+	}
+	return s.Fill(ctx, given.Str(), args)
+}
+
+// describe adds the shorthand to the schema of the arguments, behind the first
+// that it stands for. None of those is required any more.
+func (s *Shorthand) describe(schema Schema) {
+	schema.Properties[s.Name] = &jsonschema.Schema{Type: "string", Description: s.About}
+	at := slices.Index(schema.PropertyOrder, s.For[0])
+	schema.PropertyOrder = slices.Insert(schema.PropertyOrder, at+1, s.Name)
+	schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool { return slices.Contains(s.For, name) })
+}
