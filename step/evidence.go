@@ -34,7 +34,7 @@ func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
 	}
 	var events []run.Entry
 	if there { // without an archive no line of the log counts for anything
-		if events, err = r.Events(); err != nil {
+		if events, err = r.EventsOf(run.EventFetched, run.EventAttached, run.EventReplaced); err != nil {
 			return nil, err
 		}
 	}
