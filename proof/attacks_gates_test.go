@@ -84,7 +84,7 @@ func TestNoAgentForgesAGate(t *testing.T) {
 			given: func(t *testing.T, v victim) { v.write(t, "wave-1/sun.md", output("sun", "(P3) Nothing much")) },
 			tries: []try{{"deep_research_stage_advance", goOn, tidegate.MissingArtifact}}},
 	}
-	for gate, code := range map[string]tidegate.Code{"C": tidegate.GateNotDerived, "D": tidegate.SchemaValidationFailed, "E": tidegate.GateNotDerived, "F": tidegate.GateNotDerived} {
+	for gate, code := range map[string]tidegate.Code{"C": tidegate.GateNotDerived, "D": tidegate.GateNotDerived, "E": tidegate.GateNotDerived, "F": tidegate.GateNotDerived} {
 		attacks = append(attacks, attack{wants: "gate " + gate + " passed with an invented digest", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
 				v.write(t, "citations/citations.jsonl", "{}\n")

@@ -76,7 +76,7 @@ func blows() []blow {
 		{tool: "deep_research_synthesis_write", weight: 1, args: labelled(`{` + manifestArg + `,"mode":"generate","reason":"$LABEL"}`), never: "the run does not come to its synthesis"},
 		{tool: "deep_research_review_factory_run", weight: 1, args: labelled(`{` + manifestArg + `,"mode":"generate","reason":"$LABEL"}`), never: "the run does not come to its review"},
 		{tool: "deep_research_revision_control", weight: 1, args: labelled(`{` + manifestArg + `,` + gatesArg + `,"review_bundle_path":"$WORK/runs/tides/review/review-bundle.json","current_iteration":1,"reason":"$LABEL"}`), never: "nothing is reviewed", missing: tidegate.FileNotFound},
-		{tool: "deep_research_fallback_offer", weight: 1, args: labelled(`{` + manifestArg + `,` + gatesArg + `,"reason":"$LABEL"}`), never: "no gate fails, or it is judged again"},
+		{tool: "deep_research_fallback_offer", weight: 1, args: labelled(`{` + manifestArg + `,` + gatesArg + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_fixture_run_seed", weight: 1, args: labelled(`{"fixture_dir":"$WORK/hand","run_id":"s-$LABEL","root_override":"$WORK/seeds","reason":"r"}`)},
 		{tool: "deep_research_dry_run_seed", weight: 1, args: labelled(`{"fixture_dir":"$WORK/hand","run_id":"d-$LABEL","root_override":"$WORK/seeds","reason":"r"}`)},
 		{tool: "deep_research_fixture_bundle_capture", weight: 1, args: labelled(`{"manifest_path":"$WORK/hand/manifest.json","output_dir":"$WORK/bundles","bundle_id":"b-$LABEL","reason":"$LABEL"}`)},
