@@ -160,6 +160,10 @@ func TestAnOrchestratingAgentDoesAWholeRun(t *testing.T) {
 		if v := o.call("run_verify", `{"run": "harbour"}`); !v.Get("pass").Bool() {
 			t.Errorf("%v", v)
 		}
+		if v := o.call("run_replay", `{"run": "harbour"}`); !v.Get("pass").Bool() {
+			line, _ := codec.MarshalLine(v)
+			t.Errorf("the folder does not replay: %s", line)
+		}
 		files := filesIn(t, filepath.Join(home, "harbour"))
 		if first == nil {
 			first = files

@@ -79,6 +79,41 @@ func synthesisTools(env *Env) []*tool.Tool {
 			return telemetry.AppendTick(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
+			Name: "deep_research_fallback_offer", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
+		}, func(ctx context.Context, in step.FallbackInput) (step.FallbackResult, error) {
+			return step.OfferFallback(ctx, env.clock(), in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_fixture_run_seed", Set: earlier, Effect: tool.Writes,
+		}, func(ctx context.Context, in run.SeedInput) (run.SeedResult, error) {
+			return run.Seed(ctx, env.clock(), env.Home, in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_dry_run_seed", Set: earlier, Effect: tool.Writes,
+		}, func(ctx context.Context, in run.SeedInput) (run.DryRunResult, error) {
+			return run.SeedDryRun(ctx, env.clock(), env.Home, in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_fixture_bundle_capture", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
+		}, func(ctx context.Context, in step.CaptureInput) (step.CaptureResult, error) {
+			return step.Capture(ctx, env.clock(), in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_fixture_replay", Set: earlier, Effect: tool.Reads, Idempotent: true,
+		}, func(ctx context.Context, in step.BundleReplayInput) (step.BundleReplay, error) {
+			return step.ReplayBundle(ctx, in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_regression_run", Set: earlier, Effect: tool.Reads, Idempotent: true,
+		}, func(ctx context.Context, in step.RegressionInput) (step.Regression, error) {
+			return step.Regress(ctx, in)
+		}),
+		declare(tool.Spec{
+			Name: "deep_research_quality_audit", Set: earlier, Effect: tool.WritesOnRequest,
+		}, func(ctx context.Context, in step.AuditInput) (step.QualityAudit, error) {
+			return step.AuditQuality(ctx, in)
+		}),
+		declare(tool.Spec{
 			Name: "deep_research_run_replay", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "run replay", Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Formats: []string{"markdown", "junit"}},
 		}, func(ctx context.Context, in manifestIn) (step.ReplayResult, error) {

@@ -84,7 +84,7 @@ func TestNoAgentForgesAGate(t *testing.T) {
 			given: func(t *testing.T, v victim) { v.write(t, "wave-1/sun.md", output("sun", "(P3) Nothing much")) },
 			tries: []try{{"deep_research_stage_advance", goOn, tidegate.MissingArtifact}}},
 	}
-	for _, gate := range []string{"C", "D", "E", "F"} {
+	for gate, code := range map[string]tidegate.Code{"C": tidegate.GateNotDerived, "D": tidegate.SchemaValidationFailed, "E": tidegate.GateNotDerived, "F": tidegate.GateNotDerived} {
 		attacks = append(attacks, attack{wants: "gate " + gate + " passed with an invented digest", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
 				for _, name := range []string{"citations/citations.jsonl", "summaries/summary-pack.json", "synthesis/final-synthesis.md"} {
@@ -92,7 +92,7 @@ func TestNoAgentForgesAGate(t *testing.T) {
 				}
 			},
 			tries: []try{
-				{"deep_research_gates_write", pass(gate), tidegate.GateNotDerived},
+				{"deep_research_gates_write", pass(gate), code},
 				{"deep_research_stage_advance", goOn, tidegate.GateBlocked},
 			},
 			holds: func(t *testing.T, v victim) { gateIs(t, v, gate, "not_run") }})

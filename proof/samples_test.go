@@ -47,13 +47,14 @@ var sampleFiles = map[string]string{
 }
 
 // Runs that were made by hand, in stages that no sample comes to: hand in review,
-// and desk in synthesis.
+// desk in synthesis, and stop, where gate A has failed.
 func init() {
-	for name, stage := range map[string]string{"hand": "review", "desk": "synthesis"} {
+	for name, stage := range map[string]string{"hand": "review", "desk": "synthesis", "stop": "review"} {
 		for file, text := range runByHand(name, stage) {
 			sampleFiles[name+"/"+file] = text
 		}
 	}
+	sampleFiles["stop/gates.json"] = strings.Replace(sampleFiles["stop/gates.json"], `"status":"not_run","checked_at":null`, `"status":"fail","checked_at":"2026-03-04T00:00:00Z"`, 1)
 }
 
 func runByHand(id, stage string) map[string]string {
@@ -184,6 +185,11 @@ func writers() []writer {
 		{"synthesis write", nil, "deep_research_synthesis_write", `{` + deskArg + `,"mode":"generate","reason":"r"}`, command{}},
 		{"review of a synthesis", nil, "deep_research_review_factory_run", `{` + handArg + `,"mode":"generate","reason":"r"}`, command{}},
 		{"revision control", nil, "deep_research_revision_control", `{` + handArg + `,"gates_path":"$WORK/hand/gates.json","review_bundle_path":"$WORK/hand/review/review-bundle.json","current_iteration":1,"reason":"r"}`, command{}},
+		{"fallback offer", nil, "deep_research_fallback_offer", `{"manifest_path":"$WORK/stop/manifest.json","gates_path":"$WORK/stop/gates.json","reason":"r"}`, command{}},
+		{"seed", nil, "deep_research_fixture_run_seed", `{"fixture_dir":"$WORK/hand","run_id":"seeded","reason":"r"}`, command{}},
+		{"dry run", nil, "deep_research_dry_run_seed", `{"fixture_dir":"$WORK/hand","run_id":"dry","reason":"r"}`, command{}},
+		{"capture", nil, "deep_research_fixture_bundle_capture", `{` + handArg + `,"output_dir":"$WORK/bundles","bundle_id":"b1","reason":"r"}`, command{}},
+		{"audit", nil, "deep_research_quality_audit", `{"bundle_roots":["$WORK/hand"],"output_dir":"$WORK/audit","reason":"r"}`, command{}},
 		{"telemetry", inWave1, "deep_research_telemetry_append", `{` + manifestArg + `,"event":{"event_type":"run_status","status":"running"},"reason":"r"}`, command{}},
 		{"metrics", inWave1, "deep_research_run_metrics_write", `{` + manifestArg + `,"reason":"r"}`, command{}},
 		{"tick", inWave1, "deep_research_tick_ledger_append", `{` + manifestArg + `,"entry":` + sampleTick + `,"reason":"r"}`, command{}},

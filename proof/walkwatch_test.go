@@ -105,7 +105,7 @@ var (
 		`|wave-[12]/(\.accepted/)?[a-z0-9_]+\.md|wave-[12]/[a-z0-9_]+\.meta\.json|wave-1/wave1-plan\.json|wave-2/wave2-(plan|perspectives)\.json|operator/scope\.json|run-config/policy\.json` +
 		`|citations/(extracted-urls|normalized-urls)\.txt|citations/(found-by|url-map|blocked-urls)\.json|citations/blocked-urls\.queue\.md|citations/validated-citations\.md|citations/citations\.jsonl` +
 		`|evidence/(archive\.warc\.gz|index\.json)|synthesis/(draft-synthesis\.md|final-synthesis\.(md|meta\.json))|review/(review-bundle|revision-directives)\.json` +
-		`|reports/gate-e-[a-z-]+\.json|logs/telemetry\.index\.json|metrics/run-metrics\.json)$`)
+		`|reports/gate-e-[a-z-]+\.json|logs/(telemetry|ticks)\.jsonl|logs/telemetry\.index\.json|logs/fallback-summary\.md|metrics/run-metrics\.json)$`)
 	documentOfChange = regexp.MustCompile(`^(\.tidegate\.lock|\.gitignore|STATE\.yaml|REVIEW\.md|log\.(jsonl|head)|reviews/[0-9]{4}\.(md|json))$`)
 )
 

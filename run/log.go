@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"iter"
@@ -95,6 +96,26 @@ func (r *Run) Events() ([]Entry, error) {
 	var entries []Entry
 	err := r.eachLine(func(line artifact.Line) {
 		if entry, ok := entryOf(line); ok {
+			entries = append(entries, entry)
+		}
+	})
+	return entries, err
+}
+
+// EventsOf reads the lines of the log that record one of some events, oldest
+// first, and takes no others apart: most lines of a long run are about its jobs.
+// It returns READ_FAILED.
+func (r *Run) EventsOf(events ...Event) ([]Entry, error) {
+	marks := make([][]byte, len(events))
+	for i, event := range events {
+		marks[i] = []byte(string(event) + `"`)
+	}
+	var entries []Entry
+	err := r.eachLine(func(line artifact.Line) {
+		if !slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(line.Text, mark) }) {
+			return
+		}
+		if entry, ok := entryOf(line); ok && slices.Contains(events, entry.Event) {
 			entries = append(entries, entry)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 // recorded is what the lines of a log, read in order, say that a run is.
 type recorded struct {
 	manifestRevision, gatesRevision int64
+	begins                          Stage // where the run began
 	stage                           Stage
 	moves                           int
 	files                           map[string]recordedFile // name → what the last line about it says
@@ -67,7 +68,10 @@ func (v *verifier) collect(line artifact.Line) {
 	rec.decision = entry.Get("decision").Str()
 	l := v.run.layout
 	switch entry.Get("kind").Str() {
-	case "run_init":
+	case "run_init", kindSeed, kindDryRun:
+		if stage := entry.Get("stage").Str(); stage != "" && line.Number == 1 {
+			rec.begins = Stage(stage)
+		}
 		rec.manifestRevision, rec.gatesRevision = integer(entry.Get("manifest_revision")), integer(entry.Get("gates_revision"))
 		for _, d := range []struct{ key, name string }{
 			{"manifest_digest", v.run.name}, {"gates_digest", l.Gates}, {"scope_digest", ScopeFile}, {"policy_digest", PolicyFile},

@@ -126,7 +126,7 @@ func newVerifier(r *Run) *verifier {
 		run:      r,
 		follows:  func(Stage, Stage) bool { return true },
 		out:      VerifyResult{RunID: r.ID(), Root: r.Root(), Legacy: r.Legacy(), Checked: []string{}, Findings: []Finding{}, Limits: verifyLimits},
-		recorded: recorded{stage: Init, files: map[string]recordedFile{}, values: map[string]string{}, digests: map[string]bool{}, decided: map[string]string{}},
+		recorded: recorded{begins: Init, stage: Init, files: map[string]recordedFile{}, values: map[string]string{}, digests: map[string]bool{}, decided: map[string]string{}},
 	}
 }
 
@@ -349,7 +349,7 @@ func (v *verifier) revision(label, name string, doc *codec.Value, recorded int64
 // history checks that the moves in the manifest follow each other and the
 // table, and lead to the present stage.
 func (v *verifier) history(m Manifest) {
-	at := Init
+	at := v.recorded.begins
 	for i, h := range m.History() {
 		from, to := Stage(h.Get("from").Str()), Stage(h.Get("to").Str())
 		if from != at {

@@ -28,7 +28,7 @@ type evidence struct {
 func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
 	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}}
 	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
-	events, err := r.Events()
+	events, err := r.EventsOf(run.EventFetched, run.EventAttached, run.EventReplaced)
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,9 @@ func judgeF(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 		if err != nil {
 			return gate.Judgement{}, err
 		}
+		if facts.Unsourced, err = unsourced(r, sources); err != nil {
+			return gate.Judgement{}, err
+		}
 		for _, m := range citation.Inspect(draft).Mentions {
 			facts.Cited = append(facts.Cited, synthesis.CitedSource{CID: m.CID, Status: sources.status[m.CID]})
 		}

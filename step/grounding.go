@@ -141,6 +141,9 @@ func (t *pageTexts) claims(document []byte) ([]synthesis.Claim, error) {
 	}
 	var claims []synthesis.Claim
 	for _, c := range found.Claims {
+		if len(c.Quotations)+len(c.Numbers) == 0 {
+			continue // there is nothing to look for, and nothing to say about it
+		}
 		claims = append(claims, synthesis.Claim{Line: c.Line, CIDs: c.CIDs, Verdict: synthesis.Verdict(c.Verdict),
 			Quotations: matches(c.Quotations), Numbers: matches(c.Numbers)})
 	}

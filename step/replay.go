@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/synthesis"
 )
 
 // Replayed is one thing of a run that was done by rule, and how it compares when
@@ -41,7 +42,7 @@ func (r ReplayResult) Passed() bool { return r.Pass }
 // It returns what cannot be read of the run. What differs is a result.
 func Replay(ctx context.Context, r *run.Run) (ReplayResult, error) {
 	p := replayer{ctx: ctx, run: r, out: ReplayResult{RunID: r.ID(), Steps: []Replayed{}}}
-	for _, again := range []func() error{p.plan, p.pivot, p.sources, p.gates} {
+	for _, again := range []func() error{p.plan, p.pivot, p.sources, p.reports, p.gates} {
 		if err := again(); err != nil {
 			return ReplayResult{}, err
 		}
@@ -165,6 +166,25 @@ func (p *replayer) sources() error {
 		return err
 	}
 	return p.file(files.rendered, []byte(citation.Render(p.run.ID(), records)), nil)
+}
+
+// reports makes the reports of gate E again, where the run has them.
+func (p *replayer) reports() error {
+	there, err := thereOf(p.run, reportsDir+"/gate-e-status.json")
+	if err != nil || len(there) == 0 {
+		return err
+	}
+	judged, err := judgeSynthesis(p.ctx, p.run, p.run.Layout().Synthesis())
+	if err != nil {
+		return err
+	}
+	files, _ := synthesis.GateEReports(judged.facts, judged.result, synthesis.ReportPaths{Synthesis: judged.name, Citations: p.run.Layout().Citations, Reports: reportsDir})
+	for _, file := range files {
+		if err := p.file(reportsDir+"/"+file.Name, file.Data, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // gates judges every gate that was judged again.

@@ -57,7 +57,7 @@ func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (
 			return Reported{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("status", m.Status(), "stage", m.Stage()),
 				"the run is %s in stage %s and not completed; --partial shows what there is", m.Status(), m.Stage())
 		}
-		out.Report.Partial = "the run is " + string(m.Status()) + " in stage " + string(m.Stage())
+		out.Report.Partial = "The run has not ended: it is " + string(m.Status()) + ", in stage " + string(m.Stage()) + "."
 	}
 	w := reportReader{ctx: ctx, run: r, out: &out}
 	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.leftOut} {

@@ -206,6 +206,8 @@ func TestGateF(t *testing.T) {
 		{"a line of the log without one", func(f *synthesis.RolloutFacts) { f.Fetches[0].Sensitivity = "" }, "SENSITIVITY_NOT_HONOURED:1"},
 		{"nothing fetched without web", func(f *synthesis.RolloutFacts) { f.Sensitivity, f.Fetches = synthesis.NoWeb, nil }, ""},
 		{"blocked source cited", func(f *synthesis.RolloutFacts) { f.Cited[0].Status = "blocked" }, "BLOCKED_SOURCES_CITED:1"},
+		{"nothing cited", func(f *synthesis.RolloutFacts) { f.Cited = nil }, "NOTHING_CITED"},
+		{"nothing cited, as a person decided", func(f *synthesis.RolloutFacts) { f.Cited, f.Unsourced = nil, true }, ""},
 		{"decision not signed", func(f *synthesis.RolloutFacts) { f.Unsigned = []string{"gate C accepted"} }, "UNSIGNED_DECISIONS:1"},
 		{"budget exceeded", func(f *synthesis.RolloutFacts) { f.Budget[0].Used = 5.01 }, "BUDGET_EXCEEDED:1"},
 	} {

@@ -26,6 +26,8 @@ type RolloutFacts struct {
 	Fetches []Fetch
 	// Cited are the statuses of the sources that the synthesis cites.
 	Cited []CitedSource
+	// Unsourced says that a person let the run go on without one checked source.
+	Unsourced bool
 	// Unsigned names the decisions of a person that lack the signature that the
 	// run's policy asks for.
 	Unsigned []string
@@ -79,6 +81,9 @@ func GateF(facts RolloutFacts) Gate {
 	}
 	if !facts.FinalSynthesis {
 		g.Faults, notes = append(g.Faults, "NO_FINAL_SYNTHESIS"), append(notes, "there is no final synthesis")
+	}
+	if facts.FinalSynthesis && len(facts.Cited) == 0 && !facts.Unsourced {
+		g.Faults, notes = append(g.Faults, "NOTHING_CITED"), append(notes, "the synthesis cites nothing, so that there is nothing to judge")
 	}
 	warn("BLOCKED_SOURCES_CITED", "cited, and could not be looked at", blocked)
 	warn("BUDGET_EXCEEDED", "spent beyond the limit", over)

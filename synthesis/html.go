@@ -152,7 +152,7 @@ func (l *layout) tiles() []tile {
 	tiles = append(tiles, tile{"Gates passed", fmt.Sprintf("%d of %d", passed, len(l.Gates)), text, class})
 	if l.Cost.Priced {
 		tiles = append(tiles, tile{"Cost", dollars(l.Cost.USD), thousands(l.Cost.InputTokens+l.Cost.OutputTokens) + " tokens", ""})
-	} else {
+	} else if l.Cost.Known() {
 		tiles = append(tiles, tile{"Tokens", thousands(l.Cost.InputTokens + l.Cost.OutputTokens), "cost not known", ""})
 	}
 	return tiles

@@ -302,7 +302,9 @@ func (w *mdWriter) making() {
 		}
 		w.lines = append(w.lines, "")
 	}
-	w.paragraph("The accepted answers cost " + mdText(w.costs()) + ".")
+	if w.Cost.Known() {
+		w.paragraph("The accepted answers cost " + mdText(w.costs()) + ".")
+	}
 	if len(w.LeftOut) > 0 {
 		w.paragraph("Questions that were left open:")
 		for _, g := range w.LeftOut {

@@ -83,6 +83,9 @@ type Cost struct {
 	Priced                    bool // the cost is known
 }
 
+// Known reports whether anybody counted what the answers cost.
+func (c Cost) Known() bool { return c.Priced || c.InputTokens+c.OutputTokens > 0 }
+
 // Gap is something that a wave left open and no second wave closed.
 type Gap struct{ ID, Priority, Text string }
 

@@ -21,7 +21,8 @@ func demoCommand(env *catalog.Env) cli.Command {
 		Long: `Play the whole story on sample data: a research question, six perspectives, a
 wave of which four outputs break their contracts, the review, the mended wave,
 the gates, the pivot, the sources that the outputs cite, claims held against their
-pages, the summary pack; then a code review that moves a change.
+pages, agents that write the report and review it, the report; then a code review
+that moves a change.
 
 Every step shows the command that you would type and runs it. It needs no
 network and no agent, and leaves its folder for you to look at.`,

@@ -11,10 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var digest = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
+var (
+	digest  = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
+	process = regexp.MustCompile(`process [0-9]+`)
+)
 
 // playDemo plays the demo and returns what it says, without what depends on the
-// folder: its name, and digests of documents that hold paths.
+// folder and the process: their names, and digests of documents that hold paths.
 func playDemo(t *testing.T, stdin string, flags ...string) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "harbour")
@@ -25,7 +28,8 @@ func playDemo(t *testing.T, stdin string, flags ...string) string {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return digest.ReplaceAllString(strings.ReplaceAll(string(out), folder, "/home/you/harbour"), "sha256:…")
+	text := strings.ReplaceAll(string(out), folder, "/home/you/harbour")
+	return process.ReplaceAllString(digest.ReplaceAllString(text, "sha256:…"), "process …")
 }
 
 func TestDemoTellsItsStory(t *testing.T) {

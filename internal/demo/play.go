@@ -46,7 +46,7 @@ func (p *Player) Play(ctx context.Context) error {
 			}
 		}
 	}
-	p.printf("%s\n\n%s", p.strong("The end, so far"), strings.ReplaceAll(ending, "{folder}", p.Folder))
+	p.printf("%s\n\n%s", p.strong("The end"), strings.ReplaceAll(ending, "{folder}", p.Folder))
 	return nil
 }
 

@@ -145,7 +145,7 @@ var story = []step{
 			"asked for one change: the saving of 310,000 euro that no page has. A review counts only for the report that it is about.",
 		actions: []action{
 			tidegateLine(0, "", "job", "show", "harbour", "synthesis"),
-			tidegateLine(0, "", "job", "show", "harbour", "review"),
+			{show: "runs/harbour/jobs/review/001/answer-1.json"},
 		},
 	},
 	{

@@ -1,0 +1,147 @@
+package step_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
+)
+
+// smallWeb answers by the last part of a path: gone, refused, or down, which
+// nothing reaches.
+func smallWeb(asked *[]string) step.Fetch {
+	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		for _, url := range urls {
+			*asked = append(*asked, url)
+			kind, status := archive.Responded, 200
+			switch what := url[strings.LastIndex(url, "/")+1:]; {
+			case strings.HasPrefix(what, "gone"):
+				status = 404
+			case strings.HasPrefix(what, "refused"):
+				status = 403
+			case strings.HasPrefix(what, "down"):
+				kind = archive.Unreachable
+			}
+			capture := archive.Capture{URL: url, Kind: kind, Time: pinned.Now()}
+			if kind == archive.Responded {
+				body := "<html lang=en><title>Port statistics</title><article><p>" + strings.Repeat("The port handled some 4,200 calls in that year. ", 40) + "</p></article>"
+				capture.Hops = []archive.Hop{{URL: url, Time: pinned.Now(), Status: status, Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}}, Body: []byte(body)}}
+			}
+			packed, err := archive.Pack(capture)
+			if err != nil {
+				return err
+			}
+			if err := keep([]*archive.Packed{packed}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
+	many := make([]string, 9)
+	for i := range many {
+		many[i] = fmt.Sprintf("ok%d", i)
+	}
+	for _, c := range []struct {
+		name        string
+		sensitivity string
+		pages       []string
+		text        string
+		most        int
+		fetched     int
+		faults      []string // code and page
+	}{
+		{"good ones", "", []string{"ok1", "ok2"}, "", 9, 2, nil},
+		{"a page that is gone", "", []string{"ok1", "gone"}, "", 9, 2, []string{"SOURCE_NOT_USABLE gone"}},
+		{"a page that is refused, of two", "", []string{"ok1", "refused"}, "", 9, 2, []string{"SOURCE_NOT_USABLE refused"}},
+		{"a page that is refused, of ten", "", append(slices.Clone(many), "refused"), "", 10, 10, nil},
+		{"a machine that is down, of two", "", []string{"ok1", "down"}, "", 9, 2, []string{"SOURCE_NOT_USABLE down"}},
+		{"the line at home is down", "", []string{"down1", "down2"}, "", 9, 2, nil},
+		{"no more than the contract allows", "", []string{"ok1", "ok2", "gone"}, "", 2, 2, nil},
+		{"a run that opens no connection", "no_web", []string{"gone"}, "", 9, 0, nil},
+		{"what is not a URL", "no_web", []string{"[::1"}, "", 9, 0, []string{"SOURCE_NOT_USABLE [::1"}},
+		{"a quotation that is there", "", []string{"ok1"}, "It says \"handled some 4,200 calls in that year\" (https://example.org/ok1).", 9, 1, nil},
+		{"a quotation that is not there", "", []string{"ok1"}, "It says \"words that stand on no page\" (https://example.org/ok1).", 9, 1, []string{"QUOTATION_NOT_FOUND words"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			made := create(t, run.InitInput{Sensitivity: c.sensitivity})
+			r, err := run.Open(t.Context(), made.ManifestPath)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			var b strings.Builder
+			fmt.Fprintf(&b, "## Findings\n\n%s\n\n## Sources\n\n", c.text)
+			for _, page := range c.pages {
+				if strings.HasPrefix(page, "[") {
+					fmt.Fprintf(&b, "- Port statistics https://%s\n", page)
+				} else {
+					fmt.Fprintf(&b, "- Port statistics https://example.org/%s\n", page)
+				}
+			}
+			var asked []string
+			in := step.SubmittedSources{Text: []byte(b.String()), MaxSources: c.most, Quotations: true}
+			faults, err := step.CheckSources(t.Context(), pinned, smallWeb(&asked), r, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(asked) != c.fetched {
+				t.Errorf("fetched %q", asked)
+			}
+			for i, f := range faults {
+				if i >= len(c.faults) || !strings.HasPrefix(c.faults[i], string(f.Code)) || !strings.Contains(f.Message, strings.Fields(c.faults[i])[1]) || f.Line == 0 || f.ChangeNote == "" {
+					t.Errorf("%+v", f)
+				}
+			}
+			if len(faults) != len(c.faults) {
+				t.Errorf("%d faults, want %q", len(faults), c.faults)
+			}
+			asked = nil
+			if again, err := step.CheckSources(t.Context(), pinned, smallWeb(&asked), r, in); err != nil || len(again) != len(faults) || len(asked) != 0 {
+				t.Errorf("again: %v, %v, fetched %q", again, err, asked)
+			}
+		})
+	}
+}
+
+// TestAFetchThatIsCutOffIsNoFault leaves a page that does not answer in time to the
+// stage citations: there is no record of it, and no fault. A caller who gives up
+// is told so.
+func TestAFetchThatIsCutOffIsNoFault(t *testing.T) {
+	hang := func(ctx context.Context, _ []string, _ func([]*archive.Packed) error) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	in := step.SubmittedSources{Text: []byte("## Sources\n\n- Port https://example.org/slow\n"), MaxSources: 3}
+	synctest.Test(t, func(t *testing.T) {
+		made := create(t, run.InitInput{})
+		r, err := run.Open(t.Context(), made.ManifestPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		began := time.Now()
+		faults, err := step.CheckSources(t.Context(), pinned, hang, r, in)
+		if err != nil || len(faults) != 0 || time.Since(began) != 40*time.Second {
+			t.Errorf("%v, %v after %s", faults, err, time.Since(began))
+		}
+		if there, err := r.Folder().Exists("evidence/archive.warc.gz"); err != nil || there {
+			t.Errorf("a record was kept: %v, %v", there, err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		if _, err := step.CheckSources(ctx, pinned, hang, r, in); tidegate.CodeOf(err) != tidegate.Cancelled {
+			t.Errorf("a caller who gives up gets %v", err)
+		}
+	})
+}
