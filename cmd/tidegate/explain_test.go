@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/internal/demo"
 	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/report"
@@ -41,6 +42,8 @@ func TestEveryRuleIsExplained(t *testing.T) {
 	}
 	named = append(named, literals(t, "perspective/lint.go", `^[A-Z]+(_[A-Z]+)+$`, 5)...)
 	named = append(named, literals(t, "step/gateb.go", `^[A-Z]+(_[A-Z]+)+$`, 9)...)
+	named = append(named, literals(t, "step/gatec.go", `^[A-Z]+(_[A-Z]+)+$`, 2)...)
+	named = append(named, citation.NoURLsExtracted)
 	named = append(named, literals(t, "run/verify.go", `^[a-z]+(-[a-z]+)+$`, 10)...)
 	named = append(named, literals(t, "run/replay.go", `^[a-z]+(-[a-z]+)+$`, 6)...)
 	named = append(named, literals(t, "run/kept.go", `^[a-z]+(-[a-z]+)+$`, 2)...)

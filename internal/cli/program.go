@@ -132,7 +132,10 @@ func (p *Program) tree(under string) *cobra.Command {
 		Short: "The gate between what an AI agent wrote and everything that trusts it",
 		Long: `tidegate judges what AI agents write - research outputs and code reviews - by
 contract, says exactly what to mend, and decides what happens next. Every
-judgement is deterministic and offline: no model is asked, nothing is fetched.`,
+judgement is deterministic and offline: no model is asked, and a source is judged
+by its archived page. Fetching is a step of its own, by citations fetch and the
+commands that let a run go on; a run made with --sensitivity no_web fetches
+nothing.`,
 		Example:           "  tidegate demo\n  tidegate wave review perspectives.json wave-1",
 		Version:           p.Version,
 		SilenceErrors:     true,
