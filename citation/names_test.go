@@ -4,7 +4,7 @@ package citation
 func Names() map[string][]string {
 	return map[string][]string{
 		"soft-404": notFoundNames(), "bot-wall": botWallNames(), "login": loginNames(), "consent": consentNames(),
-		"paywall": paywallPhrases(), "parked": parkedPhrases(),
+		"paywall": paywallPhrases().phrases, "parked": parkedPhrases().phrases,
 	}
 }
 
