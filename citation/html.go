@@ -49,6 +49,7 @@ func readHTML(p *Page, c *Content) {
 
 func walkHTML(p *Page, c *Content, keepMenus bool) *walker {
 	w := &walker{c: c, keepMenus: keepMenus, count: map[atom.Atom]int{}, z: html.NewTokenizer(utf8Reader(p.Body, p.ContentType))}
+	w.out.b = make([]byte, 0, min(len(p.Body), MaxText))
 	w.z.AllowCDATA(strings.Contains(p.ContentType, "xml") && !strings.Contains(p.ContentType, "html"))
 	for w.out.Len() < MaxText && w.token() {
 	}

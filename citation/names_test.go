@@ -8,6 +8,15 @@ func Names() map[string][]string {
 	}
 }
 
+// FirstIn is the first of some phrases, one to a line, that a text holds, found in
+// one pass and by looking for one after the other.
+func FirstIn(lines, text string) (onePass, oneByOne string) {
+	s := searchFor(lines)()
+	onePass, _ = s.in(text)
+	oneByOne, _ = containsAny(text, s.phrases)
+	return onePass, oneByOne
+}
+
 // PageNamed is a page for each of those rules, with the phrase in two places.
 var PageNamed = map[string]string{
 	"soft-404": "<title>%s | News</title><h1>%s</h1><p>News</p>",

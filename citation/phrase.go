@@ -26,20 +26,29 @@ func phrasesIn(lines string) []string {
 }
 
 // search finds the first of its phrases in one pass over a text, however many
-// phrases it has.
+// phrases it has. Each has three bytes or more.
 type search struct {
 	phrases []string
-	begins  [1 << 16 / 8]byte // a bit for each two bytes that a phrase begins with
-	from    map[uint16][]int  // the phrases that begin with them
+	begins  [1 << searchBits / 8]byte // a bit for the key of each beginning
+	from    map[uint32][]int          // by that key, which phrases begin so
+}
+
+// searchBits is the size of a key: with 16 bits few places of a text have the key
+// of a phrase, and the table of a list is small.
+const searchBits = 16
+
+// searchKey is the key of three bytes, the first of them in the highest place.
+func searchKey(three uint32) uint32 {
+	return (three & 0xffffff) * 0x9e3779b1 >> (32 - searchBits)
 }
 
 func searchFor(lines string) func() *search {
 	return sync.OnceValue(func() *search {
-		s := &search{phrases: phrasesIn(lines), from: map[uint16][]int{}}
+		s := &search{phrases: phrasesIn(lines), from: map[uint32][]int{}}
 		for i, phrase := range s.phrases {
-			pair := uint16(phrase[0])<<8 | uint16(phrase[1])
-			s.begins[pair/8] |= 1 << (pair % 8)
-			s.from[pair] = append(s.from[pair], i)
+			key := searchKey(uint32(phrase[0])<<16 | uint32(phrase[1])<<8 | uint32(phrase[2]))
+			s.begins[key/8] |= 1 << (key % 8)
+			s.from[key] = append(s.from[key], i)
 		}
 		return s
 	})
@@ -48,13 +57,15 @@ func searchFor(lines string) func() *search {
 // in is the first phrase of the list that a text holds anywhere.
 func (s *search) in(text string) (string, bool) {
 	first := len(s.phrases)
-	var pair uint16
+	var three uint32
 	for at := range len(text) {
-		if pair = pair<<8 | uint16(text[at]); s.begins[pair/8]&(1<<(pair%8)) == 0 || at == 0 {
+		three = three<<8 | uint32(text[at])
+		key := searchKey(three)
+		if s.begins[key/8]&(1<<(key%8)) == 0 || at < 2 {
 			continue
 		}
-		for _, i := range s.from[pair] {
-			if i < first && strings.HasPrefix(text[at-1:], s.phrases[i]) {
+		for _, i := range s.from[key] {
+			if i < first && strings.HasPrefix(text[at-2:], s.phrases[i]) {
 				first = i
 			}
 		}

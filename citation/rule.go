@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 // Status is what a source is worth.
@@ -226,13 +225,10 @@ var phraseSpelling = strings.NewReplacer("’", "'", "‘", "'", "ʼ", "'", "…
 // lowerPhrase is a text as phrases are compared: in lower case, on one line,
 // with plain apostrophes.
 func lowerPhrase(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
-		s = phraseSpelling.Replace(s) // which is slow, and has nothing to do in ASCII
+	if isTidy(s) {
+		return strings.ToLower(s)
 	}
-	if s = strings.ToLower(s); isTidy(s) {
-		return s
-	}
-	return strings.Join(strings.Fields(s), " ")
+	return strings.Join(strings.Fields(strings.ToLower(phraseSpelling.Replace(s))), " ")
 }
 
 // isTidy holds for a text of ASCII whose blanks are single, between words.
