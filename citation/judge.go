@@ -3,9 +3,8 @@ package citation
 import (
 	"context"
 	"crypto/sha256"
+	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/internal/secret"
@@ -109,14 +108,10 @@ func (s *subject) trace(status Status) trace {
 // textDigest is the digest of a text without its white space.
 func textDigest(text string) [sha256.Size]byte {
 	packed := make([]byte, 0, len(text))
-	from := 0
-	for i, r := range text {
-		if unicode.IsSpace(r) {
-			packed = append(packed, text[from:i]...)
-			from = i + utf8.RuneLen(r)
-		}
+	for field := range strings.FieldsSeq(text) {
+		packed = append(packed, field...)
 	}
-	return sha256.Sum256(append(packed, text[from:]...))
+	return sha256.Sum256(packed)
 }
 
 // markDuplicates joins the records that share a URL or a long text, and names in
