@@ -340,8 +340,9 @@ var reviewPassed = Precondition{"review decision is PASS", func(s *situation) (f
 }}
 
 // reviewCounts: the review is about the synthesis that stands there, and comes
-// from a review job or a person, as the log says: a file can say anything. In a
-// legacy run any review decides.
+// from a review job or a person, as the log says: a file can say anything. The
+// log of another program says nothing about it, and in a legacy run any review
+// decides.
 var reviewCounts = Precondition{"review by a job or a person is about this synthesis", func(s *situation) (finding, error) {
 	b, err := s.readReview()
 	if err != nil || b.problem != "" || s.run.Legacy() {
@@ -354,7 +355,7 @@ var reviewCounts = Precondition{"review by a job or a person is about this synth
 	objection := b.bundle.Objection(s.evidence[name])
 	if objection == "" {
 		recorded, err := s.run.Recorded()
-		if err != nil || recorded[b.name] == s.evidence[b.name] {
+		if err != nil || s.run.Older() || recorded[b.name] == s.evidence[b.name] {
 			return finding{}, err
 		}
 		objection = "the log does not know the review"
