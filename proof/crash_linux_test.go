@@ -39,7 +39,10 @@ var injuries = []injury{
 
 // somePoints is how many points of a call the short form tries, other ones of
 // each.
-const somePoints = 3
+const somePoints = 2
+
+// mostPoints is how many points of a call in parts the long form tries.
+const mostPoints = 2000
 
 // TestEveryWritingToolSurvivesEveryInjury lets each writing tool be killed, or a
 // system call of it fail, at every call by which it changes files; in the short
@@ -132,6 +135,10 @@ func (w writer) injure(t *testing.T, shift int) (tried int64) {
 		}})
 	}
 	stride := full.Stride(len(points), somePoints)
+	if w.parts() {
+		// Its changes are like each other, and each has a thousand points.
+		stride = max(stride, len(points)/mostPoints)
+	}
 	for i := shift * 37 % stride; i < len(points); i += stride {
 		restore()
 		points[i].injured()
