@@ -254,13 +254,18 @@ func TestFetchingGoesOn(t *testing.T) {
 		_, err := step.FetchSources(t.Context(), pinned, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 			few := urls[:min(len(urls), 7)]
 			return all(ctx, few, func(batch []*archive.Packed) error {
-				if kept += len(batch); kept > 4 && len(urls) > 7 {
-					return killed // what is in flight is lost
+				end := len(urls) > 7 && kept+len(batch) > 4
+				if end {
+					batch = batch[:4-kept]
 				}
+				kept += len(batch)
 				for _, packed := range batch {
 					asked[packed.Entry().URL]++
 				}
-				return keep(batch)
+				if err := keep(batch); err != nil || !end {
+					return err
+				}
+				return killed // what is in flight is lost
 			})
 		}, step.FetchInput{ManifestPath: made.ManifestPath})
 		if err == nil {
