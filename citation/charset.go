@@ -2,6 +2,7 @@ package citation
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"mime"
 	"regexp"
@@ -81,6 +82,9 @@ func utf8Signs(body []byte) (wide, broken bool) {
 	for i := 0; i < len(body); {
 		if body[i] < utf8.RuneSelf {
 			i++
+			for len(body)-i >= 8 && binary.NativeEndian.Uint64(body[i:])&0x8080808080808080 == 0 {
+				i += 8
+			}
 			continue
 		}
 		r, size := utf8.DecodeRune(body[i:])

@@ -131,7 +131,17 @@ func (c *Content) measure() {
 func countWords(line string) int {
 	words, dense, in := 0, 0, false
 	for _, r := range line {
-		letter := r < utf8.RuneSelf && isAlnum(byte(r)) || r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
+		if r < utf8.RuneSelf {
+			switch part := asciiPart[r]; {
+			case part == inWord && !in:
+				words++
+				in = true
+			case part == noWord:
+				in = false
+			}
+			continue
+		}
+		letter := unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
 		switch {
 		case letter && isDense(r):
 			dense++
@@ -139,12 +149,33 @@ func countWords(line string) int {
 		case letter && !in:
 			words++
 			in = true
-		case !letter && r != '\'' && r != '’' && r != '-':
+		case !letter && r != '’':
 			in = false
 		}
 	}
 	return words + (dense+1)/2
 }
+
+// asciiPart says what a character of ASCII does to a word.
+var asciiPart = func() (parts [utf8.RuneSelf]wordPart) {
+	for c := range byte(utf8.RuneSelf) {
+		switch {
+		case isAlnum(c):
+			parts[c] = inWord
+		case c == '\'' || c == '-':
+			parts[c] = joinsWord
+		}
+	}
+	return parts
+}()
+
+type wordPart uint8
+
+const (
+	noWord wordPart = iota
+	inWord
+	joinsWord // goes on with a word, and begins none
+)
 
 // isDense holds for the scripts that put no blanks between words.
 func isDense(r rune) bool {

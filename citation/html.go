@@ -49,6 +49,7 @@ func readHTML(p *Page, c *Content) {
 
 func walkHTML(p *Page, c *Content, keepMenus bool) *walker {
 	w := &walker{c: c, keepMenus: keepMenus, count: map[atom.Atom]int{}, z: html.NewTokenizer(utf8Reader(p.Body, p.ContentType))}
+	w.out.b = make([]byte, 0, min(len(p.Body), MaxText))
 	w.z.AllowCDATA(strings.Contains(p.ContentType, "xml") && !strings.Contains(p.ContentType, "html"))
 	for w.out.Len() < MaxText && w.token() {
 	}
@@ -99,15 +100,27 @@ func (w *walker) token() bool {
 	case html.SelfClosingTagToken:
 		w.start(true)
 	case html.EndTagToken:
-		name, _ := w.z.TagName()
-		w.end(atom.Lookup(name))
+		name, _ := w.tagName()
+		w.end(name)
 	}
 	return true
 }
 
-func (w *walker) start(closed bool) {
+// tagName is the name of the tag that the tokenizer stands at, and whether it has
+// attributes. The tokenizer copies the name twice; that of a plain tag, <p> or
+// </p>, can be read where it stands.
+func (w *walker) tagName() (name atom.Atom, more bool) {
+	if plain, ended := bytes.CutSuffix(w.z.Raw()[1:], []byte(">")); ended {
+		if name = atom.Lookup(bytes.TrimPrefix(plain, []byte("/"))); name != 0 {
+			return name, false
+		}
+	}
 	raw, more := w.z.TagName()
-	name := atom.Lookup(raw)
+	return atom.Lookup(raw), more
+}
+
+func (w *walker) start(closed bool) {
+	name, more := w.tagName()
 	var a attributes
 	for more {
 		var key, val []byte
@@ -475,7 +488,7 @@ func (t *textWriter) write(text []byte, pre bool) {
 	for len(text) > 0 {
 		if isGraphic(text[0]) {
 			n := 1
-			for n < len(text) && isGraphic(text[n]) {
+			for n < len(text) && (isGraphic(text[n]) || text[n] == ' ' && n+1 < len(text) && isGraphic(text[n+1])) {
 				n++
 			}
 			t.put(text[:n])

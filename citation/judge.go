@@ -106,13 +106,12 @@ func (s *subject) trace(status Status) trace {
 }
 
 // textDigest is the digest of a text without its white space.
-func textDigest(text string) (sum [sha256.Size]byte) {
-	h := sha256.New()
+func textDigest(text string) [sha256.Size]byte {
+	packed := make([]byte, 0, len(text))
 	for field := range strings.FieldsSeq(text) {
-		h.Write([]byte(field))
+		packed = append(packed, field...)
 	}
-	h.Sum(sum[:0])
-	return sum
+	return sha256.Sum256(packed)
 }
 
 // markDuplicates joins the records that share a URL or a long text, and names in

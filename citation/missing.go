@@ -38,7 +38,7 @@ func (s *subject) saysMissing(sentence string) bool {
 	if countWords(sentence) > 20 {
 		return false
 	}
-	absence, absent := containsAny(sentence, absences())
+	absence, absent := absences().in(sentence)
 	if !absent {
 		return false
 	}
@@ -100,7 +100,7 @@ topic
 `)
 
 // absences are how a sentence says that something is not there.
-var absences = phraseList(`
+var absences = searchFor(`
 not found
 not be found
 can't be found

@@ -4,8 +4,17 @@ package citation
 func Names() map[string][]string {
 	return map[string][]string{
 		"soft-404": notFoundNames(), "bot-wall": botWallNames(), "login": loginNames(), "consent": consentNames(),
-		"paywall": paywallPhrases(), "parked": parkedPhrases(),
+		"paywall": paywallPhrases().phrases, "parked": parkedPhrases().phrases,
 	}
+}
+
+// FirstIn is the first of some phrases, one to a line, that a text holds, found in
+// one pass and by looking for one after the other.
+func FirstIn(lines, text string) (onePass, oneByOne string) {
+	s := searchFor(lines)()
+	onePass, _ = s.in(text)
+	oneByOne, _ = containsAny(text, s.phrases)
+	return onePass, oneByOne
 }
 
 // PageNamed is a page for each of those rules, with the phrase in two places.

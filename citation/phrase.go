@@ -12,15 +12,68 @@ import (
 // article about a phrase is not an example of it.
 
 func phraseList(lines string) func() []string {
-	return sync.OnceValue(func() []string {
-		var list []string
-		for line := range strings.SplitSeq(lines, "\n") {
-			if line = lowerPhrase(line); line != "" {
-				list = append(list, line)
+	return sync.OnceValue(func() []string { return phrasesIn(lines) })
+}
+
+func phrasesIn(lines string) []string {
+	var list []string
+	for line := range strings.SplitSeq(lines, "\n") {
+		if line = lowerPhrase(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// search finds the first of its phrases in one pass over a text, however many
+// phrases it has. Each has three bytes or more.
+type search struct {
+	phrases []string
+	begins  [1 << searchBits / 8]byte // a bit for the key of each beginning
+	from    map[uint32][]int          // by that key, which phrases begin so
+}
+
+// searchBits is the size of a key: with 16 bits few places of a text have the key
+// of a phrase, and the table of a list is small.
+const searchBits = 16
+
+// searchKey is the key of three bytes, the first of them in the highest place.
+func searchKey(three uint32) uint32 {
+	return (three & 0xffffff) * 0x9e3779b1 >> (32 - searchBits)
+}
+
+func searchFor(lines string) func() *search {
+	return sync.OnceValue(func() *search {
+		s := &search{phrases: phrasesIn(lines), from: map[uint32][]int{}}
+		for i, phrase := range s.phrases {
+			key := searchKey(uint32(phrase[0])<<16 | uint32(phrase[1])<<8 | uint32(phrase[2]))
+			s.begins[key/8] |= 1 << (key % 8)
+			s.from[key] = append(s.from[key], i)
+		}
+		return s
+	})
+}
+
+// in is the first phrase of the list that a text holds anywhere.
+func (s *search) in(text string) (string, bool) {
+	first := len(s.phrases)
+	var three uint32
+	for at := range len(text) {
+		three = three<<8 | uint32(text[at])
+		key := searchKey(three)
+		if s.begins[key/8]&(1<<(key%8)) == 0 || at < 2 {
+			continue
+		}
+		for _, i := range s.from[key] {
+			if i < first && strings.HasPrefix(text[at-2:], s.phrases[i]) {
+				first = i
 			}
 		}
-		return list
-	})
+	}
+	if first == len(s.phrases) {
+		return "", false
+	}
+	return s.phrases[first], true
 }
 
 // notFoundNames are what a page that does not exist calls itself.
@@ -216,7 +269,7 @@ error-404
 `)
 
 // parkedPhrases are what pages say of a domain that is for sale.
-var parkedPhrases = phraseList(`
+var parkedPhrases = searchFor(`
 this domain is for sale
 this domain may be for sale
 this domain name is for sale
@@ -324,7 +377,7 @@ nothing here yet
 
 // siteWords are parts of words by which a page speaks of itself and of what it is
 // made with.
-var siteWords = phraseList(`
+var siteWords = searchFor(`
 site
 domain
 server
@@ -340,7 +393,7 @@ working on it
 `)
 
 // domainWords are the words for a domain name.
-var domainWords = phraseList(`
+var domainWords = searchFor(`
 domain
 domein
 dominio
@@ -441,7 +494,7 @@ bot manager captcha
 `)
 
 // botWallPhrases are what such pages ask for.
-var botWallPhrases = phraseList(`
+var botWallPhrases = searchFor(`
 enable javascript and cookies to continue
 verify you are human
 verify that you are human
@@ -706,7 +759,7 @@ innan du fortsätter
 `)
 
 // consentWords are parts of words by which a sentence asks for consent.
-var consentWords = phraseList(`
+var consentWords = searchFor(`
 cookie
 куки
 クッキー
@@ -755,7 +808,7 @@ privacidade
 `)
 
 // paywallPhrases ask for a subscription before the rest may be read.
-var paywallPhrases = phraseList(`
+var paywallPhrases = searchFor(`
 subscribe to continue
 subscribe to read
 subscribe to unlock
@@ -875,13 +928,13 @@ you will need to purchase
 
 // paywallLabels say by themselves that something is not for everybody. In a longer
 // sentence they may say it of a reading room.
-var paywallLabels = phraseList(`
+var paywallLabels = searchFor(`
 subscribers only
 members only
 `)
 
 // subscriberPhrases ask readers whether they have a subscription.
-var subscriberPhrases = phraseList(`
+var subscriberPhrases = searchFor(`
 already a subscriber
 sie sind bereits abonnent
 sie haben bereits ein abo
@@ -896,7 +949,7 @@ redan prenumerant
 `)
 
 // subscribeWords are parts of words about subscriptions.
-var subscribeWords = phraseList(`
+var subscribeWords = searchFor(`
 subscri
 abonn
 abonnement

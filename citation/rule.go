@@ -76,7 +76,7 @@ type subject struct {
 	source  *Source
 	page    *Page // or nil
 	content Content
-	lower   string // the short lines of a short page, as phrases are compared
+	lower   string // what lowered returns, once it was asked
 
 	from, to address // of the URL that was asked for, and of the page that was read
 }
@@ -136,22 +136,30 @@ const tinyPage = 80
 
 // says finds the first of some phrases in the short lines of a short page. With an
 // error's status no line is part of an article.
-func (s *subject) says(phrases []string) (string, bool) {
+func (s *subject) says(phrases *search) (string, bool) {
 	if s.content.words > shortPage {
 		return "", false
 	}
+	return phrases.in(s.lowered())
+}
+
+// lowered are the prompts of the whole text.
+func (s *subject) lowered() string {
 	if s.lower == "" {
 		s.lower = s.prompts(s.content.Text)
 	}
-	return containsAny(s.lower, phrases)
+	return s.lower
 }
 
-// prompts are the lines of a text that may ask their reader for something.
+// prompts are the lines of a text that may ask their reader for something, as
+// phrases are compared.
 func (s *subject) prompts(text string) string {
 	var b strings.Builder
+	b.Grow(len(text) + 1)
 	for line := range strings.SplitSeq(text, "\n") {
 		if s.page.Status >= 400 || countWords(line) <= promptWords {
-			b.WriteString(lowerPhrase(line) + "\n")
+			b.WriteString(lowerPhrase(line))
+			b.WriteByte('\n')
 		}
 	}
 	return b.String()
@@ -217,7 +225,22 @@ var phraseSpelling = strings.NewReplacer("’", "'", "‘", "'", "ʼ", "'", "…
 // lowerPhrase is a text as phrases are compared: in lower case, on one line,
 // with plain apostrophes.
 func lowerPhrase(s string) string {
+	if isTidy(s) {
+		return strings.ToLower(s)
+	}
 	return strings.Join(strings.Fields(strings.ToLower(phraseSpelling.Replace(s))), " ")
+}
+
+// isTidy holds for a text of ASCII whose blanks are single, between words.
+func isTidy(s string) bool {
+	blank := true
+	for i := range len(s) {
+		if c := s[i]; !isGraphic(c) && (c != ' ' || blank) {
+			return false
+		}
+		blank = s[i] == ' '
+	}
+	return !blank || s == ""
 }
 
 // exactly is the first name that is one of some phrases and nothing more than
@@ -240,10 +263,10 @@ func roughly(names, phrases []string) string {
 			continue
 		}
 		for _, phrase := range phrases {
-			if n := countWords(phrase); n < 2 || n < 3 && !strings.Contains(phrase, "404") {
+			if !beginsWord(trimmed, phrase) && !endsWord(trimmed, phrase) {
 				continue
 			}
-			if beginsWord(trimmed, phrase) || endsWord(trimmed, phrase) {
+			if n := countWords(phrase); n >= 3 || n == 2 && strings.Contains(phrase, "404") {
 				return name
 			}
 		}

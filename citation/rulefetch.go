@@ -16,7 +16,7 @@ func malformedURL(s *subject) (string, bool) {
 	return "", s.page != nil && !s.page.response() && s.page.Fault == BadURL
 }
 
-func withCredentials(s *subject) (string, bool) { return "", s.source.credentials() }
+func withCredentials(s *subject) (string, bool) { return "", s.source.credentials }
 
 func notChecked(s *subject) (string, bool) { return "", s.page == nil }
 

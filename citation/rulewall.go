@@ -74,7 +74,7 @@ func parked(s *subject) (string, bool) {
 	title := lowerPhrase(s.content.html.title)
 	phrase, found := s.says(parkedPhrases())
 	if !found {
-		phrase, found = containsAny(title, parkedPhrases())
+		phrase, found = parkedPhrases().in(title)
 	}
 	if phrase == "related searches" && s.content.prose > 0 {
 		found = false // shops have them, too
@@ -84,9 +84,10 @@ func parked(s *subject) (string, bool) {
 	}
 	// A page with hardly any text that names its own host and speaks of a domain,
 	// in whatever language, is about itself.
-	all := title + " " + lowerPhrase(s.content.Text)
-	if s.to.host != "" && s.content.words < parkedProse && strings.Contains(all, s.to.site) {
-		_, found = containsAny(all, domainWords())
+	if s.to.host != "" && s.content.words < parkedProse {
+		if all := title + " " + lowerPhrase(s.content.Text); strings.Contains(all, s.to.site) {
+			_, found = domainWords().in(all)
+		}
 	}
 	return "", found
 }
@@ -138,21 +139,35 @@ func paywall(s *subject) (string, bool) {
 	if phrase, found := s.says(paywallPhrases()); found {
 		return quoted(phrase), true
 	}
-	for _, sentence := range sentencesOf(s.prompts(s.content.Text)) {
-		if countWords(sentence) <= labelWords && slices.ContainsFunc(paywallLabels(), func(label string) bool { return strings.HasSuffix(sentence, label) }) {
-			return quoted(sentence), true
-		}
+	if label := s.paywallLabel(); label != "" {
+		return quoted(label), true
 	}
 	// What readers with a subscription are asked stands in the header of free
 	// articles as well; before the rest of an article it follows some text.
-	if phrase, found := containsAny(s.prompts(s.afterProse()), subscriberPhrases()); found {
-		return quoted(phrase), true
+	if _, found := s.says(subscriberPhrases()); found {
+		if phrase, found := subscriberPhrases().in(s.prompts(s.afterProse())); found {
+			return quoted(phrase), true
+		}
 	}
 	if signs.paywall {
 		_, found := s.says(subscribeWords())
 		return "", found
 	}
 	return "", false
+}
+
+// paywallLabel is the first sentence of a page that is no more than a label of
+// what is not for everybody, or "".
+func (s *subject) paywallLabel() string {
+	if _, found := paywallLabels().in(s.lowered()); !found {
+		return ""
+	}
+	for _, sentence := range sentencesOf(s.lowered()) {
+		if countWords(sentence) <= labelWords && slices.ContainsFunc(paywallLabels().phrases, func(label string) bool { return strings.HasSuffix(sentence, label) }) {
+			return sentence
+		}
+	}
+	return ""
 }
 
 // afterProse is the text of a short page after its first line of prose, or all of
@@ -195,7 +210,7 @@ func consent(s *subject) (string, bool) {
 	if s.content.media != mediaHTML || s.content.prose >= consentProse || s.content.words > 2*consentProse {
 		return "", false
 	}
-	if _, found := containsAny(strings.ToLower(s.from.path), consentWords()); found {
+	if _, found := consentWords().in(strings.ToLower(s.from.path)); found {
 		return "", false // a page about cookies
 	}
 	signs := &s.content.html
@@ -204,6 +219,9 @@ func consent(s *subject) (string, bool) {
 		return s.page.final(), true
 	}
 	named := cmp.Or(s.called(consentNames()), roughly(s.names(), consentNames()))
+	if named == "" && !asks {
+		return "", false
+	}
 	about, all := s.linesAbout(consentWords())
 	switch {
 	case named != "" && (asks || 2*about >= all):
@@ -216,14 +234,14 @@ func consent(s *subject) (string, bool) {
 
 // linesAbout counts the words of the lines with four words or more that hold one
 // of some words, and of all such lines.
-func (s *subject) linesAbout(words []string) (about, all int) {
+func (s *subject) linesAbout(words *search) (about, all int) {
 	for line := range strings.SplitSeq(s.content.Text, "\n") {
 		n := countWords(line)
 		if n < 4 {
 			continue
 		}
 		all += n
-		if _, found := containsAny(strings.ToLower(line), words); found {
+		if _, found := words.in(strings.ToLower(line)); found {
 			about += n
 		}
 	}

@@ -22,8 +22,8 @@ type Source struct {
 	URLs       []string // as written, in byte order, each once
 	FoundBy    []Found  // in order of wave, perspective and place
 
-	fault  error  // why it is not a URL
-	chosen string // the URL that a person named in its place
+	fault       error // why it is not a URL
+	credentials bool  // one of its URLs, or the one that a person named in its place, has them
 }
 
 // Sources groups what outputs cite, in byte order of the normalised URLs. What
@@ -47,6 +47,7 @@ func Sources(found []Found) []Source {
 	for _, s := range groups {
 		slices.Sort(s.URLs)
 		s.URLs = slices.Compact(s.URLs)
+		s.credentials = slices.ContainsFunc(s.URLs, HasCredentials)
 		slices.SortStableFunc(s.FoundBy, func(a, b Found) int {
 			return cmp.Or(cmp.Compare(a.Wave, b.Wave), strings.Compare(a.Perspective, b.Perspective), strings.Compare(a.ArtifactPath, b.ArtifactPath),
 				cmp.Compare(a.Number, b.Number), strings.Compare(a.URL, b.URL))
@@ -61,17 +62,10 @@ func Sources(found []Found) []Source {
 // normalise alike the first in byte order. It is false for what cannot be
 // fetched: what is not a URL, and a source of which an output shows credentials.
 func (s *Source) FetchURL() (string, bool) {
-	if s.fault != nil || s.credentials() {
+	if s.fault != nil || s.credentials {
 		return "", false
 	}
 	return s.URLs[0], true
-}
-
-func (s *Source) credentials() bool {
-	if s.chosen != "" {
-		return HasCredentials(s.chosen)
-	}
-	return slices.ContainsFunc(s.URLs, HasCredentials)
 }
 
 // replacedBy is the source under the URL that a person chose: it is judged by
@@ -79,7 +73,7 @@ func (s *Source) credentials() bool {
 func (s *Source) replacedBy(url string) *Source {
 	replaced := *s
 	_, replaced.fault = Normalize(url)
-	replaced.chosen = url
+	replaced.credentials = HasCredentials(url)
 	return &replaced
 }
 

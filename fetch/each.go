@@ -20,11 +20,15 @@ type Progress struct {
 // at once, and few enough to be held in memory. Large ones are fewer.
 const maxWaiting = 32
 
+// gathering is how long a capture waits for others to be kept with it. A fast
+// server would cost a write for each page otherwise.
+const gathering = 20 * time.Millisecond
+
 // slow is after which time a URL is worth naming.
 const slow = 3 * time.Second
 
 // Each fetches many URLs, each once, and hands the captures over to keep as they
-// come: all that have ended since keep returned, at least one. URLs that are not
+// come: those that ended about the same time, at least one. URLs that are not
 // [Fetchable] are left out. Keep is called by one goroutine at a time, and few
 // captures wait for it, packed. Progress may be nil; it hears of every batch, and
 // once a second.
@@ -109,10 +113,12 @@ func (c *Client) hand(ctx context.Context, batch []*fetching, keep func([]*archi
 	return keep(packed)
 }
 
-// batchOf is a capture with those that have ended as well, as many as are kept at
+// batchOf is a capture with those that end soon after it, as many as are kept at
 // once.
 func batchOf(first *fetching, ended <-chan *fetching) []*fetching {
 	batch := []*fetching{first}
+	gathered := time.NewTimer(gathering)
+	defer gathered.Stop()
 	for len(batch) < maxWaiting {
 		select {
 		case f, ok := <-ended:
@@ -120,7 +126,7 @@ func batchOf(first *fetching, ended <-chan *fetching) []*fetching {
 				return batch
 			}
 			batch = append(batch, f)
-		default:
+		case <-gathered.C:
 			return batch
 		}
 	}

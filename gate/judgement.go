@@ -14,6 +14,7 @@ type Judgement struct {
 	Warnings     []string         // why the gate fails, as codes; empty when it passes
 	Remarks      []string         // what else a person should know, as codes; they fail nothing
 	Notes        string
+	Changes      []string // what to change so that the gate passes, one thing each
 	InputsDigest string
 	Bound        Binding // what the judge read
 }

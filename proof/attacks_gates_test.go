@@ -84,11 +84,13 @@ func TestNoAgentForgesAGate(t *testing.T) {
 			given: func(t *testing.T, v victim) { v.write(t, "wave-1/sun.md", output("sun", "(P3) Nothing much")) },
 			tries: []try{{"deep_research_stage_advance", goOn, tidegate.MissingArtifact}}},
 	}
-	for gate, code := range map[string]tidegate.Code{"C": tidegate.GateNotDerived, "D": tidegate.SchemaValidationFailed, "E": tidegate.GateNotDerived, "F": tidegate.GateNotDerived} {
+	for gate, code := range map[string]tidegate.Code{"C": tidegate.GateNotDerived, "D": tidegate.GateNotDerived, "E": tidegate.GateNotDerived, "F": tidegate.GateNotDerived} {
 		attacks = append(attacks, attack{wants: "gate " + gate + " passed with an invented digest", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
-				for _, name := range []string{"citations/citations.jsonl", "summaries/summary-pack.json", "synthesis/final-synthesis.md"} {
-					v.write(t, name, "{}\n")
+				v.write(t, "citations/citations.jsonl", "{}\n")
+				v.write(t, "summaries/summary-pack.json", `{"schema_version":"summary_pack.v1","run_id":"`+v.id+`","summaries":[]}`)
+				if gate == "E" {
+					v.write(t, "synthesis/final-synthesis.md", "{}\n")
 				}
 			},
 			tries: []try{

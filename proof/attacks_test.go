@@ -51,6 +51,11 @@ type victim struct {
 
 // fill puts what the attacker knows into arguments.
 func (v victim) fill(args string) string {
+	for job, leased := range v.leases {
+		token := leased.Get("token").Str()
+		secret, _, _ := strings.Cut(token, "/")
+		args = strings.NewReplacer("$TOKEN:"+job+":", token, "$SECRET:"+job+":", secret).Replace(args)
+	}
 	return strings.NewReplacer("$RUN", v.root, "$DIR", v.dir, "$ID", v.id, "$CHANGE", v.change,
 		"$NOW", tidegate.Stamp(time.Now()), "$CONTRACTS", asJSON(contracts(v.id, 60)), "$RELAXED", asJSON(contracts(v.id, 100_000))).Replace(args)
 }

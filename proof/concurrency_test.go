@@ -265,12 +265,20 @@ func typed(work string, command *tool.Command, args string) ([]byte, error) {
 	words := strings.Fields(command.Path)
 	for _, operand := range command.Operands {
 		word := operands[operand.Name]
+		if word == "" && operand.Optional {
+			continue
+		}
 		if word == "" {
 			word = fmt.Sprint(given[operand.Field])
 		}
 		words = append(words, word)
 	}
-	words = append(words, "--format", "json", "--reason", fmt.Sprint(given["reason"]))
+	words = append(words, "--format", "json")
+	for _, flag := range []string{"reason", "note", "agent"} {
+		if value, ok := given[flag]; ok {
+			words = append(words, "--"+flag, fmt.Sprint(value))
+		}
+	}
 	for _, flag := range []string{"accept", "replan"} {
 		if given[flag] == true {
 			words = append(words, "--"+flag)
@@ -279,6 +287,9 @@ func typed(work string, command *tool.Command, args string) ([]byte, error) {
 	process := exec.Command(binary, words...)
 	process.Env = append(os.Environ(), "TIDEGATE_HOME="+work)
 	process.Dir = work
+	if answer, ok := given["answer"].(string); ok {
+		process.Stdin = strings.NewReader(answer)
+	}
 	out, err := process.Output()
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%q: %w", words, err)

@@ -43,6 +43,7 @@ func labelled(args string) func(string, int64) string {
 func blows() []blow {
 	gates := `{` + gatesArg + `,"inputs_digest":"d","reason":"$LABEL","update":{"$GATE":{"notes":"$LABEL"}}}`
 	output := `"outputs":[{"perspective_id":"moon","markdown":"$LABEL\n\n` + sampleOutput + `- https://example.invalid/$LABEL\n"}]`
+	answer := `"$LABEL\n\n` + sampleOutput + `- https://example.invalid/$LABEL\n"`
 	report := `{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}`
 	reasoned := labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)
 	blows := []blow{
@@ -75,7 +76,7 @@ func blows() []blow {
 		{tool: "deep_research_synthesis_write", weight: 1, args: labelled(`{` + manifestArg + `,"mode":"generate","reason":"$LABEL"}`), never: "the run does not come to its synthesis"},
 		{tool: "deep_research_review_factory_run", weight: 1, args: labelled(`{` + manifestArg + `,"mode":"generate","reason":"$LABEL"}`), never: "the run does not come to its review"},
 		{tool: "deep_research_revision_control", weight: 1, args: labelled(`{` + manifestArg + `,` + gatesArg + `,"review_bundle_path":"$WORK/runs/tides/review/review-bundle.json","current_iteration":1,"reason":"$LABEL"}`), never: "nothing is reviewed", missing: tidegate.FileNotFound},
-		{tool: "deep_research_fallback_offer", weight: 1, args: labelled(`{` + manifestArg + `,` + gatesArg + `,"reason":"$LABEL"}`), never: "no gate fails, or it is judged again"},
+		{tool: "deep_research_fallback_offer", weight: 1, args: labelled(`{` + manifestArg + `,` + gatesArg + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_fixture_run_seed", weight: 1, args: labelled(`{"fixture_dir":"$WORK/hand","run_id":"s-$LABEL","root_override":"$WORK/seeds","reason":"r"}`)},
 		{tool: "deep_research_dry_run_seed", weight: 1, args: labelled(`{"fixture_dir":"$WORK/hand","run_id":"d-$LABEL","root_override":"$WORK/seeds","reason":"r"}`)},
 		{tool: "deep_research_fixture_bundle_capture", weight: 1, args: labelled(`{"manifest_path":"$WORK/hand/manifest.json","output_dir":"$WORK/bundles","bundle_id":"b-$LABEL","reason":"$LABEL"}`)},
@@ -83,6 +84,15 @@ func blows() []blow {
 		{tool: "deep_research_telemetry_append", weight: 1, args: labelled(`{` + manifestArg + `,"event":{"event_type":"run_status","status":"running"},"reason":"$LABEL"}`)},
 		{tool: "deep_research_run_metrics_write", weight: 1, args: reasoned},
 		{tool: "deep_research_tick_ledger_append", weight: 1, args: labelled(`{` + manifestArg + `,"entry":` + sampleTick + `,"reason":"$LABEL"}`)},
+		{tool: "deep_research_run_step", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
+		{tool: "deep_research_job_lease", weight: 4, args: labelled(`{` + manifestArg + `,"holder":"$LABEL"}`)},
+		{tool: "deep_research_job_submit", weight: 4, args: labelled(`{` + manifestArg + `,"token":"$TOKEN","answer":` + answer + `}`)},
+		{tool: "deep_research_job_extend", weight: 1, args: always(`{` + manifestArg + `,"token":"$TOKEN","lease_seconds":60}`)},
+		{tool: "deep_research_job_release", weight: 1, args: labelled(`{` + manifestArg + `,"token":"$TOKEN","reason":"$LABEL"}`)},
+		{tool: "deep_research_job_answer", weight: 1, args: labelled(`{` + manifestArg + `,"job_id":"wave1.moon","answer":` + answer + `}`)},
+		{tool: "deep_research_job_take_back", weight: 1, args: labelled(`{` + manifestArg + `,"job_id":"wave1.moon","reason":"$LABEL"}`)},
+		{tool: "deep_research_job_retry", weight: 1, args: labelled(`{` + manifestArg + `,"job_id":"wave1.moon","note":"$LABEL"}`)},
+		{tool: "deep_research_run_continue", weight: 1, args: always(`{` + manifestArg + `,"agent":"recorded:$WORK/recorded"}`)},
 		{tool: "deep_research_run_limit", weight: 1, args: func(label string, _ int64) string {
 			return fmt.Sprintf(`{%s,"name":"max_summary_kb","value":%d,"reason":"%s"}`, manifestArg, 5+label[len(label)-1]%4, label)
 		}},
@@ -133,17 +143,22 @@ func hammer(t *testing.T, work string, workers, calls int, call caller, watchers
 	for worker := range workers {
 		group.Go(func() {
 			var revision int64 = 1
+			token := strings.Repeat("0", 32) + "/1/wave1.moon" // of the last lease
 			hit := func(b blow, label string) bool {
 				args := b.args(label, revision)
 				args = strings.ReplaceAll(args, "$WORKER", workerName(worker))
 				args = strings.ReplaceAll(args, "$GATE", gateOf(worker))
 				args = strings.ReplaceAll(args, "$WORK", work)
+				args = strings.ReplaceAll(args, "$TOKEN", token)
 				s, err := b.strike(call, worker, label, args)
 				if err != nil {
 					t.Errorf("%s of %s: %v", b.tool, label, err)
 					return false
 				}
 				done[worker] = append(done[worker], s)
+				if leased := s.result.Get("job").Get("token").Str(); leased != "" {
+					token = leased
+				}
 				for _, watcher := range watchers {
 					select {
 					case watcher <- struct{}{}:

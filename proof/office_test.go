@@ -3,9 +3,11 @@ package proof_test
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,9 +23,10 @@ import (
 // office is a project with its runs and changes, and the tools that an agent has
 // there: those of the MCP server and no other.
 type office struct {
-	dir   string
-	env   *catalog.Env
-	tools map[string]*tool.Tool
+	dir    string
+	env    *catalog.Env
+	tools  map[string]*tool.Tool
+	leases map[string]*codec.Value // that agents have, by job
 }
 
 func newOffice(t *testing.T) *office {
@@ -32,7 +35,7 @@ func newOffice(t *testing.T) *office {
 	if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	o := &office{dir: dir, env: &catalog.Env{Now: time.Now, Dir: dir, Project: dir, Home: filepath.Join(dir, "runs"), Fetch: fetchArticles}, tools: map[string]*tool.Tool{}}
+	o := &office{dir: dir, env: &catalog.Env{Now: time.Now, Dir: dir, Project: dir, Home: filepath.Join(dir, "runs"), Fetch: fetchArticles}, tools: map[string]*tool.Tool{}, leases: map[string]*codec.Value{}}
 	for _, each := range tool.ForAgents(catalog.Tools(o.env)) {
 		o.tools[each.Name] = each
 	}
@@ -202,8 +205,9 @@ const (
 	withoutGap = ""
 )
 
-// ladder is the way of an obedient agent through a run, as far as there are
-// judges for the gates on it. A run with a gap goes through a second wave.
+// ladder is the way of an obedient agent through a run to its report: up to the
+// citations by the tools of each step, from there on by jobs. A run with a gap
+// goes through a second wave, and its first draft is sent back.
 func ladder(gap string) []rung {
 	in := func(stage string) func(*testing.T, folder) bool {
 		return func(t *testing.T, f folder) bool { return f.stage(t) == stage }
@@ -237,12 +241,35 @@ func ladder(gap string) []rung {
 	} else {
 		steps = append(steps, rung{"in citations", in("pivot"), advanceTo("citations")})
 	}
-	return append(steps,
+	steps = append(steps,
 		rung{"sources judged", in("citations"), func(t *testing.T, f folder) {
 			f.must(t, "deep_research_citations_validate", tidegate.D("manifest_path", f.manifest(), "reason", "r"))
 		}},
 		rung{"citations judged", in("citations"), func(t *testing.T, f folder) { f.judge(t, "C") }},
-		rung{"in summaries", in("citations"), advanceTo("summaries")})
+		rung{"in summaries", in("citations"), advanceTo("summaries")},
+		rung{"a summary leased", in("summaries"), func(t *testing.T, f folder) { f.lease(t, "summary.moon") }},
+		rung{"a summary handed in", in("summaries"), func(t *testing.T, f folder) { f.answer(t, "summary.moon", "") }},
+		rung{"summarised", in("summaries"), func(t *testing.T, f folder) { f.doJobs(t) }},
+		rung{"in synthesis", in("summaries"), settleTo("synthesis")},
+		rung{"synthesis refused", in("synthesis"), func(t *testing.T, f folder) {
+			f.lease(t, "synthesis")
+			f.submit(t, "synthesis", "## Summary\n\nThe moon pulls.\n")
+		}},
+		rung{"synthesis handed in", in("synthesis"), func(t *testing.T, f folder) { f.answer(t, "synthesis", "") }},
+		rung{"in review", in("synthesis"), settleTo("review")})
+	if gap != "" {
+		steps = append(steps,
+			rung{"sent back", in("review"), func(t *testing.T, f folder) {
+				f.lease(t, "review")
+				f.answer(t, "review", `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":3,"action":"Say whose word it is."}]}`)
+			}},
+			rung{"in synthesis again", in("review"), settleTo("synthesis")},
+			rung{"synthesis handed in again", in("synthesis"), func(t *testing.T, f folder) { f.doJobs(t) }},
+			rung{"in review again", in("synthesis"), settleTo("review")})
+	}
+	return append(steps,
+		rung{"reviewed", in("review"), func(t *testing.T, f folder) { f.doJobs(t) }},
+		rung{"completed", in("review"), settleTo("finalize")})
 }
 
 // climb takes a run on, by honest steps, up to the one of that name.
@@ -278,6 +305,102 @@ func advanceTo(stage string) func(*testing.T, folder) {
 			t.Fatalf("the run is in stage %s, want %s", got, stage)
 		}
 	}
+}
+
+// settleTo has done by rule what follows from the files.
+func settleTo(stage string) func(*testing.T, folder) {
+	return func(t *testing.T, f folder) {
+		t.Helper()
+		answer := f.must(t, "deep_research_run_step", tidegate.D("manifest_path", f.manifest()))
+		if got := f.stage(t); got != stage {
+			t.Fatalf("the run is in stage %s, want %s: %s", got, stage, asJSON(answer))
+		}
+	}
+}
+
+// lease takes a job, or the next one when none is named. It is null when there
+// is none.
+func (f folder) lease(t *testing.T, job string) *codec.Value {
+	t.Helper()
+	args := tidegate.D("manifest_path", f.manifest(), "holder", "an agent")
+	if job != "" {
+		args = append(args, tidegate.Detail{Key: "job_id", Value: job})
+	}
+	leased := f.must(t, "deep_research_job_lease", args).Get("job")
+	if leased.Kind() == codec.Object {
+		f.leases[leased.Get("job_id").Str()] = leased
+	}
+	return leased
+}
+
+// submit hands in an answer to a job that was leased.
+func (f folder) submit(t *testing.T, job, answer string) *codec.Value {
+	t.Helper()
+	return f.must(t, "deep_research_job_submit", tidegate.D("manifest_path", f.manifest(), "token", f.leases[job].Get("token").Str(), "answer", answer))
+}
+
+// answer hands in an answer that is accepted: by the prompt, where none is given.
+func (f folder) answer(t *testing.T, job, answer string) {
+	t.Helper()
+	if answer == "" {
+		answer = obey(f.leases[job])
+	}
+	if verdict := f.submit(t, job, answer); !verdict.Get("accepted").Bool() {
+		t.Fatalf("the answer to %s is refused: %s\n%s", job, asJSON(verdict), answer)
+	}
+}
+
+// doJobs does every job that is open, each by its prompt.
+func (f folder) doJobs(t *testing.T) {
+	t.Helper()
+	for {
+		leased := f.lease(t, "")
+		if leased.Kind() != codec.Object {
+			return
+		}
+		f.answer(t, leased.Get("job_id").Str(), "")
+	}
+}
+
+var (
+	askedHeadings = regexp.MustCompile(`(?m)^ {7}(## .*)$`)
+	listedSources = regexp.MustCompile(`(?m)^- (s[0-9]+): `)
+	exampleBlock  = regexp.MustCompile("(?s)## Example\n.*?```\n(.*?)```\n")
+)
+
+// obey is the answer of an agent that does what the prompt of its job says and
+// reads nothing else.
+func obey(leased *codec.Value) string {
+	job, prompt := leased.Get("job_id").Str(), leased.Get("prompt_md").Str()
+	cite := ""
+	if id := listedSources.FindStringSubmatch(prompt); id != nil {
+		cite = " [@" + id[1] + "]"
+	}
+	var b strings.Builder
+	switch leased.Get("kind").Str() {
+	case "perspectives", "review":
+		if example := exampleBlock.FindStringSubmatch(prompt); example != nil {
+			return example[1]
+		}
+	case "wave1", "wave2":
+		for _, m := range askedHeadings.FindAllStringSubmatch(prompt, -1) {
+			b.WriteString(m[1] + "\n\n")
+			switch m[1] {
+			case "## Gaps":
+			case "## Sources":
+				fmt.Fprintf(&b, "- https://example.org/%s\n\n", url.PathEscape(job))
+			default:
+				b.WriteString("Nothing else.\n\n")
+			}
+		}
+	case "summary":
+		return "- It pulls, says " + job + "." + cite + "\n"
+	case "synthesis":
+		for _, m := range askedHeadings.FindAllStringSubmatch(prompt, -1) {
+			fmt.Fprintf(&b, "%s\n\nIt pulls, says %s.%s\n\n", m[1], job, cite)
+		}
+	}
+	return b.String()
 }
 
 func (f folder) advanceArgs() tidegate.Details {

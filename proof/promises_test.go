@@ -12,14 +12,15 @@ import (
 
 // oath is what an agent cannot change about a run, as it was at some point.
 type oath struct {
-	fixed     string // question, sensitivity, mode, limits, failures and places
+	fixed     string // question, sensitivity, mode, limits and places
 	documents map[string]string
+	failures  []string
 	stage     string
 	status    string
 }
 
-// fixed are the fields of a manifest that only a person or a rule changes.
-var fixed = []string{"schema_version", "run_id", "created_at", "query", "mode", "limits", "artifacts", "failures", "agents"}
+// fixed are the fields of a manifest that only a person changes.
+var fixed = []string{"schema_version", "run_id", "created_at", "query", "mode", "limits", "artifacts", "agents"}
 
 // oathOf takes the oath of a run; of one that is not there it is empty.
 func oathOf(t *testing.T, v victim) oath {
@@ -36,6 +37,9 @@ func oathOf(t *testing.T, v victim) oath {
 		}
 	}
 	o.fixed, o.stage, o.status = codec.Digest(constants), manifest.Get("stage").Get("current").Str(), manifest.Get("status").Str()
+	for _, each := range manifest.Get("failures").Elems() {
+		o.failures = append(o.failures, codec.Digest(each))
+	}
 	names := []string{run.ScopeFile, run.PolicyFile, "wave-2/wave2-perspectives.json", "wave-2/wave2-plan.json"}
 	if v.has("wave-1/wave1-plan.json") || o.stage != "init" && o.stage != "perspectives" {
 		names = append(names, "perspectives.json")
@@ -56,7 +60,7 @@ func (o oath) check(t *testing.T, v victim) {
 		return
 	}
 	now := oathOf(t, v)
-	if now.fixed != o.fixed {
+	if now.fixed != o.fixed || !slices.Equal(now.failures, o.failures) {
 		t.Fatalf("question, sensitivity, limits, places or failures of the run have changed: %s", v.read(t, "manifest.json"))
 	}
 	for name, text := range o.documents {
@@ -78,17 +82,29 @@ func forged(t *testing.T, f folder) []string {
 	t.Helper()
 	var wrong []string
 	for _, id := range counting(t, f) {
-		r, err := run.Open(t.Context(), f.manifest())
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := step.Judge(t.Context(), r, id)
-		r.Close()
-		if err != nil || found.Status() != "pass" {
+		if refused(t, f, id) != "" {
 			wrong = append(wrong, id)
 		}
 	}
 	return wrong
+}
+
+// refused is what the judge of a gate says, "" when it passes.
+func refused(t *testing.T, f folder, gate string) string {
+	t.Helper()
+	r, err := run.Open(t.Context(), f.manifest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	found, err := step.Judge(t.Context(), r, gate)
+	switch {
+	case err != nil:
+		return err.Error()
+	case found.Status() != "pass":
+		return asJSON(found)
+	}
+	return ""
 }
 
 // counting are the gates of a run that count as passed, in the order of their

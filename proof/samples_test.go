@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,22 +29,43 @@ type writer struct {
 	then command
 }
 
+// parts reports whether the call makes several changes, one after the other, of
+// which an injury leaves the first ones. What is then left to do is done by the
+// next calls, of which the last comes an hour later: a lease may have to run out
+// before.
+func (w writer) parts() bool {
+	for _, each := range []string{"deep_research_run_step", "deep_research_job_submit", "job answer ", "run continue "} {
+		if strings.HasPrefix(w.tool, each) {
+			return true
+		}
+	}
+	return false
+}
+
 // command is one call. With the tool byHand, args names a file that somebody
 // changes by other means.
 type command struct{ tool, args string }
+
+// tokenOf is the token of a lease in a run whose clock is pinned: there it
+// follows from the job and the attempt.
+func tokenOf(job string, attempt int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "tides %s %d %s", job, attempt, tidegate.Stamp(corpus.Now)))
+	return fmt.Sprintf("%x/%d/%s", sum[:16], attempt, job)
+}
 
 const byHand = "by hand"
 
 // sampleFiles are inputs that the writing tools are called with.
 var sampleFiles = map[string]string{
-	"summaries-in/moon.md":   "## Findings\n\n- The moon pulls [@cid_a]\n",
-	"perspectives-in.json":   samplePerspectives,
-	"bare/manifest.json":     `{"schema_version":"manifest.v1","run_id":"bare","limits":{"max_summary_kb":5,"max_total_summary_kb":60}}`,
-	"bare/perspectives.json": `{"schema_version":"perspectives.v1","run_id":"bare","perspectives":[{"id":"moon"}]}`,
-	"bare/wave-1/moon.md":    strings.ReplaceAll(sampleOutput, `\n`, "\n"),
-	"answer-in.md":           strings.ReplaceAll(sampleOutput, `\n`, "\n"),
-	"moon.html":              "<title>The moon</title><p>The moon pulls at the water, and the water follows it twice a day around the earth.</p>",
-	"citations-in.jsonl":     `{"cid":"cid_a","status":"valid","normalized_url":"https://example.invalid/moon"}` + "\n",
+	"summaries-in/moon.md":                         "## Findings\n\n- The moon pulls [@cid_a]\n",
+	"perspectives-in.json":                         samplePerspectives,
+	"bare/manifest.json":                           `{"schema_version":"manifest.v1","run_id":"bare","limits":{"max_summary_kb":5,"max_total_summary_kb":60}}`,
+	"bare/perspectives.json":                       `{"schema_version":"perspectives.v1","run_id":"bare","perspectives":[{"id":"moon"}]}`,
+	"bare/wave-1/moon.md":                          strings.ReplaceAll(sampleOutput, `\n`, "\n"),
+	"moon.md":                                      strings.ReplaceAll(sampleOutput, `\n`, "\n"),
+	"recorded/jobs/perspectives/001/answer-1.json": samplePerspectives,
+	"moon.html":                                    "<title>The moon</title><p>The moon pulls at the water, and the water follows it twice a day around the earth.</p>",
+	"citations-in.jsonl":                           `{"cid":"cid_a","status":"valid","normalized_url":"https://example.invalid/moon"}` + "\n",
 }
 
 // Runs that were made by hand, in stages that no sample comes to: hand in review,
@@ -117,19 +139,11 @@ var (
 	fetchSources = command{"deep_research_citations_fetch", `{` + manifestArg + `}`}
 	judgeSources = command{"deep_research_citations_validate", `{` + manifestArg + `,"reason":"r"}`}
 	listSources  = command{"deep_research_citations_extract_urls", `{` + manifestArg + `,"reason":"r"}`}
+	settleRun    = command{"deep_research_run_step", `{` + manifestArg + `}`}
+	leaseJob     = command{"deep_research_job_lease", `{` + manifestArg + `,"holder":"h"}`}
+	releaseJob   = command{"deep_research_job_release", `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","reason":"r"}`}
 	pauseRun     = command{"deep_research_run_pause", `{` + manifestArg + `,"reason":"r"}`}
-	initOffline  = command{initRun.tool, `{"query":"Why do tides turn?","run_id":"tides","sensitivity":"no_web"}`}
-	leaseJob     = command{"deep_research_job_lease", `{` + manifestArg + `,"holder":"agent","job_id":"wave1.moon"}`}
-	releaseJob   = command{"deep_research_job_release", `{` + manifestArg + `,"token":"` + jobToken(1) + `","reason":"r"}`}
-	refuseJob    = command{"deep_research_job_submit", `{` + manifestArg + `,"token":"` + jobToken(1) + `","answer":"no"}`}
 )
-
-// jobToken is the token of an attempt at the job of the sample, which follows from
-// the lease where the clock is pinned.
-func jobToken(attempt int) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "tides wave1.moon %d %s", attempt, tidegate.Stamp(corpus.Now)))
-	return fmt.Sprintf("%x/%d/wave1.moon", sum[:16], attempt)
-}
 
 // writers lists every tool that writes.
 func writers() []writer {
@@ -138,8 +152,6 @@ func writers() []writer {
 	judged := append(append([]command{}, taken...), reviewWave)
 	passed := append(append([]command{}, judged...), gateB)
 	inPivot := append(append([]command{}, passed...), advance)
-	offline := []command{initOffline, perspectives, planWave, advance}
-	leased := append(append([]command{}, offline...), leaseJob)
 	fetched := append(append([]command{}, taken...), fetchSources)
 	found := append(append([]command{}, fetched...), judgeSources)
 	return []writer{
@@ -193,16 +205,18 @@ func writers() []writer {
 		{"telemetry", inWave1, "deep_research_telemetry_append", `{` + manifestArg + `,"event":{"event_type":"run_status","status":"running"},"reason":"r"}`, command{}},
 		{"metrics", inWave1, "deep_research_run_metrics_write", `{` + manifestArg + `,"reason":"r"}`, command{}},
 		{"tick", inWave1, "deep_research_tick_ledger_append", `{` + manifestArg + `,"entry":` + sampleTick + `,"reason":"r"}`, command{}},
+		{"run step", []command{initRun, perspectives}, settleRun.tool, settleRun.args, command{}},
+		{"job lease", inWave1, leaseJob.tool, leaseJob.args, command{}},
+		{"job submit", []command{initRun, leaseJob}, "deep_research_job_submit", `{` + manifestArg + `,"token":"` + tokenOf("perspectives", 1) + `","answer":` + asJSON(samplePerspectives) + `}`, settleRun},
+		{"job submit, of an output", append(slices.Clone(inWave1), leaseJob), "deep_research_job_submit", `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","answer":"` + sampleOutput + `"}`, command{leaseJob.tool, leaseJob.args}},
+		{"job submit, refused", append(slices.Clone(inWave1), leaseJob), "deep_research_job_submit", `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","answer":"x"}`, command{"deep_research_run_step", settleRun.args}},
+		{"job extend", append(slices.Clone(inWave1), leaseJob), "deep_research_job_extend", `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","lease_seconds":7200}`, command{}},
+		{"job release", append(slices.Clone(inWave1), leaseJob), releaseJob.tool, releaseJob.args, command{}},
+		{"job release by a person", append(slices.Clone(inWave1), leaseJob), "job release $WORK/runs/tides wave1.moon --reason r --format json", "", command{}},
+		{"job retry", append(slices.Clone(inWave1), leaseJob, releaseJob), "job retry $WORK/runs/tides wave1.moon --note n --format json", "", command{}},
+		{"job answer", inWave1, "job answer $WORK/runs/tides wave1.moon $WORK/moon.md --format json", "", command{"job answer $WORK/runs/tides wave1.moon $WORK/moon.md --format json", ""}},
+		{"run continue", []command{initRun}, "run continue $WORK/runs/tides --agent recorded:$WORK/recorded --format json", "", command{}},
 		{"summary pack", nil, "deep_research_summary_pack_build", buildPack, command{}},
-		{"run step", []command{initOffline, perspectives}, "deep_research_run_step", `{` + manifestArg + `}`, command{}},
-		{"job lease", offline, leaseJob.tool, leaseJob.args, command{}},
-		{"job submit, accepted", leased, "deep_research_job_submit", `{` + manifestArg + `,"token":"` + jobToken(1) + `","answer":"` + sampleOutput + `"}`, recoverRun},
-		{"job submit, refused", leased, refuseJob.tool, refuseJob.args, command{}},
-		{"job extend", leased, "deep_research_job_extend", `{` + manifestArg + `,"token":"` + jobToken(1) + `","lease_seconds":7200}`, command{}},
-		{"job release", leased, releaseJob.tool, releaseJob.args, recoverRun},
-		{"job answer", offline, "job answer $WORK/runs/tides wave1.moon $WORK/answer-in.md --format json", "", recoverRun},
-		{"job released by hand", leased, "job release $WORK/runs/tides wave1.moon --format json", "", recoverRun},
-		{"job retry", append(append([]command{}, leased...), refuseJob, releaseJob), "job retry $WORK/runs/tides wave1.moon --note n", "", command{}},
 		{"first review", nil, firstReview.tool, firstReview.args, command{}},
 		{"second review", []command{startChange, firstReview}, "create_review", `{"change_id":"c1","verdict":"APPROVED","summary":"Two."}`, command{}},
 		{"change start", nil, startChange.tool, startChange.args, command{}},
@@ -276,9 +290,19 @@ func changeByHand(t *testing.T, path string) {
 func (w writer) call(t *testing.T, work string) {
 	t.Helper()
 	call(t, work, nil, "", "", w.tool, []byte(strings.ReplaceAll(w.args, "$WORK", work)))
-	if w.then.tool != "" {
-		call(t, work, nil, "", "", w.then.tool, []byte(strings.ReplaceAll(w.then.args, "$WORK", work)))
+	w.callThen(t, work)
+}
+
+func (w writer) callThen(t *testing.T, work string) {
+	t.Helper()
+	if w.then.tool == "" {
+		return
 	}
+	var env []string
+	if w.parts() {
+		env = []string{"TIDEGATE_NOW=" + corpus.Now.Add(time.Hour).Format(time.RFC3339)}
+	}
+	call(t, work, env, "", "", w.then.tool, []byte(strings.ReplaceAll(w.then.args, "$WORK", work)))
 }
 
 // snapshot is the content of every file under work.

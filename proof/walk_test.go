@@ -43,9 +43,10 @@ func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
 			reached[what] += n
 		}
 	}
-	deep := []string{"stage wave1", "stage pivot", "gate A passed", "gate B passed", "granted", "refused"}
+	deep := []string{"stage wave1", "stage pivot", "gate A passed", "gate B passed", "gate C passed", "gate D passed", "stage synthesis", "accepted synthesis", "granted", "refused", "answer refused"}
 	if full.Asked() {
-		deep = append(deep, "stage wave2", "stage citations", "gate C passed", "stage summaries", "change complete", "change needs a person")
+		deep = append(deep, "stage wave2", "stage citations", "stage summaries", "gate E passed", "gate F passed", "stage review", "stage finalize", "run failed", "run completed",
+			"accepted perspectives", "accepted wave1", "accepted wave2", "accepted summary", "accepted review", "change complete", "change needs a person")
 	}
 	for _, what := range deep {
 		if reached[what] == 0 {
@@ -81,8 +82,8 @@ type walk struct {
 	reached map[string]int
 	made    int               // runs
 	ids     map[string]string // of runs, by their folders
+	leased  []*codec.Value    // what job_lease answered
 	watched *watch
-	tokens  []string // of jobs that the agent took
 }
 
 func newWalk(t *testing.T, seed uint64) *walk {
@@ -113,7 +114,7 @@ func (w *walk) plant() {
 	t := w.T
 	plantBystanders(t, w.office)
 	begun := map[string]folder{}
-	for _, at := range []string{"made", "wave1 handed in", "wave1 judged", "decided", "in wave2"} {
+	for _, at := range []string{"made", "wave1 handed in", "wave1 judged", "decided", "in wave2", "in summaries", "in synthesis", "in review", "reviewed", "completed"} {
 		begun[at] = newOffice(t).run("tides").climb(t, withGap, at)
 	}
 	for _, fault := range []struct {
@@ -127,6 +128,15 @@ func (w *walk) plant() {
 		{"paused", "decided", func(v victim) { v.person(t, "deep_research_run_pause", tidegate.D("manifest_path", v.manifest())) }},
 		{"cancelled", "decided", func(v victim) { v.person(t, "deep_research_run_cancel", tidegate.D("manifest_path", v.manifest())) }},
 		{"second-manifest", "made", func(v victim) { v.write(t, "manifest-2.json", string(v.read(t, "manifest.json"))) }},
+		{"to-summarise", "in summaries", func(victim) {}},
+		{"to-write", "in synthesis", func(victim) {}},
+		{"to-review", "in review", func(victim) {}},
+		{"to-finish", "reviewed", func(victim) {}},
+		{"finished", "completed", func(victim) {}},
+		{"exchanged-synthesis", "reviewed", func(v victim) {
+			v.write(t, "synthesis/final-synthesis.md", string(v.read(t, "synthesis/final-synthesis.md"))+"It pulls 99 times.\n")
+		}},
+		{"exchanged-summary", "in synthesis", func(v victim) { v.write(t, "summaries/moon.md", "- It pulls 99 times.\n") }},
 		{"unplanned-wave2", "in wave2", func(v victim) { v.write(t, "wave-2/freely.md", output("freely", "")) }},
 	} {
 		v := victim{w.run("tides").at(filepath.Join(w.dir, "runs", fault.name)), ""}
@@ -176,6 +186,12 @@ func (w *walk) calls(name string, args any) *codec.Value {
 		w.broken("%s: %v", name, err)
 	}
 	answer := parsed(w.T, out)
+	if leased := answer.Get("job"); leased.Get("token").Str() != "" {
+		w.leased = append(w.leased, leased)
+	}
+	if accepted := answer.Get("accepted"); accepted != nil && !accepted.Bool() {
+		w.reached["answer refused"]++
+	}
 	if code := codeOf(answer); code == tidegate.Internal {
 		w.broken("%s met a state that it did not expect: %s", name, out)
 	} else if code != "" {
@@ -185,10 +201,7 @@ func (w *walk) calls(name string, args any) *codec.Value {
 		w.reached["granted"]++
 		w.reached["granted "+name]++
 	}
-	if token := answer.Get("job").Get("token").Str(); token != "" {
-		w.tokens = append(w.tokens, token)
-	}
-	w.watched.after(w, args)
+	w.watched.after(w, name, args)
 	return answer
 }
 
@@ -231,6 +244,8 @@ func (w *walk) honestly() {
 	manifest := tidegate.D("manifest_path", f.manifest(), "reason", "r")
 	passed := strings.Join(w.watched.gates[f.root], "")
 	switch stage := f.stage(w.T); {
+	case w.random.IntN(4) == 0 || f.has("jobs/perspectives") || slices.Contains([]string{"summaries", "synthesis", "review", "finalize"}, stage):
+		w.working(f)
 	case (stage == "init" || stage == "perspectives") && !f.has("perspectives.json"):
 		w.calls("deep_research_perspectives_write", tidegate.D("perspectives_path", f.path("perspectives.json"), "value", contracts(f.id, 60), "reason", "r"))
 	case !strings.Contains(passed, "A"):
@@ -258,6 +273,27 @@ func (w *walk) honestly() {
 	default:
 		w.calls("deep_research_stage_advance", f.advanceArgs())
 	}
+}
+
+// working does what an agent does that knows the tools of jobs only: one job,
+// where one is open.
+func (w *walk) working(f folder) {
+	manifest := tidegate.D("manifest_path", f.manifest())
+	if step := w.calls("deep_research_run_step", manifest); step.Get("waiting_for").Str() != "agents" {
+		return
+	}
+	leased := w.calls("deep_research_job_lease", append(manifest, tidegate.D("holder", "walker")...)).Get("job")
+	if leased.Get("token").Str() == "" {
+		return
+	}
+	if w.random.IntN(8) == 0 {
+		return // it forgets about it
+	}
+	answer := obey(leased)
+	if w.random.IntN(5) == 0 {
+		answer = fmt.Sprint(pools["answer"](w, f))
+	}
+	w.calls("deep_research_job_submit", append(manifest, tidegate.D("token", leased.Get("token").Str(), "answer", answer)...))
 }
 
 func submission(id, gap string) tidegate.Details {
@@ -293,7 +329,7 @@ func (w *walk) reviewing() {
 
 // end looks at the whole once more.
 func (w *walk) end() {
-	tampered := []string{"bad-output", "exchanged-output", "raised-limit", "foreign-line"}
+	tampered := []string{"bad-output", "exchanged-output", "raised-limit", "foreign-line", "exchanged-synthesis", "exchanged-summary"}
 	for _, f := range w.runs() {
 		if passed, findings := f.verify(w.T); passed == slices.Contains(tampered, filepath.Base(f.root)) {
 			w.broken("`run verify` of %s says pass %v:\n%s", f.root, passed, findings)

@@ -2,6 +2,7 @@ package proof_test
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -15,12 +16,9 @@ import (
 func (w *walk) arguments(of *tool.Tool) tidegate.Details {
 	schema := of.InputSchema()
 	required := map[string]bool{"run_id": true} // a made-up one would be another one each time
+	required[[]string{"manifest_path", "manifest_path", "manifest_path", "run"}[w.random.IntN(4)]] = true
 	for _, name := range schema.Get("required").Elems() {
 		required[name.Str()] = true
-	}
-	if schema.Get("properties").Get("run") != nil && w.random.IntN(10) > 0 {
-		// Paths are given in the place of the id, which stands for them.
-		required["manifest_path"], required["gates_path"], required["perspectives_path"] = true, true, true
 	}
 	// Most arguments of one call are about one run, or the call means nothing.
 	list := w.runs()
@@ -72,6 +70,7 @@ func somewhere(usual ...string) pool {
 
 var (
 	inRun = []string{
+		"jobs/wave1.moon/001/attempt.json", "jobs/wave1.moon/lease.json", "summaries/moon.md", "synthesis/final-synthesis.md", "review/review-bundle.json", "reports", "logs/telemetry.jsonl", ".tidegate.home",
 		".", "manifest.json", "manifest-2.json", "gates.json", "perspectives.json", "wave-review.json", "pivot.json", "logs/audit.jsonl", "logs/audit.head", "logs", ".tidegate.lock",
 		"wave-1", "wave-1/moon.md", "wave-1/sun.md", "wave-1/moon.meta.json", "wave-1/.accepted", "wave-1/.accepted/moon.md", "wave-1/wave1-plan.json", "wave-2", "wave-2/freely.md",
 		"wave-2/wave2-plan.json", "wave-2/wave2-perspectives.json", "operator/scope.json", "run-config/policy.json", "run-config/allowed_signers", "summaries", "summaries/summary-pack.json",
@@ -100,21 +99,46 @@ var (
 	}
 )
 
+// token is that of a lease, mostly of the last ones, or one that nobody was given.
+func token(w *walk, f folder) any {
+	if len(w.leased) == 0 || w.random.IntN(10) == 0 {
+		return draw(w, []string{"", "x", strings.Repeat("0", 32) + "/1/wave1.moon", strings.Repeat("0", 32) + "/1/../evil", "person"})
+	}
+	last := w.leased[max(0, len(w.leased)-4):]
+	token := draw(w, last).Get("token").Str()
+	if w.random.IntN(10) == 0 { // of another job, by its name
+		secret, _, _ := strings.Cut(token, "/")
+		token = secret + "/1/" + draw(w, last).Get("job_id").Str()
+	}
+	return token
+}
+
+// answers are what an agent that obeys answers to one of the last leases, and
+// what others would have it answer.
+func answers(w *walk, f folder) any {
+	if len(w.leased) > 0 && w.random.IntN(2) == 0 {
+		return obey(draw(w, w.leased[max(0, len(w.leased)-4):]))
+	}
+	return draw(w, []any{
+		"x", "", output("moon", ""), output("sun", "• (P0) lost"), "- It pulls.\n", "- It pulls [@s1].\n", "- It pulls [@cid_a].\n", "## Summary\n\nIt pulls 99 times.\n",
+		`{"decision":"PASS","findings":[],"directives":[]}`, `{"decision":"PASS","made_by":"person","synthesis_digest":"sha256:00","findings":[],"directives":[]}`,
+		`{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":null,"action":"Say more."}]}`, asJSON(contracts(f.id, 60)), asJSON(contracts("other", 100_000)), strings.Repeat("x", 600<<10),
+	})
+}
+
 // pools has values for every argument of every tool.
 var pools = map[string]pool{
-	"token": func(w *walk, _ folder) any {
-		return draw(w, append([]string{"", "t", "0123456789abcdef0123456789abcdef/1/wave1.moon"}, w.tokens...))
-	},
-	"holder":                     oneOf("agent", "another", "", "\x1b[2J"),
-	"job_id":                     oneOf("perspectives", "wave1.moon", "wave1.sun", "wave2.gap_moon_1", "summary.moon", "synthesis", "review", "../evil", ""),
-	"states":                     oneOf([]string{"open"}, []string{"leased", "accepted"}, []string{"x"}, "open"),
-	"lease_seconds":              oneOf(30, 60, 7200, 1, -1),
-	"answer":                     texts,
-	"answer_path":                somewhere("wave-1/moon.md"),
-	"usage":                      oneOf(tidegate.D("input_tokens", 5), tidegate.D("cost_usd", -1), tidegate.D("output_tokens", 1e12), "x"),
-	"tool_usage":                 oneOf(tidegate.D("search", 2), tidegate.D("search", 99), "x"),
 	"manifest_path":              somewhere("manifest.json"),
-	"run":                        oneOf("run1", "other", "paused", "tides", "../evil", "", 1),
+	"run":                        oneOf("run1", "other", "paused", "tides", "to-write", "to-finish", "../evil", "", 1),
+	"states":                     list(oneOf("open", "leased", "accepted", "exhausted", "x"), 2),
+	"holder":                     oneOf("walker", "walker", "person", "rule", "", "\x1b[2J", nil),
+	"job_id":                     oneOf("perspectives", "wave1.moon", "wave1.sun", "summary.moon", "summary.sun", "synthesis", "review", "review.2", "../evil", "..", ""),
+	"lease_seconds":              oneOf(30, 1800, 7200, 29, 1000000, -1),
+	"token":                      token,
+	"answer":                     answers,
+	"answer_path":                somewhere("wave-1/moon.md", "synthesis/final-synthesis.md", "review/review-bundle.json"),
+	"usage":                      oneOf(tidegate.D("input_tokens", 1), tidegate.D("input_tokens", -1), tidegate.D("cost_usd", 0.1), tidegate.D("cost_usd", -1), "x"),
+	"tool_usage":                 oneOf(tidegate.D("search", 2), tidegate.D("search", 99), tidegate.D("search", -1), "x"),
 	"gates_path":                 somewhere("gates.json"),
 	"perspectives_path":          somewhere("perspectives.json"),
 	"outputs_dir":                somewhere("wave-1", "wave-2"),

@@ -1,6 +1,7 @@
 package proof_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -8,7 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	jobs "github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -62,7 +65,7 @@ func (x *watch) look(w *walk) map[string]seen {
 }
 
 // after finds what the call with args has brought about.
-func (x *watch) after(w *walk, args any) {
+func (x *watch) after(w *walk, tool string, args any) {
 	w.Helper()
 	was := x.files
 	x.files = x.look(w)
@@ -73,7 +76,8 @@ func (x *watch) after(w *walk, args any) {
 	}
 	for _, f := range w.runs() {
 		if names := touched[f.root]; names != nil {
-			x.checkRun(w, f, names)
+			x.checkRun(w, f, tool, names)
+			x.checkJobs(w, f, names, was)
 		}
 	}
 	for folder := range touched {
@@ -104,8 +108,9 @@ var (
 	documentOfRun = regexp.MustCompile(`^(\.tidegate\.lock|manifest\.json|gates\.json|perspectives\.json|wave-review\.json|pivot\.json|logs/audit\.(jsonl|head)|logs/timeout-checkpoint\.(md|json)` +
 		`|wave-[12]/(\.accepted/)?[a-z0-9_]+\.md|wave-[12]/[a-z0-9_]+\.meta\.json|wave-1/wave1-plan\.json|wave-2/wave2-(plan|perspectives)\.json|operator/scope\.json|run-config/policy\.json` +
 		`|citations/(extracted-urls|normalized-urls)\.txt|citations/(found-by|url-map|blocked-urls)\.json|citations/blocked-urls\.queue\.md|citations/validated-citations\.md|citations/citations\.jsonl` +
-		`|evidence/(archive\.warc\.gz|index\.json)|synthesis/(draft-synthesis\.md|final-synthesis\.(md|meta\.json))|review/(review-bundle|revision-directives)\.json` +
-		`|reports/gate-e-[a-z-]+\.json|logs/(telemetry|ticks)\.jsonl|logs/telemetry\.index\.json|logs/fallback-summary\.md|metrics/run-metrics\.json)$`)
+		`|evidence/(archive\.warc\.gz|index\.json)|synthesis/(draft-synthesis\.md|final-synthesis\.(md|meta\.json))|review/(review-bundle|revision-directives)\.json|review/rounds/[0-9]+/(draft-synthesis\.md|final-synthesis\.md|synthesis\.md|review-bundle\.json)` +
+		`|jobs/[A-Za-z0-9_.%-]+/(lease\.json|[0-9]{3}/(prompt\.md|answer-[1-4]\.(md|json)|late\.(md|json)|attempt\.json))|summaries/([a-z0-9_]+\.md|summary-pack\.json)` +
+		`|reports/gate-e-[a-z-]+\.json|logs/(telemetry\.index\.json|telemetry\.jsonl|ticks\.jsonl|fallback-summary\.md)|metrics/run-metrics\.json)$`)
 	documentOfChange = regexp.MustCompile(`^(\.tidegate\.lock|\.gitignore|STATE\.yaml|REVIEW\.md|log\.(jsonl|head)|reviews/[0-9]{4}\.(md|json))$`)
 )
 
@@ -169,8 +174,12 @@ var neededFor = map[string]string{
 	"pivot": "AB", "wave2": "AB", "citations": "AB", "summaries": "ABC", "synthesis": "ABCD", "review": "ABCD", "finalize": "ABCDEF",
 }
 
+// settles is the tool that judges gates and goes on in the same call, and that
+// leaves a run to a person, or completes it, by rule.
+const settles = "deep_research_run_step"
+
 // checkRun demands what an agent cannot bring about in a run.
-func (x *watch) checkRun(w *walk, f folder, names []string) {
+func (x *watch) checkRun(w *walk, f folder, tool string, names []string) {
 	w.Helper()
 	was, known := x.oaths[f.root]
 	before, now := x.gates[f.root], oathOf(w.T, victim{f, ""})
@@ -185,15 +194,24 @@ func (x *watch) checkRun(w *walk, f folder, names []string) {
 		return
 	}
 	if was.fixed != now.fixed {
-		w.broken("question, sensitivity, limits, places or failures of %s have changed", f.root)
+		w.broken("question, sensitivity, limits or places of %s have changed", f.root)
+	}
+	failed := tool == settles && was.status == "running" && now.status == "failed" && len(now.failures) == len(was.failures)+1
+	if len(now.failures) < len(was.failures) || !slices.Equal(now.failures[:len(was.failures)], was.failures) || len(now.failures) > len(was.failures) && !failed {
+		w.broken("the failures of %s have changed", f.root)
 	}
 	for name, text := range was.documents {
 		if now.documents[name] != text {
 			w.broken("%s of %s was frozen and has changed", name, f.root)
 		}
 	}
-	if was.status != now.status && !(was.status == "created" && now.status == "running") {
+	completed := (tool == settles || tool == "deep_research_stage_advance") && now.stage == "finalize" && now.status == "completed"
+	begun := (was.status == "created" || was.status == "running") && now.status == "running"
+	if was.status != now.status && !begun && !failed && !completed {
 		w.broken("%s was %s and is %s", f.root, was.status, now.status)
+	}
+	if was.status != now.status {
+		w.reached["run "+now.status]++
 	}
 	if was.status == "cancelled" || was.status == "completed" {
 		for _, name := range names {
@@ -206,9 +224,79 @@ func (x *watch) checkRun(w *walk, f folder, names []string) {
 		return
 	}
 	w.reached["stage "+now.stage]++
+	if tool == settles {
+		before = x.gates[f.root]
+	}
 	for _, gate := range neededFor[now.stage] {
+		if now.stage == "wave2" && gate == 'B' && tool == settles {
+			continue // from here on it is about the second wave, too
+		}
 		if !slices.Contains(before, string(gate)) {
 			w.broken("%s is in stage %s although gate %c did not count: %v", f.root, now.stage, gate, before)
+		}
+	}
+}
+
+// checkJobs demands of the attempts that a call changed that nobody holds a job
+// beside another, and that what was accepted is what its judge accepts.
+func (x *watch) checkJobs(w *walk, f folder, names []string, was map[string]seen) {
+	w.Helper()
+	for _, name := range names {
+		text := x.files[name].text
+		if filepath.Base(name) != "attempt.json" || text == "" {
+			continue
+		}
+		attempt := parsed(w.T, []byte(text))
+		number, _ := attempt.Get("attempt").Int()
+		for i := int64(1); i < number; i++ {
+			before := filepath.Join(filepath.Dir(filepath.Dir(name)), fmt.Sprintf("%03d", i), "attempt.json")
+			if parsed(w.T, []byte(x.files[before].text)).Get("outcome").Str() == "" {
+				w.broken("attempts %d and %d at %s are under way at once", i, number, attempt.Get("job_id").Str())
+			}
+		}
+		old, err := codec.Parse([]byte(was[name].text))
+		if attempt.Get("outcome").Str() == "accepted" && (err != nil || old.Get("outcome").Str() != "accepted") {
+			x.checkAccepted(w, f, attempt)
+		}
+	}
+}
+
+// checkAccepted holds what was accepted against the judge of its kind.
+func (x *watch) checkAccepted(w *walk, f folder, attempt *codec.Value) {
+	w.Helper()
+	kind, job := attempt.Get("kind").Str(), attempt.Get("job_id").Str()
+	w.reached["accepted "+kind]++
+	answers := attempt.Get("submissions").Elems()
+	if len(answers) == 0 || answers[len(answers)-1].Get("faults").Len() > 0 || !answers[len(answers)-1].Get("judged").Bool() {
+		w.broken("attempt at %s is accepted without an answer that was judged good: %s", job, asJSON(attempt))
+	}
+	_, id, _ := strings.Cut(job, ".")
+	switch kind {
+	case "perspectives":
+		if faults, _, err := jobs.CheckPerspectives(f.json(w.T, "perspectives.json"), 6); err != nil || len(faults) > 0 {
+			w.broken("the perspectives of %s are accepted: %v %v", f.root, faults, err)
+		}
+	case "wave1", "wave2":
+		contracts, dir := "perspectives.json", "wave-1"
+		if kind == "wave2" {
+			contracts, dir = "wave-2/wave2-perspectives.json", "wave-2"
+		}
+		args := tidegate.D("perspectives_path", f.path(contracts), "perspective_id", id, "markdown_path", f.path(dir+"/"+id+".md"))
+		if answer := f.call(w.T, "deep_research_wave_output_validate", args); codeOf(answer) != "" {
+			w.broken("the answer to %s is accepted: %s", job, asJSON(answer))
+		}
+	case "summary":
+		if text := string(x.files[f.path("summaries/"+id+".md")].text); !strings.Contains(text, "[@cid_") || strings.Contains(text, "://") {
+			w.broken("the answer to %s is accepted:\n%s", job, text)
+		}
+	case "synthesis":
+		if wrong := refused(w.T, f, "E"); wrong != "" {
+			w.broken("the answer to %s is accepted, and gate E says %s", job, wrong)
+		}
+	case "review":
+		bundle := f.json(w.T, "review/review-bundle.json")
+		if bundle.Get("synthesis_digest").Str() != codec.DigestBytes(f.read(w.T, "synthesis/final-synthesis.md")) || bundle.Get("made_by").Get("job_id").Str() != job {
+			w.broken("the review of %s is accepted: %s", f.root, asJSON(bundle))
 		}
 	}
 }

@@ -340,7 +340,9 @@ var reviewPassed = Precondition{"review decision is PASS", func(s *situation) (f
 }}
 
 // reviewCounts: the review is about the synthesis that stands there, and comes
-// from a review job or a person. In a legacy run any review decides.
+// from a review job or a person, as the log says: a file can say anything. The
+// log of another program says nothing about it, and in a legacy run any review
+// decides.
 var reviewCounts = Precondition{"review by a job or a person is about this synthesis", func(s *situation) (finding, error) {
 	b, err := s.readReview()
 	if err != nil || b.problem != "" || s.run.Legacy() {
@@ -352,7 +354,11 @@ var reviewCounts = Precondition{"review by a job or a person is about this synth
 	}
 	objection := b.bundle.Objection(s.evidence[name])
 	if objection == "" {
-		return finding{}, nil
+		recorded, err := s.run.Recorded()
+		if err != nil || s.run.Older() || recorded[b.name] == s.evidence[b.name] {
+			return finding{}, err
+		}
+		objection = "the log does not know the review"
 	}
 	return unmet("artifact", b.name, tidegate.D("path", s.run.Path(b.name), "decision", b.bundle.Decision, "error", objection), Blocker{
 		Code: tidegate.MissingArtifact, Message: "there is no review that counts: " + objection,

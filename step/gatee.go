@@ -3,6 +3,7 @@ package step
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"path"
 
 	"github.com/tidegate/tidegate"
@@ -59,6 +60,13 @@ func judgeSynthesis(ctx context.Context, r *run.Run, name string) (judgedSynthes
 	}
 	out.result = synthesis.Judge(draft, facts)
 	out.judgement = judgementOf(synthesis.GateE(out.facts, out.result), bound)
+	for _, f := range out.result.Faults {
+		change := f.Message + ". " + f.ChangeNote
+		if f.Line > 0 {
+			change = fmt.Sprintf("line %d: %s", f.Line, change)
+		}
+		out.judgement.Changes = append(out.judgement.Changes, change)
+	}
 	if !kept {
 		out.judgement.Warnings = append(out.judgement.Warnings, "REVIEW_NOT_KEPT")
 		out.judgement.Notes = "the run does not have the review that the synthesis answers"

@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"path"
 	"slices"
 	"strings"
 
@@ -58,6 +59,7 @@ type GateRecord struct {
 	Metrics  tidegate.Details `json:"metrics"`
 	Warnings []string         `json:"warnings"`
 	Notes    string           `json:"notes"`
+	Changes  []string         `json:"changes" jsonschema:"what to change so that it passes"`
 	Revision int64            `json:"gates_revision"`
 }
 
@@ -91,7 +93,7 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 		return GateRecord{}, err
 	}
 	out := GateRecord{RunID: r.ID(), GateID: row.ID, Name: row.Name, Status: found.Status(), Judge: found.Status(), Accepted: accept,
-		Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes}
+		Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, Changes: append([]string{}, found.Changes...)}
 	patch := found.Patch(clock.Stamp())
 	if accept {
 		out.Status, patch = gate.Pass, found.Accept(clock.Stamp(), run.Note(in.Reason))
@@ -180,9 +182,11 @@ func notAccepted(u *run.Update, id string) error {
 		"a person accepted gate %s, and what it is about has not changed since; only a person writes over that", id)
 }
 
-// outputsAsTaken returns TAMPERED when an output that a judge passes is not the
-// one that the run took. It looks under the lock, and after the judgement was
-// compared with the files: an output that is taken meanwhile is no tampering.
+// outputsAsTaken returns TAMPERED when an output, a summary, the pack, the
+// synthesis or its review that a judge passes is not the one that the run took or
+// wrote: recording the judgement would cover the change. It looks under the lock,
+// and after the judgement was compared with the files: what is taken meanwhile is
+// no tampering.
 func outputsAsTaken(u *run.Update, found gate.Judgement) error {
 	if u.Run().Legacy() || found.Status() != gate.Pass {
 		return nil
@@ -191,9 +195,14 @@ func outputsAsTaken(u *run.Update, found gate.Judgement) error {
 	if err != nil {
 		return err
 	}
+	l := u.Run().Layout()
 	var changed []string
 	for _, m := range found.Bound.Value().Get("files").Members() {
-		if taken := recorded[run.Accepted(m.Key)]; taken != "" && taken != m.Value.Str() {
+		taken := recorded[run.Accepted(m.Key)]
+		if slices.Contains([]string{l.SummariesDir, l.SynthesisDir, path.Dir(l.ReviewBundle)}, path.Dir(m.Key)) {
+			taken = recorded[m.Key]
+		}
+		if taken != "" && taken != m.Value.Str() {
 			changed = append(changed, m.Key)
 		}
 	}
@@ -201,7 +210,7 @@ func outputsAsTaken(u *run.Update, found gate.Judgement) error {
 		return nil
 	}
 	return tidegate.Errorf(tidegate.Tampered, tidegate.D("gate", found.Gate, "changed", changed),
-		"gate %s would pass, but %s is not what the run took; hand it in again, or see `tidegate wave restore`", found.Gate, strings.Join(changed, ", "))
+		"gate %s would pass, but %s is not what the run took; hand it in again, or see `tidegate wave restore` and `tidegate run accept`", found.Gate, strings.Join(changed, ", "))
 }
 
 // Report shows the gate and why it is as it is.
@@ -226,13 +235,28 @@ func (g GateRecord) Report() report.Report {
 	if g.Judge != gate.Pass {
 		c.Findings = []report.Finding{{Rule: "GATE_" + g.GateID, Message: strings.Join(g.Warnings, ", ")}}
 	}
-	table := report.NewTable("Figure", ">Value")
+	if len(g.Changes) > 0 {
+		r.Add(report.Heading("What to change"), report.Bullets(g.Changes))
+	}
+	table := report.NewTable("Figure", ">Value", "Limit")
 	for _, m := range g.Metrics {
-		table.Row(report.None, strings.ReplaceAll(m.Key, "_", " "), m.Value)
+		table.Row(report.None, strings.ReplaceAll(m.Key, "_", " "), m.Value, figureLimits[g.GateID][m.Key])
 	}
 	r.Add(table)
 	r.AddCase(c)
 	return r
+}
+
+// figureLimits are what the figures of gates are held to, for people.
+var figureLimits = map[string]map[string]string{
+	"A": {"perspectives_count": "at most max wave1 agents", "prompt_scope_contract_rate": "1"},
+	"B": {"validated_count": "at least 1", "failed_count": "0", "retry_directives_count": "0", "wave2_failed": "0"},
+	"C": {"validated_url_rate": "at least 0.9", "invalid_url_rate": "at most 0.1", "uncategorized_url_rate": "0"},
+	"D": {"summary_count_ratio": "1", "max_summary_kb": "at most max_summary_kb of the run", "total_summary_pack_kb": "at most max_total_summary_kb of the run"},
+	"E": {"uncited_numeric_claims": "0", "report_sections_present": "100", "citation_utilization_rate": "at least 0.6, else a warning",
+		"duplicate_citation_rate": "at most 0.2, else a warning", "unknown_cids": "0", "raw_urls": "0", "quotations_missing": "0 where grounding is required",
+		"numbers_missing": "at most 1 in 20 where grounding is required", "unchanged_directives": "0"},
+	"F": {"final_synthesis": "1", "fetches_not_allowed": "0", "blocked_cited": "0", "unsigned_decisions": "0", "budget_exceeded": "0"},
 }
 
 // GatesWriteInput are the arguments of [GatesWrite].

@@ -439,17 +439,27 @@ func TestGateEAsksForWhatTheReviewAskedFor(t *testing.T) {
 	if g := judged(t, made, "E"); g.Passed() || g.Warnings[0] != "UNCHANGED" {
 		t.Errorf("the same draft again: %+v", g)
 	}
+	write := func(name, text string) {
+		t.Helper()
+		if _, err := open(t, made.ManifestPath).Update(t.Context(), pinned, func(u *run.Update) error { return u.Write(name, []byte(text)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
 	// The newest review is about this draft, and is not what it answers.
-	put(t, made.Root, "review/review-bundle.json", `{"decision":"PASS","findings":[],"directives":[]}`)
-	put(t, made.Root, "synthesis/final-synthesis.md", strings.Replace(first, "The tide moves.", "The tide moves on.", 1))
+	write("review/review-bundle.json", `{"decision":"PASS","findings":[],"directives":[]}`)
+	write("synthesis/final-synthesis.md", strings.Replace(first, "The tide moves.", "The tide moves on.", 1))
 	if g := judged(t, made, "E"); g.Passed() || g.Warnings[0] != "UNCHANGED" {
 		t.Errorf("changed elsewhere: %+v", g)
 	}
-	put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves twice a day, as the moon does [@cid_a]."))
+	write("synthesis/final-synthesis.md", draft("It moves twice a day, as the moon does [@cid_a]."))
 	if g := judged(t, made, "E"); !g.Passed() {
 		t.Errorf("%+v", g)
 	}
-	put(t, made.Root, "review/rounds/1/synthesis.md", "x")
+	put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves thrice a day, as the moon does [@cid_a]."))
 	_, err := step.RecordGate(t.Context(), pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "E"})
+	wantCode(t, err, tidegate.Tampered)
+	put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves twice a day, as the moon does [@cid_a]."))
+	put(t, made.Root, "review/rounds/1/synthesis.md", "x")
+	_, err = step.RecordGate(t.Context(), pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "E"})
 	wantCode(t, err, tidegate.Tampered)
 }
