@@ -131,3 +131,29 @@ func TestABeginningOfACIDMustBeLongAndOneSources(t *testing.T) {
 		wantCode(t, err, tidegate.FileNotFound)
 	}
 }
+
+// TestTwoCIDsThatBeginAlike: an agent that cites two pages whose cids begin with
+// the same digits gets no file for the one that a person meant for the other.
+func TestTwoCIDsThatBeginAlike(t *testing.T) {
+	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	made := citing(t, run.InitInput{Sensitivity: "no_web"}, outputOf(
+		planted.Page{URL: "https://example.org/16800", Title: "Tides"}, planted.Page{URL: "https://example.org/24772", Title: "Tides"}))
+	validate(t, made, noFetch(t), step.CitationsInput{})
+	before := records(t, made)
+	const alike = "cid_6d66eec5"
+	if len(before) != 2 || !strings.HasPrefix(before[0].CID, alike) || !strings.HasPrefix(before[1].CID, alike) {
+		t.Fatalf("%+v", before)
+	}
+	attach := func(cid string) error {
+		_, err := step.Attach(person, pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Tides")})
+		return err
+	}
+	wantCode(t, attach(alike), tidegate.InvalidArgs)
+	if err := attach(before[1].CID[:len(alike)+8]); err != nil {
+		t.Fatal(err)
+	}
+	validate(t, made, noFetch(t), step.CitationsInput{})
+	if after := records(t, made); after[0].Attached || !after[1].Attached {
+		t.Errorf("%+v", after)
+	}
+}

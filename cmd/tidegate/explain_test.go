@@ -44,6 +44,8 @@ func TestEveryRuleIsExplained(t *testing.T) {
 	named = append(named, literals(t, "step/gateb.go", `^[A-Z]+(_[A-Z]+)+$`, 9)...)
 	named = append(named, literals(t, "step/gatec.go", `^[A-Z]+(_[A-Z]+)+$`, 2)...)
 	named = append(named, citation.NoURLsExtracted)
+	named = append(named, literals(t, "synthesis/gated.go", `^[A-Z]+(_[A-Z]+)+$`, 7)...)
+	named = append(named, literals(t, "synthesis/gatef.go", `^[A-Z]+(_[A-Z]+)+$`, 6)...)
 	named = append(named, literals(t, "run/verify.go", `^[a-z]+(-[a-z]+)+$`, 10)...)
 	named = append(named, literals(t, "run/replay.go", `^[a-z]+(-[a-z]+)+$`, 6)...)
 	named = append(named, literals(t, "run/kept.go", `^[a-z]+(-[a-z]+)+$`, 2)...)

@@ -259,7 +259,8 @@ func saidOf(v *codec.Value, id string) string {
 
 func names(v *codec.Value, id string) bool {
 	if v.Kind() == codec.String {
-		return v.Str() == id
+		said, _, _ := strings.Cut(v.Str(), ":") // some warnings say how often, as in MISSING_SUMMARIES:2
+		return said == id
 	}
 	for _, e := range v.Elems() {
 		if names(e, id) {
