@@ -284,11 +284,6 @@ func checkHealed(t *testing.T, where string, parts bool, wanted []map[string][]b
 	}
 }
 
-// isArchive reports whether a file is an archive, which only grows: what a killed
-// process left at its end counts for nothing and stays. That everything else is
-// there is said by [run.Verify].
-func isArchive(name string) bool { return strings.HasSuffix(name, ".warc.gz") }
-
 var offsetRule = regexp.MustCompile(`"offset": \d+`)
 
 // withoutOffsets is a file without what depends on such a rest: where the archive

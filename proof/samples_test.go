@@ -333,3 +333,8 @@ func snapshot(t *testing.T, work string) map[string][]byte {
 func isLog(name string) bool {
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".head")
 }
+
+// isArchive reports whether a file is an archive, which only grows: what a killed
+// process left at its end counts for nothing and stays. That everything else is
+// there is said by [run.Verify].
+func isArchive(name string) bool { return strings.HasSuffix(name, ".warc.gz") }

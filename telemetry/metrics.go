@@ -70,7 +70,7 @@ func WriteMetrics(ctx context.Context, clock run.Clock, in MetricsInput) (Metric
 	if err != nil {
 		return MetricsResult{}, err
 	}
-	stages := tidegate.Details{}
+	var stages tidegate.Details
 	out.Run, stages = count(events, string(r.Manifest().Status()))
 	if out.Source == "log" {
 		out.Run.DurationS = 0

@@ -61,12 +61,6 @@ func (t *Tool) derive() (input, output *codec.Value) {
 	return input, print(out)
 }
 
-// The two ways to name a run.
-const (
-	runArgument      = "run"
-	manifestArgument = "manifest_path"
-)
-
 // open allows further keys in results, so that a field added later does not
 // break a client that validates.
 func open(s *jsonschema.Schema) {
