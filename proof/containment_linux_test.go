@@ -2,6 +2,7 @@ package proof_test
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -198,14 +200,19 @@ func TestWhatLiesOutsideWouldBeTold(t *testing.T) {
 }
 
 // TestOddPathsAreRefusedOrHarmless gives the same arguments paths that are in
-// the root, or none at all, and odd. No call waits, panics or touches anything
-// outside.
+// the root, or none at all, and odd; in the short form some of them, other ones
+// for each argument. No call waits, panics or touches anything outside.
 func TestOddPathsAreRefusedOrHarmless(t *testing.T) {
 	w := newWorld(t)
 	tried := 0
 	for _, each := range w.tools() {
 		for _, at := range placesIn(each.InputSchema(), pathRule) {
-			for what, hostile := range w.oddPaths(w.present(t, each.Name, at)) {
+			odd := w.oddPaths(w.present(t, each.Name, at))
+			for i, what := range slices.Sorted(maps.Keys(odd)) {
+				if (tried+i)%full.Stride(3, 1) > 0 {
+					continue
+				}
+				hostile := odd[what]
 				tried++
 				result := w.confined(t, each, w.arguments(t, each.Name, at, hostile))
 				what = fmt.Sprintf("%s with %s = %q (%s)", each.Name, at, tidegate.Cut(hostile), what)

@@ -39,7 +39,7 @@ func TestCopiedMovedAndRenamedRunsGoOn(t *testing.T) {
 			t.Run(name+" "+gap, func(t *testing.T) {
 				steps := ladder(gap)
 				last := steps[len(steps)-1].name
-				stride := full.Stride(len(steps), 2)
+				stride := full.Stride(len(steps), 1)
 				for i := (len(name) + len(gap)) * 5 % stride; i < len(steps); i += stride { // other ones in each
 					s := steps[i]
 					o := newOffice(t)

@@ -39,7 +39,7 @@ var injuries = []injury{
 
 // somePoints is how many points of a call the short form tries, other ones of
 // each.
-const somePoints = 2
+const somePoints = 1
 
 // mostPoints is how many points of a call in parts the long form tries.
 const mostPoints = 2000

@@ -38,12 +38,12 @@ func labelled(args string) func(string, int64) string {
 // blows is every writing tool, often those whose loss would show best. Stages
 // and statuses move all the time, so that many calls are refused; a refusal must
 // change nothing. A run leaves its first wave when gate B is recorded and the
-// outputs stay as they are until somebody advances it. cancel is final and comes
+// outputs stay as they are until somebody advances it. The job of another run is
+// given out, answered badly and given back all the time. cancel is final and comes
 // last of all.
 func blows() []blow {
 	gates := `{` + gatesArg + `,"inputs_digest":"d","reason":"$LABEL","update":{"$GATE":{"notes":"$LABEL"}}}`
 	output := `"outputs":[{"perspective_id":"moon","markdown":"$LABEL\n\n` + sampleOutput + `- https://example.invalid/$LABEL\n"}]`
-	answer := `"$LABEL\n\n` + sampleOutput + `- https://example.invalid/$LABEL\n"`
 	report := `{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}`
 	reasoned := labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)
 	blows := []blow{
@@ -85,14 +85,14 @@ func blows() []blow {
 		{tool: "deep_research_run_metrics_write", weight: 1, args: reasoned},
 		{tool: "deep_research_tick_ledger_append", weight: 1, args: labelled(`{` + manifestArg + `,"entry":` + sampleTick + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_run_step", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{tool: "deep_research_job_lease", weight: 4, args: labelled(`{` + manifestArg + `,"holder":"$LABEL"}`)},
-		{tool: "deep_research_job_submit", weight: 4, args: labelled(`{` + manifestArg + `,"token":"$TOKEN","answer":` + answer + `}`)},
-		{tool: "deep_research_job_extend", weight: 1, args: always(`{` + manifestArg + `,"token":"$TOKEN","lease_seconds":60}`)},
-		{tool: "deep_research_job_release", weight: 1, args: labelled(`{` + manifestArg + `,"token":"$TOKEN","reason":"$LABEL"}`)},
-		{tool: "deep_research_job_answer", weight: 1, args: labelled(`{` + manifestArg + `,"job_id":"wave1.moon","answer":` + answer + `}`)},
-		{tool: "deep_research_job_take_back", weight: 1, args: labelled(`{` + manifestArg + `,"job_id":"wave1.moon","reason":"$LABEL"}`)},
-		{tool: "deep_research_job_retry", weight: 1, args: labelled(`{` + manifestArg + `,"job_id":"wave1.moon","note":"$LABEL"}`)},
-		{tool: "deep_research_run_continue", weight: 1, args: always(`{` + manifestArg + `,"agent":"recorded:$WORK/recorded"}`)},
+		{tool: "deep_research_job_lease", weight: 4, args: labelled(`{` + nightArg + `,"holder":"$LABEL"}`)},
+		{tool: "deep_research_job_submit", weight: 4, args: labelled(`{` + nightArg + `,"token":"$TOKEN","answer":"$LABEL"}`)},
+		{tool: "deep_research_job_extend", weight: 1, args: always(`{` + nightArg + `,"token":"$TOKEN","lease_seconds":60}`)},
+		{tool: "deep_research_job_release", weight: 1, args: labelled(`{` + nightArg + `,"token":"$TOKEN","reason":"$LABEL"}`)},
+		{tool: "deep_research_job_answer", weight: 1, args: labelled(`{` + nightArg + `,"job_id":"perspectives","answer":"$LABEL"}`)},
+		{tool: "deep_research_job_take_back", weight: 1, args: labelled(`{` + nightArg + `,"job_id":"perspectives","reason":"$LABEL"}`)},
+		{tool: "deep_research_job_retry", weight: 1, args: labelled(`{` + nightArg + `,"job_id":"perspectives","note":"$LABEL"}`)},
+		{tool: "deep_research_run_continue", weight: 1, args: always(`{` + manifestArg + `,"agent":"recorded:$WORK/recorded"}`), never: "the run comes to where a person must decide"},
 		{tool: "deep_research_run_limit", weight: 1, args: func(label string, _ int64) string {
 			return fmt.Sprintf(`{%s,"name":"max_summary_kb","value":%d,"reason":"%s"}`, manifestArg, 5+label[len(label)-1]%4, label)
 		}},
@@ -143,7 +143,7 @@ func hammer(t *testing.T, work string, workers, calls int, call caller, watchers
 	for worker := range workers {
 		group.Go(func() {
 			var revision int64 = 1
-			token := strings.Repeat("0", 32) + "/1/wave1.moon" // of the last lease
+			token := strings.Repeat("0", 32) + "/1/perspectives" // of the last lease
 			hit := func(b blow, label string) bool {
 				args := b.args(label, revision)
 				args = strings.ReplaceAll(args, "$WORKER", workerName(worker))

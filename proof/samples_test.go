@@ -106,8 +106,9 @@ const sampleSynthesis = "## Summary\n\nThe moon pulls [@cid_a].\n\n## Key Findin
 const sampleTick = `{"tick_index":1,"stage_before":"wave1","status_before":"running","result":{"ok":true}}`
 
 const (
-	handArg = `"manifest_path":"$WORK/hand/manifest.json"`
-	deskArg = `"manifest_path":"$WORK/desk/manifest.json"`
+	nightArg = `"manifest_path":"$WORK/runs/night/manifest.json"`
+	handArg  = `"manifest_path":"$WORK/hand/manifest.json"`
+	deskArg  = `"manifest_path":"$WORK/desk/manifest.json"`
 )
 
 const (
@@ -124,6 +125,7 @@ const (
 
 var (
 	initRun      = command{"deep_research_run_init", `{"query":"Why do tides turn?","run_id":"tides"}`}
+	initNight    = command{"deep_research_run_init", `{"query":"Why is it dark at night?","run_id":"night"}`}
 	perspectives = command{"deep_research_perspectives_write", `{` + perspectivesArg + `,"value":` + samplePerspectives + `,"reason":"r"}`}
 	advance      = command{"deep_research_stage_advance", `{` + manifestArg + `,` + gatesArg + `,"reason":"r"}`}
 	ingest       = command{"deep_research_wave_output_ingest", `{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1","outputs":[{"perspective_id":"moon","markdown":"` + sampleOutput + `"}]}`}
@@ -291,6 +293,9 @@ func (w writer) call(t *testing.T, work string) {
 	t.Helper()
 	call(t, work, nil, "", "", w.tool, []byte(strings.ReplaceAll(w.args, "$WORK", work)))
 	w.callThen(t, work)
+	if w.parts() { // all may have been done already, so that nothing took the lock
+		call(t, work, nil, "", "", recoverRun.tool, []byte(strings.ReplaceAll(recoverRun.args, "$WORK", work)))
+	}
 }
 
 func (w writer) callThen(t *testing.T, work string) {

@@ -157,7 +157,7 @@ func TestNoTrapLeadsOut(t *testing.T) {
 			trap.set(t, w)
 			tools := w.tools()
 			accept := slices.IndexFunc(tools, func(each *tool.Tool) bool { return each.Name == "deep_research_run_accept" })
-			stride := full.Stride(len(tools), 6)
+			stride := full.Stride(len(tools), 4)
 			chosen := []*tool.Tool{tools[accept]}
 			for j := i % stride; j < len(tools); j += stride {
 				chosen = append(chosen, tools[j])

@@ -113,9 +113,13 @@ func newWalk(t *testing.T, seed uint64) *walk {
 func (w *walk) plant() {
 	t := w.T
 	plantBystanders(t, w.office)
-	begun := map[string]folder{}
+	begun, way, before := map[string]folder{}, newOffice(t).run("tides"), ""
 	for _, at := range []string{"made", "wave1 handed in", "wave1 judged", "decided", "in wave2", "in summaries", "in synthesis", "in review", "reviewed", "completed"} {
-		begun[at] = newOffice(t).run("tides").climb(t, withGap, at)
+		way.climbFrom(t, withGap, before, at)
+		begun[at], before = way.at(way.root+" "+at), at
+		if err := os.CopyFS(begun[at].root, os.DirFS(way.root)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, fault := range []struct {
 		name, at string

@@ -106,7 +106,7 @@ func lookAround(t *testing.T, work string, told <-chan struct{}, call caller) {
 	for range told {
 		q := questions[next%len(questions)]
 		next++
-		out, err := call(workers, q.tool, strings.ReplaceAll(q.args, "$WORK", work))
+		out, err := call(workers(), q.tool, strings.ReplaceAll(q.args, "$WORK", work))
 		if gone := bytes.Contains(out, []byte(`"`+tidegate.FileNotFound+`"`)); err == nil && gone && q.tool == "deep_research_wave_output_validate" {
 			continue // until it is handed in again after a replan
 		}
