@@ -151,12 +151,13 @@ func writeJudgement(u *run.Update, found gate.Judgement, patch *codec.Value, rea
 	return after, err
 }
 
-// logJudged records the files that a gate judged, so that they are covered from
-// here on whether or not anybody handed them in.
+// logJudged records the files that a gate passed on, so that they are covered from
+// here on whether or not anybody handed them in. A gate that fails covers nothing:
+// its files may have been edited, and run verify must go on saying so.
 func logJudged(u *run.Update, found gate.Judgement) {
 	files := codec.NewObject()
 	for _, m := range found.Bound.Value().Get("files").Members() {
-		if m.Key != run.ManifestFile && m.Value.Kind() == codec.String {
+		if found.Status() == gate.Pass && m.Key != run.ManifestFile && m.Value.Kind() == codec.String {
 			files.Set(m.Key, m.Value)
 		}
 	}
