@@ -96,7 +96,7 @@ func synthesisTools(env *Env) []*tool.Tool {
 		declare(tool.Spec{
 			Name: "deep_research_fixture_bundle_capture", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
 		}, func(ctx context.Context, in step.CaptureInput) (step.CaptureResult, error) {
-			return step.Capture(ctx, env.clock(), in)
+			return step.Capture(ctx, env.clock(), env.Home, in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_fixture_replay", Set: earlier, Effect: tool.Reads, Idempotent: true,
@@ -111,7 +111,7 @@ func synthesisTools(env *Env) []*tool.Tool {
 		declare(tool.Spec{
 			Name: "deep_research_quality_audit", Set: earlier, Effect: tool.WritesOnRequest,
 		}, func(ctx context.Context, in step.AuditInput) (step.QualityAudit, error) {
-			return step.AuditQuality(ctx, in)
+			return step.AuditQuality(ctx, env.Home, in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_replay", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,

@@ -162,6 +162,7 @@ func SeedDryRun(ctx context.Context, clock Clock, home string, in SeedInput) (Dr
 // seed is a run that is made from a folder.
 type seed struct {
 	in     SeedInput
+	home   string           // of runs
 	folder *artifact.Folder // that it is made from
 	root   string           // of the run
 	was    string           // the id of the run in the snapshot, "" when it has none
@@ -183,9 +184,9 @@ func (in *SeedInput) open(ctx context.Context, home string) (*seed, error) {
 	if err := CheckPath("root_override", parent); err != nil {
 		return nil, err
 	}
-	s := &seed{in: *in, root: filepath.Join(parent, in.RunID)}
-	if holder := HolderOf(ctx, s.root); !holder.Free() {
-		return nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("root", s.root), "a run cannot be made inside another run or a folder of changes: %s", cmp.Or(holder.Run, holder.Changes))
+	s := &seed{in: *in, home: home, root: filepath.Join(parent, in.RunID)}
+	if _, err := NewPlace(ctx, home, "root", s.root); err != nil {
+		return nil, err
 	}
 	if rel, err := filepath.Rel(in.FixtureDir, s.root); err == nil && filepath.IsLocal(rel) {
 		return nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("root", s.root), "a run cannot be made inside the folder that it is made from")
@@ -231,7 +232,7 @@ func (s *seed) fill(ctx context.Context, clock Clock, kind string, manifest, pol
 	if files[ScopeFile] == nil {
 		documents = append(documents, document{"scope", ScopeFile, nil, newScope(s.in.RunID, now, manifest.Get("query").Get("text").Str(), manifest.Get("mode").Str())})
 	}
-	return artifact.CreateFolder(ctx, "root", s.root, func(d *artifact.Draft) error {
+	return artifact.CreateFolder(inHome(ctx, s.home), "root", s.root, func(d *artifact.Draft) error {
 		fields, state := tidegate.D("manifest_revision", 1, "gates_revision", 1, "stage", manifest.Get("stage").Get("current"), "snapshot_digest", s.digest, "reason", Note(s.in.Reason)), map[string]string{}
 		for _, doc := range documents {
 			if doc.check != nil {

@@ -56,7 +56,7 @@ type AuditedBundle struct {
 //
 // It returns INVALID_ARGS where there are too few, PATH_NOT_ALLOWED and
 // ALREADY_EXISTS_CONFLICT for the folder to write to, and WRITE_FAILED.
-func AuditQuality(ctx context.Context, in AuditInput) (QualityAudit, error) {
+func AuditQuality(ctx context.Context, home string, in AuditInput) (QualityAudit, error) {
 	roots, err := in.roots(ctx)
 	if err != nil {
 		return QualityAudit{}, err
@@ -80,7 +80,8 @@ func AuditQuality(ctx context.Context, in AuditInput) (QualityAudit, error) {
 	if in.OutputDir == "" {
 		return out, nil
 	}
-	if err := freePlace(ctx, "output_dir", in.OutputDir); err != nil {
+	place, err := run.NewPlace(ctx, home, "output_dir", in.OutputDir)
+	if err != nil {
 		return QualityAudit{}, err
 	}
 	path := filepath.Join(in.OutputDir, "quality-audit.json")
@@ -89,7 +90,7 @@ func AuditQuality(ctx context.Context, in AuditInput) (QualityAudit, error) {
 	if err != nil {
 		return QualityAudit{}, err
 	}
-	return out, artifact.CreateFolder(ctx, "output_dir", in.OutputDir, func(d *artifact.Draft) error { return d.Write("quality-audit.json", data) })
+	return out, artifact.CreateFolder(place, "output_dir", in.OutputDir, func(d *artifact.Draft) error { return d.Write("quality-audit.json", data) })
 }
 
 // roots are the folders of the captured runs, in byte order of their names.

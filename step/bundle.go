@@ -1,7 +1,6 @@
 package step
 
 import (
-	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -43,10 +42,10 @@ type CaptureResult struct {
 // is, into a new folder that can be replayed. The folder appears whole or not at
 // all; the run is left as it is, its log too.
 //
-// It returns INVALID_ARGS, PATH_TRAVERSAL, PATH_NOT_ALLOWED for a folder inside a
-// run or among code changes, ALREADY_EXISTS_CONFLICT, the errors of [run.Open],
+// It returns INVALID_ARGS, PATH_TRAVERSAL, PATH_NOT_ALLOWED as
+// [run.NewPlace] does, ALREADY_EXISTS_CONFLICT, the errors of [run.Open],
 // READ_FAILED and WRITE_FAILED.
-func Capture(ctx context.Context, clock run.Clock, in CaptureInput) (CaptureResult, error) {
+func Capture(ctx context.Context, clock run.Clock, home string, in CaptureInput) (CaptureResult, error) {
 	if err := run.CheckPath("output_dir", in.OutputDir); err != nil {
 		return CaptureResult{}, err
 	}
@@ -59,7 +58,8 @@ func Capture(ctx context.Context, clock run.Clock, in CaptureInput) (CaptureResu
 	}
 	defer r.Close()
 	root := filepath.Join(in.OutputDir, in.BundleID)
-	if err := freePlace(ctx, "output_dir", root); err != nil {
+	place, err := run.NewPlace(ctx, home, "output_dir", root)
+	if err != nil {
 		return CaptureResult{}, err
 	}
 	files, err := runFiles(r)
@@ -80,7 +80,7 @@ func Capture(ctx context.Context, clock run.Clock, in CaptureInput) (CaptureResu
 	if err != nil {
 		return CaptureResult{}, err
 	}
-	err = artifact.CreateFolder(ctx, "output_dir", root, func(d *artifact.Draft) error {
+	err = artifact.CreateFolder(place, "output_dir", root, func(d *artifact.Draft) error {
 		for _, file := range files {
 			if err := d.Write(strings.TrimPrefix(file.Name, inRun), file.Data); err != nil {
 				return err
@@ -89,15 +89,6 @@ func Capture(ctx context.Context, clock run.Clock, in CaptureInput) (CaptureResu
 		return d.Write(bundleFile, bundle)
 	})
 	return out, err
-}
-
-// freePlace returns PATH_NOT_ALLOWED for a place inside a run or a folder of
-// changes.
-func freePlace(ctx context.Context, arg, path string) error {
-	if holder := run.HolderOf(ctx, path); !holder.Free() {
-		return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path), "nothing is made inside a run or a folder of changes: %s", cmp.Or(holder.Run, holder.Changes))
-	}
-	return nil
 }
 
 // BundleReplayInput are the arguments of [ReplayBundle].

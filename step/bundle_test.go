@@ -1,11 +1,13 @@
 package step_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
 )
@@ -15,7 +17,7 @@ func TestACapturedRunIsReplayed(t *testing.T) {
 	made := completed(t)
 	dir := t.TempDir()
 	capture := func(id string) (step.CaptureResult, error) {
-		return step.Capture(t.Context(), pinned, step.CaptureInput{ManifestPath: made.ManifestPath, OutputDir: dir, BundleID: id, Reason: "test"})
+		return step.Capture(t.Context(), pinned, dir, step.CaptureInput{ManifestPath: made.ManifestPath, OutputDir: dir, BundleID: id, Reason: "test"})
 	}
 	out, err := capture("one")
 	if err != nil || out.RunID != "r1" || !out.NoWeb {
@@ -25,8 +27,15 @@ func TestACapturedRunIsReplayed(t *testing.T) {
 	wantCode(t, err, tidegate.AlreadyExistsConflict)
 	_, err = capture("../one")
 	wantCode(t, err, tidegate.PathTraversal)
-	_, err = step.Capture(t.Context(), pinned, step.CaptureInput{ManifestPath: made.ManifestPath, OutputDir: filepath.Join(made.Root, "wave-1"), BundleID: "x", Reason: "test"})
+	_, err = step.Capture(t.Context(), pinned, filepath.Dir(made.Root), step.CaptureInput{ManifestPath: made.ManifestPath, OutputDir: filepath.Join(made.Root, "wave-1"), BundleID: "x", Reason: "test"})
 	wantCode(t, err, tidegate.PathNotAllowed)
+	_, err = step.Capture(t.Context(), pinned, t.TempDir(), step.CaptureInput{ManifestPath: made.ManifestPath, OutputDir: dir, BundleID: "x", Reason: "test"})
+	wantCode(t, err, tidegate.PathNotAllowed) // not in the home of runs
+	_, err = step.Capture(artifact.WithRoots(t.Context(), dir, made.Root), pinned, t.TempDir(), step.CaptureInput{ManifestPath: made.ManifestPath, OutputDir: dir, BundleID: "in-a-root", Reason: "test"})
+	wantCode(t, err, "")
+	if err := os.RemoveAll(filepath.Join(dir, "in-a-root")); err != nil {
+		t.Fatal(err)
+	}
 	before := tree(t, out.BundleRoot)
 	replayed, err := step.ReplayBundle(t.Context(), step.BundleReplayInput{BundleRoot: out.BundleRoot})
 	if err != nil || !replayed.Passed() || replayed.Summary.Compared < 7 {
@@ -47,7 +56,7 @@ func TestACapturedRunIsReplayed(t *testing.T) {
 	_, err = step.Regress(t.Context(), step.RegressionInput{FixturesRoot: dir, BundleIDs: []string{" "}, Reason: "test"})
 	wantCode(t, err, tidegate.InvalidArgs)
 
-	audit, err := step.AuditQuality(t.Context(), step.AuditInput{FixturesRoot: dir, OutputDir: filepath.Join(t.TempDir(), "audit"), Reason: "test"})
+	audit, err := step.AuditQuality(t.Context(), dir, step.AuditInput{FixturesRoot: dir, OutputDir: filepath.Join(dir, "audit"), Reason: "test"})
 	if err != nil || audit.BundlesScanned != 3 || audit.BundlesUsed != 2 || audit.OutputPath == nil {
 		t.Fatalf("%+v %v", audit, err)
 	}
@@ -58,7 +67,7 @@ func TestACapturedRunIsReplayed(t *testing.T) {
 	if got := strings.Join(codes, ", "); !strings.HasPrefix(got, "three BUNDLE_INVALID, ") || !strings.Contains(got, "two LOW_CITATION_UTILIZATION") || !strings.Contains(got, " UTILIZATION_TREND_DOWN") {
 		t.Errorf("%s", got)
 	}
-	_, err = step.AuditQuality(t.Context(), step.AuditInput{FixturesRoot: dir, MinBundles: 3, Reason: "test"})
+	_, err = step.AuditQuality(t.Context(), dir, step.AuditInput{FixturesRoot: dir, MinBundles: 3, Reason: "test"})
 	wantCode(t, err, tidegate.InvalidArgs)
 }
 
@@ -102,6 +111,8 @@ func TestASeededRunKeepsNothingThatWasDecided(t *testing.T) {
 	_, err = run.Seed(t.Context(), pinned, home, run.SeedInput{FixtureDir: t.TempDir(), RunID: "empty", Reason: "test"})
 	wantCode(t, err, tidegate.MissingArtifact)
 
+	_, err = run.Seed(t.Context(), pinned, home, run.SeedInput{FixtureDir: made.Root, RunID: "outside", RootOverride: t.TempDir(), Reason: "test"})
+	wantCode(t, err, tidegate.PathNotAllowed)
 	dry, err := run.SeedDryRun(t.Context(), pinned, home, run.SeedInput{FixtureDir: made.Root, RunID: "dry", Reason: "test"})
 	if err != nil || strings.Join(dry.Copied.Roots, " ") != "citations wave-1" || open(t, dry.ManifestPath).Manifest().Sensitivity() != "no_web" {
 		t.Errorf("%+v %v", dry, err)
