@@ -13,20 +13,21 @@ func (r *numberReader) ranges() {
 	for i := 1; i < len(r.out); i++ {
 		joined[i] = r.joined(&r.out[i-1], &r.out[i])
 	}
-	var lent quantity // the unit and, as a value, the power of ten of the number after
+	var lent quantity         // the unit and, as a value, the power of ten of the numbers after
+	var unitEnd, valueEnd int // where the numbers that lend them end
 	for i := len(r.out) - 1; i >= 0; i-- {
 		f := &r.out[i]
 		own := f.readings[0].unit
 		if i == len(r.out)-1 || !joined[i+1] {
-			lent = quantity{}
+			lent, unitEnd, valueEnd = quantity{}, 0, 0
 		} else if (own == noUnit || own == f.prefix) && !isYear(r.s[f.start:f.end]) && f.borrow(lent) {
-			f.end = r.out[i+1].end
+			f.end = max(unitEnd, valueEnd)
 		}
 		if own != noUnit && own != f.prefix && own != clock && own != decade {
-			lent.unit = own
+			lent.unit, unitEnd = own, f.end
 		}
 		if f.magnitude > 0 {
-			lent.value = strconv.Itoa(f.magnitude)
+			lent.value, valueEnd = strconv.Itoa(f.magnitude), f.end
 		}
 	}
 	for i := 1; i < len(r.out); i++ {
