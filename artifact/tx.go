@@ -199,6 +199,41 @@ func (tx *Tx) appendix(name string) (*appendix, error) {
 // LogError is why a line of [Tx.Log] was not written; nil when all were.
 func (tx *Tx) LogError() error { return tx.logErr }
 
+// Mark is a point in a transaction that [Tx.BackTo] leads back to.
+type Mark struct {
+	changes int
+	lines   []int // of each log
+	err     error
+}
+
+// Mark is the present point of the transaction.
+func (tx *Tx) Mark() Mark {
+	m := Mark{changes: len(tx.changes), err: tx.err}
+	for _, a := range tx.logs {
+		m.lines = append(m.lines, len(a.lines))
+	}
+	return m
+}
+
+// BackTo drops what was added since the mark, also a change that could not be
+// added.
+func (tx *Tx) BackTo(m Mark) {
+	for i := len(tx.changes) - 1; i >= m.changes; i-- {
+		if tx.staging != nil {
+			tx.staging.Remove(stagedName(i))
+		}
+		delete(tx.targets, tx.changes[i].target)
+	}
+	tx.changes, tx.err = tx.changes[:m.changes], m.err
+	for i, a := range tx.logs {
+		keep := 0
+		if i < len(m.lines) {
+			keep = m.lines[i]
+		}
+		a.lines = a.lines[:keep]
+	}
+}
+
 // Rollback ends the transaction without any change. After Commit it does
 // nothing. What cannot be cleared away now is cleared by the next lock.
 func (tx *Tx) Rollback() {

@@ -35,6 +35,11 @@ type ending struct {
 
 // run does the attempt from where it is. An error is one of the run.
 func (a *attempt) run(ctx context.Context) (ending, error) {
+	if a.held.Token == "" {
+		if err := a.lease(ctx); err != nil {
+			return ending{}, err
+		}
+	}
 	faults := a.held.Faults
 	turn := a.held.Answers + 1
 	if a.held.Answers > 0 && !a.held.Judged {
@@ -100,6 +105,18 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	}
 	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, job.Ending{Outcome: job.OutcomeRefused})
 	return ending{}, err
+}
+
+// lease takes the job of a fresh attempt.
+func (a *attempt) lease(ctx context.Context) error {
+	agent := a.home.agent(a.role)
+	leased, err := a.home.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: a.held.JobID, For: a.home.leaseTime(),
+		Home: &job.Home{Driver: agent.Driver, Model: agent.Model}})
+	if err != nil {
+		return err
+	}
+	a.held = job.Held{Assignment: *leased, Driver: agent.Driver, Model: agent.Model}
+	return nil
 }
 
 // unfit is why an answer cannot even be handed in. A driver says so itself; a

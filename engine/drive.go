@@ -162,12 +162,7 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 			h.stale = true
 			continue
 		}
-		if err := h.fill(working); err != nil {
-			return Outcome{}, cancelled(ctx, err)
-		}
-		if h.stale {
-			continue
-		}
+		h.fill(working)
 		select {
 		case <-ctx.Done():
 			return Outcome{}, cancelled(ctx, context.Cause(ctx))
@@ -248,14 +243,14 @@ func (h *home) agent(role string) Agent {
 	return h.Agents[""]
 }
 
-// fill leases what is open, as far as parallelism allows.
-func (h *home) fill(ctx context.Context) error {
+// fill begins attempts at what is open, as far as parallelism allows.
+func (h *home) fill(ctx context.Context) {
 	most := int(h.board.Policy().Budget.MaxParallel)
 	if h.Parallel > 0 {
 		most = min(most, h.Parallel)
 	}
 	if len(h.running) >= most {
-		return nil
+		return
 	}
 	busy := map[string]int{}
 	for _, a := range h.running {
@@ -264,23 +259,11 @@ func (h *home) fill(ctx context.Context) error {
 	for len(h.running) < most {
 		id, kind := h.board.Next(func(id, kind string) bool { return h.running[id] == nil && h.free(job.Role(kind), busy) })
 		if id == "" {
-			return nil
+			return
 		}
-		role := job.Role(kind)
-		agent := h.agent(role)
-		a, err := h.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: id, For: h.leaseTime(), Home: &job.Home{Driver: agent.Driver, Model: agent.Model}})
-		switch tidegate.CodeOf(err) {
-		case "":
-			busy[role]++
-			h.start(ctx, job.Held{Assignment: *a, Driver: agent.Driver, Model: agent.Model})
-		case tidegate.JobNotOpen, tidegate.InvalidState, tidegate.BudgetExhausted:
-			h.stale = true // others changed the run; look again
-			return nil
-		default:
-			return err
-		}
+		busy[job.Role(kind)]++
+		h.start(ctx, job.Held{Assignment: job.Assignment{JobID: id, Kind: kind}})
 	}
-	return nil
 }
 
 // free reports whether one more agent of a role may begin.
@@ -310,7 +293,8 @@ func (h *home) finish(ctx context.Context, r result, woken chan<- string) error 
 	r.a.stop(nil)
 	switch code := tidegate.CodeOf(r.err); {
 	case r.err == nil:
-	case code == tidegate.LeaseLost, code == tidegate.InvalidState, code == tidegate.JobNotOpen, code == tidegate.JobNotFound, code == tidegate.StageMismatch:
+	case code == tidegate.LeaseLost, code == tidegate.InvalidState, code == tidegate.JobNotOpen, code == tidegate.JobNotFound, code == tidegate.StageMismatch,
+		code == tidegate.BudgetExhausted:
 		h.stale = true // a person took it away, or the run has moved
 		return nil
 	default:

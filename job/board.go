@@ -29,6 +29,7 @@ type Board struct {
 
 	manifestPath string
 	clock        run.Clock
+	queue        queue
 
 	mu     sync.Mutex
 	run    *run.Run

@@ -147,13 +147,12 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if j != nil {
 		made, err = j.kind.prompt(b, j)
 	}
-	r := b.run
 	b.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	var leased *Assignment
-	_, err = r.Update(ctx, b.clock, func(u *run.Update) error {
+	err = b.update(ctx, id, func(u *run.Update) error {
 		if err := b.sameStage(u); err != nil {
 			return err
 		}
@@ -320,7 +319,7 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 		return "", err
 	}
 	now := b.clock.Now()
-	_, err = b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err = b.update(ctx, id, func(u *run.Update) error {
 		_, lease, err := b.held(u, token)
 		if err != nil {
 			return err
@@ -400,7 +399,7 @@ func (b *Board) end(ctx context.Context, token string, how Ending) (Job, error) 
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
-	_, err = b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err = b.update(ctx, id, func(u *run.Update) error {
 		a, _, err := b.held(u, token)
 		if err != nil {
 			return err
@@ -454,7 +453,7 @@ func (b *Board) ReleaseJob(ctx context.Context, id, reason string) (Job, error) 
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
-	_, err := b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err := b.update(ctx, id, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
 		}

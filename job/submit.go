@@ -100,7 +100,7 @@ func (b *Board) checkAnswer(in SubmitInput) error {
 // for a late one.
 func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 	n := 0
-	_, err := b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err := b.update(ctx, j.ID, func(u *run.Update) error {
 		a, lease, err := b.held(u, in.Token)
 		if tidegate.CodeOf(err) == tidegate.LeaseLost {
 			return b.keepLate(u, j, in, err)
@@ -255,7 +255,7 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 		return Verdict{}, err
 	}
 	verdict := Verdict{JobID: id, Attempt: number, Faults: judged.faults, Warnings: judged.warnings, Accepted: len(judged.faults) == 0}
-	_, err = b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err = b.update(ctx, id, func(u *run.Update) error {
 		return b.record(u, &j, number, n, took, judged)
 	})
 	if err != nil {
