@@ -150,7 +150,7 @@ func (a *attempt) left(ctx context.Context, err error) error {
 // attempt as it is: it begins again once a person has logged in.
 func (a *attempt) failed(ctx context.Context, failure *driver.Error, answer driver.Answer) error {
 	if failure.Kind == driver.Auth {
-		return a.home.board.Leave(ctx, a.held.Token)
+		return a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
 	}
 	end := job.Ending{Outcome: string(failure.Kind), Reason: failure.Message, Version: answer.Version, ToolCalls: counts(answer.ToolCalls), Events: a.events.Bytes()}
 	if usage := a.usage(answer); usage != nil {

@@ -173,10 +173,12 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 		case role := <-woken:
 			h.waits[role].waiting = false
 		case <-news.there:
-			ids, all := news.take()
+			lines, all := news.take()
 			h.stale = h.stale || all
-			if err := h.board.Refresh(ids...); err != nil {
-				return Outcome{}, err
+			for id, line := range lines {
+				if err := h.board.Follow(id, line); err != nil {
+					return Outcome{}, err
+				}
 			}
 		case <-time.After(lookAgain):
 		}

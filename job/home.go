@@ -175,7 +175,7 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 		if err != nil {
 			return err
 		}
-		if err := closeLapsed(u, &j); err != nil {
+		if _, err := closeLapsed(u, &j); err != nil {
 			return err
 		}
 		u.Log(run.EventGranted, "job_retry", tidegate.D("job_id", id, "attempt", j.Attempt, "note", run.Note(note)))

@@ -318,6 +318,10 @@ func (u *Update) Pending() map[string]string {
 	return pending
 }
 
+// LastLine is the number of the last line that the update has logged so far, or
+// that stood in the log before it.
+func (u *Update) LastLine() int { return int(u.record.lines) + len(u.lines) }
+
 // Log stages a line of the run's log.
 func (u *Update) Log(event Event, kind string, fields tidegate.Details) {
 	u.lines = append(u.lines, Line{event, kind, fields})
