@@ -146,10 +146,11 @@ func (a *attempt) left(ctx context.Context, err error) error {
 	return leaving
 }
 
-// failed records how the agent failed. One that is not logged in leaves the
-// attempt as it is: it begins again once a person has logged in.
+// failed records how the agent failed. One that a person has to help, because it
+// is not logged in or not installed, leaves the attempt as it is: it begins again
+// once that is done.
 func (a *attempt) failed(ctx context.Context, failure *driver.Error, answer driver.Answer) error {
-	if failure.Kind == driver.Auth {
+	if failure.NeedsPerson() {
 		return a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
 	}
 	end := job.Ending{Outcome: string(failure.Kind), Reason: failure.Message, Version: answer.Version, ToolCalls: counts(answer.ToolCalls), Events: a.events.Bytes()}

@@ -48,7 +48,7 @@ type Price struct{ Input, Output float64 }
 // Outcome is how driving a run ended.
 type Outcome struct {
 	StepResult
-	Help string // what a person types to log in, where that is the reason
+	Help string // what a person types to help an agent, where that is the reason
 }
 
 // Times of the loop.
@@ -121,7 +121,7 @@ type home struct {
 	running map[string]*attempt // by job id
 	waits   map[string]*backOff // by role
 	stale   bool                // what the board holds may not be what is there
-	login   *driver.Error       // an agent that is not logged in
+	stuck   *driver.Error       // of an agent that a person has to help
 }
 
 // result is what became of an attempt.
@@ -192,7 +192,7 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 // does. While agents are at work and nothing else has changed, no rule has
 // anything to do.
 func (h *home) settle(ctx context.Context) (*Outcome, error) {
-	if !h.stale && h.login == nil && len(h.running) > 0 {
+	if !h.stale && h.stuck == nil && len(h.running) > 0 {
 		return nil, nil
 	}
 	h.stale = false
@@ -200,9 +200,9 @@ func (h *home) settle(ctx context.Context) (*Outcome, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case h.login != nil:
-		settled.WaitingFor, settled.Reason = ForPerson, h.login.Message
-		return &Outcome{settled, h.login.Help}, nil
+	case h.stuck != nil:
+		settled.WaitingFor, settled.Reason = ForPerson, h.stuck.Message
+		return &Outcome{settled, h.stuck.Help}, nil
 	case settled.WaitingFor == ForPerson || settled.WaitingFor == ForNothing:
 		return &Outcome{StepResult: settled}, nil
 	}
@@ -311,8 +311,8 @@ func (h *home) finish(ctx context.Context, r result, woken chan<- string) error 
 		if w != nil {
 			w.next, w.most = firstWait, w.most+boolInt(w.most > 0)
 		}
-	case r.end.failure.Kind == driver.Auth:
-		h.login = r.end.failure
+	case r.end.failure.NeedsPerson():
+		h.stuck = r.end.failure
 	case r.end.failure.Kind == driver.Rate || r.end.failure.Kind == driver.Unavailable:
 		if w == nil {
 			w = &backOff{next: firstWait}

@@ -63,6 +63,9 @@ func (b *Board) Submit(ctx context.Context, in SubmitInput) (Verdict, error) {
 	if err := b.checkAnswer(in); err != nil {
 		return Verdict{}, err
 	}
+	if verdict, err := b.judgeStale(ctx, id, in); verdict != nil || err != nil {
+		return *verdict, err
+	}
 	n, err := b.keep(ctx, &j, in)
 	if err != nil {
 		return Verdict{}, err
@@ -72,6 +75,32 @@ func (b *Board) Submit(ctx context.Context, in SubmitInput) (Verdict, error) {
 			"the lease of %s has ended; the answer was kept beside attempt %d and is not judged", id, number)
 	}
 	return b.judgeKept(ctx, id, number, n)
+}
+
+// judgeStale judges the answer before this one where its judge was stopped. Its
+// verdict is returned when it decides about this answer too: both are the same, or
+// the one before is accepted. Else it is nil.
+func (b *Board) judgeStale(ctx context.Context, id string, in SubmitInput) (*Verdict, error) {
+	b.mu.Lock()
+	number, n := b.leftOver(id)
+	mine := n > 0 && b.jobs[id].lease.TokenDigest == codec.DigestBytes([]byte(in.Token))
+	b.mu.Unlock()
+	if !mine {
+		return nil, nil
+	}
+	j, err := b.Job(id)
+	if err != nil {
+		return &Verdict{}, err
+	}
+	kept, err := b.Run().Folder().Read(j.last().dir() + "/" + j.last().lastAnswer().Answer)
+	if err != nil {
+		return &Verdict{}, err
+	}
+	verdict, err := b.judgeKept(ctx, id, number, n)
+	if err == nil && !verdict.Accepted && !bytes.Equal(kept, in.Answer) {
+		return nil, nil
+	}
+	return &verdict, err
 }
 
 func (b *Board) checkAnswer(in SubmitInput) error {
@@ -386,7 +415,7 @@ func (b *Board) judgeLeftOver(ctx context.Context, id string) error {
 // judged, and that nobody is judging any more.
 func (b *Board) leftOver(id string) (number, n int) {
 	j := b.jobs[id]
-	if j == nil || j.lease == nil || j.lease.Lives(b.clock.Now()) {
+	if j == nil || j.lease == nil || j.lease.Judging(b.clock.Now()) {
 		return 0, 0
 	}
 	last := j.last()
