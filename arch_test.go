@@ -43,7 +43,7 @@ var arrows = map[string]string{
 	"citation":           ". codec markdown internal/parallel internal/pdf internal/secret",
 	"summary":            ". codec artifact markdown citation perspective run report internal/parallel",
 	"synthesis":          ". codec markdown report",
-	"step":               ". codec artifact archive markdown citation perspective gate run wave pivot synthesis seal report internal/secret",
+	"step":               ". codec artifact archive markdown citation perspective gate run wave pivot synthesis seal report internal/parallel internal/secret",
 	"telemetry":          ". codec run",
 	"stage":              ". codec gate run pivot synthesis step report",
 	"review":             ". codec report internal/spelling",

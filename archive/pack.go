@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -111,7 +110,7 @@ func readDrafts(drafts []*draft) (Capture, error) {
 	defer m.giveBack()
 	records := make([]*record, len(drafts))
 	for i, d := range drafts {
-		m.header.Reset(io.MultiReader(bytes.NewReader(d.header.Bytes()), strings.NewReader("\r\n")))
+		m.header.Reset(bytes.NewReader(d.header.Bytes()))
 		rec, _, _, err := readHeader(m.header)
 		if err == nil && rec.isHTTP() {
 			err = m.readHead(rec, bytes.NewReader(d.head))
@@ -177,19 +176,23 @@ var storers = sync.Pool{New: func() any {
 	return w
 }}
 
-// member is the record as one gzip member.
+// small is the size of a block that is stored as it is: a page of memory or disk,
+// whose compression takes longer than all else that is done to it.
+const small = 4 << 10
+
+// member ends the header, and is the record as one gzip member.
 func (r *draft) member() []byte {
-	const small = 1 << 10
+	r.header.WriteString("\r\n")
 	pool, size := &compressors, len(r.body)/4
 	if len(r.head)+len(r.body) < small {
 		pool, size = &storers, len(r.head)+len(r.body)
 	}
 	var out bytes.Buffer
-	out.Grow(r.header.Len() + size + small)
+	out.Grow(r.header.Len() + size + 1<<10)
 	w := pool.Get().(*gzip.Writer)
 	defer pool.Put(w)
 	w.Reset(&out)
-	for _, part := range [][]byte{r.header.Bytes(), []byte("\r\n"), r.head, r.body, []byte("\r\n\r\n")} {
+	for _, part := range [][]byte{r.header.Bytes(), r.head, r.body, []byte("\r\n\r\n")} {
 		w.Write(part) // a buffer takes everything
 	}
 	w.Close()

@@ -89,27 +89,42 @@ func readHeader(in *bufio.Reader) (rec *record, length int64, digest string, err
 // takeHeader reads the fields of a record that matter here.
 func takeHeader(fields []Field) (rec *record, length int64, digest string, err error) {
 	rec, length = &record{}, -1
-	single := map[string]*string{
-		"warc-type": &rec.kind, "warc-record-id": &rec.id, "warc-date": &rec.date, "warc-target-uri": &rec.target,
-		"warc-ip-address": &rec.address, "warc-truncated": &rec.truncated, "content-type": &rec.mediaType, "warc-block-digest": &digest,
-	}
 	for _, field := range fields {
-		name := strings.ToLower(field.Name)
-		switch place := single[name]; {
-		case name == "warc-concurrent-to":
+		var place *string
+		switch strings.ToLower(field.Name) {
+		case "warc-type":
+			place = &rec.kind
+		case "warc-record-id":
+			place = &rec.id
+		case "warc-date":
+			place = &rec.date
+		case "warc-target-uri":
+			place = &rec.target
+		case "warc-ip-address":
+			place = &rec.address
+		case "warc-truncated":
+			place = &rec.truncated
+		case "content-type":
+			place = &rec.mediaType
+		case "warc-block-digest":
+			place = &digest
+		case "warc-concurrent-to":
 			rec.together = append(rec.together, field.Value)
-		case name == "content-length":
+			continue
+		case "content-length":
 			n, err := strconv.ParseUint(field.Value, 10, 63)
 			if err != nil || length >= 0 || n > MaxBlock {
 				return nil, 0, "", fmt.Errorf("Content-Length must be one number up to %d, got %.40q", MaxBlock, field.Value)
 			}
 			length = int64(n)
-		case place == nil:
-		case *place != "" || field.Value == "":
-			return nil, 0, "", fmt.Errorf("%s must stand once and not be empty", field.Name)
+			continue
 		default:
-			*place = field.Value
+			continue
 		}
+		if *place != "" || field.Value == "" {
+			return nil, 0, "", fmt.Errorf("%s must stand once and not be empty", field.Name)
+		}
+		*place = field.Value
 	}
 	switch {
 	case rec.kind == "" || rec.id == "" || rec.date == "" || digest == "":
