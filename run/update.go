@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -21,6 +22,7 @@ type Update struct {
 	lock     *artifact.Lock
 	tx       *artifact.Tx
 	clock    Clock
+	at       time.Time
 	now      string
 	actor    tidegate.Actor
 	lines    []Line
@@ -29,6 +31,8 @@ type Update struct {
 	record   record       // what the log says that stands here
 	decision string       // the file of a signed decision that the update carries out
 	adopted  *codec.Value // the gates to judge again in a run that another program made
+
+	rehearsal *Rehearsal // that takes what would have been written; nil outside of one
 }
 
 // Audit says what became of the lines that an update logged.
@@ -70,12 +74,16 @@ const (
 )
 
 func (r *Run) update(ctx context.Context, clock Clock, how manner, change func(*Update) error) (Audit, error) {
+	if rehearsal := rehearsalOf(ctx); rehearsal != nil {
+		return Audit{}, r.rehearse(ctx, clock, rehearsal, change)
+	}
 	lock, err := r.folder.Lock(ctx, clock.Now)
 	if err != nil {
 		return Audit{}, err
 	}
 	defer lock.Unlock()
-	u := &Update{ctx: ctx, run: r, lock: lock, clock: clock, now: clock.Stamp(), actor: tidegate.ActorOf(ctx)}
+	u := &Update{ctx: ctx, run: r, lock: lock, clock: clock, actor: tidegate.ActorOf(ctx)}
+	u.begin()
 	if u.record, err = r.readRecord(); err != nil {
 		return Audit{}, err
 	}
@@ -111,6 +119,12 @@ func (r *Run) update(ctx context.Context, clock Clock, how manner, change func(*
 		audit.Written, audit.Problem = false, tidegate.AsError(err).Message
 	}
 	return audit, nil
+}
+
+// begin takes the one time of everything in the update.
+func (u *Update) begin() {
+	u.at = u.clock.Now()
+	u.now = tidegate.Stamp(u.at)
 }
 
 // findEnd finds out how many lines the log has. A log that does not match its
@@ -206,7 +220,7 @@ func (u *Update) Write(name string, data []byte) error {
 			"%s is a symbolic link; a run writes only files of its own", name)
 	}
 	u.written = append(u.written, writtenFile{path.Clean(name), codec.DigestBytes(data), false})
-	return u.tx.Write(name, data)
+	return u.put(name, data)
 }
 
 // WriteJSON stages a document: two-space indent and a final newline.
@@ -228,7 +242,7 @@ func (u *Update) Remove(name string) error {
 	if there {
 		u.written = append(u.written, writtenFile{name: path.Clean(name)})
 	}
-	return u.tx.Remove(name)
+	return u.take(name)
 }
 
 // Found is the digest of one of the run's documents (manifest, gates, policy,
@@ -326,7 +340,7 @@ func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *i
 		}
 	}
 	u.adopted = nil
-	after, err := before.Apply(u.run.folder, u.Pending(), update, inputsDigest, u.clock.Now())
+	after, err := before.Apply(u.run.folder, u.Pending(), update, inputsDigest, u.at)
 	if err != nil {
 		return before, err
 	}
@@ -352,7 +366,7 @@ func (u *Update) writeGates(before, after gate.Gates, event Event, reason string
 	u.Log(event, "gates_write", tidegate.D("prev_revision", before.Revision(), "new_revision", after.Revision(),
 		"reason", reason, "inputs_digest", after.Doc().Get("inputs_digest").Str(), "gates_digest", digest,
 		"prev_digest", u.record.digest(name), "gates", gates))
-	return u.tx.Write(name, data)
+	return u.put(name, data)
 }
 
 // CheckRevision returns REVISION_MISMATCH when expected is given and differs.
