@@ -64,6 +64,7 @@ const (
 	NoCitation             Code = "NO_CITATION"
 	Unchanged              Code = "UNCHANGED"
 	LineNotFound           Code = "LINE_NOT_FOUND"
+	PerspectiveCount       Code = "PERSPECTIVE_COUNT"
 
 	InvalidArgs             Code = "INVALID_ARGS"
 	InvalidJSON             Code = "INVALID_JSON"
@@ -148,6 +149,7 @@ var Explanations = []Explanation{
 	{NoCitation, NotMet, "A summary cites no source of its output, and there is one.", "Cite a source of the output, by the id that the prompt gives it."},
 	{Unchanged, NotMet, "A passage that the last review asked to change stands as it did.", "Make the change that the review asks for."},
 	{LineNotFound, NotMet, "A review names a line that the reviewed draft does not have.", "Use the line numbers of the draft as it was shown."},
+	{PerspectiveCount, NotMet, "The planner names more or fewer perspectives than the person asked for.", "List exactly as many perspectives as the prompt says."},
 
 	{InvalidArgs, Invalid, "An argument is missing, blank, misspelt, of the wrong type or out of range.", "Correct the argument; `--help` of a command and `tidegate tools --json` show what is expected."},
 	{InvalidJSON, Invalid, "A document is not strict JSON: a syntax error, a duplicate key, trailing data or invalid UTF-8.", "Correct the document at the position in the message."},

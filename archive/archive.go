@@ -164,7 +164,7 @@ func lastCapture(records []*record) []*record {
 // assemble makes a capture of its records.
 func assemble(records []*record) (Capture, error) {
 	last := records[len(records)-1]
-	v, err := codec.Parse(last.block)
+	v, err := codec.Parse(last.body)
 	if err != nil {
 		return Capture{}, err
 	}
@@ -188,7 +188,7 @@ func assemble(records []*record) (Capture, error) {
 		}
 		c.Hops = append(c.Hops, Hop{
 			URL: rec.target, Time: began, Address: rec.address, Request: asked,
-			Status: rec.status(), Header: rec.header(), Body: rec.body(), Truncated: rec.truncated,
+			Status: rec.status(), Header: rec.header(), Body: rec.body, Truncated: rec.truncated,
 		})
 	}
 	if (c.Kind == Responded || c.Kind == Attached) && len(c.Hops) == 0 {
@@ -280,7 +280,7 @@ func (a *Archive) Append(ctx context.Context, lock *artifact.Lock, captures ...*
 	data := make([]byte, 0, size)
 	added := make([]Entry, len(captures))
 	for i, p := range captures {
-		added[i] = p.entry
+		added[i] = p.Entry()
 		for _, member := range p.members {
 			added[i].Records = append(added[i].Records, Ref{a.end + int64(len(data)), int64(len(member)), codec.DigestBytes(member)})
 			data = append(data, member...)

@@ -139,6 +139,45 @@ func urls(a *archive.Archive) []string {
 	return all
 }
 
+// TestAPackedCaptureIsTheOneThatIsRead shows that a page can be judged from what
+// was packed as from what the archive has.
+func TestAPackedCaptureIsTheOneThatIsRead(t *testing.T) {
+	odd := page("https://example.org/a b?ü", "text")
+	odd.Time = odd.Time.Add(1234567)
+	odd.Detail = strings.Repeat("long ", 100)
+	odd.Hops[0].Time = noon.Add(987654)
+	odd.Hops[0].Status = 999
+	odd.Hops[0].Address = "fe80::1%eth0"
+	odd.Hops[0].Header = []archive.Field{{"Content-Type", " text/html;\r\n charset=\xff "}, {"Not a name", "x"}, {"X-Long", strings.Repeat("x", 60<<10)}, {"Y-Too-Long", strings.Repeat("y", 10<<10)}}
+	blank := page("https://example.org/blank", "")
+	blank.Hops[0].Header, blank.Hops[0].Request, blank.Hops[0].Body = nil, nil, nil
+	for _, capture := range append(samples(), odd, blank) {
+		f := folder(t)
+		packed := pack(t, capture)[0]
+		a := open(t, f, nil)
+		lock, err := f.Lock(t.Context(), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := a.Append(t.Context(), lock, packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lock.Unlock()
+		again := open(t, f, nil)
+		if diff := cmp.Diff(entries, again.Entries()); diff != "" {
+			t.Errorf("%s: the entry as appended and as read:\n%s", capture.URL, diff)
+		}
+		got, err := again.Read(t.Context(), again.Entries()[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(packed.Capture(), got, cmp.Comparer(bytes.Equal)); diff != "" {
+			t.Errorf("%s: the capture as packed and as read:\n%s", capture.URL, diff)
+		}
+	}
+}
+
 func TestWhatIsAppendedIsReadAgain(t *testing.T) {
 	f := folder(t)
 	written := open(t, f, nil)

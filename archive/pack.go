@@ -22,12 +22,16 @@ const MaxBlock = 64 << 20
 // Packed is a capture as the records that will stand in the archive. Packing
 // takes much of the time, so it is done before the lock is taken.
 type Packed struct {
-	entry   Entry
+	capture Capture
 	members [][]byte
 }
 
 // Entry is the packed capture in short, as yet without places of its records.
-func (p *Packed) Entry() Entry { return p.entry }
+func (p *Packed) Entry() Entry { return entryOf(p.capture) }
+
+// Capture is the packed capture as it is read from the archive again: what a
+// record cannot hold is gone.
+func (p *Packed) Capture() Capture { return p.capture }
 
 // Pack makes records of a capture. It returns INVALID_ARGS for a URL that is
 // not UTF-8 or carries credentials, and for a body that no record can hold.
@@ -39,13 +43,15 @@ func Pack(c Capture) (*Packed, error) {
 	if !utf8.ValidString(c.URL) {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", strings.ToValidUTF8(c.URL, "\uFFFD")), "a URL must be UTF-8 text")
 	}
-	p := &Packed{entry: entryOf(c)}
+	p := &Packed{}
+	var drafts []*draft
 	var ids []string
 	for _, hop := range c.Hops {
 		if len(hop.Body) > MaxBlock-maxHead {
 			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", c.URL), "a record holds at most %d bytes, got %d: %s", MaxBlock-maxHead, len(hop.Body), c.URL)
 		}
-		ids = append(ids, p.addHop(c.Kind, hop))
+		drafts = append(drafts, draftsOf(c.Kind, hop)...)
+		ids = append(ids, drafts[len(drafts)-1].id)
 	}
 	body, err := codec.MarshalLine(note{c.Kind, c.URL, c.Address, stamp(c.Time), tidegate.Cut(c.Detail), c.Name})
 	if err != nil {
@@ -56,7 +62,13 @@ func Pack(c Capture) (*Packed, error) {
 		last.add("WARC-Concurrent-To", id)
 	}
 	last.add("Content-Type", "application/json")
-	p.members = append(p.members, last.member())
+	drafts = append(drafts, last)
+	for _, d := range drafts {
+		p.members = append(p.members, d.member())
+	}
+	if p.capture, err = readDrafts(drafts); err != nil {
+		return nil, tidegate.Errorf(tidegate.Internal, tidegate.D("url", c.URL), "a capture must be readable once it is packed: %w", err)
+	}
 	return p, nil
 }
 
@@ -70,16 +82,14 @@ type note struct {
 	Name    string `json:"name,omitempty"`
 }
 
-// addHop adds the records of a hop and returns the id of the one that holds the
-// body.
-func (p *Packed) addHop(kind Kind, hop Hop) string {
+// draftsOf are the records of a hop. The last one holds the body.
+func draftsOf(kind Kind, hop Hop) []*draft {
 	at := stamp(hop.Time)
 	if kind == Attached {
 		file := begin("resource", hop.URL, at, nil, hop.Body)
 		file.add("WARC-Payload-Digest", codec.DigestBytes(hop.Body))
 		file.addUnlessEmpty("Content-Type", hop.Get("Content-Type"))
-		p.members = append(p.members, file.member())
-		return file.id
+		return []*draft{file}
 	}
 	answer := begin("response", hop.URL, at, responseHead(hop), hop.Body)
 	answer.add("WARC-Payload-Digest", codec.DigestBytes(hop.Body))
@@ -90,8 +100,28 @@ func (p *Packed) addHop(kind Kind, hop Hop) string {
 	asked.add("WARC-Concurrent-To", answer.id)
 	asked.addUnlessEmpty("WARC-IP-Address", hop.Address)
 	asked.add("Content-Type", "application/http; msgtype=request")
-	p.members = append(p.members, asked.member(), answer.member())
-	return answer.id
+	return []*draft{asked, answer}
+}
+
+// readDrafts reads records as they will be read from the archive, without
+// copying their bodies.
+func readDrafts(drafts []*draft) (Capture, error) {
+	m := membersPool.Get().(*members)
+	defer m.giveBack()
+	records := make([]*record, len(drafts))
+	for i, d := range drafts {
+		m.header.Reset(bytes.NewReader(d.header.Bytes()))
+		rec, _, _, err := readHeader(m.header)
+		if err == nil && rec.isHTTP() {
+			err = m.readHead(rec, bytes.NewReader(d.head))
+		}
+		if err != nil {
+			return Capture{}, err
+		}
+		rec.body = d.body
+		records[i] = rec
+	}
+	return assemble(records)
 }
 
 // draft is a record in the making.
@@ -146,19 +176,23 @@ var storers = sync.Pool{New: func() any {
 	return w
 }}
 
-// member is the record as one gzip member.
+// small is the size of a block that is stored as it is: a page of memory or disk,
+// whose compression takes longer than all else that is done to it.
+const small = 4 << 10
+
+// member ends the header, and is the record as one gzip member.
 func (r *draft) member() []byte {
-	const small = 1 << 10
+	r.header.WriteString("\r\n")
 	pool, size := &compressors, len(r.body)/4
 	if len(r.head)+len(r.body) < small {
 		pool, size = &storers, len(r.head)+len(r.body)
 	}
 	var out bytes.Buffer
-	out.Grow(r.header.Len() + size + small)
+	out.Grow(r.header.Len() + size + 1<<10)
 	w := pool.Get().(*gzip.Writer)
 	defer pool.Put(w)
 	w.Reset(&out)
-	for _, part := range [][]byte{r.header.Bytes(), []byte("\r\n"), r.head, r.body, []byte("\r\n\r\n")} {
+	for _, part := range [][]byte{r.header.Bytes(), r.head, r.body, []byte("\r\n\r\n")} {
 		w.Write(part) // a buffer takes everything
 	}
 	w.Close()

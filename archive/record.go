@@ -36,7 +36,7 @@ type record struct {
 	mediaType string // of the block
 	together  []string
 	head      httpMessage // of a request or response
-	block     []byte      // of a metadata record, and of the others when it was asked for
+	body      []byte      // what follows it: of a metadata record, and of the others when it was asked for
 }
 
 // Ref is where a record lies in the archive, and the digest of its bytes there.
@@ -56,14 +56,8 @@ type httpMessage struct {
 // readRecord reads a whole decompressed record. Blocks are kept when whole is
 // true; they are read and compared with their digest in any case.
 func (m *members) readRecord(whole bool) (*record, error) {
-	in, header := m.header, httpMessage{}
-	if err := header.read(in); err != nil {
-		return nil, err
-	}
-	if header.first != version {
-		return nil, fmt.Errorf("the first line must be %s, got %.40q", version, header.first)
-	}
-	rec, length, digest, err := takeHeader(header.fields)
+	in := m.header
+	rec, length, digest, err := readHeader(in)
 	if err != nil {
 		return nil, err
 	}
@@ -80,30 +74,57 @@ func (m *members) readRecord(whole bool) (*record, error) {
 	return rec, nil
 }
 
+// readHeader reads the header of a record.
+func readHeader(in *bufio.Reader) (rec *record, length int64, digest string, err error) {
+	var header httpMessage
+	if err := header.read(in); err != nil {
+		return nil, 0, "", err
+	}
+	if header.first != version {
+		return nil, 0, "", fmt.Errorf("the first line must be %s, got %.40q", version, header.first)
+	}
+	return takeHeader(header.fields)
+}
+
 // takeHeader reads the fields of a record that matter here.
 func takeHeader(fields []Field) (rec *record, length int64, digest string, err error) {
 	rec, length = &record{}, -1
-	single := map[string]*string{
-		"warc-type": &rec.kind, "warc-record-id": &rec.id, "warc-date": &rec.date, "warc-target-uri": &rec.target,
-		"warc-ip-address": &rec.address, "warc-truncated": &rec.truncated, "content-type": &rec.mediaType, "warc-block-digest": &digest,
-	}
 	for _, field := range fields {
-		name := strings.ToLower(field.Name)
-		switch place := single[name]; {
-		case name == "warc-concurrent-to":
+		var place *string
+		switch strings.ToLower(field.Name) {
+		case "warc-type":
+			place = &rec.kind
+		case "warc-record-id":
+			place = &rec.id
+		case "warc-date":
+			place = &rec.date
+		case "warc-target-uri":
+			place = &rec.target
+		case "warc-ip-address":
+			place = &rec.address
+		case "warc-truncated":
+			place = &rec.truncated
+		case "content-type":
+			place = &rec.mediaType
+		case "warc-block-digest":
+			place = &digest
+		case "warc-concurrent-to":
 			rec.together = append(rec.together, field.Value)
-		case name == "content-length":
+			continue
+		case "content-length":
 			n, err := strconv.ParseUint(field.Value, 10, 63)
 			if err != nil || length >= 0 || n > MaxBlock {
 				return nil, 0, "", fmt.Errorf("Content-Length must be one number up to %d, got %.40q", MaxBlock, field.Value)
 			}
 			length = int64(n)
-		case place == nil:
-		case *place != "" || field.Value == "":
-			return nil, 0, "", fmt.Errorf("%s must stand once and not be empty", field.Name)
+			continue
 		default:
-			*place = field.Value
+			continue
 		}
+		if *place != "" || field.Value == "" {
+			return nil, 0, "", fmt.Errorf("%s must stand once and not be empty", field.Name)
+		}
+		*place = field.Value
 	}
 	switch {
 	case rec.kind == "" || rec.id == "" || rec.date == "" || digest == "":
@@ -129,13 +150,15 @@ func (m *members) readBlock(rec *record, r io.Reader, length int64, digest strin
 		if _, err := block.ReadFrom(r); err != nil {
 			return err
 		}
-		rec.block = block.Bytes()
-		r = bytes.NewReader(rec.block)
+		rec.body = block.Bytes()
+		r = bytes.NewReader(rec.body)
 	}
 	if rec.isHTTP() {
-		m.block.Reset(r)
-		if err := rec.head.read(m.block); err != nil {
-			return fmt.Errorf("the block is not an HTTP message: %w", err)
+		if err := m.readHead(rec, r); err != nil {
+			return err
+		}
+		if rec.body != nil {
+			rec.body = rec.body[rec.head.size:]
 		}
 		r = m.block
 	}
@@ -147,6 +170,15 @@ func (m *members) readBlock(rec *record, r io.Reader, length int64, digest strin
 	}
 	if got := codec.DigestOf(hash); got != digest {
 		return fmt.Errorf("the block does not have its digest %.80s", digest)
+	}
+	return nil
+}
+
+// readHead reads the head of an HTTP message; what follows is left in m.block.
+func (m *members) readHead(rec *record, r io.Reader) error {
+	m.block.Reset(r)
+	if err := rec.head.read(m.block); err != nil {
+		return fmt.Errorf("the block is not an HTTP message: %w", err)
 	}
 	return nil
 }
@@ -169,14 +201,6 @@ func (rec *record) header() []Field {
 		return []Field{{"Content-Type", rec.mediaType}}
 	}
 	return rec.head.fields
-}
-
-// body is the block without the head, nil when it was not asked for.
-func (rec *record) body() []byte {
-	if rec.block == nil {
-		return nil
-	}
-	return rec.block[rec.head.size:]
 }
 
 // read reads a first line and the fields after it, to the empty line.

@@ -39,15 +39,7 @@ type sourceWeb struct {
 }
 
 func newSourceWeb(b *testing.B, size int) *sourceWeb {
-	words := strings.Fields("tide gauge water level mean record harbour survey method result error year figure table reference current")
-	page := func(n int) string {
-		var text strings.Builder
-		fmt.Fprintf(&text, "<!DOCTYPE html><html><head><title>Source %d</title></head><body>", n)
-		for i := 0; text.Len() < size; i++ {
-			fmt.Fprintf(&text, "<p>%s %s %d %s.</p>\n", words[(n+i*7)%len(words)], words[(n*3+i)%len(words)], n*i%9973, words[i*i%len(words)])
-		}
-		return text.String()
-	}
+	page := func(n int) string { return article(n, size) }
 	pages := make([]string, 64)
 	for i := range pages {
 		pages[i] = page(i)
@@ -63,6 +55,44 @@ func newSourceWeb(b *testing.B, size int) *sourceWeb {
 		w.urls = append(w.urls, fmt.Sprintf("http://source%d.example/page", i))
 	}
 	return w
+}
+
+// article is a page as sources are: a head, navigation, and paragraphs of
+// sentences with links in them.
+func article(n, size int) string {
+	words := strings.Fields("the tide gauge of a harbour has recorded water levels since its mean was first surveyed and every year " +
+		"a method with less error gives another figure for what currents do to the reference in table or result while wind pressure storms rivers " +
+		"ships silt dredging walls locks ice moon sun salt heat rain add their own part which nobody can measure alone")
+	var text strings.Builder
+	fmt.Fprintf(&text, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Source %d</title>\n<meta name=\"author\" content=\"A. Writer\">\n"+
+		"<link rel=\"stylesheet\" href=\"/style.css\">\n<script>window.page = {id: %d, kind: \"article\"};</script>\n</head>\n<body>\n<nav class=\"site\"><ul>", n, n)
+	for i := range 8 {
+		fmt.Fprintf(&text, "<li><a href=\"/section/%d\">Section %d</a></li>", i, i)
+	}
+	fmt.Fprintf(&text, "</ul></nav>\n<main><article>\n<h1>Source %d</h1>\n", n)
+	for i := 0; text.Len() < size; i++ {
+		if i%6 == 5 {
+			fmt.Fprintf(&text, "<h2 id=\"part-%d\">Part %d</h2>\n", i, i)
+		}
+		text.WriteString("<p>")
+		for sentence := range 4 {
+			for k := range 9 + (n+i+sentence)%9 {
+				word := words[(n*31+i*17+sentence*7+k*k*5+k)%len(words)]
+				switch {
+				case k == 0:
+					word = strings.ToUpper(word[:1]) + word[1:]
+				case k == 5 && sentence == 1:
+					word = fmt.Sprintf("<a href=\"https://example.org/%s/%d\">%s</a>", word, i, word)
+				case k == 7:
+					word = fmt.Sprint((n + 1) * (i + 3) % 9973)
+				}
+				text.WriteString(word + " ")
+			}
+			text.WriteString("and so on. ")
+		}
+		text.WriteString("</p>\n")
+	}
+	return text.String() + "</article></main>\n<footer><p>A harbour, a house, a street.</p></footer>\n</body>\n</html>\n"
 }
 
 func (w *sourceWeb) dial(ctx context.Context, network, _ string) (net.Conn, error) {

@@ -59,8 +59,8 @@ func Tools(env *Env) []*tool.Tool {
 	return tools
 }
 
-// deciding is ctx for a person's decision, which may have to be signed.
-func (e *Env) deciding(ctx context.Context) context.Context {
+// Deciding is ctx for a person's decision, which may have to be signed.
+func (e *Env) Deciding(ctx context.Context) context.Context {
 	if e.SignKey == "" {
 		return ctx
 	}

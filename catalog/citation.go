@@ -11,10 +11,10 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// fetch fetches pages, from the web as the configuration allows it. Nothing is
+// Pages fetches pages, from the web as the configuration allows it. Nothing is
 // opened before it is called, and a run that must not reach the web does not call
 // it.
-func (e *Env) fetch(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+func (e *Env) Pages(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 	if e.Fetch != nil {
 		return e.Fetch(ctx, urls, keep)
 	}
@@ -64,7 +64,7 @@ func citationTools(env *Env) []*tool.Tool {
 			Name: "deep_research_citations_fetch", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
 			Command: &tool.Command{Path: "citations fetch", Operands: runOperand, Hide: hidden, Fill: env.fillRun},
 		}, func(ctx context.Context, in step.FetchInput) (step.FetchResult, error) {
-			return step.FetchSources(ctx, env.clock(), env.fetch, in)
+			return step.FetchSources(ctx, env.clock(), env.Pages, in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_citations_validate", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
@@ -74,7 +74,7 @@ func citationTools(env *Env) []*tool.Tool {
 				Fill: env.fillOffline, Defaults: byHand("checked by hand"), Formats: []string{"markdown"},
 			},
 		}, func(ctx context.Context, in step.CitationsInput) (step.CitationsResult, error) {
-			return step.ValidateCitations(ctx, env.clock(), env.fetch, in)
+			return step.ValidateCitations(ctx, env.clock(), env.Pages, in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_citations_render_md", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Idempotent: true,
@@ -98,7 +98,7 @@ func citationTools(env *Env) []*tool.Tool {
 				Hide: hidden, Fill: env.fillRun, Defaults: byHand("attached by hand"),
 			},
 		}, func(ctx context.Context, in step.AttachInput) (step.SourceDecision, error) {
-			return step.Attach(env.deciding(ctx), env.clock(), in)
+			return step.Attach(env.Deciding(ctx), env.clock(), in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_citations_replace", Set: "citation", Effect: tool.Writes, Person: true,
@@ -107,7 +107,7 @@ func citationTools(env *Env) []*tool.Tool {
 				Hide: hidden, Fill: env.fillRun, Defaults: byHand("replaced by hand"),
 			},
 		}, func(ctx context.Context, in step.ReplaceInput) (step.SourceDecision, error) {
-			return step.Replace(env.deciding(ctx), env.clock(), env.fetch, in)
+			return step.Replace(env.Deciding(ctx), env.clock(), env.Pages, in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_gate_c_compute", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,

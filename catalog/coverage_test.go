@@ -26,6 +26,7 @@ var notInTheCorpus = map[string]string{
 	"QUOTATION_NOT_FOUND": "it takes an archived page, and the corpus fetches none",
 	"NUMBER_NOT_FOUND":    "it takes an archived page, and the corpus fetches none",
 	"UNCHANGED":           "it takes a run that went back after a review",
+	"PERSPECTIVE_COUNT":   "only a person says how many, with `tidegate research`",
 
 	"deep_research_run_log: no result with the field entries.torn": "the files of an archive end with a newline",
 

@@ -26,7 +26,7 @@ func gateTools(env *Env) []*tool.Tool {
 			},
 		}, func(ctx context.Context, in step.GateInput) (step.GateRecord, error) {
 			in.Gate = row.ID
-			return step.RecordGate(env.deciding(ctx), env.clock(), in)
+			return step.RecordGate(env.Deciding(ctx), env.clock(), in)
 		}))
 	}
 	return tools

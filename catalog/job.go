@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate/engine"
 	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/run"
-	"github.com/tidegate/tidegate/stage"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -19,7 +18,7 @@ import (
 func (e *Env) board(ctx context.Context, manifest string) (*job.Board, error) {
 	b, err := job.OpenBoard(ctx, e.clock(), manifest)
 	if err == nil {
-		b.Fetch = e.fetch
+		b.Fetch = e.Pages
 	}
 	return b, err
 }
@@ -86,15 +85,6 @@ type jobAnswerIn struct {
 	Answer string `json:"answer" jsonschema:"the whole answer"`
 }
 
-type continueIn struct {
-	manifestIn
-	Agent      string   `json:"agent,omitzero" jsonschema:"the driver of every role, such as claude, exec:COMMAND or recorded:FOLDER; as tidegate.toml says when absent"`
-	Parallel   int      `json:"parallel,omitzero" jsonschema:"most agents at once" min:"1"`
-	MaxMinutes *float64 `json:"max_minutes,omitzero" jsonschema:"the whole budget of minutes from here on"`
-	MaxTokens  *float64 `json:"max_tokens,omitzero" jsonschema:"the whole budget of tokens from here on"`
-	MaxCost    *float64 `json:"max_cost,omitzero" jsonschema:"the whole budget in USD from here on"`
-}
-
 var jobOperand = tool.Operand{Name: "JOB", Field: "job_id", About: "the job, as `tidegate job list` names it"}
 
 func jobTools(env *Env) []*tool.Tool {
@@ -107,7 +97,7 @@ func jobTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: append(hidden, "reason"), Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in stepIn) (engine.StepResult, error) {
-			return engine.Settle(ctx, env.clock(), env.fetch, in.ManifestPath, engine.StepTime)
+			return engine.Settle(ctx, env.clock(), env.Pages, in.ManifestPath, engine.StepTime)
 		}),
 
 		declare(tool.Spec{
@@ -265,17 +255,9 @@ func jobTools(env *Env) []*tool.Tool {
 				return job.ReleaseResult{}, err
 			}
 			defer b.Close()
-			retried, err := b.Retry(env.deciding(ctx), in.JobID, in.Note)
+			retried, err := b.Retry(env.Deciding(ctx), in.JobID, in.Note)
 			return job.ReleaseResult{State: retried.State}, err
 		}),
-
-		declare(tool.Spec{
-			Name: "deep_research_run_continue", Set: "run", Effect: tool.Writes, Person: true,
-			Command: &tool.Command{
-				Path:     "run continue",
-				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
-			},
-		}, func(ctx context.Context, in continueIn) (engine.StepResult, error) { return env.continueRun(ctx, in) }),
 	}
 }
 
@@ -316,60 +298,4 @@ func (e *Env) fillAnswer(ctx context.Context, typed tool.Typed, args *codec.Valu
 	}
 	args.Set("answer", codec.Of(string(data)))
 	return nil
-}
-
-// continueRun is the command `run continue`.
-func (e *Env) continueRun(ctx context.Context, in continueIn) (engine.StepResult, error) {
-	crew, err := e.crewOf(ctx, in.Agent)
-	if err != nil {
-		return engine.StepResult{}, err
-	}
-	if in.MaxCost != nil {
-		if err := crew.costs(); err != nil {
-			return engine.StepResult{}, err
-		}
-	}
-	if err := e.goOn(ctx, in); err != nil {
-		return engine.StepResult{}, err
-	}
-	out, err := engine.Drive(ctx, in.ManifestPath, engine.Options{Clock: e.clock(), Pool: crew.pool(), Fetch: crew.fetch, Agents: crew.agents, Parallel: in.Parallel})
-	if err != nil {
-		return engine.StepResult{}, err
-	}
-	if out.WaitingFor == engine.ForPerson {
-		next := out.Next
-		if out.Help != "" {
-			next = out.Help
-		}
-		return engine.StepResult{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", out.RunID, "stage", out.Stage, "status", out.Status, "next", next),
-			"the run waits for a person: %s; next: %s", out.Reason, next)
-	}
-	return out.StepResult, nil
-}
-
-// goOn takes what a person said with `run continue`: a larger budget, and that a
-// paused run, or one that the budget stopped, goes on.
-func (e *Env) goOn(ctx context.Context, in continueIn) error {
-	manifest := in.ManifestPath
-	for _, limit := range []struct {
-		name  string
-		value *float64
-	}{{"max_minutes", in.MaxMinutes}, {"max_tokens", in.MaxTokens}, {"max_cost_usd", in.MaxCost}} {
-		if limit.value == nil {
-			continue
-		}
-		if _, err := stage.SetBudget(e.deciding(ctx), e.clock(), stage.BudgetInput{ManifestPath: manifest, Name: limit.name, Value: *limit.value, Reason: "run continue"}); err != nil {
-			return err
-		}
-	}
-	r, err := run.Open(ctx, manifest, "status")
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if r.Manifest().Status() != run.Paused {
-		return nil
-	}
-	_, err = stage.Resume(e.deciding(ctx), e.clock(), stage.ResumeInput{ManifestPath: manifest, Reason: "run continue"})
-	return err
 }

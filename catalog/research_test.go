@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
@@ -175,81 +174,6 @@ func TestAnOrchestratingAgentDoesAWholeRun(t *testing.T) {
 		if diff := cmp.Diff(first, files); diff != "" {
 			t.Errorf("the second run differs: %s", diff)
 		}
-	}
-}
-
-// TestRecordedAnswersGiveTheSameReport drives a run with the answers and the pages
-// of another one: nothing is fetched, and the report is the same.
-func TestRecordedAnswersGiveTheSameReport(t *testing.T) {
-	home := filepath.Join(shortFolder(t), "runs")
-	env := &catalog.Env{Now: time.Now, Dir: home, Home: home, Fetch: onePage}
-	o := &orchestrator{t: t, tools: map[string]*tool.Tool{}}
-	for _, each := range catalog.Tools(env) {
-		o.tools[each.Name] = each
-	}
-	if last := o.research(); last.Get("status").Str() != "completed" {
-		t.Fatalf("%v", last)
-	}
-	env.Fetch = func(_ context.Context, urls []string, _ func([]*archive.Packed) error) error {
-		return fmt.Errorf("%d pages are fetched", len(urls))
-	}
-	again := o.call("run_init", `{"query": "Should the harbour buy electric tugs?", "run_id": "again"}`).Get("manifest_path").Str()
-	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
-	result := o.tools["deep_research_run_continue"].Call(ctx, fmt.Appendf(nil, `{"manifest_path": %q, "agent": "recorded:%s"}`, again, filepath.Join(home, "harbour")), tool.Caller{})
-	if result.Err != nil || !strings.Contains(string(result.Envelope), `"completed"`) {
-		t.Fatalf("%s", result.Envelope)
-	}
-	for _, name := range []string{"synthesis/final-synthesis.md", "summaries/figures.md", "wave-1/figures.md"} {
-		want, err := os.ReadFile(filepath.Join(home, "harbour", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(filepath.Join(home, "again", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s differs: %s", name, diff)
-		}
-	}
-}
-
-// TestAgentsComeFromTheConfiguration drives a run with the program that the user's
-// own tidegate.toml names.
-func TestAgentsComeFromTheConfiguration(t *testing.T) {
-	home, user := filepath.Join(shortFolder(t), "runs"), t.TempDir()
-	env := &catalog.Env{Now: time.Now, Dir: t.TempDir(), Home: home, ConfigDir: user, Fetch: onePage}
-	tools := map[string]*tool.Tool{}
-	for _, each := range catalog.Tools(env) {
-		tools[each.Name] = each
-	}
-	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
-	made := tools["deep_research_run_init"].Call(ctx, []byte(`{"query": "Why?", "run_id": "harbour"}`), tool.Caller{})
-	if made.Err != nil {
-		t.Fatal(made.Err)
-	}
-	goOn := func(more string) string {
-		return string(tools["deep_research_run_continue"].Call(ctx, fmt.Appendf(nil, `{"manifest_path": %q%s}`, filepath.Join(home, "harbour", "manifest.json"), more), tool.Caller{}).Envelope)
-	}
-	configure := func(text string) {
-		if err := os.WriteFile(filepath.Join(user, "tidegate.toml"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := goOn(""); !strings.Contains(got, "nobody does the work of the role planner") {
-		t.Errorf("without agents: %s", got)
-	}
-	configure("[agents.default]\ndriver = 'codex'\n")
-	if got := goOn(`, "max_cost": 5`); !strings.Contains(got, "codex does not say what it costs") {
-		t.Errorf("with a budget of money: %s", got)
-	}
-	configure("[agents.default]\ndriver = 'exec:false'\n[agents.planner]\ndriver = 'exec:echo no'\n")
-	if got := goOn(""); !strings.Contains(got, "all tries are used up for perspectives") {
-		t.Errorf("with a planner that cannot plan: %s", got)
-	}
-	attempt, err := os.ReadFile(filepath.Join(home, "harbour", "jobs", "perspectives", "001", "attempt.json"))
-	if err != nil || !strings.Contains(string(attempt), `"driver": "exec:echo no"`) {
-		t.Errorf("%s, %v", attempt, err)
 	}
 }
 

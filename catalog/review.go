@@ -141,7 +141,7 @@ func reviewTools(env *Env) []*tool.Tool {
 				Operands: changeOperand,
 			},
 		}, func(ctx context.Context, in changeStartIn) (change.Started, error) {
-			return change.Start(env.deciding(ctx), env.Project, env.changeClock(), in.ChangeID, in.MaxRounds)
+			return change.Start(env.Deciding(ctx), env.Project, env.changeClock(), in.ChangeID, in.MaxRounds)
 		}),
 		declare(tool.Spec{
 			Name: "change_advance", Set: "review", Core: true, Effect: tool.Writes, Idempotent: true,
@@ -159,7 +159,7 @@ func reviewTools(env *Env) []*tool.Tool {
 				Operands: changeOperand,
 			},
 		}, func(ctx context.Context, in changeResumeIn) (change.Resumed, error) {
-			return change.Resume(env.deciding(ctx), env.Project, env.changeClock(), in.ChangeID, in.Accept, in.Reason)
+			return change.Resume(env.Deciding(ctx), env.Project, env.changeClock(), in.ChangeID, in.Accept, in.Reason)
 		}),
 	}
 }

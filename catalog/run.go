@@ -181,7 +181,7 @@ func runTools(env *Env) []*tool.Tool {
 				Hide:     []string{"perspectives_path"}, Fill: env.fillPerspectives, Defaults: byHand("written by hand"),
 			},
 		}, func(ctx context.Context, in step.PerspectivesInput) (step.PerspectivesResult, error) {
-			return step.WritePerspectives(env.deciding(ctx), env.clock(), in)
+			return step.WritePerspectives(env.Deciding(ctx), env.clock(), in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_manifest_write", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
@@ -247,7 +247,7 @@ func runTools(env *Env) []*tool.Tool {
 				Hide:     hidden, Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in stage.LimitInput) (stage.LimitResult, error) {
-			return stage.Limit(env.deciding(ctx), env.clock(), in)
+			return stage.Limit(env.Deciding(ctx), env.clock(), in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_accept", Set: "run", Effect: tool.Writes, Person: true,
@@ -256,7 +256,7 @@ func runTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in run.AcceptInput) (run.AcceptResult, error) {
-			return run.AcceptRecord(env.deciding(ctx), env.clock(), in)
+			return run.AcceptRecord(env.Deciding(ctx), env.clock(), in)
 		}),
 		control(env, "pause", stage.Pause),
 		control(env, "cancel", stage.Cancel),
@@ -267,7 +267,7 @@ func runTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, in stage.ResumeInput) (stage.ControlResult, error) {
-			return stage.Resume(env.deciding(ctx), env.clock(), in)
+			return stage.Resume(env.Deciding(ctx), env.clock(), in)
 		}),
 	}
 }
@@ -279,6 +279,6 @@ func control(env *Env, verb string, run func(context.Context, run.Clock, stage.C
 			Path: "run " + verb, Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
 		},
 	}, func(ctx context.Context, in stage.ControlInput) (stage.ControlResult, error) {
-		return run(env.deciding(ctx), env.clock(), in)
+		return run(env.Deciding(ctx), env.clock(), in)
 	})
 }

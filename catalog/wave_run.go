@@ -116,7 +116,7 @@ func waveRunTools(env *Env) []*tool.Tool {
 				Hide:     []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("put back by hand"),
 			},
 		}, func(ctx context.Context, in step.RestoreInput) (step.RestoreResult, error) {
-			return step.Restore(env.deciding(ctx), env.clock(), in)
+			return step.Restore(env.Deciding(ctx), env.clock(), in)
 		}),
 	}
 }

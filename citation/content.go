@@ -130,17 +130,20 @@ func (c *Content) measure() {
 
 func countWords(line string) int {
 	words, dense, in := 0, 0, false
-	for _, r := range line {
-		if r < utf8.RuneSelf {
-			switch part := asciiPart[r]; {
+	for i := 0; i < len(line); {
+		if c := line[i]; c < utf8.RuneSelf {
+			switch part := asciiPart[c]; {
 			case part == inWord && !in:
 				words++
 				in = true
 			case part == noWord:
 				in = false
 			}
+			i++
 			continue
 		}
+		r, size := utf8.DecodeRuneInString(line[i:])
+		i += size
 		letter := unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
 		switch {
 		case letter && isDense(r):

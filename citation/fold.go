@@ -41,6 +41,7 @@ type folder struct {
 	blank bool // white space since then
 	dash  bool // a dash since then
 	loose bool // and white space after the dash
+	sign  int  // where the dash stands
 }
 
 // The classes of what was written last.
@@ -62,7 +63,7 @@ func (f *folder) ascii(c byte, at int) {
 	case c <= ' ' || c == 0x7f:
 		f.space()
 	case c == '-':
-		f.hyphen()
+		f.hyphen(at)
 	case c == '"' || c == '\'' || c == '`' || c == '*' || c == '_':
 	default:
 		f.put(c, at, aMark)
@@ -75,7 +76,7 @@ func (f *folder) wide(r rune, at int) {
 		f.space()
 		return
 	case unicode.Is(unicode.Pd, r) || r == '−' || r == '⁃':
-		f.hyphen()
+		f.hyphen(at)
 		return
 	case isQuoteMark(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r):
 		return
@@ -113,7 +114,7 @@ func (f *folder) space() {
 	f.loose = f.loose || f.dash
 }
 
-func (f *folder) hyphen() { f.dash, f.loose = true, false }
+func (f *folder) hyphen(at int) { f.dash, f.loose, f.sign = true, false, at }
 
 // put writes a byte, and before it what the blanks and dashes since the last one
 // amount to.
@@ -121,7 +122,7 @@ func (f *folder) put(c byte, at int, class byte) {
 	if class == aDigit && (f.dash || f.blank) {
 		switch {
 		case f.dash && f.last == aDigit, f.dash && !f.loose && f.last != aLetter, f.dash && !f.loose && f.blank:
-			f.add('-', at)
+			f.add('-', f.sign)
 		case f.blank && f.last == aDigit:
 			f.add(' ', at)
 		}

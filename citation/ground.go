@@ -41,6 +41,8 @@ type Match struct {
 	CID   string `json:"cid" jsonschema:"the first cited source that has it; empty where none has"`
 	Start int    `json:"start" jsonschema:"byte range of the match in the extracted text"`
 	End   int    `json:"end"`
+
+	as quantity // the reading of a number that was found; empty for a quotation
 }
 
 // GroundingMetrics count claims by verdict, and the quotations and numbers of
@@ -113,50 +115,74 @@ func (c *statement) unproven() Claim {
 
 // hold looks for everything that some claims say in the text of one source.
 func (g *Grounding) hold(found []statement, of []int, cid, body string) {
-	type search struct {
-		match *Match
-		of    *Claim
-		quote *quoteSearch
-	}
-	var searches []search
 	quotes, numbers := newQuoteFinder(), newNumberIndex()
+	var searches []*quoteSearch
 	for _, i := range of {
-		for k, q := range found[i].quotations {
-			searches = append(searches, search{&g.Claims[i].Quotations[k], &g.Claims[i], quotes.add(q)})
+		for _, q := range found[i].quotations {
+			searches = append(searches, quotes.add(q))
 		}
 		for _, f := range found[i].counted() {
-			numbers.want(f)
+			numbers.want(f.readings)
 		}
 	}
-	if len(numbers.places) > 0 {
-		numbers.read(body)
-	}
+	quotes.run(body)
+	numbers.read(body)
 	for _, i := range of {
-		for k, f := range found[i].counted() {
-			if at, ok := numbers.find(f); ok {
-				g.Claims[i].Numbers[k].take(&g.Claims[i], cid, at)
+		claim := &g.Claims[i]
+		for k := range claim.Quotations {
+			if searches[k].found {
+				claim.Quotations[k].take(claim, Match{CID: cid, Start: searches[k].at.start, End: searches[k].at.end})
 			}
 		}
-	}
-	if len(searches) == 0 {
-		return
-	}
-	text := fold(body)
-	quotes.run(&text)
-	for _, s := range searches {
-		if s.quote.found {
-			start, end := text.span(s.quote.span.start, s.quote.span.end)
-			s.match.take(s.of, cid, textRange{start, end})
+		searches = searches[len(claim.Quotations):]
+		for k, f := range found[i].counted() {
+			if as, at, ok := numbers.find(f.readings); ok {
+				claim.Numbers[k].take(claim, Match{CID: cid, Start: at.start, End: at.end, as: as})
+			}
 		}
 	}
 }
 
-// take keeps a match, unless a source that the claim cites before has it, too.
-func (m *Match) take(of *Claim, cid string, at textRange) {
-	if m.Found && slices.Index(of.CIDs, m.CID) < slices.Index(of.CIDs, cid) {
+// take keeps where a match was found, unless a source that the claim cites before
+// has it, too.
+func (m *Match) take(of *Claim, where Match) {
+	if m.Found && slices.Index(of.CIDs, m.CID) < slices.Index(of.CIDs, where.CID) {
 		return
 	}
-	m.Found, m.CID, m.Start, m.End = true, cid, at.start, at.end
+	where.Text, where.Found = m.Text, true
+	*m = where
+}
+
+// Confirm returns those matches of [Ground] that the text of their source has at
+// the range they name. It is asked before a passage is shown. The whole text is
+// read again, because what stands around a passage decides how it reads: which
+// decimal mark the page has, what a number of a range borrows from the next, and
+// the word that follows.
+func Confirm(text string, matches []Match) []Match {
+	quotes, numbers := newQuoteFinder(), newNumberIndex()
+	searches := make([]*quoteSearch, len(matches))
+	for i, m := range matches {
+		if m.as.value != "" {
+			numbers.want([]quantity{m.as})
+		} else if q, ok := newQuotation(m.Text); ok && m.Found {
+			searches[i] = quotes.add(q)
+		}
+	}
+	quotes.run(text)
+	numbers.read(text)
+	var confirmed []Match
+	for i, m := range matches {
+		var at textRange
+		if search := searches[i]; search != nil && search.found {
+			at = search.at
+		} else if m.as.value != "" {
+			_, at, _ = numbers.find([]quantity{m.as})
+		}
+		if m.Found && at.start < at.end && at == (textRange{m.Start, m.End}) {
+			confirmed = append(confirmed, m)
+		}
+	}
+	return confirmed
 }
 
 // count decides on a claim.
@@ -214,9 +240,9 @@ type place struct {
 	at   textRange
 }
 
-// want makes the index look for a number.
-func (x *numberIndex) want(f figure) {
-	for _, q := range f.readings {
+// want makes the index look for a number that may be read in several ways.
+func (x *numberIndex) want(readings []quantity) {
+	for _, q := range readings {
 		if _, wanted := x.places[q.value]; !wanted {
 			x.places[q.value] = nil
 		}
@@ -226,7 +252,9 @@ func (x *numberIndex) want(f figure) {
 
 // read looks through a text.
 func (x *numberIndex) read(text string) {
-	eachFigure(text, x.take)
+	if len(x.places) > 0 {
+		eachFigure(text, x.take)
+	}
 	if x.shares {
 		eachShare(text, x.take)
 	}
@@ -241,16 +269,16 @@ func (x *numberIndex) take(f figure) {
 	}
 }
 
-// find is the first place at which the text has a number of a claim.
-func (x *numberIndex) find(claimed figure) (at textRange, found bool) {
-	for _, q := range claimed.readings {
+// find is the first place at which the text has a number in one of its readings.
+func (x *numberIndex) find(readings []quantity) (as quantity, at textRange, found bool) {
+	for _, q := range readings {
 		for _, p := range x.places[q.value] {
 			if q.fits(p.unit, p.noun) && (!found || p.at.start < at.start) {
-				at, found = p.at, true
+				as, at, found = q, p.at, true
 			}
 		}
 	}
-	return at, found
+	return as, at, found
 }
 
 // fits reports whether a number of a claim may be that of a page with the same
@@ -266,29 +294,4 @@ func (q quantity) fits(page unit, noun bool) bool {
 		return !noun && q.unit != clock && q.unit != decade
 	}
 	return false
-}
-
-// Holds reports whether the range of a match has what the match says: it is
-// asked again before a passage is shown. Text is that of the source.
-func (m Match) Holds(text string) bool {
-	if !m.Found || m.Start < 0 || m.End > len(text) || m.Start >= m.End {
-		return false
-	}
-	passage := text[m.Start:m.End]
-	if q, ok := newQuotation(m.Text); ok {
-		finder, folded := newQuoteFinder(), fold(passage)
-		search := finder.add(q)
-		if finder.run(&folded); search.found {
-			return true
-		}
-	}
-	numbers, claimed := newNumberIndex(), figures(m.Text, true)
-	for _, f := range claimed {
-		numbers.want(f)
-	}
-	numbers.read(passage)
-	return slices.ContainsFunc(claimed, func(f figure) bool {
-		_, found := numbers.find(f)
-		return found
-	})
 }

@@ -3,12 +3,15 @@ package citation_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
 	"golang.org/x/text/unicode/norm"
@@ -72,7 +75,7 @@ func TestQuotations(t *testing.T) {
 			continue
 		}
 		for i, q := range got.Quotations {
-			if q.Found != c.want[i] || q.Found && (!q.Holds(page) || q.CID != "s") || !q.Found && (q.CID != "" || q.End != 0) {
+			if q.Found != c.want[i] || q.Found && (!holds(q, page) || q.CID != "s") || !q.Found && (q.CID != "" || q.End != 0) {
 				t.Errorf("%q: %+v, want found %v", c.claim, q, c.want[i])
 			}
 		}
@@ -188,7 +191,7 @@ func TestAQuotationOnThePageIsNeverMissed(t *testing.T) {
 			}
 			tried++
 			q := claim.Quotations[0]
-			if len(claim.Quotations) != 1 || !q.Found || !q.Holds(page) {
+			if len(claim.Quotations) != 1 || !q.Found || !holds(q, page) {
 				t.Errorf("%s: %q\nquoted as %s%s%s\ngives %+v", language, span, marks[0], quoted, marks[1], claim.Quotations)
 			}
 		}
@@ -259,7 +262,7 @@ func TestAQuotationIsFoundInAnyMarkup(t *testing.T) {
 				return r
 			}, strings.Join(words[from:from+5+rng.IntN(len(words)-from-5)], " "))
 			claim := groundOne(t, "They write «"+escapeMarkdown.Replace(quoted)+"»", page)
-			if len(claim.Quotations) != 1 || !claim.Quotations[0].Found || !claim.Quotations[0].Holds(page) {
+			if len(claim.Quotations) != 1 || !claim.Quotations[0].Found || !holds(claim.Quotations[0], page) {
 				t.Fatalf("%s: %q\nis not found in %q\nof %s", language, quoted, page, html)
 			}
 		}
@@ -296,23 +299,26 @@ func TestGround(t *testing.T) {
 		text, ok := texts[cid]
 		return text, ok
 	})
+	at := func(text, cid string, start, end int) citation.Match {
+		return citation.Match{Text: text, Found: true, CID: cid, Start: start, End: end}
+	}
 	want := citation.Grounding{
 		Pass: false,
 		Claims: []citation.Claim{
 			{Line: 5, Text: "The tide rose by 2.5 metres in 1962.", CIDs: []string{"a"}, Verdict: citation.Grounded, Quotations: []citation.Match{},
-				Numbers: []citation.Match{{"2.5 metres", true, "a", 25, 35}, {"1962", true, "a", 3, 7}}},
+				Numbers: []citation.Match{at("2.5 metres", "a", 25, 35), at("1962", "a", 3, 7)}},
 			{Line: 6, Text: "“nobody has forgotten the sound” and 77 %", CIDs: []string{"a", "b"}, Verdict: citation.Grounded,
-				Quotations: []citation.Match{{"nobody has forgotten the sound", true, "b", 21, 51}}, Numbers: []citation.Match{{"77 %", true, "b", 9, 19}}},
+				Quotations: []citation.Match{at("nobody has forgotten the sound", "b", 21, 51)}, Numbers: []citation.Match{at("77 %", "b", 9, 19)}},
 			{Line: 7, Text: "It rose by 88 %", CIDs: []string{"a"}, Verdict: citation.Ungrounded, Quotations: []citation.Match{}, Numbers: []citation.Match{{Text: "88 %"}}},
 			{Line: 8, Text: "Plain words only", CIDs: []string{"a"}, Verdict: citation.Unchecked, Quotations: []citation.Match{}, Numbers: []citation.Match{}},
-			{Line: 9, Text: "It cost 12 euros", CIDs: []string{"gone", "a"}, Verdict: citation.Grounded, Quotations: []citation.Match{}, Numbers: []citation.Match{{"12 euros", true, "a", 45, 53}}},
+			{Line: 9, Text: "It cost 12 euros", CIDs: []string{"gone", "a"}, Verdict: citation.Grounded, Quotations: []citation.Match{}, Numbers: []citation.Match{at("12 euros", "a", 45, 53)}},
 			{Line: 10, Text: "Only there: 12 euros", CIDs: []string{"gone"}, Verdict: citation.Unchecked, Quotations: []citation.Match{}, Numbers: []citation.Match{{Text: "12 euros"}}},
 			{Line: 14, Text: "Paragraph with 1962 over two lines.", CIDs: []string{"b", "a"}, Verdict: citation.Grounded, Quotations: []citation.Match{},
-				Numbers: []citation.Match{{"1962", true, "b", 3, 7}}},
+				Numbers: []citation.Match{at("1962", "b", 3, 7)}},
 		},
 		Metrics: citation.GroundingMetrics{Claims: 7, Grounded: 4, Ungrounded: 1, Unchecked: 2, Quotations: 1, Numbers: 6, NumbersMissing: 1},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(citation.Match{})); diff != "" {
 		t.Error(diff)
 	}
 	for cid, n := range asked {
@@ -371,6 +377,37 @@ func TestTextLink(t *testing.T) {
 	}
 }
 
+// TestAMatchIsConfirmedByTheTextAroundIt has passages that read otherwise when
+// they stand alone.
+func TestAMatchIsConfirmedByTheTextAroundIt(t *testing.T) {
+	for _, c := range []struct{ claim, page, passage string }{
+		{"“-5 degrees at the harbour”", "It was -5 degrees at the harbour.", "-5 degrees at the harbour"},
+		{"it rose by %10–20", "between 5 % and 20 % of it", "20 %"},
+		{"1.234 metres", "It is 2,50 or 3,75 long; 1,234 metres in all", "1,234 metres"},
+		{"12 to 15 million people", "12 to 0 to 15 million people", "12 to 0 to 15 million"},
+		{"in 2020", "the season 2019–20 was dry", "2019–20"},
+	} {
+		claim := groundOne(t, c.claim, c.page)
+		matches := append(claim.Quotations, claim.Numbers...)
+		if !slices.ContainsFunc(matches, func(m citation.Match) bool { return m.Found && c.page[m.Start:m.End] == c.passage }) {
+			t.Errorf("%q on %q: %+v, want %q", c.claim, c.page, matches, c.passage)
+		}
+		for _, m := range matches {
+			if m.Found != holds(m, c.page) {
+				t.Errorf("%q on %q: %+v is confirmed: %v", c.claim, c.page, m, holds(m, c.page))
+			}
+			if holds(m, " "+c.page) || holds(m, "") {
+				t.Errorf("%q on %q: %+v is confirmed by another text", c.claim, c.page, m)
+			}
+		}
+	}
+}
+
+// holds reports whether a match is confirmed on a page.
+func holds(m citation.Match, page string) bool {
+	return len(citation.Confirm(page, []citation.Match{m})) == 1
+}
+
 func FuzzGround(f *testing.F) {
 	f.Add("“the water rose … by 2.5 metres” in 1962–63, $5–10 million [@s]", "The water rose slowly by 2.5 metres; 1962 to 63 and 5 to 10 million dollars.")
 	f.Add("twenty-five percent and 12,5 % [@s] 'a b c d' \u00ad\ufb01", "25 % ٣٤٥ １２ 12億 10⁶ 2021-03-04 04.03.2021 10:30")
@@ -382,15 +419,23 @@ func FuzzGround(f *testing.F) {
 		g := citation.Ground([]byte(doc), text)
 		for _, c := range g.Claims {
 			for _, m := range append(c.Quotations, c.Numbers...) {
-				if m.Found && !m.Holds(page) {
+				if !m.Found {
+					continue
+				}
+				if !holds(m, page) {
 					t.Errorf("%q: %+v does not hold on %q", doc, m, page)
 				}
-				if m.Found {
-					_ = citation.TextLink("https://a.test/", page, m.Start, m.End)
+				passage := page[m.Start:m.End]
+				if !utf8.ValidString(passage) || strings.TrimSpace(passage) != passage {
+					t.Errorf("%q: %+v is %q on %q", doc, m, passage, page)
 				}
+				if without := page[:m.Start] + strings.Repeat("x", len(passage)) + page[m.End:]; holds(m, without) {
+					t.Errorf("%q: %+v holds on %q, which does not have it", doc, m, without)
+				}
+				_ = citation.TextLink("https://a.test/", page, m.Start, m.End)
 			}
 		}
-		if again := citation.Ground([]byte(doc), text); !cmp.Equal(g, again) {
+		if again := citation.Ground([]byte(doc), text); !reflect.DeepEqual(g, again) {
 			t.Errorf("twice gives %+v and %+v", g, again)
 		}
 	})

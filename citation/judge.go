@@ -3,8 +3,9 @@ package citation
 import (
 	"context"
 	"crypto/sha256"
-	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/internal/secret"
@@ -21,6 +22,9 @@ type Evidence struct {
 	// Replaced maps the cid of a source to the URL that a person named in its
 	// place. The record keeps its cid and is judged by the other page.
 	Replaced map[string]string
+	// Judged has sources, by their cids, that [JudgePage] has judged by the page
+	// that Page would give. It is not read again.
+	Judged map[string]Judgement
 	// Created is when the run was created: the time of the records that have no
 	// page.
 	Created time.Time
@@ -35,25 +39,42 @@ type Evidence struct {
 //
 // It returns the errors of evidence and of ctx.
 func Judge(ctx context.Context, sources []Source, evidence Evidence) ([]Record, error) {
-	records, traces := make([]Record, len(sources)), make([]trace, len(sources))
+	judged := make([]Judgement, len(sources))
 	err := parallel.Each(ctx, len(sources), nil, func() func(int) error {
 		return func(i int) error {
+			if known, found := evidence.Judged[sources[i].CID]; found {
+				judged[i] = known
+				return nil
+			}
 			source, page, replaced, err := evidence.of(ctx, &sources[i])
 			if err != nil {
 				return err
 			}
-			s := newSubject(source, page)
-			records[i] = s.record(evidence.Created)
-			records[i].ReplacedBy = replaced
-			traces[i] = s.trace(records[i].Status)
+			judged[i] = judge(source, page, evidence.Created)
+			judged[i].record.ReplacedBy = replaced
 			return nil
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	markDuplicates(records, traces)
-	return records, nil
+	return compare(judged), nil
+}
+
+// Judgement is what a page makes of a source, before sources are compared with
+// one another.
+type Judgement struct {
+	record Record
+	trace  trace
+}
+
+// JudgePage judges a source by the page of its own URL.
+func JudgePage(source *Source, page *Page) Judgement { return judge(source, page, time.Time{}) }
+
+func judge(source *Source, page *Page, created time.Time) Judgement {
+	s := newSubject(source, page)
+	record := s.record(created)
+	return Judgement{record, s.trace(record.Status)}
 }
 
 // of finds the page to judge a source by, and says which URL stands in the place
@@ -108,16 +129,28 @@ func (s *subject) trace(status Status) trace {
 // textDigest is the digest of a text without its white space.
 func textDigest(text string) [sha256.Size]byte {
 	packed := make([]byte, 0, len(text))
-	for field := range strings.FieldsSeq(text) {
-		packed = append(packed, field...)
+	for at := 0; at < len(text); {
+		end := at
+		for end < len(text) && isGraphic(text[end]) {
+			end++
+		}
+		packed = append(packed, text[at:end]...)
+		if at = end; at == len(text) {
+			break
+		}
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if !unicode.IsSpace(r) {
+			packed = append(packed, text[at:at+size]...)
+		}
+		at += size
 	}
 	return sha256.Sum256(packed)
 }
 
-// markDuplicates joins the records that share a URL or a long text, and names in
-// each the first cid of its group.
-func markDuplicates(records []Record, traces []trace) {
-	group := make([]int, len(records))
+// compare joins the records that share a URL or a long text, and names in each the
+// first cid of its group.
+func compare(judged []Judgement) []Record {
+	records, group := make([]Record, len(judged)), make([]int, len(judged))
 	for i := range group {
 		group[i] = i
 	}
@@ -130,7 +163,9 @@ func markDuplicates(records []Record, traces []trace) {
 	}
 	join := func(i, j int) { group[root(i)] = root(j) }
 	byURL, byText := map[string]int{}, map[[sha256.Size]byte]int{}
-	for i, t := range traces {
+	for i := range judged {
+		records[i] = judged[i].record
+		t := &judged[i].trace
 		for _, url := range t.urls {
 			if j, seen := byURL[url]; seen {
 				join(i, j)
@@ -155,4 +190,5 @@ func markDuplicates(records []Record, traces []trace) {
 			records[i].SameAs = cid
 		}
 	}
+	return records
 }

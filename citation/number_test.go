@@ -149,7 +149,7 @@ func TestNumbers(t *testing.T) {
 			if n.Found != c.want {
 				t.Errorf("%q on %q: %q found is %v", c.claim, c.page, n.Text, n.Found)
 			}
-			if n.Found && !n.Holds(c.page) {
+			if n.Found && !holds(n, c.page) {
 				t.Errorf("%q on %q: the match %q does not hold", c.claim, c.page, c.page[n.Start:n.End])
 			}
 		}

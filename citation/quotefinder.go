@@ -22,7 +22,7 @@ type quoteSearch struct {
 	after int     // where the next may begin
 	start int     // where the first begins
 	found bool
-	span  textRange // in the folded text
+	at    textRange // where the text has it
 }
 
 type textRange struct{ start, end int }
@@ -114,8 +114,12 @@ func (f *quoteFinder) link() {
 
 // run passes over a text. Every quotation is found at the first place at which
 // its parts follow one another as whole words.
-func (f *quoteFinder) run(text *folded) {
+func (f *quoteFinder) run(source string) {
+	if len(f.parts) == 0 {
+		return
+	}
 	f.link()
+	text := fold(source)
 	state := int32(0)
 	for i, c := range text.text {
 		for state != 0 && f.step(state, c) == 0 {
@@ -124,7 +128,7 @@ func (f *quoteFinder) run(text *folded) {
 		state = f.step(state, c)
 		for s := state; s != 0; s = f.shorter[s] {
 			if part := f.ends[s] - 1; part >= 0 && len(f.waiting[part]) > 0 {
-				f.hit(text, part, i+1)
+				f.hit(&text, part, i+1)
 			}
 		}
 	}
@@ -154,7 +158,7 @@ func (f *quoteFinder) hit(text *folded, part int32, end int) {
 			continue
 		}
 		s.found = true
-		s.span = textRange{f.nearest(text, s, start), end}
+		s.at.start, s.at.end = text.span(f.nearest(text, s, start), end)
 	}
 }
 

@@ -39,6 +39,22 @@ type client struct {
 // clients are those that have a name of their own.
 var clients = []*client{&claude, &codex, &opencode, &gemini}
 
+// Client is an agent client that has a name of its own.
+type Client struct {
+	Name string // also of its driver
+	Get  string // what a person types to install it
+}
+
+// Clients are the agent clients that have a name of their own, in the order in
+// which they are looked for.
+func Clients() []Client {
+	list := make([]Client, len(clients))
+	for i, c := range clients {
+		list[i] = Client{c.name, c.get}
+	}
+	return list
+}
+
 // headless is the driver of a client.
 type headless struct {
 	*client

@@ -145,6 +145,9 @@ func (a *attempt) failed(ctx context.Context, failure *driver.Error, answer driv
 
 // event keeps what an agent did, as far as there is room.
 func (a *attempt) event(e driver.Event) {
+	if a.home.Note != nil {
+		a.home.Note(a.held.JobID, e)
+	}
 	line, err := codec.MarshalLine(e)
 	if err != nil || a.events.Len()+len(line)+1 > maxEvents {
 		return

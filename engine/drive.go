@@ -27,6 +27,9 @@ type Options struct {
 	Agents map[string]Agent
 	// Parallel bounds how many agents work at once; 0 leaves it to the run.
 	Parallel int
+	// Note hears what an agent does at a job; nil hears nothing. It is called from
+	// several goroutines.
+	Note func(job string, e driver.Event)
 	// Wait waits before an agent is asked again; nil waits for that long.
 	Wait func(ctx context.Context, d time.Duration)
 }

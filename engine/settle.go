@@ -154,10 +154,8 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 	switch status := m.Status(); {
 	case status.Final():
 		return &pause{ForNothing, "the run is " + string(status)}, nil
-	case status == run.Paused:
-		return &pause{ForPerson, "the run is paused"}, nil
-	case status == run.Failed:
-		return &pause{ForPerson, lastReason(m)}, nil
+	case status == run.Paused || status == run.Failed:
+		return &pause{ForPerson, Why(m)}, nil
 	}
 	if p, left, err := s.agentsWork(ctx, m); left || err != nil {
 		return p, err
@@ -177,8 +175,11 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 	return s.advance(ctx)
 }
 
-// lastReason is why a run has failed.
-func lastReason(m run.Manifest) string {
+// Why is why a paused or failed run waits for a person.
+func Why(m run.Manifest) string {
+	if m.Status() == run.Paused {
+		return "the run is paused"
+	}
 	failures := m.Failures()
 	if len(failures) == 0 {
 		return "the run has failed"

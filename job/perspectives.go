@@ -54,11 +54,18 @@ func perspectivesPrompt(b *Board, j *Job) (draft, error) {
 		return draft{}, err
 	}
 	allowed := PerspectivesAllowed(b.run.Manifest())
+	asked := b.policy.Perspectives
 	count := "exactly 1 perspective"
-	if allowed > 1 {
+	switch {
+	case asked > 1:
+		count = fmt.Sprintf("exactly %d perspectives", asked)
+	case asked == 0 && allowed > 1:
 		count = fmt.Sprintf("from %d to %d perspectives", min(3, allowed), allowed)
 	}
-	example, err := codec.Marshal(perspectivesExample(min(3, allowed)))
+	if asked == 0 {
+		asked = min(3, allowed)
+	}
+	example, err := codec.Marshal(perspectivesExample(asked))
 	if err != nil {
 		return draft{}, err
 	}
@@ -73,11 +80,17 @@ func perspectivesPrompt(b *Board, j *Job) (draft, error) {
 // perspectivesExample is a document that passes.
 func perspectivesExample(n int) *codec.Value {
 	list := []tidegate.Details{}
-	for _, p := range []struct{ id, title, track string }{
+	angles := []struct{ id, title, track string }{
 		{"figures", "What the published figures say", "standard"},
 		{"doubts", "What speaks against the usual answer", "contrarian"},
 		{"records", "What primary records show", "independent"},
-	}[:n] {
+	}
+	for i := range n {
+		p := angles[i%len(angles)]
+		if round := i / len(angles); round > 0 {
+			p.id = fmt.Sprintf("%s_%d", p.id, round+1)
+			p.title = fmt.Sprintf("%s, part %d", p.title, round+1)
+		}
 		list = append(list, tidegate.D("id", p.id, "title", p.title, "track", p.track, "agent_type", "researcher",
 			"prompt_contract", tidegate.D("max_words", 900, "max_sources", 8, "tool_budget", tidegate.D("search_calls", 12, "fetch_calls", 20),
 				"must_include_sections", []string{"Findings", "Gaps", "Sources"})))
@@ -98,6 +111,10 @@ func judgePerspectives(_ context.Context, b *Board, _ *Job, a answer) (judgement
 		doc.Set("created_at", r.Manifest().Doc().Get("created_at"))
 	}
 	faults, warnings, err := CheckPerspectives(doc, PerspectivesAllowed(r.Manifest()))
+	if n, asked := doc.Get("perspectives").Len(), b.Policy().Perspectives; asked > 0 && n != asked {
+		faults = append(faults, fault(string(tidegate.PerspectiveCount), fmt.Sprintf("the document lists %d perspectives, and exactly %d are asked for", n, asked), 0,
+			fmt.Sprintf("List exactly %d perspectives.", asked)))
+	}
 	return judgement{faults: faults, warnings: warnings, value: doc}, err
 }
 

@@ -94,7 +94,6 @@ func TestNoAgentAnswersForAnother(t *testing.T) {
 				{"deep_research_job_retry", `{` + manifestOf + `,"job_id":"summary.moon","note":"n"}`, tidegate.InvalidArgs},
 				{"deep_research_job_answer", `{` + manifestOf + `,"job_id":"summary.sun","answer":"- It pulls [@s1].\n"}`, tidegate.InvalidArgs},
 				{"deep_research_job_take_back", `{` + manifestOf + `,"job_id":"summary.moon",` + because + `}`, tidegate.InvalidArgs},
-				{"deep_research_run_continue", `{` + manifestOf + `,"agent":"exec:true"}`, tidegate.InvalidArgs},
 			}},
 		{wants: "a file that is not its own as the answer", gap: withoutGap, at: "in summaries",
 			given: func(t *testing.T, v victim) {

@@ -218,7 +218,7 @@ func logStrikes(t *testing.T, done [][]strike, eyes *watcher) {
 		} else {
 			refused[s.tool]++
 		}
-		if s.code == tidegate.LockHeld && s.tool != "deep_research_run_continue" { // which does not wait for another home
+		if s.code == tidegate.LockHeld {
 			tired++
 		}
 	}

@@ -92,7 +92,6 @@ func blows() []blow {
 		{tool: "deep_research_job_answer", weight: 1, args: labelled(`{` + nightArg + `,"job_id":"perspectives","answer":"$LABEL"}`)},
 		{tool: "deep_research_job_take_back", weight: 1, args: labelled(`{` + nightArg + `,"job_id":"perspectives","reason":"$LABEL"}`)},
 		{tool: "deep_research_job_retry", weight: 1, args: labelled(`{` + nightArg + `,"job_id":"perspectives","note":"$LABEL"}`)},
-		{tool: "deep_research_run_continue", weight: 1, args: always(`{` + manifestArg + `,"agent":"recorded:$WORK/recorded"}`), never: "the run comes to where a person must decide"},
 		{tool: "deep_research_run_limit", weight: 1, args: func(label string, _ int64) string {
 			return fmt.Sprintf(`{%s,"name":"max_summary_kb","value":%d,"reason":"%s"}`, manifestArg, 5+label[len(label)-1]%4, label)
 		}},

@@ -38,7 +38,7 @@ func oathOf(t *testing.T, v victim) oath {
 	}
 	o.fixed, o.stage, o.status = codec.Digest(constants), manifest.Get("stage").Get("current").Str(), manifest.Get("status").Str()
 	for _, each := range manifest.Get("failures").Elems() {
-		o.failures = append(o.failures, codec.Digest(each))
+		o.failures = append(o.failures, asJSON(each))
 	}
 	names := []string{run.ScopeFile, run.PolicyFile, "wave-2/wave2-perspectives.json", "wave-2/wave2-plan.json"}
 	if v.has("wave-1/wave1-plan.json") || o.stage != "init" && o.stage != "perspectives" {

@@ -1,6 +1,7 @@
 package proof_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
@@ -108,6 +109,9 @@ func newWalk(t *testing.T, seed uint64) *walk {
 	return w
 }
 
+// plantedClaim is what somebody wrote into a text that the run had taken.
+const plantedClaim = "- It pulls 99 times.\n"
+
 // plant makes runs and changes that have a fault, or that a person has decided
 // about, and files that are not the agent's.
 func (w *walk) plant() {
@@ -131,6 +135,12 @@ func (w *walk) plant() {
 		{"foreign-line", "decided", func(v victim) { add("logs/audit.jsonl", foreignLine)(t, v) }},
 		{"paused", "decided", func(v victim) { v.person(t, "deep_research_run_pause", tidegate.D("manifest_path", v.manifest())) }},
 		{"cancelled", "decided", func(v victim) { v.person(t, "deep_research_run_cancel", tidegate.D("manifest_path", v.manifest())) }},
+		{"cancelled-writing", "in synthesis", func(v victim) {
+			v.person(t, "deep_research_run_cancel", tidegate.D("manifest_path", v.manifest()))
+		}},
+		{"cancelled-review", "in review", func(v victim) {
+			v.person(t, "deep_research_run_cancel", tidegate.D("manifest_path", v.manifest()))
+		}},
 		{"second-manifest", "made", func(v victim) { v.write(t, "manifest-2.json", string(v.read(t, "manifest.json"))) }},
 		{"to-summarise", "in summaries", func(victim) {}},
 		{"to-write", "in synthesis", func(victim) {}},
@@ -138,9 +148,9 @@ func (w *walk) plant() {
 		{"to-finish", "reviewed", func(victim) {}},
 		{"finished", "completed", func(victim) {}},
 		{"exchanged-synthesis", "reviewed", func(v victim) {
-			v.write(t, "synthesis/final-synthesis.md", string(v.read(t, "synthesis/final-synthesis.md"))+"It pulls 99 times.\n")
+			v.write(t, "synthesis/final-synthesis.md", string(v.read(t, "synthesis/final-synthesis.md"))+plantedClaim)
 		}},
-		{"exchanged-summary", "in synthesis", func(v victim) { v.write(t, "summaries/moon.md", "- It pulls 99 times.\n") }},
+		{"exchanged-summary", "in synthesis", func(v victim) { v.write(t, "summaries/moon.md", plantedClaim) }},
 		{"unplanned-wave2", "in wave2", func(v victim) { v.write(t, "wave-2/freely.md", output("freely", "")) }},
 	} {
 		v := victim{w.run("tides").at(filepath.Join(w.dir, "runs", fault.name)), ""}
@@ -331,10 +341,17 @@ func (w *walk) reviewing() {
 	}
 }
 
-// end looks at the whole once more.
+// end looks at the whole once more. What a run has taken may be handed in again,
+// and then a text that was judged stands in the place of the edited one: the run
+// is as it was recorded exactly where the edited text is gone.
 func (w *walk) end() {
-	tampered := []string{"bad-output", "exchanged-output", "raised-limit", "foreign-line", "exchanged-synthesis", "exchanged-summary"}
+	tampered := []string{"bad-output", "exchanged-output", "raised-limit", "foreign-line"}
 	for _, f := range w.runs() {
+		for run, name := range map[string]string{"exchanged-synthesis": "synthesis/final-synthesis.md", "exchanged-summary": "summaries/moon.md"} {
+			if filepath.Base(f.root) == run && bytes.Contains(f.read(w.T, name), []byte(plantedClaim)) {
+				tampered = append(tampered, run)
+			}
+		}
 		if passed, findings := f.verify(w.T); passed == slices.Contains(tampered, filepath.Base(f.root)) {
 			w.broken("`run verify` of %s says pass %v:\n%s", f.root, passed, findings)
 		}

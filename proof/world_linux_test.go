@@ -250,7 +250,6 @@ var baseArguments = map[string]string{
 	"deep_research_job_answer":             `{` + manifestArg + `,"job_id":"wave1.moon","answer":"` + sampleOutput + `"}`,
 	"deep_research_job_take_back":          `{` + manifestArg + `,"job_id":"wave1.moon","reason":"r"}`,
 	"deep_research_job_retry":              `{` + manifestArg + `,"job_id":"wave1.moon","note":"n"}`,
-	"deep_research_run_continue":           `{` + manifestArg + `,"agent":"recorded:$WORK/recorded"}`,
 	"deep_research_run_replay":             `{` + manifestArg + `}`,
 	"deep_research_grounding_check":        `{` + manifestArg + `,"document_path":"$WORK/runs/tides/wave-1/moon.md"}`,
 	"deep_research_pivot_rules":            `{}`,

@@ -44,6 +44,18 @@ var budgetRows = []budgetRow{
 	{"max_mb", func(b *Budget) *float64 { return &b.MaxMB }, 1024, 1, 1e6, true},
 }
 
+// DefaultBudget is the budget of a run that is made with some values of its own,
+// by their names.
+func DefaultBudget(given map[string]float64) Budget {
+	policy := codec.NewObject()
+	values := codec.NewObject()
+	for name, value := range given {
+		values.Set(name, codec.Of(value))
+	}
+	policy.Set(budgetKey, values)
+	return budgetOf(policy)
+}
+
 // BudgetNames are the names of a budget, in the order of the policy.
 func BudgetNames() []string {
 	names := make([]string, len(budgetRows))
@@ -59,7 +71,7 @@ func budgetOf(policy *codec.Value) Budget {
 	var b Budget
 	for _, row := range budgetRows {
 		*row.field(&b) = row.fallback
-		if given, ok := policy.Get("budget").Get(row.name).Float(); ok && row.fault(given) == "" {
+		if given, ok := policy.Get(budgetKey).Get(row.name).Float(); ok && row.fault(given) == "" {
 			*row.field(&b) = given
 		}
 	}
@@ -111,19 +123,19 @@ func (u *Update) SetBudget(name string, value float64, reason string) error {
 		return err
 	}
 	return u.editPolicy(func(policy *codec.Value) {
-		budget := policy.Get("budget")
+		budget := policy.Get(budgetKey)
 		if budget.Kind() != codec.Object {
 			budget = codec.NewObject()
 		}
 		budget.Set(name, codec.Of(value))
-		policy.Set("budget", budget)
+		policy.Set(budgetKey, budget)
 	}, EventLimit, "policy_write", tidegate.D("limit", name, "to", value, "reason", Note(reason)))
 }
 
 // SetConfirmPlan stages whether a person's yes is needed before the plan.
 func (u *Update) SetConfirmPlan(needed bool, reason string) error {
-	return u.editPolicy(func(policy *codec.Value) { policy.Set("confirm_plan", codec.Of(needed)) },
-		EventAccepted, "policy_write", tidegate.D("what", "plan", "confirm_plan", needed, "reason", Note(reason)))
+	return u.editPolicy(func(policy *codec.Value) { policy.Set(confirmPlan, codec.Of(needed)) },
+		EventAccepted, "policy_write", tidegate.D("what", "plan", confirmPlan, needed, "reason", Note(reason)))
 }
 
 func (u *Update) editPolicy(edit func(*codec.Value), event Event, kind string, fields tidegate.Details) error {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"crypto/rand"
+	"maps"
 	"math/big"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,17 @@ type InitInput struct {
 	SignersPath string `json:"-"`
 	// RequireGrounding makes gate E fail on what is not on the cited pages.
 	RequireGrounding bool `json:"-"`
-	LegacyGates      bool `json:"-"` // gates count as they are written, for runs that the earlier system drives
+	// ConfirmPlan leaves the plan of the first wave to a person's yes.
+	ConfirmPlan bool `json:"-"`
+	// Perspectives is how many perspectives the planner is asked for; 0 leaves the
+	// number to it.
+	Perspectives int `json:"-"`
+	// Agents are the names of the drivers and models that do the work of each role.
+	Agents map[string]Agent `json:"-"`
+	// Budget are the values that differ from the defaults, by their names in the
+	// policy.
+	Budget      map[string]float64 `json:"-"`
+	LegacyGates bool               `json:"-"` // gates count as they are written, for runs that the earlier system drives
 }
 
 // Limits are the caps of a run, nil for the default.
@@ -105,6 +116,11 @@ func (in *InitInput) check(clock Clock, home string) error {
 	}
 	for _, l := range in.Limits.table() {
 		if err := l.check(l.value()); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Budget)) {
+		if err := CheckBudget(name, in.Budget[name]); err != nil {
 			return err
 		}
 	}

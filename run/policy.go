@@ -1,6 +1,8 @@
 package run
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -16,6 +18,10 @@ const (
 	requireBoundGates = "require_bound_gates"
 	legacyGates       = "legacy_gates"
 	grounding         = "grounding"
+	confirmPlan       = "confirm_plan"
+	perspectiveCount  = "perspectives"
+	budgetKey         = "budget"
+	agentsKey         = "agents"
 )
 
 // groundingRequired is the value of grounding by which it decides; any other, and
@@ -43,11 +49,20 @@ type Policy struct {
 	Source      string
 	Budget      Budget
 	ConfirmPlan bool // a person's yes is needed before the first wave is planned
+	// Perspectives is how many perspectives the planner is asked for; 0 leaves the
+	// number to it.
+	Perspectives int
 	// RequireGrounding says that what a synthesis quotes and counts must stand on
 	// the pages that it cites; elsewhere that is only warned of.
 	RequireGrounding bool
-	timeouts         map[Stage]int64
+	// Agents are the names of the drivers and models that do the work of each role.
+	Agents   map[string]Agent
+	timeouts map[Stage]int64
 }
+
+// Agent is what a run keeps of an agent: names. A command or an address is never
+// taken from a run's folder.
+type Agent struct{ Driver, Model string }
 
 // Timeout is how long a stage may go without progress.
 func (p Policy) Timeout(stage Stage) time.Duration {
@@ -65,8 +80,17 @@ func parsePolicy(data []byte) Policy {
 	if doc.Get("schema_version").Str() != PolicyVersion {
 		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
-	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get("confirm_plan").Bool(),
+	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
 		RequireGrounding: doc.Get(grounding).Str() == groundingRequired, timeouts: map[Stage]int64{}}
+	if n, ok := doc.Get(perspectiveCount).Int(); ok && n > 0 && n <= 1000 {
+		p.Perspectives = int(n)
+	}
+	for _, m := range doc.Get(agentsKey).Members() {
+		if p.Agents == nil {
+			p.Agents = map[string]Agent{}
+		}
+		p.Agents[m.Key] = Agent{m.Value.Get("driver").Str(), m.Value.Get("model").Str()}
+	}
 	for _, stage := range Stages {
 		const century = 100 * 366 * 24 * 3600 // what a Duration holds with room to spare
 		if n, ok := doc.Get("stage_timeouts_seconds_v1").Get(string(stage)).Int(); ok && n > 0 && n <= century {
@@ -92,6 +116,28 @@ func (in *InitInput) policy() *codec.Value {
 		requireBoundGates, in.RequireBoundGates))
 	if in.RequireGrounding {
 		policy.Set(grounding, codec.Of(groundingRequired))
+	}
+	if in.ConfirmPlan {
+		policy.Set(confirmPlan, codec.Of(true))
+	}
+	if in.Perspectives > 0 {
+		policy.Set(perspectiveCount, codec.Of(in.Perspectives))
+	}
+	if len(in.Agents) > 0 {
+		agents := codec.NewObject()
+		for _, role := range slices.Sorted(maps.Keys(in.Agents)) {
+			agents.Set(role, codec.Of(tidegate.D("driver", in.Agents[role].Driver, "model", in.Agents[role].Model)))
+		}
+		policy.Set(agentsKey, agents)
+	}
+	if len(in.Budget) > 0 {
+		budget := codec.NewObject()
+		for _, row := range budgetRows {
+			if value, given := in.Budget[row.name]; given {
+				budget.Set(row.name, codec.Of(value))
+			}
+		}
+		policy.Set(budgetKey, budget)
 	}
 	if in.LegacyGates {
 		policy.Set(legacyGates, codec.Of(true))

@@ -123,7 +123,7 @@ func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput)
 		return SourceDecision{}, err
 	}
 	if _, found := e.archive.Find(in.URL); !found {
-		if err := e.fetch(ctx, clock, fetch, []string{in.URL}, func(batch []*archive.Packed) { out.Fetched = len(batch) > 0 }); err != nil {
+		if err := e.fetch(ctx, clock, fetch, []string{in.URL}, nil, func(batch []*archive.Packed) { out.Fetched = len(batch) > 0 }); err != nil {
 			return SourceDecision{}, err
 		}
 	}

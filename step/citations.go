@@ -293,7 +293,7 @@ func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in Cit
 		if err != nil {
 			return CitationsResult{}, err
 		}
-		if err := e.fetch(ctx, clock, fetch, urls, func(batch []*archive.Packed) { out.Fetched += len(batch) }); err != nil {
+		if err := e.fetch(ctx, clock, fetch, urls, c.sources, func(batch []*archive.Packed) { out.Fetched += len(batch) }); err != nil {
 			return CitationsResult{}, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/run"
 )
 
@@ -21,12 +22,16 @@ type evidence struct {
 	replaced map[string]string // cid → the URL that a person named in its place
 	attached map[string]bool   // cids of the sources that a person attached a file to, later
 	created  time.Time
+
+	// judged has the sources, by their cids, whose pages this process has fetched
+	// and judged before they were read back.
+	judged map[string]citation.Judgement
 }
 
 // openEvidence reads the log and the archive. A fetch that a line of a no_web
 // run claims does not count.
 func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
-	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}}
+	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}, judged: map[string]citation.Judgement{}}
 	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
 	events, err := r.EventsOf(run.EventFetched, run.EventAttached, run.EventReplaced)
 	if err != nil {
@@ -106,8 +111,44 @@ func (e *evidence) judge(ctx context.Context, sources []citation.Source) ([]cita
 			}
 			return e.page(ctx, attachedURL(cid))
 		},
-		Replaced: e.replaced, Created: e.created,
+		Replaced: e.replaced, Judged: e.judged, Created: e.created,
 	})
+}
+
+// judgeKept judges those sources whose pages have just been kept, while the next
+// ones are fetched. A packed capture is the one that the archive has.
+func (e *evidence) judgeKept(ctx context.Context, batch []*archive.Packed, byURL map[string][]*citation.Source) error {
+	judged := make([][]citation.Judgement, len(batch))
+	err := parallel.Each(ctx, len(batch), nil, func() func(int) error {
+		return func(i int) error {
+			capture := batch[i].Capture()
+			for _, source := range byURL[capture.URL] {
+				judged[i] = append(judged[i], citation.JudgePage(source, pageOf(capture)))
+			}
+			return nil
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for i, packed := range batch {
+		for k, source := range byURL[packed.Capture().URL] {
+			e.judged[source.CID] = judged[i][k]
+		}
+	}
+	return nil
+}
+
+// byPage has the sources that are judged by the page of their own URL, under it.
+func (e *evidence) byPage(sources []citation.Source) map[string][]*citation.Source {
+	byURL := map[string][]*citation.Source{}
+	for i := range sources {
+		source := &sources[i]
+		if url, ok := source.FetchURL(); ok && !e.attached[source.CID] && e.replaced[source.CID] == "" {
+			byURL[url] = append(byURL[url], source)
+		}
+	}
+	return byURL
 }
 
 // attachedURL is the name in the archive of the file that a person attached to a

@@ -65,7 +65,7 @@ func FetchSources(ctx context.Context, clock run.Clock, fetch Fetch, in FetchInp
 		return FetchResult{}, err
 	}
 	out := FetchResult{RunID: r.ID(), Sensitivity: r.Manifest().Sensitivity(), ArchivePath: r.Path(archiveFile), Sources: len(c.sources)}
-	err = e.fetch(ctx, clock, fetch, urls, func(batch []*archive.Packed) {
+	err = e.fetch(ctx, clock, fetch, urls, nil, func(batch []*archive.Packed) {
 		out.Fetched += len(batch)
 		for _, packed := range batch {
 			if packed.Entry().Kind == archive.Responded {
@@ -104,11 +104,13 @@ func (e *evidence) toFetch(ctx context.Context, sources []citation.Source, again
 }
 
 // fetch fetches URLs into the archive, and calls progress with what was kept.
-// What has come when ctx ends is kept.
-func (e *evidence) fetch(ctx context.Context, clock run.Clock, fetch Fetch, urls []string, progress func([]*archive.Packed)) error {
+// What has come when ctx ends is kept. Sources that will be judged next, which may
+// be nil, are judged as their pages come.
+func (e *evidence) fetch(ctx context.Context, clock run.Clock, fetch Fetch, urls []string, judged []citation.Source, progress func([]*archive.Packed)) error {
 	if len(urls) == 0 {
 		return nil
 	}
+	byURL := e.byPage(judged)
 	fields := tidegate.D("sensitivity", e.run.Manifest().Sensitivity())
 	err := fetch(ctx, urls, func(batch []*archive.Packed) error {
 		ctx := context.WithoutCancel(ctx)
@@ -121,11 +123,12 @@ func (e *evidence) fetch(ctx context.Context, clock run.Clock, fetch Fetch, urls
 			records, err = e.keep(ctx, u, run.EventFetched, "citations_fetch", append(fields, tidegate.Detail{Key: "captures", Value: len(batch)}), batch...)
 			return err
 		})
-		if err == nil {
-			e.kept(records)
-			progress(batch)
+		if err != nil {
+			return err
 		}
-		return err
+		e.kept(records)
+		progress(batch)
+		return e.judgeKept(ctx, batch, byURL)
 	})
 	if err != nil && ctx.Err() != nil {
 		return tidegate.Errorf(tidegate.Cancelled, tidegate.D("run_id", e.run.ID()), "fetching was given up; what was fetched is kept, and the next call goes on (%w)", ctx.Err())

@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,13 +64,7 @@ func Ground(ctx context.Context, in GroundInput) (GroundResult, error) {
 	if err != nil {
 		return GroundResult{}, err
 	}
-	out := GroundResult{RunID: r.ID(), DocumentPath: path, Pass: found.Pass, Claims: found.Claims, Metrics: found.Metrics, links: map[citation.Match]string{}}
-	for _, claim := range found.Claims {
-		for _, match := range append(append([]citation.Match{}, claim.Quotations...), claim.Numbers...) {
-			out.links[match] = texts.link(match)
-		}
-	}
-	return out, nil
+	return GroundResult{RunID: r.ID(), DocumentPath: path, Pass: found.Pass, Claims: found.Claims, Metrics: found.Metrics, links: texts.links(found)}, nil
 }
 
 // readClaims reads the document to check. What an agent names must lie in the
@@ -117,13 +112,21 @@ func (t *pageTexts) ground(document []byte) (citation.Grounding, error) {
 	return found, t.err
 }
 
-// link leads a reader to a match on its page, "" where it was not found.
-func (t *pageTexts) link(match citation.Match) string {
-	text := t.read[match.CID]
-	if !match.Found || !match.Holds(text) {
-		return ""
+// links lead a reader to every match on its page.
+func (t *pageTexts) links(found citation.Grounding) map[citation.Match]string {
+	on := map[string][]citation.Match{}
+	for _, claim := range found.Claims {
+		for _, match := range slices.Concat(claim.Quotations, claim.Numbers) {
+			on[match.CID] = append(on[match.CID], match)
+		}
 	}
-	return citation.TextLink(t.url(match.CID), text, match.Start, match.End)
+	links := map[citation.Match]string{}
+	for cid, matches := range on {
+		for _, match := range citation.Confirm(t.read[cid], matches) {
+			links[match] = citation.TextLink(t.url(cid), t.read[cid], match.Start, match.End)
+		}
+	}
+	return links
 }
 
 // claims are the claims of a document as the rules of a synthesis take them.
@@ -132,10 +135,11 @@ func (t *pageTexts) claims(document []byte) ([]synthesis.Claim, error) {
 	if err != nil {
 		return nil, err
 	}
+	links := t.links(found)
 	matches := func(list []citation.Match) []synthesis.Match {
 		var out []synthesis.Match
 		for _, m := range list {
-			out = append(out, synthesis.Match{Text: m.Text, Found: m.Found, CID: m.CID, Start: m.Start, End: m.End, Link: t.link(m)})
+			out = append(out, synthesis.Match{Text: m.Text, Found: m.Found, CID: m.CID, Start: m.Start, End: m.End, Link: links[m]})
 		}
 		return out
 	}

@@ -57,8 +57,8 @@ type ReviewResult struct {
 //
 // It returns SCHEMA_VALIDATION_FAILED for a review that breaks the rules of
 // reviews, LINE_NOT_FOUND for a line that the draft does not have, STAGE_MISMATCH,
-// PATH_NOT_ALLOWED, NOT_FOUND, INVALID_JSON, and the errors of [run.Open] and
-// [run.Run.Update].
+// INVALID_STATE for a run that is final, PATH_NOT_ALLOWED, NOT_FOUND, INVALID_JSON,
+// and the errors of [run.Open] and [run.Run.Update].
 func ReviewSynthesis(ctx context.Context, clock run.Clock, in ReviewInput) (ReviewResult, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
@@ -92,11 +92,7 @@ func ReviewSynthesis(ctx context.Context, clock run.Clock, in ReviewInput) (Revi
 	}
 	out := ReviewResult{ReviewBundlePath: r.Path(r.Layout().ReviewBundle), Decision: review.Decision, InputsDigest: review.InputsDigest(r.ID())}
 	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		m, err := u.Manifest()
-		if err != nil {
-			return err
-		}
-		if err := inStage(r, m, run.Review); err != nil {
+		if err := takesIn(u, run.Review); err != nil {
 			return err
 		}
 		u.Log(run.EventAssessed, "review_factory_run", tidegate.D("reason", run.Note(in.Reason), "decision", review.Decision,
@@ -251,7 +247,8 @@ const reportsDir = "reports"
 
 // WriteGateEReports is the tool deep_research_gate_e_reports: it writes what the
 // judge of gate E finds as four reports, together. It returns the errors of
-// [EvaluateGateE], and PATH_NOT_ALLOWED for another folder than the run's own.
+// [EvaluateGateE], PATH_NOT_ALLOWED for another folder than the run's own, and
+// INVALID_STATE for a run that is final.
 func WriteGateEReports(ctx context.Context, clock run.Clock, in ReportsInput) (ReportsResult, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
@@ -271,6 +268,9 @@ func WriteGateEReports(ctx context.Context, clock run.Clock, in ReportsInput) (R
 	out := ReportsResult{OutputDir: r.Path(reportsDir), ReportPaths: ReportPaths{at(0), at(1), at(2), at(3)}, Metrics: judged.result.Summary(),
 		Status: judged.judgement.Status(), Warnings: judged.judgement.Said(), InputsDigest: digest}
 	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
 		var names []string
 		for _, file := range files {
 			name := reportsDir + "/" + file.Name

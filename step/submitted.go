@@ -57,7 +57,7 @@ func CheckSources(ctx context.Context, clock run.Clock, fetch Fetch, r *run.Run,
 			return nil, err
 		}
 		bounded, stop := context.WithTimeout(ctx, fetchTime)
-		err = e.fetch(bounded, clock, fetch, urls, func([]*archive.Packed) {})
+		err = e.fetch(bounded, clock, fetch, urls, sources, func([]*archive.Packed) {})
 		stop()
 		if err != nil && (ctx.Err() != nil || tidegate.CodeOf(err) != tidegate.Cancelled) {
 			return nil, err

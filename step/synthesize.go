@@ -43,8 +43,8 @@ type SynthesisResult struct {
 //
 // It returns SCHEMA_VALIDATION_FAILED for a missing heading, a text without a
 // citation and a pack that cannot be used, UNKNOWN_CID, RAW_URL_NOT_ALLOWED,
-// STAGE_MISMATCH, PATH_NOT_ALLOWED, NOT_FOUND, INVALID_JSON, and the errors of
-// [run.Open] and [run.Run.Update].
+// STAGE_MISMATCH, INVALID_STATE for a run that is final, PATH_NOT_ALLOWED,
+// NOT_FOUND, INVALID_JSON, and the errors of [run.Open] and [run.Run.Update].
 func WriteSynthesis(ctx context.Context, clock run.Clock, in SynthesisInput) (SynthesisResult, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
@@ -89,11 +89,7 @@ func WriteSynthesis(ctx context.Context, clock run.Clock, in SynthesisInput) (Sy
 		"schema", "synthesis_write.inputs.v1", "mode", mode, "run_id", r.ID(), "summary_pack_path", r.Layout().SummaryPack,
 		"draft_hash", synthesis.MarkdownHash(text), "cited", slices.Compact(cited)))}
 	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		m, err := u.Manifest()
-		if err != nil {
-			return err
-		}
-		if err := inStage(r, m, run.Synthesis); err != nil {
+		if err := takesIn(u, run.Synthesis); err != nil {
 			return err
 		}
 		u.Log(run.EventSynthesized, "synthesis_write", tidegate.D("reason", run.Note(in.Reason), "mode", mode, "output_path", name,

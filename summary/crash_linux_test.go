@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/full"
 	_ "github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/run"
 )
@@ -96,7 +97,7 @@ func TestKilledBuildIsFinishedOrUndoneByTheNext(t *testing.T) {
 	}
 	points := 0
 	for call, counts := range callsAfterBegin(t, trace) {
-		for n := counts[0] + 1; n <= counts[1]; n++ {
+		for n := counts[0] + 1; n <= counts[1]; n += full.Stride(counts[1]-counts[0], 3) {
 			points++
 			r := prepare()
 			said, trace := traced(t, r.root, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, n))
@@ -108,7 +109,7 @@ func TestKilledBuildIsFinishedOrUndoneByTheNext(t *testing.T) {
 		}
 	}
 	t.Logf("killed at %d points", points)
-	if points < 20 {
+	if full.Asked() && points < 20 {
 		t.Errorf("only %d points were tried", points)
 	}
 }

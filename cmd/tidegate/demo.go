@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/internal/research"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -18,11 +19,10 @@ func demoCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path:  "demo",
 		Short: "Play the whole story on sample data, offline, in a few seconds",
-		Long: `Play the whole story on sample data: a research question, six perspectives, a
-wave of which four outputs break their contracts, the review, the mended wave,
-the gates, the pivot, the sources that the outputs cite, claims held against their
-pages, agents that write the report and review it, the report; then a code review
-that moves a change.
+		Long: `Play the whole story on sample data: a question goes in, agents research it, break
+their contracts and mend what they wrote, a link leads nowhere, a gap needs a
+second wave, a number is on no page, a reviewer wants a change, and a checked,
+cited report comes out; then a code review moves a change.
 
 Every step shows the command that you would type and runs it. It needs no
 network and no agent, and leaves its folder for you to look at.`,
@@ -54,7 +54,8 @@ network and no agent, and leaves its folder for you to look at.`,
 func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Context, []string) int {
 	inner := &catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Program: env.Program, Fetch: demo.Pages{Now: env.Now}.Fetch}
 	program := call.Program
-	program.Tools, program.Commands, program.Settings = catalog.Tools(inner), []cli.Command{reportCommand(inner)}, nil
+	program.Tools, program.Settings = catalog.Tools(inner), nil
+	program.Commands = append(research.Commands(researchEnv(inner)), reportCommand(inner))
 	program.Stderr, program.Dir, program.Terminal.Progress = call.Stdout, folder, false
 	return program.Run
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/internal/research"
 	"github.com/tidegate/tidegate/tool"
 	"golang.org/x/term"
 )
@@ -57,18 +59,27 @@ func assemble(env *catalog.Env) *cli.Program {
 
 // commands are what serves or explains the program itself.
 func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
-	return []cli.Command{
+	return append([]cli.Command{
 		mcpCommand(env, tools),
 		mcpConfigCommand(env, tools),
 		schemaCommand(tools),
 		demoCommand(env),
+	}, append(research.Commands(researchEnv(env)),
 		reportCommand(env),
 		sealCommand(env),
 		verifyCommand(env),
 		explainCommand(),
 		doctorCommand(env),
 		canaryCommand(env),
-	}
+	)...)
+}
+
+// researchEnv is what the commands that drive runs take, with the answers of the
+// demo among the recordings.
+func researchEnv(env *catalog.Env) *research.Env {
+	return &research.Env{Env: env, Recordings: map[string]research.Recording{
+		"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch},
+	}}
 }
 
 // groups say what the commands that begin with a word are for.
@@ -99,7 +110,7 @@ func settings(env *catalog.Env) []cli.Setting {
 		},
 		{
 			Name: "sign", About: "the SSH key that signs the decision, where the run or change asks for that: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag,
-			Under: []string{"run pause", "run resume", "run cancel", "run limit", "run accept", "run seal", "gate", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume"},
+			Under: []string{"research", "run continue", "run pause", "run resume", "run cancel", "run limit", "run accept", "run seal", "gate", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume"},
 			Set:   func(value string) { env.SignKey = value },
 		},
 		{

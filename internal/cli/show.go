@@ -162,6 +162,9 @@ func (p *Program) logPanic(value any, stack []byte) {
 	slog.Error("a tool panicked", "value", fmt.Sprint(value), "stack", string(stack))
 }
 
+// Render prints a report as text.
+func (i Invocation) Render(r report.Report) error { return i.render(r, "text") }
+
 // Show prints a report in the named format, and ends the command with the
 // status of a judgement that did not pass when the report failed.
 func (i Invocation) Show(r report.Report, format string) error {

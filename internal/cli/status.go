@@ -12,6 +12,9 @@ type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
+// Exit ends a command with a status, once it has printed what it had to say.
+func Exit(status int) error { return exitStatus(status) }
+
 const statusNotPassed = 1
 
 var statuses = []struct {

@@ -19,11 +19,16 @@ func unpack(folder string) error {
 	if entries, err := os.ReadDir(folder); err == nil && len(entries) > 0 {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("folder", folder), "the folder %s is not empty; the demo needs one of its own", folder)
 	}
-	return fs.WalkDir(samples, "data", func(name string, entry fs.DirEntry, err error) error {
+	return unpackTo(folder, "data")
+}
+
+// unpackTo writes a part of the sample data into a folder, which is made.
+func unpackTo(folder, root string) error {
+	return fs.WalkDir(samples, root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		target := filepath.Join(folder, filepath.FromSlash(relativeTo("data", name)))
+		target := filepath.Join(folder, filepath.FromSlash(relativeTo(root, name)))
 		if entry.IsDir() {
 			err = os.MkdirAll(target, 0o700)
 		} else {
@@ -34,6 +39,20 @@ func unpack(folder string) error {
 		}
 		return nil
 	})
+}
+
+// UnpackAgents writes the recorded answers into a temporary folder, which is
+// removed by remove. It returns WRITE_FAILED.
+func UnpackAgents() (folder string, remove func(), err error) {
+	folder, err = os.MkdirTemp("", "tidegate-recorded-")
+	if err != nil {
+		return "", nil, tidegate.Errorf(tidegate.WriteFailed, nil, "no folder for the recorded answers can be made: %w", err)
+	}
+	if err := unpackTo(folder, "data/agents"); err != nil {
+		os.RemoveAll(folder)
+		return "", nil, err
+	}
+	return folder, func() { os.RemoveAll(folder) }, nil
 }
 
 func writeSample(name, target string) error {

@@ -13,7 +13,8 @@ import (
 // Pages answers the fetches of the story from the sample data, and opens no
 // connection. A section of data/pages.txtar is one URL: "page" has a title and
 // then a paragraph per line, "missing" the same for a page that a site shows with
-// status 200 in the place of another, "moved" the URL that it leads to.
+// status 200 in the place of another, "paywalled" the same for one that costs
+// money, "moved" the URL that it leads to.
 type Pages struct {
 	Now func() time.Time
 }
@@ -48,7 +49,11 @@ func (p Pages) capture(pages map[string]section, url string) warc.Capture {
 		}
 		c.Kind, c.Detail = warc.Responded, ""
 		if page.verb != "moved" {
-			c.Hops = append(c.Hops, p.hop(url, 200, warc.Field{Name: "Content-Type", Value: "text/html; charset=utf-8"}, page.html()))
+			status := 200
+			if page.verb == "paywalled" {
+				status = 402
+			}
+			c.Hops = append(c.Hops, p.hop(url, status, warc.Field{Name: "Content-Type", Value: "text/html; charset=utf-8"}, page.html()))
 			return c
 		}
 		to := strings.TrimSpace(page.data)

@@ -55,18 +55,13 @@ func (p *Player) act(ctx context.Context, number int, a action) error {
 		return err
 	}
 	p.printf("%s\n\n", p.strong("$ "+a.line()))
-	switch {
-	case a.show != "":
+	if a.show != "" {
 		text, err := os.ReadFile(filepath.Join(p.Folder, filepath.FromSlash(a.show)))
 		if err != nil {
 			return tidegate.Errorf(tidegate.ReadFailed, tidegate.D("file", a.show), "step %d cannot show %s: %w", number, a.show, err)
 		}
 		p.printf("%s\n", text)
-	case a.args == nil:
-		if err := p.copyFile(a.copy[0], a.copy[1]); err != nil {
-			return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("file", a.copy[0]), "step %d cannot copy %s: %w", number, a.copy[0], err)
-		}
-	default:
+	} else {
 		status := p.Run(ctx, a.args)
 		p.printf("\n")
 		if err := ctx.Err(); err != nil {
@@ -83,21 +78,10 @@ func (p *Player) act(ctx context.Context, number int, a action) error {
 	return nil
 }
 
-func (p *Player) copyFile(name, folder string) error {
-	data, err := os.ReadFile(filepath.Join(p.Folder, filepath.FromSlash(name)))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(p.Folder, filepath.FromSlash(folder), filepath.Base(filepath.FromSlash(name))), data, 0o600)
-}
-
 // line is what a user would type.
 func (a action) line() string {
-	switch {
-	case a.show != "":
+	if a.show != "" {
 		return "cat " + a.show
-	case a.args == nil:
-		return "cp " + a.copy[0] + " " + a.copy[1]
 	}
 	words := []string{"tidegate"}
 	for _, arg := range a.args {

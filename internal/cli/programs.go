@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+)
+
+// notifyTime is how long the command of --notify may take.
+const notifyTime = 10 * time.Second
+
+// Notify runs a command of the person's with data on its standard input, by the
+// system's shell, and waits for it, ten seconds at most. What it prints goes to
+// stderr.
+func (i Invocation) Notify(ctx context.Context, command string, data []byte) error {
+	ctx, stop := context.WithTimeoutCause(ctx, notifyTime, errors.New("it took longer than ten seconds and was stopped"))
+	defer stop()
+	cmd := shell(ctx, command)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = i.Dir, bytes.NewReader(data), i.Stderr, i.Stderr
+	cmd.WaitDelay = time.Second // for what it left behind with its pipes open
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// Edit lets the person edit a text in $VISUAL or $EDITOR and returns it as it was
+// left. It returns INVALID_ARGS where neither is set, and READ_FAILED and
+// WRITE_FAILED.
+func (i Invocation) Edit(ctx context.Context, name string, text []byte) ([]byte, error) {
+	editor := os.Getenv("VISUAL")
+	if editor == "" {
+		editor = os.Getenv("EDITOR")
+	}
+	if strings.TrimSpace(editor) == "" {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("EDITOR", nil), "no editor is set: export EDITOR=vi, for example")
+	}
+	dir, err := os.MkdirTemp("", "tidegate-edit-")
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.WriteFailed, nil, "no folder to edit in can be made: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return nil, tidegate.Errorf(tidegate.WriteFailed, nil, "the text to edit cannot be written: %w", err)
+	}
+	cmd := shell(ctx, editor+" "+name)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, i.Stdin, i.Stdout, i.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("EDITOR", editor), "%s ended with a failure: %w", editor, err)
+	}
+	edited, err := os.ReadFile(path)
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "the edited text cannot be read: %w", err)
+	}
+	return edited, nil
+}

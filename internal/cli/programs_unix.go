@@ -1,0 +1,13 @@
+//go:build !windows
+
+package cli
+
+import (
+	"context"
+	"os/exec"
+)
+
+// shell is a command line as a person would type it.
+func shell(ctx context.Context, line string) *exec.Cmd {
+	return exec.CommandContext(ctx, "sh", "-c", line)
+}

@@ -1,0 +1,288 @@
+package research
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/config"
+	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
+)
+
+// Recording is answers and pages that come with the program.
+type Recording struct {
+	// Unpack writes the answers into a folder of its own, which is removed by
+	// remove.
+	Unpack func() (folder string, remove func(), err error)
+	Fetch  step.Fetch // answers with the pages, and opens no connection
+}
+
+// crew is who does the work of a run.
+type crew struct {
+	named   string                  // with --agent, "" where nobody was
+	agents  map[string]engine.Agent // by role
+	drivers map[string]driver.Driver
+	fetch   step.Fetch
+	remove  func() // what was unpacked
+}
+
+// crewOf finds who does the work of each role: named for all of them, else those
+// whose names a run keeps, else as the configuration says, else the first client
+// that is installed and logged in. It returns INVALID_ARGS for a role that nobody
+// does, and the errors of [config.Load] and [driver.New].
+func (e *Env) crewOf(ctx context.Context, named string, kept map[string]run.Agent) (*crew, error) {
+	loaded, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
+	if err != nil {
+		return nil, err
+	}
+	c := &crew{named: named, agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, fetch: e.Pages, remove: func() {}}
+	found := ""
+	for _, role := range job.Roles() {
+		agent := loaded.Agent(role)
+		switch was := kept[role]; {
+		case named != "":
+			agent = namedAgent(loaded.Settings, role, named)
+		case was.Driver != "":
+			if agent, err = keptAgent(loaded.Settings, role, was); err != nil {
+				return nil, err
+			}
+		case agent.Driver == "":
+			if found == "" {
+				if found, err = e.installed(ctx); err != nil {
+					return nil, err
+				}
+			}
+			agent.Driver = found
+		}
+		if err := c.hire(e, role, agent, loaded.Search); err != nil {
+			c.remove()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// namedAgent is the agent that a person named, with the price and the key that
+// the configuration has for the same driver.
+func namedAgent(settings config.Settings, role, named string) config.Agent {
+	if agent := settings.Agent(role); agent.Driver == named {
+		return agent
+	}
+	return config.Agent{Driver: named}
+}
+
+// keptAgent is the agent whose name a run keeps. It returns INVALID_ARGS for one
+// that is more than a name, unless the configuration has it.
+func keptAgent(settings config.Settings, role string, was run.Agent) (config.Agent, error) {
+	agent := settings.Agent(role)
+	if scheme(agent.Driver) == was.Driver {
+		agent.Model = was.Model
+		return agent, nil
+	}
+	if hasName(was.Driver) {
+		return config.Agent{Driver: was.Driver, Model: was.Model}, nil
+	}
+	return config.Agent{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("agent", nil, "role", role),
+		"the agents of this run were named as %s:…, which is never taken from a run's folder: name them again with --agent", was.Driver)
+}
+
+// scheme is what a run keeps of the name of a driver: all of it, or the part
+// before a command or an address.
+func scheme(name string) string {
+	if hasName(name) {
+		return name
+	}
+	short, _, _ := strings.Cut(name, ":")
+	return short
+}
+
+// demoAgents is the driver with the answers that come with the program.
+const demoAgents = "recorded:demo"
+
+// hasName reports whether a driver's name says all about it.
+func hasName(name string) bool {
+	return name == demoAgents || slices.ContainsFunc(driver.Clients(), func(c driver.Client) bool { return c.Name == name })
+}
+
+// names are what a run keeps of the crew.
+func (c *crew) names() map[string]run.Agent {
+	kept := map[string]run.Agent{}
+	for role, agent := range c.agents {
+		kept[role] = run.Agent{Driver: scheme(agent.Driver), Model: agent.Model}
+	}
+	return kept
+}
+
+// again is the flag that a person must type once more to go on, with a blank
+// before it; "" where names are enough.
+func (c *crew) again() string {
+	if c == nil || c.named == "" || hasName(c.named) {
+		return ""
+	}
+	return " --agent " + report.ShellWord(c.named)
+}
+
+// hire makes the driver of a role.
+func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Search) error {
+	made, folder := agent.Driver, ""
+	if name, ok := strings.CutPrefix(agent.Driver, "recorded:"); ok && name != "" {
+		recording, known := e.Recordings[name]
+		switch {
+		case known && c.drivers[job.Roles()[0]] == nil:
+			unpacked, remove, err := recording.Unpack()
+			if err != nil {
+				return err
+			}
+			folder, c.remove, c.fetch = unpacked, remove, recording.Fetch
+		case known: // all roles have the same answers
+			c.drivers[role], c.agents[role] = c.drivers[job.Roles()[0]], engine.Agent{Driver: agent.Driver}
+			return nil
+		default:
+			folder = absolute(e.Dir, name)
+			agent.Driver = "recorded:" + folder
+			c.fetch = e.recordedPages(folder)
+		}
+		made = "recorded:" + folder
+	}
+	d, err := driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv}, driver.Host{Search: driver.Search(search)})
+	if err != nil {
+		return err
+	}
+	c.drivers[role] = d
+	c.agents[role] = engine.Agent{Driver: agent.Driver, Model: agent.Model, Parallel: agent.Parallel, Price: (*engine.Price)(agent.Price)}
+	return nil
+}
+
+// installed is the first client that is installed and logged in. It returns
+// INVALID_ARGS with what to do where there is none.
+func (e *Env) installed(ctx context.Context) (string, error) {
+	var said []string // of clients that are there and cannot be used
+	for _, client := range driver.Clients() {
+		d, err := driver.New(driver.Settings{Driver: client.Name}, driver.Host{})
+		if err != nil {
+			return "", err
+		}
+		_, err = driver.Check(ctx, d)
+		if err == nil {
+			return client.Name, nil
+		}
+		if ctx.Err() != nil {
+			return "", tidegate.Errorf(tidegate.Cancelled, nil, "stopped while looking for an agent: %w", context.Cause(ctx))
+		}
+		var failure *driver.Error
+		if errors.As(err, &failure) && failure.Message != client.Name+" is not installed" {
+			said = append(said, failure.Message+": "+failure.Help)
+		}
+	}
+	problem := "no agent is installed"
+	if len(said) > 0 {
+		problem = "no agent that is installed can be used"
+	}
+	var lines []string
+	for _, client := range driver.Clients() {
+		lines = append(lines, client.Name+": "+client.Get)
+	}
+	details := tidegate.D("agent", nil)
+	if len(said) > 0 {
+		details = append(details, tidegate.Detail{Key: "installed", Value: said})
+	}
+	details = append(details, tidegate.D("install one and log in", lines, "or name an endpoint", "--agent model:http://127.0.0.1:11434/v1", "or look at recorded answers", "--agent "+demoAgents)...)
+	return "", tidegate.Errorf(tidegate.InvalidArgs, details, "%s; `tidegate research QUESTION --agent …` names one", problem)
+}
+
+// costs returns INVALID_ARGS for an agent whose cost nobody can tell, where the
+// budget is one of money.
+func (c *crew) costs() error {
+	for _, role := range job.Roles() {
+		agent := c.agents[role]
+		switch scheme(agent.Driver) {
+		case "codex", "gemini", "model":
+			if agent.Price == nil {
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("max-cost", nil, "agent", agent.Driver),
+					"%s does not say what it costs: give its tokens a price in tidegate.toml ([agents.%s] price = { input = 1.25, output = 10 }), or leave out --max-cost", agent.Driver, role)
+			}
+		}
+	}
+	return nil
+}
+
+// free reports whether the crew costs nothing unless a price says otherwise.
+func (c *crew) free() bool {
+	for _, agent := range c.agents {
+		switch scheme(agent.Driver) {
+		case "exec", "acp", "recorded", demoAgents:
+			if agent.Price != nil {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// pool starts the crew on this machine.
+func (c *crew) pool() engine.Pool {
+	return &engine.Local{Drivers: func(role string) []driver.Driver { return []driver.Driver{c.drivers[role]} }}
+}
+
+// recordedPages answers with the pages that lie beside recorded answers, and opens
+// no connection. Where none lie there, pages are fetched.
+func (e *Env) recordedPages(folder string) step.Fetch {
+	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		kept, err := artifact.Open(ctx, "driver", folder)
+		if err != nil {
+			return err
+		}
+		defer kept.Close()
+		name := "archive.warc.gz"
+		if there, err := kept.Exists(name); err != nil {
+			return err
+		} else if !there {
+			name = "evidence/archive.warc.gz" // of a run
+		}
+		if there, err := kept.Exists(name); err != nil {
+			return err
+		} else if !there {
+			return e.Pages(ctx, urls, keep)
+		}
+		pages, err := archive.Open(ctx, kept, name, nil)
+		if err != nil {
+			return err
+		}
+		for _, url := range urls {
+			capture := archive.Capture{URL: url, Kind: archive.Unreachable, Time: e.Now()}
+			if entry, found := pages.Find(url); found {
+				if capture, err = pages.Read(ctx, entry); err != nil {
+					return err
+				}
+			}
+			packed, err := archive.Pack(capture)
+			if err != nil {
+				return err
+			}
+			if err := keep([]*archive.Packed{packed}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// absolute is a path that a person typed in the folder dir.
+func absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
