@@ -140,14 +140,11 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if err := b.judgeLeftOver(ctx, id); err != nil {
 		return nil, err
 	}
-	b.mu.Lock()
-	j := b.jobs[id]
-	var made draft
-	err := tidegate.Errorf(tidegate.JobNotFound, tidegate.D("job_id", id), "the run has no job %q", id)
-	if j != nil {
-		made, err = j.kind.prompt(b, j)
+	j, err := b.Job(id)
+	if err != nil {
+		return nil, err
 	}
-	b.mu.Unlock()
+	made, err := j.kind.prompt(ctx, b, &j)
 	if err != nil {
 		return nil, err
 	}
