@@ -384,7 +384,9 @@ func (b *Board) Release(ctx context.Context, token, reason string) (Job, error) 
 type Ending struct {
 	Outcome   string
 	Reason    string
-	Usage     Usage // beyond that of the answers
+	Asked     string // the prompt that has no answer; "" where nothing was asked
+	Usage     *Usage // of that, as the client reports it, nil when it does not
+	Price     *Price // of tokens that come without a cost
 	ToolCalls map[string]float64
 	Version   string
 	Events    []byte // the agent's own event stream
@@ -422,7 +424,12 @@ func (b *Board) end(ctx context.Context, token string, how Ending) (Job, error) 
 
 func endAttempt(u *run.Update, a *Attempt, how Ending) error {
 	a.Outcome, a.Reason, a.EndedAt = how.Outcome, run.Note(how.Reason), u.Now()
-	a.Usage.add(how.Usage)
+	switch {
+	case how.Usage != nil:
+		a.Usage.add(how.Usage.at(how.Price))
+	case how.Asked != "":
+		a.Usage.add(guessed(len(how.Asked), 0).at(how.Price))
+	}
 	a.note(how.Version, "", how.ToolCalls)
 	logEnded(u, a)
 	if len(how.Events) > 0 {
