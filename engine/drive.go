@@ -43,7 +43,7 @@ type Agent struct {
 }
 
 // Price is what a million tokens cost, in USD.
-type Price struct{ Input, Output float64 }
+type Price = job.Price
 
 // Outcome is how driving a run ended.
 type Outcome struct {
@@ -357,15 +357,22 @@ func (h *home) slowDown(ctx context.Context, role string, w *backOff, failure *d
 func (h *home) outOfBudget(ctx context.Context, limit string, spent job.Spent) error {
 	h.stopRunning()
 	allowed := h.board.Policy().Budget.Of(limit)
+	more := "tidegate run limit RUN " + limit + " VALUE"
+	if flag := limitFlags[limit]; flag != "" {
+		more = "tidegate run continue RUN " + flag + " VALUE"
+	}
 	_, err := h.board.Run().Update(tidegate.WithActor(ctx, tidegate.Rule), h.Clock, func(u *run.Update) error {
 		return stage.LeaveToPerson(u, run.Failure{
 			Code: tidegate.BudgetExhausted, Gate: "", Count: int64(math.Min(allowed, 1<<53)),
-			Message: fmt.Sprintf("the budget is used up: %s is %v (%.1f minutes, %.0f tokens, %.2f USD, %.1f MB were used); a larger one is set with `tidegate run limit RUN %s VALUE`",
-				limit, allowed, spent.Minutes, spent.Tokens, spent.CostUSD, spent.MB, limit),
+			Message: fmt.Sprintf("the budget is used up: %s is %v (%.1f minutes, %.0f tokens, %.2f USD, %.1f MB were used); a larger one is set with `%s`",
+				limit, allowed, spent.Minutes, spent.Tokens, spent.CostUSD, spent.MB, more),
 		}, "needs a person: "+limit+" is used up")
 	})
 	return err
 }
+
+// limitFlags are the flags of `run continue` that set a larger limit and go on.
+var limitFlags = map[string]string{"max_minutes": "--max-minutes", "max_tokens": "--max-tokens", "max_cost_usd": "--max-cost"}
 
 // stopRunning stops every agent and waits for their attempts.
 func (h *home) stopRunning() {

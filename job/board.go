@@ -126,12 +126,17 @@ func (b *Board) Reload(ctx context.Context) error {
 	return nil
 }
 
-// Refresh reads a job again. A job that the board does not know is not one of the
-// run's present stage.
-func (b *Board) Refresh(id string) error {
+// Refresh reads some jobs again. A job that the board does not know is not one of
+// the run's present stage.
+func (b *Board) Refresh(ids ...string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.refresh(b.jobs[id])
+	for _, id := range ids {
+		if err := b.refresh(b.jobs[id]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Follow reads a job again of which a line of the log speaks, unless that was
