@@ -248,7 +248,7 @@ func (w *walk) firstPolicy() ([]byte, error) {
 func (w *walk) confirmed() bool {
 	return slices.ContainsFunc(w.moves, func(c change) bool {
 		return slices.ContainsFunc(c.lines, func(l line) bool {
-			return l.event == run.EventAccepted && l.get("what") == "plan" && !l.entry.Get("confirm_plan").Bool()
+			return l.event == run.EventAccepted && l.get("what") == "plan"
 		})
 	})
 }

@@ -137,11 +137,12 @@ func (u *Update) SetBudget(name string, value float64, reason string) error {
 	})
 }
 
-// SetConfirmPlan stages whether a person's yes is needed before the plan.
-func (u *Update) SetConfirmPlan(needed bool, reason string) error {
+// PlanConfirmed stages that a person said yes to the perspectives with that
+// digest: the first wave may be planned by them.
+func (u *Update) PlanConfirmed(perspectives, reason string) error {
 	return u.editPolicy(EventAccepted, func(policy *codec.Value) tidegate.Details {
-		policy.Set(confirmPlan, codec.Of(needed))
-		return tidegate.D("what", "plan", confirmPlan, needed, "reason", Note(reason))
+		policy.Set(confirmPlan, codec.Of(false))
+		return tidegate.D("what", "plan", confirmPlan, false, "perspectives", perspectives, "reason", Note(reason))
 	})
 }
 
