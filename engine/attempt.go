@@ -35,6 +35,11 @@ type ending struct {
 
 // run does the attempt from where it is. An error is one of the run.
 func (a *attempt) run(ctx context.Context) (ending, error) {
+	if a.held.Token == "" {
+		if err := a.lease(ctx); err != nil {
+			return ending{}, err
+		}
+	}
 	faults := a.held.Faults
 	turn := a.held.Answers + 1
 	if a.held.Answers > 0 && !a.held.Judged {
@@ -102,6 +107,18 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	return ending{}, err
 }
 
+// lease takes the job of a fresh attempt.
+func (a *attempt) lease(ctx context.Context) error {
+	agent := a.home.agent(a.role)
+	leased, err := a.home.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: a.held.JobID, For: a.home.leaseTime(),
+		Home: &job.Home{Driver: agent.Driver, Model: agent.Model}})
+	if err != nil {
+		return err
+	}
+	a.held = job.Held{Assignment: *leased, Driver: agent.Driver, Model: agent.Model}
+	return nil
+}
+
 // unfit is why an answer cannot even be handed in. A driver says so itself; a
 // pool that lies between may not.
 func (a *attempt) unfit(answer driver.Answer) *driver.Error {
@@ -129,11 +146,12 @@ func (a *attempt) left(ctx context.Context, err error) error {
 	return leaving
 }
 
-// failed records how the agent failed. One that is not logged in leaves the
-// attempt as it is: it begins again once a person has logged in.
+// failed records how the agent failed. One that a person has to help, because it
+// is not logged in or not installed, leaves the attempt as it is: it begins again
+// once that is done.
 func (a *attempt) failed(ctx context.Context, failure *driver.Error, answer driver.Answer) error {
-	if failure.Kind == driver.Auth {
-		return a.home.board.Leave(ctx, a.held.Token)
+	if failure.NeedsPerson() {
+		return a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
 	}
 	end := job.Ending{Outcome: string(failure.Kind), Reason: failure.Message, Version: answer.Version, ToolCalls: counts(answer.ToolCalls), Events: a.events.Bytes()}
 	if usage := a.usage(answer); usage != nil {

@@ -190,6 +190,43 @@ func TestMissingLoginLeavesTheRunAsItIs(t *testing.T) {
 	}
 }
 
+func TestAMissingProgramEndsDrivingAtOnce(t *testing.T) {
+	t.Parallel()
+	manifest, clock := newRun(t, nil)
+	agents := func(names ...string) *engine.Local {
+		var list []driver.Driver
+		for _, name := range names {
+			d, err := driver.New(driver.Settings{Driver: name}, driver.Host{Temp: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, d)
+		}
+		return &engine.Local{Drivers: func(string) []driver.Driver { return list }}
+	}
+	out := drive(t, manifest, clock, agents("exec:nosuchprogram", "recorded:"+t.TempDir()+"/none"))
+	if out.Status == run.Failed || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "recorded answers cannot be read") {
+		t.Errorf("%s", shown(out))
+	}
+	out = drive(t, manifest, clock, agents("exec:nosuchprogram"))
+	if out.Status == run.Failed || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "nosuchprogram cannot be started") {
+		t.Errorf("%s", shown(out))
+	}
+	b, err := job.OpenBoard(t.Context(), clock, manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if j, err := b.Job("perspectives"); err != nil || j.Attempt != 1 || j.TriesLeft != 4 {
+		t.Errorf("%+v, %v: a try was used", j, err)
+	}
+	// The next driver of a role is asked where one is missing.
+	out = drive(t, manifest, clock, agents("exec:nosuchprogram", "exec:echo {}"))
+	if out.Status != run.Failed || !strings.Contains(out.Reason, "perspectives") {
+		t.Errorf("%s", shown(out))
+	}
+}
+
 func TestASecondHomeIsRefusedAtOnce(t *testing.T) {
 	manifest, clock := newRun(t, nil)
 	inside := make(chan struct{})

@@ -147,13 +147,15 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if j != nil {
 		made, err = j.kind.prompt(b, j)
 	}
-	r := b.run
 	b.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	var leased *Assignment
-	_, err = r.Update(ctx, b.clock, func(u *run.Update) error {
+	var begun *Attempt
+	var lease *run.Lease
+	line, lapsed := 0, false
+	err = b.update(ctx, id, func(u *run.Update) error {
 		if err := b.sameStage(u); err != nil {
 			return err
 		}
@@ -170,17 +172,21 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 		if err := unchanged(u, made.seen); err != nil {
 			return err
 		}
-		if err := closeLapsed(u, &shown); err != nil {
+		if lapsed, err = closeLapsed(u, &shown); err != nil {
 			return err
 		}
-		leased, err = begin(u, &shown, in, made, b.clock.Now())
+		leased, begun, lease, err = begin(u, &shown, in, made, b.clock.Now())
+		line = u.LastLine()
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := b.Refresh(id); err != nil {
-		return nil, err
+	b.know(begun, lease, line)
+	if lapsed {
+		if err := b.Refresh(id); err != nil {
+			return nil, err
+		}
 	}
 	if shown, err := b.Job(id); err == nil {
 		leased.TriesLeft = shown.TriesLeft
@@ -225,7 +231,7 @@ func unchanged(u *run.Update, seen map[string]string) error {
 }
 
 // begin stages a new attempt with its lease and its prompt.
-func begin(u *run.Update, j *Job, in LeaseInput, made draft, now time.Time) (*Assignment, error) {
+func begin(u *run.Update, j *Job, in LeaseInput, made draft, now time.Time) (*Assignment, *Attempt, *run.Lease, error) {
 	number := 1
 	if last := j.last(); last != nil {
 		number = last.Number + 1
@@ -245,26 +251,27 @@ func begin(u *run.Update, j *Job, in LeaseInput, made draft, now time.Time) (*As
 	u.Log(run.EventLeased, "job_lease", tidegate.D("job_id", j.ID, "attempt", number, "holder", lease.Holder, "home", lease.Home,
 		"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt))
 	if err := u.Write(a.dir()+"/prompt.md", []byte(made.text)); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	if err := a.write(u); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	if err := u.WriteJSON(run.LeaseFile(j.ID), lease); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	return &Assignment{
 		JobID: j.ID, Kind: j.Kind, Attempt: number, Token: token, PromptMD: made.text, PromptDigest: a.PromptDigest,
 		AnswerFormat: j.kind.format, ExpiresAt: lease.ExpiresAt,
-	}, nil
+	}, a, lease, nil
 }
 
 // closeLapsed stages the end of an attempt whose lease has run out. An attempt
-// of a home that was stopped before it had an answer uses no try.
-func closeLapsed(u *run.Update, j *Job) error {
+// of a home that was stopped before it had an answer uses no try. It reports
+// whether there was one.
+func closeLapsed(u *run.Update, j *Job) (bool, error) {
 	last := j.last()
 	if j.lease == nil || last == nil || last.Outcome != "" {
-		return nil
+		return false, nil
 	}
 	outcome := OutcomeExpired
 	if j.lease.Home && len(last.Submissions) == 0 {
@@ -276,7 +283,7 @@ func closeLapsed(u *run.Update, j *Job) error {
 		ended.Outcome = OutcomeRefused
 	}
 	logEnded(u, &ended)
-	return ended.write(u)
+	return true, ended.write(u)
 }
 
 func logEnded(u *run.Update, a *Attempt) {
@@ -320,7 +327,7 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 		return "", err
 	}
 	now := b.clock.Now()
-	_, err = b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err = b.update(ctx, id, func(u *run.Update) error {
 		_, lease, err := b.held(u, token)
 		if err != nil {
 			return err
@@ -400,7 +407,7 @@ func (b *Board) end(ctx context.Context, token string, how Ending) (Job, error) 
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
-	_, err = b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err = b.update(ctx, id, func(u *run.Update) error {
 		a, _, err := b.held(u, token)
 		if err != nil {
 			return err
@@ -454,7 +461,7 @@ func (b *Board) ReleaseJob(ctx context.Context, id, reason string) (Job, error) 
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
-	_, err := b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err := b.update(ctx, id, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
 		}

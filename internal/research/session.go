@@ -74,7 +74,7 @@ func (e *Env) session(ctx context.Context, call cli.Invocation, work func(ctx co
 // tellOthers rings the bell and runs the command of --notify. That it fails is
 // said, and changes nothing: the run has ended as it has.
 func (s *session) tellOthers(ctx context.Context, result Result) error {
-	if s.call.Terminal.Width > 0 && s.call.Flag("quiet") == "" {
+	if s.call.Terminal.Size != nil && s.call.Flag("quiet") == "" {
 		fmt.Fprint(s.call.Stdout, "\a")
 	}
 	command := s.call.Flag("notify")
