@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -21,6 +22,7 @@ type Update struct {
 	lock     *artifact.Lock
 	tx       *artifact.Tx
 	clock    Clock
+	at       time.Time
 	now      string
 	actor    tidegate.Actor
 	lines    []Line
@@ -29,6 +31,8 @@ type Update struct {
 	record   record       // what the log says that stands here
 	decision string       // the file of a signed decision that the update carries out
 	adopted  *codec.Value // the gates to judge again in a run that another program made
+
+	rehearsal *Rehearsal // that takes what would have been written; nil outside of one
 }
 
 // Audit says what became of the lines that an update logged.
@@ -83,6 +87,12 @@ type Change struct {
 // first; one of the documents that [Update.Found] knows may be changed by any.
 func (r *Run) UpdateTogether(ctx context.Context, clock Clock, changes ...Change) []error {
 	errs := make([]error, len(changes))
+	if rehearsal := rehearsalOf(ctx); rehearsal != nil {
+		for i, c := range changes {
+			errs[i] = r.rehearse(c.Ctx, clock, rehearsal, c.Do)
+		}
+		return errs
+	}
 	_, err := r.Gates()
 	for at := 0; at < len(changes); {
 		n := len(changes) - at
@@ -100,6 +110,9 @@ func (r *Run) UpdateTogether(ctx context.Context, clock Clock, changes ...Change
 }
 
 func (r *Run) update(ctx context.Context, clock Clock, how manner, do func(*Update) error) (Audit, error) {
+	if rehearsal := rehearsalOf(ctx); rehearsal != nil {
+		return Audit{}, r.rehearse(ctx, clock, rehearsal, do)
+	}
 	errs := make([]error, 1)
 	_, audit, err := r.transact(ctx, clock, how, []Change{{ctx, do}}, errs)
 	if err == nil {
@@ -134,7 +147,8 @@ func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []C
 	tx := lock.Begin()
 	made, lines := 0, 0
 	for n < len(changes) {
-		u := &Update{ctx: changes[n].Ctx, run: r, lock: lock, tx: tx, clock: clock, now: clock.Stamp(), actor: tidegate.ActorOf(changes[n].Ctx), record: rec}
+		u := &Update{ctx: changes[n].Ctx, run: r, lock: lock, tx: tx, clock: clock, actor: tidegate.ActorOf(changes[n].Ctx), record: rec}
+		u.begin()
 		mark := tx.Mark()
 		errs[n] = u.make(how, changes[n].Do)
 		n++
@@ -183,6 +197,12 @@ func (u *Update) make(how manner, do func(*Update) error) error {
 	}
 	u.logFiles()
 	return u.stageLines(how)
+}
+
+// begin takes the one time of everything in the update.
+func (u *Update) begin() {
+	u.at = u.clock.Now()
+	u.now = tidegate.Stamp(u.at)
 }
 
 // findEnd finds out how many lines the log has. A log that does not match its
@@ -278,7 +298,7 @@ func (u *Update) Write(name string, data []byte) error {
 			"%s is a symbolic link; a run writes only files of its own", name)
 	}
 	u.written = append(u.written, writtenFile{path.Clean(name), codec.DigestBytes(data), false})
-	return u.tx.Write(name, data)
+	return u.put(name, data)
 }
 
 // WriteJSON stages a document: two-space indent and a final newline.
@@ -300,7 +320,7 @@ func (u *Update) Remove(name string) error {
 	if there {
 		u.written = append(u.written, writtenFile{name: path.Clean(name)})
 	}
-	return u.tx.Remove(name)
+	return u.take(name)
 }
 
 // Found is the digest of one of the run's documents (manifest, gates, policy,
@@ -402,7 +422,7 @@ func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *i
 		}
 	}
 	u.adopted = nil
-	after, err := before.Apply(u.run.folder, u.Pending(), update, inputsDigest, u.clock.Now())
+	after, err := before.Apply(u.run.folder, u.Pending(), update, inputsDigest, u.at)
 	if err != nil {
 		return before, err
 	}
@@ -428,7 +448,7 @@ func (u *Update) writeGates(before, after gate.Gates, event Event, reason string
 	u.Log(event, "gates_write", tidegate.D("prev_revision", before.Revision(), "new_revision", after.Revision(),
 		"reason", reason, "inputs_digest", after.Doc().Get("inputs_digest").Str(), "gates_digest", digest,
 		"prev_digest", u.record.digest(name), "gates", gates))
-	return u.tx.Write(name, data)
+	return u.put(name, data)
 }
 
 // CheckRevision returns REVISION_MISMATCH when expected is given and differs.

@@ -162,7 +162,7 @@ func environment() (*catalog.Env, error) {
 		return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "the working folder cannot be found: %w", err)
 	}
 	env := &catalog.Env{
-		Now: time.Now, Dir: dir, Project: dir, Home: runsHome(),
+		Now: time.Now, Dir: dir, Project: dir, Home: runsHome(), Program: "tidegate " + version(),
 		SignKey: os.Getenv("TIDEGATE_SIGN_KEY"), AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: askPassphrase,
 		ConfigDir: configDir(), Getenv: os.Getenv,
 	}

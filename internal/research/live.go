@@ -210,8 +210,10 @@ func (l *live) refresh(ctx context.Context, board *job.Board) {
 	switch {
 	case all || slices.ContainsFunc(ids, func(id string) bool { _, err := board.Job(id); return err != nil }):
 		_ = board.Reload(ctx)
-	case len(ids) > 0:
-		_ = board.Refresh(ids...)
+	default:
+		for _, id := range ids {
+			_ = board.Refresh(id)
+		}
 	}
 }
 
