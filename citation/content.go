@@ -50,6 +50,9 @@ const (
 func Read(p *Page) Content {
 	var c Content
 	c.media = mediaOf(p.Body, p.ContentType)
+	if p.coded() {
+		c.media = mediaOther
+	}
 	switch c.media {
 	case mediaHTML:
 		readHTML(p, &c)
