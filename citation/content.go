@@ -135,12 +135,12 @@ func countWords(line string) int {
 	words, dense, in := 0, 0, false
 	for i := 0; i < len(line); {
 		if c := line[i]; c < utf8.RuneSelf {
-			switch part := asciiPart[c]; {
-			case part == inWord && !in:
-				words++
-				in = true
-			case part == noWord:
-				in = false
+			part := asciiPart[c]
+			if part != joinsWord {
+				if part == inWord && !in {
+					words++
+				}
+				in = part == inWord
 			}
 			i++
 			continue
