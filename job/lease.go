@@ -140,14 +140,11 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if err := b.judgeLeftOver(ctx, id); err != nil {
 		return nil, err
 	}
-	b.mu.Lock()
-	j := b.jobs[id]
-	var made draft
-	err := tidegate.Errorf(tidegate.JobNotFound, tidegate.D("job_id", id), "the run has no job %q", id)
-	if j != nil {
-		made, err = j.kind.prompt(b, j)
+	j, err := b.Job(id)
+	if err != nil {
+		return nil, err
 	}
-	b.mu.Unlock()
+	made, err := j.kind.prompt(ctx, b, &j)
 	if err != nil {
 		return nil, err
 	}
@@ -387,7 +384,9 @@ func (b *Board) Release(ctx context.Context, token, reason string) (Job, error) 
 type Ending struct {
 	Outcome   string
 	Reason    string
-	Usage     Usage // beyond that of the answers
+	Asked     string // the prompt that has no answer; "" where nothing was asked
+	Usage     *Usage // of that, as the client reports it, nil when it does not
+	Price     *Price // of tokens that come without a cost
 	ToolCalls map[string]float64
 	Version   string
 	Events    []byte // the agent's own event stream
@@ -425,7 +424,12 @@ func (b *Board) end(ctx context.Context, token string, how Ending) (Job, error) 
 
 func endAttempt(u *run.Update, a *Attempt, how Ending) error {
 	a.Outcome, a.Reason, a.EndedAt = how.Outcome, run.Note(how.Reason), u.Now()
-	a.Usage.add(how.Usage)
+	switch {
+	case how.Usage != nil:
+		a.Usage.add(how.Usage.at(how.Price))
+	case how.Asked != "":
+		a.Usage.add(guessed(len(how.Asked), 0).at(how.Price))
+	}
 	a.note(how.Version, "", how.ToolCalls)
 	logEnded(u, a)
 	if len(how.Events) > 0 {

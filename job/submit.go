@@ -30,6 +30,7 @@ type HomeAnswer struct {
 	Session string
 	Repair  string // the prompt by which a refused answer was to be repaired, "" for the first
 	Events  []byte // the agent's own event stream
+	Price   *Price // of tokens that come without a cost
 }
 
 // Verdict is what became of an answer.
@@ -218,16 +219,24 @@ func (b *Board) keepLate(u *run.Update, j *Job, in SubmitInput, lost error) erro
 // nothing was, a quarter of the bytes that went in and out. Of an agent that
 // tidegate does not drive the larger of the two counts.
 func charged(u *run.Update, a *Attempt, in SubmitInput) Usage {
-	guess := Usage{OutputTokens: int64(len(in.Answer)+3) / 4}
-	if len(a.Submissions) == 1 {
+	asked := 0
+	switch {
+	case in.Home != nil && in.Home.Repair != "":
+		asked = len(in.Home.Repair)
+	case len(a.Submissions) == 1:
 		if prompt, err := u.Run().Folder().Read(a.dir() + "/prompt.md"); err == nil {
-			guess.InputTokens = int64(len(prompt)+3) / 4
+			asked = len(prompt)
 		}
 	}
-	if in.Usage == nil {
+	guess := guessed(asked, len(in.Answer))
+	switch {
+	case in.Home != nil && in.Usage == nil:
+		return guess.at(in.Home.Price)
+	case in.Home != nil:
+		return in.Usage.at(in.Home.Price)
+	case in.Usage == nil:
 		return guess
-	}
-	if in.Home == nil && guess.tokens() > in.Usage.tokens() {
+	case guess.tokens() > in.Usage.tokens():
 		guess.CostUSD = in.Usage.CostUSD
 		return guess
 	}

@@ -189,6 +189,9 @@ var providers = map[string]string{"claude": "Anthropic", "codex": "OpenAI", "gem
 
 // sends says what leaves this machine, and to whom.
 func (c *crew) sends(o order) []string {
+	if c.named == demoAgents {
+		return []string{"Nothing leaves this machine: the answers and the pages are recorded."}
+	}
 	var lines []string
 	for _, role := range job.Roles() {
 		driver := c.agents[role].Driver
