@@ -38,7 +38,10 @@ func Tokens(doc []byte, inMemory bool) []string {
 			if name == atom.Noscript {
 				t.notRaw()
 			}
-			list = append(list, fmt.Sprintf("%d bytes of %s %s %+v", size, kind, name, a))
+			list = append(list, fmt.Sprintf("%d bytes of %s %s", size, kind, name))
+			if a != (attributes{}) {
+				list = append(list, fmt.Sprintf("%+v", a))
+			}
 		case html.EndTagToken:
 			list = append(list, fmt.Sprintf("%d bytes of %s %s", t.raw(), kind, t.name()))
 		default:

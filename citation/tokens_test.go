@@ -22,7 +22,9 @@ var crumbs = []string{
 // FuzzTokens compares the tokens of a document with those of the referee.
 func FuzzTokens(f *testing.F) {
 	f.Add([]byte(strings.Join(crumbs[:40], "")))
-	f.Fuzz(compareTokens)
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		compareTokens(t, doc[:min(len(doc), 1<<10)]) // a longer one shows nothing more
+	})
 }
 
 func compareTokens(t *testing.T, doc []byte) {
