@@ -250,7 +250,7 @@ func leased(s *scene) error {
 		return err
 	}
 	defer board.Close()
-	prompt, err := board.Prompt(s.line.get("job_id"))
+	prompt, err := board.Prompt(s.ctx, s.line.get("job_id"))
 	if err != nil {
 		return err
 	}

@@ -227,14 +227,31 @@ func (w *walk) firstPolicy() ([]byte, error) {
 	}
 	doc = doc.Clone()
 	for _, l := range w.limits(func(l line) bool { return l.entry.Get("from") == nil }) {
-		if budget := doc.Get("budget"); budget.Kind() == codec.Object {
+		budget := doc.Get("budget")
+		switch was := l.entry.Get("was"); {
+		case budget.Kind() != codec.Object:
+		case was != nil:
+			budget.Set(l.get("limit"), was)
+		default:
 			budget.Delete(l.get("limit"))
 		}
+	}
+	if w.confirmed() {
+		doc.Set("confirm_plan", codec.Of(true))
 	}
 	if budget := doc.Get("budget"); budget.Kind() == codec.Object && budget.Len() == 0 {
 		doc.Delete("budget")
 	}
 	return codec.MarshalFile(doc)
+}
+
+// confirmed holds for a run whose plan waited for a person's yes, and had it.
+func (w *walk) confirmed() bool {
+	return slices.ContainsFunc(w.moves, func(c change) bool {
+		return slices.ContainsFunc(c.lines, func(l line) bool {
+			return l.event == run.EventAccepted && l.get("what") == "plan"
+		})
+	})
 }
 
 // limits are the lines by which a person changed a limit, the last one first.

@@ -57,6 +57,7 @@ func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Co
 	program.Tools, program.Settings = catalog.Tools(inner), nil
 	program.Commands = append(research.Commands(researchEnv(inner)), reportCommand(inner))
 	program.Stderr, program.Dir, program.Terminal.Progress = call.Stdout, folder, false
+	program.Terminal.Size = nil // the story is told line by line
 	return program.Run
 }
 
