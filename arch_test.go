@@ -61,7 +61,7 @@ var arrows = map[string]string{
 	"internal/pdf":       "",
 	"internal/cli":       ". codec report tool internal/spelling",
 	"internal/mcpserver": ". codec tool internal/spelling",
-	"internal/research":  ". codec artifact archive config driver engine gate job report run stage step tool catalog internal/cli",
+	"internal/research":  ". codec artifact archive citation config driver engine gate job report run stage step tool catalog internal/cli",
 	"internal/clients":   "",
 	"internal/demo":      ". codec archive report tool internal/planted internal/spelling",
 	"internal/corpus":    "",

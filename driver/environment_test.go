@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +50,35 @@ func TestAgentsGetTheirOwnVariablesAlone(t *testing.T) {
 		}
 		if temp := variable(got, "TMPDIR"); temp != f.in("tmp") {
 			t.Errorf("temporary files go to %s", temp)
+		}
+	}
+}
+
+// gemini has no command that says whether it is logged in.
+func TestGeminiStranger(t *testing.T) {
+	t.Parallel()
+	for settings, want := range map[string]bool{
+		"":   true,
+		"{}": true,
+		`{"security":{"auth":{"selectedType":"oauth-personal"}}}`: false,
+		`{"selectedAuthType":"oauth-personal"}`:                   false,
+		`{"security":{"auth":{}}}`:                                true,
+		"{ // a comment\n}":                                       false,
+	} {
+		home := t.TempDir()
+		if settings != "" {
+			if err := os.Mkdir(filepath.Join(home, ".gemini"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(home, ".gemini", "settings.json"), []byte(settings), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := geminiStranger(t.Context(), []string{"HOME=/nowhere", "GEMINI_CLI_HOME=" + home}); got != want {
+			t.Errorf("%s: got %v, want %v", settings, got, want)
+		}
+		if geminiStranger(t.Context(), []string{"HOME=" + home, "GEMINI_API_KEY=k"}) {
+			t.Errorf("%s: a key is a login", settings)
 		}
 	}
 }

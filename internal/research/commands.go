@@ -24,7 +24,7 @@ func Commands(env *Env) []cli.Command {
 	format := cli.Flag{Name: "format", About: "how to show what happens", Default: "text", Enum: []string{"text", "json"}}
 	quiet := cli.Flag{Name: "quiet", About: "ring no bell at the end", Kind: tool.Switch}
 	notify := cli.Flag{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word}
-	return []cli.Command{
+	return append([]cli.Command{
 		{
 			Path: "research", Operands: "QUESTION", MaxArgs: 1,
 			Short: "Take a question to a cited report",
@@ -81,7 +81,7 @@ has, and changes nothing.`,
 			Flags:   []cli.Flag{format},
 			Run:     env.watch,
 		},
-	}
+	}, agentsCommands(env)...)
 }
 
 // named is the path of the manifest of the run that was typed.

@@ -36,6 +36,11 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("yes", nil),
 				"nobody can be asked here, because standard input is no terminal: --yes says yes beforehand")
 		}
+		if !o.planOnly || o.perspectives == nil {
+			if err := c.ready(ctx); err != nil {
+				return nil, err
+			}
+		}
 		if o.perspectives == nil && !o.yes {
 			yes, err := s.mayPlan(ctx, o, c)
 			if err != nil || !yes {
