@@ -77,23 +77,33 @@ func (in *InitInput) readSigners(ctx context.Context) ([]byte, error) {
 	return artifact.ReadFile(ctx, "signers", in.SignersPath)
 }
 
-func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, root, now string, signers []byte) error {
-	digests, state := tidegate.Details{}, map[string]string{}
-	for _, doc := range in.documents(root, now) {
+// writeDocuments writes the documents of a run that is made. It returns their
+// digests as fields of a log line and by the names of their files.
+func writeDocuments(d *artifact.Draft, documents []document) (tidegate.Details, map[string]string, error) {
+	fields, state := tidegate.Details{}, map[string]string{}
+	for _, doc := range documents {
 		if doc.check != nil {
 			if err := doc.check(doc.doc); err != nil {
-				return err
+				return nil, nil, err
 			}
 		}
 		data, err := codec.MarshalFile(doc.doc)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		if err := d.Write(doc.name, data); err != nil {
-			return err
+			return nil, nil, err
 		}
-		digest := codec.DigestBytes(data)
-		digests, state[doc.name] = append(digests, tidegate.Detail{Key: doc.label + "_digest", Value: digest}), digest
+		state[doc.name] = codec.DigestBytes(data)
+		fields = append(fields, tidegate.Detail{Key: doc.label + "_digest", Value: state[doc.name]})
+	}
+	return fields, state, nil
+}
+
+func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, root, now string, signers []byte) error {
+	digests, state, err := writeDocuments(d, in.documents(root, now))
+	if err != nil {
+		return err
 	}
 	if signers != nil {
 		if err := d.Write(SignersFile, signers); err != nil {

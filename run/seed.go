@@ -233,23 +233,11 @@ func (s *seed) fill(ctx context.Context, clock Clock, kind string, manifest, pol
 		documents = append(documents, document{"scope", ScopeFile, nil, newScope(s.in.RunID, now, manifest.Get("query").Get("text").Str(), manifest.Get("mode").Str())})
 	}
 	return artifact.CreateFolder(inHome(ctx, s.home), "root", s.root, func(d *artifact.Draft) error {
-		fields, state := tidegate.D("manifest_revision", 1, "gates_revision", 1, "stage", manifest.Get("stage").Get("current"), "snapshot_digest", s.digest, "reason", Note(s.in.Reason)), map[string]string{}
-		for _, doc := range documents {
-			if doc.check != nil {
-				if err := doc.check(doc.doc); err != nil {
-					return err
-				}
-			}
-			data, err := codec.MarshalFile(doc.doc)
-			if err != nil {
-				return err
-			}
-			if err := d.Write(doc.name, data); err != nil {
-				return err
-			}
-			state[doc.name] = codec.DigestBytes(data)
-			fields = append(fields, tidegate.Detail{Key: doc.label + "_digest", Value: state[doc.name]})
+		documented, state, err := writeDocuments(d, documents)
+		if err != nil {
+			return err
 		}
+		fields := append(tidegate.D("manifest_revision", 1, "gates_revision", 1, "stage", manifest.Get("stage").Get("current"), "snapshot_digest", s.digest, "reason", Note(s.in.Reason)), documented...)
 		recorded := codec.NewObject()
 		for _, name := range sortedNames(files) {
 			if err := d.Write(name, files[name]); err != nil {

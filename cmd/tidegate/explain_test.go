@@ -41,10 +41,16 @@ func TestEveryRuleIsExplained(t *testing.T) {
 		named = append(named, r.ID)
 	}
 	named = append(named, literals(t, "perspective/lint.go", `^[A-Z]+(_[A-Z]+)+$`, 5)...)
-	named = append(named, literals(t, "step/gateb.go", `^[A-Z]+(_[A-Z]+)+$`, 9)...)
+	named = append(named, literals(t, "step/gatea.go", `^[A-Z]+[0-9]?(_[A-Z]+)+$`, 9)...)
+	for _, what := range literals(t, "step/gatea.go", `^(_[A-Z]+)+$`, 4) { // of a document
+		named = append(named, "SCOPE"+what, "PERSPECTIVES"+what)
+	}
+	named = append(named, literals(t, "step/gateb.go", `^[A-Z]+[0-9]?(_[A-Z]+)+$`, 10)...)
 	named = append(named, literals(t, "step/gatec.go", `^[A-Z]+(_[A-Z]+)+$`, 2)...)
 	named = append(named, citation.NoURLsExtracted)
 	named = append(named, literals(t, "synthesis/gated.go", `^[A-Z]+(_[A-Z]+)+$`, 7)...)
+	named = append(named, literals(t, "synthesis/gatee.go", `^[A-Z]+(_[A-Z]+)+$`, 4)...)
+	named = append(named, literals(t, "step/gatee.go", `^[A-Z]+(_[A-Z]+)+$`, 1)...)
 	named = append(named, literals(t, "synthesis/gatef.go", `^[A-Z]+(_[A-Z]+)+$`, 6)...)
 	named = append(named, literals(t, "run/verify.go", `^[a-z]+(-[a-z]+)+$`, 10)...)
 	named = append(named, literals(t, "run/replay.go", `^[a-z]+(-[a-z]+)+$`, 6)...)

@@ -34,7 +34,7 @@ var kinds = []Kind{
 	{"code", "Error codes", "error.code of an envelope"},
 	{"pivot", "Rules of the pivot", "rule_hit of `pivot decide`"},
 	{"contract", "Checks of contracts", "findings of `perspectives check`"},
-	{"gate", "Why a gate does not pass", "warnings of `gate b`, `gate c`, `gate d` and `gate f`"},
+	{"gate", "Why a gate does not pass", "warnings of the gates"},
 	{"verify", "Damage to a run", "findings of `run verify`"},
 	{"review", "Doubts about a review", "findings of `review show` and `change advance`"},
 }
