@@ -33,6 +33,7 @@ price = { input = 3, output = 15.5 }
 driver = "model:http://localhost:11434/v1"
 model = "llama"
 key_env = "LLAMA_KEY"
+env = ["LLAMA_*", "REGION"]
 
 [agents.reviewer]
 driver = "codex"
@@ -97,7 +98,7 @@ func TestTheUsersFileCountsAsAWhole(t *testing.T) {
 		Formats: map[string]string{"report": "html"},
 		Agents: map[string]config.Agent{
 			"default":    {Driver: "claude", Model: "opus-5", Parallel: 4, Price: &config.Price{Input: 3, Output: 15.5}},
-			"writer":     {Driver: "model:http://localhost:11434/v1", Model: "llama", KeyEnv: "LLAMA_KEY"},
+			"writer":     {Driver: "model:http://localhost:11434/v1", Model: "llama", KeyEnv: "LLAMA_KEY", Env: []string{"LLAMA_*", "REGION"}},
 			"reviewer":   {Driver: "codex"},
 			"researcher": {Model: "sonnet:5"},
 		},
@@ -130,7 +131,7 @@ func TestWhatAProjectDecidesByItself(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	waiting := []string{
-		"agents.default.parallel", "agents.default.price", "agents.writer.driver", "agents.writer.key_env", "agents.writer.model",
+		"agents.default.parallel", "agents.default.price", "agents.writer.driver", "agents.writer.env", "agents.writer.key_env", "agents.writer.model",
 		"fetch.allow", "fetch.proxy", "home", "review.test", "roots", "search", "signers",
 	}
 	if diff := cmp.Diff(waiting, c.Project.Waiting); diff != "" || c.Project.Trusted {

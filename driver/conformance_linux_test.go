@@ -107,7 +107,7 @@ func TestConformance(t *testing.T) {
 					t.Errorf("beside %v stands the answer %q", err, answer.Text)
 				case s.want == driver.Rate && failure.Wait != 7*time.Second:
 					t.Errorf("wait %v, want 7s", failure.Wait)
-				case s.want == driver.Auth && name != "agent" && failure.Help == "":
+				case s.want == driver.Auth && failure.Help == "":
 					t.Errorf("%v does not say what helps", failure)
 				}
 				stage.checkNothingLeft(t)
@@ -124,7 +124,7 @@ func TestCancelledAgentsEnd(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			why := errors.New("nobody waits")
 			go func() {
-				for len(stage.alive()) < 4 { // the supervisor, the agent, and what it has started
+				for len(stage.alive()) < 3 { // the agent, and what it has started
 				}
 				stage.clock.hurry()
 				cancel(why)
@@ -174,8 +174,8 @@ func TestKilledProgramLeavesNoAgent(t *testing.T) {
 	if err := home.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// The home, the supervisor, the agent, and what it has started.
-	for len(stage.alive()) < 5 {
+	// The home, the agent, and what it has started.
+	for len(stage.alive()) < 4 {
 	}
 	home.Process.Kill()
 	home.Wait()

@@ -27,7 +27,7 @@ func waveKind(stage run.Stage) kind {
 			there, err := b.run.Folder().Exists(b.run.Output(stage, j.perspective))
 			return err == nil && there
 		},
-		prompt: func(b *Board, j *Job) (draft, error) { return wavePrompt(b, j, stage) },
+		prompt: func(_ context.Context, b *Board, j *Job) (draft, error) { return wavePrompt(b, j, stage) },
 		judge: func(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
 			return judgeWave(ctx, b, j, stage, a)
 		},
@@ -61,6 +61,8 @@ var tracks = map[string]string{
 }
 
 func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	said, seen, err := b.about(j)
 	if err != nil {
 		return draft{}, err

@@ -62,7 +62,7 @@ type signedDecision struct {
 // sign signs a decision where the run asks for it; it is nil elsewhere.
 func (r *Run) sign(ctx context.Context, d Decision) (*signedDecision, error) {
 	needed, err := r.needsSignature()
-	if err != nil || !needed {
+	if err != nil || !needed || rehearsalOf(ctx) != nil {
 		return nil, err
 	}
 	sign := seal.SignOf(ctx)

@@ -144,7 +144,7 @@ func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Searc
 			made, c.fetch = agent.Driver, e.recordedPages(folder)
 		}
 	}
-	key := agent.Driver + " " + agent.KeyEnv
+	key := strings.Join(append([]string{agent.Driver, agent.KeyEnv}, agent.Env...), " ")
 	d := c.made[key]
 	if d == nil {
 		if ofProgram {
@@ -155,7 +155,7 @@ func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Searc
 			made, c.remove, c.fetch = "recorded:"+folder, remove, recording.Fetch
 		}
 		var err error
-		d, err = driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv}, driver.Host{Search: driver.Search(search), Open: opener(e.Pages)})
+		d, err = driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv, Env: agent.Env}, driver.Host{Search: driver.Search(search), Open: opener(e.Pages)})
 		if err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
-		if o.yes {
+		if o.yes && !o.planOnly && o.perspectives == nil {
 			s.perspectives = func() error {
 				p, _, err := s.currentPlan(ctx, manifest, o, c)
 				if err != nil {
