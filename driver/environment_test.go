@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestAgentsGetTheirOwnVariablesAlone(t *testing.T) {
@@ -79,6 +80,26 @@ func TestGeminiStranger(t *testing.T) {
 		}
 		if geminiStranger(t.Context(), []string{"HOME=" + home, "GEMINI_API_KEY=k"}) {
 			t.Errorf("%s: a key is a login", settings)
+		}
+	}
+}
+
+// A provider, or an agent in its name, cannot make a run wait for years.
+func TestWaitsAreBounded(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]time.Duration{
+		"status 429, try again in 7s":                     7 * time.Second,
+		"status 429, try again in 90 h":                   longestWait,
+		"rate limit, retry after 99999999999999999999999": longestWait,
+		"status 429": 0,
+	} {
+		if got := fromWords("x", words).Wait; got != want {
+			t.Errorf("%s: waits %v, want %v", words, got, want)
+		}
+	}
+	for value, want := range map[string]time.Duration{"7": 7 * time.Second, "9999999": longestWait, "-1": 0, "soon": 0, "Fri, 31 Dec 9999 23:59:59 GMT": longestWait} {
+		if got := retryAfter(value, time.Unix(1e9, 0)); got != want {
+			t.Errorf("%s: waits %v, want %v", value, got, want)
 		}
 	}
 }

@@ -63,6 +63,9 @@ func prepareGemini(task Task, resume string, f *folder, env []string) (args, var
 	if task.Tools.Web {
 		tools = append(tools, "google_web_search", "web_fetch")
 	}
+	if task.Tools.Files && !task.Tools.Write {
+		tools = append(tools, "read_file", "write_file", "replace") // none of them leaves its folder
+	}
 	if task.Tools.Write {
 		tools = append(tools, "read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content", "replace", "write_file", "run_shell_command")
 		approval = "yolo"

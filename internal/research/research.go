@@ -98,7 +98,7 @@ func (s *session) mayPlan(ctx context.Context, o order, c *crew) (bool, error) {
 func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (manifest string, err error) {
 	in := run.InitInput{
 		Query: o.question, Sensitivity: o.sensitivity, SignersPath: signers, RequireGrounding: true,
-		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(),
+		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers,
 	}
 	n := o.count
 	if o.perspectives != nil {
