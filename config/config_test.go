@@ -33,6 +33,7 @@ price = { input = 3, output = 15.5 }
 driver = "model:http://localhost:11434/v1"
 model = "llama"
 key_env = "LLAMA_KEY"
+env = ["LLAMA_*", "REGION"]
 
 [agents.reviewer]
 driver = "codex"
@@ -97,7 +98,7 @@ func TestTheUsersFileCountsAsAWhole(t *testing.T) {
 		Formats: map[string]string{"report": "html"},
 		Agents: map[string]config.Agent{
 			"default":    {Driver: "claude", Model: "opus-5", Parallel: 4, Price: &config.Price{Input: 3, Output: 15.5}},
-			"writer":     {Driver: "model:http://localhost:11434/v1", Model: "llama", KeyEnv: "LLAMA_KEY"},
+			"writer":     {Driver: "model:http://localhost:11434/v1", Model: "llama", KeyEnv: "LLAMA_KEY", Env: []string{"LLAMA_*", "REGION"}},
 			"reviewer":   {Driver: "codex"},
 			"researcher": {Model: "sonnet:5"},
 		},
@@ -130,7 +131,7 @@ func TestWhatAProjectDecidesByItself(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	waiting := []string{
-		"agents.default.parallel", "agents.default.price", "agents.writer.driver", "agents.writer.key_env", "agents.writer.model",
+		"agents.default.parallel", "agents.default.price", "agents.writer.driver", "agents.writer.env", "agents.writer.key_env", "agents.writer.model",
 		"fetch.allow", "fetch.proxy", "home", "review.test", "roots", "search", "signers",
 	}
 	if diff := cmp.Diff(waiting, c.Project.Waiting); diff != "" || c.Project.Trusted {
@@ -244,12 +245,12 @@ model = "big"
 `, everything)
 	c := load(t, p)
 	for role, want := range map[string]config.Agent{
-		"summarizer":    {Driver: "codex", Parallel: 4},                                                                // the user's model and price belong to the user's driver
-		"planner":       {Driver: "codex", Model: "mini", Parallel: 4},                                                 // the default's driver, another model
-		"writer":        {Driver: "model:http://localhost:11434/v1", Model: "llama", KeyEnv: "LLAMA_KEY", Parallel: 4}, // the user's
-		"reviewer":      {Driver: "codex", Parallel: 4},                                                                //
-		"code_reviewer": {Driver: "codex", Model: "big", Parallel: 4},                                                  // as the reviewer
-		"researcher":    {Driver: "codex", Model: "sonnet:5", Parallel: 4},                                             //
+		"summarizer":    {Driver: "codex", Parallel: 4},                                                                                                    // the user's model and price belong to the user's driver
+		"planner":       {Driver: "codex", Model: "mini", Parallel: 4},                                                                                     // the default's driver, another model
+		"writer":        {Driver: "model:http://localhost:11434/v1", Model: "llama", KeyEnv: "LLAMA_KEY", Env: []string{"LLAMA_*", "REGION"}, Parallel: 4}, // the user's
+		"reviewer":      {Driver: "codex", Parallel: 4},                                                                                                    //
+		"code_reviewer": {Driver: "codex", Model: "big", Parallel: 4},                                                                                      // as the reviewer
+		"researcher":    {Driver: "codex", Model: "sonnet:5", Parallel: 4},                                                                                 //
 	} {
 		if diff := cmp.Diff(want, c.Agent(role)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", role, diff)
@@ -305,6 +306,7 @@ func TestFaults(t *testing.T) {
 		"[agents.default]\nprice = { input = 1 }":           "agents.default.price.output must be a number",
 		"[agents.default]\nprice = { input = -1, output=1}": "agents.default.price.input must be a number of at least 0",
 		"[agents.default]\nprice = {input=nan, output=inf}": "agents.default.price.input must be a number",
+		"[agents.default]\nenv = ['A_*', 'A-B']":            "agents.default.env must have names of environment variables",
 		"[agents.default]\nkey_env = 'A-B'":                 "agents.default.key_env must be the name of an environment variable",
 		"[search]\nservice = 'google'":                      "search.service must be one of searxng, brave, tavily",
 		"[formats]\nreport = 'no such format'":              "formats.report must be the name of a format",

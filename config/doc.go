@@ -15,6 +15,7 @@
 //	parallel = 4
 //	price = { input = 3, output = 15 } # USD per million tokens
 //	key_env = "MODEL_KEY"             # the environment variable with the key of a model: driver
+//	env = ["QWEN_*"]                  # further environment variables that the agent gets
 //
 //	[fetch]
 //	allow = ["wiki.internal", "10.0.0.0/8", "localhost:8080"]

@@ -76,7 +76,7 @@ func (r *reader) settings(t table) Settings {
 func (r *reader) agent(t table) Agent {
 	a := Agent{
 		Driver: t.driver("driver"), Model: t.matching("model", modelName, "the name of a model"),
-		Parallel: t.count("parallel"), KeyEnv: t.matching("key_env", variableName, "the name of an environment variable"),
+		Parallel: t.count("parallel"), KeyEnv: t.matching("key_env", variableName, "the name of an environment variable"), Env: t.variables("env"),
 	}
 	if t.has("price") {
 		price := t.table("price")
@@ -85,6 +85,18 @@ func (r *reader) agent(t table) Agent {
 	}
 	t.end()
 	return a
+}
+
+// variables reads names of environment variables. One that ends in * stands for
+// all that begin with it.
+func (t table) variables(key string) []string {
+	names := t.texts(key)
+	for _, name := range names {
+		if !variableName.MatchString(strings.TrimSuffix(name, "*")) {
+			t.fault(key, "must have names of environment variables, as ANTHROPIC_API_KEY or ANTHROPIC_*, got %q", name)
+		}
+	}
+	return names
 }
 
 // driver reads the name of a driver, with what it starts or asks.

@@ -21,6 +21,9 @@ type Agent struct {
 	Parallel int // 0 where nothing is said
 	Price    *Price
 	KeyEnv   string // the environment variable that holds the key of a model
+	// Env names further variables of the person's environment that the agent gets.
+	// A name that ends in * stands for all that begin with it.
+	Env []string
 }
 
 // Price is what tokens cost, in USD per million.
@@ -54,8 +57,8 @@ func (s Settings) Agent(role string) Agent {
 	return agent.over(s.Agents[DefaultRole])
 }
 
-// over is what a and below say together. A model, a price and a key belong to a
-// driver: where a names a driver, nothing of another is taken.
+// over is what a and below say together. A model, a price, a key and variables
+// belong to a driver: where a names a driver, nothing of another is taken.
 func (a Agent) over(below Agent) Agent {
 	if a.Parallel == 0 {
 		a.Parallel = below.Parallel
@@ -69,6 +72,9 @@ func (a Agent) over(below Agent) Agent {
 	}
 	if a.KeyEnv == "" {
 		a.KeyEnv = below.KeyEnv
+	}
+	if a.Env == nil {
+		a.Env = below.Env
 	}
 	return a
 }

@@ -52,6 +52,7 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 		}
 		key := "agents." + role + "."
 		wait(key+"driver", agent.Driver != "" && !isNamed(agent.Driver))
+		wait(key+"env", len(agent.Env) > 0)
 		wait(key+"key_env", agent.KeyEnv != "")
 		wait(key+"parallel", agent.Parallel != 0)
 		wait(key+"price", agent.Price != nil)

@@ -62,6 +62,9 @@ func (d *acp) converse(ctx context.Context, task Task, key string, s *acpStream,
 		if answer.Session != "" {
 			answer.Session = f.key + "/" + answer.Session
 		}
+		if failure, ok := err.(*Error); ok && failure.Kind == Auth {
+			failure.Help = d.argv[0] + ", and log in, or name its key in env of tidegate.toml"
+		}
 		return answer, err
 	})
 }

@@ -3,6 +3,7 @@ package driver
 import (
 	"cmp"
 	"encoding/json"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -342,8 +343,9 @@ func (s *acpStream) reply(m *acpMessage) {
 	}
 	var request struct {
 		Call struct {
-			Title string `json:"title"`
-			Kind  string `json:"kind"`
+			Title     string        `json:"title"`
+			Kind      string        `json:"kind"`
+			Locations []acpLocation `json:"locations"`
 		} `json:"toolCall"`
 		Options []struct {
 			ID   string `json:"optionId"`
@@ -352,7 +354,7 @@ func (s *acpStream) reply(m *acpMessage) {
 	}
 	json.Unmarshal(m.Params, &request)
 	kind := "reject_once"
-	if s.allows(request.Call.Kind, request.Call.Title) {
+	if s.allows(request.Call.Kind, request.Call.Title, request.Call.Locations) {
 		kind = "allow_once"
 	}
 	outcome := object{"outcome": "cancelled"}
@@ -365,12 +367,22 @@ func (s *acpStream) reply(m *acpMessage) {
 	s.send(object{"id": m.ID, "result": object{"outcome": outcome}})
 }
 
-func (s *acpStream) allows(kind, title string) bool {
+// acpLocation is a file that a call is about.
+type acpLocation struct {
+	Path string `json:"path"`
+}
+
+func (s *acpStream) allows(kind, title string, files []acpLocation) bool {
 	tools := s.task.Tools
 	switch acpTool(kind, title) {
 	case SearchCalls, FetchCalls:
 		return tools.Web
-	case "read", "edit", "delete", "move", "search", "execute":
+	case "read", "edit":
+		return tools.Write || tools.Files && len(files) > 0 && !slices.ContainsFunc(files, func(file acpLocation) bool {
+			inside, err := filepath.Rel(s.task.Folder, file.Path)
+			return err != nil || !filepath.IsLocal(inside)
+		})
+	case "delete", "move", "search", "execute":
 		return tools.Write
 	}
 	return slices.ContainsFunc(tools.MCP, func(server Server) bool {

@@ -25,6 +25,7 @@ func TestCheck(t *testing.T) {
 		{client: "opencode", scene: "plain", version: "1.18.33"},
 		{client: "opencode", scene: "wrong version", kind: driver.Unavailable, help: "npm install -g opencode-ai"},
 		{client: "gemini", scene: "plain", version: "0.61.0"},
+		{client: "gemini", scene: "login missing", version: "0.61.0", kind: driver.Auth, help: "gemini, and choose how to log in"},
 		{client: "gemini", scene: "no version", kind: driver.Unavailable, help: "npm install -g @google/gemini-cli"},
 		{client: "agent", scene: "plain", version: "1.2.3"},
 		{client: "agent", scene: "wrong version", kind: driver.Unavailable},

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -39,7 +40,11 @@ func prepareClaude(task Task, resume string, f *folder, _ []string) (args, varia
 	if task.Tools.Write {
 		tools = append(tools, "Bash", "Read", "Edit", "Write", "Glob", "Grep")
 	}
-	allowed = tools
+	allowed = slices.Clone(tools)
+	if task.Tools.Files && !task.Tools.Write {
+		tools = append(tools, "Read", "Edit", "Write")
+		allowed = append(allowed, "Read(./**)", "Edit(./**)", "Write(./**)") // below its folder
+	}
 	if len(task.Tools.MCP) > 0 {
 		if err := f.write("mcp.json", mcpServers(task.Tools.MCP)); err != nil {
 			return nil, nil, err
@@ -119,7 +124,7 @@ func (s *claudeStream) read(e *claudeEvent) Event {
 		s.answer.Version = e.Version
 		return Event{Kind: Started}
 	case e.Type == "system" && e.Subtype == "api_retry":
-		s.wait = time.Duration(e.RetryDelay) * time.Millisecond
+		s.wait = time.Duration(min(max(e.RetryDelay, 0)*float64(time.Millisecond), float64(longestWait)))
 		return Event{Kind: Other, Text: "asks its model again"}
 	case e.Type == "assistant":
 		said := Event{Kind: Other}

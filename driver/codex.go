@@ -28,7 +28,7 @@ func codexLoggedIn(env []string) []string {
 
 func prepareCodex(task Task, resume string, f *folder, env []string) (args, variables []string, err error) {
 	sandbox, search := "read-only", "disabled"
-	if task.Tools.Write {
+	if task.Tools.Write || task.Tools.Files {
 		sandbox = "workspace-write"
 	}
 	if task.Tools.Web {
@@ -39,6 +39,10 @@ func prepareCodex(task Task, resume string, f *folder, env []string) (args, vari
 	set("web_search", search)
 	set("check_for_update_on_startup", false)
 	set("analytics.enabled", false)
+	if sandbox == "workspace-write" { // and not among the temporary files of others
+		set("sandbox_workspace_write.exclude_slash_tmp", true)
+		set("sandbox_workspace_write.exclude_tmpdir_env_var", true)
+	}
 	off := []string{"plugins", "apps", "hooks", "multi_agent", "goals", "unbounded_connection_retries"}
 	if !task.Tools.Write {
 		off = append(off, "shell_tool", "unified_exec", "view_image")

@@ -65,7 +65,8 @@ func TaskID(run, createdAt, job string, attempt, turn int, prompt string) string
 // as far as the client can enforce it.
 type Tools struct {
 	Web   bool     `json:"web"`   // search the web and open its pages
-	Write bool     `json:"write"` // write files and run commands in the folder of the task
+	Files bool     `json:"files"` // read and write files in the folder of the task, and nowhere else
+	Write bool     `json:"write"` // the same, and run commands there
 	MCP   []Server `json:"mcp,omitempty"`
 }
 

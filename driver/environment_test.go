@@ -1,9 +1,12 @@
 package driver
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestAgentsGetTheirOwnVariablesAlone(t *testing.T) {
@@ -48,6 +51,55 @@ func TestAgentsGetTheirOwnVariablesAlone(t *testing.T) {
 		}
 		if temp := variable(got, "TMPDIR"); temp != f.in("tmp") {
 			t.Errorf("temporary files go to %s", temp)
+		}
+	}
+}
+
+// gemini has no command that says whether it is logged in.
+func TestGeminiStranger(t *testing.T) {
+	t.Parallel()
+	for settings, want := range map[string]bool{
+		"":   true,
+		"{}": true,
+		`{"security":{"auth":{"selectedType":"oauth-personal"}}}`: false,
+		`{"selectedAuthType":"oauth-personal"}`:                   false,
+		`{"security":{"auth":{}}}`:                                true,
+		"{ // a comment\n}":                                       false,
+	} {
+		home := t.TempDir()
+		if settings != "" {
+			if err := os.Mkdir(filepath.Join(home, ".gemini"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(home, ".gemini", "settings.json"), []byte(settings), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := geminiStranger(t.Context(), []string{"HOME=/nowhere", "GEMINI_CLI_HOME=" + home}); got != want {
+			t.Errorf("%s: got %v, want %v", settings, got, want)
+		}
+		if geminiStranger(t.Context(), []string{"HOME=" + home, "GEMINI_API_KEY=k"}) {
+			t.Errorf("%s: a key is a login", settings)
+		}
+	}
+}
+
+// A provider, or an agent in its name, cannot make a run wait for years.
+func TestWaitsAreBounded(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]time.Duration{
+		"status 429, try again in 7s":                     7 * time.Second,
+		"status 429, try again in 90 h":                   longestWait,
+		"rate limit, retry after 99999999999999999999999": longestWait,
+		"status 429": 0,
+	} {
+		if got := fromWords("x", words).Wait; got != want {
+			t.Errorf("%s: waits %v, want %v", words, got, want)
+		}
+	}
+	for value, want := range map[string]time.Duration{"7": 7 * time.Second, "9999999": longestWait, "-1": 0, "soon": 0, "Fri, 31 Dec 9999 23:59:59 GMT": longestWait} {
+		if got := retryAfter(value, time.Unix(1e9, 0)); got != want {
+			t.Errorf("%s: waits %v, want %v", value, got, want)
 		}
 	}
 }

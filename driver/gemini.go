@@ -1,9 +1,15 @@
 package driver
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 )
 
 // gemini is Gemini CLI. Its settings lie in the folder that it works in, where
@@ -24,6 +30,24 @@ var gemini = client{
 	prepare:  prepareGemini,
 	stream:   func() stream { return &geminiStream{} },
 	loggedIn: func([]string) []string { return nil }, // it has no command for it
+	stranger: geminiStranger,
+}
+
+// geminiStranger reports whether neither a variable nor the person's settings say
+// how to log in: without a person the client then gives up.
+func geminiStranger(ctx context.Context, env []string) bool {
+	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_USE_VERTEXAI", "GEMINI_DEFAULT_AUTH_TYPE"} {
+		if variable(env, name) != "" {
+			return false
+		}
+	}
+	home := cmp.Or(variable(env, "GEMINI_CLI_HOME"), variable(env, "HOME"), variable(env, "USERPROFILE"))
+	settings, err := artifact.ReadJSON(artifact.WithoutRoots(ctx), "settings", filepath.Join(home, ".gemini", "settings.json"))
+	if err != nil {
+		// Settings that cannot be read, as they may have comments, may say anything.
+		return tidegate.CodeOf(err) == tidegate.FileNotFound
+	}
+	return settings.Get("security").Get("auth").Get("selectedType").Str() == "" && settings.Get("selectedAuthType").Str() == ""
 }
 
 // geminiModel is asked where nobody names one: without a name the client first
@@ -38,6 +62,9 @@ func prepareGemini(task Task, resume string, f *folder, env []string) (args, var
 	tools := []string{}
 	if task.Tools.Web {
 		tools = append(tools, "google_web_search", "web_fetch")
+	}
+	if task.Tools.Files && !task.Tools.Write {
+		tools = append(tools, "read_file", "write_file", "replace") // none of them leaves its folder
 	}
 	if task.Tools.Write {
 		tools = append(tools, "read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content", "replace", "write_file", "run_shell_command")

@@ -32,9 +32,11 @@ type client struct {
 	prepare func(task Task, resume string, f *folder, env []string) (args, variables []string, err error)
 	stream  func() stream
 	// loggedIn are the arguments with which a client that has these variables
-	// says whether it is logged in, by its exit status. Without any that shows
-	// with the first task.
+	// says whether it is logged in, by its exit status; nil for one that cannot.
 	loggedIn func(env []string) []string
+	// stranger reports, of a client that cannot say so itself, that it is surely
+	// not logged in. What neither of them knows shows with the first task.
+	stranger func(ctx context.Context, env []string) bool
 }
 
 // clients are those that have a name of their own.
@@ -174,17 +176,19 @@ func (d *headless) check(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	absent := &Error{Kind: Auth, Message: d.name + " is not logged in", Help: d.login}
+	if d.stranger != nil && d.stranger(ctx, d.host.Environ) {
+		return version, absent
+	}
 	args := d.loggedIn(d.host.Environ)
 	if args == nil {
 		return version, nil
 	}
-	if _, err := d.ask(ctx, args...); err != nil {
-		if failure, ok := err.(*Error); ok && failure.Kind == Died {
-			err = &Error{Kind: Auth, Message: d.name + " is not logged in", Help: d.login}
-		}
-		return version, err
+	_, err = d.ask(ctx, args...)
+	if failure, ok := err.(*Error); ok && failure.Kind == Died {
+		return version, absent
 	}
-	return version, nil
+	return version, err
 }
 
 // ask runs the client with a few arguments that are no task, and returns what it

@@ -40,6 +40,9 @@ func prepareOpencode(task Task, resume string, f *folder, _ []string) (args, var
 	if task.Tools.Web {
 		allow("webfetch", "websearch")
 	}
+	if task.Tools.Files {
+		allow("read", "edit") // what lies outside its folder is another permission, which stays denied
+	}
 	if task.Tools.Write {
 		allow("read", "edit", "glob", "grep", "list", "bash")
 	}
@@ -186,7 +189,7 @@ func (s *opencodeStream) result(stderr string) (Answer, *Error) {
 		failure.Kind = byStatus(data.Status)
 	}
 	if seconds, err := strconv.Atoi(data.Headers["retry-after"]); err == nil && failure.Kind == Rate {
-		failure.Wait = time.Duration(seconds) * time.Second
+		failure.Wait = time.Duration(min(max(seconds, 0), int(longestWait/time.Second))) * time.Second
 	}
 	return s.answer, failure
 }

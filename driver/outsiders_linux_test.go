@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -74,6 +75,7 @@ type outsider struct {
 	environ func(url string) []string
 	web     []string                         // the names of its tools for the web
 	shell   func(path string) fakemodel.Call // a call that makes a file
+	write   func(path string) fakemodel.Call // a call of its own tool that writes one; nil: its model has none that can be scripted
 	asks    bool                             // the model has more tools, and is told no when it calls one
 	cost    bool                             // it reports what it cost
 	differs map[string]driver.Kind           // from what others make of a fault
@@ -84,6 +86,7 @@ var realClients = map[string]outsider{
 		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k"} },
 		web:     []string{"WebFetch", "WebSearch"},
 		shell:   shellCall("Bash", `{"command":"touch %s","description":"x"}`),
+		write:   writeCall("Write", "file_path"),
 		cost:    true,
 		differs: map[string]driver.Kind{"garbage": driver.Unavailable},
 	},
@@ -99,6 +102,7 @@ var realClients = map[string]outsider{
 		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url + "/v1", "ANTHROPIC_API_KEY=k"} },
 		web:     []string{"webfetch"}, // and websearch, with OPENCODE_ENABLE_EXA
 		shell:   shellCall("bash", `{"command":"touch %s","description":"x"}`),
+		write:   writeCall("write", "filePath"),
 		cost:    true,
 		differs: map[string]driver.Kind{"no events": driver.Empty},
 	},
@@ -106,6 +110,7 @@ var realClients = map[string]outsider{
 		environ: func(url string) []string { return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=k"} },
 		web:     []string{"web_fetch", "google_web_search"},
 		shell:   shellCall("run_shell_command", `{"command":"touch %s"}`),
+		write:   writeCall("write_file", "file_path"),
 	},
 	"acp:claude-agent-acp": {
 		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k"} },
@@ -125,6 +130,12 @@ var realClients = map[string]outsider{
 func shellCall(name, args string) func(string) fakemodel.Call {
 	return func(path string) fakemodel.Call {
 		return fakemodel.Call{Name: name, Args: strings.Replace(args, "%s", path, 1)}
+	}
+}
+
+func writeCall(name, argument string) func(string) fakemodel.Call {
+	return func(path string) fakemodel.Call {
+		return fakemodel.Call{Name: name, Args: fmt.Sprintf(`{%q:%q,"content":"## Findings\n\nYes.\n\n## Sources\n\n- A https://example.org/a\n"}`, argument, path)}
 	}
 }
 
@@ -290,6 +301,68 @@ func TestRealClientsReachTheServersOfTheTask(t *testing.T) {
 		}
 		if len(answer.ToolCalls) != 1 {
 			t.Errorf("counted %v", answer.ToolCalls)
+		}
+		v.checkNothingLeft(t)
+	})
+}
+
+// TestRealClientsJudgeTheirAnswer lets an agent write its answer into its folder,
+// judge it by the contract that lies there, and fail to write anywhere else.
+func TestRealClientsJudgeTheirAnswer(t *testing.T) {
+	outsiders(t)
+	tidegate := filepath.Join(t.TempDir(), "tidegate")
+	if out, err := exec.Command("go", "build", "-o", tidegate, "../cmd/tidegate").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	work := regexp.MustCompile(`/[^\s"\\<>]*/tidegate-[0-9]+/work`)
+	eachReal(t, func(t *testing.T, name string) {
+		write := realClients[name].write
+		if write == nil {
+			t.Skip("its model has no tool for it that can be scripted")
+		}
+		outside := filepath.Join(t.TempDir(), "made")
+		v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
+			folder := work.FindString(r.Body)
+			if folder == "" || !strings.Contains(r.Body, task().Prompt) || len(r.Tools) == 0 {
+				return fakemodel.Reply{Text: answerText}
+			}
+			switch len(r.Results) {
+			case 0:
+				return fakemodel.Reply{Calls: []fakemodel.Call{write(outside)}}
+			case 1:
+				return fakemodel.Reply{Calls: []fakemodel.Call{write(filepath.Join(folder, "answer.md"))}}
+			case 2:
+				for _, tool := range r.Tools {
+					if strings.HasSuffix(tool, "deep_research_wave_output_validate") {
+						return fakemodel.Reply{Calls: []fakemodel.Call{{Name: tool, Args: fmt.Sprintf(
+							`{"perspectives_path":%q,"perspective_id":"grid","markdown_path":%q}`, filepath.Join(folder, "perspectives.json"), filepath.Join(folder, "answer.md"))}}}
+					}
+				}
+			}
+			return fakemodel.Reply{Text: answerText}
+		})
+		asked := v.task(name)
+		asked.Files = map[string]string{"perspectives.json": `{"schema_version":"perspectives.v1","run_id":"r","created_at":"t","perspectives":[{"id":"grid","title":"Grid","track":"standard",` +
+			`"agent_type":"a","prompt_contract":{"max_words":50,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Sources"]}}]}`}
+		asked.Tools.Files = true
+		asked.Tools.MCP = []driver.Server{{Name: "tidegate", Command: tidegate, Args: []string{"mcp", "--root", driver.FolderArg, "--alone", "--read-only", "--tools", "deep_research_wave_output_validate"}}}
+		if _, err := v.run(t.Context(), asked); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(outside); err == nil {
+			t.Error("a file was written outside the folder")
+		}
+		told := ""
+		for _, r := range v.model.Requests() {
+			if len(r.Results) > 2 {
+				told = strings.Join(r.Results, "\n")
+			}
+			if slices.Contains(r.Tools, realClients[name].shell("").Name) {
+				t.Error("the model has a shell")
+			}
+		}
+		if !strings.Contains(strings.ReplaceAll(told, " ", ""), `"words":`) {
+			t.Errorf("the answer was not judged: %q", told)
 		}
 		v.checkNothingLeft(t)
 	})

@@ -25,6 +25,10 @@ var phrases = []struct {
 	{Unavailable, []string{"high demand", "overloaded", "stream disconnected", "stream closed", "stream ended", "network error", "connection", "terminated", "timed out", "fetch failed", "econn", "malformed response"}},
 }
 
+// longestWait is how long a provider may let an agent wait: limits of an account
+// are over after some hours, and a longer wait is for a person to decide on.
+const longestWait = 6 * time.Hour
+
 // fromWords is the failure that a client described.
 func fromWords(name, words string) *Error {
 	failure := &Error{Kind: Died, Message: name + ": " + shown(words)}
@@ -46,7 +50,7 @@ func fromWords(name, words string) *Error {
 	if match := waitInWords.FindStringSubmatch(words); match != nil && failure.Kind == Rate {
 		number, _ := strconv.ParseFloat(match[1], 64)
 		unit := map[string]time.Duration{"ms": time.Millisecond, "": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour}[strings.ToLower(match[2])]
-		failure.Wait = time.Duration(number * float64(unit))
+		failure.Wait = time.Duration(min(number*float64(unit), float64(longestWait)))
 	}
 	return failure
 }

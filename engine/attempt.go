@@ -232,6 +232,13 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 		Model: a.held.Model, Session: session,
 		Limits: driver.Limits{Idle: idle, Step: 2 * idle, Deadline: a.timeLeft(), Answer: int(budget.MaxAnswerKB) << 10, ToolCalls: a.held.ToolCalls},
 	}
+	for _, name := range a.home.board.Policy().Servers {
+		// They are for judging an answer by its contract before it is handed in.
+		if server, known := a.home.Servers[name]; known && a.held.Contract != nil {
+			task.Tools.MCP = append(task.Tools.MCP, server)
+			task.Tools.Files, task.Files = true, map[string]string{"perspectives.json": string(a.held.Contract)}
+		}
+	}
 	task.Tools.Web = m.Sensitivity() == "normal" && (a.held.Kind == string(run.Wave1) || a.held.Kind == string(run.Wave2))
 	return task
 }

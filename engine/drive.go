@@ -26,6 +26,9 @@ type Options struct {
 	// Agents says who does the work of each role; the role "" is for those that
 	// have none of their own.
 	Agents map[string]Agent
+	// Servers are the MCP servers that a run's policy may name. What it does not
+	// name no agent gets.
+	Servers map[string]driver.Server
 	// Parallel bounds how many agents work at once; 0 leaves it to the run.
 	Parallel int
 	// Note hears what an agent does at a job; nil hears nothing. It is called from

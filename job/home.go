@@ -82,6 +82,13 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 	if err != nil {
 		return nil, err
 	}
+	if h != nil && (shown.Kind == string(run.Wave1) || shown.Kind == string(run.Wave2)) {
+		made, err := shown.kind.prompt(ctx, b, &shown)
+		if err != nil {
+			return nil, err
+		}
+		h.ToolCalls, h.Contract = made.calls, made.contract
+	}
 	return h, b.Refresh(shown.ID)
 }
 

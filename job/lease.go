@@ -52,6 +52,9 @@ type Assignment struct {
 	// ToolCalls is how often the agent may call each tool, of those that its
 	// contract names.
 	ToolCalls map[string]int `json:"-"`
+	// Contract is what an output of a wave is judged by, as a file of perspectives
+	// with the one of the job; nil for other jobs.
+	Contract []byte `json:"-"`
 }
 
 // Lease gives a job that is open to a holder, as a new attempt. It returns nil
@@ -188,7 +191,7 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if shown, err := b.Job(id); err == nil {
 		leased.TriesLeft = shown.TriesLeft
 	}
-	leased.ToolCalls = made.calls
+	leased.ToolCalls, leased.Contract = made.calls, made.contract
 	return leased, nil
 }
 

@@ -106,7 +106,13 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 	}
 	text, err := fill("wave.md", data)
 	seen[b.run.ContractsOf(stage)] = c.digest
-	return draft{text: text, seen: seen, calls: calls}, err
+	if err != nil {
+		return draft{}, err
+	}
+	m := b.run.Manifest().Doc()
+	contract, err := codec.Marshal(codec.Of(tidegate.D("schema_version", perspective.Version, "run_id", m.Get("run_id"), "created_at", m.Get("created_at"),
+		"perspectives", []*codec.Value{v})))
+	return draft{text: text, seen: seen, calls: calls, contract: contract}, err
 }
 
 // perspective is a perspective of a wave, as it is judged and as it was written.

@@ -35,6 +35,8 @@ type InitInput struct {
 	Perspectives int `json:"-"`
 	// Agents are the names of the drivers and models that do the work of each role.
 	Agents map[string]Agent `json:"-"`
+	// Servers are the names of the MCP servers that agents of a wave may use.
+	Servers []string `json:"-"`
 	// Budget are the values that differ from the defaults, by their names in the
 	// policy.
 	Budget      map[string]float64 `json:"-"`

@@ -22,6 +22,7 @@ const (
 	perspectiveCount  = "perspectives"
 	budgetKey         = "budget"
 	agentsKey         = "agents"
+	serversKey        = "mcp_servers"
 )
 
 // groundingRequired is the value of grounding by which it decides; any other, and
@@ -56,7 +57,9 @@ type Policy struct {
 	// the pages that it cites; elsewhere that is only warned of.
 	RequireGrounding bool
 	// Agents are the names of the drivers and models that do the work of each role.
-	Agents   map[string]Agent
+	Agents map[string]Agent
+	// Servers are the names of the MCP servers that agents of a wave may use.
+	Servers  []string
 	timeouts map[Stage]int64
 }
 
@@ -90,6 +93,9 @@ func parsePolicy(data []byte) Policy {
 			p.Agents = map[string]Agent{}
 		}
 		p.Agents[m.Key] = Agent{m.Value.Get("driver").Str(), m.Value.Get("model").Str()}
+	}
+	for _, name := range doc.Get(serversKey).Elems() {
+		p.Servers = append(p.Servers, name.Str())
 	}
 	for _, stage := range Stages {
 		const century = 100 * 366 * 24 * 3600 // what a Duration holds with room to spare
@@ -129,6 +135,9 @@ func (in *InitInput) policy() *codec.Value {
 			agents.Set(role, codec.Of(tidegate.D("driver", in.Agents[role].Driver, "model", in.Agents[role].Model)))
 		}
 		policy.Set(agentsKey, agents)
+	}
+	if len(in.Servers) > 0 {
+		policy.Set(serversKey, codec.Of(in.Servers))
 	}
 	if len(in.Budget) > 0 {
 		budget := codec.NewObject()

@@ -52,6 +52,7 @@ tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
 			{Name: "http", About: "serve streamable HTTP at `HOST:PORT` instead of stdio; without a host, on this machine only; port 0 takes a free one"},
 			{Name: "token-file", About: "`file` with the bearer token that HTTP callers have to send", Kind: tool.PathFlag},
 			{Name: "root", About: "a `folder` that callers may touch, beside the working folder and the runs; may be repeated", Kind: tool.PathFlag, List: true},
+			{Name: "alone", About: "callers may touch the --root folders alone, neither the working folder nor the runs", Kind: tool.Switch},
 			{Name: "read-only", About: "offer only what writes nothing", Kind: tool.Switch},
 			{Name: "tools", About: "offer only the tools of these `names`", List: true},
 			{Name: "toolsets", About: "offer the tools of these `sets`: wave, citation, pivot, summary, gate, run, job, review, earlier, or all; without it those that most agents need", List: true},
@@ -72,8 +73,8 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 		options.Templates = runTemplates(env.Home)
 	}
 	address := call.Flag("http")
-	if roots := call.Flags["root"]; len(roots) > 0 || address != "" {
-		folders, err := allowedRoots(env, roots)
+	if roots := call.Flags["root"]; len(roots) > 0 || address != "" || call.Flag("alone") == "true" {
+		folders, err := allowedRoots(env, roots, call.Flag("alone") == "true")
 		if err != nil {
 			return err
 		}
@@ -106,14 +107,20 @@ func offerOf(call cli.Invocation) mcpserver.Narrowing {
 
 // allowedRoots lists the folders that callers may touch. Clients start servers
 // in / or in the user's home when they have no better idea, so neither counts
-// unless it is named.
-func allowedRoots(env *catalog.Env, given []string) ([]string, error) {
+// unless it is named. Alone, those that are named are all.
+func allowedRoots(env *catalog.Env, given []string, alone bool) ([]string, error) {
+	if alone && len(given) == 0 {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", nil), "--alone needs a --root")
+	}
 	for _, root := range given {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", root), "--root must be a folder that exists, got %s", root)
 		}
 	}
 	folders := slices.Clone(given)
+	if alone {
+		return folders, nil
+	}
 	if home, err := os.UserHomeDir(); env.Dir != filepath.Dir(env.Dir) && (err != nil || env.Dir != filepath.Clean(home)) {
 		folders = append(folders, env.Dir)
 	}

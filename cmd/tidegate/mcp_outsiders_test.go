@@ -28,19 +28,23 @@ func outsiders(t *testing.T) string {
 	if os.Getenv("TIDEGATE_OUTSIDERS") == "" {
 		t.Skip("set TIDEGATE_OUTSIDERS=1 to install MCP clients from npm and test with them")
 	}
-	folder, err := install()
+	folder, err := install("tidegate-outsiders", "testdata/outsiders/package.json")
 	if err != nil {
 		t.Skipf("MCP clients cannot be installed from npm: %v", err)
 	}
 	return folder
 }
 
-var install = sync.OnceValues(func() (string, error) {
+// install installs what a package.json lists into a folder of the user's cache,
+// once.
+func install(name, file string) (string, error) {
+	installing.Lock()
+	defer installing.Unlock()
 	npm, err := exec.LookPath("npm")
 	if err != nil {
 		return "", err
 	}
-	list, err := os.ReadFile("testdata/outsiders/package.json")
+	list, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
@@ -48,7 +52,7 @@ var install = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	folder := filepath.Join(cache, "tidegate-outsiders", fmt.Sprintf("%x", sha256.Sum256(list))[:12])
+	folder := filepath.Join(cache, name, fmt.Sprintf("%x", sha256.Sum256(list))[:12])
 	if _, err := os.Stat(filepath.Join(folder, "installed")); err == nil {
 		return folder, nil
 	}
@@ -64,7 +68,9 @@ var install = sync.OnceValues(func() (string, error) {
 		return "", fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
 	}
 	return folder, os.WriteFile(filepath.Join(folder, "installed"), nil, 0o644)
-})
+}
+
+var installing sync.Mutex
 
 // outsider is a command that runs one of them, with a Node that is new enough
 // and a home of its own.

@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tidegate": main})
+	testscript.Main(m, map[string]func(){"tidegate": main, "tidegate-in-harbour": inHarbour})
 }
 
 func TestScript(t *testing.T) {

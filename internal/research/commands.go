@@ -24,7 +24,7 @@ func Commands(env *Env) []cli.Command {
 	format := cli.Flag{Name: "format", About: "how to show what happens", Default: "text", Enum: []string{"text", "json"}}
 	quiet := cli.Flag{Name: "quiet", About: "ring no bell at the end", Kind: tool.Switch}
 	notify := cli.Flag{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word}
-	return []cli.Command{
+	return append([]cli.Command{
 		{
 			Path: "research", Operands: "QUESTION", MaxArgs: 1,
 			Short: "Take a question to a cited report",
@@ -50,6 +50,7 @@ interrupted. Each says what to type next.`,
 				{Name: "files", About: "a `folder` with documents of your own that agents read and may cite", Kind: tool.PathFlag},
 				{Name: "sensitivity", About: "how far the run may reach out", Default: "normal", Enum: []string{"normal", "restricted", "no_web"}},
 				{Name: "signers", About: "an OpenSSH allowed_signers `file`: your decisions about the run must be signed by one of them", Kind: tool.PathFlag},
+				{Name: "mcp", About: "let researchers judge their output before they hand it in, by an MCP server of this `name`: tidegate", Kind: tool.Word, List: true, Enum: []string{"tidegate"}},
 				{Name: "plan-only", About: "stop after the plan", Kind: tool.Switch},
 				{Name: "yes", About: "do not ask", Kind: tool.Switch},
 				quiet, notify, format,
@@ -81,7 +82,7 @@ has, and changes nothing.`,
 			Flags:   []cli.Flag{format},
 			Run:     env.watch,
 		},
-	}
+	}, agentsCommands(env)...)
 }
 
 // named is the path of the manifest of the run that was typed.

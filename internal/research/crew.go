@@ -32,6 +32,7 @@ type crew struct {
 	named   string                  // with --agent, "" where nobody was
 	agents  map[string]engine.Agent // by role
 	drivers map[string]driver.Driver
+	made    map[string]driver.Driver // by what they were made from
 	fetch   step.Fetch
 	remove  func() // what was unpacked
 }
@@ -45,7 +46,7 @@ func (e *Env) crewOf(ctx context.Context, named string, kept map[string]run.Agen
 	if err != nil {
 		return nil, err
 	}
-	c := &crew{named: named, agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, fetch: e.Pages, remove: func() {}}
+	c := &crew{named: named, agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{}, fetch: e.Pages, remove: func() {}}
 	found := ""
 	for _, role := range job.Roles() {
 		agent := loaded.Agent(role)
@@ -132,34 +133,68 @@ func (c *crew) again() string {
 	return " --agent " + report.ShellWord(c.named)
 }
 
-// hire makes the driver of a role.
+// hire makes the driver of a role. Roles with the same agent have the same driver.
 func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Search) error {
-	made, folder := agent.Driver, ""
+	made := agent.Driver
+	recording, ofProgram := Recording{}, false
 	if name, ok := strings.CutPrefix(agent.Driver, "recorded:"); ok && name != "" {
-		recording, known := e.Recordings[name]
-		switch {
-		case known && c.drivers[job.Roles()[0]] == nil:
-			unpacked, remove, err := recording.Unpack()
+		if recording, ofProgram = e.Recordings[name]; !ofProgram {
+			folder := absolute(e.Dir, name)
+			agent.Driver = "recorded:" + folder
+			made, c.fetch = agent.Driver, e.recordedPages(folder)
+		}
+	}
+	key := strings.Join(append([]string{agent.Driver, agent.KeyEnv}, agent.Env...), " ")
+	d := c.made[key]
+	if d == nil {
+		if ofProgram {
+			folder, remove, err := recording.Unpack()
 			if err != nil {
 				return err
 			}
-			folder, c.remove, c.fetch = unpacked, remove, recording.Fetch
-		case known: // all roles have the same answers
-			c.drivers[role], c.agents[role] = c.drivers[job.Roles()[0]], engine.Agent{Driver: agent.Driver}
-			return nil
-		default:
-			folder = absolute(e.Dir, name)
-			agent.Driver = "recorded:" + folder
-			c.fetch = e.recordedPages(folder)
+			made, c.remove, c.fetch = "recorded:"+folder, remove, recording.Fetch
 		}
-		made = "recorded:" + folder
-	}
-	d, err := driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv}, driver.Host{Search: driver.Search(search), Open: func(ctx context.Context, url string) (string, error) { return step.OpenPage(ctx, e.Pages, url) }})
-	if err != nil {
-		return err
+		var err error
+		d, err = driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv, Env: agent.Env}, driver.Host{Search: driver.Search(search), Open: opener(e.Pages)})
+		if err != nil {
+			return err
+		}
+		c.made[key] = d
 	}
 	c.drivers[role] = d
 	c.agents[role] = engine.Agent{Driver: agent.Driver, Model: agent.Model, Parallel: agent.Parallel, Price: (*engine.Price)(agent.Price)}
+	return nil
+}
+
+// ready asks every agent whether it can work, at no cost. It returns INVALID_STATE
+// for the first that cannot, with what helps, and CANCELLED.
+func (c *crew) ready(ctx context.Context) error {
+	asked := map[driver.Driver]bool{}
+	for _, role := range job.Roles() {
+		d := c.drivers[role]
+		if asked[d] {
+			continue
+		}
+		asked[d] = true
+		_, err := driver.Check(ctx, d)
+		if ctx.Err() != nil {
+			return tidegate.Errorf(tidegate.Cancelled, nil, "stopped while asking the agents whether they can work: %w", context.Cause(ctx))
+		}
+		var failure *driver.Error
+		if !errors.As(err, &failure) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		details := tidegate.D("agent", c.agents[role].Driver, "role", role)
+		help := "`tidegate agents` shows which can"
+		if failure.Help != "" {
+			details = append(details, tidegate.Detail{Key: "help", Value: failure.Help})
+			help = "type `" + failure.Help + "`, then the same command again"
+		}
+		return tidegate.Errorf(tidegate.InvalidState, details, "the %s cannot work: %s; %s", role, failure.Message, help)
+	}
 	return nil
 }
 

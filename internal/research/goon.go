@@ -25,7 +25,7 @@ func (e *Env) goOn(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
-		kept, err := e.keptAgents(ctx, manifest)
+		kept, status, err := e.keptAgents(ctx, manifest)
 		if err != nil {
 			return nil, err
 		}
@@ -39,6 +39,12 @@ func (e *Env) goOn(ctx context.Context, call cli.Invocation) error {
 				return nil, err
 			}
 		}
+		// A run that does not move needs no agents.
+		if !status.Final() && (status != run.Failed || len(budget) > 0) {
+			if err := c.ready(ctx); err != nil {
+				return nil, err
+			}
+		}
 		if s.seen, err = lastLine(ctx, manifest); err != nil {
 			return nil, err
 		}
@@ -49,15 +55,15 @@ func (e *Env) goOn(ctx context.Context, call cli.Invocation) error {
 	})
 }
 
-// keptAgents are the names of the agents that a run keeps.
-func (e *Env) keptAgents(ctx context.Context, manifest string) (map[string]run.Agent, error) {
+// keptAgents are the names of the agents that a run keeps, and the run's status.
+func (e *Env) keptAgents(ctx context.Context, manifest string) (map[string]run.Agent, run.Status, error) {
 	r, err := run.Open(ctx, manifest)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer r.Close()
 	policy, err := r.Policy()
-	return policy.Agents, err
+	return policy.Agents, r.Manifest().Status(), err
 }
 
 // lastLine is the number of the last line of a run's log.

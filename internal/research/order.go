@@ -26,6 +26,7 @@ type order struct {
 	documents    []step.Document
 	parallel     int
 	budget       map[string]float64 // by the names of the policy
+	servers      []string           // MCP servers that agents may use, by name
 	yes          bool
 	planOnly     bool
 }
@@ -71,7 +72,7 @@ func (e *Env) orderOf(ctx context.Context, call cli.Invocation) (order, error) {
 	if len(call.Args) == 0 || strings.TrimSpace(call.Args[0]) == "" {
 		return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("QUESTION", nil), "QUESTION is missing: what do you want to know?")
 	}
-	o := order{question: strings.TrimSpace(call.Args[0]), sensitivity: call.Flag("sensitivity"), yes: call.Flag("yes") == "true", planOnly: call.Flag("plan-only") == "true"}
+	o := order{question: strings.TrimSpace(call.Args[0]), sensitivity: call.Flag("sensitivity"), servers: call.Flags["mcp"], yes: call.Flag("yes") == "true", planOnly: call.Flag("plan-only") == "true"}
 	var err error
 	if o.parallel, o.budget, err = budgetTyped(call); err != nil {
 		return order{}, err

