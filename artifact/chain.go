@@ -7,6 +7,7 @@ import (
 	"hash"
 	"io"
 	"iter"
+	"os"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -45,21 +46,23 @@ type Line struct {
 // ReadLog reads a log line by line, in memory that does not grow with the log.
 // It takes any bytes. It ends with READ_FAILED when r fails.
 func ReadLog(r io.Reader) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) { newLineScanner(r, scanBuffer).each(yield) }
+}
+
+// ReadLogAfter reads the lines that stand in a log after last, a whole line that
+// was read from it before. It ends with READ_FAILED as [ReadLog] does, and with
+// TAMPERED when last does not stand there any more.
+func ReadLogAfter(log *os.File, last Line) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		scanner := newLineScanner(r, scanBuffer)
-		for {
-			line, err := scanner.next()
-			if err == io.EOF {
-				return
-			}
-			if err != nil {
-				yield(Line{}, tidegate.Errorf(tidegate.ReadFailed, nil, "cannot read the log after line %d: %w", scanner.number, bare(err)))
-				return
-			}
-			if !yield(line, nil) {
+		info, err := log.Stat()
+		if err == nil {
+			var scanner *lineScanner
+			if scanner, err = (head{last.Number, last.Digest, last.End}).seek(log, info.Size()); err == nil {
+				scanner.each(yield)
 				return
 			}
 		}
+		yield(Line{}, place{"path", log.Name()}.unreadable(err))
 	}
 }
 
@@ -191,6 +194,23 @@ func scanFrom(log io.ReaderAt, start, size int64) *lineScanner {
 	s := newLineScanner(io.NewSectionReader(log, start, size-start), int(min(size-start, scanBuffer)))
 	s.end = start
 	return s
+}
+
+// each yields the lines that are left; see [ReadLog].
+func (s *lineScanner) each(yield func(Line, error) bool) {
+	for {
+		line, err := s.next()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			yield(Line{}, tidegate.Errorf(tidegate.ReadFailed, nil, "cannot read the log after line %d: %w", s.number, bare(err)))
+			return
+		}
+		if !yield(line, nil) {
+			return
+		}
+	}
 }
 
 // next returns the next line, or io.EOF after the last.

@@ -44,7 +44,7 @@ func (tx *Tx) Commit() error {
 	if staged {
 		// The changes are made. If the record stays, the next lock makes nothing
 		// of it and tries again.
-		clearStaging(f, rec)
+		clearStaging(f)
 	}
 	return nil
 }
@@ -71,13 +71,12 @@ func (tx *Tx) prepare() (record, error) {
 	if err := tx.openStaging(); err != nil {
 		return rec, err
 	}
-	if err := tx.syncs.wait(); err != nil {
-		return rec, f.place(stagingDir).unwritable(err)
-	}
 	if err := rec.prepareChanges(f); err != nil {
 		return rec, err
 	}
-	return rec, f.place(stagingDir).unwritable(rec.write(f.root, tx.many))
+	staged := tx.staged
+	tx.staged = nil
+	return rec, f.place(stagingDir).unwritable(rec.write(f.root, staged, tx.many))
 }
 
 // beginLogs adds the logs to the record, as they are before the transaction, as
@@ -141,12 +140,35 @@ func makeAll(f *Folder, rec record) error {
 	if err := makeChanges(f, rec, func(int) bool { return true }); err != nil {
 		return err
 	}
-	for _, a := range rec.recorded() {
-		if err := a.extend(f); err != nil {
-			return err
+	return makeDurable(f, rec, rec.recorded())
+}
+
+// makeDurable adds the lines of logs and makes them durable together with the
+// changes of the record, which were made before. The heads of the logs follow.
+func makeDurable(f *Folder, rec record, logs []*appendix) error {
+	var added []*addition
+	var syncs syncer
+	var err error
+	for _, a := range logs {
+		var one *addition
+		if one, err = a.add(f); err != nil {
+			break
+		}
+		added = append(added, one)
+		one.sync(&syncs)
+	}
+	if err == nil {
+		err = rec.syncFolders(f, false)
+	}
+	if synced := syncs.wait(); err == nil {
+		err = f.place(".").unwritable(synced)
+	}
+	for _, one := range added {
+		if finished := one.finish(f, err); err == nil {
+			err = finished
 		}
 	}
-	return nil
+	return err
 }
 
 // takeLinesBack takes back what makeAll added to logs.
@@ -187,7 +209,7 @@ func keep(root *os.Root, name, kept string) error {
 	return to.Sync()
 }
 
-// makeChanges makes those changes of a record that are pending.
+// makeChanges makes those changes of a record that are pending, not yet durably.
 func makeChanges(f *Folder, rec record, pending func(i int) bool) error {
 	for _, dir := range rec.folders {
 		if err := f.root.Mkdir(dir, f.newFolderMode()); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -206,7 +228,7 @@ func makeChanges(f *Folder, rec record, pending func(i int) bool) error {
 			return f.place(c.target).unwritable(err)
 		}
 	}
-	return rec.syncFolders(f, false)
+	return nil
 }
 
 // undo takes back what makeChanges did of a record. When it fails it has left
@@ -233,7 +255,7 @@ func undo(f *Folder, rec record) error {
 	if err := rec.syncFolders(f, true); err != nil {
 		return err
 	}
-	return clearStaging(f, rec)
+	return clearStaging(f)
 }
 
 func undoChange(root *os.Root, i int, c change) error {
@@ -263,16 +285,9 @@ func discard(f *Folder) error {
 }
 
 // clearStaging clears away a transaction that is done or undone.
-func clearStaging(f *Folder, rec record) error {
+func clearStaging(f *Folder) error {
 	for _, name := range []string{recordName, undoName} {
 		if err := f.root.Remove(inStaging(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return f.place(stagingDir).unwritable(err)
-		}
-	}
-	if rec.removesAny() {
-		// A record that came back after a loss of power would remove the file
-		// again, although it may have been written since.
-		if err := syncFolder(f.root, stagingDir); err != nil {
 			return f.place(stagingDir).unwritable(err)
 		}
 	}

@@ -108,6 +108,34 @@ func writeHead(f *Folder, log, text string) error {
 	return f.place(target).unwritable(err)
 }
 
+// tempHead is a head in the making, beside the one that it is to replace.
+type tempHead struct {
+	file         *os.File
+	name, target string
+}
+
+// stageHead writes the next head of a log, not yet durably.
+func stageHead(f *Folder, log, text string) (*tempHead, error) {
+	target, old, err := f.target(headName(log))
+	if err != nil {
+		return nil, err
+	}
+	file, name, err := createTemp(f.root, target, f.newFileMode())
+	if err != nil {
+		return nil, err
+	}
+	h := &tempHead{file, name, target}
+	if err := fill(file, f.newFileMode(), old, []byte(text)); err != nil {
+		return nil, h.move(f, err)
+	}
+	return h, nil
+}
+
+// move gives the head its name, unless err says that it must not have it.
+func (h *tempHead) move(f *Folder, err error) error {
+	return moveTemp(f.root, h.file, h.name, h.target, err)
+}
+
 // moveHead makes h the head of a log whose head file says text.
 func moveHead(f *Folder, log, text string, h head) error {
 	next, err := h.encode()

@@ -78,43 +78,93 @@ func (a *appendix) begin(f *Folder) error {
 // order, durably, and moves the head of the log. It reads the whole log where that
 // gets its first head or is taken as it is found, and else only its end.
 func (a *appendix) extend(f *Folder) error {
+	added, err := a.add(f)
+	if err != nil {
+		return err
+	}
+	var syncs syncer
+	added.sync(&syncs)
+	return added.finish(f, f.place(a.name).unwritable(syncs.wait()))
+}
+
+// addition is what was added to a log, not yet durably, with the head that is to
+// follow.
+type addition struct {
+	*appendix
+	log  *os.File
+	head *tempHead // nil where the head stays as it is
+}
+
+// add adds the lines of a to the log, and writes the head that is to follow
+// beside the one that stands there.
+func (a *appendix) add(f *Folder) (*addition, error) {
 	p := f.place(a.name)
 	dirs, err := missingFolders(f.root, path.Dir(a.name))
 	if err == nil {
 		err = makeFolders(f.root, dirs, f.newFolderMode())
 	}
 	if err != nil {
-		return p.unwritable(err)
+		return nil, p.unwritable(err)
 	}
 	log, err := openLog(f.root, a.name, f.newFileMode())
 	if err != nil {
-		return p.unwritable(err)
+		return nil, p.unwritable(err)
 	}
-	defer log.Close()
+	added := &addition{appendix: a, log: log}
+	if err := added.write(f); err != nil {
+		log.Close()
+		return nil, p.unwritable(err)
+	}
+	return added, nil
+}
+
+func (d *addition) write(f *Folder) error {
 	text := ""
-	if a.headed() {
-		if text, err = readHead(f, a.name); err != nil {
+	if d.headed() {
+		var err error
+		if text, err = readHead(f, d.name); err != nil {
 			return err
 		}
 	}
-	if err := a.add(log, text); err != nil {
-		return p.unwritable(err)
+	if err := d.writeLines(d.log, text); err != nil || !d.headed() {
+		return err
 	}
-	if a.headed() {
-		end, err := a.end(log, text)
-		if err != nil {
-			return p.unwritable(err)
-		}
-		return moveHead(f, a.name, text, end)
+	end, err := d.end(d.log, text)
+	if err != nil {
+		return err
 	}
-	if a.isNew {
-		return p.unwritable(syncFolder(f.root, path.Dir(a.name)))
+	next, err := end.encode()
+	if err != nil || next == text {
+		return err
 	}
-	return nil
+	d.head, err = stageHead(f, d.name, next)
+	return err
 }
 
-// add adds the lines to the log, whose head file says text.
-func (a *appendix) add(log *os.File, text string) error {
+// sync begins to make the lines and the head durable.
+func (d *addition) sync(syncs *syncer) {
+	syncs.run(d.log.Sync)
+	if d.head != nil {
+		syncs.run(d.head.file.Sync)
+	}
+}
+
+// finish moves the head, unless err says why it must not, and returns err then.
+// A head that is lost with the power follows its log again, so that only the name
+// of a first one has to be durable.
+func (d *addition) finish(f *Folder, err error) error {
+	d.log.Close()
+	if d.head != nil {
+		err = f.place(d.name).unwritable(d.head.move(f, err))
+	}
+	if err == nil && (d.isNew || d.head != nil && d.appendix.head == "") {
+		err = f.place(d.name).unwritable(syncFolder(f.root, path.Dir(d.name)))
+	}
+	return err
+}
+
+// writeLines adds the lines to the log, whose head file says text.
+func (a *appendix) writeLines(log *os.File, text string) error {
 	if a.strict() {
 		if err := cutTorn(log, text); err != nil {
 			return err
@@ -128,10 +178,8 @@ func (a *appendix) add(log *os.File, text string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := log.Write(missing); err != nil {
-		return err
-	}
-	return log.Sync()
+	_, err = log.Write(missing)
+	return err
 }
 
 // cutTorn cuts off what a killed process left of a line after the last whole

@@ -48,8 +48,6 @@ func (r record) needsStaging() bool {
 	return len(r.changes) > 0 || len(recorded) > 1 || len(recorded) == 1 && recorded[0].head == ""
 }
 
-func (r record) removesAny() bool { return slices.ContainsFunc(r.changes, change.removes) }
-
 type wireRecord struct {
 	Schema  string       `json:"schema_version"`
 	Folders []string     `json:"folders"`
@@ -61,6 +59,7 @@ type wireChange struct {
 	Name     string `json:"name"`
 	Digest   string `json:"digest"`
 	Replaces bool   `json:"replaces"`
+	Was      string `json:"was"`
 }
 
 type wireLog struct {
@@ -76,7 +75,7 @@ type wireLog struct {
 func (r record) encode() ([]byte, error) {
 	wire := wireRecord{Schema: recordSchema, Folders: r.folders}
 	for _, c := range r.changes {
-		wire.Changes = append(wire.Changes, wireChange{c.target, c.digest, c.replaces})
+		wire.Changes = append(wire.Changes, wireChange{c.target, c.digest, c.replaces, c.was})
 	}
 	for _, a := range r.logs {
 		log := wireLog{Name: a.name, From: a.from, Recorded: a.recorded, Accepted: a.accepted, New: a.isNew, Head: []byte(a.head)}
@@ -110,7 +109,7 @@ func decodeRecord(data []byte) (record, bool, error) {
 		r.folders = append(r.folders, dir.Str())
 	}
 	for _, c := range v.Get("changes").Elems() {
-		r.changes = append(r.changes, change{c.Get("name").Str(), c.Get("digest").Str(), c.Get("replaces").Bool()})
+		r.changes = append(r.changes, change{c.Get("name").Str(), c.Get("digest").Str(), c.Get("replaces").Bool(), c.Get("was").Str()})
 	}
 	for _, log := range v.Get("logs").Elems() {
 		a := &appendix{name: log.Get("name").Str(), recorded: log.Get("recorded").Bool(), accepted: log.Get("accepted").Bool(),
@@ -129,11 +128,22 @@ func decodeRecord(data []byte) (record, bool, error) {
 	return r, true, nil
 }
 
-// write makes the staged files durable and then the record. The record's name
-// is made durable together with theirs, while it is still empty, so that its
-// content needs only one sync more. All means that there are too many files to
-// have been synced one by one.
-func (r record) write(root *os.Root, all bool) error {
+// write writes the record and makes it durable together with the staged files,
+// and the names of all of them. All means that there are too many files to be
+// synced one by one.
+func (r record) write(root *os.Root, staged []*os.File, all bool) error {
+	var syncs syncer
+	for _, f := range staged {
+		syncs.start(f, (*os.File).Sync)
+	}
+	err := r.writeFile(root, &syncs, all)
+	if synced := syncs.wait(); err == nil {
+		err = synced
+	}
+	return err
+}
+
+func (r record) writeFile(root *os.Root, syncs *syncer, all bool) error {
 	data, err := r.encode()
 	if err != nil {
 		return err
@@ -142,19 +152,16 @@ func (r record) write(root *os.Root, all bool) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if all {
-		err = syncAll(f)
-	} else {
-		err = syncFolders(root, []string{stagingDir, "."})
-	}
-	if err != nil {
-		return err
-	}
 	if _, err := f.Write(data); err != nil {
+		f.Close()
 		return err
 	}
-	return f.Sync()
+	if all {
+		syncs.start(f, syncAll)
+		return nil
+	}
+	syncs.start(f, (*os.File).Sync)
+	return syncFolders(root, []string{stagingDir, "."})
 }
 
 // syncFolders makes the names that a record changes durable. What is undone has

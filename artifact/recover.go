@@ -52,9 +52,12 @@ func recoverTx(f *Folder) error {
 	if !ok {
 		return discard(f)
 	}
-	pending, err := pendingChanges(f, rec)
+	pending, whole, err := pendingChanges(f, rec)
 	if err != nil {
 		return err
+	}
+	if !whole {
+		return undo(f, rec) // the power went before all of it was staged
 	}
 	unlogged, err := unloggedLines(f, rec)
 	if err != nil {
@@ -63,10 +66,8 @@ func recoverTx(f *Folder) error {
 	if err = checkStaged(f, rec, pending); err == nil {
 		err = makeChanges(f, rec, func(i int) bool { return pending[i] })
 	}
-	for _, a := range unlogged {
-		if err == nil {
-			err = a.extend(f)
-		}
+	if err == nil {
+		err = makeDurable(f, rec, unlogged)
 	}
 	if err != nil && (len(pending) > 0 || len(unlogged) > 0) {
 		// Commit did not come to its end, so nobody was told of a success.
@@ -81,7 +82,7 @@ func recoverTx(f *Folder) error {
 			_ = a.extend(f)
 		}
 	}
-	return clearStaging(f, rec)
+	return clearStaging(f)
 }
 
 // unloggedLines finds the logs of a record whose lines are part of the
@@ -121,28 +122,56 @@ func readRecord(f *Folder, name string) (record, bool, error) {
 
 // pendingChanges finds the changes of a record that were not made yet: those
 // whose staged file is still there, and the removals whose file is and was not
-// put aside.
-func pendingChanges(f *Folder, rec record) (map[int]bool, error) {
-	pending := map[int]bool{}
+// put aside. Whole is false when a change was neither staged nor made: then
+// nothing was committed.
+func pendingChanges(f *Folder, rec record) (pending map[int]bool, whole bool, err error) {
+	pending, whole = map[int]bool{}, true
 	for i, c := range rec.changes {
-		there, aside := inStaging(stagedName(i)), ""
+		var left, lost bool
 		if c.removes() {
-			there, aside = c.target, inStaging(keptName(i))
-		}
-		isThere, err := nameExists(f.root, there)
-		if err == nil && isThere && aside != "" {
-			var isAside bool
-			isAside, err = nameExists(f.root, aside)
-			isThere = !isAside
+			left, err = isToRemove(f.root, i, c)
+		} else if left, err = nameExists(f.root, inStaging(stagedName(i))); err == nil && !left {
+			lost, err = isUnmade(f.root, i, c)
 		}
 		if err != nil {
-			return nil, f.place(c.target).unreadable(err)
+			return nil, false, f.place(c.target).unreadable(err)
 		}
-		if isThere {
+		if left {
 			pending[i] = true
 		}
+		whole = whole && !lost
 	}
-	return pending, nil
+	return pending, whole, nil
+}
+
+// isToRemove reports whether what a change removes is still there, and not
+// something that was written since.
+func isToRemove(root *os.Root, i int, c change) (bool, error) {
+	if aside, err := nameExists(root, inStaging(keptName(i))); aside || err != nil {
+		return false, err
+	}
+	if there, err := nameExists(root, c.target); !there || err != nil || c.was == "" {
+		return there, err
+	}
+	is, err := digestFile(root, c.target)
+	return is == c.was, err
+}
+
+// isUnmade reports whether what stands in the place of a change is what stood
+// there before it.
+func isUnmade(root *os.Root, i int, c change) (bool, error) {
+	there, err := root.Lstat(c.target)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return !c.replaces, nil
+	case err != nil || !c.replaces:
+		return false, err
+	}
+	kept, err := root.Lstat(inStaging(keptName(i)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(there, kept), err
 }
 
 // nameExists reports whether something of that name is there. An error means

@@ -160,8 +160,9 @@ func (r roots) refuse(p place) error {
 
 // openFolder opens the folder at path as one that access cannot leave.
 func openFolder(ctx context.Context, p place, path string) (*os.Root, error) {
+	path, free := standing(ctx, path)
 	confined, ok := rootsOf(ctx)
-	if !ok {
+	if !ok || free {
 		return openRoot(path)
 	}
 	var folder *os.Root
@@ -174,9 +175,10 @@ func openFolder(ctx context.Context, p place, path string) (*os.Root, error) {
 
 // openPath opens the regular file at path for reading.
 func openPath(ctx context.Context, p place) (*os.File, error) {
+	path, free := standing(ctx, p.path)
 	confined, ok := rootsOf(ctx)
-	if !ok {
-		f, err := os.OpenFile(p.path, os.O_RDONLY|nonblock, 0)
+	if !ok || free {
+		f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 		if err == nil {
 			_, err = regular(f)
 		}

@@ -24,17 +24,24 @@ type syncer struct {
 
 // start syncs f by the function given and closes it, in the background.
 func (s *syncer) start(f *os.File, sync func(*os.File) error) {
+	s.run(func() error {
+		err := sync(f)
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+		return err
+	})
+}
+
+// run does one thing in the background.
+func (s *syncer) run(do func() error) {
 	if s.slots == nil {
 		s.slots = make(chan struct{}, maxSyncs)
 	}
 	s.slots <- struct{}{}
 	s.group.Go(func() {
 		defer func() { <-s.slots }()
-		err := sync(f)
-		if closed := f.Close(); err == nil {
-			err = closed
-		}
-		if err != nil {
+		if err := do(); err != nil {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.err = err

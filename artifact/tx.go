@@ -17,12 +17,12 @@ import (
 // changed, or none. It is begun and ended under one [Lock] and used by one
 // goroutine.
 //
-// New content is staged in the folder .tidegate-tx and synced. Then a record of
-// what is to be done is written there and synced: from then on the changes
-// will be made, if need be by the next holder of the lock. Each file is renamed
-// into its place, in the order of the calls, so that a reader without the lock
-// who sees the last file sees all of them; then lines are added to logs, so that
-// a reader who sees a line sees what it tells of. What was there before is kept
+// New content is staged in the folder .tidegate-tx, with a record of what is to be
+// done, and all of it is synced at once: from then on the changes will be made, if
+// need be by the next holder of the lock. Each file is renamed into its place, in
+// the order of the calls, so that a reader without the lock who sees the last file
+// sees all of them; then lines are added to logs, so that a reader who sees a line
+// sees what it tells of; then all of that is synced. What was there before is kept
 // until the end, so that a change or a line of [Tx.Record] that cannot be made
 // takes the others back.
 type Tx struct {
@@ -31,8 +31,8 @@ type Tx struct {
 	changes []change
 	targets map[string]bool // of the changes
 	logs    []*appendix
-	syncs   syncer
-	many    bool // too many staged files to sync each
+	staged  []*os.File // not synced yet
+	many    bool       // too many staged files to sync each
 	ended   bool
 	err     error // of a change that could not be added
 	logErr  error
@@ -43,6 +43,7 @@ type change struct {
 	target   string
 	digest   string // of the new content; "" for a removal
 	replaces bool   // a file is there before the change
+	was      string // the digest of what a removal removes
 }
 
 func (c change) removes() bool { return c.digest == "" }
@@ -113,12 +114,34 @@ func (tx *Tx) stage(name, digest string, write func(*os.File) error) (string, er
 		file.Close()
 		return "", tx.fail(f.place(name).unwritable(err))
 	}
-	if len(tx.changes) <= fewFiles || !canSyncAll {
-		tx.syncs.start(file, (*os.File).Sync)
-		return tx.changes[at].digest, nil
+	return tx.changes[at].digest, tx.fail(f.place(name).unwritable(tx.toSync(file)))
+}
+
+// toSync leaves a staged file to be synced with the others, as long as they are
+// few.
+func (tx *Tx) toSync(file *os.File) error {
+	if len(tx.staged) < fewFiles && !tx.many {
+		tx.staged = append(tx.staged, file)
+		return nil
 	}
-	tx.many = true
-	return tx.changes[at].digest, tx.fail(f.place(name).unwritable(file.Close()))
+	if canSyncAll {
+		tx.many = true
+		return file.Close()
+	}
+	var syncs syncer
+	for _, f := range append(tx.staged, file) {
+		syncs.start(f, (*os.File).Sync)
+	}
+	tx.staged = nil
+	return syncs.wait()
+}
+
+// closeStaged closes what was left to be synced.
+func (tx *Tx) closeStaged() {
+	for _, f := range tx.staged {
+		f.Close()
+	}
+	tx.staged = nil
 }
 
 // Remove removes the file name on commit. A file that is not there is no error.
@@ -128,7 +151,11 @@ func (tx *Tx) Remove(name string) error {
 	if err != nil || old == nil {
 		return tx.fail(err)
 	}
-	return tx.fail(tx.add(change{target: target, replaces: true}))
+	was, err := digestFile(tx.lock.folder.root, target)
+	if err != nil {
+		return tx.fail(tx.lock.folder.place(name).unwritable(err))
+	}
+	return tx.fail(tx.add(change{target: target, replaces: true, was: was}))
 }
 
 // Log adds a line to the chained log name on commit, after all changes. Line is
@@ -199,6 +226,41 @@ func (tx *Tx) appendix(name string) (*appendix, error) {
 // LogError is why a line of [Tx.Log] was not written; nil when all were.
 func (tx *Tx) LogError() error { return tx.logErr }
 
+// Mark is a point in a transaction that [Tx.BackTo] leads back to.
+type Mark struct {
+	changes int
+	lines   []int // of each log
+	err     error
+}
+
+// Mark is the present point of the transaction.
+func (tx *Tx) Mark() Mark {
+	m := Mark{changes: len(tx.changes), err: tx.err}
+	for _, a := range tx.logs {
+		m.lines = append(m.lines, len(a.lines))
+	}
+	return m
+}
+
+// BackTo drops what was added since the mark, also a change that could not be
+// added.
+func (tx *Tx) BackTo(m Mark) {
+	for i := len(tx.changes) - 1; i >= m.changes; i-- {
+		if tx.staging != nil {
+			tx.staging.Remove(stagedName(i))
+		}
+		delete(tx.targets, tx.changes[i].target)
+	}
+	tx.changes, tx.err = tx.changes[:m.changes], m.err
+	for i, a := range tx.logs {
+		keep := 0
+		if i < len(m.lines) {
+			keep = m.lines[i]
+		}
+		a.lines = a.lines[:keep]
+	}
+}
+
 // Rollback ends the transaction without any change. After Commit it does
 // nothing. What cannot be cleared away now is cleared by the next lock.
 func (tx *Tx) Rollback() {
@@ -206,7 +268,6 @@ func (tx *Tx) Rollback() {
 		return
 	}
 	tx.end()
-	tx.syncs.wait()
 	if tx.staging != nil {
 		discard(tx.lock.folder)
 	}
@@ -215,6 +276,7 @@ func (tx *Tx) Rollback() {
 func (tx *Tx) end() {
 	tx.ended = true
 	tx.lock.tx = nil
+	tx.closeStaged()
 	if tx.staging != nil {
 		tx.staging.Close()
 	}

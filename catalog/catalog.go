@@ -21,6 +21,7 @@ type Env struct {
 	Home    string // the folder of runs
 	Project string // the project folder of code reviews, absolute
 	Strict  bool   // questionable code reviews are refused
+	Program string // this program, by name and version, as records name it; "" where they need not
 	// SignKey is the key with which a person's decisions are signed, where a run
 	// asks for that: the path of a private key, or of a public one whose other
 	// half the ssh-agent at AgentSocket has.

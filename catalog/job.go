@@ -204,7 +204,7 @@ func jobTools(env *Env) []*tool.Tool {
 				return job.PromptResult{}, err
 			}
 			defer b.Close()
-			return b.Prompt(in.JobID)
+			return b.Prompt(ctx, in.JobID)
 		}),
 
 		declare(tool.Spec{

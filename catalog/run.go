@@ -24,7 +24,7 @@ type stagesIn struct {
 type none struct{}
 
 // clock is the clock of the environment as package run takes it.
-func (e *Env) clock() run.Clock { return run.Clock{Now: e.Now, Pinned: e.Pinned} }
+func (e *Env) clock() run.Clock { return run.Clock{Now: e.Now, Pinned: e.Pinned, Program: e.Program} }
 
 var runOperand = []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder"}}
 

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 
+	"github.com/tidegate/tidegate/replay"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/telemetry"
@@ -95,18 +96,18 @@ func synthesisTools(env *Env) []*tool.Tool {
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_fixture_bundle_capture", Set: earlier, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in step.CaptureInput) (step.CaptureResult, error) {
-			return step.Capture(ctx, env.clock(), env.Home, in)
+		}, func(ctx context.Context, in replay.CaptureInput) (replay.CaptureResult, error) {
+			return replay.Capture(ctx, env.clock(), env.Home, in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_fixture_replay", Set: earlier, Effect: tool.Reads, Idempotent: true,
-		}, func(ctx context.Context, in step.BundleReplayInput) (step.BundleReplay, error) {
-			return step.ReplayBundle(ctx, in)
+		}, func(ctx context.Context, in replay.BundleReplayInput) (replay.BundleReplay, error) {
+			return replay.ReplayBundle(ctx, env.Program, in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_regression_run", Set: earlier, Effect: tool.Reads, Idempotent: true,
-		}, func(ctx context.Context, in step.RegressionInput) (step.Regression, error) {
-			return step.Regress(ctx, in)
+		}, func(ctx context.Context, in replay.RegressionInput) (replay.Regression, error) {
+			return replay.Regress(ctx, env.Program, in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_quality_audit", Set: earlier, Effect: tool.WritesOnRequest,
@@ -116,13 +117,13 @@ func synthesisTools(env *Env) []*tool.Tool {
 		declare(tool.Spec{
 			Name: "deep_research_run_replay", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "run replay", Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Formats: []string{"markdown", "junit"}},
-		}, func(ctx context.Context, in manifestIn) (step.ReplayResult, error) {
+		}, func(ctx context.Context, in manifestIn) (replay.Result, error) {
 			r, err := run.Open(ctx, in.ManifestPath)
 			if err != nil {
-				return step.ReplayResult{}, err
+				return replay.Result{}, err
 			}
 			defer r.Close()
-			return step.Replay(ctx, r)
+			return replay.Run(ctx, r, env.Program)
 		}),
 	}
 }

@@ -43,7 +43,7 @@ func (d *acp) check(ctx context.Context) (string, error) {
 func (d *acp) converse(ctx context.Context, task Task, key string, s *acpStream, event func(Event)) (Answer, error) {
 	path, err := find(d.host.Environ, d.argv[0])
 	if err != nil {
-		return Answer{}, failf(Unavailable, "%s cannot be started: %v", d.argv[0], err)
+		return Answer{}, missing(d.argv[0], err)
 	}
 	return d.host.inFolder(key, task, func(f *folder, task Task) (Answer, error) {
 		input, output, err := os.Pipe()

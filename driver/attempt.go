@@ -242,7 +242,7 @@ func (a *attempt) judge(ctx context.Context, end exit, why reason, stderr string
 	case why == flooding:
 		failure = failf(Flood, "%s wrote more than %d bytes", a.name, a.output)
 	case end.Unstarted != "":
-		failure = failf(Unavailable, "%s cannot be started: %s", a.name, end.Unstarted)
+		failure = missing(a.name, end.Unstarted)
 	case end.ok():
 		failure = failf(Died, "%s ended without a result%s", a.name, lastLine(stderr))
 	default:

@@ -3,7 +3,6 @@ package driver
 import (
 	"context"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 )
 
@@ -27,7 +26,7 @@ func Check(ctx context.Context, d Driver) (version string, err error) {
 
 func (d *program) check(context.Context) (string, error) {
 	if _, err := find(d.host.Environ, d.argv[0]); err != nil {
-		return "", failf(Unavailable, "%s cannot be started: %v", d.argv[0], err)
+		return "", missing(d.argv[0], err)
 	}
 	return "", nil
 }
@@ -35,7 +34,7 @@ func (d *program) check(context.Context) (string, error) {
 func (d *recorded) check(ctx context.Context) (string, error) {
 	folder, err := artifact.Open(ctx, "driver", d.folder)
 	if err != nil {
-		return "", failf(Unavailable, "the recorded answers cannot be read: %s", tidegate.AsError(err).Message)
+		return "", unreadable(err)
 	}
 	folder.Close()
 	return "", nil

@@ -124,7 +124,7 @@ func TestCancelledAgentsEnd(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			why := errors.New("nobody waits")
 			go func() {
-				for len(stage.alive()) < 4 { // the supervisor, the agent, and what it has started
+				for len(stage.alive()) < 3 { // the agent, and what it has started
 				}
 				stage.clock.hurry()
 				cancel(why)
@@ -174,8 +174,8 @@ func TestKilledProgramLeavesNoAgent(t *testing.T) {
 	if err := home.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// The home, the supervisor, the agent, and what it has started.
-	for len(stage.alive()) < 5 {
+	// The home, the agent, and what it has started.
+	for len(stage.alive()) < 4 {
 	}
 	home.Process.Kill()
 	home.Wait()

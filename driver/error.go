@@ -32,9 +32,20 @@ type Error struct {
 	// SessionGone says that Task.Session cannot be continued here: the task has
 	// to begin afresh.
 	SessionGone bool `json:"session_gone,omitempty"`
+	// Lasting says of Unavailable that waiting does not help: the client is not
+	// there, or cannot be started, until a person does something about it.
+	Lasting bool `json:"lasting,omitempty"`
 }
 
+// NeedsPerson reports whether the same agent fails again until a person has acted.
+func (e *Error) NeedsPerson() bool { return e.Kind == Auth || e.Lasting }
+
 func (e *Error) Error() string { return string(e.Kind) + ": " + e.Message }
+
+// missing is the failure of a client that cannot be started.
+func missing(name string, why any) *Error {
+	return &Error{Kind: Unavailable, Message: fmt.Sprintf("%s cannot be started: %v", name, why), Lasting: true}
+}
 
 func failf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}

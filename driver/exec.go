@@ -31,7 +31,7 @@ func (d *program) Run(ctx context.Context, task Task, event func(Event)) (Answer
 	}
 	path, err := find(d.host.Environ, d.argv[0])
 	if err != nil {
-		return Answer{}, failf(Unavailable, "%s cannot be started: %v", d.argv[0], err)
+		return Answer{}, missing(d.argv[0], err)
 	}
 	return d.host.inFolder("", task, func(f *folder, task Task) (Answer, error) {
 		return a.run(ctx, command{

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -111,7 +112,7 @@ var (
 // and the client's own id, and checks the model's name with it.
 func session(task Task) (key, id string, err error) {
 	if task.Model != "" && !modelName.MatchString(task.Model) {
-		return "", "", failf(Unavailable, "%q is no name of a model", shown(task.Model))
+		return "", "", &Error{Kind: Unavailable, Message: fmt.Sprintf("%q is no name of a model", shown(task.Model)), Lasting: true}
 	}
 	if task.Session == "" {
 		return "", "", nil
@@ -136,7 +137,7 @@ func (d *headless) environment(f *folder) []string {
 func (d *headless) path() (string, error) {
 	path, err := find(d.host.Environ, d.name)
 	if err != nil {
-		return "", &Error{Kind: Unavailable, Message: d.name + " is not installed", Help: d.get}
+		return "", &Error{Kind: Unavailable, Message: d.name + " is not installed", Help: d.get, Lasting: true}
 	}
 	return path, nil
 }
@@ -158,10 +159,10 @@ func (d *headless) known(ctx context.Context) (string, error) {
 	}
 	version := versionIn(said)
 	if version == "" {
-		return "", &Error{Kind: Unavailable, Message: d.name + " does not say its version" + lastLine(said), Help: d.get}
+		return "", &Error{Kind: Unavailable, Message: d.name + " does not say its version" + lastLine(said), Help: d.get, Lasting: true}
 	}
 	if olderThan(version, d.oldest) {
-		return "", &Error{Kind: Unavailable, Message: d.name + " " + version + " is too old; " + d.oldest + " or newer is needed", Help: d.get}
+		return "", &Error{Kind: Unavailable, Message: d.name + " " + version + " is too old; " + d.oldest + " or newer is needed", Help: d.get, Lasting: true}
 	}
 	d.version = version
 	return version, nil

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/tidegate/tidegate/driver"
 )
 
 // The stand-ins for clients are this test binary under the client's name.
@@ -20,6 +22,7 @@ func TestMain(m *testing.M) {
 		flag.Set("test.parallel", "8")
 	}
 	code := m.Run()
+	driver.EndResting()
 	if left := leftBehind(); left != "" && code == 0 {
 		fmt.Println("the tests left behind:", left)
 		code = 1

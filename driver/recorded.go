@@ -35,6 +35,11 @@ func newRecorded(settings Settings, folder string) (Driver, error) {
 	return &recorded{folder}, nil
 }
 
+// unreadable is the failure of a folder of recorded answers that is not there.
+func unreadable(err error) *Error {
+	return &Error{Kind: Unavailable, Message: "the recorded answers cannot be read: " + tidegate.AsError(err).Message, Lasting: true}
+}
+
 // Run answers with what was kept for the task's job, attempt and turn. An event
 // says so where it was kept for another prompt.
 func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answer, error) {
@@ -43,7 +48,7 @@ func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answe
 	}
 	folder, err := artifact.Open(ctx, "driver", d.folder)
 	if err != nil {
-		return Answer{}, failf(Unavailable, "the recorded answers cannot be read: %v", err)
+		return Answer{}, unreadable(err)
 	}
 	defer folder.Close()
 	at := fmt.Sprintf("jobs/%s/%03d/", artifact.FileName(task.Job), task.Attempt)

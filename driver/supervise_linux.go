@@ -1,16 +1,20 @@
 package driver
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/tidegate/tidegate/artifact"
 	"golang.org/x/sys/unix"
@@ -22,113 +26,357 @@ import (
 // it reaps them all, and ends them when this program asks for it or is gone,
 // killed included. The agent itself gets a parent-death signal for the case that
 // the supervisor is killed.
+//
+// A supervisor has one agent at a time. Once nothing of an attempt is left it
+// waits for the next one, because starting this program costs more than starting
+// a small one.
 
-// supervisor is the name by which the program knows that it is one. The start of
-// every program that imports this package looks for it, so that no main has to.
-const supervisor = "tidegate-supervisor"
+// supervisorName is the name by which the program knows that it is one. The start
+// of every program that imports this package looks for it, so that no main has to.
+const supervisorName = "tidegate-supervisor"
 
-// What a supervisor has open beside its standard streams.
-const (
-	ordersFD = 3 // reads one byte per order; its end is the end of the program
-	statusFD = 4 // writes the exit of the agent
-)
+// socketFD is what a supervisor has open beside its standard streams: orders come
+// in, exits go out, and its end is the end of the program.
+const socketFD = 3
 
-func init() {
-	if len(os.Args) > 2 && os.Args[0] == supervisor {
-		supervise(os.Args[1], os.Args[2:])
-		os.Exit(0)
-	}
+// orderStart is the order to start an agent: its standard streams come with it,
+// then the length of an assignment and the assignment.
+const orderStart = 's'
+
+// idleTime is how long a supervisor waits for its next agent.
+const idleTime = 10 * time.Second
+
+// assignment is what a supervisor is to start.
+type assignment struct {
+	Path    string
+	Args    []string
+	Env     []string
+	Dir     string
+	Scratch string // removed where the program that gave the order is gone
+}
+
+// supervisor is one that this program started.
+type supervisor struct {
+	cmd    *exec.Cmd
+	socket *os.File
+	exits  *json.Decoder
+	retire *time.Timer // ends it where no agent comes
+}
+
+// resting are the supervisors without an agent.
+var resting struct {
+	sync.Mutex
+	list []*supervisor
 }
 
 // start starts c below a supervisor.
 func start(c command) (*process, error) {
-	orders, give, err := os.Pipe()
+	task, err := json.Marshal(assignment{Path: c.path, Args: append([]string{c.path}, c.args...), Env: c.env, Dir: c.dir, Scratch: c.scratch})
 	if err != nil {
 		return nil, err
 	}
-	defer orders.Close()
-	take, status, err := os.Pipe()
-	if err != nil {
-		give.Close()
-		return nil, err
+	for {
+		s, fresh, err := takeSupervisor()
+		if err != nil {
+			return nil, err
+		}
+		if err = s.give(task, c.stdin, c.stdout, c.stderr); err == nil {
+			return s.follow(), nil
+		}
+		s.end() // one that waited may be gone
+		if fresh {
+			return nil, err
+		}
 	}
-	defer status.Close()
-	cmd := exec.Cmd{
-		Path: "/proc/self/exe", // also when the file was replaced meanwhile
-		Args: append([]string{supervisor, c.scratch, c.path}, c.args...),
-		Env:  c.env, Dir: c.dir,
-		Stdin: c.stdin, Stdout: c.stdout, Stderr: c.stderr,
-		ExtraFiles:  []*os.File{orders, status},
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true}, // no terminal that it could ask or that could interrupt it
-	}
-	if err := cmd.Start(); err != nil {
-		give.Close()
-		take.Close()
-		return nil, err
-	}
-	p := &process{done: make(chan exit, 1)}
-	p.order = func(what byte) { give.Write([]byte{what}) }
-	p.abandon = func() { cmd.Process.Kill() }
-	go func() {
-		text, _ := io.ReadAll(take)
-		cmd.Wait()
-		take.Close()
-		give.Close()
-		end := exit{Signal: "killed with its supervisor"}
-		json.Unmarshal(text, &end)
-		p.done <- end
-	}()
-	return p, nil
 }
 
-// supervise is the life of a supervisor. It ends when the agent and all that it
-// started have ended.
-func supervise(scratch string, argv []string) {
-	unix.CloseOnExec(ordersFD)
-	unix.CloseOnExec(statusFD)
-	status := os.NewFile(statusFD, "status")
+// takeSupervisor takes one that has no agent, or a fresh one.
+func takeSupervisor() (s *supervisor, fresh bool, err error) {
+	resting.Lock()
+	defer resting.Unlock()
+	for len(resting.list) > 0 {
+		last := len(resting.list) - 1
+		s, resting.list = resting.list[last], resting.list[:last]
+		if s.retire.Stop() {
+			return s, false, nil
+		}
+	}
+	s, err = newSupervisor()
+	return s, true, err
+}
+
+func newSupervisor() (*supervisor, error) {
+	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socketpair", err)
+	}
+	theirs := os.NewFile(uintptr(ends[1]), "supervisor")
+	defer theirs.Close()
+	if err := syscall.SetNonblock(ends[0], true); err != nil {
+		syscall.Close(ends[0])
+		return nil, err
+	}
+	s := &supervisor{socket: os.NewFile(uintptr(ends[0]), "supervisor")}
+	s.exits = json.NewDecoder(s.socket)
+	s.cmd = &exec.Cmd{
+		Path: "/proc/self/exe", // also when the file was replaced meanwhile
+		Args: []string{supervisorName}, Env: []string{}, Dir: "/",
+		ExtraFiles:  []*os.File{theirs},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true}, // no terminal that it could ask or that could interrupt it
+	}
+	if err := s.cmd.Start(); err != nil {
+		s.socket.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// give gives a supervisor an agent to start.
+func (s *supervisor) give(task []byte, streams ...*os.File) error {
+	var numbers []int
+	for _, f := range streams {
+		conn, err := f.SyscallConn()
+		if err != nil {
+			return err
+		}
+		if err := conn.Control(func(fd uintptr) { numbers = append(numbers, int(fd)) }); err != nil {
+			return err
+		}
+	}
+	conn, err := s.socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var sent error
+	if err := conn.Write(func(fd uintptr) bool {
+		sent = syscall.Sendmsg(int(fd), []byte{orderStart}, syscall.UnixRights(numbers...), nil, 0)
+		return sent != syscall.EAGAIN
+	}); err != nil {
+		return err
+	}
+	if sent != nil {
+		return sent
+	}
+	_, err = s.socket.Write(append(binary.NativeEndian.AppendUint32(nil, uint32(len(task))), task...))
+	return err
+}
+
+// follow is the process of the agent that s was given. Orders that come after its
+// end are for nobody.
+func (s *supervisor) follow() *process {
+	var mu sync.Mutex
+	ended := false
+	unlessEnded := func(do func()) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !ended {
+			do()
+		}
+	}
+	p := &process{done: make(chan exit, 1)}
+	p.order = func(what byte) { unlessEnded(func() { s.socket.Write([]byte{what}) }) }
+	p.abandon = func() { unlessEnded(func() { s.cmd.Process.Kill() }) }
+	go func() {
+		end := exit{Signal: "killed with its supervisor"}
+		err := s.exits.Decode(&end)
+		unlessEnded(func() { ended = true })
+		if err == nil {
+			s.rest()
+		} else {
+			s.end()
+		}
+		p.done <- end
+	}()
+	return p
+}
+
+// rest lets s wait for its next agent.
+func (s *supervisor) rest() {
+	resting.Lock()
+	defer resting.Unlock()
+	s.retire = time.AfterFunc(idleTime, s.end)
+	resting.list = append(resting.list, s)
+}
+
+// end lets a supervisor go, which ends it.
+func (s *supervisor) end() {
+	s.socket.Close()
+	s.cmd.Wait()
+}
+
+func init() {
+	if len(os.Args) == 1 && os.Args[0] == supervisorName {
+		supervise()
+		os.Exit(0)
+	}
+}
+
+// ward is the agent that a supervisor has at present.
+type ward struct {
+	begun chan struct{} // has a value once an agent was started, or could not be
+
+	mu      sync.Mutex
+	agent   int // 0 when there is none
+	ending  bool
+	scratch string
+	lost    bool // the program that gives orders is gone
+}
+
+// supervise is the life of a supervisor. It ends with the program that started it.
+func supervise() {
+	unix.CloseOnExec(socketFD)
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	// Signals are for the agent's group; caught ones, unlike ignored ones, are
 	// not inherited.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	w := ward{begun: make(chan struct{})}
+	given := make(chan started)
+	go w.obey(given)
+	// This is the main thread, which lives as long as the process does: an agent's
+	// parent-death signal follows the thread that started it.
+	for next := range given {
+		status, err := json.Marshal(w.raise(next))
+		if err == nil {
+			_, err = syscall.Write(socketFD, append(status, '\n'))
+		}
+		if err != nil {
+			return
+		}
+	}
+}
 
-	agent, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
-		Env: os.Environ(), Files: []uintptr{0, 1, 2},
-		// This is the main thread, which lives as long as the process does.
+// started is an assignment with the streams that came with it.
+type started struct {
+	assignment
+	streams []int
+}
+
+// obey takes orders until the program that gives them is gone.
+func (w *ward) obey(given chan<- started) {
+	defer close(given)
+	for {
+		what, streams, err := readOrder()
+		next := started{streams: streams}
+		if what == orderStart && err == nil {
+			next.assignment, err = readAssignment()
+		}
+		switch {
+		case err != nil:
+			w.mu.Lock()
+			w.lost, w.ending = true, true
+			w.mu.Unlock()
+			killChildren()
+			return
+		case what == orderStart:
+			given <- next
+			<-w.begun // the next order is for this agent
+		case what == orderStop:
+			w.mu.Lock()
+			if w.agent != 0 && !w.ending { // else the number may be another group's by now
+				syscall.Kill(-w.agent, syscall.SIGTERM)
+			}
+			w.mu.Unlock()
+		default:
+			w.mu.Lock()
+			w.ending = w.agent != 0
+			w.mu.Unlock()
+			killChildren()
+		}
+	}
+}
+
+// readOrder reads one order, and the files that came with it.
+func readOrder() (what byte, files []int, err error) {
+	buf, rights := make([]byte, 1), make([]byte, syscall.CmsgSpace(3*4))
+	var n, size int
+	for {
+		n, size, _, _, err = syscall.Recvmsg(socketFD, buf, rights, syscall.MSG_CMSG_CLOEXEC)
+		if err != syscall.EINTR {
+			break
+		}
+	}
+	if err == nil && n == 0 {
+		err = io.EOF
+	}
+	if err != nil || size == 0 {
+		return buf[0], nil, err
+	}
+	messages, err := syscall.ParseSocketControlMessage(rights[:size])
+	if err == nil && len(messages) == 1 {
+		files, err = syscall.ParseUnixRights(&messages[0])
+	}
+	if err == nil && len(files) != 3 {
+		err = errors.New("an order came without its files")
+	}
+	return buf[0], files, err
+}
+
+func readAssignment() (a assignment, err error) {
+	socket := fd(socketFD)
+	var size uint32
+	if err = binary.Read(socket, binary.NativeEndian, &size); err != nil {
+		return a, err
+	}
+	text := make([]byte, size)
+	if _, err = io.ReadFull(socket, text); err != nil {
+		return a, err
+	}
+	return a, json.NewDecoder(bytes.NewReader(text)).Decode(&a)
+}
+
+// fd is a descriptor that is read as it is.
+type fd int
+
+func (d fd) Read(p []byte) (int, error) {
+	for {
+		n, err := syscall.Read(int(d), p)
+		switch {
+		case err == syscall.EINTR:
+		case err == nil && n == 0 && len(p) > 0:
+			return 0, io.EOF
+		default:
+			return max(n, 0), err
+		}
+	}
+}
+
+// raise starts an agent and waits until it and all that it started have ended.
+func (w *ward) raise(next started) exit {
+	agent, err := syscall.ForkExec(next.Path, next.Args, &syscall.ProcAttr{
+		Dir: next.Dir, Env: next.Env, Files: []uintptr{uintptr(next.streams[0]), uintptr(next.streams[1]), uintptr(next.streams[2])},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})
-	if err != nil {
-		json.NewEncoder(status).Encode(exit{Unstarted: err.Error()})
-		return
+	for _, stream := range next.streams {
+		syscall.Close(stream)
 	}
-	var ending, orphaned atomic.Bool
-	go func() {
-		orders := os.NewFile(ordersFD, "orders")
-		for buf := make([]byte, 1); ; {
-			n, err := orders.Read(buf)
-			switch {
-			case n == 1 && buf[0] == orderStop:
-				if !ending.Load() { // else the number may be another group's by now
-					syscall.Kill(-agent, syscall.SIGTERM)
-				}
-			case n == 1, err != nil:
-				orphaned.Store(err != nil)
-				ending.Store(true)
-				killChildren()
-				if err != nil {
-					return
-				}
-			}
-		}
-	}()
-	var end exit
+	if err == nil {
+		w.mu.Lock()
+		w.agent, w.scratch, w.ending = agent, next.Scratch, false
+		w.mu.Unlock()
+	}
+	w.begun <- struct{}{}
+	if err != nil {
+		return exit{Unstarted: err.Error()}
+	}
+	end := w.reap(agent)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.agent = 0; w.lost {
+		removeTree(w.scratch)
+	}
+	return end
+}
+
+// reap waits for every child, and returns how the agent ended. Once the agent has
+// ended, what it left is killed.
+func (w *ward) reap(agent int) (end exit) {
 	for {
 		var state syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &state, syscall.WNOHANG, nil)
 		if pid == 0 && err == nil {
 			// What a child had started is a child of this process before the child
 			// is reaped, so that the next round kills it.
-			if ending.Load() {
+			if w.isEnding() {
 				killChildren()
 			}
 			pid, err = syscall.Wait4(-1, &state, 0, nil)
@@ -137,20 +385,24 @@ func supervise(scratch string, argv []string) {
 			continue
 		}
 		if err != nil {
-			break // no child is left
+			return end // no child is left
 		}
 		if pid == agent {
 			end = exit{Code: state.ExitStatus()}
 			if state.Signaled() {
 				end.Signal = state.Signal().String()
 			}
-			ending.Store(true)
+			w.mu.Lock()
+			w.ending = true
+			w.mu.Unlock()
 		}
 	}
-	if orphaned.Load() {
-		removeTree(scratch)
-	}
-	json.NewEncoder(status).Encode(end)
+}
+
+func (w *ward) isEnding() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ending
 }
 
 // killChildren ends every child of this process.

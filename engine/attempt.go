@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -24,6 +25,10 @@ type attempt struct {
 	role string
 	stop context.CancelCauseFunc
 
+	working bool          // it has an agent, or is about to have one; known to the home's loop alone
+	granted chan struct{} // has a value once it may have an agent again
+
+	began  time.Time    // this home's part of it
 	events bytes.Buffer // the agent's own stream, one line each
 }
 
@@ -35,6 +40,12 @@ type ending struct {
 
 // run does the attempt from where it is. An error is one of the run.
 func (a *attempt) run(ctx context.Context) (ending, error) {
+	if a.held.Token == "" {
+		if err := a.lease(ctx); err != nil {
+			return ending{}, err
+		}
+	}
+	a.began = a.home.Clock.Now()
 	faults := a.held.Faults
 	turn := a.held.Answers + 1
 	if a.held.Answers > 0 && !a.held.Judged {
@@ -48,13 +59,17 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		faults = verdict.Faults
 	}
 	session := a.held.Session
-	fresh := false // the session of a repair is gone: the whole task once more
+	fresh := false    // the session of a repair is gone: the whole task once more
+	released := false // another attempt may have the agent
 	for ; turn <= 2; turn++ {
 		prompt := a.held.PromptMD
 		repair := ""
 		if turn == 2 {
 			if a.held.Answers == 0 && session == "" {
 				break // the agent has no session in which it could repair anything
+			}
+			if a.timeLeft() <= 0 {
+				break // both turns together take what an attempt may take
 			}
 			text, err := job.Repair(a.held.AnswerFormat, faults)
 			if err != nil {
@@ -65,6 +80,10 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 			}
 			prompt = repair
 		}
+		if released && !a.ask(ctx) {
+			return ending{}, a.left(ctx, context.Cause(ctx))
+		}
+		released = false
 		task := a.task(turn, prompt, session)
 		answer, err := a.home.Pool.Do(ctx, task, a.event)
 		var failure *driver.Error
@@ -78,17 +97,18 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 				turn--
 				continue
 			}
-			return ending{failure}, a.failed(ctx, failure, answer)
+			return ending{failure}, a.failed(ctx, failure, prompt, answer)
 		case err != nil:
 			return ending{}, err
 		}
 		if failure := a.unfit(answer); failure != nil {
-			return ending{failure}, a.failed(ctx, failure, answer)
+			return ending{failure}, a.failed(ctx, failure, prompt, answer)
 		}
 		session = answer.Session
+		released = a.release(ctx)
 		verdict, err := a.home.board.Submit(ctx, job.SubmitInput{
-			Token: a.held.Token, Answer: []byte(answer.Text), Usage: a.usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
-			Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes()},
+			Token: a.held.Token, Answer: []byte(answer.Text), Usage: usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
+			Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.home.agent(a.role).Price},
 		})
 		if err != nil {
 			return ending{}, a.left(ctx, err)
@@ -100,6 +120,44 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	}
 	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, job.Ending{Outcome: job.OutcomeRefused})
 	return ending{}, err
+}
+
+// release says that the agent has answered.
+func (a *attempt) release(ctx context.Context) bool {
+	select {
+	case a.home.answered <- a:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// ask waits until the attempt may have an agent again. It reports false when the
+// home stops first.
+func (a *attempt) ask(ctx context.Context) bool {
+	select {
+	case a.home.asking <- a:
+	case <-ctx.Done():
+		return false
+	}
+	select {
+	case <-a.granted:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// lease takes the job of a fresh attempt.
+func (a *attempt) lease(ctx context.Context) error {
+	agent := a.home.agent(a.role)
+	leased, err := a.home.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: a.held.JobID, For: a.home.leaseTime(),
+		Home: &job.Home{Driver: agent.Driver, Model: agent.Model}})
+	if err != nil {
+		return err
+	}
+	a.held = job.Held{Assignment: *leased, Driver: agent.Driver, Model: agent.Model}
+	return nil
 }
 
 // unfit is why an answer cannot even be handed in. A driver says so itself; a
@@ -129,15 +187,17 @@ func (a *attempt) left(ctx context.Context, err error) error {
 	return leaving
 }
 
-// failed records how the agent failed. One that is not logged in leaves the
-// attempt as it is: it begins again once a person has logged in.
-func (a *attempt) failed(ctx context.Context, failure *driver.Error, answer driver.Answer) error {
-	if failure.Kind == driver.Auth {
-		return a.home.board.Leave(ctx, a.held.Token)
+// failed records how the agent failed. One that a person has to help, because it
+// is not logged in or not installed, leaves the attempt as it is: it begins again
+// once that is done.
+func (a *attempt) failed(ctx context.Context, failure *driver.Error, asked string, answer driver.Answer) error {
+	if failure.NeedsPerson() {
+		return a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
 	}
-	end := job.Ending{Outcome: string(failure.Kind), Reason: failure.Message, Version: answer.Version, ToolCalls: counts(answer.ToolCalls), Events: a.events.Bytes()}
-	if usage := a.usage(answer); usage != nil {
-		end.Usage = *usage
+	end := job.Ending{Outcome: string(failure.Kind), Reason: failure.Message, Version: answer.Version, ToolCalls: counts(answer.ToolCalls),
+		Events: a.events.Bytes(), Usage: usage(answer), Price: a.home.agent(a.role).Price}
+	if failure.Kind != driver.Rate && failure.Kind != driver.Unavailable {
+		end.Asked = asked
 	}
 	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, end)
 	return err
@@ -156,6 +216,11 @@ func (a *attempt) event(e driver.Event) {
 	a.events.WriteByte('\n')
 }
 
+// timeLeft is how long the attempt may still take.
+func (a *attempt) timeLeft() time.Duration {
+	return minutes(a.home.board.Policy().Budget.AttemptMinutes) - a.home.Clock.Now().Sub(a.began)
+}
+
 // task is everything that the pool is given.
 func (a *attempt) task(turn int, prompt, session string) driver.Task {
 	m := a.home.board.Run().Manifest()
@@ -165,25 +230,20 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 		ID:  driver.TaskID(m.ID(), m.Doc().Get("created_at").Str(), a.held.JobID, a.held.Attempt, turn, prompt),
 		Job: a.held.JobID, Kind: a.held.Kind, Attempt: a.held.Attempt, Turn: turn, Prompt: prompt, Role: a.role,
 		Model: a.held.Model, Session: session,
-		Limits: driver.Limits{Idle: idle, Step: 2 * idle, Deadline: minutes(budget.AttemptMinutes), Answer: int(budget.MaxAnswerKB) << 10, ToolCalls: a.held.ToolCalls},
+		Limits: driver.Limits{Idle: idle, Step: 2 * idle, Deadline: a.timeLeft(), Answer: int(budget.MaxAnswerKB) << 10, ToolCalls: a.held.ToolCalls},
 	}
 	task.Tools.Web = m.Sensitivity() == "normal" && (a.held.Kind == string(run.Wave1) || a.held.Kind == string(run.Wave2))
 	return task
 }
 
-// usage is what an answer took: as the client reports it, with the role's price
-// where it reports no cost.
-func (a *attempt) usage(answer driver.Answer) *job.Usage {
+// usage is what an answer took, as the client reports it.
+func usage(answer driver.Answer) *job.Usage {
 	if answer.Usage == nil && answer.CostUSD == nil {
 		return nil
 	}
 	u := job.Usage{CostUSD: answer.CostUSD}
 	if answer.Usage != nil {
 		u.InputTokens, u.OutputTokens = answer.Usage.Input, answer.Usage.Output
-	}
-	if price := a.home.agent(a.role).Price; u.CostUSD == nil && price != nil {
-		cost := (float64(u.InputTokens)*price.Input + float64(u.OutputTokens)*price.Output) / 1e6
-		u.CostUSD = &cost
 	}
 	return &u
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -43,12 +44,12 @@ type Agent struct {
 }
 
 // Price is what a million tokens cost, in USD.
-type Price struct{ Input, Output float64 }
+type Price = job.Price
 
 // Outcome is how driving a run ended.
 type Outcome struct {
 	StepResult
-	Help string // what a person types to log in, where that is the reason
+	Help string // what a person types to help an agent, where that is the reason
 }
 
 // Times of the loop.
@@ -59,6 +60,7 @@ const (
 	firstWait   = time.Second
 	longestWait = time.Minute
 	maxEvents   = 16 << 20 // bytes of an agent's own event stream that are kept
+	maxJudged   = 16       // answers that are judged while their agents have gone on to other jobs
 )
 
 // errStop ends the attempts of a home that stops.
@@ -89,7 +91,7 @@ func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, 
 	}
 	h := &home{
 		Options: options, board: board, settler: &settler{clock: options.Clock, board: board, manifest: manifestPath},
-		done: make(chan result), running: map[string]*attempt{}, waits: map[string]*backOff{},
+		done: make(chan result), answered: make(chan *attempt), asking: make(chan *attempt), running: map[string]*attempt{}, waits: map[string]*backOff{},
 	}
 	return h.drive(ctx)
 }
@@ -117,11 +119,14 @@ type home struct {
 	board   *job.Board
 	settler *settler
 
-	done    chan result
-	running map[string]*attempt // by job id
-	waits   map[string]*backOff // by role
-	stale   bool                // what the board holds may not be what is there
-	login   *driver.Error       // an agent that is not logged in
+	done     chan result
+	answered chan *attempt       // whose agent has answered: another may begin while that is judged
+	asking   chan *attempt       // that need an agent once more
+	running  map[string]*attempt // by job id
+	repairs  []*attempt          // those that wait for an agent
+	waits    map[string]*backOff // by role
+	stale    bool                // what the board holds may not be what is there
+	stuck    *driver.Error       // of an agent that a person has to help
 }
 
 // result is what became of an attempt.
@@ -165,12 +170,7 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 			h.stale = true
 			continue
 		}
-		if err := h.fill(working); err != nil {
-			return Outcome{}, cancelled(ctx, err)
-		}
-		if h.stale {
-			continue
-		}
+		h.fill(working)
 		select {
 		case <-ctx.Done():
 			return Outcome{}, cancelled(ctx, context.Cause(ctx))
@@ -178,13 +178,19 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 			if err := h.finish(working, r, woken); err != nil {
 				return Outcome{}, cancelled(ctx, err)
 			}
+		case a := <-h.answered:
+			a.working = false
+		case a := <-h.asking:
+			h.repairs = append(h.repairs, a)
 		case role := <-woken:
 			h.waits[role].waiting = false
 		case <-news.there:
-			ids, all := news.take()
+			lines, all := news.take()
 			h.stale = h.stale || all
-			if err := h.board.Refresh(ids...); err != nil {
-				return Outcome{}, err
+			for id, line := range lines {
+				if err := h.board.Follow(id, line); err != nil {
+					return Outcome{}, err
+				}
 			}
 		case <-time.After(lookAgain):
 		}
@@ -195,7 +201,7 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 // does. While agents are at work and nothing else has changed, no rule has
 // anything to do.
 func (h *home) settle(ctx context.Context) (*Outcome, error) {
-	if !h.stale && h.login == nil && len(h.running) > 0 {
+	if !h.stale && h.stuck == nil && len(h.running) > 0 {
 		return nil, nil
 	}
 	h.stale = false
@@ -203,9 +209,9 @@ func (h *home) settle(ctx context.Context) (*Outcome, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case h.login != nil:
-		settled.WaitingFor, settled.Reason = ForPerson, h.login.Message
-		return &Outcome{settled, h.login.Help}, nil
+	case h.stuck != nil:
+		settled.WaitingFor, settled.Reason = ForPerson, h.stuck.Message
+		return &Outcome{settled, h.stuck.Help}, nil
 	case settled.WaitingFor == ForPerson || settled.WaitingFor == ForNothing:
 		return &Outcome{StepResult: settled}, nil
 	}
@@ -251,39 +257,42 @@ func (h *home) agent(role string) Agent {
 	return h.Agents[""]
 }
 
-// fill leases what is open, as far as parallelism allows.
-func (h *home) fill(ctx context.Context) error {
+// fill gives agents to those who wait for one, and begins attempts at what is open,
+// as far as parallelism allows: it counts agents, not answers that are judged.
+func (h *home) fill(ctx context.Context) {
 	most := int(h.board.Policy().Budget.MaxParallel)
 	if h.Parallel > 0 {
 		most = min(most, h.Parallel)
 	}
-	if len(h.running) >= most {
-		return nil
-	}
-	busy := map[string]int{}
+	working, busy := 0, map[string]int{}
 	for _, a := range h.running {
-		busy[a.role]++
+		if a.working {
+			working++
+			busy[a.role]++
+		}
 	}
-	for len(h.running) < most {
+	h.repairs = slices.DeleteFunc(h.repairs, func(a *attempt) bool {
+		if h.running[a.held.JobID] != a {
+			return true // it was stopped
+		}
+		if working >= most || !h.free(a.role, busy) {
+			return false
+		}
+		working++
+		busy[a.role]++
+		a.working = true
+		a.granted <- struct{}{}
+		return true
+	})
+	for working < most && len(h.running) < most+maxJudged {
 		id, kind := h.board.Next(func(id, kind string) bool { return h.running[id] == nil && h.free(job.Role(kind), busy) })
 		if id == "" {
-			return nil
+			return
 		}
-		role := job.Role(kind)
-		agent := h.agent(role)
-		a, err := h.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: id, For: h.leaseTime(), Home: &job.Home{Driver: agent.Driver, Model: agent.Model}})
-		switch tidegate.CodeOf(err) {
-		case "":
-			busy[role]++
-			h.start(ctx, job.Held{Assignment: *a, Driver: agent.Driver, Model: agent.Model})
-		case tidegate.JobNotOpen, tidegate.InvalidState, tidegate.BudgetExhausted:
-			h.stale = true // others changed the run; look again
-			return nil
-		default:
-			return err
-		}
+		working++
+		busy[job.Role(kind)]++
+		h.start(ctx, job.Held{Assignment: job.Assignment{JobID: id, Kind: kind}})
 	}
-	return nil
 }
 
 // free reports whether one more agent of a role may begin.
@@ -298,7 +307,7 @@ func (h *home) free(role string, busy map[string]int) bool {
 // start begins, or goes on with, an attempt.
 func (h *home) start(ctx context.Context, held job.Held) {
 	own, stop := context.WithCancelCause(ctx)
-	a := &attempt{home: h, held: held, role: job.Role(held.Kind), stop: stop}
+	a := &attempt{home: h, held: held, role: job.Role(held.Kind), stop: stop, working: true, granted: make(chan struct{}, 1)}
 	h.running[held.JobID] = a
 	go func() {
 		end, err := a.run(own)
@@ -313,7 +322,8 @@ func (h *home) finish(ctx context.Context, r result, woken chan<- string) error 
 	r.a.stop(nil)
 	switch code := tidegate.CodeOf(r.err); {
 	case r.err == nil:
-	case code == tidegate.LeaseLost, code == tidegate.InvalidState, code == tidegate.JobNotOpen, code == tidegate.JobNotFound, code == tidegate.StageMismatch:
+	case code == tidegate.LeaseLost, code == tidegate.InvalidState, code == tidegate.JobNotOpen, code == tidegate.JobNotFound, code == tidegate.StageMismatch,
+		code == tidegate.BudgetExhausted:
 		h.stale = true // a person took it away, or the run has moved
 		return nil
 	default:
@@ -325,8 +335,8 @@ func (h *home) finish(ctx context.Context, r result, woken chan<- string) error 
 		if w != nil {
 			w.next, w.most = firstWait, w.most+boolInt(w.most > 0)
 		}
-	case r.end.failure.Kind == driver.Auth:
-		h.login = r.end.failure
+	case r.end.failure.NeedsPerson():
+		h.stuck = r.end.failure
 	case r.end.failure.Kind == driver.Rate || r.end.failure.Kind == driver.Unavailable:
 		if w == nil {
 			w = &backOff{next: firstWait}
@@ -349,7 +359,7 @@ func (h *home) slowDown(ctx context.Context, role string, w *backOff, failure *d
 	if failure.Kind == driver.Rate {
 		running := 0
 		for _, a := range h.running {
-			running += boolInt(a.role == role)
+			running += boolInt(a.role == role && a.working)
 		}
 		w.most = max(1, running)
 	}
@@ -371,15 +381,22 @@ func (h *home) slowDown(ctx context.Context, role string, w *backOff, failure *d
 func (h *home) outOfBudget(ctx context.Context, limit string, spent job.Spent) error {
 	h.stopRunning()
 	allowed := h.board.Policy().Budget.Of(limit)
+	more := "tidegate run limit RUN " + limit + " VALUE"
+	if flag := limitFlags[limit]; flag != "" {
+		more = "tidegate run continue RUN " + flag + " VALUE"
+	}
 	_, err := h.board.Run().Update(tidegate.WithActor(ctx, tidegate.Rule), h.Clock, func(u *run.Update) error {
 		return stage.LeaveToPerson(u, run.Failure{
 			Code: tidegate.BudgetExhausted, Gate: "", Count: int64(math.Min(allowed, 1<<53)),
-			Message: fmt.Sprintf("the budget is used up: %s is %v (%.1f minutes, %.0f tokens, %.2f USD, %.1f MB were used); a larger one is set with `tidegate run limit RUN %s VALUE`",
-				limit, allowed, spent.Minutes, spent.Tokens, spent.CostUSD, spent.MB, limit),
+			Message: fmt.Sprintf("the budget is used up: %s is %v (%.1f minutes, %.0f tokens, %.2f USD, %.1f MB were used); a larger one is set with `%s`",
+				limit, allowed, spent.Minutes, spent.Tokens, spent.CostUSD, spent.MB, more),
 		}, "needs a person: "+limit+" is used up")
 	})
 	return err
 }
+
+// limitFlags are the flags of `run continue` that set a larger limit and go on.
+var limitFlags = map[string]string{"max_minutes": "--max-minutes", "max_tokens": "--max-tokens", "max_cost_usd": "--max-cost"}
 
 // stopRunning stops every agent and waits for their attempts.
 func (h *home) stopRunning() {

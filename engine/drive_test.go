@@ -19,6 +19,7 @@ import (
 // TestObedientAgentsTakeAQuestionThroughBothWaves drives a run as far as rules
 // and agents' outputs lead.
 func TestObedientAgentsTakeAQuestionThroughBothWaves(t *testing.T) {
+	t.Parallel()
 	manifest, clock := newRun(t, nil)
 	pool := &crew{agent: obedient}
 	out := drive(t, manifest, clock, pool)
@@ -63,6 +64,7 @@ func verify(t *testing.T, manifest string) {
 }
 
 func TestStepIsIdempotent(t *testing.T) {
+	t.Parallel()
 	manifest, clock := newRun(t, nil)
 	first, err := engine.Settle(t.Context(), clock, nil, manifest, 0)
 	if err != nil || first.WaitingFor != engine.ForAgents || len(first.Jobs) != 1 || first.Jobs[0].ID != job.PerspectivesID {
@@ -85,6 +87,7 @@ func TestStepIsIdempotent(t *testing.T) {
 }
 
 func TestExhaustedJobsNeedAPerson(t *testing.T) {
+	t.Parallel()
 	manifest, clock := newRun(t, map[string]float64{"tries": 2})
 	bad := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Job == "wave1.doubts" {
@@ -118,6 +121,7 @@ func TestExhaustedJobsNeedAPerson(t *testing.T) {
 }
 
 func TestRepairGoesBackIntoTheSessionOnce(t *testing.T) {
+	t.Parallel()
 	manifest, clock := newRun(t, nil)
 	var turns []int
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
@@ -147,6 +151,7 @@ func TestRepairGoesBackIntoTheSessionOnce(t *testing.T) {
 }
 
 func TestFailuresOfAgentsAreTriesOrGivenBack(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		kind driver.Kind
 		back bool
@@ -155,6 +160,7 @@ func TestFailuresOfAgentsAreTriesOrGivenBack(t *testing.T) {
 		{driver.Deadline, false}, {driver.Idle, false}, {driver.Refused, false},
 	} {
 		t.Run(string(c.kind), func(t *testing.T) {
+			t.Parallel()
 			manifest, clock := newRun(t, map[string]float64{"tries": 3})
 			pool := &crew{agent: func(_ context.Context, task driver.Task) (driver.Answer, error) {
 				return driver.Answer{}, &driver.Error{Kind: c.kind, Message: "so it is"}
@@ -173,6 +179,7 @@ func TestFailuresOfAgentsAreTriesOrGivenBack(t *testing.T) {
 }
 
 func TestMissingLoginLeavesTheRunAsItIs(t *testing.T) {
+	t.Parallel()
 	manifest, clock := newRun(t, nil)
 	out := drive(t, manifest, clock, &crew{agent: func(context.Context, driver.Task) (driver.Answer, error) {
 		return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "not logged in", Help: "claude auth login"}
@@ -190,7 +197,45 @@ func TestMissingLoginLeavesTheRunAsItIs(t *testing.T) {
 	}
 }
 
+func TestAMissingProgramEndsDrivingAtOnce(t *testing.T) {
+	t.Parallel()
+	manifest, clock := newRun(t, nil)
+	agents := func(names ...string) *engine.Local {
+		var list []driver.Driver
+		for _, name := range names {
+			d, err := driver.New(driver.Settings{Driver: name}, driver.Host{Temp: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, d)
+		}
+		return &engine.Local{Drivers: func(string) []driver.Driver { return list }}
+	}
+	out := drive(t, manifest, clock, agents("exec:nosuchprogram", "recorded:"+t.TempDir()+"/none"))
+	if out.Status == run.Failed || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "recorded answers cannot be read") {
+		t.Errorf("%s", shown(out))
+	}
+	out = drive(t, manifest, clock, agents("exec:nosuchprogram"))
+	if out.Status == run.Failed || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "nosuchprogram cannot be started") {
+		t.Errorf("%s", shown(out))
+	}
+	b, err := job.OpenBoard(t.Context(), clock, manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if j, err := b.Job("perspectives"); err != nil || j.Attempt != 1 || j.TriesLeft != 4 {
+		t.Errorf("%+v, %v: a try was used", j, err)
+	}
+	// The next driver of a role is asked where one is missing.
+	out = drive(t, manifest, clock, agents("exec:nosuchprogram", "exec:echo {}"))
+	if out.Status != run.Failed || !strings.Contains(out.Reason, "perspectives") {
+		t.Errorf("%s", shown(out))
+	}
+}
+
 func TestASecondHomeIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	manifest, clock := newRun(t, nil)
 	inside := make(chan struct{})
 	release := make(chan struct{})
@@ -230,6 +275,7 @@ func TestASecondHomeIsRefusedAtOnce(t *testing.T) {
 }
 
 func TestHomeObeysWhatAPersonWrites(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		do   func(ctx context.Context, clock run.Clock, manifest string) error
@@ -254,6 +300,7 @@ func TestHomeObeysWhatAPersonWrites(t *testing.T) {
 		}, run.Failed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			manifest, clock := newRun(t, nil)
 			inside := make(chan struct{})
 			pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
@@ -277,6 +324,7 @@ func TestHomeObeysWhatAPersonWrites(t *testing.T) {
 }
 
 func TestInterruptedHomeGoesOnUnderTheSameAttempt(t *testing.T) {
+	t.Parallel()
 	manifest, clock := newRun(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	pool := &crew{agent: func(own context.Context, task driver.Task) (driver.Answer, error) {
@@ -298,6 +346,7 @@ func TestInterruptedHomeGoesOnUnderTheSameAttempt(t *testing.T) {
 }
 
 func TestLocalPoolJoinsATaskOfTheSameID(t *testing.T) {
+	t.Parallel()
 	var started atomic.Int32
 	hold := make(chan struct{})
 	pool := &engine.Local{Drivers: func(string) []driver.Driver {

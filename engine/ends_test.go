@@ -79,7 +79,8 @@ func (m *moody) Do(ctx context.Context, task driver.Task, _ func(driver.Event)) 
 // stopped at random points, until each has ended: with everything done that
 // agents have to do here, or failed with a reason.
 func TestEveryRunEnds(t *testing.T) {
-	runs := 25
+	t.Parallel()
+	runs := 8
 	if full.Asked() {
 		runs = 10_000
 	}
@@ -164,6 +165,7 @@ func account(t *testing.T, manifest string, clock run.Clock, tries int) {
 // TestLeasesByHandBesideAHome has one job done by hand while a home does the
 // others.
 func TestLeasesByHandBesideAHome(t *testing.T) {
+	t.Parallel()
 	manifest, clock := newRun(t, nil)
 	drive(t, manifest, clock, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind == "perspectives" {

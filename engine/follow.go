@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/tidegate/tidegate/codec"
@@ -14,14 +12,14 @@ import (
 type news struct {
 	there chan struct{} // has a value while there is some
 
-	mu  sync.Mutex
-	ids map[string]bool
-	all bool
+	mu    sync.Mutex
+	lines map[string]int // the last about each job, by its id
+	all   bool
 }
 
 // follow collects what is added to the log of a run, until ctx ends.
 func follow(ctx context.Context, r *run.Run) *news {
-	n := &news{there: make(chan struct{}, 1), ids: map[string]bool{}}
+	n := &news{there: make(chan struct{}, 1), lines: map[string]int{}}
 	from := 1
 	if last, err := r.Folder().LastLine(run.AuditFile); err == nil {
 		if entry, err := codec.Parse(last.Text); err == nil {
@@ -45,10 +43,10 @@ func (n *news) add(e run.Entry) {
 	defer n.mu.Unlock()
 	switch e.Event {
 	case run.EventLeased, run.EventExtended, run.EventAnswered, run.EventVerdict, run.EventEnded:
-		n.ids[e.Entry.Get("job_id").Str()] = true
+		n.lines[e.Entry.Get("job_id").Str()] = e.Number
 	case run.EventIngested:
 		for _, id := range e.Entry.Get("perspective_ids").Elems() {
-			n.ids[run.WaveJob(run.Stage(e.Entry.Get("wave").Str()), id.Str())] = true
+			n.lines[run.WaveJob(run.Stage(e.Entry.Get("wave").Str()), id.Str())] = e.Number
 		}
 	case run.EventStatus, run.EventLimit, run.EventFailed, run.EventAccepted, run.EventMoved, run.EventPerspectives, run.EventGranted,
 		run.EventRestored, run.EventAdopted:
@@ -62,11 +60,12 @@ func (n *news) add(e run.Entry) {
 	}
 }
 
-// take returns the jobs that have changed, and whether anything else has.
-func (n *news) take() (ids []string, all bool) {
+// take returns the jobs that have changed, with the last line about each, and
+// whether anything else has.
+func (n *news) take() (lines map[string]int, all bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	ids, all = slices.Sorted(maps.Keys(n.ids)), n.all
-	n.ids, n.all = map[string]bool{}, false
-	return ids, all
+	lines, all = n.lines, n.all
+	n.lines, n.all = map[string]int{}, false
+	return lines, all
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/run"
 )
 

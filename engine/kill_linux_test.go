@@ -40,7 +40,8 @@ func homeOptions(agent string) engine.Options {
 // TestKilledHomeLosesNothing kills the process that drives a run again and again,
 // at random moments, and then lets it end.
 func TestKilledHomeLosesNothing(t *testing.T) {
-	runs := 2
+	t.Parallel()
+	runs := 1
 	if full.Asked() {
 		runs = 50
 	}

@@ -204,7 +204,8 @@ func randomRun(t *testing.T, random *rand.Rand) (string, run.Clock) {
 // TestAgentsThatFollowTheirPromptsPass drives runs of random contracts, limits and
 // findings to their ends: every answer is accepted at the first try.
 func TestAgentsThatFollowTheirPromptsPass(t *testing.T) {
-	runs := 6
+	t.Parallel()
+	runs := 3
 	if full.Asked() {
 		runs = 350 // a thousand contracts
 	}
@@ -252,9 +253,10 @@ func TestAgentsThatFollowTheirPromptsPass(t *testing.T) {
 // It is refused by the code that names it; what goes back to the agent says what
 // to change, and the answer that obeys is accepted.
 func TestEachDisobedienceIsNamedAndRepaired(t *testing.T) {
+	t.Parallel()
 	adds := func(text string) func(string) string { return func(good string) string { return good + text } }
 	is := func(text string) func(string) string { return func(string) string { return text } }
-	for _, c := range []struct {
+	cases := []struct {
 		job, code string
 		disobey   func(good string) string
 	}{
@@ -276,7 +278,9 @@ func TestEachDisobedienceIsNamedAndRepaired(t *testing.T) {
 		{"review", "SCHEMA_VALIDATION_FAILED", is(`{"decision":"PASS","findings":[],"directives":[{"line":1,"action":"Change it."}]}`)},
 		{"review", "SCHEMA_VALIDATION_FAILED", is(`{"decision":"CHANGES_REQUIRED","findings":[],"directives":[]}`)},
 		{"review", "LINE_NOT_FOUND", is(`{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":9999,"action":"Change it."}]}`)},
-	} {
+	}
+	for i := 0; i < len(cases); i += full.Stride(len(cases), 5) {
+		c := cases[i]
 		t.Run(c.job+" "+c.code, func(t *testing.T) {
 			t.Parallel()
 			clock := run.Clock{Now: time.Now}

@@ -17,6 +17,7 @@ const asksForChange = `{"decision":"CHANGES_REQUIRED","findings":[],"directives"
 // TestAReviewLeadsToAnotherDraft has a reviewer that is not content with the first
 // draft: the second is asked for with what the review said, and is reviewed again.
 func TestAReviewLeadsToAnotherDraft(t *testing.T) {
+	t.Parallel()
 	manifest, clock := newRun(t, nil)
 	prompts := map[string]string{}
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
@@ -48,6 +49,7 @@ func TestAReviewLeadsToAnotherDraft(t *testing.T) {
 
 // TestADraftThatDoesNotChangeIsRefused hands in the reviewed draft again.
 func TestADraftThatDoesNotChangeIsRefused(t *testing.T) {
+	t.Parallel()
 	manifest, clock := newRun(t, map[string]float64{"tries": 1})
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Job == "review" {
@@ -72,6 +74,7 @@ func TestADraftThatDoesNotChangeIsRefused(t *testing.T) {
 // TestReviewersThatAreNeverContentEndWithAPerson goes back as often as the run
 // allows.
 func TestReviewersThatAreNeverContentEndWithAPerson(t *testing.T) {
+	t.Parallel()
 	manifest, clock := newRun(t, nil)
 	out := drive(t, manifest, clock, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind == "review" {

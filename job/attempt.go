@@ -86,6 +86,24 @@ func (u *Usage) add(more Usage) {
 	}
 }
 
+// Price is what a million tokens cost, in USD.
+type Price struct{ Input, Output float64 }
+
+// at gives tokens that come without a cost their price, where there is one.
+func (u Usage) at(price *Price) Usage {
+	if u.CostUSD == nil && price != nil {
+		cost := (float64(u.InputTokens)*price.Input + float64(u.OutputTokens)*price.Output) / 1e6
+		u.CostUSD = &cost
+	}
+	return u
+}
+
+// guessed is what bytes that went in and out are taken for where nobody reports
+// tokens: a quarter of them.
+func guessed(in, out int) Usage {
+	return Usage{InputTokens: int64(in+3) / 4, OutputTokens: int64(out+3) / 4}
+}
+
 // Fault is one thing for which an answer is refused, or a warning.
 type Fault struct {
 	Code       string `json:"code"`

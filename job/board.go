@@ -3,13 +3,9 @@ package job
 import (
 	"context"
 	"encoding/json"
-	"io/fs"
-	"math"
 	"path"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -29,6 +25,7 @@ type Board struct {
 
 	manifestPath string
 	clock        run.Clock
+	queue        queue
 
 	mu     sync.Mutex
 	run    *run.Run
@@ -39,7 +36,9 @@ type Board struct {
 	waves  map[run.Stage]contracts
 	gaps   map[string]string // texts of the gaps of the second wave, by perspective id
 	cited  *sources          // that answers may cite, once somebody asked
-	beside int64             // bytes of the run's folder that are not of its jobs
+	own    []step.Document   // the person's own documents, once somebody asked
+	first  int               // all jobs before this one, in order, are done
+	ledger ledger
 }
 
 // contracts are those of a wave, with the digest of their file.
@@ -86,14 +85,14 @@ func (b *Board) Reload(ctx context.Context) error {
 		b.past = append(b.past, b.run)
 	}
 	b.run, b.waves, b.jobs, b.order = r, map[run.Stage]contracts{}, map[string]*Job{}, nil
-	b.gaps, b.cited = nil, nil
+	b.gaps, b.cited, b.own, b.first, b.ledger = nil, nil, nil, 0, newLedger()
 	if _, err := r.Gates(); err != nil {
 		return err
 	}
 	if b.policy, err = r.Policy(); err != nil {
 		return err
 	}
-	if b.beside, err = sizeOf(r.Folder().FS(), ".", run.JobsDir); err != nil {
+	if b.ledger.beside, err = sizeOf(r.Folder().FS(), ".", run.JobsDir); err != nil {
 		return err
 	}
 	begun, err := r.Folder().List(run.JobsDir)
@@ -128,20 +127,63 @@ func (b *Board) Reload(ctx context.Context) error {
 	return nil
 }
 
-// Refresh reads some jobs again. A job that the board does not
-// know is not one of the run's present stage.
+// Refresh reads some jobs again. A job that the board does not know is not one of
+// the run's present stage.
 func (b *Board) Refresh(ids ...string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, id := range ids {
-		if j := b.jobs[id]; j != nil {
-			if err := b.read(j); err != nil {
-				return err
-			}
-			j.done = j.kind.done(b, j)
+		if err := b.refresh(b.jobs[id]); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// Follow reads a job again of which a line of the log speaks, unless that was
+// known when the board last looked at the job.
+func (b *Board) Follow(id string, line int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if j := b.jobs[id]; j != nil && j.asOf < line {
+		return b.refresh(j)
+	}
+	return nil
+}
+
+func (b *Board) refresh(j *Job) error {
+	if j == nil {
+		return nil
+	}
+	if err := b.read(j); err != nil {
+		return err
+	}
+	b.setDone(j)
+	return nil
+}
+
+func (b *Board) setDone(j *Job) {
+	if j.done = j.kind.done(b, j); !j.done {
+		b.first = 0
+	}
+}
+
+// know takes over what this process has written about a job: its last attempt, and
+// the lease. Line is the last line of the log about it.
+func (b *Board) know(a *Attempt, lease *run.Lease, line int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	j := b.jobs[a.JobID]
+	if j == nil {
+		return // the board was read again meanwhile, and the run has moved
+	}
+	if n := len(j.attempts); n > 0 && j.attempts[n-1].Number == a.Number {
+		j.attempts = slices.Clone(j.attempts[:n-1]) // others may look at the old list
+	}
+	j.attempts = append(slices.Clip(j.attempts), a)
+	j.lease, j.asOf = lease, line
+	b.ledger.count(j)
+	b.setDone(j)
 }
 
 // read reads what the folder of a job has.
@@ -175,10 +217,8 @@ func (b *Board) read(j *Job) error {
 	if j.after > 0 {
 		j.note = retryNote(b.run, j.ID)
 	}
-	j.after = max(j.after, grantedBy(b.run.Manifest(), j.ID))
-	if j.size, err = sizeOf(b.run.Folder().FS(), run.JobDir(j.ID), ""); err != nil {
-		return err
-	}
+	j.after, j.asOf = max(j.after, grantedBy(b.run.Manifest(), j.ID)), 0
+	b.ledger.count(j)
 	return nil
 }
 
@@ -243,7 +283,10 @@ func (b *Board) Jobs() []Job {
 func (b *Board) Next(fits func(id, kind string) bool) (id, kind string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, id := range b.order {
+	for b.first < len(b.order) && b.jobs[b.order[b.first]].done {
+		b.first++
+	}
+	for _, id := range b.order[b.first:] {
 		if j := b.jobs[id]; b.state(j) == Open && fits(id, j.Kind) {
 			return id, j.Kind
 		}
@@ -326,120 +369,4 @@ func (b *Board) contracts(wave run.Stage) (contracts, error) {
 	}
 	b.waves[wave] = c
 	return c, nil
-}
-
-// Spent is what a run has used of its budget.
-type Spent struct {
-	Minutes float64 `json:"minutes"`
-	Tokens  float64 `json:"tokens"`
-	CostUSD float64 `json:"cost_usd"`
-	MB      float64 `json:"mb"`
-}
-
-// Spent sums up what the attempts took. Minutes are those in which a lease was
-// alive, counted once however many were.
-func (b *Board) Spent() Spent {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.spent()
-}
-
-func (b *Board) spent() Spent {
-	var s Spent
-	var spans []span
-	size := b.beside
-	now := b.clock.Now()
-	for _, id := range b.order {
-		j := b.jobs[id]
-		size += j.size
-		for _, a := range j.attempts {
-			s.Tokens += a.Usage.tokens()
-			if a.Usage.CostUSD != nil {
-				s.CostUSD += *a.Usage.CostUSD
-			}
-			spans = append(spans, a.span(j.lease, now))
-		}
-	}
-	s.Minutes = together(spans).Minutes()
-	s.MB = math.Round(float64(size)/(1<<20)*1000) / 1000 // the paths in a manifest make no difference
-	return s
-}
-
-type span struct{ from, to time.Time }
-
-// span is when an attempt had a lease that was alive.
-func (a *Attempt) span(lease *run.Lease, now time.Time) span {
-	from, _ := tidegate.ParseTime(a.StartedAt)
-	to, ended := tidegate.ParseTime(a.EndedAt)
-	if !ended {
-		to = now
-		if lease != nil && lease.Attempt == a.Number {
-			if expires, ok := tidegate.ParseTime(lease.ExpiresAt); ok && expires.Before(now) {
-				to = expires
-			}
-		}
-	}
-	return span{from, to}
-}
-
-// together is how long the spans last, what they share counted once.
-func together(spans []span) time.Duration {
-	slices.SortFunc(spans, func(a, b span) int { return a.from.Compare(b.from) })
-	var total time.Duration
-	var end time.Time
-	for _, s := range spans {
-		if s.from.Before(end) {
-			s.from = end
-		}
-		if s.to.After(s.from) {
-			total += s.to.Sub(s.from)
-			end = s.to
-		}
-	}
-	return total
-}
-
-// Limit is the first limit of the budget that is reached, "" when none is.
-func (b *Board) Limit() (name string, spent Spent) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.limit()
-}
-
-func (b *Board) limit() (name string, spent Spent) {
-	spent = b.spent()
-	budget := b.policy.Budget
-	for _, l := range []struct {
-		name        string
-		used, limit float64
-	}{
-		{"max_minutes", spent.Minutes, budget.MaxMinutes},
-		{"max_tokens", spent.Tokens, budget.MaxTokens},
-		{"max_cost_usd", spent.CostUSD, budget.MaxCostUSD},
-		{"max_mb", spent.MB, budget.MaxMB},
-	} {
-		if l.used >= l.limit {
-			return l.name, spent
-		}
-	}
-	return "", spent
-}
-
-// sizeOf adds up the files in a folder, but for those in the folder without.
-func sizeOf(files fs.FS, dir, without string) (int64, error) {
-	var size int64
-	err := fs.WalkDir(files, dir, func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil // it went away, or is not ours to look at
-		case without != "" && name == without:
-			return fs.SkipDir
-		case e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".tidegate"):
-			if info, err := e.Info(); err == nil {
-				size += info.Size()
-			}
-		}
-		return nil
-	})
-	return size, err
 }

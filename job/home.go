@@ -44,7 +44,7 @@ func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration
 
 func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts time.Duration) (*Held, error) {
 	var h *Held
-	_, err := b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err := b.update(ctx, shown.ID, func(u *run.Update) error {
 		if err := b.sameStage(u); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (b *Board) Leave(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	_, err = b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err = b.update(ctx, id, func(u *run.Update) error {
 		_, lease, err := b.held(u, token)
 		if err != nil {
 			return err
@@ -175,7 +175,7 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 		if err != nil {
 			return err
 		}
-		if err := closeLapsed(u, &j); err != nil {
+		if _, err := closeLapsed(u, &j); err != nil {
 			return err
 		}
 		u.Log(run.EventGranted, "job_retry", tidegate.D("job_id", id, "attempt", j.Attempt, "note", run.Note(note)))

@@ -36,7 +36,8 @@ type Job struct {
 	lease       *run.Lease
 	after       int    // the last attempt that does not count any more
 	note        string // of the person who gave the tries again
-	size        int64  // of what its attempts keep
+	asOf        int    // the line of the log up to which all this is known, 0 when nobody can tell
+	tally       tally
 }
 
 // last is the last attempt, nil before the first.

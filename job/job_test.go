@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
 	"github.com/tidegate/tidegate/step"
 )
 
@@ -198,6 +199,24 @@ func TestALateAnswerIsKeptAndNeverJudged(t *testing.T) {
 	_, err = b.Release(t.Context(), late.Token, "")
 	wantCode(t, err, tidegate.LeaseLost)
 	if verdict, err := submit(t.Context(), b, now.Token, good); err != nil || !verdict.Accepted {
+		t.Errorf("%+v, %v", verdict, err)
+	}
+	verified(t, manifest)
+}
+
+// TestAnAnswerInARunThatDoesNotGoOnIsTaken has a person pause the run while
+// somebody has a job.
+func TestAnAnswerInARunThatDoesNotGoOnIsTaken(t *testing.T) {
+	t.Parallel()
+	manifest, _, clock := inWave1(t, "a", "b")
+	a := lease(t, open(t, clock, manifest), "wave1.a")
+	if _, err := stage.Pause(tidegate.WithActor(t.Context(), tidegate.Person), clock, stage.ControlInput{ManifestPath: manifest}); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, clock, manifest)
+	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "another"})
+	wantCode(t, err, tidegate.InvalidState)
+	if verdict, err := submit(t.Context(), b, a.Token, good); err != nil || !verdict.Accepted {
 		t.Errorf("%+v, %v", verdict, err)
 	}
 	verified(t, manifest)

@@ -22,7 +22,7 @@ type kind struct {
 	// done reports whether the run has what the job is to write.
 	done func(b *Board, j *Job) bool
 	// prompt is the whole text for the agent.
-	prompt func(b *Board, j *Job) (draft, error)
+	prompt func(ctx context.Context, b *Board, j *Job) (draft, error)
 	// judge says everything that is wrong with an answer.
 	judge func(ctx context.Context, b *Board, j *Job, a answer) (judgement, error)
 	// accept stages what was judged and found right.

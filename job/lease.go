@@ -140,20 +140,19 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if err := b.judgeLeftOver(ctx, id); err != nil {
 		return nil, err
 	}
-	b.mu.Lock()
-	j := b.jobs[id]
-	var made draft
-	err := tidegate.Errorf(tidegate.JobNotFound, tidegate.D("job_id", id), "the run has no job %q", id)
-	if j != nil {
-		made, err = j.kind.prompt(b, j)
+	j, err := b.Job(id)
+	if err != nil {
+		return nil, err
 	}
-	r := b.run
-	b.mu.Unlock()
+	made, err := j.kind.prompt(ctx, b, &j)
 	if err != nil {
 		return nil, err
 	}
 	var leased *Assignment
-	_, err = r.Update(ctx, b.clock, func(u *run.Update) error {
+	var begun *Attempt
+	var lease *run.Lease
+	line, lapsed := 0, false
+	err = b.update(ctx, id, func(u *run.Update) error {
 		if err := b.sameStage(u); err != nil {
 			return err
 		}
@@ -170,17 +169,21 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 		if err := unchanged(u, made.seen); err != nil {
 			return err
 		}
-		if err := closeLapsed(u, &shown); err != nil {
+		if lapsed, err = closeLapsed(u, &shown); err != nil {
 			return err
 		}
-		leased, err = begin(u, &shown, in, made, b.clock.Now())
+		leased, begun, lease, err = begin(u, &shown, in, made, b.clock.Now())
+		line = u.LastLine()
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := b.Refresh(id); err != nil {
-		return nil, err
+	b.know(begun, lease, line)
+	if lapsed {
+		if err := b.Refresh(id); err != nil {
+			return nil, err
+		}
 	}
 	if shown, err := b.Job(id); err == nil {
 		leased.TriesLeft = shown.TriesLeft
@@ -225,7 +228,7 @@ func unchanged(u *run.Update, seen map[string]string) error {
 }
 
 // begin stages a new attempt with its lease and its prompt.
-func begin(u *run.Update, j *Job, in LeaseInput, made draft, now time.Time) (*Assignment, error) {
+func begin(u *run.Update, j *Job, in LeaseInput, made draft, now time.Time) (*Assignment, *Attempt, *run.Lease, error) {
 	number := 1
 	if last := j.last(); last != nil {
 		number = last.Number + 1
@@ -245,26 +248,27 @@ func begin(u *run.Update, j *Job, in LeaseInput, made draft, now time.Time) (*As
 	u.Log(run.EventLeased, "job_lease", tidegate.D("job_id", j.ID, "attempt", number, "holder", lease.Holder, "home", lease.Home,
 		"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt))
 	if err := u.Write(a.dir()+"/prompt.md", []byte(made.text)); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	if err := a.write(u); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	if err := u.WriteJSON(run.LeaseFile(j.ID), lease); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	return &Assignment{
 		JobID: j.ID, Kind: j.Kind, Attempt: number, Token: token, PromptMD: made.text, PromptDigest: a.PromptDigest,
 		AnswerFormat: j.kind.format, ExpiresAt: lease.ExpiresAt,
-	}, nil
+	}, a, lease, nil
 }
 
 // closeLapsed stages the end of an attempt whose lease has run out. An attempt
-// of a home that was stopped before it had an answer uses no try.
-func closeLapsed(u *run.Update, j *Job) error {
+// of a home that was stopped before it had an answer uses no try. It reports
+// whether there was one.
+func closeLapsed(u *run.Update, j *Job) (bool, error) {
 	last := j.last()
 	if j.lease == nil || last == nil || last.Outcome != "" {
-		return nil
+		return false, nil
 	}
 	outcome := OutcomeExpired
 	if j.lease.Home && len(last.Submissions) == 0 {
@@ -276,7 +280,7 @@ func closeLapsed(u *run.Update, j *Job) error {
 		ended.Outcome = OutcomeRefused
 	}
 	logEnded(u, &ended)
-	return ended.write(u)
+	return true, ended.write(u)
 }
 
 func logEnded(u *run.Update, a *Attempt) {
@@ -320,7 +324,7 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 		return "", err
 	}
 	now := b.clock.Now()
-	_, err = b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err = b.update(ctx, id, func(u *run.Update) error {
 		_, lease, err := b.held(u, token)
 		if err != nil {
 			return err
@@ -380,7 +384,9 @@ func (b *Board) Release(ctx context.Context, token, reason string) (Job, error) 
 type Ending struct {
 	Outcome   string
 	Reason    string
-	Usage     Usage // beyond that of the answers
+	Asked     string // the prompt that has no answer; "" where nothing was asked
+	Usage     *Usage // of that, as the client reports it, nil when it does not
+	Price     *Price // of tokens that come without a cost
 	ToolCalls map[string]float64
 	Version   string
 	Events    []byte // the agent's own event stream
@@ -400,7 +406,7 @@ func (b *Board) end(ctx context.Context, token string, how Ending) (Job, error) 
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
-	_, err = b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err = b.update(ctx, id, func(u *run.Update) error {
 		a, _, err := b.held(u, token)
 		if err != nil {
 			return err
@@ -418,7 +424,12 @@ func (b *Board) end(ctx context.Context, token string, how Ending) (Job, error) 
 
 func endAttempt(u *run.Update, a *Attempt, how Ending) error {
 	a.Outcome, a.Reason, a.EndedAt = how.Outcome, run.Note(how.Reason), u.Now()
-	a.Usage.add(how.Usage)
+	switch {
+	case how.Usage != nil:
+		a.Usage.add(how.Usage.at(how.Price))
+	case how.Asked != "":
+		a.Usage.add(guessed(len(how.Asked), 0).at(how.Price))
+	}
 	a.note(how.Version, "", how.ToolCalls)
 	logEnded(u, a)
 	if len(how.Events) > 0 {
@@ -454,7 +465,7 @@ func (b *Board) ReleaseJob(ctx context.Context, id, reason string) (Job, error) 
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
-	_, err := b.Run().Update(ctx, b.clock, func(u *run.Update) error {
+	err := b.update(ctx, id, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
 		}

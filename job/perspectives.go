@@ -48,7 +48,9 @@ func PerspectivesAllowed(m run.Manifest) int {
 	return int(math.Floor(max(0, limit)))
 }
 
-func perspectivesPrompt(b *Board, j *Job) (draft, error) {
+func perspectivesPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	said, seen, err := b.about(j)
 	if err != nil {
 		return draft{}, err

@@ -152,7 +152,7 @@ type PromptResult struct {
 
 // Prompt is the prompt of a job: the one that its holder got, or the one that the
 // next holder would get. It returns JOB_NOT_FOUND.
-func (b *Board) Prompt(id string) (PromptResult, error) {
+func (b *Board) Prompt(ctx context.Context, id string) (PromptResult, error) {
 	j, err := b.Job(id)
 	if err != nil {
 		return PromptResult{}, err
@@ -161,9 +161,7 @@ func (b *Board) Prompt(id string) (PromptResult, error) {
 		data, err := b.Run().Folder().Read(last.dir() + "/prompt.md")
 		return PromptResult{JobID: id, PromptMD: string(data)}, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	made, err := j.kind.prompt(b, &j)
+	made, err := j.kind.prompt(ctx, b, &j)
 	return PromptResult{JobID: id, PromptMD: made.text}, err
 }
 

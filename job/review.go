@@ -43,26 +43,29 @@ var reviewKind = kind{
 	},
 }
 
-func reviewPrompt(b *Board, j *Job) (draft, error) {
+func reviewPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
+	r := b.Run()
+	name := r.Layout().Synthesis()
+	text, err := r.Folder().Read(name)
+	if err != nil {
+		return draft{}, err
+	}
+	found, err := step.JudgeDraft(ctx, r, text)
+	if err != nil {
+		return draft{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	said, seen, err := b.about(j)
 	if err != nil {
 		return draft{}, err
 	}
+	seen[name] = codec.DigestBytes(text)
 	all, err := b.sources()
 	if err != nil {
 		return draft{}, err
 	}
 	summaries, err := b.summaries(all)
-	if err != nil {
-		return draft{}, err
-	}
-	name := b.run.Layout().Synthesis()
-	text, err := b.run.Folder().Read(name)
-	if err != nil {
-		return draft{}, err
-	}
-	seen[name] = codec.DigestBytes(text)
-	found, err := step.JudgeDraft(context.Background(), b.run, text)
 	if err != nil {
 		return draft{}, err
 	}

@@ -30,6 +30,7 @@ type HomeAnswer struct {
 	Session string
 	Repair  string // the prompt by which a refused answer was to be repaired, "" for the first
 	Events  []byte // the agent's own event stream
+	Price   *Price // of tokens that come without a cost
 }
 
 // Verdict is what became of an answer.
@@ -63,6 +64,9 @@ func (b *Board) Submit(ctx context.Context, in SubmitInput) (Verdict, error) {
 	if err := b.checkAnswer(in); err != nil {
 		return Verdict{}, err
 	}
+	if verdict, err := b.judgeStale(ctx, id, in); verdict != nil || err != nil {
+		return *verdict, err
+	}
 	n, err := b.keep(ctx, &j, in)
 	if err != nil {
 		return Verdict{}, err
@@ -72,6 +76,32 @@ func (b *Board) Submit(ctx context.Context, in SubmitInput) (Verdict, error) {
 			"the lease of %s has ended; the answer was kept beside attempt %d and is not judged", id, number)
 	}
 	return b.judgeKept(ctx, id, number, n)
+}
+
+// judgeStale judges the answer before this one where its judge was stopped. Its
+// verdict is returned when it decides about this answer too: both are the same, or
+// the one before is accepted. Else it is nil.
+func (b *Board) judgeStale(ctx context.Context, id string, in SubmitInput) (*Verdict, error) {
+	b.mu.Lock()
+	number, n := b.leftOver(id)
+	mine := n > 0 && b.jobs[id].lease.TokenDigest == codec.DigestBytes([]byte(in.Token))
+	b.mu.Unlock()
+	if !mine {
+		return nil, nil
+	}
+	j, err := b.Job(id)
+	if err != nil {
+		return &Verdict{}, err
+	}
+	kept, err := b.Run().Folder().Read(j.last().dir() + "/" + j.last().lastAnswer().Answer)
+	if err != nil {
+		return &Verdict{}, err
+	}
+	verdict, err := b.judgeKept(ctx, id, number, n)
+	if err == nil && !verdict.Accepted && !bytes.Equal(kept, in.Answer) {
+		return nil, nil
+	}
+	return &verdict, err
 }
 
 func (b *Board) checkAnswer(in SubmitInput) error {
@@ -99,9 +129,11 @@ func (b *Board) checkAnswer(in SubmitInput) error {
 // keep stages an answer as it came. It returns its number in the attempt, or 0
 // for a late one.
 func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
-	n := 0
-	_, err := b.Run().Update(ctx, b.clock, func(u *run.Update) error {
-		a, lease, err := b.held(u, in.Token)
+	n, line := 0, 0
+	var a *Attempt
+	var lease *run.Lease
+	err := b.update(ctx, j.ID, func(u *run.Update) (err error) {
+		a, lease, err = b.held(u, in.Token)
 		if tidegate.CodeOf(err) == tidegate.LeaseLost {
 			return b.keepLate(u, j, in, err)
 		}
@@ -139,12 +171,17 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 		now := u.Now()
 		lease.JudgingSince = &now
 		u.Log(run.EventAnswered, "job_submit", tidegate.D("job_id", j.ID, "attempt", a.Number, "answer", n, "digest", codec.DigestBytes(in.Answer), "late", false))
+		line = u.LastLine()
 		return u.WriteJSON(run.LeaseFile(j.ID), lease)
 	})
 	if err != nil {
 		return 0, err
 	}
-	return n, b.Refresh(j.ID)
+	if line == 0 {
+		return n, b.Refresh(j.ID)
+	}
+	b.know(a, lease, line)
+	return n, nil
 }
 
 func (b *Board) keepStream(u *run.Update, a *Attempt, home *HomeAnswer, n int) error {
@@ -182,16 +219,24 @@ func (b *Board) keepLate(u *run.Update, j *Job, in SubmitInput, lost error) erro
 // nothing was, a quarter of the bytes that went in and out. Of an agent that
 // tidegate does not drive the larger of the two counts.
 func charged(u *run.Update, a *Attempt, in SubmitInput) Usage {
-	guess := Usage{OutputTokens: int64(len(in.Answer)+3) / 4}
-	if len(a.Submissions) == 1 {
+	asked := 0
+	switch {
+	case in.Home != nil && in.Home.Repair != "":
+		asked = len(in.Home.Repair)
+	case len(a.Submissions) == 1:
 		if prompt, err := u.Run().Folder().Read(a.dir() + "/prompt.md"); err == nil {
-			guess.InputTokens = int64(len(prompt)+3) / 4
+			asked = len(prompt)
 		}
 	}
-	if in.Usage == nil {
+	guess := guessed(asked, len(in.Answer))
+	switch {
+	case in.Home != nil && in.Usage == nil:
+		return guess.at(in.Home.Price)
+	case in.Home != nil:
+		return in.Usage.at(in.Home.Price)
+	case in.Usage == nil:
 		return guess
-	}
-	if in.Home == nil && guess.tokens() > in.Usage.tokens() {
+	case guess.tokens() > in.Usage.tokens():
 		guess.CostUSD = in.Usage.CostUSD
 		return guess
 	}
@@ -255,15 +300,17 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 		return Verdict{}, err
 	}
 	verdict := Verdict{JobID: id, Attempt: number, Faults: judged.faults, Warnings: judged.warnings, Accepted: len(judged.faults) == 0}
-	_, err = b.Run().Update(ctx, b.clock, func(u *run.Update) error {
-		return b.record(u, &j, number, n, took, judged)
+	var lease *run.Lease
+	line := 0
+	err = b.update(ctx, id, func(u *run.Update) (err error) {
+		a, lease, err = b.record(u, &j, number, n, took, judged)
+		line = u.LastLine()
+		return err
 	})
 	if err != nil {
 		return Verdict{}, err
 	}
-	if err := b.Refresh(id); err != nil {
-		return Verdict{}, err
-	}
+	b.know(a, lease, line)
 	after, err := b.Job(id)
 	verdict.TriesLeft, verdict.State = after.TriesLeft, after.State
 	return verdict, err
@@ -277,24 +324,24 @@ func parsed(raw json.RawMessage) (*codec.Value, error) {
 }
 
 // record stages the verdict on an answer: refused, or accepted with everything
-// that follows from it.
-func (b *Board) record(u *run.Update, j *Job, number, n int, took []string, judged judgement) error {
+// that follows from it. It returns the attempt and its lease as they are then.
+func (b *Board) record(u *run.Update, j *Job, number, n int, took []string, judged judgement) (*Attempt, *run.Lease, error) {
 	if err := u.NotFinal(); err != nil {
-		return err
+		return nil, nil, err
 	}
 	if err := unchanged(u, judged.seen); err != nil {
-		return err
+		return nil, nil, err
 	}
 	a, err := readAttempt(u.Run(), j.ID, number)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	lease, err := u.Run().Lease(j.ID)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if lease == nil || lease.Attempt != number || a.Outcome != "" || len(a.Submissions) != n || a.Submissions[n-1].Judged {
-		return lost(j.ID)
+		return nil, nil, lost(j.ID)
 	}
 	s := a.Submissions[n-1]
 	s.Judged, s.Unwrapped, s.Faults, s.Warnings = true, took, judged.faults, judged.warnings
@@ -304,32 +351,30 @@ func (b *Board) record(u *run.Update, j *Job, number, n int, took []string, judg
 	}
 	if slices.Contains(codes, string(tidegate.CredentialsNotAllowed)) {
 		if err := maskKept(u, a.dir()+"/"+s.Answer); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	u.Log(run.EventVerdict, "job_verdict", tidegate.D("job_id", j.ID, "attempt", number, "answer", n, "accepted", len(codes) == 0, "faults", codes))
 	switch {
 	case len(judged.faults) == 0:
 		if err := j.kind.accept(u, j, number, judged); err != nil {
-			return err
+			return nil, nil, err
 		}
 		a.Outcome, a.EndedAt = OutcomeAccepted, u.Now()
-		if err := u.Remove(run.LeaseFile(j.ID)); err != nil {
-			return err
-		}
 	case n >= MaxSubmissions:
 		a.Outcome, a.EndedAt = OutcomeRefused, u.Now()
 		logEnded(u, a)
-		if err := u.Remove(run.LeaseFile(j.ID)); err != nil {
-			return err
-		}
 	default:
 		lease.JudgingSince = nil
 		if err := u.WriteJSON(run.LeaseFile(j.ID), lease); err != nil {
-			return err
+			return nil, nil, err
 		}
+		return a, lease, a.write(u)
 	}
-	return a.write(u)
+	if err := u.Remove(run.LeaseFile(j.ID)); err != nil {
+		return nil, nil, err
+	}
+	return a, nil, a.write(u)
 }
 
 // maskKept takes out of a kept answer what would let its reader in somewhere.
@@ -379,7 +424,7 @@ func (b *Board) judgeLeftOver(ctx context.Context, id string) error {
 // judged, and that nobody is judging any more.
 func (b *Board) leftOver(id string) (number, n int) {
 	j := b.jobs[id]
-	if j == nil || j.lease == nil || j.lease.Lives(b.clock.Now()) {
+	if j == nil || j.lease == nil || j.lease.Judging(b.clock.Now()) {
 		return 0, 0
 	}
 	last := j.last()

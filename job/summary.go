@@ -50,7 +50,9 @@ func summaryCap(b *Board) (int, error) {
 // citationBytes is what a citation takes in the text that is kept.
 const citationBytes = 71
 
-func summaryPrompt(b *Board, j *Job) (draft, error) {
+func summaryPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	said, seen, err := b.about(j)
 	if err != nil {
 		return draft{}, err

@@ -71,7 +71,9 @@ func (b *Board) summaries(all *sources) ([]summarized, error) {
 	return list, nil
 }
 
-func synthesisPrompt(b *Board, j *Job) (draft, error) {
+func synthesisPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	said, seen, err := b.about(j)
 	if err != nil {
 		return draft{}, err

@@ -27,7 +27,7 @@ func waveKind(stage run.Stage) kind {
 			there, err := b.run.Folder().Exists(b.run.Output(stage, j.perspective))
 			return err == nil && there
 		},
-		prompt: func(b *Board, j *Job) (draft, error) { return wavePrompt(b, j, stage) },
+		prompt: func(_ context.Context, b *Board, j *Job) (draft, error) { return wavePrompt(b, j, stage) },
 		judge: func(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
 			return judgeWave(ctx, b, j, stage, a)
 		},
@@ -61,6 +61,8 @@ var tracks = map[string]string{
 }
 
 func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	said, seen, err := b.about(j)
 	if err != nil {
 		return draft{}, err
@@ -85,6 +87,7 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 		Sourced              bool
 		SourcesTitle         string
 		Example              string
+		Documents            []step.Document
 	}{
 		about: said, Title: p.Title, Gap: gap, Track: tracks[v.Get("track").Str()], Forbidden: lines(v.Get("tool_policy").Get("forbidden")),
 		Rules: wave.Rules(p.Contract), Example: waveExample(p.Contract),
@@ -97,6 +100,9 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 	for _, limit := range p.ToolBudget {
 		calls[limit.Tool] = most(limit.Calls)
 		data.Budget = append(data.Budget, counted(most(limit.Calls), "call")+" of "+oneLine(limit.Tool))
+	}
+	if data.Documents, err = b.documents(); err != nil {
+		return draft{}, err
 	}
 	text, err := fill("wave.md", data)
 	seen[b.run.ContractsOf(stage)] = c.digest

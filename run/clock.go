@@ -9,8 +9,9 @@ import (
 // Clock tells the time to everything that writes one down. Pinned says that it
 // was fixed by the caller; log lines written under it carry "clock":"pinned".
 type Clock struct {
-	Now    func() time.Time
-	Pinned bool
+	Now     func() time.Time
+	Pinned  bool
+	Program string // what writes, by name and version; the first line of a run keeps it
 }
 
 // Stamp is the present time as it stands in artifacts: UTC, milliseconds, Z.

@@ -18,7 +18,8 @@ import (
 // beside the runs.
 const LedgerFile = "runs-ledger.jsonl"
 
-var initFolders = []string{"wave-1", "wave-2", "citations", "summaries", "synthesis", "logs", "operator", "run-config"}
+// Folders are those that a run is made with.
+var Folders = []string{"wave-1", "wave-2", "citations", "summaries", "synthesis", "logs", "operator", "run-config"}
 
 // Create is the tool deep_research_run_init: it makes the folder of a run under
 // home, or under root_override. The folder appears whole or not at all, and of
@@ -112,7 +113,7 @@ func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, 
 		state[SignersFile] = codec.DigestBytes(signers)
 		digests = append(digests, tidegate.Detail{Key: "files", Value: tidegate.D(SignersFile, state[SignersFile])})
 	}
-	for _, name := range initFolders {
+	for _, name := range Folders {
 		if err := d.MakeFolder(name); err != nil {
 			return err
 		}
@@ -120,6 +121,9 @@ func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, 
 	fields := append(tidegate.D("manifest_revision", 1, "gates_revision", 1), digests...)
 	if in.LegacyGates {
 		fields = append(fields, tidegate.Detail{Key: legacyGates, Value: true})
+	}
+	if clock.Program != "" {
+		fields = append(fields, tidegate.Detail{Key: "program", Value: clock.Program})
 	}
 	line := Line{EventCreated, "run_init", fields}
 	if in.LegacyGates { // others add to its log, and know no head

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"io"
-
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 )
@@ -231,7 +229,7 @@ func (u *Update) editManifest(e edit) (Manifest, error) {
 	if err := ManifestShape.Check(doc); err != nil {
 		return before, err
 	}
-	digest, err := u.tx.WriteBy(u.run.name, func(w io.Writer) error { return codec.MarshalFileTo(w, doc) })
+	digest, err := u.putManifest(doc)
 	if err != nil {
 		return before, err
 	}

@@ -58,7 +58,13 @@ func (l *Lease) Lives(now time.Time) bool {
 	if expires, ok := tidegate.ParseTime(l.ExpiresAt); ok && now.Before(expires) {
 		return true
 	}
-	if l.JudgingSince == nil {
+	return l.Judging(now)
+}
+
+// Judging reports whether an answer was handed in that somebody may still be
+// judging.
+func (l *Lease) Judging(now time.Time) bool {
+	if l == nil || l.JudgingSince == nil {
 		return false
 	}
 	since, ok := tidegate.ParseTime(*l.JudgingSince)

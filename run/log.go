@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,22 +106,61 @@ func (r *Run) Events() ([]Entry, error) {
 
 // EventsOf reads the lines of the log that record one of some events, oldest
 // first, and takes no others apart: most lines of a long run are about its jobs.
-// It returns READ_FAILED.
+// What an opened run has read once it does not read again: only what was added
+// since. It returns READ_FAILED, and TAMPERED when the log is not the one that
+// was read before.
 func (r *Run) EventsOf(events ...Event) ([]Entry, error) {
-	marks := make([][]byte, len(events))
-	for i, event := range events {
-		marks[i] = []byte(string(event) + `"`)
+	file, err := r.folder.Open(AuditFile)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
 	}
-	var entries []Entry
-	err := r.eachLine(func(line artifact.Line) {
-		if !slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(line.Text, mark) }) {
-			return
+	defer file.Close()
+	r.eventsMu.Lock()
+	defer r.eventsMu.Unlock()
+	key := fmt.Sprint(events)
+	read, known := r.events[key]
+	if !known {
+		read = &readEvents{events: events}
+		for _, event := range events {
+			read.marks = append(read.marks, []byte(string(event)+`"`))
 		}
-		if entry, ok := entryOf(line); ok && slices.Contains(events, entry.Event) {
-			entries = append(entries, entry)
+		r.events[key] = read
+	}
+	if err := read.on(file); err != nil {
+		return nil, err
+	}
+	return slices.Clone(read.entries), nil
+}
+
+// readEvents are the entries of some events, as far as the log was read.
+type readEvents struct {
+	events  []Event
+	marks   [][]byte // a line about one of them holds one of these
+	entries []Entry
+	last    artifact.Line
+}
+
+// on reads on to the end of the log. A line without end is read once it has one.
+func (e *readEvents) on(log *os.File) error {
+	for line, err := range artifact.ReadLogAfter(log, e.last) {
+		if err != nil {
+			return err
 		}
-	})
-	return entries, err
+		if line.Torn {
+			continue
+		}
+		e.last = artifact.Line{Number: line.Number, Digest: line.Digest, End: line.End}
+		if !slices.ContainsFunc(e.marks, func(mark []byte) bool { return bytes.Contains(line.Text, mark) }) {
+			continue
+		}
+		if entry, ok := entryOf(line); ok && slices.Contains(e.events, entry.Event) {
+			e.entries = append(e.entries, entry)
+		}
+	}
+	return nil
 }
 
 // Tail yields the entries of the run's log whose number is at least from: those

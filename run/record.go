@@ -156,6 +156,12 @@ func (rec record) stateAfter(written []writtenFile) string {
 	return stateOf(after)
 }
 
+// covers reports whether one of the files is a document that the state covers.
+func (rec record) covers(files []writtenFile) bool {
+	documents := rec.run.documents()
+	return slices.ContainsFunc(files, func(f writtenFile) bool { return slices.Contains(documents, f.name) })
+}
+
 // stateOf is the one digest over the digests of documents.
 func stateOf(digests map[string]string) string {
 	state := codec.NewObject()

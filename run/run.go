@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -26,6 +27,9 @@ type Run struct {
 	ends     logEnds // of the log, as it was when the run was opened
 	found    int64   // revision before an interrupted write was finished
 	finished bool    // there was one
+
+	eventsMu sync.Mutex
+	events   map[string]*readEvents // by what was asked for
 }
 
 // Open opens the run of the manifest at an absolute path. Reading is tolerant:
@@ -52,7 +56,7 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{path: manifestPath, uses: append([]string{"schema_version", "run_id"}, uses...)}
+	r := &Run{path: manifestPath, uses: append([]string{"schema_version", "run_id"}, uses...), events: map[string]*readEvents{}}
 	if err := r.takeManifest(data); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -21,6 +22,7 @@ type Update struct {
 	lock     *artifact.Lock
 	tx       *artifact.Tx
 	clock    Clock
+	at       time.Time
 	now      string
 	actor    tidegate.Actor
 	lines    []Line
@@ -29,6 +31,8 @@ type Update struct {
 	record   record       // what the log says that stands here
 	decision string       // the file of a signed decision that the update carries out
 	adopted  *codec.Value // the gates to judge again in a run that another program made
+
+	rehearsal *Rehearsal // that takes what would have been written; nil outside of one
 }
 
 // Audit says what became of the lines that an update logged.
@@ -69,77 +73,165 @@ const (
 	accepting               // a person accepts what does not match
 )
 
-func (r *Run) update(ctx context.Context, clock Clock, how manner, change func(*Update) error) (Audit, error) {
-	lock, err := r.folder.Lock(ctx, clock.Now)
+// Change is one of several changes that are made together.
+type Change struct {
+	Ctx context.Context // of the call that it belongs to
+	Do  func(*Update) error
+}
+
+// UpdateTogether makes several changes as [Run.Update] makes one, in as few
+// transactions as it can, and returns what became of each. In the log they stand
+// as if each had been made alone, in the order of the list. A change that returns
+// an error changes nothing, and takes nothing from the others. No two of them may
+// be about the same files, because each sees the files as they were before the
+// first; one of the documents that [Update.Found] knows may be changed by any.
+func (r *Run) UpdateTogether(ctx context.Context, clock Clock, changes ...Change) []error {
+	errs := make([]error, len(changes))
+	if rehearsal := rehearsalOf(ctx); rehearsal != nil {
+		for i, c := range changes {
+			errs[i] = r.rehearse(c.Ctx, clock, rehearsal, c.Do)
+		}
+		return errs
+	}
+	_, err := r.Gates()
+	for at := 0; at < len(changes); {
+		n := len(changes) - at
+		if err == nil {
+			n, _, err = r.transact(ctx, clock, recording, changes[at:], errs[at:])
+		}
+		for i := range n {
+			if err != nil {
+				errs[at+i] = err
+			}
+		}
+		at += n
+	}
+	return errs
+}
+
+func (r *Run) update(ctx context.Context, clock Clock, how manner, do func(*Update) error) (Audit, error) {
+	if rehearsal := rehearsalOf(ctx); rehearsal != nil {
+		return Audit{}, r.rehearse(ctx, clock, rehearsal, do)
+	}
+	errs := make([]error, 1)
+	_, audit, err := r.transact(ctx, clock, how, []Change{{ctx, do}}, errs)
+	if err == nil {
+		err = errs[0]
+	}
 	if err != nil {
 		return Audit{}, err
 	}
+	return audit, nil
+}
+
+// transact makes the first n changes of a list in one transaction, and says what
+// became of each of them. An error means that none was made.
+func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []Change, errs []error) (n int, audit Audit, err error) {
+	lock, err := r.folder.Lock(ctx, clock.Now)
+	if err != nil {
+		return len(changes), Audit{}, err
+	}
 	defer lock.Unlock()
-	u := &Update{ctx: ctx, run: r, lock: lock, clock: clock, now: clock.Stamp(), actor: tidegate.ActorOf(ctx)}
-	if u.record, err = r.readRecord(); err != nil {
-		return Audit{}, err
+	rec, err := r.readRecord()
+	if err != nil {
+		return len(changes), Audit{}, err
 	}
 	if how != accepting {
-		if err := u.record.check(); err != nil {
-			return Audit{}, err
+		if err := rec.check(); err != nil {
+			return len(changes), Audit{}, err
 		}
 	}
-	if err := u.findEnd(lock, how); err != nil {
-		return Audit{}, err
+	if err := rec.findEnd(lock, how); err != nil {
+		return len(changes), Audit{}, err
 	}
-	u.tx = lock.Begin()
-	if how == recording {
-		if err := u.adopt(); err != nil {
-			return Audit{}, err
+	tx := lock.Begin()
+	made, lines := 0, 0
+	for n < len(changes) {
+		u := &Update{ctx: changes[n].Ctx, run: r, lock: lock, tx: tx, clock: clock, actor: tidegate.ActorOf(changes[n].Ctx), record: rec}
+		u.begin()
+		mark := tx.Mark()
+		errs[n] = u.make(how, changes[n].Do)
+		n++
+		if errs[n-1] != nil {
+			tx.BackTo(mark)
+			continue
+		}
+		made++
+		lines += len(u.lines)
+		if u.adopted != nil || rec.covers(u.written) {
+			break // the next change sees what this one wrote
+		}
+		rec.lines += int64(len(u.lines))
+		if len(u.lines) > 0 {
+			rec.unrecorded = nil
 		}
 	}
-	if err := change(u); err != nil {
-		return Audit{}, err
+	if made == 0 {
+		return n, Audit{}, nil
 	}
-	if err := u.finishAdopting(); err != nil {
-		return Audit{}, err
+	if err := tx.Commit(); err != nil {
+		return n, Audit{}, err
 	}
-	u.logFiles()
-	if err := u.stageLines(how); err != nil {
-		return Audit{}, err
-	}
-	if err := u.tx.Commit(); err != nil {
-		return Audit{}, err
-	}
-	audit := Audit{Path: r.Path(AuditFile), Written: len(u.lines) > 0}
-	if err := u.tx.LogError(); err != nil {
+	audit = Audit{Path: r.Path(AuditFile), Written: lines > 0}
+	if err := tx.LogError(); err != nil {
 		audit.Written, audit.Problem = false, tidegate.AsError(err).Message
 	}
-	return audit, nil
+	return n, audit, nil
+}
+
+// make stages what a change does, with its lines.
+func (u *Update) make(how manner, do func(*Update) error) error {
+	if err := u.ctx.Err(); err != nil {
+		return tidegate.Errorf(tidegate.Cancelled, tidegate.D(), "cancelled before the run was changed (%w)", context.Cause(u.ctx))
+	}
+	if how == recording {
+		if err := u.adopt(); err != nil {
+			return err
+		}
+	}
+	if err := do(u); err != nil {
+		return err
+	}
+	if err := u.finishAdopting(); err != nil {
+		return err
+	}
+	u.logFiles()
+	return u.stageLines(how)
+}
+
+// begin takes the one time of everything in the update.
+func (u *Update) begin() {
+	u.at = u.clock.Now()
+	u.now = tidegate.Stamp(u.at)
 }
 
 // findEnd finds out how many lines the log has. A log that does not match its
 // head is TAMPERED, unless a person accepts it. In a legacy run others write to
 // the log too, and nobody counts its lines.
-func (u *Update) findEnd(lock *artifact.Lock, how manner) error {
-	if u.record.legacy {
+func (rec *record) findEnd(lock *artifact.Lock, how manner) error {
+	if rec.legacy {
 		return nil
 	}
 	log, err := lock.CheckLog(AuditFile)
 	switch {
 	case how == accepting && (err == nil || tidegate.CodeOf(err) == tidegate.Tampered):
-		return u.run.eachLine(func(artifact.Line) { u.record.lines++ })
-	case u.record.bare || tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return rec.run.eachLine(func(artifact.Line) { rec.lines++ })
+	case rec.bare || tidegate.CodeOf(err) == tidegate.FileNotFound:
 		// Beside a bare manifest the log is kept as well as it can be, and a log
 		// whose folder is not one is for the write to refuse.
 	case err != nil:
 		return err
-	case u.record.state != "" && !log.Headed:
-		return u.otherHead("is not there")
-	case u.record.seq != 0 && u.record.seq != int64(log.Lines):
-		return u.otherHead("does not say how many lines the log has")
+	case rec.state != "" && !log.Headed:
+		return rec.otherHead("is not there")
+	case rec.seq != 0 && rec.seq != int64(log.Lines):
+		return rec.otherHead("does not say how many lines the log has")
 	}
-	u.record.lines = int64(log.Lines)
+	rec.lines = int64(log.Lines)
 	return nil
 }
 
-func (u *Update) otherHead(problem string) error {
-	return tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", u.run.ID(), "changed", []string{HeadFile}),
+func (rec *record) otherHead(problem string) error {
+	return tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", rec.run.ID(), "changed", []string{HeadFile}),
 		"the run's record does not match its files: %s %s; see `tidegate run verify`", HeadFile, problem)
 }
 
@@ -206,7 +298,7 @@ func (u *Update) Write(name string, data []byte) error {
 			"%s is a symbolic link; a run writes only files of its own", name)
 	}
 	u.written = append(u.written, writtenFile{path.Clean(name), codec.DigestBytes(data), false})
-	return u.tx.Write(name, data)
+	return u.put(name, data)
 }
 
 // WriteJSON stages a document: two-space indent and a final newline.
@@ -228,7 +320,7 @@ func (u *Update) Remove(name string) error {
 	if there {
 		u.written = append(u.written, writtenFile{name: path.Clean(name)})
 	}
-	return u.tx.Remove(name)
+	return u.take(name)
 }
 
 // Found is the digest of one of the run's documents (manifest, gates, policy,
@@ -245,6 +337,10 @@ func (u *Update) Pending() map[string]string {
 	}
 	return pending
 }
+
+// LastLine is the number of the last line that the update has logged so far, or
+// that stood in the log before it.
+func (u *Update) LastLine() int { return int(u.record.lines) + len(u.lines) }
 
 // Log stages a line of the run's log.
 func (u *Update) Log(event Event, kind string, fields tidegate.Details) {
@@ -326,7 +422,7 @@ func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *i
 		}
 	}
 	u.adopted = nil
-	after, err := before.Apply(u.run.folder, u.Pending(), update, inputsDigest, u.clock.Now())
+	after, err := before.Apply(u.run.folder, u.Pending(), update, inputsDigest, u.at)
 	if err != nil {
 		return before, err
 	}
@@ -352,7 +448,7 @@ func (u *Update) writeGates(before, after gate.Gates, event Event, reason string
 	u.Log(event, "gates_write", tidegate.D("prev_revision", before.Revision(), "new_revision", after.Revision(),
 		"reason", reason, "inputs_digest", after.Doc().Get("inputs_digest").Str(), "gates_digest", digest,
 		"prev_digest", u.record.digest(name), "gates", gates))
-	return u.tx.Write(name, data)
+	return u.put(name, data)
 }
 
 // CheckRevision returns REVISION_MISMATCH when expected is given and differs.

@@ -13,6 +13,9 @@ import (
 	"github.com/tidegate/tidegate/synthesis"
 )
 
+// bundleFile describes a captured run; it lies beside the run's own files.
+const bundleFile = "bundle.json"
+
 // AuditInput are the arguments of [AuditQuality].
 type AuditInput struct {
 	FixturesRoot string   `json:"fixtures_root,omitzero" path:"absolute" jsonschema:"absolute path of a folder that holds captured runs"`

@@ -94,15 +94,16 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 	}
 	out := GateRecord{RunID: r.ID(), GateID: row.ID, Name: row.Name, Status: found.Status(), Judge: found.Status(), Accepted: accept,
 		Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, Changes: append([]string{}, found.Changes...)}
-	patch := found.Patch(clock.Stamp())
 	if accept {
-		out.Status, patch = gate.Pass, found.Accept(clock.Stamp(), run.Note(in.Reason))
+		out.Status = gate.Pass
 	}
 	write := func(u *run.Update) error {
 		if err := notMoved(u); err != nil {
 			return err
 		}
+		patch := found.Patch(u.Now())
 		if accept {
+			patch = found.Accept(u.Now(), run.Note(in.Reason))
 			u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status()))
 		}
 		after, err := writeJudgement(u, found, patch, run.Note(in.Reason))

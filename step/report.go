@@ -123,7 +123,7 @@ func (w *reportReader) sources() (err error) {
 // ownDocument is the name of a person's own file that stands for a source, "" for
 // a page.
 func ownDocument(address string) string {
-	name, own := strings.CutPrefix(address, "https://files.invalid/")
+	name, own := strings.CutPrefix(address, ownDocuments)
 	if !own {
 		return ""
 	}

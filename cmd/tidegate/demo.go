@@ -52,11 +52,12 @@ network and no agent, and leaves its folder for you to look at.`,
 // runIn runs command lines as if typed in folder, with runs and code reviews of
 // its own.
 func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Context, []string) int {
-	inner := &catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: demo.Pages{Now: env.Now}.Fetch}
+	inner := &catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Program: env.Program, Fetch: demo.Pages{Now: env.Now}.Fetch}
 	program := call.Program
 	program.Tools, program.Settings = catalog.Tools(inner), nil
 	program.Commands = append(research.Commands(researchEnv(inner)), reportCommand(inner))
 	program.Stderr, program.Dir, program.Terminal.Progress = call.Stdout, folder, false
+	program.Terminal.Size = nil // the story is told line by line
 	return program.Run
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/demo"
 	"github.com/tidegate/tidegate/internal/research"
+	"github.com/tidegate/tidegate/internal/screen"
 	"github.com/tidegate/tidegate/tool"
 	"golang.org/x/term"
 )
@@ -25,7 +27,7 @@ import (
 // status runs the command line and returns the exit status.
 func status() int {
 	keepHeapSmall()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(context.Background())
 	defer stop()
 	level := new(slog.LevelVar)
 	level.Set(slog.LevelWarn)
@@ -38,6 +40,36 @@ func status() int {
 	program := assemble(env)
 	program.Log = level
 	return program.Run(ctx, os.Args[1:])
+}
+
+// interruptible is a context that the first interrupt ends. The second one ends
+// the program at once.
+func interruptible(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for range signals {
+			if ctx.Err() != nil {
+				atOnce()
+			}
+			cancel(errors.New("interrupted"))
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
+}
+
+// atOnce ends the program without waiting for anything. Agents die with it; the
+// terminal is given back.
+func atOnce() {
+	restoreKeys()
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		fmt.Fprint(os.Stdout, screen.Restore)
+	}
+	os.Exit(cli.Status(tidegate.Stopped))
 }
 
 // assemble is the program with all of its commands.
@@ -131,7 +163,7 @@ func environment() (*catalog.Env, error) {
 		return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "the working folder cannot be found: %w", err)
 	}
 	env := &catalog.Env{
-		Now: time.Now, Dir: dir, Project: dir, Home: runsHome(),
+		Now: time.Now, Dir: dir, Project: dir, Home: runsHome(), Program: "tidegate " + version(),
 		SignKey: os.Getenv("TIDEGATE_SIGN_KEY"), AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: askPassphrase,
 		ConfigDir: configDir(), Getenv: os.Getenv,
 	}
@@ -179,6 +211,18 @@ func terminal() cli.Terminal {
 		if width, _, err := term.GetSize(out); err == nil {
 			t.Width = width
 		}
+		if os.Getenv("TERM") != "dumb" && t.Width > 0 {
+			t.Size = func() (columns, rows int) {
+				columns, rows, err := term.GetSize(out)
+				if err != nil {
+					return 80, 24
+				}
+				return columns, rows
+			}
+		}
+	}
+	if t.Input && t.Size != nil {
+		t.Keys = readKeys
 	}
 	return t
 }

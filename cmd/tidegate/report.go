@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/replay"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/seal"
-	"github.com/tidegate/tidegate/stage"
 	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -36,7 +35,7 @@ run that is under way shows what there is.`,
 				return err
 			}
 			defer r.Close()
-			reported, err := step.ReadReport(ctx, r, call.Flag("partial") == "true", program(call))
+			reported, err := step.ReadReport(ctx, r, call.Flag("partial") == "true", env.Program)
 			if err != nil {
 				return err
 			}
@@ -54,8 +53,6 @@ run that is under way shows what there is.`,
 }
 
 // program is what reports say that made them.
-func program(call cli.Invocation) string { return "tidegate " + call.Version }
-
 // operand is the one operand of a command, or INVALID_ARGS.
 func operand(call cli.Invocation, name, about string) (string, error) {
 	if len(call.Args) == 0 {
@@ -101,7 +98,7 @@ envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it.`,
 			if err != nil {
 				return err
 			}
-			data, err := step.Seal(ctx, run.Clock{Now: env.Now, Pinned: env.Pinned}, r, key, program(call))
+			data, err := replay.Seal(ctx, run.Clock{Now: env.Now, Pinned: env.Pinned}, r, key, env.Program)
 			if err != nil {
 				return err
 			}
@@ -112,7 +109,7 @@ envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it.`,
 			if err := artifact.WriteFile(ctx, "output", output, data); err != nil {
 				return err
 			}
-			return call.Show(step.SealReport(r.ID(), output, len(data), key.Fingerprint()), "text")
+			return call.Show(replay.SealReport(r.ID(), output, len(data), key.Fingerprint()), "text")
 		},
 	}
 }
@@ -149,12 +146,7 @@ run does not hold what its seal says.`,
 			if err != nil {
 				return err
 			}
-			scratch, err := os.MkdirTemp("", "tidegate-verify-")
-			if err != nil {
-				return tidegate.Errorf(tidegate.WriteFailed, nil, "no scratch folder can be made: %w", err)
-			}
-			defer os.RemoveAll(scratch)
-			unsealed, err := step.Unseal(ctx, step.UnsealInput{Data: data, Signers: signers, At: env.Now(), Dir: filepath.Join(scratch, "run"), Follows: stage.Follows})
+			unsealed, err := replay.Unseal(ctx, replay.UnsealInput{Data: data, Signers: signers, At: env.Now(), Program: env.Program})
 			if err != nil {
 				return err
 			}

@@ -40,6 +40,14 @@ type Terminal struct {
 	Color    bool // stdout shows colours
 	Width    int  // columns of stdout, 0 when it is no terminal
 	Progress bool // stderr is a terminal
+
+	// Size is the size of stdout at this moment; nil where it is no terminal that
+	// can be drawn on.
+	Size func() (columns, rows int)
+	// Keys hands over what is typed, byte by byte, until restore is called, which
+	// gives the terminal back as it was. Ctrl-C interrupts as ever. Nil where
+	// nothing can be typed.
+	Keys func() (keys <-chan byte, restore func())
 }
 
 // Setting is a flag that configures the program rather than one call, such as

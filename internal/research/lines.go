@@ -12,8 +12,11 @@ import (
 
 // newFace is how the session shows a run.
 func (s *session) newFace() face {
-	if s.json {
+	switch {
+	case s.json:
 		return jsonLines{s}
+	case s.call.Terminal.Size != nil:
+		return newLive(s)
 	}
 	return textLines{s}
 }

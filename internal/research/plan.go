@@ -189,6 +189,9 @@ var providers = map[string]string{"claude": "Anthropic", "codex": "OpenAI", "gem
 
 // sends says what leaves this machine, and to whom.
 func (c *crew) sends(o order) []string {
+	if c.named == demoAgents {
+		return []string{"Nothing leaves this machine: the answers and the pages are recorded."}
+	}
 	var lines []string
 	for _, role := range job.Roles() {
 		driver := c.agents[role].Driver
@@ -226,11 +229,16 @@ func (c *crew) sends(o order) []string {
 func (p plan) report() report.Report {
 	out := report.Report{Name: "plan", Title: "Plan: " + p.Question}
 	if len(p.Perspectives) > 0 {
-		table := report.NewTable("Perspective", "Track", ">Words", ">Sources", "Sections", "What it looks at")
+		table := report.NewTable("Perspective", "Track", ">Words", ">Sources", "What it looks at")
+		sections := report.Fields{}
 		for _, c := range p.Perspectives {
-			table.Row(report.None, c.ID, c.Track, number(c.MaxWords), number(c.MaxSources), strings.Join(c.Sections, ", "), c.Title)
+			table.Row(report.None, c.ID, c.Track, number(c.MaxWords), number(c.MaxSources), c.Title)
+			sections = append(sections, report.Field{Name: c.ID, Value: strings.Join(c.Sections, ", ")})
 		}
-		out.Add(report.Heading("Perspectives and what each must keep to"), table)
+		if !slices.ContainsFunc(sections, func(f report.Field) bool { return f.Value != sections[0].Value }) {
+			sections = report.Fields{{Name: "each", Value: sections[0].Value}}
+		}
+		out.Add(report.Heading("Perspectives, with the most words and sources of each"), table, report.Heading("Sections that an output must have"), sections)
 	}
 	agents := report.Fields{}
 	for _, line := range groupAgents(p.Agents) {

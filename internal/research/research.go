@@ -46,7 +46,7 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
-		if o.yes {
+		if o.yes && !o.planOnly && o.perspectives == nil {
 			s.perspectives = func() error {
 				p, _, err := s.currentPlan(ctx, manifest, o, c)
 				if err != nil {
@@ -114,6 +114,11 @@ func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (mani
 			break
 		}
 		if err != nil && tidegate.CodeOf(err) != tidegate.AlreadyExistsConflict {
+			return "", err
+		}
+	}
+	if len(o.documents) > 0 {
+		if err := step.AttachDocuments(e.Deciding(ctx), e.clock(), manifest, o.documents); err != nil {
 			return "", err
 		}
 	}

@@ -62,7 +62,7 @@ func (e *Env) session(ctx context.Context, call cli.Invocation, work func(ctx co
 		if err := s.line(result); err != nil {
 			return err
 		}
-	} else if err := s.print(result.report()); err != nil {
+	} else if err := s.call.Render(result.report()); err != nil {
 		return err
 	}
 	if err := s.tellOthers(ctx, *result); err != nil {
@@ -74,7 +74,7 @@ func (e *Env) session(ctx context.Context, call cli.Invocation, work func(ctx co
 // tellOthers rings the bell and runs the command of --notify. That it fails is
 // said, and changes nothing: the run has ended as it has.
 func (s *session) tellOthers(ctx context.Context, result Result) error {
-	if s.call.Terminal.Width > 0 && s.call.Flag("quiet") == "" {
+	if s.call.Terminal.Size != nil && s.call.Flag("quiet") == "" {
 		fmt.Fprint(s.call.Stdout, "\a")
 	}
 	command := s.call.Flag("notify")
@@ -115,21 +115,16 @@ func (s *session) line(v any) error {
 	return nil
 }
 
-// print shows a report; how it ends decides no exit status here.
-func (s *session) print(r report.Report) error {
-	if err := s.call.Render(r); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(s.call.Stdout)
-	return err
-}
-
 // showPlan shows a plan.
 func (s *session) showPlan(p plan) error {
 	if s.json {
 		return s.line(p)
 	}
-	return s.print(p.report())
+	if err := s.call.Render(p.report()); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(s.call.Stdout)
+	return err
 }
 
 // canAsk reports whether somebody can answer.

@@ -77,7 +77,7 @@ func tell(e run.Entry) (h happening, ok bool) {
 		}
 		h.text = fmt.Sprintf("%d of %s can be cited", usable, report.Counted(count("validated"), "source"))
 	case run.EventPacked:
-		h.text = "packed " + report.Counted(count("summary_count"), "summary")
+		h.text = fmt.Sprintf("packed the summaries: %d", count("summary_count"))
 	case run.EventLeased:
 		h.text = attempt + " begins"
 	case run.EventAnswered:

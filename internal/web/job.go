@@ -134,7 +134,7 @@ func (l *looked) jobPage(id string) (*page, error) {
 		}
 	}
 	if shown.Job.State == job.Open {
-		if next, err := l.board.Prompt(id); err == nil {
+		if next, err := l.board.Prompt(l.ctx, id); err == nil {
 			view.Prompt, view.HasNext = newListing(next.PromptMD, "", nil, nil), true
 		}
 	}

@@ -1,9 +1,10 @@
-package step
+package replay
 
 import (
 	"bytes"
 	"context"
 	"io/fs"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/seal"
+	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/step"
 )
 
 // What a sealed run holds beside the files of the run, which lie below inRun.
@@ -28,12 +31,12 @@ const (
 // own record is not sealed.
 //
 // It returns INVALID_STATE for a run that is not completed, TAMPERED, the errors of
-// [ReadReport] and [seal.Write], and READ_FAILED.
+// [step.ReadReport] and [seal.Write], and READ_FAILED.
 func Seal(ctx context.Context, clock run.Clock, r *run.Run, key *seal.Key, program string) ([]byte, error) {
 	if err := r.CheckRecord(); err != nil {
 		return nil, err
 	}
-	reported, err := ReadReport(ctx, r, false, program)
+	reported, err := step.ReadReport(ctx, r, false, program)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +80,8 @@ type Unsealed struct {
 	SealedAt    string        `json:"sealed_at" jsonschema:"by the signer's own word"`
 	Files       int           `json:"files"`
 	Findings    []run.Finding `json:"findings" jsonschema:"where the record does not agree with itself"`
-	Steps       []Replayed    `json:"steps" jsonschema:"what was done again by rule"`
+	Steps       []Step        `json:"steps" jsonschema:"what was done again by rule"`
+	Replay      Result        `json:"replay"`
 }
 
 // Passed reports whether nothing was found.
@@ -88,8 +92,7 @@ type UnsealInput struct {
 	Data    []byte
 	Signers *seal.Signers
 	At      time.Time
-	Dir     string // a new folder, into which the run is laid out to be looked at
-	Follows func(from, to run.Stage) bool
+	Program string // what checks it
 }
 
 // Unseal checks a sealed run with nothing but the file and the list of signers:
@@ -106,25 +109,25 @@ func Unseal(ctx context.Context, in UnsealInput) (Unsealed, error) {
 	about := sealed.Predicate
 	out := Unsealed{RunID: about.Get("run_id").Str(), Question: about.Get("question").Str(), Program: about.Get("program").Str(), SealedAt: about.Get("sealed_at").Str(),
 		Signer: sealed.Signer.Principal, Fingerprint: sealed.Signer.Fingerprint, Files: len(sealed.Files)}
-	reports := map[string][]byte{}
-	err = artifact.CreateFolder(ctx, "file", in.Dir, func(d *artifact.Draft) error {
-		for _, file := range sealed.Files {
-			name, own := strings.CutPrefix(file.Name, inRun)
-			if !own {
-				reports[file.Name] = file.Data
-				continue
-			}
-			if err := d.Write(name, file.Data); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	laid, err := artifact.NewReplica()
 	if err != nil {
 		return Unsealed{}, err
 	}
-	manifest := in.Dir + "/" + run.ManifestFile
-	verified, err := run.Verify(ctx, run.VerifyInput{ManifestPath: manifest, Follows: in.Follows})
+	defer laid.Close()
+	reports := map[string][]byte{}
+	for _, file := range sealed.Files {
+		name, own := strings.CutPrefix(file.Name, inRun)
+		if !own {
+			reports[file.Name] = file.Data
+			continue
+		}
+		if err := laid.Write(name, file.Data); err != nil {
+			return Unsealed{}, err
+		}
+	}
+	ctx = laid.At(ctx, unsealedAt)
+	manifest := filepath.Join(unsealedAt, run.ManifestFile)
+	verified, err := run.Verify(ctx, run.VerifyInput{ManifestPath: manifest, Follows: stage.Follows})
 	if err != nil {
 		return Unsealed{}, err
 	}
@@ -134,30 +137,35 @@ func Unseal(ctx context.Context, in UnsealInput) (Unsealed, error) {
 		return Unsealed{}, err
 	}
 	defer r.Close()
-	replayed, err := Replay(ctx, r)
+	replayed, err := Run(ctx, r, in.Program)
 	if err != nil {
 		return Unsealed{}, err
 	}
-	reported, err := ReadReport(ctx, r, false, out.Program)
+	reported, err := step.ReadReport(ctx, r, false, out.Program)
 	if err != nil {
 		return Unsealed{}, err
 	}
-	out.Steps = append(replayed.Steps, same(sealedHTML, reports[sealedHTML], reported.Report.HTML()), same(sealedMarkdown, reports[sealedMarkdown], reported.Report.Markdown()))
-	out.Pass = verified.Pass
-	for _, s := range out.Steps {
-		out.Pass = out.Pass && s.Same
-	}
+	out.Replay = replayed
+	out.Steps = []Step{same(sealedHTML, reports[sealedHTML], reported.Report.HTML()), same(sealedMarkdown, reports[sealedMarkdown], reported.Report.Markdown())}
+	otherVersion := in.Program != "" && in.Program != out.Program
+	out.Pass = verified.Pass && replayed.Pass && (otherVersion || out.Steps[0].Same && out.Steps[1].Same)
+	out.Steps = append(replayed.Steps, out.Steps...)
 	return out, nil
 }
 
-func same(what string, kept, again []byte) Replayed {
+// unsealedAt is where a sealed run stands while it is looked at: nowhere on the disk.
+const unsealedAt = "/sealed"
+
+func same(what string, kept, again []byte) Step {
 	difference := firstDifference(kept, again)
-	return Replayed{what, difference == "", difference}
+	return Step{what, difference == "", difference}
 }
 
 // Report shows who sealed what, and what does not hold.
 func (u Unsealed) Report() report.Report {
-	out := ReplayResult{RunID: u.RunID, Pass: u.Pass, Steps: u.Steps}.Report()
+	again := u.Replay
+	again.Pass, again.Steps = u.Pass, u.Steps
+	out := again.Report()
 	out.Name, out.Title = "verify", "Sealed run "+u.RunID
 	out.Summary = "signed by " + u.Signer + "; " + report.Counted(u.Files, "file") + " as sealed; " + out.Summary
 	facts := report.Fields{{Name: "question", Value: u.Question}, {Name: "key", Value: u.Fingerprint}, {Name: "program", Value: u.Program},

@@ -1,75 +1,13 @@
 package step_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
 )
-
-// TestACapturedRunIsReplayed, and every change of it is found.
-func TestACapturedRunIsReplayed(t *testing.T) {
-	made := completed(t)
-	dir := t.TempDir()
-	capture := func(id string) (step.CaptureResult, error) {
-		return step.Capture(t.Context(), pinned, dir, step.CaptureInput{ManifestPath: made.ManifestPath, OutputDir: dir, BundleID: id, Reason: "test"})
-	}
-	out, err := capture("one")
-	if err != nil || out.RunID != "r1" || !out.NoWeb {
-		t.Fatalf("%+v %v", out, err)
-	}
-	_, err = capture("one")
-	wantCode(t, err, tidegate.AlreadyExistsConflict)
-	_, err = capture("../one")
-	wantCode(t, err, tidegate.PathTraversal)
-	_, err = step.Capture(t.Context(), pinned, filepath.Dir(made.Root), step.CaptureInput{ManifestPath: made.ManifestPath, OutputDir: filepath.Join(made.Root, "wave-1"), BundleID: "x", Reason: "test"})
-	wantCode(t, err, tidegate.PathNotAllowed)
-	_, err = step.Capture(t.Context(), pinned, t.TempDir(), step.CaptureInput{ManifestPath: made.ManifestPath, OutputDir: dir, BundleID: "x", Reason: "test"})
-	wantCode(t, err, tidegate.PathNotAllowed) // not in the home of runs
-	_, err = step.Capture(artifact.WithRoots(t.Context(), dir, made.Root), pinned, t.TempDir(), step.CaptureInput{ManifestPath: made.ManifestPath, OutputDir: dir, BundleID: "in-a-root", Reason: "test"})
-	wantCode(t, err, "")
-	if err := os.RemoveAll(filepath.Join(dir, "in-a-root")); err != nil {
-		t.Fatal(err)
-	}
-	before := tree(t, out.BundleRoot)
-	replayed, err := step.ReplayBundle(t.Context(), step.BundleReplayInput{BundleRoot: out.BundleRoot})
-	if err != nil || !replayed.Passed() || replayed.Summary.Compared < 7 {
-		t.Fatalf("%+v %v", replayed, err)
-	}
-	if after := tree(t, out.BundleRoot); len(after) != len(before) {
-		t.Error("replay writes into the bundle")
-	}
-	if _, err := capture("two"); err != nil {
-		t.Fatal(err)
-	}
-	put(t, filepath.Join(dir, "two"), "synthesis/final-synthesis.md", draft("Another one."))
-	put(t, filepath.Join(dir, "three"), "bundle.json", `{}`)
-	got, err := step.Regress(t.Context(), step.RegressionInput{FixturesRoot: dir, BundleIDs: []string{"two", "one", "three", "one", " "}, Reason: "test"})
-	if err != nil || got.Passed() || got.Summary != (step.RegressionSummary{Total: 3, Pass: 1, Fail: 1, Error: 1}) {
-		t.Errorf("%+v %v", got, err)
-	}
-	_, err = step.Regress(t.Context(), step.RegressionInput{FixturesRoot: dir, BundleIDs: []string{" "}, Reason: "test"})
-	wantCode(t, err, tidegate.InvalidArgs)
-
-	audit, err := step.AuditQuality(t.Context(), dir, step.AuditInput{FixturesRoot: dir, OutputDir: filepath.Join(dir, "audit"), Reason: "test"})
-	if err != nil || audit.BundlesScanned != 3 || audit.BundlesUsed != 2 || audit.OutputPath == nil {
-		t.Fatalf("%+v %v", audit, err)
-	}
-	var codes []string
-	for _, f := range audit.Findings {
-		codes = append(codes, f.BundleID+" "+f.Code)
-	}
-	if got := strings.Join(codes, ", "); !strings.HasPrefix(got, "three BUNDLE_INVALID, ") || !strings.Contains(got, "two LOW_CITATION_UTILIZATION") || !strings.Contains(got, " UTILIZATION_TREND_DOWN") {
-		t.Errorf("%s", got)
-	}
-	_, err = step.AuditQuality(t.Context(), dir, step.AuditInput{FixturesRoot: dir, MinBundles: 3, Reason: "test"})
-	wantCode(t, err, tidegate.InvalidArgs)
-}
 
 // TestASeededRunKeepsNothingThatWasDecided: a snapshot brings its files and its
 // stage, and nothing by which an agent could move on.

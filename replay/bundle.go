@@ -1,4 +1,4 @@
-package step
+package replay
 
 import (
 	"context"
@@ -105,7 +105,7 @@ type BundleReplay struct {
 	BundleID      string        `json:"bundle_id"`
 	RunID         string        `json:"run_id"`
 	Status        string        `json:"status" jsonschema:"pass or fail"`
-	Steps         []Replayed    `json:"steps"`
+	Steps         []Step        `json:"steps"`
 	Summary       ReplaySummary `json:"summary"`
 }
 
@@ -124,8 +124,8 @@ func (b BundleReplay) Passed() bool { return b.Summary.OverallPass }
 // run is as it was captured, and does again what it did by rule. It writes nothing.
 //
 // It returns NOT_FOUND, INVALID_JSON and SCHEMA_VALIDATION_FAILED for a folder that
-// is no captured run, and the errors of [run.Open] and [Replay].
-func ReplayBundle(ctx context.Context, in BundleReplayInput) (BundleReplay, error) {
+// is no captured run, and the errors of [run.Open] and [Run].
+func ReplayBundle(ctx context.Context, program string, in BundleReplayInput) (BundleReplay, error) {
 	if err := run.CheckPath("bundle_root", in.BundleRoot); err != nil {
 		return BundleReplay{}, err
 	}
@@ -147,19 +147,19 @@ func ReplayBundle(ctx context.Context, in BundleReplayInput) (BundleReplay, erro
 		return BundleReplay{}, err
 	}
 	defer r.Close()
-	out := BundleReplay{SchemaVersion: "fixture_replay.report.v1", BundlePath: in.BundleRoot, BundleID: bundle.Get("bundle_id").Str(), RunID: r.ID(), Steps: []Replayed{}}
+	out := BundleReplay{SchemaVersion: "fixture_replay.report.v1", BundlePath: in.BundleRoot, BundleID: bundle.Get("bundle_id").Str(), RunID: r.ID(), Steps: []Step{}}
 	for _, m := range bundle.Get("sha256").Members() {
 		kept, err := r.Folder().Read(m.Key)
 		switch {
 		case tidegate.CodeOf(err) == tidegate.FileNotFound:
-			out.Steps = append(out.Steps, Replayed{m.Key, false, "it is not there"})
+			out.Steps = append(out.Steps, Step{m.Key, false, "it is not there"})
 		case err != nil:
 			return BundleReplay{}, err
 		case codec.DigestBytes(kept) != m.Value.Str():
-			out.Steps = append(out.Steps, Replayed{m.Key, false, "it is not as it was captured"})
+			out.Steps = append(out.Steps, Step{m.Key, false, "it is not as it was captured"})
 		}
 	}
-	replayed, err := Replay(ctx, r)
+	replayed, err := Run(ctx, r, program)
 	if err != nil {
 		return BundleReplay{}, err
 	}
@@ -219,7 +219,7 @@ func (r Regression) Passed() bool { return r.Status == "pass" }
 // Regress is the tool deep_research_regression_run: it replays captured runs, each
 // as [ReplayBundle] does. One that cannot be replayed is an outcome. It writes
 // nothing. It returns INVALID_ARGS.
-func Regress(ctx context.Context, in RegressionInput) (Regression, error) {
+func Regress(ctx context.Context, program string, in RegressionInput) (Regression, error) {
 	if err := run.CheckPath("fixtures_root", in.FixturesRoot); err != nil {
 		return Regression{}, err
 	}
@@ -239,7 +239,7 @@ func Regress(ctx context.Context, in RegressionInput) (Regression, error) {
 	out := Regression{SchemaVersion: "fixture_regression.report.v1", FixturesRoot: in.FixturesRoot, Status: "pass"}
 	for _, id := range ids {
 		o := Outcome{BundleID: id, BundleRoot: filepath.Join(in.FixturesRoot, id), OK: true}
-		replayed, err := ReplayBundle(ctx, BundleReplayInput{BundleRoot: o.BundleRoot})
+		replayed, err := ReplayBundle(ctx, program, BundleReplayInput{BundleRoot: o.BundleRoot})
 		out.Summary.Total++
 		switch {
 		case ctx.Err() != nil:

@@ -1,0 +1,115 @@
+package artifact
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+)
+
+// Replica is a temporary folder that stands in the place of another: functions of
+// this package that are called with its context find it at that path, whether or
+// not anything is there on the disk. What is written to it need not survive.
+type Replica struct {
+	folder *Folder
+	real   string
+}
+
+type replicaKey struct{}
+
+type replicated struct{ at, real string }
+
+// NewReplica makes an empty one. Close it in the end. It returns WRITE_FAILED.
+func NewReplica() (*Replica, error) {
+	real, err := os.MkdirTemp("", "tidegate-replica-")
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.WriteFailed, nil, "no temporary folder can be made: %w", err)
+	}
+	root, err := openRoot(real)
+	if err != nil {
+		os.RemoveAll(real)
+		return nil, tidegate.Errorf(tidegate.WriteFailed, nil, "no temporary folder can be opened: %w", err)
+	}
+	return &Replica{&Folder{root: root, path: real}, real}, nil
+}
+
+// At gives a context under which the replica stands at an absolute path. Folders of
+// [WithRoots] do not confine what lies in it.
+func (s *Replica) At(ctx context.Context, path string) context.Context {
+	return context.WithValue(ctx, replicaKey{}, replicated{filepath.Clean(path), s.real})
+}
+
+// Write puts a file into the replica, and makes the folders above it. It returns
+// WRITE_FAILED, and PATH_NOT_ALLOWED for a name that leads out of it.
+func (s *Replica) Write(name string, data []byte) error {
+	local, err := s.folder.local(name)
+	if err != nil {
+		return err
+	}
+	if err := s.MakeFolder(path.Dir(local)); err != nil {
+		return err
+	}
+	return s.folder.place(name).unwritable(s.folder.root.WriteFile(local, data, s.folder.newFileMode()))
+}
+
+// MakeFolder makes a folder of the replica and those above it. It returns the
+// errors of [Replica.Write].
+func (s *Replica) MakeFolder(name string) error {
+	local, err := s.folder.local(name)
+	if err != nil {
+		return err
+	}
+	return s.folder.place(name).unwritable(s.folder.root.MkdirAll(local, s.folder.newFolderMode()))
+}
+
+// Append adds to a file of the replica. It returns the errors of [Replica.Write].
+func (s *Replica) Append(name string, data []byte) error {
+	local, err := s.folder.local(name)
+	if err != nil {
+		return err
+	}
+	if err := s.MakeFolder(path.Dir(local)); err != nil {
+		return err
+	}
+	file, err := s.folder.root.OpenFile(local, os.O_WRONLY|os.O_CREATE|os.O_APPEND, s.folder.newFileMode())
+	if err == nil {
+		_, err = file.Write(data)
+		err = errors.Join(err, file.Close())
+	}
+	return s.folder.place(name).unwritable(err)
+}
+
+// Remove takes a file out of it. One that is not there is no error. It
+// returns the errors of [Replica.Write].
+func (s *Replica) Remove(name string) error {
+	local, err := s.folder.local(name)
+	if err != nil {
+		return err
+	}
+	if err := s.folder.root.Remove(local); err != nil && !os.IsNotExist(err) {
+		return s.folder.place(name).unwritable(err)
+	}
+	return nil
+}
+
+// Close removes the replica with everything in it.
+func (s *Replica) Close() error {
+	s.folder.Close()
+	return os.RemoveAll(s.real)
+}
+
+// standing is where path is looked for: in the replica of ctx, where it lies in its
+// place.
+func standing(ctx context.Context, path string) (string, bool) {
+	s, ok := ctx.Value(replicaKey{}).(replicated)
+	if !ok || !filepath.IsAbs(path) {
+		return path, false
+	}
+	if name, in := inside(s.at, filepath.Clean(path)); in {
+		return filepath.Join(s.real, name), true
+	}
+	return path, false
+}

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// console is a program on a pseudo-terminal of its own, and somebody who types.
+type console struct {
+	t       *testing.T
+	command *exec.Cmd
+	screen  *os.File // the side of the terminal that somebody looks at
+	ended   chan error
+
+	mu    sync.Mutex
+	more  *sync.Cond
+	shown []byte
+	over  bool
+	read  int // up to where somebody has read
+}
+
+// patience is how long somebody waits for something to be shown.
+const patience = time.Minute
+
+// newConsole starts tidegate on a terminal of some columns and rows, with its runs
+// in a home.
+func newConsole(t *testing.T, home string, columns, rows uint16, args ...string) *console {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("there are no terminals here: %v", err)
+	}
+	if err := unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Skipf("there are no terminals here: %v", err)
+	}
+	number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Skipf("there are no terminals here: %v", err)
+	}
+	terminal, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("there are no terminals here: %v", err)
+	}
+	c := &console{t: t, screen: screen, ended: make(chan error, 1), command: exec.Command("tidegate", args...)}
+	c.more = sync.NewCond(&c.mu)
+	c.resize(columns, rows)
+	c.command.Stdin, c.command.Stdout, c.command.Stderr = terminal, terminal, terminal
+	c.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	c.command.Env = append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home, "TERM=xterm", "NO_COLOR=", "EDITOR="+filepath.Join(home, "editor"))
+	c.command.Dir = t.TempDir()
+	if err := c.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	terminal.Close()
+	go func() {
+		buffer := make([]byte, 4096)
+		for {
+			n, err := screen.Read(buffer)
+			c.mu.Lock()
+			c.shown = append(c.shown, buffer[:n]...)
+			c.over = c.over || err != nil // the program has closed the terminal
+			c.more.Broadcast()
+			c.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	go func() { c.ended <- c.command.Wait() }()
+	t.Cleanup(func() {
+		c.command.Process.Kill()
+		screen.Close()
+	})
+	return c
+}
+
+func (c *console) resize(columns, rows uint16) {
+	c.t.Helper()
+	if err := unix.IoctlSetWinsize(int(c.screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: rows}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *console) press(keys string) {
+	c.t.Helper()
+	if _, err := c.screen.WriteString(keys); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// await waits until a text is shown, after what was awaited before.
+func (c *console) await(text string) {
+	c.t.Helper()
+	timer := time.AfterFunc(patience, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.over = true
+		c.more.Broadcast()
+	})
+	defer timer.Stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		if i := strings.Index(string(c.shown[c.read:]), text); i >= 0 {
+			c.read += i + len(text)
+			return
+		}
+		if c.over {
+			c.t.Fatalf("%q is never shown:\n%q", text, c.shown[c.read:])
+		}
+		c.more.Wait()
+	}
+}
+
+// exits waits for the end and demands an exit status. It returns everything that
+// was shown.
+func (c *console) exits(status int) string {
+	c.t.Helper()
+	var err error
+	select {
+	case err = <-c.ended:
+	case <-time.After(patience):
+		c.t.Fatalf("it does not end:\n%q", c.shown)
+	}
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	}
+	c.mu.Lock()
+	for !c.over {
+		c.more.Wait()
+	}
+	shown := string(c.shown)
+	c.mu.Unlock()
+	if got != status {
+		c.t.Fatalf("exit status %d, want %d:\n%s", got, status, shown)
+	}
+	return shown
+}
+
+// What a terminal is told by the screen, and by a bell after it.
+const (
+	entersScreen = "\x1b[?1049h"
+	leavesScreen = "\x1b[?1049l"
+)
+
+// agentThat writes a program that is an agent.
+func agentThat(t *testing.T, home, script string) string {
+	t.Helper()
+	path := filepath.Join(home, "agent")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return "exec:" + path
+}
+
+// TestResearchOnATerminal has a person look at both questions, edit the
+// perspectives twice, once badly, and say yes.
+func TestResearchOnATerminal(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	editor := filepath.Join(home, "editor")
+	edit := func(script string) {
+		if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i "+script+" \"$1\"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := newConsole(t, home, 80, 24, "research", "Tugs: should the port replace two of its four?", "--agent", "recorded:demo")
+	c.await("Agents")
+	c.await("recorded:demo")
+	c.await("plan the perspectives?")
+	c.await("[y/N]")
+	c.press("y\n")
+	c.await(entersScreen)
+	c.await("\x1b]2;tidegate tugs: plan")
+	c.await(leavesScreen)
+	c.await("Whether the quay")
+	edit("'/\"Gaps\",/d'")
+	c.await("[e]dit the perspectives")
+	c.press("e\n")
+	c.await("The perspectives are as they were")
+	c.await("NO_GAPS_SECTION")
+	edit("'s/Whether the quay/If the quay/'")
+	c.await("[e]dit the perspectives")
+	c.press("e\n")
+	c.await("If the quay")
+	c.await("[e]dit the perspectives")
+	c.press("y\n")
+	c.await(entersScreen)
+	c.await("wave1.grid")
+	c.await(leavesScreen)
+	c.await("✓\x1b[0m report")
+	c.await("tidegate report tugs")
+	c.await("completed: every gate passed by its judge")
+	if shown := c.exits(0); !strings.HasSuffix(shown, "\a") || strings.Count(shown, "\a") != 1 {
+		t.Errorf("there is not one bell at the end: %q", shown[len(shown)-200:])
+	}
+	written, err := os.ReadFile(filepath.Join(home, "runs", "tugs", "perspectives.json"))
+	if err != nil || !strings.Contains(string(written), "If the quay") {
+		t.Errorf("the edited perspectives are not those of the run: %v", err)
+	}
+}
+
+// TestANoOnATerminal says no to each question.
+func TestANoOnATerminal(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", "recorded:demo")
+	c.await("[y/N]")
+	c.press("\n")
+	c.await("Nothing was begun, and nothing was spent.")
+	c.exits(0)
+	if _, err := os.Stat(filepath.Join(home, "runs")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something was begun: %v", err)
+	}
+	c = newConsole(t, home, 60, 20, "research", "Tugs: which?", "--agent", "recorded:demo", "--quiet")
+	c.await("[y/N]")
+	c.press("y\n")
+	c.await("[e]dit the perspectives")
+	c.press("n\n")
+	c.await("tidegate run continue tugs")
+	if shown := c.exits(4); strings.Contains(shown, "\a") {
+		t.Error("--quiet rings a bell")
+	}
+}
+
+// TestInterruptsOnATerminal presses Ctrl-C once, and once more.
+func TestInterruptsOnATerminal(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, agent string
+		presses     int
+	}{
+		{"once", "echo ready >\"$0.is\"\nexec sleep 100\n", 1},
+		{"twice", "trap '' TERM INT\necho ready >\"$0.is\"\nsleep 100\n", 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			ready := filepath.Join(home, "agent.is")
+			if err := unix.Mkfifo(ready, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", agentThat(t, home, tt.agent), "--yes", "--quiet")
+			c.await("working")
+			if said, err := os.ReadFile(ready); err != nil || string(said) != "ready\n" {
+				t.Fatalf("the agent is not ready: %q, %v", said, err)
+			}
+			c.press("\x03")
+			if tt.presses > 1 {
+				c.await("stopping the agents")
+				c.press("\x03")
+				if shown := c.exits(130); !strings.Contains(shown, leavesScreen) {
+					t.Errorf("the terminal is not given back: %q", shown)
+				}
+				return
+			}
+			c.await(leavesScreen)
+			c.await("tidegate run continue tugs --agent exec:")
+			c.await("interrupted: nothing is lost")
+			c.exits(130)
+		})
+	}
+}
+
+// TestTheScreenFollowsTheTerminal changes its size while a run that another
+// process drives is watched, scrolls, and pauses the run.
+func TestTheScreenFollowsTheTerminal(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	driving := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", agentThat(t, home, "exec sleep 100\n"), "--yes", "--quiet")
+	driving.await("working")
+	watching := newConsole(t, home, 80, 24, "run", "watch", "tugs")
+	watching.await("○\x1b[0m summaries\x1b[2m ›\x1b[0m\x1b[") // the rail goes on below
+	watching.await("working")
+	watching.resize(60, 20)
+	watching.await("\x1b[2J")
+	watching.await("○\x1b[0m citations\x1b[2m ›\x1b[0m\x1b[") // now one stage earlier
+	watching.press("jk\x1b[A\x1b[6~G\x0c")
+	watching.await(entersScreen) // drawn again
+	pause := exec.Command("tidegate", "run", "pause", "tugs")
+	pause.Env = append(os.Environ(), "TIDEGATE_HOME="+home)
+	if out, err := pause.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, c := range []*console{driving, watching} {
+		c.await(leavesScreen)
+		c.await("waits for a person: the run is paused")
+		c.exits(4)
+	}
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/full"
+)
+
+// researcher types commands with runs in a home of its own.
+type researcher struct {
+	t    *testing.T
+	home string
+	env  []string
+}
+
+func newResearcher(t *testing.T) *researcher {
+	home := t.TempDir()
+	return &researcher{t, home, append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home, "TIDEGATE_NOW=2026-03-02T09:00:00Z")}
+}
+
+func (r *researcher) command(words ...string) *exec.Cmd {
+	command := exec.Command("tidegate", words...)
+	command.Env, command.Dir = r.env, r.home
+	return command
+}
+
+// demoQuestion is what the demo asks, one agent after the other.
+var demoQuestion = []string{"research", "Harbour: should the port replace two of its four tugs with electric ones?", "--agent", "recorded:demo", "--parallel", "1", "--yes"}
+
+// killedAt runs a command and kills it when it has printed that many lines. It
+// reports whether it was killed.
+func (r *researcher) killedAt(lines int, words ...string) bool {
+	r.t.Helper()
+	command := r.command(words...)
+	out, err := command.StdoutPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	printed := bufio.NewScanner(out)
+	for n := 0; n < lines && printed.Scan(); n++ {
+	}
+	command.Process.Kill()
+	for printed.Scan() {
+	}
+	return command.Wait() != nil
+}
+
+// reports are the report of the run in every format.
+func (r *researcher) reports() string {
+	r.t.Helper()
+	var all strings.Builder
+	for _, format := range []string{"markdown", "html", "csl-json", "bibtex", "ris"} {
+		out, err := r.command("report", "harbour", "--format", format).Output()
+		if err != nil {
+			r.t.Fatalf("%s: %v", format, err)
+		}
+		all.Write(out)
+	}
+	return all.String()
+}
+
+// TestKilledResearchGivesTheSameReport kills the research of the demo at one
+// moment after the other, and, in the last round, again and again on its way.
+// Going on gives the report of a research that nothing happened to, byte for
+// byte, and no agent is asked again for what was accepted.
+func TestKilledResearchGivesTheSameReport(t *testing.T) {
+	t.Parallel()
+	calm := newResearcher(t)
+	out, err := calm.command(demoQuestion...).Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want, lines := calm.reports(), strings.Count(string(out), "\n")
+	if lines < 100 {
+		t.Fatalf("the research prints %d lines", lines)
+	}
+	stride := lines / 3
+	if full.Asked() {
+		stride = 1
+	}
+	for first := 1; first < lines; first += stride {
+		t.Run(strconv.Itoa(first), func(t *testing.T) {
+			t.Parallel()
+			r := newResearcher(t)
+			again := []string{"run", "continue", "harbour"}
+			if !r.killedAt(first, demoQuestion...) {
+				t.Fatal("it ended before it was killed")
+			}
+			for range first % 3 {
+				r.killedAt(7, again...)
+			}
+			if out, err := r.command(again...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if got := r.reports(); got != want {
+				t.Errorf("the report differs from that of a research that nothing happened to")
+			}
+			if out, err := r.command("run", "verify", "harbour").CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// ends are ways in which a research stops, and what its result says.
+var ends = []struct {
+	name    string
+	lines   [][]string // typed one after the other; the last one's result counts
+	status  int
+	reason  string
+	command string // one of those that come next
+}{
+	{"completed", [][]string{demoQuestion}, 0, "the run is completed", "tidegate report harbour --format html"},
+	{"a plan", [][]string{{"research", "Tugs: which?", "--agent", "recorded:demo", "--yes", "--plan-only"}}, 0, "the plan waits for your yes", "tidegate perspectives write tugs FILE"},
+	{"jobs", [][]string{{"research", "Tugs: which?", "--agent", "exec:false", "--yes"}}, 4, "all tries are used up", "tidegate job retry tugs perspectives --note TEXT"},
+	{"budget", [][]string{{"research", "Tugs: which?", "--agent", "recorded:demo", "--yes", "--max-tokens", "100"}}, 4, "the budget is used up", "tidegate run continue tugs --max-tokens 200"},
+	{"minutes", [][]string{
+		{"research", "Tugs: which?", "--agent", "recorded:demo", "--yes", "--plan-only"}, {"run", "limit", "tugs", "max_minutes", "0"}, {"run", "continue", "tugs"},
+	}, 4, "the budget is used up", "tidegate run continue tugs --max-minutes 1"},
+	{"paused", [][]string{
+		{"research", "Tugs: which?", "--agent", "recorded:demo", "--yes", "--plan-only"}, {"run", "pause", "tugs"}, {"run", "watch", "tugs"},
+	}, 4, "the run is paused", "tidegate run continue tugs"},
+	{"cancelled", [][]string{
+		{"research", "Tugs: which?", "--agent", "recorded:demo", "--yes", "--plan-only"}, {"run", "cancel", "tugs"}, {"run", "continue", "tugs"},
+	}, 1, "the run is cancelled", "tidegate report tugs --partial"},
+	{"sources", [][]string{{"research", "Tugs: which?", "--agent", "exec:./agent", "--perspectives", "mine.json", "--yes", "--sensitivity", "no_web"}}, 4, "gate C", "tidegate citations replace tugs CID URL"},
+}
+
+// TestEveryEndSaysWhatToType ends research in every way, and holds each command
+// that it names to those that there are.
+func TestEveryEndSaysWhatToType(t *testing.T) {
+	t.Parallel()
+	for _, tt := range ends {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := newResearcher(t)
+			for name, text := range map[string]string{
+				"agent": "#!/bin/sh\nprintf '## Findings\\n\\nText.\\n\\n## Gaps\\n\\nNone.\\n\\n## Sources\\n\\n- Page https://example.invalid/a\\n'\n",
+				"mine.json": `{"schema_version":"perspectives.v1","perspectives":[{"id":"p1","title":"One","track":"standard","agent_type":"researcher",
+					"prompt_contract":{"max_words":90,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Gaps","Sources"]}}]}`,
+			} {
+				if err := os.WriteFile(filepath.Join(r.home, name), []byte(text), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, words := range tt.lines {
+				last := i == len(tt.lines)-1
+				if last {
+					words = append(words, "--format", "json")
+				}
+				command := r.command(words...)
+				command.Env = append(command.Env, "PATH="+r.home+string(os.PathListSeparator)+os.Getenv("PATH"))
+				out, _ := command.Output()
+				if !last {
+					continue
+				}
+				if got := command.ProcessState.ExitCode(); got != tt.status {
+					t.Fatalf("exit status %d, want %d: %s", got, tt.status, out)
+				}
+				all := strings.Split(strings.TrimSpace(string(out)), "\n")
+				result, err := codec.Parse([]byte(all[len(all)-1]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if reason := result.Get("reason").Str(); !strings.Contains(reason, tt.reason) {
+					t.Errorf("the reason is %q, want %q", reason, tt.reason)
+				}
+				found := false
+				for _, next := range result.Get("next").Elems() {
+					line := next.Get("command").Str()
+					found = found || strings.HasPrefix(line, tt.command)
+					if problem := refuses(line); problem != "" {
+						t.Errorf("%s: %s", line, problem)
+					}
+				}
+				if !found {
+					t.Errorf("%s is not among what comes next: %s", tt.command, all[len(all)-1])
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,75 @@
+package screen
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// Screen draws lines on a terminal that it has for itself until [Screen.Leave].
+// Only what has changed is written, in one go, so that nothing flickers.
+type Screen struct {
+	out     io.Writer
+	entered bool
+	size    Size
+	title   string
+	shown   []string
+}
+
+// New is a screen on a terminal.
+func New(out io.Writer) *Screen { return &Screen{out: out} }
+
+// What a terminal is told. The title is kept and put back.
+const (
+	enter  = "\x1b[?1049h\x1b[22;0t\x1b[?25l\x1b[?7l"
+	leave  = "\x1b[?7h\x1b[?25h\x1b[23;0t\x1b[?1049l"
+	begin  = "\x1b[?2026h" // draw all at once, where the terminal can
+	commit = "\x1b[?2026l"
+)
+
+// Restore gives a terminal back, whatever a Screen was doing with it.
+const Restore = leave
+
+// Draw shows lines, and a title. A size other than the one before draws all of
+// them again.
+func (s *Screen) Draw(lines []string, title string, size Size) {
+	var b bytes.Buffer
+	if !s.entered {
+		b.WriteString(enter)
+		s.entered = true
+	}
+	if size != s.size {
+		b.WriteString("\x1b[2J")
+		s.size, s.shown = size, nil
+	}
+	if title != s.title {
+		fmt.Fprintf(&b, "\x1b]2;%s\x1b\\", title)
+		s.title = title
+	}
+	for i := range max(len(lines), len(s.shown)) {
+		line, was := "", ""
+		if i < len(lines) {
+			line = lines[i]
+		}
+		if i < len(s.shown) {
+			was = s.shown[i]
+		}
+		if line != was {
+			// Clearing after a full line would take its last character away.
+			fmt.Fprintf(&b, "\x1b[%d;1H\x1b[K%s", i+1, line)
+		}
+	}
+	s.shown = append(s.shown[:0:0], lines...)
+	if b.Len() > 0 {
+		// Nothing can be done about a terminal that has gone.
+		_, _ = io.WriteString(s.out, begin+b.String()+commit)
+	}
+}
+
+// Leave gives the terminal back as it was.
+func (s *Screen) Leave() {
+	if s.entered {
+		_, _ = io.WriteString(s.out, leave)
+	}
+	*s = Screen{out: s.out}
+}

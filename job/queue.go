@@ -1,0 +1,104 @@
+package job
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tidegate/tidegate/run"
+)
+
+// queue lets the changes of a run that are asked for at the same time share a
+// transaction, with its lock and its syncs: most of what a change costs does not
+// depend on how much it changes.
+type queue struct {
+	mu      sync.Mutex
+	busy    bool // somebody makes changes
+	waiting []*change
+}
+
+// change is a change of one job that somebody waits for.
+type change struct {
+	run.Change
+	job  string
+	made chan error    // has a value once it was made, or could not be
+	lead chan struct{} // has a value when it is this one's turn to make what waits
+}
+
+// update makes a change of a job under the run's lock; see [run.Run.Update]. Those
+// of other jobs that wait are made with it.
+func (b *Board) update(ctx context.Context, job string, do func(*run.Update) error) error {
+	c := &change{Change: run.Change{Ctx: ctx, Do: do}, job: job, made: make(chan error, 1), lead: make(chan struct{}, 1)}
+	t := &b.queue
+	t.mu.Lock()
+	t.waiting = append(t.waiting, c)
+	leads := !t.busy
+	t.busy = true
+	t.mu.Unlock()
+	if !leads {
+		select {
+		case err := <-c.made:
+			return err
+		case <-c.lead:
+		}
+	}
+	b.makeWaiting()
+	return <-c.made
+}
+
+// makeWaiting makes the changes that wait, one of each job, and lets the first of
+// those that have come meanwhile go on.
+func (b *Board) makeWaiting() {
+	t := &b.queue
+	t.mu.Lock()
+	var batch, later []*change
+	jobs := map[string]bool{}
+	for _, c := range t.waiting {
+		if jobs[c.job] {
+			later = append(later, c)
+		} else {
+			batch = append(batch, c)
+		}
+		jobs[c.job] = true
+	}
+	t.waiting = later
+	t.mu.Unlock()
+	ctx, stop := untilAllEnd(batch)
+	changes := make([]run.Change, len(batch))
+	for i, c := range batch {
+		changes[i] = c.Change
+	}
+	errs := b.Run().UpdateTogether(ctx, b.clock, changes...)
+	stop()
+	for i, c := range batch {
+		c.made <- errs[i]
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.busy = len(t.waiting) > 0; t.busy {
+		t.waiting[0].lead <- struct{}{}
+	}
+}
+
+// untilAllEnd is a context that ends when those of all changes have ended: one
+// that gives up does not stop the others.
+func untilAllEnd(batch []*change) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(batch[0].Ctx))
+	var mu sync.Mutex
+	left := len(batch)
+	stops := []func() bool{}
+	for _, c := range batch {
+		stops = append(stops, context.AfterFunc(c.Ctx, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if left--; left == 0 {
+				cancel()
+			}
+		}))
+	}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}

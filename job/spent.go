@@ -1,0 +1,185 @@
+package job
+
+import (
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/run"
+)
+
+// Spent is what a run has used of its budget.
+type Spent struct {
+	Minutes float64 `json:"minutes"`
+	Tokens  float64 `json:"tokens"`
+	CostUSD float64 `json:"cost_usd"`
+	MB      float64 `json:"mb"`
+}
+
+// ledger sums up what the attempts of a run took, so that asking for it costs what
+// has changed.
+type ledger struct {
+	tokens, cost float64
+	size         int64           // of the folders of jobs
+	beside       int64           // of the run's folder, without them
+	alive        []span          // in which an attempt that has ended had a lease, in order and apart
+	open         map[string]*Job // those with an attempt that has not ended
+	grown        map[string]*Job // those whose folder may have another size by now
+}
+
+func newLedger() ledger { return ledger{open: map[string]*Job{}, grown: map[string]*Job{}} }
+
+// tally is what a ledger has counted of a job.
+type tally struct {
+	tokens, cost float64
+	size         int64
+	ended        int // of its attempts, how many
+}
+
+// count counts a job again.
+func (l *ledger) count(j *Job) {
+	before := j.tally
+	j.tally.tokens, j.tally.cost = 0, 0
+	delete(l.open, j.ID)
+	for i, a := range j.attempts {
+		j.tally.tokens += a.Usage.tokens()
+		if a.Usage.CostUSD != nil {
+			j.tally.cost += *a.Usage.CostUSD
+		}
+		switch {
+		case a.Outcome == "":
+			l.open[j.ID] = j
+		case i >= j.tally.ended:
+			l.alive = add(l.alive, a.span(j.lease, time.Time{}))
+			j.tally.ended = i + 1
+		}
+	}
+	l.tokens += j.tally.tokens - before.tokens
+	l.cost += j.tally.cost - before.cost
+	l.grown[j.ID] = j
+}
+
+// Spent sums up what the attempts took. Minutes are those in which a lease was
+// alive, counted once however many were.
+func (b *Board) Spent() Spent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.spent()
+}
+
+func (b *Board) spent() Spent {
+	l := &b.ledger
+	for id, j := range l.grown {
+		size, err := sizeOf(b.run.Folder().FS(), run.JobDir(id), "")
+		if err == nil {
+			l.size += size - j.tally.size
+			j.tally.size = size
+			delete(l.grown, id)
+		}
+	}
+	alive := l.alive
+	now := b.clock.Now()
+	for _, j := range l.open {
+		alive = add(alive, j.last().span(j.lease, now))
+	}
+	s := Spent{Tokens: l.tokens, CostUSD: l.cost}
+	for _, each := range alive {
+		s.Minutes += each.to.Sub(each.from).Minutes()
+	}
+	s.MB = math.Round(float64(l.size+l.beside)/(1<<20)*1000) / 1000 // the paths in a manifest make no difference
+	return s
+}
+
+type span struct{ from, to time.Time }
+
+// span is when an attempt had a lease that was alive.
+func (a *Attempt) span(lease *run.Lease, now time.Time) span {
+	from, _ := tidegate.ParseTime(a.StartedAt)
+	to, ended := tidegate.ParseTime(a.EndedAt)
+	if !ended {
+		to = now
+		if lease != nil && lease.Attempt == a.Number {
+			if expires, ok := tidegate.ParseTime(lease.ExpiresAt); ok && expires.Before(now) {
+				to = expires
+			}
+		}
+	}
+	return span{from, to}
+}
+
+// add adds a span to some that are in order and apart, and leaves the list that it
+// is given as it is.
+func add(list []span, s span) []span {
+	if !s.to.After(s.from) {
+		return list
+	}
+	begins, _ := slices.BinarySearchFunc(list, s, func(each, s span) int { return each.to.Compare(s.from) })
+	ends := begins
+	for ends < len(list) && !list[ends].from.After(s.to) {
+		s.from, s.to = earlier(s.from, list[ends].from), later(s.to, list[ends].to)
+		ends++
+	}
+	return slices.Concat(list[:begins], []span{s}, list[ends:])
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// Limit is the first limit of the budget that is reached, "" when none is.
+func (b *Board) Limit() (name string, spent Spent) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.limit()
+}
+
+func (b *Board) limit() (name string, spent Spent) {
+	spent = b.spent()
+	budget := b.policy.Budget
+	for _, l := range []struct {
+		name        string
+		used, limit float64
+	}{
+		{"max_minutes", spent.Minutes, budget.MaxMinutes},
+		{"max_tokens", spent.Tokens, budget.MaxTokens},
+		{"max_cost_usd", spent.CostUSD, budget.MaxCostUSD},
+		{"max_mb", spent.MB, budget.MaxMB},
+	} {
+		if l.used >= l.limit {
+			return l.name, spent
+		}
+	}
+	return "", spent
+}
+
+// sizeOf adds up the files in a folder, but for those in the folder without.
+func sizeOf(files fs.FS, dir, without string) (int64, error) {
+	var size int64
+	err := fs.WalkDir(files, dir, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // it went away, or is not ours to look at
+		case without != "" && name == without:
+			return fs.SkipDir
+		case e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".tidegate"):
+			if info, err := e.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil
+	})
+	return size, err
+}

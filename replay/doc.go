@@ -1,0 +1,8 @@
+// Package replay does a run again. It follows the log of a run in a temporary
+// folder, brings it into each state that the run was in, does by rule what was done
+// there by rule, and compares what comes out with what the log and the files say.
+// What agents and people handed in is taken as it was kept.
+//
+// On replay stand seals and captured runs: a sealed run is one that a stranger can
+// replay, and a captured one a run that can be replayed at any time.
+package replay
