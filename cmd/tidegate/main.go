@@ -99,6 +99,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 	}, append(research.Commands(researchEnv(env)),
 		reportCommand(env),
 		serveCommand(env),
+		exportCommand(env),
 		sealCommand(env),
 		verifyCommand(env),
 		explainCommand(),

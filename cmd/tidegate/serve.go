@@ -4,13 +4,17 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"path/filepath"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/research"
 	"github.com/tidegate/tidegate/internal/web"
 	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/tool"
 )
 
 func serveCommand(env *catalog.Env) cli.Command {
@@ -59,6 +63,38 @@ func site(env *catalog.Env, version string) *web.Site {
 				out = append(out, web.Command{Line: n.Command, About: n.About})
 			}
 			return out
+		},
+	}
+}
+
+func exportCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path: "run export", Operands: "RUN", MaxArgs: 1,
+		Short: "Write the pages of a run as files",
+		Long: `Write the pages that ` + "`tidegate serve`" + ` shows of a run as files, for somebody who has
+neither the run nor tidegate: one folder, no script, nothing to ask a server for.
+Open its index.html. The folder must not be there yet.`,
+		Example: "tidegate run export harbour --html harbour-pages",
+		Flags: []cli.Flag{
+			{Name: "html", About: "the `folder` to write", Kind: tool.PathFlag},
+		},
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			dir := call.Flag("html")
+			if dir == "" {
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("html", nil), "--html must name the folder to write")
+			}
+			r, err := namedRun(ctx, env, call)
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			files, err := web.Export(ctx, site(env, call.Version), r.ManifestPath(), dir)
+			if err != nil {
+				return err
+			}
+			out := report.Report{Name: "run_export", Title: "run " + r.ID(), Status: report.Pass, Summary: report.Counted(files, "file") + " written"}
+			out.Add(report.Fields{{Name: "open", Value: filepath.Join(dir, "index.html")}})
+			return call.Show(out, "text")
 		},
 	}
 }

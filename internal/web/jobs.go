@@ -80,7 +80,7 @@ func (l *looked) jobsPage(query url.Values) (*page, error) {
 			found = append(found, j)
 		}
 	}
-	view := jobsView{cut: cutAt(query, len(found), perPage, l.link("jobs", l.run.ID())),
+	view := jobsView{cut: cutAt(query, len(found), l.size, l.link("jobs", l.run.ID())),
 		States: []string{string(job.Open), string(job.Leased), string(job.Accepted), string(job.Exhausted)}}
 	for _, j := range piece(view.cut, found) {
 		view.Jobs = append(view.Jobs, l.jobRow(j))

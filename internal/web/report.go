@@ -75,7 +75,7 @@ func (l *looked) reportPage(query url.Values) (*page, error) {
 		m.Name, m.State = string(v), verdictState(v)
 		view.Counts = append(view.Counts, m)
 	}
-	view.cut = cutAt(query, len(rows), perPage, l.link("report", l.run.ID()))
+	view.cut = cutAt(query, len(rows), l.size, l.link("report", l.run.ID()))
 	view.Claims = piece(view.cut, rows)
 	return l.page("report", "Report", view), nil
 }

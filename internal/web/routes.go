@@ -89,6 +89,9 @@ type looked struct {
 	ctx  context.Context
 	site *Site
 	link func(view string, args ...string) string
+
+	size  int  // how many rows a page of a list has
+	files bool // the pages are files, and no server answers
 }
 
 // open looks at the run that the address names.
@@ -101,7 +104,7 @@ func (s *server) open(r *http.Request) (l *looked, done func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &looked{found, r.Context(), s.site, s.link}, done, nil
+	return &looked{look: found, ctx: r.Context(), site: s.site, link: s.link, size: perPage}, done, nil
 }
 
 // keepPage is how long a page that was made serves others who ask for it.

@@ -32,7 +32,7 @@ func (l *looked) sourcesPage(query url.Values) (*page, error) {
 			found = append(found, r)
 		}
 	}
-	view := sourcesView{cut: cutAt(query, len(found), perPage, l.link("sources", l.run.ID())), Statuses: sourceMeters(l.records)}
+	view := sourcesView{cut: cutAt(query, len(found), l.size, l.link("sources", l.run.ID())), Statuses: sourceMeters(l.records)}
 	for _, r := range piece(view.cut, found) {
 		row := sourceRow{Record: r, State: sourceState(string(r.Status)), Link: webAddress(r.URLOriginal)}
 		for _, by := range r.FoundBy {
