@@ -47,20 +47,31 @@ func (l *looked) outputsPage() (*page, error) {
 		return nil, err
 	}
 	var view outputsView
-	text := func(f float64) string { return number(f) }
 	for _, c := range reported.Report.Contracts {
 		wave := run.Wave1
 		if c.Wave == 2 {
 			wave = run.Wave2
 		}
 		view.Outputs = append(view.Outputs, outputRow{ID: c.ID, Title: report.Visible(c.Title), Job: run.WaveJob(wave, c.ID), Wave: c.Wave,
-			Words:   against("words", float64(c.Words), float64(c.MaxWords), text),
-			Sources: against("sources", float64(c.Sources), float64(c.MaxSources), text)})
+			Words:   capped("words", c.Words, c.MaxWords),
+			Sources: capped("sources", c.Sources, c.MaxSources)})
 	}
 	if err := l.gaps(&view); err != nil {
 		return nil, err
 	}
-	return l.page("outputs", "Outputs", view), l.rounds(&view)
+	if err := l.rounds(&view); err != nil {
+		return nil, err
+	}
+	return l.page("outputs", "Outputs", view), nil
+}
+
+// capped is an amount against its cap, which it may reach and not pass.
+func capped(name string, has, most int) meter {
+	m := against(name, float64(has), float64(most), func(f float64) string { return number(f) })
+	if has <= most {
+		m.State = state{}
+	}
+	return m
 }
 
 // gaps reads what the first wave left open as the pivot has it, and what the

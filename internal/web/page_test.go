@@ -128,3 +128,26 @@ func TestSearch(t *testing.T) {
 		}
 	}
 }
+
+// TestPicturesCarryTheirNumbers: each picture has a title and a description, and
+// its number stands in the same row of the table.
+func TestPicturesCarryTheirNumbers(t *testing.T) {
+	t.Parallel()
+	b := visit(t, demoSite(t), nil)
+	_, outputs := b.get(t, "/runs/harbour/outputs")
+	for _, want := range []string{
+		`<td class="wide num" data-name="Sources">4 <span class="quiet">of 4</span>`, `<title>sources: 4 of 4</title>`, `<title>P0 gaps before the second wave: 1</title>`,
+		`<th scope="row">Round 1</th>`, `<th scope="row">Last</th>`,
+	} {
+		if !strings.Contains(outputs, want) {
+			t.Errorf("the outputs have no %s", want)
+		}
+	}
+	_, overview := b.get(t, "/runs/harbour")
+	for _, page := range []string{outputs, overview} {
+		pictures := strings.Count(page, "<svg")
+		if pictures < 5 || strings.Count(page, "<title>") != pictures+1 || strings.Count(page, "<desc>") != pictures {
+			t.Errorf("%d pictures have %d titles and %d descriptions", pictures, strings.Count(page, "<title>")-1, strings.Count(page, "<desc>"))
+		}
+	}
+}
