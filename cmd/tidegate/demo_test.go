@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func playDemo(t *testing.T, stdin string, flags ...string) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	text := strings.ReplaceAll(string(out), folder, "/home/you/harbour")
-	text = tokens.ReplaceAllString(text, "… tokens")
+	text = eachJob(tokens.ReplaceAllString(text, "… tokens"))
 	return process.ReplaceAllString(digest.ReplaceAllString(text, "sha256:…"), "process …")
 }
 
@@ -56,4 +57,28 @@ func TestDemoStepByStepTellsTheSameStory(t *testing.T) {
 	if diff := cmp.Diff(playDemo(t, ""), playDemo(t, "\n\n\n", "--step")); diff != "" {
 		t.Error(diff)
 	}
+}
+
+var event = regexp.MustCompile(`^\d\d:\d\d:\d\d  (.{18})`)
+
+// eachJob puts the events of each job together, from one move of the run to the
+// next: the answer of one agent is judged while the next one is at work, so that
+// their order among each other is left to chance.
+func eachJob(text string) string {
+	lines := strings.Split(text, "\n")
+	for from := 0; from < len(lines); from++ {
+		to := from
+		for to < len(lines) && event.MatchString(lines[to]) && !strings.Contains(lines[to], " → ") {
+			to++
+		}
+		slices.SortStableFunc(lines[from:to], func(a, b string) int {
+			jobA, jobB := event.FindStringSubmatch(a)[1], event.FindStringSubmatch(b)[1]
+			if order := strings.Compare(jobA, jobB); order != 0 || strings.TrimSpace(jobA) != "" {
+				return order
+			}
+			return strings.Compare(a, b)
+		})
+		from = max(from, to)
+	}
+	return strings.Join(lines, "\n")
 }
