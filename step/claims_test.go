@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/internal/planted"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
@@ -21,6 +22,9 @@ import (
 // by its range and link. docs/reliability.md keeps the score and the mistakes.
 func TestLabelledClaimsInARun(t *testing.T) {
 	claims := planted.Claims()
+	if !full.Asked() {
+		claims = slices.DeleteFunc(claims, func(claim planted.Claim) bool { return len(claim.URL)%4 != 0 })
+	}
 	wanted := map[string]bool{}
 	for _, claim := range claims {
 		wanted[claim.URL] = true
@@ -59,10 +63,12 @@ func TestLabelledClaimsInARun(t *testing.T) {
 		}
 	}
 	t.Logf("\n%s", total.text())
-	if total.all.precision() < 0.95 || total.all.recall() < 0.95 || len(claims) < 500 {
+	if total.all.precision() < 0.95 || total.all.recall() < 0.95 || len(claims) < 500 && full.Asked() || len(claims) < 50 {
 		t.Errorf("%d claims, precision %.3f, recall %.3f", len(claims), total.all.precision(), total.all.recall())
 	}
-	keepScore(t, "claims", total.text())
+	if full.Asked() {
+		keepScore(t, "claims", total.text())
+	}
 	shown := 0
 	for _, block := range grounding.Report().Blocks {
 		shown += strings.Count(fmt.Sprint(block), "#:~:text=")
