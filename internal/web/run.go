@@ -284,7 +284,7 @@ type gateRow struct {
 	Command         string
 }
 
-// span is how long it is from one time to another, -1 where one is missing.
+// between is how long it is from one time to another, -1 where one is missing.
 func between(from, to string) time.Duration {
 	a, okA := tidegate.ParseTime(from)
 	b, okB := tidegate.ParseTime(to)
