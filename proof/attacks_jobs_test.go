@@ -89,6 +89,13 @@ func TestNoAgentAnswersForAnother(t *testing.T) {
 				{"deep_research_job_submit", strings.Replace(submit("$TOKEN:summary.moon:", "x"), `"token"`, `"usage":{"cost_usd":-100},"token"`, 1), tidegate.InvalidArgs},
 				{"deep_research_job_submit", strings.Replace(submit("$TOKEN:summary.moon:", "x"), `"token"`, `"usage":{"input_tokens":-100},"token"`, 1), tidegate.InvalidArgs},
 			}},
+		{wants: "a budget that turns round, or one that nobody can raise", gap: withoutGap, at: "in summaries", given: leased("summary.moon"),
+			tries: []try{
+				{"deep_research_job_submit", strings.Replace(submit("$TOKEN:summary.moon:", "x"), `"token"`, `"usage":{"input_tokens":9223372036854775807},"token"`, 1), tidegate.InvalidArgs},
+				{"deep_research_job_submit", strings.Replace(submit("$TOKEN:summary.moon:", "x"), `"token"`, `"usage":{"output_tokens":4611686018427387903},"token"`, 1), tidegate.InvalidArgs},
+				{"deep_research_job_submit", strings.Replace(submit("$TOKEN:summary.moon:", "x"), `"token"`, `"usage":{"cost_usd":1.7e308},"token"`, 1), tidegate.InvalidArgs},
+			},
+			holds: notAccepted("jobs/summary.moon/001/answer-1.md")},
 		{wants: "tries, answers and releases that are a person's", gap: withoutGap, at: "in summaries", given: leased("summary.moon"),
 			tries: []try{
 				{"deep_research_job_retry", `{` + manifestOf + `,"job_id":"summary.moon","note":"n"}`, tidegate.InvalidArgs},
