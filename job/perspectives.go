@@ -102,7 +102,7 @@ func perspectivesExample(n int) *codec.Value {
 
 func judgePerspectives(_ context.Context, b *Board, _ *Job, a answer) (judgement, error) {
 	r := b.Run()
-	doc, err := codec.Parse([]byte(a.text))
+	doc, err := codec.ParseGiven([]byte(a.text))
 	if err != nil {
 		return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), "the answer is not strict JSON: "+err.Error(), 0,
 			"Answer with one JSON document and nothing else.")}}, nil
