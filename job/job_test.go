@@ -426,6 +426,29 @@ func TestUsageOfAnAttemptStopsAtTheMost(t *testing.T) {
 	}
 }
 
+// TestNamesOfToolsAreShown: a contract names tools, and its author is an agent.
+func TestNamesOfToolsAreShown(t *testing.T) {
+	manifest, _, clock := newRun(t, nil)
+	doc := perspectives("grid")
+	doc.Get("perspectives").Elems()[0].Get("prompt_contract").Set("tool_budget", codec.Of(tidegate.D("a\x1b[2J\u009b\u202eb", 5)))
+	ctx := tidegate.WithActor(t.Context(), tidegate.Rule)
+	dir := filepath.Dir(manifest)
+	if _, err := step.WritePerspectives(ctx, clock, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := step.Plan(ctx, clock, step.PlanInput{ManifestPath: manifest, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stage.Advance(ctx, clock, stage.AdvanceInput{ManifestPath: manifest, GatesPath: filepath.Join(dir, "gates.json"), Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	lease(t, open(t, clock, manifest), "wave1.grid")
+	prompt := read(t, manifest, "jobs/wave1.grid/001/prompt.md")
+	if strings.ContainsAny(prompt, "\x1b\u009b\u202e") || !strings.Contains(prompt, "aU+001B[2JU+009BU+202Eb") {
+		t.Errorf("the prompt shows the name otherwise:\n%q", prompt)
+	}
+}
+
 func TestArgumentsOfASubmission(t *testing.T) {
 	manifest, _, clock := inWave1(t, "grid")
 	b := open(t, clock, manifest)
