@@ -35,6 +35,7 @@ type walk struct {
 	ends     map[int]int64     // where each of its lines ends
 	logged   int64             // how much of it the copy has
 	byRecord map[string][]byte // what the present change wrote, by the word of the record alone
+	begun    bool              // the log begins with the run
 	asThen   bool              // manifest and gates are, byte for byte, what they were
 
 	out Result
@@ -129,7 +130,7 @@ func (w *walk) begin() error {
 	named := func(name string) bool { return w.later[name] > 0 }
 	l := w.kept.Layout()
 	begun := map[string][]byte{}
-	if first.event == run.EventCreated && !w.kept.Legacy() {
+	if w.begun = first.event == run.EventCreated && !w.kept.Legacy(); w.begun {
 		for _, doc := range []struct {
 			name, digest string
 			make         func() ([]byte, error)

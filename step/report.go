@@ -60,7 +60,7 @@ func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (
 		out.Report.Partial = "The run has not ended: it is " + string(m.Status()) + ", in stage " + string(m.Stage()) + "."
 	}
 	w := reportReader{ctx: ctx, run: r, out: &out}
-	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.leftOut} {
+	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.leftOut} {
 		if err := read(); err != nil {
 			return Reported{}, err
 		}
