@@ -449,6 +449,15 @@ func TestNamesOfToolsAreShown(t *testing.T) {
 	}
 }
 
+func TestATitleThatNoOutputCanHaveIsRefused(t *testing.T) {
+	doc := perspectives("grid")
+	doc.Get("perspectives").Elems()[0].Get("prompt_contract").Set("must_include_sections", codec.Of([]string{"Findings", "Gaps", "Sources", "Cost\u202es"}))
+	faults, _, err := job.CheckPerspectives(doc, 6)
+	if err != nil || len(faults) != 1 || faults[0].Code != "TITLE_INVISIBLE" {
+		t.Errorf("got %+v, %v", faults, err)
+	}
+}
+
 func TestArgumentsOfASubmission(t *testing.T) {
 	manifest, _, clock := inWave1(t, "grid")
 	b := open(t, clock, manifest)
