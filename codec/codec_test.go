@@ -86,6 +86,43 @@ func TestParseNamesThePositionOfAFault(t *testing.T) {
 	}
 }
 
+// TestWhatIsHandedInStaysSmall: indentation makes a deep document many times as
+// large when it is written, so that one that is handed in is bounded.
+func TestWhatIsHandedInStaysSmall(t *testing.T) {
+	nested := func(depth int, inside string) string {
+		return strings.Repeat("[", depth) + inside + strings.Repeat("]", depth)
+	}
+	for _, tt := range []struct{ name, document, want string }{
+		{"as deep as allowed", nested(codec.MaxDepth, "1"), ""},
+		{"too deep", nested(codec.MaxDepth+1, ""), "line 1, column 65: objects and lists lie inside each other deeper than 64 levels"},
+		{"9,000 deep", strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000), "line 1, column 321: objects and lists"},
+		{"broad", nested(2, strings.Repeat("1,", 10_000)+"1"), ""},
+		{"broad at the bottom", nested(codec.MaxDepth, strings.Repeat("1,", 100_000)+"1"), "line 1, column "},
+		{"unclosed", "[", "line 1, column 2: the document ends too early"},
+		{"text after the end", "{} {}", "line 1, column 4: text after the end of the document"},
+		{"a byte-order mark", "\ufeff{}", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v, err := codec.ParseGiven([]byte(tt.document))
+			if tt.want == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if written, _ := codec.Marshal(v); len(written) > len(tt.document)+codec.MaxIndent {
+					t.Errorf("%d bytes became %d", len(tt.document), len(written))
+				}
+				return
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("got %v, want prefix %q", err, tt.want)
+			}
+		})
+	}
+	if _, err := codec.Parse([]byte(nested(1000, ""))); err != nil {
+		t.Errorf("a file of another program: %v", err)
+	}
+}
+
 func TestParseSkipsAByteOrderMark(t *testing.T) {
 	if _, err := codec.Parse([]byte("\ufeff{}")); err != nil {
 		t.Error(err)

@@ -304,6 +304,34 @@ func Parse(data []byte) (*Value, error) {
 	return value, nil
 }
 
+// What a document that is handed in may have at most. Documents are written
+// indented, so that a few bytes at a great depth become many.
+const (
+	MaxDepth  = 64      // objects and lists inside each other
+	MaxIndent = 4 << 20 // bytes that the indentation of the document takes
+)
+
+// ParseGiven is [Parse] for what an agent hands in: it also refuses a document
+// that goes deeper than [MaxDepth] or takes more than [MaxIndent]. What is read
+// from files keeps to neither.
+func ParseGiven(data []byte) (*Value, error) {
+	data = bytes.TrimPrefix(data, bom)
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
+	for indent := 0; ; {
+		if _, err := dec.ReadToken(); err != nil {
+			return Parse(data) // which says what is wrong, or that nothing is
+		}
+		depth := dec.StackDepth()
+		indent += 2*depth + 1
+		switch {
+		case depth > MaxDepth:
+			return nil, syntaxErrorAt(data, int(dec.InputOffset())-1, fmt.Sprintf("objects and lists lie inside each other deeper than %d levels", MaxDepth))
+		case indent > MaxIndent:
+			return nil, syntaxErrorAt(data, int(dec.InputOffset())-1, fmt.Sprintf("indented, the document grows by more than %d bytes", MaxIndent))
+		}
+	}
+}
+
 func parse(dec *jsontext.Decoder) (*Value, error) {
 	tok, err := dec.ReadToken()
 	if err != nil {

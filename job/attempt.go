@@ -72,18 +72,60 @@ type Usage struct {
 	CostUSD      *float64 `json:"cost_usd"` // null where nobody said
 }
 
+// The most that an attempt can have taken. A number above is not a measurement,
+// and no budget that a person can set would hold the sum of such numbers.
+const (
+	MaxTokens  = 10_000_000_000 // read, and as many written
+	MaxCostUSD = 100_000
+)
+
+// check returns INVALID_ARGS for a usage that no attempt can have.
+func (u Usage) check() error {
+	cost := 0.0
+	if u.CostUSD != nil {
+		cost = *u.CostUSD
+	}
+	if u.InputTokens == atMost(u.InputTokens, MaxTokens) && u.OutputTokens == atMost(u.OutputTokens, MaxTokens) && cost == atMost(cost, MaxCostUSD) {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("usage", tidegate.Cut(fmt.Sprintf("%d, %d, %v", u.InputTokens, u.OutputTokens, cost))),
+		"usage must have input_tokens and output_tokens from 0 to %d and cost_usd from 0 to %d", int64(MaxTokens), MaxCostUSD)
+}
+
+// bounded is u as it is charged: a number that no attempt can have, whichever
+// its sign, counts as the most, so that a sum that went astray costs and does
+// not pay.
+func (u Usage) bounded() Usage {
+	u.InputTokens, u.OutputTokens = atMost(u.InputTokens, MaxTokens), atMost(u.OutputTokens, MaxTokens)
+	if u.CostUSD != nil {
+		cost := atMost(*u.CostUSD, MaxCostUSD)
+		u.CostUSD = &cost
+	}
+	return u
+}
+
+// atMost is n where it lies between 0 and most, and most where it does not.
+func atMost[N int64 | float64](n, most N) N {
+	if n >= 0 && n <= most {
+		return n
+	}
+	return most
+}
+
 func (u Usage) tokens() float64 { return float64(u.InputTokens) + float64(u.OutputTokens) }
 
+// add adds what came on top. The sum stops at the most that an attempt can have.
 func (u *Usage) add(more Usage) {
-	u.InputTokens += more.InputTokens
-	u.OutputTokens += more.OutputTokens
-	if more.CostUSD != nil {
-		sum := *more.CostUSD
-		if u.CostUSD != nil {
-			sum += *u.CostUSD
-		}
-		u.CostUSD = &sum
+	sum, more := u.bounded(), more.bounded()
+	sum.InputTokens += more.InputTokens
+	sum.OutputTokens += more.OutputTokens
+	switch {
+	case sum.CostUSD == nil:
+		sum.CostUSD = more.CostUSD
+	case more.CostUSD != nil:
+		*sum.CostUSD += *more.CostUSD
 	}
+	*u = sum.bounded()
 }
 
 // Price is what a million tokens cost, in USD.

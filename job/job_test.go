@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
@@ -367,16 +369,108 @@ func TestBudgetStopsLeasing(t *testing.T) {
 	wantCode(t, err, tidegate.BudgetExhausted)
 }
 
+// TestWhatIsSpentStaysANumber puts into attempts what no answer can have taken:
+// the budget is used up, and a person can raise it.
+func TestWhatIsSpentStaysANumber(t *testing.T) {
+	manifest, _, clock := inWave1(t, "grid", "cost", "law")
+	b := open(t, clock, manifest)
+	for _, id := range []string{"wave1.grid", "wave1.cost"} {
+		a := lease(t, b, id)
+		if _, err := b.End(t.Context(), a.Token, job.Ending{Outcome: "refused", Usage: &job.Usage{InputTokens: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(filepath.Dir(manifest), "jobs", id, "001/attempt.json")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		astray := strings.NewReplacer(`"input_tokens": 1,`, `"input_tokens": -4611686018427387906,`, `"cost_usd": null`, `"cost_usd": 1.7e308`).Replace(string(text))
+		if err := os.WriteFile(file, []byte(astray), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b = open(t, clock, manifest)
+	if spent := b.Spent(); spent.Tokens != 2*job.MaxTokens || spent.CostUSD != 2*job.MaxCostUSD {
+		t.Errorf("spent are %+v", spent)
+	}
+	budget := func(tokens, cost float64) {
+		t.Helper()
+		for name, value := range map[string]float64{"max_tokens": tokens, "max_cost_usd": cost} {
+			if _, err := b.Run().Update(t.Context(), clock, func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b = open(t, clock, manifest)
+	}
+	budget(1000, 10)
+	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "x"})
+	wantCode(t, err, tidegate.BudgetExhausted)
+	if _, err := codec.Marshal(tidegate.AsError(err).Details); err != nil {
+		t.Error(err)
+	}
+	budget(4*job.MaxTokens, 4*job.MaxCostUSD)
+	lease(t, b, "wave1.law")
+}
+
+// TestUsageOfAnAttemptStopsAtTheMost: a client that tidegate drives is not asked
+// for less, it is charged the most.
+func TestUsageOfAnAttemptStopsAtTheMost(t *testing.T) {
+	manifest, _, clock := inWave1(t, "grid", "cost")
+	b := open(t, clock, manifest)
+	a, fortune := lease(t, b, "wave1.grid"), 1.7e308
+	if _, err := b.End(t.Context(), a.Token, job.Ending{Outcome: "refused", Usage: &job.Usage{InputTokens: math.MaxInt64, OutputTokens: math.MinInt64, CostUSD: &fortune}}); err != nil {
+		t.Fatal(err)
+	}
+	if spent := b.Spent(); spent.Tokens != 2*job.MaxTokens || spent.CostUSD != job.MaxCostUSD {
+		t.Errorf("spent are %+v", spent)
+	}
+}
+
+// TestNamesOfToolsAreShown: a contract names tools, and its author is an agent.
+func TestNamesOfToolsAreShown(t *testing.T) {
+	manifest, _, clock := newRun(t, nil)
+	doc := perspectives("grid")
+	doc.Get("perspectives").Elems()[0].Get("prompt_contract").Set("tool_budget", codec.Of(tidegate.D("a\x1b[2J\u009b\u202eb", 5)))
+	ctx := tidegate.WithActor(t.Context(), tidegate.Rule)
+	dir := filepath.Dir(manifest)
+	if _, err := step.WritePerspectives(ctx, clock, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := step.Plan(ctx, clock, step.PlanInput{ManifestPath: manifest, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stage.Advance(ctx, clock, stage.AdvanceInput{ManifestPath: manifest, GatesPath: filepath.Join(dir, "gates.json"), Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	lease(t, open(t, clock, manifest), "wave1.grid")
+	prompt := read(t, manifest, "jobs/wave1.grid/001/prompt.md")
+	if strings.ContainsAny(prompt, "\x1b\u009b\u202e") || !strings.Contains(prompt, "aU+001B[2JU+009BU+202Eb") {
+		t.Errorf("the prompt shows the name otherwise:\n%q", prompt)
+	}
+}
+
+func TestATitleThatNoOutputCanHaveIsRefused(t *testing.T) {
+	doc := perspectives("grid")
+	doc.Get("perspectives").Elems()[0].Get("prompt_contract").Set("must_include_sections", codec.Of([]string{"Findings", "Gaps", "Sources", "Cost\u202es"}))
+	faults, _, err := job.CheckPerspectives(doc, 6)
+	if err != nil || len(faults) != 1 || faults[0].Code != "TITLE_INVISIBLE" {
+		t.Errorf("got %+v, %v", faults, err)
+	}
+}
+
 func TestArgumentsOfASubmission(t *testing.T) {
 	manifest, _, clock := inWave1(t, "grid")
 	b := open(t, clock, manifest)
 	a := lease(t, b, "wave1.grid")
-	cost := -1.0
+	cost, fortune := -1.0, 1.7e308
 	for name, in := range map[string]job.SubmitInput{
 		"blank":         {Token: a.Token, Answer: []byte(" \n")},
 		"too large":     {Token: a.Token, Answer: make([]byte, 513<<10)},
 		"no token":      {Token: "nonsense", Answer: []byte(good)},
 		"negative cost": {Token: a.Token, Answer: []byte(good), Usage: &job.Usage{CostUSD: &cost}},
+		"all the money": {Token: a.Token, Answer: []byte(good), Usage: &job.Usage{CostUSD: &fortune}},
+		"all numbers":   {Token: a.Token, Answer: []byte(good), Usage: &job.Usage{InputTokens: math.MaxInt64}},
+		"too many":      {Token: a.Token, Answer: []byte(good), Usage: &job.Usage{OutputTokens: job.MaxTokens + 1}},
 	} {
 		if _, err := b.Submit(t.Context(), in); tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("%s: %v", name, err)

@@ -102,7 +102,7 @@ func perspectivesExample(n int) *codec.Value {
 
 func judgePerspectives(_ context.Context, b *Board, _ *Job, a answer) (judgement, error) {
 	r := b.Run()
-	doc, err := codec.Parse([]byte(a.text))
+	doc, err := codec.ParseGiven([]byte(a.text))
 	if err != nil {
 		return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), "the answer is not strict JSON: "+err.Error(), 0,
 			"Answer with one JSON document and nothing else.")}}, nil
@@ -124,13 +124,15 @@ func judgePerspectives(_ context.Context, b *Board, _ *Job, a answer) (judgement
 const maxFindings = 50
 
 // demanded are the warnings of the check that a job does not let pass: without
-// these sections the outputs could not be judged, nor the pivot decided.
+// these sections the outputs could not be judged, nor the pivot decided, and no
+// output may hold the characters of a title that cannot be seen.
 var demanded = map[string]string{
 	"NO_SOURCES_SECTION":   "Add Sources to must_include_sections.",
 	"SOURCES_OTHER_CASE":   "Write the title Sources with exactly this letter case.",
 	"SOURCES_AMBIGUOUS":    "Leave only Sources, and no other spelling of it, in must_include_sections.",
 	"NO_GAPS_SECTION":      "Add Gaps to must_include_sections.",
 	"GAPS_OTHER_CASE":      "Write the title Gaps with exactly this letter case.",
+	"TITLE_INVISIBLE":      "Write the title with characters that can be seen and plain blanks.",
 	"CAP_LEAVES_NO_SOURCE": "Set max_sources to at least 1.",
 	"CAP_LEAVES_NO_TEXT":   "Raise max_words, so that there is room for text.",
 }

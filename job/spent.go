@@ -45,9 +45,10 @@ func (l *ledger) count(j *Job) {
 	j.tally.tokens, j.tally.cost = 0, 0
 	delete(l.open, j.ID)
 	for i, a := range j.attempts {
-		j.tally.tokens += a.Usage.tokens()
-		if a.Usage.CostUSD != nil {
-			j.tally.cost += *a.Usage.CostUSD
+		usage := a.Usage.bounded() // a file can hold anything
+		j.tally.tokens += usage.tokens()
+		if usage.CostUSD != nil {
+			j.tally.cost += *usage.CostUSD
 		}
 		switch {
 		case a.Outcome == "":

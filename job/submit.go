@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -111,13 +110,9 @@ func (b *Board) checkAnswer(in SubmitInput) error {
 	if strings.TrimSpace(string(in.Answer)) == "" {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("answer", ""), "answer must not be blank")
 	}
-	if u := in.Usage; u != nil {
-		cost := 0.0
-		if u.CostUSD != nil {
-			cost = *u.CostUSD
-		}
-		if u.InputTokens < 0 || u.OutputTokens < 0 || cost < 0 || math.IsNaN(cost) || math.IsInf(cost, 0) {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("usage", u), "usage must have numbers of at least 0")
+	if in.Usage != nil {
+		if err := in.Usage.check(); err != nil {
+			return err
 		}
 	}
 	if in.ToolUsage != nil && in.ToolUsage.Kind() != codec.Object {

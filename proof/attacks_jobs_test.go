@@ -11,6 +11,9 @@ import (
 
 // No row hands in an output: handing in one fetches its sources.
 
+// abyss is a small document that indentation makes thousands of times as large.
+var abyss = strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000)
+
 // TestNoAgentAnswersForAnother: a job is one holder's as long as the lease lives,
 // and what an answer is worth its judge says.
 func TestNoAgentAnswersForAnother(t *testing.T) {
@@ -89,6 +92,18 @@ func TestNoAgentAnswersForAnother(t *testing.T) {
 				{"deep_research_job_submit", strings.Replace(submit("$TOKEN:summary.moon:", "x"), `"token"`, `"usage":{"cost_usd":-100},"token"`, 1), tidegate.InvalidArgs},
 				{"deep_research_job_submit", strings.Replace(submit("$TOKEN:summary.moon:", "x"), `"token"`, `"usage":{"input_tokens":-100},"token"`, 1), tidegate.InvalidArgs},
 			}},
+		{wants: "a budget that turns round, or one that nobody can raise", gap: withoutGap, at: "in summaries", given: leased("summary.moon"),
+			tries: []try{
+				{"deep_research_job_submit", strings.Replace(submit("$TOKEN:summary.moon:", "x"), `"token"`, `"usage":{"input_tokens":9223372036854775807},"token"`, 1), tidegate.InvalidArgs},
+				{"deep_research_job_submit", strings.Replace(submit("$TOKEN:summary.moon:", "x"), `"token"`, `"usage":{"output_tokens":4611686018427387903},"token"`, 1), tidegate.InvalidArgs},
+				{"deep_research_job_submit", strings.Replace(submit("$TOKEN:summary.moon:", "x"), `"token"`, `"usage":{"cost_usd":1.7e308},"token"`, 1), tidegate.InvalidArgs},
+			},
+			holds: notAccepted("jobs/summary.moon/001/answer-1.md")},
+		{wants: "the disk filled by indentation, with the perspectives", at: "made", given: leased("perspectives"),
+			tries: []try{{"deep_research_job_submit", submit("$TOKEN:perspectives:", strings.Replace(asJSON(contracts("tides", 60)), "{", `{"deep":`+abyss+`,`, 1)), ""}},
+			holds: notAccepted("perspectives.json")},
+		{wants: "the disk filled by indentation, with the manifest", gap: withoutGap, at: "in summaries",
+			tries: []try{{"deep_research_manifest_write", `{` + manifestOf + `,"patch":{"notes":` + abyss + `},` + because + `}`, tidegate.InvalidArgs}}},
 		{wants: "tries, answers and releases that are a person's", gap: withoutGap, at: "in summaries", given: leased("summary.moon"),
 			tries: []try{
 				{"deep_research_job_retry", `{` + manifestOf + `,"job_id":"summary.moon","note":"n"}`, tidegate.InvalidArgs},

@@ -62,7 +62,7 @@ type Finding struct {
 // passed by a reviewer. The review is to be used only where there is no fault;
 // keys that the rules do not name are kept in its [Review.Bundle].
 func ParseReview(data, draft []byte, gateEPassed bool) (Review, []Fault) {
-	doc, err := codec.Parse(data)
+	doc, err := codec.ParseGiven(data)
 	if err != nil {
 		var syntax *codec.SyntaxError
 		line := 0

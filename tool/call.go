@@ -125,7 +125,7 @@ func parseArgs(raw []byte) (*codec.Value, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return codec.NewObject(), nil
 	}
-	args, err := codec.Parse(raw)
+	args, err := codec.ParseGiven(raw)
 	var syntax *codec.SyntaxError
 	switch {
 	case errors.As(err, &syntax) && syntax.Key != "":
