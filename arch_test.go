@@ -63,7 +63,7 @@ var arrows = map[string]string{
 	"internal/cli":       ". codec report tool internal/spelling",
 	"internal/mcpserver": ". codec tool internal/spelling",
 	"internal/screen":    "report",
-	"internal/research":  ". codec artifact archive citation config driver engine gate job report run stage step tool catalog internal/cli internal/screen",
+	"internal/research":  ". codec artifact archive config driver engine gate job report run stage step tool catalog internal/cli internal/screen",
 	"internal/clients":   "",
 	"internal/demo":      ". codec archive report tool internal/planted internal/spelling",
 	"internal/corpus":    "",

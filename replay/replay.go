@@ -93,8 +93,8 @@ func (r Result) Report() report.Report {
 		}
 		out.AddCase(c)
 	}
-	out.Summary = fmt.Sprintf("%s and %s made again, %s; %s taken as they were handed in", report.Counted(lines, "event"),
-		report.Counted(len(r.Steps)-lines, "file"), report.Counted(differ, "difference"), report.Counted(r.Given, "other event"))
+	out.Summary = fmt.Sprintf("%s and %s made again, %s", report.Counted(lines, "event"),
+		report.Counted(len(r.Steps)-lines, "file"), report.Counted(differ, "difference"))
 	if r.otherVersion() {
 		out.Add(report.Paragraph(fmt.Sprintf("The run was made by %s and is replayed by %s: differences between the two are findings, not failures.", r.Recorded, r.Program)))
 		if differ > 0 {
