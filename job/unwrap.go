@@ -94,3 +94,10 @@ func cutPreamble(text string) (string, bool) {
 	}
 	return rest, true
 }
+
+// AsJudged is an answer to a job of a kind as its judge read it: the lines of its
+// faults are counted in that text.
+func AsJudged(kindName string, answer []byte) string {
+	text, _ := unwrap(answer, Format(kindName))
+	return text
+}

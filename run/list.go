@@ -1,10 +1,16 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/report"
 )
@@ -41,18 +47,60 @@ func List(ctx context.Context, home string) (ListResult, error) {
 	}
 	out := ListResult{Home: home, Runs: []ListedRun{}}
 	for _, path := range manifests {
-		listed := ListedRun{RunID: filepath.Base(filepath.Dir(path)), Root: filepath.Dir(path)}
-		if r, err := Open(ctx, path); err != nil {
-			listed.Problem = tidegate.AsError(err).Message
-		} else {
-			m := r.Manifest()
-			listed = ListedRun{RunID: m.ID(), Root: r.Root(), Stage: m.Stage(), Status: m.Status(), Mode: m.Mode(),
-				UpdatedAt: m.doc.Get("updated_at").Str(), Query: tidegate.Cut(m.Query())}
-			r.Close()
-		}
-		out.Runs = append(out.Runs, listed)
+		out.Runs = append(out.Runs, Listed(ctx, path))
 	}
 	return out, nil
+}
+
+// Listed is the run of a manifest as [List] has it.
+func Listed(ctx context.Context, manifestPath string) ListedRun {
+	r, err := Open(ctx, manifestPath)
+	if err != nil {
+		root := filepath.Dir(manifestPath)
+		return ListedRun{RunID: filepath.Base(root), Root: root, Problem: tidegate.AsError(err).Message}
+	}
+	defer r.Close()
+	m := r.Manifest()
+	return ListedRun{RunID: m.ID(), Root: r.Root(), Stage: m.Stage(), Status: m.Status(), Mode: m.Mode(),
+		UpdatedAt: m.doc.Get("updated_at").Str(), Query: tidegate.Cut(m.Query())}
+}
+
+// Stamped is a run of a home with the time at which its manifest was written
+// last.
+type Stamped struct {
+	ID string // of its folder
+	At time.Time
+}
+
+// Recent names the runs in a home, the one that was written last first, and
+// opens none of them. It returns READ_FAILED.
+func Recent(ctx context.Context, home string) ([]Stamped, error) {
+	if err := checkHome(home); err != nil {
+		return nil, err
+	}
+	folder, err := artifact.Open(ctx, "home", home)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	defer folder.Close()
+	entries, err := folder.List(".")
+	if err != nil {
+		return nil, err
+	}
+	var runs []Stamped
+	for _, e := range entries {
+		if CheckID(e.Name()) != nil {
+			continue
+		}
+		if info, err := fs.Stat(folder.FS(), e.Name()+"/"+ManifestFile); err == nil {
+			runs = append(runs, Stamped{e.Name(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(runs, func(a, b Stamped) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.ID, b.ID)) })
+	return runs, nil
 }
 
 // Report shows the list to a person.

@@ -65,6 +65,10 @@ func (r Report) HTML() []byte {
 	return out.Bytes()
 }
 
+// Policy is the Content-Security-Policy of the report in HTML: its own style, and
+// nothing else.
+func Policy() string { return policy(styleText) }
+
 // policy lets a page have its own style and nothing else.
 func policy(style string) string {
 	sum := sha256.Sum256([]byte(style))

@@ -98,6 +98,8 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		demoCommand(env),
 	}, append(research.Commands(researchEnv(env)),
 		reportCommand(env),
+		serveCommand(env),
+		exportCommand(env),
 		sealCommand(env),
 		verifyCommand(env),
 		explainCommand(),
@@ -134,7 +136,7 @@ func settings(env *catalog.Env) []cli.Setting {
 	return []cli.Setting{
 		{
 			Name: "project", About: "the project folder of code reviews and changes (default the working folder)", Kind: tool.PathFlag,
-			Under: []string{"call", "mcp", "review", "change"}, Set: func(value string) { env.Project = value },
+			Under: []string{"call", "mcp", "serve", "review", "change"}, Set: func(value string) { env.Project = value },
 		},
 		{
 			Name: "strict", About: "refuse code reviews with anything that would be a warning", Kind: tool.Switch,

@@ -96,6 +96,15 @@ func (e *Env) resultOf(board *job.Board, waiting engine.Waiting, reason, help, a
 	return out, nil
 }
 
+// Next is what a person may type about a run as it stands.
+func (e *Env) Next(board *job.Board) []Next {
+	waiting := engine.ForAgents
+	if board.Policy().ConfirmPlan && board.Run().Manifest().Stage() == run.Perspectives {
+		waiting = engine.ForPerson
+	}
+	return nextFor{name: e.called(board.Run()), board: board}.list(waiting)
+}
+
 // called is how a person names a run: by its id where that is enough.
 func (e *Env) called(r *run.Run) string {
 	if e.Home != "" && r.Root() == filepath.Join(e.Home, r.ID()) {

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/research"
+	"github.com/tidegate/tidegate/internal/web"
+	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/tool"
+)
+
+func serveCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path:  "serve",
+		Short: "Show runs and changes in a browser",
+		Long: `Show the runs, and the changes of the project, in a browser: what is happening,
+what it waits for, what it costs, and whether it can be trusted; jobs with their
+prompts, answers and faults side by side; sources, gates, the report with the
+passages that it rests on, the log. The page of a run that is under way changes
+as the run does.
+
+It prints the address to open, with a token that lets you in, and serves until it
+is interrupted. Only this machine can reach it unless --http names another
+address. The pages can only be read: decisions are commands. Behind a reverse
+proxy, --public-url is the address that people open.`,
+		Example: "tidegate serve\ntidegate serve --http 8643\ntidegate serve --http 8643 --public-url https://example.org/tidegate",
+		Flags: []cli.Flag{
+			{Name: "http", About: "serve at `HOST:PORT`; without a host, on this machine only; port 0 takes a free one", Default: "127.0.0.1:0"},
+			{Name: "public-url", About: "the `address` under which a reverse proxy offers the pages"},
+		},
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			var public *url.URL
+			if given := call.Flag("public-url"); given != "" {
+				var err error
+				if public, err = web.ParsePublic(given); err != nil {
+					return err
+				}
+			}
+			return web.Serve(ctx, site(env, call.Version), web.Place{
+				Address: call.Flag("http"), Public: public, Token: web.NewToken(),
+				Ready: func(address string) { fmt.Fprintln(call.Stdout, address) },
+			})
+		},
+	}
+}
+
+// site is what the pages show.
+func site(env *catalog.Env, version string) *web.Site {
+	commands := &research.Env{Env: env}
+	return &web.Site{
+		Home: env.Home, Project: env.Project, Clock: run.Clock{Now: env.Now, Pinned: env.Pinned}, Version: version,
+		Next: func(board *job.Board) []web.Command {
+			var out []web.Command
+			for _, n := range commands.Next(board) {
+				out = append(out, web.Command{Line: n.Command, About: n.About})
+			}
+			return out
+		},
+	}
+}
+
+func exportCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path: "run export", Operands: "RUN", MaxArgs: 1,
+		Short: "Write the pages of a run as files",
+		Long: `Write the pages that ` + "`tidegate serve`" + ` shows of a run as files, for somebody who has
+neither the run nor tidegate: one folder, no script, nothing to ask a server for.
+Open its index.html. The folder must not be there yet.`,
+		Example: "tidegate run export harbour --html harbour-pages",
+		Flags: []cli.Flag{
+			{Name: "html", About: "the `folder` to write", Kind: tool.PathFlag},
+		},
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			dir := call.Flag("html")
+			if dir == "" {
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("html", nil), "--html must name the folder to write")
+			}
+			r, err := namedRun(ctx, env, call)
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			files, err := web.Export(ctx, site(env, call.Version), r.ManifestPath(), dir)
+			if err != nil {
+				return err
+			}
+			out := report.Report{Name: "run_export", Title: "run " + r.ID(), Status: report.Pass, Summary: report.Counted(files, "file") + " written"}
+			out.Add(report.Fields{{Name: "open", Value: filepath.Join(dir, "index.html")}})
+			return call.Show(out, "text")
+		},
+	}
+}

@@ -1,0 +1,138 @@
+package web
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"strconv"
+
+	"github.com/tidegate/tidegate"
+	tgchange "github.com/tidegate/tidegate/change"
+	"github.com/tidegate/tidegate/review"
+)
+
+type changesView struct {
+	cut
+	Project string
+	Changes []changeRow
+}
+
+type changeRow struct {
+	tgchange.ListEntry
+	State state
+}
+
+func phaseState(phase, needsPerson, problem string) state {
+	switch {
+	case problem != "":
+		return bad("unreadable")
+	case needsPerson != "":
+		return person("needs a person")
+	case phase == tgchange.Complete:
+		return good(phase)
+	}
+	return working(phase)
+}
+
+// changesPage lists the changes of the project.
+func (s *Site) changesPage(ctx context.Context, query url.Values, link func(string, ...string) string) (*page, error) {
+	view := changesView{Project: s.Project}
+	list, err := tgchange.All(ctx, s.Project)
+	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return nil, err
+	}
+	var found []tgchange.ListEntry
+	for _, c := range list.Changes {
+		if matches(query.Get("q"), c.ChangeID, c.Phase, c.Verdict) {
+			found = append(found, c)
+		}
+	}
+	view.cut = cutAt(query, len(found), perPage, link("changes"))
+	for _, c := range piece(view.cut, found) {
+		view.Changes = append(view.Changes, changeRow{c, phaseState(c.Phase, c.NeedsPerson, c.Problem)})
+	}
+	return &page{View: "changes", Title: "Changes", Data: view, link: link}, nil
+}
+
+// changeView is one change: where it stands, its issues over the rounds, each
+// review, and what became of the issues from one to the next.
+type changeView struct {
+	tgchange.Status
+	State   state
+	Phases  []railStage
+	Rounds  []reviewRound
+	Reviews []reviewView
+}
+
+// reviewRound is a review as a row of the picture.
+type reviewRound struct {
+	Number            int
+	State             state
+	High, Medium, Low meter
+}
+
+// reviewView is a review with the difference to the one before it.
+type reviewView struct {
+	review.Shown
+	Number  int
+	State   state
+	Diff    *tgchange.DiffResult
+	Problem string
+}
+
+func reviewVerdict(verdict string) state {
+	switch verdict {
+	case "APPROVED":
+		return good("approved")
+	case "NEEDS_FIX":
+		return bad("needs a fix")
+	case "MAJOR_ISSUES":
+		return person("major issues")
+	}
+	return waiting(verdict)
+}
+
+func (s *Site) changePage(ctx context.Context, id string, link func(string, ...string) string) (*page, error) {
+	status, err := tgchange.StatusOf(ctx, s.Project, id)
+	if err != nil {
+		return nil, err
+	}
+	list, err := tgchange.Reviews(ctx, s.Project, id)
+	if err != nil {
+		return nil, err
+	}
+	view := changeView{Status: status, State: phaseState(status.Phase, status.NeedsPerson, "")}
+	reached := true
+	for _, phase := range tgchange.Phases {
+		r := railStage{Name: phase, State: waiting("to come")}
+		switch {
+		case phase == status.Phase:
+			r.Class, r.State, reached = "here", view.State, false
+		case reached:
+			r.Class, r.State = "done", good("done")
+		}
+		view.Phases = append(view.Phases, r)
+	}
+	most := 1
+	for _, r := range list.Reviews {
+		most = max(most, r.Issues.High, r.Issues.Medium, r.Issues.Low)
+	}
+	for _, r := range list.Reviews {
+		name := "review " + strconv.Itoa(r.Number) + ", "
+		view.Rounds = append(view.Rounds, reviewRound{Number: r.Number, State: reviewVerdict(r.Verdict),
+			High: counted(r.Issues.High, most, name+"high"), Medium: counted(r.Issues.Medium, most, name+"medium"), Low: counted(r.Issues.Low, most, name+"low")})
+		v := reviewView{Number: r.Number, State: reviewVerdict(r.Verdict)}
+		if v.Shown, err = tgchange.ShowReview(ctx, r.Path); err != nil {
+			v.Problem = tidegate.AsError(err).Message
+		}
+		if r.Number > 1 && v.Problem == "" {
+			if diff, err := tgchange.ReviewDiff(ctx, s.Project, id, 0, r.Number); err == nil {
+				v.Diff = &diff
+			} else {
+				v.Problem = tidegate.AsError(err).Message
+			}
+		}
+		view.Reviews = append([]reviewView{v}, view.Reviews...) // the newest first
+	}
+	return &page{View: "change", Title: "Change " + filepath.Base(id), Data: view, link: link}, nil
+}

@@ -1,0 +1,134 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/internal/research"
+	_ "github.com/tidegate/tidegate/internal/scratch"
+	"github.com/tidegate/tidegate/internal/web"
+	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/run"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden pages")
+
+var pinned = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+
+// play is a folder in which the whole demo was played: a run with its report,
+// and a change with its reviews. It is played once.
+var play = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "web-")
+	if err != nil {
+		return "", err
+	}
+	made = folder
+	player := &demo.Player{Out: io.Discard, Folder: folder, Run: program(folder)}
+	return folder, player.Play(context.Background())
+})
+
+var made string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if made != "" {
+		os.RemoveAll(made)
+	}
+	os.Exit(code)
+}
+
+// program runs command lines in a folder, with a clock that stands still.
+func program(folder string) func(context.Context, []string) int {
+	env := environment(folder)
+	var out bytes.Buffer
+	p := cli.Program{Tools: catalog.Tools(env), Commands: research.Commands(recorded(env)), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: folder, Version: "test"}
+	p.Commands = append(p.Commands, cli.Command{Path: "report", MaxArgs: 1, Flags: []cli.Flag{{Name: "format"}, {Name: "output"}},
+		Run: func(context.Context, cli.Invocation) error { return nil }})
+	return p.Run
+}
+
+func environment(folder string) *catalog.Env {
+	now := func() time.Time { return pinned }
+	return &catalog.Env{Now: now, Pinned: true, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: demo.Pages{Now: now}.Fetch}
+}
+
+func recorded(env *catalog.Env) *research.Env {
+	return &research.Env{Env: env, Recordings: map[string]research.Recording{"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch}}}
+}
+
+func site(folder string) *web.Site {
+	env := environment(folder)
+	return &web.Site{Home: env.Home, Project: folder, Clock: run.Clock{Now: env.Now, Pinned: true}, Version: "test",
+		Next: func(board *job.Board) []web.Command {
+			var out []web.Command
+			for _, n := range recorded(env).Next(board) {
+				out = append(out, web.Command{Line: n.Command, About: n.About})
+			}
+			return out
+		}}
+}
+
+const token = "OPENSESAME"
+
+// browser is a client that keeps cookies and has visited the address that serve
+// prints.
+type browser struct {
+	*http.Client
+	base string
+}
+
+func visit(t *testing.T, s *web.Site, public *url.URL) *browser {
+	t.Helper()
+	server := httptest.NewServer(web.Handler(s, token, public))
+	t.Cleanup(server.CloseClientConnections)
+	t.Cleanup(server.Close)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &browser{&http.Client{Jar: jar}, server.URL}
+	if status, _ := b.get(t, "/?token="+token); status != http.StatusOK {
+		t.Fatalf("the first visit is answered with %d", status)
+	}
+	return b
+}
+
+func (b *browser) get(t *testing.T, path string) (status int, body string) {
+	t.Helper()
+	answer, err := b.Get(b.base + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(data)
+}
+
+// demoSite is the site of the demo.
+func demoSite(t *testing.T) *web.Site {
+	t.Helper()
+	folder, err := play()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site(folder)
+}

@@ -1,0 +1,85 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/run"
+)
+
+// beatEvery is how often a quiet stream says that it is there, so that both ends
+// notice when the other has gone.
+const beatEvery = 15 * time.Second
+
+// events streams the numbers of the lines that are added to the log of a run.
+// A reader that comes back says which it saw last, and gets all that came since.
+// What a line says is not sent: whoever hears of one asks for the page again,
+// and gets it as of one moment.
+func (s *server) events(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("run")
+	if run.CheckID(id) != nil {
+		s.problem(w, r, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no run of that name"))
+		return
+	}
+	opened, err := run.Open(r.Context(), filepath.Join(s.site.Home, id, run.ManifestFile))
+	if err != nil {
+		s.problem(w, r, err)
+		return
+	}
+	defer opened.Close()
+	after, err := strconv.Atoi(r.Header.Get("Last-Event-ID"))
+	if err != nil {
+		after, _ = strconv.Atoi(r.URL.Query().Get("after"))
+	}
+	ctx, stop := context.WithCancel(r.Context())
+	defer stop()
+	lines := make(chan int, 64)
+	ended := make(chan error, 1)
+	go func() {
+		for entry, err := range opened.Tail(ctx, max(0, after)+1) {
+			if err != nil {
+				ended <- err
+				return
+			}
+			select {
+			case lines <- entry.Number:
+			case <-ctx.Done():
+				ended <- nil
+				return
+			}
+		}
+		ended <- nil
+	}()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold it back
+	control := http.NewResponseController(w)
+	say := func(format string, args ...any) bool {
+		if _, err := fmt.Fprintf(w, format, args...); err != nil {
+			return false
+		}
+		return len(lines) > 0 || control.Flush() == nil
+	}
+	beat := time.NewTicker(beatEvery)
+	defer beat.Stop()
+	goOn := say("retry: 500\n\n")
+	for goOn {
+		select {
+		case n := <-lines:
+			goOn = say("id: %d\nevent: line\ndata: %d\n\n", n, n)
+		case <-beat.C:
+			goOn = say(": there\n\n")
+		case err := <-ended:
+			if err != nil {
+				say("event: broken\ndata: %s\n\n", tidegate.CodeOf(err))
+			}
+			return
+		}
+	}
+	stop()
+	<-ended // before its run is closed
+}

@@ -1,0 +1,182 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/web"
+	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
+)
+
+// newRun makes a run of its own.
+func newRun(t *testing.T) (s *web.Site, manifest string, clock run.Clock) {
+	t.Helper()
+	s = site(t.TempDir())
+	made, err := run.Create(t.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, filepath.Join(made.Root, run.ManifestFile), s.Clock
+}
+
+// stream is the events of a run, as a browser gets them.
+type stream struct {
+	*bufio.Scanner
+	stop context.CancelFunc
+}
+
+func (b *browser) follow(t *testing.T, path, last string) *stream {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != "" {
+		r.Header.Set("Last-Event-ID", last)
+	}
+	answer, err := b.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind := answer.Header.Get("Content-Type"); answer.StatusCode != http.StatusOK || kind != "text/event-stream" {
+		t.Fatalf("the stream is answered with %d, %s", answer.StatusCode, kind)
+	}
+	return &stream{bufio.NewScanner(answer.Body), stop}
+}
+
+// next is the id of the next event.
+func (s *stream) next(t *testing.T) int {
+	t.Helper()
+	for s.Scan() {
+		if id, ok := strings.CutPrefix(s.Text(), "id: "); ok {
+			n, err := strconv.Atoi(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatalf("the stream ended: %v", s.Err())
+	return 0
+}
+
+func lines(t *testing.T, manifest string) int {
+	t.Helper()
+	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: manifest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log.Lines
+}
+
+// TestAStreamTellsOfEveryLine: a stream has each line of the log once, in order,
+// and one that comes back has all that came since.
+func TestAStreamTellsOfEveryLine(t *testing.T) {
+	t.Parallel()
+	s, manifest, clock := newRun(t)
+	b := visit(t, s, nil)
+	first := b.follow(t, "/runs/rain/events", "")
+	seen := 0
+	for there := lines(t, manifest); seen < there; {
+		if n := first.next(t); n != seen+1 {
+			t.Fatalf("line %d follows line %d", n, seen)
+		}
+		seen++
+	}
+	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	if _, err := stage.Pause(person, clock, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := first.next(t); n != seen+1 {
+		t.Fatalf("line %d follows line %d", n, seen)
+	}
+	first.stop()
+	if _, err := stage.Resume(person, clock, stage.ResumeInput{ManifestPath: manifest, Reason: "back"}); err != nil {
+		t.Fatal(err)
+	}
+	again := b.follow(t, "/runs/rain/events?after=1", strconv.Itoa(seen+1))
+	if n := again.next(t); n != seen+2 {
+		t.Errorf("the stream comes back with line %d, want %d", n, seen+2)
+	}
+}
+
+// TestAPageIsOfOneMoment: a page that is asked for after a line of the log was
+// seen has that line, and says so.
+func TestAPageIsOfOneMoment(t *testing.T) {
+	t.Parallel()
+	s, manifest, clock := newRun(t)
+	b := visit(t, s, nil)
+	events := b.follow(t, "/runs/rain/events", strconv.Itoa(lines(t, manifest)))
+	_, before := b.get(t, "/runs/rain")
+	if !strings.Contains(before, `data-live="/runs/rain/events"`) || strings.Contains(before, "paused the run") {
+		t.Fatalf("the page is not that of a run under way:\n%s", before)
+	}
+	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	if _, err := stage.Pause(person, clock, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
+		t.Fatal(err)
+	}
+	n := events.next(t)
+	_, after := b.get(t, "/runs/rain")
+	for _, want := range []string{`data-line="` + strconv.Itoa(lines(t, manifest)) + `"`, "A person paused the run", "paused</span>"} {
+		if !strings.Contains(after, want) {
+			t.Errorf("after line %d the page has no %s", n, want)
+		}
+	}
+}
+
+// TestHostileAnswersAreText: whatever an agent writes, a page shows it as text.
+func TestHostileAnswersAreText(t *testing.T) {
+	t.Parallel()
+	s, manifest, clock := newRun(t)
+	b := visit(t, s, nil)
+	board, err := job.OpenBoard(t.Context(), clock, manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer board.Close()
+	taken, err := board.Lease(t.Context(), job.LeaseInput{Holder: `<img src=x onerror=alert(1)>`, JobID: job.PerspectivesID, For: job.DefaultLease})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := `<script>alert(1)</script>` + "\n" + `[x](javascript:alert(1)) "><svg onload=alert(1)>` + "\n\u202egnp.exe\u200b\x1b[31m\x00\n" +
+		"</code></li></ol><style>*{display:none}</style>{{.Data}}\n" + strings.Repeat("x", 1<<18) + "\n"
+	if _, err := board.Submit(t.Context(), job.SubmitInput{Token: taken.Token, Answer: []byte(answer)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/runs/rain", "/runs/rain/jobs", "/runs/rain/jobs/perspectives", "/runs/rain/log"} {
+		status, page := b.get(t, path)
+		if status != http.StatusOK {
+			t.Fatalf("%s is answered with %d:\n%s", path, status, page)
+		}
+		for _, bad := range []string{"<script>alert", "<svg onload", "<img", "<style", "\u202e", "\u200b", "\x1b", "\x00", `href="javascript:`, strings.Repeat("x", 3000)} {
+			if strings.Contains(page, bad) {
+				t.Errorf("%s has %q", path, bad)
+			}
+		}
+	}
+	_, page := b.get(t, "/runs/rain/jobs/perspectives")
+	for _, want := range []string{"&lt;script&gt;alert(1)&lt;/script&gt;", "javascript:alert(1)", `\u202egnp.exe\u200b\x1b[31m\x00`, "260,144 more characters", "{{.Data}}", "&lt;img src=x"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	answered, err := b.Get(b.base + "/runs/rain/text/perspectives/1/answer-1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answered.Body.Close()
+	if kind, policy := answered.Header.Get("Content-Type"), answered.Header.Get("Content-Security-Policy"); kind != "text/plain; charset=utf-8" ||
+		!strings.Contains(policy, "sandbox") || answered.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("the whole text comes as %s with %q", kind, policy)
+	}
+}

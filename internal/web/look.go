@@ -1,0 +1,217 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/step"
+)
+
+// Site is what the pages show.
+type Site struct {
+	Home    string // of runs
+	Project string // of changes
+	Clock   run.Clock
+	Version string
+	// Next are the commands that a person may type about a run as it stands.
+	Next func(*job.Board) []Command
+
+	mu    sync.Mutex
+	looks map[string]*looking // by the path of the manifest
+	seen  map[string]seenRun  // by run id
+}
+
+// Command is what a person may type, and what it does.
+type Command struct{ Line, About string }
+
+// look is a run as it stood at one moment. Several readers share it; it is
+// closed when the last of them has gone and another has taken its place.
+type look struct {
+	users  sync.RWMutex
+	stamp  string
+	line   int // the last line of the log
+	board  *job.Board
+	run    *run.Run
+	status stage.StatusResult
+	gates  step.GateList
+	// gateNotes are what the judges noted, by gate.
+	gateNotes map[string]string
+	records   []citation.Record
+	entries   []run.Entry
+
+	reportOnce sync.Once
+	report     step.Reported
+	reportErr  error
+
+	mu    sync.Mutex
+	pages map[string]rendered
+}
+
+// rendered is a page that was made a moment ago: whoever follows a run asks for
+// the same page at the same time.
+type rendered struct {
+	at   time.Time
+	data []byte
+}
+
+// looking is where the readers of one run meet.
+type looking struct {
+	mu   sync.Mutex
+	now  *look
+	last time.Time // when somebody asked
+}
+
+// maxLooks is how many runs are kept as they were read last.
+const maxLooks = 16
+
+// look is the run of a manifest as it stands. Its reader calls done when it has
+// read enough. It returns the errors of [run.Open] and of the run's documents.
+func (s *Site) look(ctx context.Context, manifest string) (l *look, done func(), err error) {
+	w := s.meet(manifest)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = time.Now()
+	if w.now != nil && stampOf(w.now.run) == w.now.stamp {
+		w.now.users.RLock()
+		return w.now, w.now.users.RUnlock, nil
+	}
+	fresh, err := s.read(ctx, manifest)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.replace(fresh)
+	fresh.users.RLock()
+	return fresh, fresh.users.RUnlock, nil
+}
+
+func (w *looking) replace(fresh *look) {
+	if old := w.now; old != nil {
+		go func() {
+			old.users.Lock()
+			defer old.users.Unlock()
+			old.board.Close()
+		}()
+	}
+	w.now = fresh
+}
+
+// meet finds where the readers of a run meet, and forgets the run that nobody
+// asked for the longest when there are too many.
+func (s *Site) meet(manifest string) *looking {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.looks == nil {
+		s.looks = map[string]*looking{}
+	}
+	if w := s.looks[manifest]; w != nil {
+		return w
+	}
+	if len(s.looks) >= maxLooks {
+		oldest := ""
+		for path, w := range s.looks {
+			if oldest == "" || w.last.Before(s.looks[oldest].last) {
+				oldest = path
+			}
+		}
+		if w := s.looks[oldest]; w.mu.TryLock() {
+			w.replace(nil)
+			w.mu.Unlock()
+			delete(s.looks, oldest)
+		}
+	}
+	w := &looking{last: time.Now()}
+	s.looks[manifest] = w
+	return w
+}
+
+// read reads a run between two writes: when a file changed meanwhile it is read
+// again, so that no page shows one part before and another after a write.
+func (s *Site) read(ctx context.Context, manifest string) (*look, error) {
+	const tries = 5
+	for try := 1; ; try++ {
+		l, err := s.readOnce(ctx, manifest)
+		if err != nil {
+			return nil, err
+		}
+		if try == tries || stampOf(l.run) == l.stamp {
+			return l, nil
+		}
+		l.board.Close()
+	}
+}
+
+func (s *Site) readOnce(ctx context.Context, manifest string) (l *look, err error) {
+	before, err := run.Open(ctx, manifest)
+	if err != nil {
+		return nil, err
+	}
+	l = &look{stamp: stampOf(before), pages: map[string]rendered{}, gateNotes: map[string]string{}}
+	before.Close()
+	if l.board, err = job.OpenBoard(ctx, s.Clock, manifest); err != nil {
+		return nil, err
+	}
+	l.run = l.board.Run()
+	err = func() error {
+		if l.status, err = stage.Status(ctx, manifest); err != nil {
+			return err
+		}
+		if l.gates, err = step.ListGates(ctx, manifest); err != nil {
+			return err
+		}
+		gates, err := l.run.Gates()
+		if err != nil {
+			return err
+		}
+		for _, g := range l.gates.Gates {
+			l.gateNotes[g.GateID] = gates.Gate(g.GateID).Get("notes").Str()
+		}
+		list, err := step.ListCitations(ctx, manifest)
+		if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+			return err
+		}
+		l.records = list.Records
+		l.entries, err = l.run.Events()
+		return err
+	}()
+	if err != nil {
+		l.board.Close()
+		return nil, err
+	}
+	if n := len(l.entries); n > 0 {
+		l.line = l.entries[n-1].Number
+	}
+	return l, nil
+}
+
+// stampOf tells two states of a run apart: every write ends with a line in the
+// log, and the other files are for those that a person edits by hand.
+func stampOf(r *run.Run) string {
+	var b strings.Builder
+	files := r.Folder().FS()
+	layout := r.Layout()
+	for _, name := range []string{run.AuditFile, run.ManifestFile, run.PolicyFile, layout.Gates, layout.Citations, layout.Perspectives, layout.Synthesis()} {
+		if info, err := fs.Stat(files, name); err == nil {
+			fmt.Fprintf(&b, "%d.%d ", info.Size(), info.ModTime().UnixNano())
+		} else {
+			b.WriteString("- ")
+		}
+	}
+	return b.String()
+}
+
+// readReport holds the claims of the run's report against the archive, once.
+func (l *look) readReport(ctx context.Context, version string) (step.Reported, error) {
+	l.reportOnce.Do(func() {
+		l.report, l.reportErr = step.ReadReport(context.WithoutCancel(ctx), l.run, true, "tidegate "+version)
+	})
+	return l.report, l.reportErr
+}

@@ -1,0 +1,62 @@
+// Follows the run of this page: when a line is added to its log, the page is
+// asked for again and what differs is put in its place, all of it at once.
+(() => {
+  "use strict";
+  const where = document.body.dataset.live;
+  if (!where || !window.EventSource) return;
+  const note = document.getElementById("live");
+  const say = (text, state) => { note.textContent = text; note.dataset.state = state; };
+  let line = Number(document.body.dataset.line), stream, asking = false, again = false;
+  const made = new Map();
+  for (const part of document.querySelectorAll("[data-part]")) made.set(part.id, part.outerHTML);
+
+  const put = (fresh) => {
+    const newer = Number(fresh.body.dataset.line);
+    if (newer < line) return;
+    line = newer;
+    const focused = document.activeElement?.closest("[data-part]") ? document.activeElement : null;
+    const key = focused && (focused.id ? "#" + CSS.escape(focused.id) : focused.getAttribute("href") && `[href="${CSS.escape(focused.getAttribute("href"))}"]`);
+    for (const part of fresh.querySelectorAll("[data-part]")) {
+      const old = document.getElementById(part.id), html = part.outerHTML;
+      if (!old || made.get(part.id) === html) continue;
+      made.set(part.id, html);
+      for (const d of part.querySelectorAll("details[id]")) {
+        const was = document.getElementById(d.id);
+        if (was) d.open = was.open;
+      }
+      old.replaceWith(document.adoptNode(part));
+    }
+    if (key && !document.contains(focused)) document.querySelector(key)?.focus({preventScroll: true});
+    document.body.dataset.line = line;
+    if (!fresh.body.dataset.live) { stream?.close(); stream = null; document.body.removeAttribute("data-live"); say("ended", "ended"); }
+  };
+
+  const ask = async () => {
+    if (asking) { again = true; return; }
+    asking = true;
+    do {
+      again = false;
+      try {
+        const answer = await fetch(location.href, {cache: "no-store", headers: {Accept: "text/html"}});
+        if (answer.ok) put(new DOMParser().parseFromString(await answer.text(), "text/html"));
+      } catch { /* the stream says when the server is there again */ }
+    } while (again);
+    asking = false;
+  };
+
+  const follow = () => {
+    if (stream || !document.body.dataset.live) return;
+    stream = new EventSource(where + "?after=" + line);
+    stream.addEventListener("open", () => say("live", "live"));
+    stream.addEventListener("line", ask);
+    stream.addEventListener("broken", () => { stream.close(); say("the log was changed by hand: reload", "lost"); });
+    stream.addEventListener("error", () => { if (stream) say("reconnecting", "lost"); });
+  };
+  // A tab that nobody sees follows nothing: browsers open six connections to a
+  // server and no more.
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) { stream?.close(); stream = null; say("paused", "lost"); }
+    else { follow(); ask(); }
+  });
+  if (!document.hidden) follow();
+})();

@@ -1,0 +1,230 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/synthesis"
+)
+
+// server answers requests for the pages of a site.
+type server struct {
+	site  *Site
+	guard guard
+	base  string // the path before all paths, without the last slash
+}
+
+func (s *server) routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /{$}", s.plain(func(ctx context.Context, r *http.Request) (*page, error) {
+		return s.site.runsPage(ctx, r.URL.Query(), s.link)
+	}))
+	mux.HandleFunc("GET /changes", s.plain(func(ctx context.Context, r *http.Request) (*page, error) {
+		return s.site.changesPage(ctx, r.URL.Query(), s.link)
+	}))
+	mux.HandleFunc("GET /changes/{change}", s.plain(func(ctx context.Context, r *http.Request) (*page, error) {
+		return s.site.changePage(ctx, r.PathValue("change"), s.link)
+	}))
+	for path, make := range map[string]func(*looked, *http.Request) (*page, error){
+		"":            func(l *looked, _ *http.Request) (*page, error) { return l.runPage() },
+		"/jobs":       func(l *looked, r *http.Request) (*page, error) { return l.jobsPage(r.URL.Query()) },
+		"/jobs/{job}": func(l *looked, r *http.Request) (*page, error) { return l.jobPage(r.PathValue("job")) },
+		"/outputs":    func(l *looked, _ *http.Request) (*page, error) { return l.outputsPage() },
+		"/gates":      func(l *looked, _ *http.Request) (*page, error) { return l.gatesPage() },
+		"/sources":    func(l *looked, r *http.Request) (*page, error) { return l.sourcesPage(r.URL.Query()) },
+		"/report":     func(l *looked, r *http.Request) (*page, error) { return l.reportPage(r.URL.Query()) },
+		"/log":        func(l *looked, r *http.Request) (*page, error) { return l.logPage(r.URL.Query()) },
+	} {
+		mux.HandleFunc("GET /runs/{run}"+path, s.ofRun(make))
+	}
+	mux.HandleFunc("GET /runs/{run}/report.html", s.document)
+	mux.HandleFunc("GET /runs/{run}/text/{job}/{attempt}/{name}", s.text)
+	mux.HandleFunc("GET /runs/{run}/events", s.events)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "the pages can only be read", http.StatusMethodNotAllowed)
+			return
+		}
+		s.problem(w, r, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no such page"))
+	})
+}
+
+// link is the address of a page on this server.
+func (s *server) link(view string, args ...string) string {
+	for i := range args {
+		args[i] = url.PathEscape(args[i])
+	}
+	switch view {
+	case "runs":
+		return s.base + "/"
+	case "style":
+		return s.base + "/style.css"
+	case "script":
+		return s.base + "/live.js"
+	case "changes":
+		return s.base + "/changes"
+	case "change":
+		return s.base + "/changes/" + args[0]
+	case "run":
+		return s.base + "/runs/" + args[0]
+	case "job":
+		return s.base + "/runs/" + args[0] + "/jobs/" + args[1]
+	case "document":
+		return s.base + "/runs/" + args[0] + "/report.html"
+	case "text":
+		return s.base + "/runs/" + args[0] + "/text/" + args[1] + "/" + args[2] + "/" + args[3]
+	}
+	return s.base + "/runs/" + args[0] + "/" + view
+}
+
+// looked is a run that a request looks at, with what its pages are made with.
+type looked struct {
+	*look
+	ctx  context.Context
+	site *Site
+	link func(view string, args ...string) string
+
+	size  int  // how many rows a page of a list has
+	files bool // the pages are files, and no server answers
+}
+
+// open looks at the run that the address names.
+func (s *server) open(r *http.Request) (l *looked, done func(), err error) {
+	id := r.PathValue("run")
+	if err := run.CheckID(id); err != nil {
+		return nil, nil, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no run of that name")
+	}
+	found, done, err := s.site.look(r.Context(), filepath.Join(s.site.Home, id, run.ManifestFile))
+	if err != nil {
+		return nil, nil, err
+	}
+	return &looked{look: found, ctx: r.Context(), site: s.site, link: s.link, size: perPage}, done, nil
+}
+
+// keepPage is how long a page that was made serves others who ask for it.
+const keepPage = 200 * time.Millisecond
+
+// ofRun answers with a page of a run.
+func (s *server) ofRun(make func(*looked, *http.Request) (*page, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		l, done, err := s.open(r)
+		if err != nil {
+			s.problem(w, r, err)
+			return
+		}
+		defer done()
+		key := r.URL.RequestURI()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if kept, ok := l.pages[key]; ok && time.Since(kept.at) < keepPage {
+			s.send(w, http.StatusOK, kept.data)
+			return
+		}
+		p, err := make(l, r)
+		if err != nil {
+			s.problem(w, r, err)
+			return
+		}
+		data, err := p.render()
+		if err != nil {
+			s.problem(w, r, err)
+			return
+		}
+		const most = 64
+		if len(l.pages) >= most {
+			clear(l.pages)
+		}
+		l.pages[key] = rendered{time.Now(), data}
+		s.send(w, http.StatusOK, data)
+	}
+}
+
+// plain answers with a page that is not of a run.
+func (s *server) plain(make func(context.Context, *http.Request) (*page, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		p, err := make(r.Context(), r)
+		if err != nil {
+			s.problem(w, r, err)
+			return
+		}
+		data, err := p.render()
+		if err != nil {
+			s.problem(w, r, err)
+			return
+		}
+		s.send(w, http.StatusOK, data)
+	}
+}
+
+func (s *server) send(w http.ResponseWriter, status int, data []byte) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(data)
+}
+
+// problem answers with what is wrong.
+func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // nobody listens
+	}
+	e := tidegate.AsError(err)
+	status := http.StatusInternalServerError
+	switch tidegate.ClassOf(e.Code) {
+	case tidegate.NotFound:
+		status = http.StatusNotFound
+	case tidegate.Invalid, tidegate.Denied:
+		status = http.StatusBadRequest
+	case tidegate.Conflict:
+		status = http.StatusConflict
+	default:
+		slog.Warn("a page cannot be shown", "path", tidegate.Cut(r.URL.Path), "error", e.Message)
+	}
+	p := &page{View: "problem", Title: "This page cannot be shown", Data: e, link: s.link}
+	data, err := p.render()
+	if err != nil {
+		http.Error(w, e.Message, status)
+		return
+	}
+	s.send(w, status, data)
+}
+
+// document answers with the report of a run as package synthesis makes it.
+func (s *server) document(w http.ResponseWriter, r *http.Request) {
+	l, done, err := s.open(r)
+	if err != nil {
+		s.problem(w, r, err)
+		return
+	}
+	defer done()
+	reported, err := l.readReport(r.Context(), s.site.Version)
+	if err != nil {
+		s.problem(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", synthesis.Policy()+"; frame-ancestors 'none'")
+	s.send(w, http.StatusOK, reported.Report.HTML())
+}
+
+// text answers with one file of an attempt as plain text, whatever is in it.
+func (s *server) text(w http.ResponseWriter, r *http.Request) {
+	l, done, err := s.open(r)
+	if err != nil {
+		s.problem(w, r, err)
+		return
+	}
+	defer done()
+	data, err := l.attemptFile(r.PathValue("job"), r.PathValue("attempt"), r.PathValue("name"))
+	if err != nil {
+		s.problem(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", textPolicy)
+	_, _ = w.Write(data)
+}
