@@ -64,7 +64,7 @@ var arrows = map[string]string{
 	"internal/mcpserver": ". codec tool internal/spelling",
 	"internal/web":       ". artifact change citation codec gate job pivot report review run stage step synthesis",
 	"internal/screen":    "report",
-	"internal/research":  ". codec artifact archive config driver engine gate job report run stage step tool catalog internal/cli internal/screen",
+	"internal/research":  ". codec artifact archive citation config driver engine gate job report run stage step tool catalog internal/cli internal/screen",
 	"internal/clients":   "",
 	"internal/demo":      ". codec archive report tool internal/planted internal/spelling",
 	"internal/corpus":    "",

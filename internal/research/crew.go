@@ -155,7 +155,7 @@ func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Searc
 			made, c.remove, c.fetch = "recorded:"+folder, remove, recording.Fetch
 		}
 		var err error
-		d, err = driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv, Env: agent.Env}, driver.Host{Search: driver.Search(search), Open: e.open})
+		d, err = driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv, Env: agent.Env}, driver.Host{Search: driver.Search(search), Open: opener(e.Pages)})
 		if err != nil {
 			return err
 		}
@@ -164,12 +164,6 @@ func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Searc
 	c.drivers[role] = d
 	c.agents[role] = engine.Agent{Driver: agent.Driver, Model: agent.Model, Parallel: agent.Parallel, Price: (*engine.Price)(agent.Price)}
 	return nil
-}
-
-// open is how agents that have no client of their own open a page: through the
-// same door as sources.
-func (e *Env) open(ctx context.Context, url string) (string, error) {
-	return step.OpenPage(ctx, e.Pages, url)
 }
 
 // ready asks every agent whether it can work, at no cost. It returns INVALID_STATE
