@@ -403,7 +403,7 @@ func researchWith(t *testing.T, story *story, path, agents, fault string) {
 	if left, err := os.ReadDir(strings.TrimPrefix(h.env[2], "TMPDIR=")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	if alive := processesWith(h.env[4]); len(alive) > 0 {
+	if alive := processesWith(h.env[1]); len(alive) > 0 {
 		t.Errorf("still running: %q", alive)
 	}
 }
@@ -428,4 +428,52 @@ func processesWith(variable string) []string {
 		}
 	}
 	return alive
+}
+
+// TestKilledProgramGoesOnWithoutAskingAgain kills the program while an agent is at
+// work. No agent is left, and going on asks for nothing that was accepted.
+func TestKilledProgramGoesOnWithoutAskingAgain(t *testing.T) {
+	t.Parallel()
+	story := shortStory(t)
+	dir := t.TempDir()
+	for _, job := range story.jobs {
+		if err := os.WriteFile(filepath.Join(dir, job.id), []byte(job.good), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// It never ends at its first attempt at the report, and neither does its child.
+	agent := `cd ` + dir + `; echo $TIDEGATE_JOB >>asked
+if [ $TIDEGATE_JOB = synthesis ] && [ ! -e begun ]; then sleep 1000 & touch begun; sleep 1000; fi
+cat $TIDEGATE_JOB
+`
+	if err := os.WriteFile(filepath.Join(dir, "agent.sh"), []byte(agent), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := newHarbour(t, os.Getenv("PATH"), "", nil)
+	flag := "exec:sh " + filepath.Join(dir, "agent.sh")
+	home := h.command(append(slices.Clone(story.args), "--agent", flag)...)
+	if err := home.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for begun := false; !begun; time.Sleep(5 * time.Millisecond) {
+		_, err := os.Stat(filepath.Join(dir, "begun"))
+		begun = err == nil
+	}
+	if alive := processesWith(h.env[1]); len(alive) < 3 {
+		t.Errorf("an agent that is at work is not seen: %q", alive)
+	}
+	home.Process.Kill()
+	home.Wait()
+	for len(processesWith(h.env[1])) > 0 { // the supervisor needs a moment
+		time.Sleep(5 * time.Millisecond)
+	}
+	said, status := h.types("run", "continue", h.run(), "--agent", flag)
+	h.checkDone(t, said, status, story)
+	asked, err := os.ReadFile(filepath.Join(dir, "asked"))
+	if want := "wave1.economics\nsummary.economics\nsynthesis\nsynthesis\nreview\n"; err != nil || string(asked) != want {
+		t.Errorf("asked for %q, %v; want %q", asked, err, want)
+	}
+	if left, err := os.ReadDir(strings.TrimPrefix(h.env[2], "TMPDIR=")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
 }

@@ -338,3 +338,30 @@ func TestToolsNeedNoNetwork(t *testing.T) {
 		}
 	}
 }
+
+// TestAloneIsTheNamedFolderAlone is how an agent that tidegate started is kept to
+// the folder of its attempt.
+func TestAloneIsTheNamedFolderAlone(t *testing.T) {
+	t.Parallel()
+	paths := folders(t, "attempt", "working", "home/runs")
+	attempt, working, runs := paths[0], paths[1], paths[2]
+	env := []string{"TIDEGATE_HOME=" + filepath.Dir(runs)}
+	for _, alone := range []bool{true, false} {
+		args := []string{"--root", attempt, "--tools", "deep_research_wave_output_validate"}
+		if alone {
+			args = append(args, "--alone")
+		}
+		session := connectHTTP(t, working, env, args...)
+		for _, folder := range paths {
+			want := tidegate.FileNotFound
+			if alone && folder != attempt {
+				want = tidegate.PathNotAllowed
+			}
+			if got := code(t, session, "deep_research_wave_output_validate", map[string]any{
+				"perspectives_path": filepath.Join(folder, "perspectives.json"), "perspective_id": "p", "markdown_path": filepath.Join(folder, "p.md"),
+			}); got != want {
+				t.Errorf("alone %v, %s: got %s, want %s", alone, folder, got, want)
+			}
+		}
+	}
+}
