@@ -82,6 +82,33 @@ func TestQuotations(t *testing.T) {
 	}
 }
 
+// TestNothingExcusesAClaim hides an invented quotation and number in every way
+// that one reader of a draft sees and another does not.
+func TestNothingExcusesAClaim(t *testing.T) {
+	const claim = "There are 4,711 tugs, “an invention of nobody at all” [@s].\n"
+	const page = "The harbour has 12 tugs."
+	for _, before := range []string{
+		"", "<style></style>\n\n", "<script></script>\n\n", "<b><i></b></i>\n\n", "x <p/>\n\n", "x <b>\n\n", "<div>\n\n", "<!-- x\n\n", "x <link>\n\n", "<p>", "<b>", "<div>", "<!--", "<style>",
+	} {
+		g := citation.Ground([]byte(before+claim), func(string) (string, bool) { return page, true })
+		if g.Pass {
+			t.Errorf("%q before the claim lets it pass: %+v", before, g)
+		}
+	}
+}
+
+// TestHiddenCharactersPartNoNumber writes 73 with something between its digits.
+func TestHiddenCharactersPartNoNumber(t *testing.T) {
+	for _, between := range []string{"", "\u200d", "\u200c", "\u2060", "\u034f", "\u00ad", "\u200b", "\ufe0f", "\u0332", "&zwj;", "&#8288;"} {
+		for page, want := range map[string]bool{"Profit was 3 million euros": false, "Profit was 73 million euros": true} {
+			got := groundOne(t, "Profit was 7"+between+"3 million euros", page).Numbers
+			if len(got) != 1 || got[0].Found != want {
+				t.Errorf("7%+q3 on %q: %+v, want found %v", between, page, got, want)
+			}
+		}
+	}
+}
+
 // TestQuotationRangesAreTight quotes two parts that stand in several places.
 func TestQuotationRangesAreTight(t *testing.T) {
 	text := "The water rose. " + strings.Repeat("And so on. ", 50) + "The water rose at night, and fell by noon."
