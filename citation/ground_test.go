@@ -109,6 +109,17 @@ func TestHiddenCharactersPartNoNumber(t *testing.T) {
 	}
 }
 
+// TestMarksThatNothingCloses takes a minute and more where each mark is searched
+// for to the end of the text.
+func TestMarksThatNothingCloses(t *testing.T) {
+	for _, marks := range []string{"“", "« ", "\" 'x\"", "„ a", "'a ", "“a “b” "} {
+		g := citation.Ground([]byte(strings.Repeat(marks, 100_000)+" [@s]\n"), func(string) (string, bool) { return "page", true })
+		if len(g.Claims) != 1 {
+			t.Errorf("%q: %d claims", marks, len(g.Claims))
+		}
+	}
+}
+
 // TestQuotationRangesAreTight quotes two parts that stand in several places.
 func TestQuotationRangesAreTight(t *testing.T) {
 	text := "The water rose. " + strings.Repeat("And so on. ", 50) + "The water rose at night, and fell by noon."
