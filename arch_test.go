@@ -51,7 +51,7 @@ var arrows = map[string]string{
 	"seal":               ". codec artifact",
 	"driver":             ". codec artifact markdown",
 	"job":                ". codec markdown citation perspective run step synthesis wave report",
-	"replay":             ". codec artifact archive gate job pivot report run seal stage step summary wave",
+	"replay":             ". codec artifact archive gate job pivot report run seal stage step summary synthesis telemetry wave",
 	"engine":             ". codec artifact driver gate job pivot report run stage step summary wave",
 	"tool":               ". codec artifact report internal/spelling",
 	"catalog":            ". codec artifact archive fetch config engine job perspective gate replay run wave pivot summary step telemetry stage seal review change tool",

@@ -206,9 +206,9 @@ func (w *sourceWeb) checked(b *testing.B, home string) {
 // BenchmarkFetch compares fetching two thousand sources into an archive, and
 // fetching, archiving and judging them in a run, with a bare loop of GETs and
 // digests at the same concurrency, by turns in one go. The target is 3 for the
-// metric checked/bare, and 128 for MiB, the most memory that the process had
-// meanwhile, server included. Pages of 30 KB are what the web has, those of 3 KB
-// what a local server for tests has: what a page costs beside its bytes shows.
+// metric checked/bare of small pages, in which what a page costs beside its bytes
+// shows, and 128 for MiB, the most memory that the process had meanwhile, server
+// included. Pages of 30 KB, as the web has them, cost their compression besides.
 func BenchmarkFetch(b *testing.B) {
 	for _, size := range []int{3_000, sourceSize} {
 		b.Run(fmt.Sprintf("%dKB", size/1000), func(b *testing.B) { benchmarkFetch(b, size) })

@@ -111,8 +111,8 @@ func synthesisTools(env *Env) []*tool.Tool {
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_quality_audit", Set: earlier, Effect: tool.WritesOnRequest,
-		}, func(ctx context.Context, in step.AuditInput) (step.QualityAudit, error) {
-			return step.AuditQuality(ctx, env.Home, in)
+		}, func(ctx context.Context, in replay.AuditInput) (replay.QualityAudit, error) {
+			return replay.Audit(ctx, env.Home, in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_replay", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,

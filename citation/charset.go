@@ -18,9 +18,19 @@ import (
 // body which is UTF-8, and not only ASCII, is read as UTF-8 whatever is declared,
 // and one that is declared as UTF-8 and has not one such character is not.
 func utf8Reader(body []byte, contentType string) io.Reader {
+	rest, label := encoded(body, contentType)
+	if label == utf8Name {
+		return bytes.NewReader(rest)
+	}
+	enc, _ := charset.Lookup(label)
+	return transform.NewReader(bytes.NewReader(rest), enc.NewDecoder())
+}
+
+// encoded is a body without its byte-order mark, and the name of its encoding.
+func encoded(body []byte, contentType string) (rest []byte, label string) {
 	for mark, label := range marks {
 		if rest, found := bytes.CutPrefix(body, []byte(mark)); found {
-			return decoded(rest, label)
+			return rest, label
 		}
 	}
 	enc, name := declaredEncoding(body, contentType)
@@ -34,21 +44,13 @@ func utf8Reader(body []byte, contentType string) io.Reader {
 			name = "windows-1252"
 		}
 	}
-	return decoded(body, name)
+	return body, name
 }
 
 const utf8Name = "utf-8"
 
 // marks are the byte-order marks; none begins with another.
 var marks = map[string]string{"\xef\xbb\xbf": utf8Name, "\xfe\xff": "utf-16be", "\xff\xfe": "utf-16le"}
-
-func decoded(body []byte, label string) io.Reader {
-	if label == utf8Name {
-		return bytes.NewReader(body)
-	}
-	enc, _ := charset.Lookup(label)
-	return transform.NewReader(bytes.NewReader(body), enc.NewDecoder())
-}
 
 // declaration finds how a document names its own encoding, in XML or in a meta
 // element.

@@ -50,6 +50,9 @@ const (
 func Read(p *Page) Content {
 	var c Content
 	c.media = mediaOf(p.Body, p.ContentType)
+	if p.coded() {
+		c.media = mediaOther
+	}
 	switch c.media {
 	case mediaHTML:
 		readHTML(p, &c)
@@ -132,12 +135,12 @@ func countWords(line string) int {
 	words, dense, in := 0, 0, false
 	for i := 0; i < len(line); {
 		if c := line[i]; c < utf8.RuneSelf {
-			switch part := asciiPart[c]; {
-			case part == inWord && !in:
-				words++
-				in = true
-			case part == noWord:
-				in = false
+			part := asciiPart[c]
+			if part != joinsWord {
+				if part == inWord && !in {
+					words++
+				}
+				in = part == inWord
 			}
 			i++
 			continue

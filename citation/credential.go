@@ -12,6 +12,9 @@ func HasCredentials(raw string) bool {
 	if secret.In(raw) {
 		return true
 	}
+	if !strings.ContainsAny(raw, "@?") {
+		return false // neither a user name nor a parameter
+	}
 	u, err := parseURL(raw)
 	if err != nil {
 		return false

@@ -77,6 +77,7 @@ func TestExportsAsWritten(t *testing.T) {
 
 // TestExportsAreReadByCitationJS reads the exports with another people's reader.
 func TestExportsAreReadByCitationJS(t *testing.T) {
+	t.Parallel()
 	dir := citationJS(t)
 	script, err := os.ReadFile("testdata/export/reader.mjs")
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/full"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -203,13 +204,14 @@ var escapeMarkdown = strings.NewReplacer("*", "\\*", "_", "\\_", "[", "\\[", "]"
 // TestAQuotationOnThePageIsNeverMissed quotes random parts of pages in many
 // languages, in other typography and with parts left out.
 func TestAQuotationOnThePageIsNeverMissed(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
 	tried := 0
 	for _, language := range languages(t) {
 		title, text := sampleText(t, language)
 		page := citation.Read(&citation.Page{ContentType: "text/html; charset=utf-8",
 			Body: []byte("<title>x</title><h1>" + title + "</h1><p>" + strings.ReplaceAll(text, ". ", ".</p><p>") + "</p><table><tr><td>12<td>13</table>")}).Text
-		for range 200 {
+		for i := 0; i < 200; i += full.Stride(200, 40) {
 			span := spanOf(rng, page)
 			shown := span
 			if words := strings.Fields(span); len(words) > 8 && rng.IntN(3) == 0 {
@@ -234,7 +236,7 @@ func TestAQuotationOnThePageIsNeverMissed(t *testing.T) {
 			}
 		}
 	}
-	if tried < 4000 {
+	if tried < 4000/full.Stride(200, 40) {
 		t.Errorf("only %d quotations were tried", tried)
 	}
 }
@@ -281,6 +283,7 @@ func markedUp(rng *rand.Rand, words []string) string {
 // TestAQuotationIsFoundInAnyMarkup quotes random words that follow one another on
 // pages with random markup.
 func TestAQuotationIsFoundInAnyMarkup(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, language := range languages(t) {
 		_, text := sampleText(t, language)
@@ -288,7 +291,7 @@ func TestAQuotationIsFoundInAnyMarkup(t *testing.T) {
 		if len(words) < 12 {
 			continue // a script without blanks
 		}
-		for range 40 {
+		for i := 0; i < 40; i += full.Stride(40, 10) {
 			block := [][2]string{{"<p>", "</p>"}, {"<div>", "</div>"}, {"<ul><li>", "</ul>"}, {"<table><tr><td>", "</table>"}, {"<blockquote>", "</blockquote>"}, {"<p>", ""}}[rng.IntN(6)]
 			html := "<html><head><title>x</title><style>p{}</style></head><body><nav>Home</nav>" + block[0] + markedUp(rng, words) + block[1] + "<footer>End</footer>"
 			page := citation.Read(&citation.Page{ContentType: "text/html; charset=utf-8", Body: []byte(html)}).Text

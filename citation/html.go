@@ -48,9 +48,8 @@ func readHTML(p *Page, c *Content) {
 }
 
 func walkHTML(p *Page, c *Content, keepMenus bool) *walker {
-	w := &walker{c: c, keepMenus: keepMenus, count: map[atom.Atom]int{}, z: html.NewTokenizer(utf8Reader(p.Body, p.ContentType))}
+	w := &walker{c: c, keepMenus: keepMenus, count: map[atom.Atom]int{}, z: tokensOf(p)}
 	w.out.b = make([]byte, 0, min(len(p.Body), MaxText))
-	w.z.AllowCDATA(strings.Contains(p.ContentType, "xml") && !strings.Contains(p.ContentType, "html"))
 	for w.out.Len() < MaxText && w.token() {
 	}
 	w.endHeading()
@@ -61,9 +60,17 @@ func walkHTML(p *Page, c *Content, keepMenus bool) *walker {
 	return w
 }
 
+func tokensOf(p *Page) *tokens {
+	sections := strings.Contains(p.ContentType, "xml") && !strings.Contains(p.ContentType, "html")
+	if doc, label := encoded(p.Body, p.ContentType); label == utf8Name && !sections {
+		return newTokens(doc)
+	}
+	return newTokensFrom(utf8Reader(p.Body, p.ContentType), sections)
+}
+
 // walker turns the tokens of a page into lines of text.
 type walker struct {
-	z         *html.Tokenizer
+	z         *tokens
 	c         *Content
 	meta      metadata
 	out       textWriter
@@ -76,6 +83,8 @@ type walker struct {
 	heading   int               // where the open heading begins in out, plus 1
 	button    int               // likewise
 	sup       raised
+
+	attributes attributes // of the present tag
 }
 
 // element is an open element.
@@ -87,11 +96,11 @@ type element struct {
 
 // token takes the next token; it is false after the last.
 func (w *walker) token() bool {
-	switch w.z.Next() {
+	switch w.z.next() {
 	case html.ErrorToken:
 		return false
 	case html.TextToken:
-		text := w.z.Text()
+		text := w.z.textOf()
 		if w.head = w.head && len(bytes.TrimSpace(text)) == 0; !w.head && w.hidden == 0 {
 			w.out.write(text, w.pre > 0)
 		}
@@ -100,51 +109,33 @@ func (w *walker) token() bool {
 	case html.SelfClosingTagToken:
 		w.start(true)
 	case html.EndTagToken:
-		name, _ := w.tagName()
-		w.end(name)
+		w.end(w.z.name())
 	}
 	return true
 }
 
-// tagName is the name of the tag that the tokenizer stands at, and whether it has
-// attributes. The tokenizer copies the name twice; that of a plain tag, <p> or
-// </p>, can be read where it stands.
-func (w *walker) tagName() (name atom.Atom, more bool) {
-	if plain, ended := bytes.CutSuffix(w.z.Raw()[1:], []byte(">")); ended {
-		if name = atom.Lookup(bytes.TrimPrefix(plain, []byte("/"))); name != 0 {
-			return name, false
-		}
-	}
-	raw, more := w.z.TagName()
-	return atom.Lookup(raw), more
-}
-
 func (w *walker) start(closed bool) {
-	name, more := w.tagName()
-	var a attributes
-	for more {
-		var key, val []byte
-		key, val, more = w.z.TagAttr()
-		a.add(key, val)
-	}
+	name, a := w.z.name(), &w.attributes
+	*a = attributes{}
+	w.z.readAttributes(name, a)
 	w.note(name, a)
 	w.head = name == atom.Head || w.head && inHead(name)
 	switch name {
 	case atom.Script:
-		if w.z.Next() == html.TextToken && strings.EqualFold(a.kind, "application/ld+json") && len(w.z.Raw()) <= maxScript {
-			w.meta.linkedData(w.z.Text(), &w.c.html)
+		if w.z.next() == html.TextToken && strings.EqualFold(a.kind, "application/ld+json") && w.z.raw() <= maxScript {
+			w.meta.linkedData(w.z.textOf(), &w.c.html)
 		}
 		return
 	case atom.Title:
-		if w.z.Next() == html.TextToken && w.meta.title == "" && w.count[atom.Svg] == 0 {
-			w.meta.title = tidySpace(string(w.z.Text()))
+		if w.z.next() == html.TextToken && w.meta.title == "" && w.count[atom.Svg] == 0 {
+			w.meta.title = tidySpace(string(w.z.textOf()))
 		}
 		return
 	case atom.Style, atom.Iframe, atom.Noembed, atom.Noframes, atom.Textarea:
-		w.z.Next() // its content is not for readers
+		w.z.next() // its content is not for readers
 		return
 	case atom.Noscript:
-		w.z.NextIsNotRawText()
+		w.z.notRaw()
 	case atom.Br:
 		w.out.line()
 		return
@@ -293,14 +284,15 @@ type attributes struct {
 	name, property, content, rel, href, kind, role, id, class, value, src, action, lang, equiv, itemprop, datetime string
 }
 
-func (a *attributes) add(key, val []byte) {
-	field := a.field(string(key))
-	if field != nil && *field == "" {
+func (a *attributes) add(element atom.Atom, key, val []byte) {
+	if field := a.field(element, string(key)); field != nil {
 		*field = string(val[:min(len(val), 2*MaxURL)])
 	}
 }
 
-func (a *attributes) field(key string) *string {
+// field is the place of an attribute, nil for one that does not matter. Where a
+// link leads matters of the link element only.
+func (a *attributes) field(element atom.Atom, key string) *string {
 	switch key {
 	case "name":
 		return &a.name
@@ -311,7 +303,9 @@ func (a *attributes) field(key string) *string {
 	case "rel":
 		return &a.rel
 	case "href":
-		return &a.href
+		if element == atom.Link {
+			return &a.href
+		}
 	case "type":
 		return &a.kind
 	case "role":
@@ -339,7 +333,7 @@ func (a *attributes) field(key string) *string {
 }
 
 // note keeps what an element says apart from its text.
-func (w *walker) note(name atom.Atom, a attributes) {
+func (w *walker) note(name atom.Atom, a *attributes) {
 	s := &w.c.html
 	switch name {
 	case atom.Html:

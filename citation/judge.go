@@ -128,23 +128,23 @@ func (s *subject) trace(status Status) trace {
 
 // textDigest is the digest of a text without its white space.
 func textDigest(text string) [sha256.Size]byte {
-	packed := make([]byte, 0, len(text))
+	packed, n := make([]byte, len(text)), 0
 	for at := 0; at < len(text); {
-		end := at
-		for end < len(text) && isGraphic(text[end]) {
-			end++
-		}
-		packed = append(packed, text[at:end]...)
-		if at = end; at == len(text) {
-			break
+		if c := text[at]; c < utf8.RuneSelf {
+			packed[n] = c
+			if c > ' ' || !unicode.IsSpace(rune(c)) {
+				n++
+			}
+			at++
+			continue
 		}
 		r, size := utf8.DecodeRuneInString(text[at:])
 		if !unicode.IsSpace(r) {
-			packed = append(packed, text[at:at+size]...)
+			n += copy(packed[n:], text[at:at+size])
 		}
 		at += size
 	}
-	return sha256.Sum256(packed)
+	return sha256.Sum256(packed[:n])
 }
 
 // compare joins the records that share a URL or a long text, and names in each the

@@ -441,3 +441,28 @@ func BenchmarkJudge(b *testing.B) {
 		}
 	}
 }
+
+// TestWhatTheHeaderSaysOfTheBody has pages whose bytes alone look like something
+// else.
+func TestWhatTheHeaderSaysOfTheBody(t *testing.T) {
+	const text = "<title>The tide</title><p>The tide is moved by the moon and the sun.</p>"
+	for _, c := range []struct {
+		name, value, body string
+		status            citation.Status
+		notes             string
+	}{
+		{"Content-Encoding", "br", "\x1b\x0f\x00\xf8some words that nobody wrote", citation.Valid, "ok: no text can be read from it"},
+		{"Content-Encoding", "gzip, gzip", text, citation.Valid, "ok: no text can be read from it"},
+		{"Content-Encoding", "Identity", text, citation.Valid, "ok"},
+		{"Refresh", "0; URL=/elsewhere", text, citation.Blocked, "a page without text: it leads to another page by itself"},
+		{"Refresh", "30", text, citation.Valid, "ok"},
+	} {
+		page := &citation.Page{URL: "https://a.test/x", Status: 200, ContentType: "text/html", Header: map[string][]string{c.name: {c.value}}, Body: []byte(c.body)}
+		if got := judgeOne(t, "https://a.test/x", "The tide", page); got.Status != c.status || got.Notes != c.notes {
+			t.Errorf("%s: %s: %s (%s)", c.name, c.value, got.Status, got.Notes)
+		}
+		if read := citation.Read(page).Text; (read == "") != strings.Contains(c.notes, "no text can") {
+			t.Errorf("%s: %s: %q is read", c.name, c.value, read)
+		}
+	}
+}

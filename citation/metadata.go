@@ -20,7 +20,7 @@ type metadata struct {
 }
 
 // meta takes a meta element.
-func (m *metadata) meta(a attributes, s *signals) {
+func (m *metadata) meta(a *attributes, s *signals) {
 	key := strings.ToLower(strings.TrimSpace(a.property))
 	if key == "" {
 		key = strings.ToLower(strings.TrimSpace(a.name))

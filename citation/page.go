@@ -1,6 +1,9 @@
 package citation
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Page is what the archive has of a URL: the last complete fetch, or a file that
 // a person attached.
@@ -51,6 +54,13 @@ func (p *Page) final() string {
 		return p.FinalURL
 	}
 	return p.URL
+}
+
+// coded reports whether the body is still in a coding that nobody asked for, so
+// that no text can be read from it.
+func (p *Page) coded() bool {
+	coding := strings.ToLower(strings.TrimSpace(p.header("Content-Encoding")))
+	return coding != "" && coding != "identity"
 }
 
 // header is the first field of a name, or "".

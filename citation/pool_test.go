@@ -181,7 +181,7 @@ func million(n int) io.Reader {
 }
 
 func TestPoolCostsMemoryInProportionToItsIDs(t *testing.T) {
-	const lines = 200_000
+	const lines = 50_000
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -3,6 +3,7 @@ package citation
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 )
@@ -54,7 +55,8 @@ func noText(s *subject) (string, bool) {
 	case mediaNone:
 		return "the response is empty", true
 	case mediaHTML:
-		if s.content.html.refresh && s.content.words < leadingWords {
+		refresh := s.content.html.refresh || strings.Contains(strings.ToLower(s.page.header("Refresh")), "url=")
+		if refresh && s.content.words < leadingWords {
 			return "it leads to another page by itself", true
 		}
 		return "", s.content.words == s.content.html.scripted

@@ -25,6 +25,9 @@ type attempt struct {
 	role string
 	stop context.CancelCauseFunc
 
+	working bool          // it has an agent, or is about to have one; known to the home's loop alone
+	granted chan struct{} // has a value once it may have an agent again
+
 	began  time.Time    // this home's part of it
 	events bytes.Buffer // the agent's own stream, one line each
 }
@@ -56,7 +59,8 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		faults = verdict.Faults
 	}
 	session := a.held.Session
-	fresh := false // the session of a repair is gone: the whole task once more
+	fresh := false    // the session of a repair is gone: the whole task once more
+	released := false // another attempt may have the agent
 	for ; turn <= 2; turn++ {
 		prompt := a.held.PromptMD
 		repair := ""
@@ -76,6 +80,10 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 			}
 			prompt = repair
 		}
+		if released && !a.ask(ctx) {
+			return ending{}, a.left(ctx, context.Cause(ctx))
+		}
+		released = false
 		task := a.task(turn, prompt, session)
 		answer, err := a.home.Pool.Do(ctx, task, a.event)
 		var failure *driver.Error
@@ -97,6 +105,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 			return ending{failure}, a.failed(ctx, failure, prompt, answer)
 		}
 		session = answer.Session
+		released = a.release(ctx)
 		verdict, err := a.home.board.Submit(ctx, job.SubmitInput{
 			Token: a.held.Token, Answer: []byte(answer.Text), Usage: usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
 			Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.home.agent(a.role).Price},
@@ -111,6 +120,32 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	}
 	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, job.Ending{Outcome: job.OutcomeRefused})
 	return ending{}, err
+}
+
+// release says that the agent has answered.
+func (a *attempt) release(ctx context.Context) bool {
+	select {
+	case a.home.answered <- a:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// ask waits until the attempt may have an agent again. It reports false when the
+// home stops first.
+func (a *attempt) ask(ctx context.Context) bool {
+	select {
+	case a.home.asking <- a:
+	case <-ctx.Done():
+		return false
+	}
+	select {
+	case <-a.granted:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // lease takes the job of a fresh attempt.

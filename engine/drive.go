@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -59,6 +60,7 @@ const (
 	firstWait   = time.Second
 	longestWait = time.Minute
 	maxEvents   = 16 << 20 // bytes of an agent's own event stream that are kept
+	maxJudged   = 16       // answers that are judged while their agents have gone on to other jobs
 )
 
 // errStop ends the attempts of a home that stops.
@@ -89,7 +91,7 @@ func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, 
 	}
 	h := &home{
 		Options: options, board: board, settler: &settler{clock: options.Clock, board: board, manifest: manifestPath},
-		done: make(chan result), running: map[string]*attempt{}, waits: map[string]*backOff{},
+		done: make(chan result), answered: make(chan *attempt), asking: make(chan *attempt), running: map[string]*attempt{}, waits: map[string]*backOff{},
 	}
 	return h.drive(ctx)
 }
@@ -117,11 +119,14 @@ type home struct {
 	board   *job.Board
 	settler *settler
 
-	done    chan result
-	running map[string]*attempt // by job id
-	waits   map[string]*backOff // by role
-	stale   bool                // what the board holds may not be what is there
-	stuck   *driver.Error       // of an agent that a person has to help
+	done     chan result
+	answered chan *attempt       // whose agent has answered: another may begin while that is judged
+	asking   chan *attempt       // that need an agent once more
+	running  map[string]*attempt // by job id
+	repairs  []*attempt          // those that wait for an agent
+	waits    map[string]*backOff // by role
+	stale    bool                // what the board holds may not be what is there
+	stuck    *driver.Error       // of an agent that a person has to help
 }
 
 // result is what became of an attempt.
@@ -173,6 +178,10 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 			if err := h.finish(working, r, woken); err != nil {
 				return Outcome{}, cancelled(ctx, err)
 			}
+		case a := <-h.answered:
+			a.working = false
+		case a := <-h.asking:
+			h.repairs = append(h.repairs, a)
 		case role := <-woken:
 			h.waits[role].waiting = false
 		case <-news.there:
@@ -248,24 +257,39 @@ func (h *home) agent(role string) Agent {
 	return h.Agents[""]
 }
 
-// fill begins attempts at what is open, as far as parallelism allows.
+// fill gives agents to those who wait for one, and begins attempts at what is open,
+// as far as parallelism allows: it counts agents, not answers that are judged.
 func (h *home) fill(ctx context.Context) {
 	most := int(h.board.Policy().Budget.MaxParallel)
 	if h.Parallel > 0 {
 		most = min(most, h.Parallel)
 	}
-	if len(h.running) >= most {
-		return
-	}
-	busy := map[string]int{}
+	working, busy := 0, map[string]int{}
 	for _, a := range h.running {
-		busy[a.role]++
+		if a.working {
+			working++
+			busy[a.role]++
+		}
 	}
-	for len(h.running) < most {
+	h.repairs = slices.DeleteFunc(h.repairs, func(a *attempt) bool {
+		if h.running[a.held.JobID] != a {
+			return true // it was stopped
+		}
+		if working >= most || !h.free(a.role, busy) {
+			return false
+		}
+		working++
+		busy[a.role]++
+		a.working = true
+		a.granted <- struct{}{}
+		return true
+	})
+	for working < most && len(h.running) < most+maxJudged {
 		id, kind := h.board.Next(func(id, kind string) bool { return h.running[id] == nil && h.free(job.Role(kind), busy) })
 		if id == "" {
 			return
 		}
+		working++
 		busy[job.Role(kind)]++
 		h.start(ctx, job.Held{Assignment: job.Assignment{JobID: id, Kind: kind}})
 	}
@@ -283,7 +307,7 @@ func (h *home) free(role string, busy map[string]int) bool {
 // start begins, or goes on with, an attempt.
 func (h *home) start(ctx context.Context, held job.Held) {
 	own, stop := context.WithCancelCause(ctx)
-	a := &attempt{home: h, held: held, role: job.Role(held.Kind), stop: stop}
+	a := &attempt{home: h, held: held, role: job.Role(held.Kind), stop: stop, working: true, granted: make(chan struct{}, 1)}
 	h.running[held.JobID] = a
 	go func() {
 		end, err := a.run(own)
@@ -335,7 +359,7 @@ func (h *home) slowDown(ctx context.Context, role string, w *backOff, failure *d
 	if failure.Kind == driver.Rate {
 		running := 0
 		for _, a := range h.running {
-			running += boolInt(a.role == role)
+			running += boolInt(a.role == role && a.working)
 		}
 		w.most = max(1, running)
 	}

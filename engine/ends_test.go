@@ -134,7 +134,11 @@ func account(t *testing.T, manifest string, clock run.Clock, tries int) {
 		t.Fatal(err)
 	}
 	defer b.Close()
+	leased := leases(t, b.Run())
 	for _, j := range b.Jobs() {
+		if n := leased[j.ID]; n != j.Attempt {
+			t.Errorf("%s has %d attempts, and was leased %d times", j.ID, j.Attempt, n)
+		}
 		shown, err := b.Show(j.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -160,6 +164,40 @@ func account(t *testing.T, manifest string, clock run.Clock, tries int) {
 			}
 		}
 	}
+}
+
+// leases counts by the log how often each job was leased. It holds the log to what
+// a lease may be: each the next attempt, none after an answer was accepted, and
+// every answer judged once.
+func leases(t *testing.T, r *run.Run) map[string]int {
+	t.Helper()
+	events, err := r.Events()
+	if err != nil {
+		t.Fatal(err)
+	}
+	leased, accepted, judged := map[string]int{}, map[string]bool{}, map[string]bool{}
+	for _, e := range events {
+		id := e.Entry.Get("job_id").Str()
+		attempt, _ := e.Entry.Get("attempt").Int()
+		switch e.Entry.Get("kind").Str() {
+		case "job_lease":
+			if leased[id]++; int(attempt) != leased[id] {
+				t.Errorf("line %d: lease %d of %s is attempt %d", e.Number, leased[id], id, attempt)
+			}
+			if accepted[id] {
+				t.Errorf("line %d: %s was leased after an answer was accepted", e.Number, id)
+			}
+		case "job_verdict":
+			answer, _ := e.Entry.Get("answer").Int()
+			key := fmt.Sprint(id, attempt, answer)
+			if judged[key] || accepted[id] {
+				t.Errorf("line %d: answer %d to %s, attempt %d, was judged again, or after one was accepted", e.Number, answer, id, attempt)
+			}
+			judged[key] = true
+			accepted[id] = e.Entry.Get("accepted").Bool()
+		}
+	}
+	return leased
 }
 
 // TestLeasesByHandBesideAHome has one job done by hand while a home does the

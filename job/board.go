@@ -36,6 +36,7 @@ type Board struct {
 	waves  map[run.Stage]contracts
 	gaps   map[string]string // texts of the gaps of the second wave, by perspective id
 	cited  *sources          // that answers may cite, once somebody asked
+	own    []step.Document   // the person's own documents, once somebody asked
 	first  int               // all jobs before this one, in order, are done
 	ledger ledger
 }
@@ -84,7 +85,7 @@ func (b *Board) Reload(ctx context.Context) error {
 		b.past = append(b.past, b.run)
 	}
 	b.run, b.waves, b.jobs, b.order = r, map[run.Stage]contracts{}, map[string]*Job{}, nil
-	b.gaps, b.cited, b.first, b.ledger = nil, nil, 0, newLedger()
+	b.gaps, b.cited, b.own, b.first, b.ledger = nil, nil, nil, 0, newLedger()
 	if _, err := r.Gates(); err != nil {
 		return err
 	}

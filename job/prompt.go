@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/tidegate/tidegate"
@@ -16,12 +17,15 @@ import (
 //go:embed prompts/*.md
 var promptFiles embed.FS
 
-var prompts = template.Must(template.New("").Funcs(template.FuncMap{
-	"quote":   markdown.Quote,
-	"show":    markdown.Show,
-	"plus":    func(a, b int) int { return a + b },
-	"counted": counted,
-}).ParseFS(promptFiles, "prompts/*.md"))
+// prompts are read when the first one is made: most calls make none.
+var prompts = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"quote":   markdown.Quote,
+		"show":    markdown.Show,
+		"plus":    func(a, b int) int { return a + b },
+		"counted": counted,
+	}).ParseFS(promptFiles, "prompts/*.md"))
+})
 
 func counted(n int, noun string) string {
 	if n == 1 {
@@ -117,7 +121,7 @@ func (b *Board) lastRefused(j *Job) (*lastAnswer, error) {
 // fill makes a prompt of the file name.
 func fill(name string, data any) (string, error) {
 	var b strings.Builder
-	if err := prompts.ExecuteTemplate(&b, name, data); err != nil {
+	if err := prompts().ExecuteTemplate(&b, name, data); err != nil {
 		return "", fmt.Errorf("the prompt %s cannot be filled: %w", name, err)
 	}
 	return strings.TrimSpace(b.String()) + "\n", nil

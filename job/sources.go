@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
 )
 
 // source is a source that answers may cite, as prompts name it.
@@ -57,6 +59,33 @@ func (b *Board) sources() (*sources, error) {
 	}
 	b.cited = s
 	return s, nil
+}
+
+// How much of a person's own documents a prompt quotes.
+const (
+	maxQuotedDocument = 64 << 10
+	maxQuotedTogether = 256 << 10
+)
+
+// documents are the person's own documents as prompts quote them: each, and all
+// together, cut where they are too long, which is said. They are read once.
+func (b *Board) documents() ([]step.Document, error) {
+	if b.own != nil {
+		return b.own, nil
+	}
+	list, err := step.Documents(context.Background(), b.run)
+	if err != nil {
+		return nil, err
+	}
+	left := maxQuotedTogether
+	for i := range list {
+		if most := min(left, maxQuotedDocument); len(list[i].Text) > most {
+			list[i].Text = strings.ToValidUTF8(list[i].Text[:most], "") + "\n[cut here: the document is longer]\n"
+		}
+		left = max(0, left-len(list[i].Text))
+	}
+	b.own = append([]step.Document{}, list...)
+	return b.own, nil
 }
 
 // table maps short ids to cids.

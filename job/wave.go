@@ -87,6 +87,7 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 		Sourced              bool
 		SourcesTitle         string
 		Example              string
+		Documents            []step.Document
 	}{
 		about: said, Title: p.Title, Gap: gap, Track: tracks[v.Get("track").Str()], Forbidden: lines(v.Get("tool_policy").Get("forbidden")),
 		Rules: wave.Rules(p.Contract), Example: waveExample(p.Contract),
@@ -99,6 +100,9 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 	for _, limit := range p.ToolBudget {
 		calls[limit.Tool] = most(limit.Calls)
 		data.Budget = append(data.Budget, counted(most(limit.Calls), "call")+" of "+oneLine(limit.Tool))
+	}
+	if data.Documents, err = b.documents(); err != nil {
+		return draft{}, err
 	}
 	text, err := fill("wave.md", data)
 	seen[b.run.ContractsOf(stage)] = c.digest

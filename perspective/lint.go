@@ -67,10 +67,11 @@ func LintData(path string, data []byte, maxFindings int) (LintResult, error) {
 	if err != nil {
 		return LintResult{}, err
 	}
-	for i, elem := range take(top) {
+	rest, list := without(top)
+	for i, elem := range list {
 		l.perspective(i, elem, entry, judged)
 	}
-	l.document(top, shape)
+	l.document(rest, shape)
 	l.Pass = l.Errors == 0
 	return l.LintResult, nil
 }

@@ -86,9 +86,15 @@ func Parse(data []byte, use Use) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Of(top, use)
+}
+
+// Of is [Parse] for a document that was parsed already, which is left as it is.
+func Of(top *codec.Value, use Use) (*Document, error) {
 	shape := Shape().Using(used[use]...)
-	entry, list := shape.Elem("perspectives"), take(top)
-	if err := shape.Check(top); err != nil {
+	entry := shape.Elem("perspectives")
+	rest, list := without(top)
+	if err := shape.Check(rest); err != nil {
 		return nil, err
 	}
 	doc := &Document{RunID: top.Get("run_id").Str(), Perspectives: make([]Perspective, len(list)), byID: make(map[string]int, len(list))}
@@ -109,14 +115,19 @@ func Parse(data []byte, use Use) (*Document, error) {
 	return doc, nil
 }
 
-// take takes the perspectives out of a document and leaves an empty list in their
-// place, for a reader that checks them one by one.
-func take(top *codec.Value) []*codec.Value {
-	list := top.Get("perspectives")
-	if list.Kind() == codec.Array {
-		top.Set("perspectives", codec.Of([]any{}))
+// without is a document without its perspectives, and these.
+func without(top *codec.Value) (rest *codec.Value, list []*codec.Value) {
+	if top.Get("perspectives").Kind() != codec.Array {
+		return top, nil
 	}
-	return list.Elems()
+	rest = codec.NewObject()
+	for _, m := range top.Members() {
+		if m.Key == "perspectives" {
+			list, m.Value = m.Value.Elems(), codec.Of([]any{})
+		}
+		rest.Set(m.Key, m.Value)
+	}
+	return rest, list
 }
 
 // Find is the perspective with that id.

@@ -136,7 +136,7 @@ func traps() []trap {
 }
 
 // TestNoTrapLeadsOut sets each trap and calls every tool, in the short form some
-// of them, other ones for each trap. A person accepts the trap first, or tools
+// traps and for each of them some tools, always others. A person accepts the trap first, or tools
 // that write would go no further than the record. With roots, nothing
 // outside is read, told or written; without, which the long form tries too,
 // links are followed for reading and never for writing.
@@ -147,7 +147,9 @@ func TestNoTrapLeadsOut(t *testing.T) {
 	if err := os.Rename(w.work, pristine); err != nil {
 		t.Fatal(err)
 	}
-	for i, trap := range traps() {
+	list := traps()
+	for i := 0; i < len(list); i += full.Stride(len(list), 45) {
+		trap := list[i]
 		for _, roots := range []bool{true, false} {
 			if !roots && (trap.chosen || !full.Asked()) {
 				continue
@@ -179,7 +181,7 @@ func TestNoTrapLeadsOut(t *testing.T) {
 			w.check(t, "a tool, where "+trap.name, nil)
 		}
 	}
-	t.Logf("%d calls in %d traps", calls, len(traps()))
+	t.Logf("%d calls", calls)
 }
 
 func (w *world) call(t *testing.T, each *tool.Tool, args string, roots bool) tool.Result {

@@ -1,7 +1,9 @@
 package replay
 
 import (
+	"bytes"
 	"context"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,7 +11,9 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/step"
 )
 
 // BundleVersion is the schema_version of a captured run.
@@ -75,7 +79,12 @@ func Capture(ctx context.Context, clock run.Clock, home string, in CaptureInput)
 		digests.Set(name, codec.Of(codec.DigestBytes(file.Data)))
 	}
 	slices.Sort(out.IncludedPaths)
-	bundle, err := codec.MarshalFile(tidegate.D("bundle_id", in.BundleID, "created_at", clock.Stamp(), "included_paths", out.IncludedPaths, "no_web", true,
+	gates, err := r.Gates()
+	if err != nil {
+		return CaptureResult{}, err
+	}
+	bundle, err := codec.MarshalFile(tidegate.D("bundle_id", in.BundleID, "created_at", clock.Stamp(), "included_paths", out.IncludedPaths,
+		"inputs_digest", gates.Doc().Get("inputs_digest"), "no_web", true,
 		"run_id", r.ID(), "schema_version", BundleVersion, "sha256", digests))
 	if err != nil {
 		return CaptureResult{}, err
@@ -105,23 +114,60 @@ type BundleReplay struct {
 	BundleID      string        `json:"bundle_id"`
 	RunID         string        `json:"run_id"`
 	Status        string        `json:"status" jsonschema:"pass or fail"`
-	Steps         []Step        `json:"steps"`
-	Summary       ReplaySummary `json:"summary"`
+	Checks        BundleChecks  `json:"checks"`
+	Changed       []string      `json:"changed" jsonschema:"files that are not as they were captured"`
+	Replay        Result        `json:"replay" jsonschema:"what the run did by rule, done again"`
+	Summary       BundleSummary `json:"summary"`
+	ReportPath    *string       `json:"replay_report_path" jsonschema:"null: nothing is written into a captured run"`
 }
 
-// ReplaySummary counts what was compared.
-type ReplaySummary struct {
-	Compared    int  `json:"files_compared_total"`
-	Matched     int  `json:"files_matched_total"`
-	Mismatched  int  `json:"files_mismatched_total"`
-	OverallPass bool `json:"overall_pass"`
+// BundleChecks are those of the earlier system: what gate E says of the synthesis,
+// against what the bundle keeps of it.
+type BundleChecks struct {
+	Reports ReportChecks `json:"gate_e_reports"`
+	Status  StatusChecks `json:"gate_e_status"`
+}
+
+// ReportChecks compare the reports of gate E. A report that the run did not ask for
+// is compared with nothing.
+type ReportChecks struct {
+	Recomputed map[string]string `json:"recomputed_sha256"`
+	Bundled    map[string]string `json:"bundled_sha256"`
+	Matches    map[string]bool   `json:"matches"`
+	Mismatches []string          `json:"mismatches"`
+}
+
+// StatusChecks compare the status of gate E and its warnings, each in byte order.
+type StatusChecks struct {
+	Status   string          `json:"evaluated_status" jsonschema:"pass or fail, empty where the run has no synthesis"`
+	Warnings []string        `json:"evaluated_warnings"`
+	Report   *BundledStatus  `json:"bundled_status_report" jsonschema:"null where the run has no report of gate E"`
+	Gates    *BundledStatus  `json:"gates_snapshot" jsonschema:"null where gate E was not judged"`
+	Checks   map[string]bool `json:"checks" jsonschema:"status and warnings against the report and the gates, as far as the bundle has them"`
+}
+
+// BundledStatus is a status that a bundle keeps.
+type BundledStatus struct {
+	Status   string   `json:"status"`
+	Warnings []string `json:"warnings"`
+}
+
+// BundleSummary counts what was compared.
+type BundleSummary struct {
+	Compared     int  `json:"files_compared_total"`
+	Matched      int  `json:"files_matched_total"`
+	Mismatched   int  `json:"files_mismatched_total"`
+	StatusChecks int  `json:"gate_e_status_checks_total"`
+	StatusPassed int  `json:"gate_e_status_checks_passed"`
+	OverallPass  bool `json:"overall_pass"`
 }
 
 // Passed reports whether nothing differs.
 func (b BundleReplay) Passed() bool { return b.Summary.OverallPass }
 
 // ReplayBundle is the tool deep_research_fixture_replay: it looks whether a captured
-// run is as it was captured, and does again what it did by rule. It writes nothing.
+// run is as it was captured, does again what it did by rule, and compares what gate E
+// says of its synthesis with what it keeps. It writes nothing.
 //
 // It returns NOT_FOUND, INVALID_JSON and SCHEMA_VALIDATION_FAILED for a folder that
 // is no captured run, and the errors of [run.Open] and [Run].
@@ -129,54 +175,160 @@ func ReplayBundle(ctx context.Context, program string, in BundleReplayInput) (Bu
 	if err := run.CheckPath("bundle_root", in.BundleRoot); err != nil {
 		return BundleReplay{}, err
 	}
-	path := filepath.Join(in.BundleRoot, bundleFile)
-	data, err := artifact.ReadFile(ctx, "bundle_root", path)
+	bundle, err := readBundle(ctx, in.BundleRoot)
 	if err != nil {
 		return BundleReplay{}, err
-	}
-	bundle, err := codec.ParseFile("bundle_root", path, data)
-	if err != nil {
-		return BundleReplay{}, err
-	}
-	if bundle.Get("schema_version").Str() != BundleVersion || bundle.Get("sha256").Kind() != codec.Object {
-		return BundleReplay{}, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$.schema_version", "bundle_root", in.BundleRoot),
-			"%s does not describe a captured run: it must be a %s with the digests of its files", path, BundleVersion)
 	}
 	r, err := run.Open(ctx, filepath.Join(in.BundleRoot, run.ManifestFile))
 	if err != nil {
 		return BundleReplay{}, err
 	}
 	defer r.Close()
-	out := BundleReplay{SchemaVersion: "fixture_replay.report.v1", BundlePath: in.BundleRoot, BundleID: bundle.Get("bundle_id").Str(), RunID: r.ID(), Steps: []Step{}}
+	out := BundleReplay{SchemaVersion: "fixture_replay.report.v1", BundlePath: in.BundleRoot, BundleID: bundle.Get("bundle_id").Str(), RunID: r.ID(), Changed: []string{}}
 	for _, m := range bundle.Get("sha256").Members() {
-		kept, err := r.Folder().Read(m.Key)
-		switch {
-		case tidegate.CodeOf(err) == tidegate.FileNotFound:
-			out.Steps = append(out.Steps, Step{m.Key, false, "it is not there"})
-		case err != nil:
+		digest, err := r.Folder().Digest(m.Key)
+		if err != nil {
 			return BundleReplay{}, err
-		case codec.DigestBytes(kept) != m.Value.Str():
-			out.Steps = append(out.Steps, Step{m.Key, false, "it is not as it was captured"})
+		}
+		if digest != m.Value.Str() {
+			out.Changed = append(out.Changed, m.Key)
 		}
 	}
-	replayed, err := Run(ctx, r, program)
-	if err != nil {
+	if out.Replay, err = Run(ctx, r, program); err != nil {
 		return BundleReplay{}, err
 	}
-	out.Steps = append(out.Steps, replayed.Steps...)
-	for _, s := range out.Steps {
-		out.Summary.Compared++
-		if s.Same {
-			out.Summary.Matched++
+	if out.Checks, err = checkGateE(ctx, r); err != nil {
+		return BundleReplay{}, err
+	}
+	out.sum()
+	return out, nil
+}
+
+// readBundle reads what describes a captured run.
+func readBundle(ctx context.Context, root string) (*codec.Value, error) {
+	path := filepath.Join(root, bundleFile)
+	data, err := artifact.ReadFile(ctx, "bundle_root", path)
+	if err != nil {
+		return nil, err
+	}
+	bundle, err := codec.ParseFile("bundle_root", path, data)
+	if err != nil {
+		return nil, err
+	}
+	return bundle, bundleShape.Check(bundle)
+}
+
+var bundleShape = codec.Table(
+	codec.Field{Name: "schema_version", Shape: codec.OneOf(BundleVersion)},
+	codec.Field{Name: "bundle_id", Shape: codec.NotBlank()},
+	codec.Field{Name: "run_id", Shape: codec.NotBlank()},
+	codec.Field{Name: "included_paths", Shape: codec.List(codec.NotBlank(), 1)},
+	codec.Field{Name: "sha256", Shape: codec.MapOf(codec.NotBlank()), Optional: true},
+)
+
+// checkGateE asks gate E about the synthesis of a captured run.
+func checkGateE(ctx context.Context, r *run.Run) (BundleChecks, error) {
+	out := BundleChecks{
+		Reports: ReportChecks{Recomputed: map[string]string{}, Bundled: map[string]string{}, Matches: map[string]bool{}, Mismatches: []string{}},
+		Status:  StatusChecks{Warnings: []string{}, Checks: map[string]bool{}},
+	}
+	found, err := step.Assess(ctx, r)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return out, nil // it did not come so far
+	}
+	if err != nil {
+		return BundleChecks{}, err
+	}
+	for _, report := range found.Reports {
+		out.Reports.Recomputed[report.Name] = codec.DigestBytes(report.Data)
+		kept, err := r.Folder().Read(report.Name)
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			continue
+		}
+		if err != nil {
+			return BundleChecks{}, err
+		}
+		out.Reports.Bundled[report.Name] = codec.DigestBytes(kept)
+		out.Reports.Matches[report.Name] = bytes.Equal(kept, report.Data)
+		if !bytes.Equal(kept, report.Data) {
+			out.Reports.Mismatches = append(out.Reports.Mismatches, report.Name)
+		}
+		if path.Base(report.Name) == "gate-e-status.json" {
+			doc, err := codec.ParseFile("bundle_root", r.Path(report.Name), kept)
+			if err != nil {
+				return BundleChecks{}, err
+			}
+			out.Status.Report = statusOf(doc)
 		}
 	}
-	out.Summary.Mismatched = out.Summary.Compared - out.Summary.Matched
-	out.Summary.OverallPass = out.Summary.Compared > 0 && out.Summary.Mismatched == 0
-	out.Status = "fail"
-	if out.Summary.OverallPass {
-		out.Status = "pass"
+	gates, err := r.Gates()
+	if err != nil {
+		return BundleChecks{}, err
+	}
+	if e := gates.Gate("E"); e.Get("status").Str() == gate.Pass || e.Get("status").Str() == gate.Fail {
+		out.Status.Gates = statusOf(e)
+	}
+	out.Status.Status, out.Status.Warnings = found.Judgement.Status(), sorted(found.Judgement.Said())
+	for name, kept := range map[string]*BundledStatus{"bundled_report": out.Status.Report, "gates_snapshot": out.Status.Gates} {
+		if kept != nil {
+			out.Status.Checks["status_matches_"+name] = kept.Status == out.Status.Status
+			out.Status.Checks["warnings_match_"+name] = slices.Equal(kept.Warnings, out.Status.Warnings)
+		}
 	}
 	return out, nil
+}
+
+func statusOf(doc *codec.Value) *BundledStatus {
+	s := BundledStatus{Status: doc.Get("status").Str()}
+	for _, w := range doc.Get("warnings").Elems() {
+		s.Warnings = append(s.Warnings, strings.TrimSpace(w.Str()))
+	}
+	s.Warnings = sorted(s.Warnings)
+	return &s
+}
+
+// sorted are texts in byte order, each once.
+func sorted(list []string) []string {
+	out := append([]string{}, list...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// sum counts what was compared. A run without a log, of which only the earlier
+// system's files were captured, is held to those.
+func (b *BundleReplay) sum() {
+	s := &b.Summary
+	s.Compared, s.Mismatched = len(b.Checks.Reports.Bundled), len(b.Checks.Reports.Mismatches)
+	s.Matched = s.Compared - s.Mismatched
+	s.StatusChecks = len(b.Checks.Status.Checks)
+	for _, holds := range b.Checks.Status.Checks {
+		if holds {
+			s.StatusPassed++
+		}
+	}
+	replayed := b.Replay.Pass || len(b.Replay.Steps) == 0
+	compared := len(b.Replay.Steps) + s.Compared + s.StatusChecks
+	s.OverallPass = len(b.Changed) == 0 && replayed && compared > 0 && s.Mismatched == 0 && s.StatusPassed == s.StatusChecks
+	b.Status = "fail"
+	if s.OverallPass {
+		b.Status = "pass"
+	}
+}
+
+// problem is the first thing that differs.
+func (b BundleReplay) problem() string {
+	for _, name := range b.Changed {
+		return name + ": it is not as it was captured"
+	}
+	for _, s := range b.Replay.Steps {
+		if !s.Same {
+			return s.What + ": " + s.Difference
+		}
+	}
+	for _, name := range b.Checks.Reports.Mismatches {
+		return name + ": gate E says something else"
+	}
+	return "gate E does not say what the bundle keeps of it, or there was nothing to compare"
 }
 
 // RegressionInput are the arguments of [Regress].
@@ -206,11 +358,19 @@ type RegressionSummary struct {
 
 // Outcome is what came of one captured run.
 type Outcome struct {
-	BundleID   string `json:"bundle_id"`
-	BundleRoot string `json:"bundle_root"`
-	OK         bool   `json:"ok"`
-	Status     string `json:"status" jsonschema:"pass, fail or error"`
-	Problem    string `json:"problem" jsonschema:"what differs, or why it cannot be replayed; empty when it passes"`
+	BundleID   string        `json:"bundle_id"`
+	BundleRoot string        `json:"bundle_root"`
+	OK         bool          `json:"ok" jsonschema:"false for one that cannot be replayed"`
+	Status     string        `json:"status" jsonschema:"pass, fail or error"`
+	Problem    string        `json:"problem" jsonschema:"what differs first; empty when it passes"`
+	ReportPath *string       `json:"replay_report_path" jsonschema:"null: nothing is written into a captured run"`
+	Error      *OutcomeError `json:"error" jsonschema:"why it cannot be replayed, null when it can"`
+}
+
+// OutcomeError is why a captured run cannot be replayed.
+type OutcomeError struct {
+	Code    tidegate.Code `json:"code"`
+	Message string        `json:"message"`
 }
 
 // Passed reports whether every captured run comes out as it was.
@@ -245,16 +405,12 @@ func Regress(ctx context.Context, program string, in RegressionInput) (Regressio
 		case ctx.Err() != nil:
 			return Regression{}, ctx.Err()
 		case err != nil:
-			o.OK, o.Status, o.Problem = false, "error", string(tidegate.CodeOf(err))+": "+tidegate.AsError(err).Message
+			e := tidegate.AsError(err)
+			o.OK, o.Status, o.Problem, o.Error = false, "error", e.Message, &OutcomeError{e.Code, e.Message}
 			out.Summary.Error++
 		case !replayed.Passed():
-			o.Status = "fail"
+			o.Status, o.Problem = "fail", replayed.problem()
 			out.Summary.Fail++
-			for _, s := range replayed.Steps {
-				if !s.Same && o.Problem == "" {
-					o.Problem = s.What + ": " + s.Difference
-				}
-			}
 		default:
 			o.Status = "pass"
 			out.Summary.Pass++

@@ -57,7 +57,7 @@ func (s *scene) editOf(l line) func(u *run.Update) error {
 			return u.Progress(strings.TrimSuffix(reason, " [progress:"+label+"]"), label)
 		}
 	case l.event == run.EventAccepted && l.get("what") == "plan":
-		return func(u *run.Update) error { return u.SetConfirmPlan(l.entry.Get("confirm_plan").Bool(), reason) }
+		return func(u *run.Update) error { return u.PlanConfirmed(l.get("perspectives"), reason) }
 	case l.event == run.EventAccepted && l.get("what") == "failure":
 		return func(u *run.Update) error { return s.accept(u, l) }
 	}

@@ -93,8 +93,8 @@ func (r Result) Report() report.Report {
 		}
 		out.AddCase(c)
 	}
-	out.Summary = fmt.Sprintf("%s and %s made again, %s; %s taken as they were handed in", report.Counted(lines, "event"),
-		report.Counted(len(r.Steps)-lines, "file"), report.Counted(differ, "difference"), report.Counted(r.Given, "other event"))
+	out.Summary = fmt.Sprintf("%s and %s made again, %s", report.Counted(lines, "event"),
+		report.Counted(len(r.Steps)-lines, "file"), report.Counted(differ, "difference"))
 	if r.otherVersion() {
 		out.Add(report.Paragraph(fmt.Sprintf("The run was made by %s and is replayed by %s: differences between the two are findings, not failures.", r.Recorded, r.Program)))
 		if differ > 0 {
@@ -122,7 +122,8 @@ func (w *walk) leave(format string, args ...any) {
 }
 
 // compareEnd holds the files of the run, as they are, to what its log last said of
-// them. A file that only a rule makes, and of which no line speaks, was put there.
+// them. A file that only a rule makes, and of which no line of a log
+// that begins with the run speaks, was put there.
 func (w *walk) compareEnd() error {
 	l := w.kept.Layout()
 	for _, name := range []string{l.Wave1Plan(), l.WaveReview, l.Pivot, l.Wave2Plan(), l.Wave2Perspectives(), l.Citations, l.SummaryPack, l.ReviewBundle} {
@@ -130,7 +131,7 @@ func (w *walk) compareEnd() error {
 		if err != nil {
 			return err
 		}
-		if _, known := w.recorded[name]; there && !known {
+		if _, known := w.recorded[name]; there && !known && w.begun {
 			w.step(name, "no line of the log says how it came")
 		}
 	}

@@ -35,6 +35,7 @@ type walk struct {
 	ends     map[int]int64     // where each of its lines ends
 	logged   int64             // how much of it the copy has
 	byRecord map[string][]byte // what the present change wrote, by the word of the record alone
+	begun    bool              // the log begins with the run
 	asThen   bool              // manifest and gates are, byte for byte, what they were
 
 	out Result
@@ -129,7 +130,7 @@ func (w *walk) begin() error {
 	named := func(name string) bool { return w.later[name] > 0 }
 	l := w.kept.Layout()
 	begun := map[string][]byte{}
-	if first.event == run.EventCreated && !w.kept.Legacy() {
+	if w.begun = first.event == run.EventCreated && !w.kept.Legacy(); w.begun {
 		for _, doc := range []struct {
 			name, digest string
 			make         func() ([]byte, error)
@@ -226,14 +227,31 @@ func (w *walk) firstPolicy() ([]byte, error) {
 	}
 	doc = doc.Clone()
 	for _, l := range w.limits(func(l line) bool { return l.entry.Get("from") == nil }) {
-		if budget := doc.Get("budget"); budget.Kind() == codec.Object {
+		budget := doc.Get("budget")
+		switch was := l.entry.Get("was"); {
+		case budget.Kind() != codec.Object:
+		case was != nil:
+			budget.Set(l.get("limit"), was)
+		default:
 			budget.Delete(l.get("limit"))
 		}
+	}
+	if w.confirmed() {
+		doc.Set("confirm_plan", codec.Of(true))
 	}
 	if budget := doc.Get("budget"); budget.Kind() == codec.Object && budget.Len() == 0 {
 		doc.Delete("budget")
 	}
 	return codec.MarshalFile(doc)
+}
+
+// confirmed holds for a run whose plan waited for a person's yes, and had it.
+func (w *walk) confirmed() bool {
+	return slices.ContainsFunc(w.moves, func(c change) bool {
+		return slices.ContainsFunc(c.lines, func(l line) bool {
+			return l.event == run.EventAccepted && l.get("what") == "plan"
+		})
+	})
 }
 
 // limits are the lines by which a person changed a limit, the last one first.

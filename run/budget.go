@@ -122,23 +122,32 @@ func (u *Update) SetBudget(name string, value float64, reason string) error {
 	if err := CheckBudget(name, value); err != nil {
 		return err
 	}
-	return u.editPolicy(func(policy *codec.Value) {
+	return u.editPolicy(EventLimit, func(policy *codec.Value) tidegate.Details {
+		fields := tidegate.D("limit", name, "to", value, "reason", Note(reason))
 		budget := policy.Get(budgetKey)
 		if budget.Kind() != codec.Object {
 			budget = codec.NewObject()
 		}
+		if was := budget.Get(name); was != nil {
+			fields = append(fields, tidegate.Detail{Key: "was", Value: was})
+		}
 		budget.Set(name, codec.Of(value))
 		policy.Set(budgetKey, budget)
-	}, EventLimit, "policy_write", tidegate.D("limit", name, "to", value, "reason", Note(reason)))
+		return fields
+	})
 }
 
-// SetConfirmPlan stages whether a person's yes is needed before the plan.
-func (u *Update) SetConfirmPlan(needed bool, reason string) error {
-	return u.editPolicy(func(policy *codec.Value) { policy.Set(confirmPlan, codec.Of(needed)) },
-		EventAccepted, "policy_write", tidegate.D("what", "plan", confirmPlan, needed, "reason", Note(reason)))
+// PlanConfirmed stages that a person said yes to the perspectives with that
+// digest: the first wave may be planned by them.
+func (u *Update) PlanConfirmed(perspectives, reason string) error {
+	return u.editPolicy(EventAccepted, func(policy *codec.Value) tidegate.Details {
+		policy.Set(confirmPlan, codec.Of(false))
+		return tidegate.D("what", "plan", confirmPlan, false, "perspectives", perspectives, "reason", Note(reason))
+	})
 }
 
-func (u *Update) editPolicy(edit func(*codec.Value), event Event, kind string, fields tidegate.Details) error {
+// editPolicy stages an edit of the policy, which returns what the log says of it.
+func (u *Update) editPolicy(event Event, edit func(*codec.Value) tidegate.Details) error {
 	policy := codec.Of(tidegate.D("schema_version", PolicyVersion))
 	data, err := u.run.folder.Read(PolicyFile)
 	if err == nil {
@@ -151,7 +160,6 @@ func (u *Update) editPolicy(edit func(*codec.Value), event Event, kind string, f
 		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$"), "%s must be an object", PolicyFile)
 	}
 	policy = policy.Clone()
-	edit(policy)
-	u.Log(event, kind, fields)
+	u.Log(event, "policy_write", edit(policy))
 	return u.WriteJSON(PolicyFile, policy)
 }

@@ -22,9 +22,13 @@ type Decision struct {
 
 // The decisions about the evidence of a source.
 const (
-	AttachEvidence = "attach evidence"
-	ReplaceSource  = "replace source"
+	AttachEvidence  = "attach evidence"
+	AttachDocuments = "attach documents" // of the person's own
+	ReplaceSource   = "replace source"
 )
+
+// ConfirmPlan is the yes to the perspectives of a run.
+const ConfirmPlan = "confirm plan"
 
 // Decide is [Run.Update] for a person's decision. In a run whose policy names
 // signers it counts only with a signature by one of them, over the decision, the
@@ -240,13 +244,18 @@ func decides(decision, entry *codec.Value) bool {
 	case EventRestored:
 		return what == "restore output" && same("perspective_id", "perspective_id")
 	case EventAttached:
+		if what == AttachDocuments {
+			return decision.Get("documents").Get(entry.Get("name").Str()).Str() == entry.Get("file").Str()
+		}
 		return what == AttachEvidence && same("cid", "cid") && same("file", "file")
 	case EventReplaced:
 		return what == ReplaceSource && same("cid", "cid") && same("url", "url")
 	case EventAccepted:
 		switch entry.Get("what").Str() {
 		case "failure":
-			return what == "resume --accept" || what == AttachEvidence || what == ReplaceSource
+			return what == "resume --accept" || what == AttachEvidence || what == ReplaceSource || what == "limit" || what == "job retry"
+		case "plan":
+			return what == ConfirmPlan && same("perspectives", "perspectives")
 		case "gate":
 			return what == "accept gate" && same("gate", "gate")
 		case "record":

@@ -91,7 +91,7 @@ type ReplaceInput struct {
 // that no output cites, INVALID_ARGS for what cannot be fetched, INVALID_STATE for
 // a run of sensitivity no_web, and CANCELLED.
 func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput) (SourceDecision, error) {
-	if _, err := citation.Normalize(in.URL); err != nil || citation.HasCredentials(in.URL) {
+	if _, err := citation.Normalize(in.URL); err != nil || citation.HasCredentials(in.URL) || secret.Mask(in.URL) != in.URL {
 		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(secret.Mask(in.URL))),
 			"url must be an http or https URL without credentials")
 	}

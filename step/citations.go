@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 )
@@ -185,14 +186,18 @@ func NormalizeURLs(ctx context.Context, clock run.Clock, in NormalizeInput) (Nor
 }
 
 func writeNormalized(u *run.Update, files citationFiles, sources []citation.Source) error {
+	if err := u.Write(files.normalized, normalizedList(sources)); err != nil {
+		return err
+	}
+	return u.WriteJSON(files.urlMap, citation.NewURLMap(u.Run().ID(), sources))
+}
+
+func normalizedList(sources []citation.Source) []byte {
 	normalized := make([]string, len(sources))
 	for i := range sources {
 		normalized[i] = sources[i].Normalized
 	}
-	if err := u.Write(files.normalized, citation.URLList(normalized)); err != nil {
-		return err
-	}
-	return u.WriteJSON(files.urlMap, citation.NewURLMap(u.Run().ID(), sources))
+	return citation.URLList(normalized)
 }
 
 // CitationsInput are the arguments of [ValidateCitations].
@@ -307,8 +312,12 @@ func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in Cit
 	for i := range out.records {
 		out.Statuses.add(out.records[i].Status)
 	}
-	out.InputsDigest = codec.Digest(tidegate.D("schema", "citations_validate.inputs.v1", "run_id", r.ID(), "mode", out.Mode, "mode_source", out.ModeSource,
-		"url_map", citation.NewURLMap(r.ID(), c.sources).Items, "fixture_digest", fixtures.digest(), "evidence", e.index(c.sources).Items))
+	made, err := e.makeDocuments(ctx, c, out.records, tidegate.D("schema", "citations_validate.inputs.v1", "run_id", r.ID(), "mode", out.Mode,
+		"mode_source", out.ModeSource, "fixture_digest", fixtures.digest()))
+	if err != nil {
+		return CitationsResult{}, err
+	}
+	out.InputsDigest = made.inputsDigest
 	_, err = r.Update(ctx, clock, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
@@ -320,7 +329,7 @@ func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in Cit
 		}
 		u.Log(run.EventSources, "citations_validate", tidegate.D("reason", run.Note(in.Reason), "mode", out.Mode, "citations_path", out.CitationsPath,
 			"validated", out.Validated, "statuses", out.Statuses, "inputs_digest", out.InputsDigest, "blocked_urls", out.BlockedCount))
-		return writeCitations(u, files, c, e, out.records, blocked)
+		return made.write(u, files, blocked)
 	})
 	return out, err
 }
@@ -339,33 +348,54 @@ func (c *CitationsResult) setMode(ctx context.Context, r *run.Run, in CitationsI
 	return readFixtures(ctx, "online_fixtures_path", in.OnlineFixtures)
 }
 
-// writeCitations stages everything that the run keeps about its sources.
-func writeCitations(u *run.Update, files citationFiles, c cited, e *evidence, records []citation.Record, blocked citation.BlockedFile) error {
-	lines, err := citation.MarshalRecords(records)
-	if err != nil {
-		return err
+// sourceDocuments are what a run keeps about its sources, made before its lock is
+// taken.
+type sourceDocuments struct {
+	normalized, urlMap, index, rendered, records []byte
+	inputsDigest                                 string
+}
+
+// makeDocuments writes the documents, and the digest of what they are made from,
+// on all cores.
+func (e *evidence) makeDocuments(ctx context.Context, c cited, records []citation.Record, inputs tidegate.Details) (sourceDocuments, error) {
+	var made sourceDocuments
+	id := e.run.ID()
+	urlMap, index := citation.NewURLMap(id, c.sources), e.index(c.sources)
+	parts := []func() error{
+		func() error {
+			made.inputsDigest = codec.Digest(append(inputs, tidegate.D("url_map", urlMap.Items, "evidence", index.Items)...))
+			return nil
+		},
+		func() (err error) { made.records, err = citation.MarshalRecords(records); return err },
+		func() (err error) { made.index, err = codec.MarshalFile(index); return err },
+		func() (err error) { made.urlMap, err = codec.MarshalFile(urlMap); return err },
+		func() error { made.rendered = []byte(citation.Render(id, records)); return nil },
+		func() error { made.normalized = normalizedList(c.sources); return nil },
 	}
-	if err := writeNormalized(u, files, c.sources); err != nil {
-		return err
-	}
-	if err := u.WriteJSON(indexFile, e.index(c.sources)); err != nil {
-		return err
-	}
-	if err := u.WriteJSON(files.blocked, blocked); err != nil {
-		return err
-	}
+	err := parallel.Each(ctx, len(parts), nil, func() func(int) error { return func(i int) error { return parts[i]() } })
+	return made, err
+}
+
+// write stages the documents, and what is blocked.
+func (made *sourceDocuments) write(u *run.Update, files citationFiles, blocked citation.BlockedFile) error {
+	queue := func() error { return u.Remove(files.queue) }
 	if len(blocked.Items) > 0 {
-		err = u.Write(files.queue, []byte(blocked.Queue()))
-	} else {
-		err = u.Remove(files.queue)
+		queue = func() error { return u.Write(files.queue, []byte(blocked.Queue())) }
 	}
-	if err != nil {
-		return err
+	for _, write := range []func() error{
+		func() error { return u.Write(files.normalized, made.normalized) },
+		func() error { return u.Write(files.urlMap, made.urlMap) },
+		func() error { return u.Write(indexFile, made.index) },
+		func() error { return u.WriteJSON(files.blocked, blocked) },
+		queue,
+		func() error { return u.Write(files.rendered, made.rendered) },
+		func() error { return u.Write(files.records, made.records) },
+	} {
+		if err := write(); err != nil {
+			return err
+		}
 	}
-	if err := u.Write(files.rendered, []byte(citation.Render(u.Run().ID(), records))); err != nil {
-		return err
-	}
-	return u.Write(files.records, lines)
+	return nil
 }
 
 // Report shows every source and what it is worth.

@@ -21,7 +21,7 @@ func ConfirmPlan(ctx context.Context, clock run.Clock, manifestPath, digest stri
 		return err
 	}
 	defer r.Close()
-	decision := run.Decision{What: "confirm plan", Fields: tidegate.D("perspectives", digest)}
+	decision := run.Decision{What: run.ConfirmPlan, Fields: tidegate.D("perspectives", digest)}
 	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
@@ -38,7 +38,7 @@ func ConfirmPlan(ctx context.Context, clock run.Clock, manifestPath, digest stri
 			return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.D("expected", digest, "actual", now),
 				"the perspectives have changed since they were shown")
 		}
-		return u.SetConfirmPlan(false, "a person said yes to the perspectives "+digest)
+		return u.PlanConfirmed(digest, "a person said yes")
 	})
 	return err
 }

@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -144,7 +145,7 @@ func (e *evidence) byPage(sources []citation.Source) map[string][]*citation.Sour
 	byURL := map[string][]*citation.Source{}
 	for i := range sources {
 		source := &sources[i]
-		if url, ok := source.FetchURL(); ok && !e.attached[source.CID] && e.replaced[source.CID] == "" {
+		if url, ok := e.wanted(source); ok && !e.attached[source.CID] && e.replaced[source.CID] == "" {
 			byURL[url] = append(byURL[url], source)
 		}
 	}
@@ -161,7 +162,8 @@ func (e *evidence) wanted(source *citation.Source) (string, bool) {
 	if url, replaced := e.replaced[source.CID]; replaced {
 		return url, true
 	}
-	return source.FetchURL()
+	url, ok := source.FetchURL()
+	return url, ok && !strings.HasPrefix(url, ownDocuments)
 }
 
 // entry finds what the archive has of a source.

@@ -19,7 +19,7 @@ type Fetch func(ctx context.Context, urls []string, keep func([]*archive.Packed)
 // FetchInput are the arguments of [FetchSources].
 type FetchInput struct {
 	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	Again        bool   `json:"again,omitzero" jsonschema:"also fetch the sources again that are blocked by what the archive has of them"`
+	Again        bool   `json:"again,omitzero" jsonschema:"also fetch the sources again that are blocked by what the archive has of them, and those whose address was refused, which a person may have allowed since"`
 }
 
 // FetchResult is the result of [FetchSources].
@@ -83,20 +83,21 @@ func FetchSources(ctx context.Context, clock run.Clock, fetch Fetch, in FetchInp
 
 // toFetch lists the URLs whose pages are missing, in the order of the sources.
 func (e *evidence) toFetch(ctx context.Context, sources []citation.Source, again bool) ([]string, error) {
-	blocked := map[string]bool{}
+	retried := map[string]bool{}
 	if again {
 		records, err := e.judge(ctx, sources)
 		if err != nil {
 			return nil, err
 		}
 		for i := range records {
-			blocked[records[i].CID] = records[i].Status == citation.Blocked
+			retried[records[i].CID] = records[i].Status == citation.Blocked
 		}
 	}
 	var urls []string
 	for i := range sources {
-		_, found := e.entry(&sources[i])
-		if url, ok := e.wanted(&sources[i]); ok && (!found || blocked[sources[i].CID]) {
+		entry, found := e.entry(&sources[i])
+		refused := again && entry.Kind == archive.Refused // a person may have allowed it since
+		if url, ok := e.wanted(&sources[i]); ok && (!found || refused || retried[sources[i].CID]) {
 			urls = append(urls, url)
 		}
 	}

@@ -3,11 +3,13 @@ package step
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/synthesis"
 )
@@ -16,11 +18,11 @@ import (
 const runConfig = "run-config.json"
 
 // judgeF is the judge of gate F: every fetch honoured the sensitivity of the run,
-// no source that could not be looked at is cited, and a person's decisions are
-// signed where the run asks for it.
+// no source that could not be looked at is cited, a person's decisions are signed
+// where the run asks for it, and its agents kept to the budget.
 func judgeF(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 	name := r.Layout().Synthesis()
-	optional, err := thereOf(r, runConfig, indexFile)
+	optional, err := thereOf(r, runConfig, indexFile, run.PolicyFile)
 	if err != nil {
 		return gate.Judgement{}, err
 	}
@@ -60,7 +62,18 @@ func judgeF(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 	if facts.Unsigned, err = r.UnsignedDecisions(ctx); err != nil {
 		return gate.Judgement{}, err
 	}
-	return judgementOf(synthesis.GateF(facts), bound), nil
+	if facts.Budget, err = spentOf(r); err != nil {
+		return gate.Judgement{}, err
+	}
+	found := judgementOf(synthesis.GateF(facts), bound)
+	for _, s := range facts.Budget {
+		if s.Used > s.Limit {
+			name := report.ShellWord(r.Root())
+			found.Changes = append(found.Changes, fmt.Sprintf("raise the limit to what was spent with `tidegate run limit %s %s %v`, or let the gate pass with `tidegate gate f %s --accept --reason TEXT`",
+				name, s.Name, math.Ceil(s.Used), name))
+		}
+	}
+	return found, nil
 }
 
 // earlierSettings reads the settings of the earlier system, which are recorded

@@ -17,8 +17,7 @@ import (
 // takes no lock and changes nothing.
 type judge func(ctx context.Context, r *run.Run) (gate.Judgement, error)
 
-// judges pairs the rows of [gate.Table] with their judges. A gate without one
-// cannot pass.
+// judges pairs the rows of [gate.Table] with their judges.
 var judges = map[string]judge{
 	"A": judgeA,
 	"B": judgeB,
@@ -28,15 +27,15 @@ var judges = map[string]judge{
 	"F": judgeF,
 }
 
-// Judge runs the judge of a gate. It returns GATE_NOT_DERIVED for a gate that
-// has none, what the judge cannot read, and INVALID_STATE when the files change
-// while they are judged.
+// Judge runs the judge of a gate. It returns UNKNOWN_GATE_ID, what the judge cannot
+// read, and INVALID_STATE when the files change while they are judged.
 func Judge(ctx context.Context, r *run.Run, id string) (gate.Judgement, error) {
-	if judge := judges[id]; judge != nil {
-		return judge(ctx, r)
+	judge := judges[id]
+	if judge == nil {
+		return gate.Judgement{}, tidegate.Errorf(tidegate.UnknownGateID, tidegate.D("gate", tidegate.Cut(id)),
+			"there is no gate %q; the run has the gates %s", tidegate.Cut(id), strings.Join(gate.IDs(), ", "))
 	}
-	return gate.Judgement{}, tidegate.Errorf(tidegate.GateNotDerived, tidegate.D("gate", id),
-		"gate %s has no judge in this version, so nothing can say that it passes", id)
+	return judge(ctx, r)
 }
 
 // GateInput are the arguments of [RecordGate].
@@ -78,11 +77,6 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 			return GateRecord{}, err
 		}
 	}
-	row, known := gate.Find(in.Gate)
-	if !known {
-		return GateRecord{}, tidegate.Errorf(tidegate.UnknownGateID, tidegate.D("gate", tidegate.Cut(in.Gate)),
-			"there is no gate %q; the run has the gates %s", tidegate.Cut(in.Gate), strings.Join(gate.IDs(), ", "))
-	}
 	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
 		return GateRecord{}, err
@@ -92,6 +86,7 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 	if err != nil {
 		return GateRecord{}, err
 	}
+	row, _ := gate.Find(in.Gate)
 	out := GateRecord{RunID: r.ID(), GateID: row.ID, Name: row.Name, Status: found.Status(), Judge: found.Status(), Accepted: accept,
 		Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, Changes: append([]string{}, found.Changes...)}
 	if accept {

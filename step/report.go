@@ -60,7 +60,7 @@ func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (
 		out.Report.Partial = "The run has not ended: it is " + string(m.Status()) + ", in stage " + string(m.Stage()) + "."
 	}
 	w := reportReader{ctx: ctx, run: r, out: &out}
-	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.leftOut} {
+	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.leftOut} {
 		if err := read(); err != nil {
 			return Reported{}, err
 		}
@@ -123,7 +123,7 @@ func (w *reportReader) sources() (err error) {
 // ownDocument is the name of a person's own file that stands for a source, "" for
 // a page.
 func ownDocument(address string) string {
-	name, own := strings.CutPrefix(address, "https://files.invalid/")
+	name, own := strings.CutPrefix(address, ownDocuments)
 	if !own {
 		return ""
 	}

@@ -108,10 +108,12 @@ func TestCredentialsStayOutOfEveryArtifact(t *testing.T) {
 		},
 		func() error { gateC(t, made); return nil },
 		func() error {
-			_, err := step.Replace(tidegate.WithActor(t.Context(), tidegate.Person), pinned, fetch,
-				step.ReplaceInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, URL: "http://reader:" + secret + "@a.test-pages.org/"})
-			if tidegate.CodeOf(err) != tidegate.InvalidArgs || strings.Contains(fmt.Sprintf("%+v", tidegate.AsError(err)), secret) {
-				t.Errorf("%+v", tidegate.AsError(err))
+			for _, url := range []string{"http://reader:" + secret + "@a.test-pages.org/", "http://a.test-pages.org/#access_token=" + secret} {
+				_, err := step.Replace(tidegate.WithActor(t.Context(), tidegate.Person), pinned, fetch,
+					step.ReplaceInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, URL: url})
+				if tidegate.CodeOf(err) != tidegate.InvalidArgs || strings.Contains(fmt.Sprintf("%+v", tidegate.AsError(err)), secret) {
+					t.Errorf("%+v", tidegate.AsError(err))
+				}
 			}
 			return nil
 		},

@@ -332,6 +332,39 @@ func TestBlockedSourcesAreTriedAgain(t *testing.T) {
 	}
 }
 
+// TestARefusedAddressIsTriedAgain fetches with again what was refused before a
+// person allowed it.
+func TestARefusedAddressIsTriedAgain(t *testing.T) {
+	pages := honest(2)
+	made := citing(t, run.InitInput{}, outputOf(pages...))
+	refuse := func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		for _, url := range urls {
+			packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Refused, Time: pinned.Now()})
+			if err != nil {
+				return err
+			}
+			if err := keep([]*archive.Packed{packed}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if out := validate(t, made, refuse, step.CitationsInput{}); out.Statuses.Invalid != 2 {
+		t.Fatalf("%+v", out)
+	}
+	web := planted.New()
+	defer web.Close()
+	for _, again := range []bool{false, true} {
+		out, err := step.FetchSources(t.Context(), pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath, Again: again})
+		if want := map[bool]int{true: 2}[again]; err != nil || out.Responded != want {
+			t.Errorf("again %v: %+v %v", again, out, err)
+		}
+	}
+	if out := validate(t, made, noFetch(t), step.CitationsInput{}); out.Statuses.Valid != 2 {
+		t.Errorf("%+v", out)
+	}
+}
+
 // TestReplacedSource judges a source by the page that a person named in its
 // place. The record keeps its id and the URL that was cited.
 func TestReplacedSource(t *testing.T) {

@@ -125,7 +125,7 @@ func (p *plan) readPerspectives(ctx context.Context, runID string) (digest strin
 	if err != nil {
 		return "", err
 	}
-	doc, err := perspective.Parse(data, perspective.Artifacts)
+	doc, err := perspective.Of(tree, perspective.Artifacts)
 	if err != nil {
 		return "", err
 	}
@@ -169,7 +169,7 @@ func (p *plan) addSecondWave(first *codec.Value) (digest string, err error) {
 	if err != nil {
 		return "", err
 	}
-	doc, err := perspective.Parse(data, perspective.Artifacts)
+	doc, err := perspective.Of(tree, perspective.Artifacts)
 	if err != nil {
 		return "", err
 	}

@@ -154,14 +154,30 @@ func GateEReports(facts SynthesisFacts, r Result, paths ReportPaths) (files []Re
 		"metrics", tidegate.D("citation_utilization_rate", r.Utilization, "duplicate_citation_rate", r.Duplicates,
 			"total_cid_mentions", r.Mentions, "used_cids_count", len(r.Used), "validated_cids_count", len(r.validated))))
 	file("gate-e-status.json", tidegate.D("schema_version", "gate_e.status_report.v1", "status", passIf(r.Pass() && !facts.Generated), "warnings", warnings,
-		"hard_metrics", tidegate.D("report_sections_present", r.sectionsPresent(), "uncited_numeric_claims", len(r.Uncited),
-			"unknown_cids", r.count(tidegate.UnknownCID), "raw_urls", r.count(tidegate.RawURLNotAllowed),
-			"quotations_not_found", r.count(tidegate.QuotationNotFound), "numbers_not_found", r.count(tidegate.NumberNotFound),
-			"unchanged_directives", r.count(tidegate.Unchanged)),
+		"hard_metrics", r.hardMetrics(),
 		"soft_metrics", tidegate.D("citation_utilization_rate", r.Utilization, "duplicate_citation_rate", r.Duplicates)))
 	return files, codec.Digest(tidegate.D("schema", "gate_e_reports.inputs.v1", "run_id", facts.RunID,
 		"synthesis_path", paths.Synthesis, "citations_path", paths.Citations, "reports_dir", paths.Reports,
 		"markdown_hash", MarkdownHash(facts.Draft), "metrics", r.Summary(), "warnings", warnings))
+}
+
+// hardMetrics are the figures that the status follows from: the two of the earlier
+// system, whose reports are compared byte by byte, and those of our own rules where
+// they are not 0.
+func (r Result) hardMetrics() tidegate.Details {
+	out := tidegate.D("report_sections_present", r.sectionsPresent(), "uncited_numeric_claims", len(r.Uncited))
+	for _, own := range []struct {
+		figure string
+		code   tidegate.Code
+	}{
+		{"unknown_cids", tidegate.UnknownCID}, {"raw_urls", tidegate.RawURLNotAllowed}, {"quotations_not_found", tidegate.QuotationNotFound},
+		{"numbers_not_found", tidegate.NumberNotFound}, {"unchanged_directives", tidegate.Unchanged},
+	} {
+		if n := r.count(own.code); n > 0 {
+			out = append(out, tidegate.Detail{Key: own.figure, Value: n})
+		}
+	}
+	return out
 }
 
 // Summary are the seven figures that the earlier system's reports are named by.

@@ -3,6 +3,7 @@ package synthesis
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -51,6 +52,8 @@ type Spent struct {
 	Used, Limit float64
 }
 
+func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
 // GateF judges whether the run honoured its sensitivity in every fetch, cites no
 // source that could not be looked at, has the signatures that it must have, and
 // kept its budget. Without a final synthesis it fails.
@@ -68,7 +71,7 @@ func GateF(facts RolloutFacts) Gate {
 	}
 	for _, s := range facts.Budget {
 		if s.Limit > 0 && s.Used > s.Limit {
-			over = append(over, s.Name)
+			over = append(over, fmt.Sprintf("%s %s of %s", s.Name, plain(s.Used), plain(s.Limit)))
 		}
 	}
 	g := Gate{ID: "F"}

@@ -61,25 +61,14 @@ func WriteMetrics(ctx context.Context, clock run.Clock, in MetricsInput) (Metric
 				"the events of the run are %s and no others", r.Path(streamOf(r)))
 		}
 	}
-	out := MetricsResult{MetricsPath: r.Path(MetricsFile), TelemetryPath: r.Path(streamOf(r)), Source: "telemetry"}
-	_, events, err := appended(r)
-	if err == nil && len(events) == 0 {
-		out.Source = "log"
-		events, err = derived(r)
-	}
+	out := MetricsResult{MetricsPath: r.Path(MetricsFile), TelemetryPath: r.Path(streamOf(r))}
+	events, source, err := eventsOf(r)
 	if err != nil {
 		return MetricsResult{}, err
 	}
+	out.Source = source
 	var stages tidegate.Details
-	out.Run, stages = count(events, string(r.Manifest().Status()))
-	if out.Source == "log" {
-		out.Run.DurationS = 0
-		for _, e := range events {
-			if n, ok := e.Get("elapsed_s").Int(); ok {
-				out.Run.DurationS += n
-			}
-		}
-	}
+	out.Run, stages = figuresOf(r, events, source)
 	out.InputsDigest = codec.Digest(tidegate.D("schema", "run_metrics_write.inputs.v1", "run_id", r.ID(), "telemetry_events", events))
 	doc := codec.Of(tidegate.D("inputs_digest", out.InputsDigest, "run", out.Run, "run_id", r.ID(), "schema_version", "run_metrics.v1", "stage", stages))
 	canonical, err := codec.Canonical(doc)
@@ -103,6 +92,43 @@ func WriteMetrics(ctx context.Context, clock run.Clock, in MetricsInput) (Metric
 		return u.Write(MetricsFile, data)
 	})
 	return out, err
+}
+
+// Figures are those of a run, from the events that were appended to it, or from its
+// log where there are none. It returns READ_FAILED, INVALID_JSON and
+// SCHEMA_VALIDATION_FAILED.
+func Figures(r *run.Run) (RunFigures, error) {
+	events, source, err := eventsOf(r)
+	if err != nil {
+		return RunFigures{}, err
+	}
+	figures, _ := figuresOf(r, events, source)
+	return figures, nil
+}
+
+// eventsOf are the events of a run, and where they come from: telemetry or log.
+func eventsOf(r *run.Run) (events []*codec.Value, source string, err error) {
+	_, events, err = appended(r)
+	if err != nil || len(events) > 0 {
+		return events, "telemetry", err
+	}
+	events, err = derived(r)
+	return events, "log", err
+}
+
+// figuresOf counts events. Waiting for people is no time of a run: from its log the
+// time is that of its stages.
+func figuresOf(r *run.Run, events []*codec.Value, source string) (RunFigures, tidegate.Details) {
+	figures, stages := count(events, string(r.Manifest().Status()))
+	if source == "log" {
+		figures.DurationS = 0
+		for _, e := range events {
+			if n, ok := e.Get("elapsed_s").Int(); ok {
+				figures.DurationS += n
+			}
+		}
+	}
+	return figures, stages
 }
 
 // count makes the figures of events, which are in the order of their numbers.

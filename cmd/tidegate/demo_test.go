@@ -14,10 +14,12 @@ import (
 var (
 	digest  = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
 	process = regexp.MustCompile(`process [0-9]+`)
+	tokens  = regexp.MustCompile(`[0-9,]+ tokens`)
 )
 
 // playDemo plays the demo and returns what it says, without what depends on the
-// folder and the process: their names, and digests of documents that hold paths.
+// folder, the process and the words of prompts: names, digests of documents that
+// hold paths, and tokens.
 func playDemo(t *testing.T, stdin string, flags ...string) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "harbour")
@@ -29,6 +31,7 @@ func playDemo(t *testing.T, stdin string, flags ...string) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	text := strings.ReplaceAll(string(out), folder, "/home/you/harbour")
+	text = tokens.ReplaceAllString(text, "… tokens")
 	return process.ReplaceAllString(digest.ReplaceAllString(text, "sha256:…"), "process …")
 }
 

@@ -138,13 +138,16 @@ func (p *Program) tree(under string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tidegate",
 		Short: "The gate between what an AI agent wrote and everything that trusts it",
-		Long: `tidegate judges what AI agents write - research outputs and code reviews - by
-contract, says exactly what to mend, and decides what happens next. Every
-judgement is deterministic and offline: no model is asked, and a source is judged
-by its archived page. Fetching is a step of its own, by citations fetch and the
-commands that let a run go on; a run made with --sensitivity no_web fetches
-nothing.`,
-		Example:           "  tidegate demo\n  tidegate wave review perspectives.json wave-1",
+		Long: `tidegate takes a question to a report that can be trusted, with AI agents that
+cannot: it starts them, judges what they write by contract, says exactly what to
+change, and checks every source against what it is cited for. It does the same
+for code reviews.
+
+Every judgement is deterministic and offline: no model is asked, and a source is
+judged by its archived page. Fetching is a step of its own, by research, citations
+fetch and the commands that let a run go on; a run made with --sensitivity no_web
+fetches nothing.`,
+		Example:           "  tidegate demo\n  tidegate research \"Which heat pump fits an old house?\"\n  tidegate wave review perspectives.json wave-1",
 		Version:           p.Version,
 		SilenceErrors:     true,
 		SilenceUsage:      true,

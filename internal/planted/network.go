@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -179,19 +180,19 @@ func (b *builder) answersBroken() {
 // bombSize is what a bomb has after decompression.
 const bombSize = 300 << 20
 
-// bomb answers with a small body that becomes a large one.
+// bomb answers with a small body that becomes a large one: the same member of
+// gzip again and again.
 func bomb(unit string) answer {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Encoding", "gzip")
-		zip, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
-		block := []byte(strings.Repeat(unit, (1<<20)/len(unit)))
-		for written := 0; written < bombSize && r.Context().Err() == nil; written += len(block) {
-			if _, err := zip.Write(block); err != nil {
+		const block = 1 << 20
+		member := gzipped(strings.Repeat(unit, block/len(unit)))
+		for written := 0; written < bombSize && r.Context().Err() == nil; written += block {
+			if _, err := io.WriteString(w, member); err != nil {
 				return // the client had enough
 			}
 		}
-		zip.Close()
 	}
 }
 

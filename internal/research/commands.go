@@ -16,7 +16,7 @@ type Env struct {
 	Recordings map[string]Recording // by the name after "recorded:"
 }
 
-func (e *Env) clock() run.Clock { return run.Clock{Now: e.Now, Pinned: e.Pinned} }
+func (e *Env) clock() run.Clock { return run.Clock{Now: e.Now, Pinned: e.Pinned, Program: e.Program} }
 
 // Commands are those that take a question to its report.
 func Commands(env *Env) []cli.Command {

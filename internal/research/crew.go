@@ -154,7 +154,7 @@ func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Searc
 		}
 		made = "recorded:" + folder
 	}
-	d, err := driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv}, driver.Host{Search: driver.Search(search)})
+	d, err := driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv}, driver.Host{Search: driver.Search(search), Open: func(ctx context.Context, url string) (string, error) { return step.OpenPage(ctx, e.Pages, url) }})
 	if err != nil {
 		return err
 	}

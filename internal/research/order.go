@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -22,7 +23,7 @@ type order struct {
 	perspectives *codec.Value // of --perspectives FILE, nil for a planner's
 	count        int          // of --perspectives N
 	files        string
-	documents    []string
+	documents    []step.Document
 	parallel     int
 	budget       map[string]float64 // by the names of the policy
 	yes          bool
@@ -82,6 +83,11 @@ func (e *Env) orderOf(ctx context.Context, call cli.Invocation) (order, error) {
 			}
 			o.count = n
 		} else if o.perspectives, err = readPerspectives(ctx, absolute(e.Dir, text)); err != nil {
+			return order{}, err
+		}
+	}
+	if o.files = call.Flag("files"); o.files != "" {
+		if o.documents, err = step.ReadDocuments(ctx, o.files); err != nil {
 			return order{}, err
 		}
 	}

@@ -117,6 +117,11 @@ func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (mani
 			return "", err
 		}
 	}
+	if len(o.documents) > 0 {
+		if err := step.AttachDocuments(e.Deciding(ctx), e.clock(), manifest, o.documents); err != nil {
+			return "", err
+		}
+	}
 	if o.perspectives == nil {
 		return manifest, nil
 	}
