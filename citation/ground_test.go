@@ -69,6 +69,10 @@ func TestQuotations(t *testing.T) {
 		{`“he said “the water rose — slowly at first” to us”`, []bool{false}},
 		{`“information” and “life. He said no way”`, []bool{true}},
 		{`the "well-known risks (see p. 3)"`, []bool{true}},
+		{`“an invention of nobody"`, []bool{false}},
+		{`"an invention of nobody”`, []bool{false}},
+		{`‘an invention of nobody' and ❝an invention of nobody❞ and 《an invention of nobody》`, []bool{false, false, false}},
+		{`“the water rose — slowly at first"`, []bool{true}},
 	} {
 		got := groundOne(t, c.claim, page)
 		if len(got.Quotations) != len(c.want) {

@@ -20,7 +20,7 @@ type quotation struct {
 // quotations finds the quotations of four words or more in a rendered text.
 func quotations(text string) []quotation {
 	var found []quotation
-	ends := map[rune]map[int]int{} // by the mark that begins a quotation
+	ends, mixed := map[rune]map[int]int{}, map[rune]map[int]int{} // by the mark that begins a quotation
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		closers := closingMarks(r)
@@ -32,6 +32,12 @@ func quotations(text string) []quotation {
 			ends[r] = closings(text, r, closers)
 		}
 		end, closed := ends[r][at]
+		if other := mixedMark(r); !closed && other != "" {
+			if mixed[r] == nil {
+				mixed[r] = closings(text, r, other)
+			}
+			end, closed = mixed[r][at]
+		}
 		if !closed {
 			at += size
 			continue
@@ -65,6 +71,10 @@ func closingMarks(r rune) string {
 		return "›"
 	case '›':
 		return "‹"
+	case '《':
+		return "》"
+	case '❝':
+		return "❞"
 	case '「':
 		return "」"
 	case '『':
@@ -74,6 +84,20 @@ func closingMarks(r rune) string {
 	case '‚':
 		return "‘’"
 	case '\'':
+		return "'"
+	}
+	return ""
+}
+
+// mixedMark ends a quotation which begins with r and which no mark of its own kind
+// ends, "" where there is no such mark.
+func mixedMark(r rune) string {
+	switch r {
+	case '“', '‟', '„', '”':
+		return "\""
+	case '"':
+		return "”"
+	case '‘', '‛', '‚':
 		return "'"
 	}
 	return ""
