@@ -3,6 +3,8 @@ package citation
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/markdown"
@@ -23,11 +25,13 @@ func (s *statement) counted() []figure {
 	return slices.DeleteFunc(slices.Clone(s.figures), func(f figure) bool { return !f.counts })
 }
 
-// statements lists the claims of a document: its passages with a citation that a
-// reader sees. What is nothing but citations claims nothing.
-func statements(document []byte) []statement {
-	var found []statement
-	for _, p := range Inspect(document).Passages {
+// statements lists the claims of a document: its passages with a citation. Text
+// between tags counts as what a reader sees, because HTML must not excuse a claim.
+// What is nothing but citations claims nothing. Readable is false for a document
+// with text in a block of HTML, which is part of no claim.
+func statements(document []byte) (found []statement, readable bool) {
+	in := inspector{text: document, doc: markdown.Parse(document), showing: true}
+	for _, p := range in.inspect().Passages {
 		if p.Text == "" {
 			continue
 		}
@@ -38,7 +42,7 @@ func statements(document []byte) []statement {
 		s.figures = figures(s.numbers, !inEnglish(s.numbers))
 		found = append(found, s)
 	}
-	return found
+	return found, !in.unread && !slices.Contains(in.open.names, "")
 }
 
 // inEnglish reports whether a claim seems to be in English, in which 1.234 is never
@@ -69,7 +73,28 @@ func shownText(passage []byte) (all, claimed string) {
 			}
 		}
 	}
-	return seen.String(), withoutURLs(numbers.String(), apart)
+	return withoutHidden(seen.String()), withoutURLs(withoutHidden(numbers.String()), apart)
+}
+
+// withoutHidden leaves out what a reader cannot see: hidden characters, except
+// the joiners between letters, and the marks that are drawn onto a digit.
+func withoutHidden(text string) string {
+	var b strings.Builder
+	last := utf8.RuneError // what was kept last
+	for i, r := range text {
+		if markdown.Joins(r) && unicode.IsLetter(last) {
+			if next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):]); unicode.IsLetter(next) {
+				b.WriteRune(r)
+			}
+			continue
+		}
+		if markdown.Hidden(r) || unicode.IsNumber(last) && unicode.In(r, unicode.Mn, unicode.Me) {
+			continue
+		}
+		b.WriteRune(r)
+		last = r
+	}
+	return b.String()
 }
 
 // withoutURLs puts something else in the place of every URL.

@@ -70,8 +70,11 @@ type GroundingMetrics struct {
 // normalised; … and […] join parts that must follow one another. A number of two
 // digits or more, a percentage, a year or an amount must occur in one of them, in
 // whatever spelling, and with no other unit.
+//
+// A document with text in a block of HTML does not pass: nothing in the block is a
+// claim, and others may read it.
 func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
-	found := statements(document)
+	found, readable := statements(document)
 	g := Grounding{Claims: make([]Claim, len(found))}
 	sources := map[string][]int{} // the claims that cite each source
 	var order []string
@@ -97,7 +100,7 @@ func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
 		g.count(&g.Claims[i], checked[i])
 	}
 	m := &g.Metrics
-	g.Pass = m.QuotationsMissing == 0 && 20*m.NumbersMissing <= m.Numbers
+	g.Pass = readable && m.QuotationsMissing == 0 && 20*m.NumbersMissing <= m.Numbers
 	return g
 }
 

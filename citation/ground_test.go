@@ -69,6 +69,10 @@ func TestQuotations(t *testing.T) {
 		{`“he said “the water rose — slowly at first” to us”`, []bool{false}},
 		{`“information” and “life. He said no way”`, []bool{true}},
 		{`the "well-known risks (see p. 3)"`, []bool{true}},
+		{`“an invention of nobody"`, []bool{false}},
+		{`"an invention of nobody”`, []bool{false}},
+		{`‘an invention of nobody' and ❝an invention of nobody❞ and 《an invention of nobody》`, []bool{false, false, false}},
+		{`“the water rose — slowly at first"`, []bool{true}},
 	} {
 		got := groundOne(t, c.claim, page)
 		if len(got.Quotations) != len(c.want) {
@@ -79,6 +83,44 @@ func TestQuotations(t *testing.T) {
 			if q.Found != c.want[i] || q.Found && (!holds(q, page) || q.CID != "s") || !q.Found && (q.CID != "" || q.End != 0) {
 				t.Errorf("%q: %+v, want found %v", c.claim, q, c.want[i])
 			}
+		}
+	}
+}
+
+// TestNothingExcusesAClaim hides an invented quotation and number in every way
+// that one reader of a draft sees and another does not.
+func TestNothingExcusesAClaim(t *testing.T) {
+	const claim = "There are 4,711 tugs, “an invention of nobody at all” [@s].\n"
+	const page = "The harbour has 12 tugs."
+	for _, before := range []string{
+		"", "<style></style>\n\n", "<script></script>\n\n", "<b><i></b></i>\n\n", "x <p/>\n\n", "x <b>\n\n", "<div>\n\n", "<!-- x\n\n", "x <link>\n\n", "<p>", "<b>", "<div>", "<!--", "<style>",
+	} {
+		g := citation.Ground([]byte(before+claim), func(string) (string, bool) { return page, true })
+		if g.Pass {
+			t.Errorf("%q before the claim lets it pass: %+v", before, g)
+		}
+	}
+}
+
+// TestHiddenCharactersPartNoNumber writes 73 with something between its digits.
+func TestHiddenCharactersPartNoNumber(t *testing.T) {
+	for _, between := range []string{"", "\u200d", "\u200c", "\u2060", "\u034f", "\u00ad", "\u200b", "\ufe0f", "\u0332", "&zwj;", "&#8288;"} {
+		for page, want := range map[string]bool{"Profit was 3 million euros": false, "Profit was 73 million euros": true} {
+			got := groundOne(t, "Profit was 7"+between+"3 million euros", page).Numbers
+			if len(got) != 1 || got[0].Found != want {
+				t.Errorf("7%+q3 on %q: %+v, want found %v", between, page, got, want)
+			}
+		}
+	}
+}
+
+// TestMarksThatNothingCloses takes a minute and more where each mark is searched
+// for to the end of the text.
+func TestMarksThatNothingCloses(t *testing.T) {
+	for _, marks := range []string{"“", "« ", "\" 'x\"", "„ a", "'a ", "“a “b” "} {
+		g := citation.Ground([]byte(strings.Repeat(marks, 100_000)+" [@s]\n"), func(string) (string, bool) { return "page", true })
+		if len(g.Claims) != 1 {
+			t.Errorf("%q: %d claims", marks, len(g.Claims))
 		}
 	}
 }

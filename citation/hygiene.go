@@ -64,6 +64,8 @@ type inspector struct {
 	text    []byte
 	doc     *markdown.Document
 	careful bool // render also what certainly has no markup
+	showing bool // no HTML hides the text that stands between its tags
+	unread  bool // a block of HTML has text, which is part of no passage
 
 	// What is written comes first, in order, and then what only the page has.
 	mentions        []Mention
@@ -135,7 +137,7 @@ func eachMention(text []byte, visit func(Span)) {
 // block looks at a block as it renders.
 func (in *inspector) block(b markdown.Block) {
 	in.seen, in.tags, in.cited = in.seen[:0], in.tags[:0], in.cited[:0]
-	if !in.careful && in.doc.Plain(b) && !in.open.any() && !in.hides(b) {
+	if !in.careful && in.doc.Plain(b) && !in.obscured() && !in.hides(b) {
 		in.doc.Lines(b, func(_, start int, line []byte) { in.see(Span{start, start + len(line)}) })
 		in.seeWritten(b)
 	} else {
@@ -145,6 +147,9 @@ func (in *inspector) block(b markdown.Block) {
 	}
 	in.addToPassage(b)
 }
+
+// obscured reports whether HTML may hide what stands here.
+func (in *inspector) obscured() bool { return in.open.any() && !in.showing }
 
 // hides reports whether a block has characters of no width.
 func (in *inspector) hides(b markdown.Block) bool {
@@ -167,7 +172,7 @@ func (in *inspector) render(b markdown.Block) {
 		case markdown.CodeInline:
 			in.page.add(piece.Text, piece.Start, piece.End, false)
 		default:
-			seen := !piece.InImage && !in.open.any()
+			seen := !piece.InImage && !in.obscured()
 			in.page.add(piece.Text, piece.Start, piece.End, seen)
 			if seen {
 				in.see(Span{piece.Start, piece.End})
@@ -251,6 +256,7 @@ func (in *inspector) html(b markdown.Block, piece markdown.Inline) {
 		open:  &in.open,
 		leads: func(url []byte, start, end int) { in.addURL(url, Span{at(start), at(end)}) },
 		text: func(start, end int) {
+			in.unread = in.unread || b.Kind == markdown.HTMLBlock && len(bytes.TrimSpace(piece.Text[start:end])) > 0
 			for line := range bytes.Lines(piece.Text[start:end]) {
 				text, broken := bytes.CutSuffix(line, []byte("\n"))
 				in.page.add([]byte(html.UnescapeString(string(text))), at(start), at(start+len(text)), false)
@@ -364,7 +370,7 @@ func (in *inspector) result() Inspection {
 	for i := range in.urls {
 		in.urls[i].Line = lines.Of(in.urls[i].Start)
 	}
-	if in.open.styled {
+	if in.open.styled && !in.showing {
 		in.passages = nil
 	}
 	return Inspection{in.mentions, in.urls, in.passages}

@@ -20,6 +20,7 @@ type quotation struct {
 // quotations finds the quotations of four words or more in a rendered text.
 func quotations(text string) []quotation {
 	var found []quotation
+	ends, mixed := map[rune]map[int]int{}, map[rune]map[int]int{} // by the mark that begins a quotation
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		closers := closingMarks(r)
@@ -27,17 +28,25 @@ func quotations(text string) []quotation {
 			at += size
 			continue
 		}
-		inside := text[at+size:]
-		n := closing(inside, r, closers)
-		if n < 0 {
+		if ends[r] == nil {
+			ends[r] = closings(text, r, closers)
+		}
+		end, closed := ends[r][at]
+		if other := mixedMark(r); !closed && other != "" {
+			if mixed[r] == nil {
+				mixed[r] = closings(text, r, other)
+			}
+			end, closed = mixed[r][at]
+		}
+		if !closed {
 			at += size
 			continue
 		}
-		if q, ok := newQuotation(inside[:n]); ok {
+		if q, ok := newQuotation(text[at+size : end]); ok {
 			found = append(found, q)
 		}
-		_, last := utf8.DecodeRuneInString(inside[n:])
-		at += size + n + last
+		_, last := utf8.DecodeRuneInString(text[end:])
+		at = end + last
 	}
 	return found
 }
@@ -62,6 +71,10 @@ func closingMarks(r rune) string {
 		return "›"
 	case '›':
 		return "‹"
+	case '《':
+		return "》"
+	case '❝':
+		return "❞"
 	case '「':
 		return "」"
 	case '『':
@@ -71,6 +84,20 @@ func closingMarks(r rune) string {
 	case '‚':
 		return "‘’"
 	case '\'':
+		return "'"
+	}
+	return ""
+}
+
+// mixedMark ends a quotation which begins with r and which no mark of its own kind
+// ends, "" where there is no such mark.
+func mixedMark(r rune) string {
+	switch r {
+	case '“', '‟', '„', '”':
+		return "\""
+	case '"':
+		return "”"
+	case '‘', '‛', '‚':
 		return "'"
 	}
 	return ""
@@ -94,26 +121,41 @@ func opens(text string, at, size int) bool {
 	return true
 }
 
-// closing is where the mark stands that ends a quotation, -1 where none does. The
-// quotation may hold others of the same kind, one inside the other.
-func closing(inside string, opener rune, closers string) int {
-	depth := 0
+// closings says for each place of a mark where the mark stands that ends its
+// quotation. The quotation may hold others of the same kind, one inside the other.
+// All are found in one pass, however many are never closed.
+func closings(text string, opener rune, closers string) map[int]int {
+	ends := map[int]int{}
+	size := utf8.RuneLen(opener)
 	paired := !strings.ContainsRune(closers, opener)
-	for i, r := range inside {
-		switch {
-		case strings.ContainsRune(closers, r):
-			if isApostrophe(inside, i, r) || i == 0 {
-				continue
+	var open []int
+	for i, r := range text {
+		if strings.ContainsRune(closers, r) && !isApostrophe(text, i, r) {
+			if paired && len(open) > 0 {
+				last := len(open) - 1
+				if i > open[last]+size {
+					ends[open[last]] = i
+				}
+				open = open[:last]
+			} else if !paired {
+				adjacent := -1 // one right before this mark, which it does not close
+				for _, at := range open {
+					if i > at+size {
+						ends[at] = i
+					} else {
+						adjacent = at
+					}
+				}
+				if open = open[:0]; adjacent >= 0 {
+					open = append(open, adjacent)
+				}
 			}
-			if depth == 0 {
-				return i
-			}
-			depth--
-		case paired && r == opener:
-			depth++
+		}
+		if r == opener {
+			open = append(open, i)
 		}
 	}
-	return -1
+	return ends
 }
 
 // isApostrophe holds for a single mark inside a word.

@@ -93,6 +93,9 @@ func TestUnchanged(t *testing.T) {
 			})
 			got := -1
 			for _, f := range result.Faults {
+				if f.Code == tidegate.InvisibleText {
+					continue // of the draft with such a character
+				}
 				if f.Code != tidegate.Unchanged || got != -1 {
 					t.Fatalf("unexpected fault %+v", f)
 				}

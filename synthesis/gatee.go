@@ -102,7 +102,7 @@ func (r Result) notes(facts SynthesisFacts) string {
 		parts = append(parts, "the synthesis was made by rule and not written")
 	}
 	for _, code := range []tidegate.Code{tidegate.MissingRequiredSection, tidegate.UnknownCID, tidegate.RawURLNotAllowed,
-		tidegate.UncitedNumber, tidegate.QuotationNotFound, tidegate.NumberNotFound, tidegate.Unchanged} {
+		tidegate.HTMLNotAllowed, tidegate.InvisibleText, tidegate.UncitedNumber, tidegate.QuotationNotFound, tidegate.NumberNotFound, tidegate.Unchanged} {
 		if n := r.count(code); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d × %s", n, code))
 		}

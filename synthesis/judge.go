@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
@@ -91,6 +92,8 @@ type Uncited struct {
 //   - MISSING_REQUIRED_SECTION for each of [Sections] without its heading;
 //   - UNKNOWN_CID for each citation of what is not validated, seen or not;
 //   - RAW_URL_NOT_ALLOWED for each address;
+//   - HTML_NOT_ALLOWED for each block of HTML with text in it;
+//   - INVISIBLE_TEXT for each line with a character that a reader cannot see;
 //   - UNCITED_NUMBER for each passage with a number and without a citation that a
 //     reader sees;
 //   - QUOTATION_NOT_FOUND for each quotation that the cited page does not have,
@@ -110,6 +113,7 @@ func Judge(draft []byte, facts Facts) Result {
 	j.sections()
 	j.citations()
 	j.urls()
+	j.unseen()
 	j.numbers()
 	j.grounding()
 	if facts.Answers != nil {
@@ -236,6 +240,27 @@ func (j *judge) urls() {
 		j.fault(tidegate.RawURLNotAllowed, u.Line, "Replace the address with a citation [@id] of its source, or remove it.",
 			"line %d has a raw URL: %s", u.Line, tidegate.Cut(u.Text))
 	}
+}
+
+// unseen finds characters that a reader does not see, and text in blocks of HTML,
+// which one reader of the draft sees and another does not. Other HTML hides
+// nothing from the judge and the grounding, and is left alone.
+func (j *judge) unseen() {
+	line := 0
+	for _, u := range markdown.Parse(j.source).Unseen() {
+		if at := j.lineOf(u.At); u.HTML == nil && at != line {
+			line = at
+			j.fault(tidegate.InvisibleText, line, "Remove the characters that cannot be seen.",
+				"line %d has a character that a reader cannot see", line)
+		}
+	}
+	j.eachLeaf(func(b *block) {
+		text := func(g glyph) bool { return g.in&inTag == 0 && !unicode.IsSpace(g.r) }
+		if b.kind == html && slices.ContainsFunc(b.glyphs, text) {
+			j.fault(tidegate.HTMLNotAllowed, b.line, "Write the text without HTML.",
+				"the block of HTML that begins in line %d has text, which a reader may not see", b.line)
+		}
+	})
 }
 
 // numbers finds the passages that claim a number without a source.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
@@ -149,21 +148,14 @@ func (v *viewer) add(f Fault, code tidegate.Code, details tidegate.Details, form
 // unseen finds HTML, and characters that a reader cannot see: those that stand in
 // the text, and those that a character reference stands for.
 func (v *viewer) unseen() {
-	hidden, html := v.hidden(), []place(nil)
-	for _, b := range v.doc.Blocks {
-		if v.doc.Plain(b) {
-			continue
-		}
-		for _, piece := range v.doc.Inlines(b) {
-			switch {
-			case v.isRequired(piece.Start):
-			case piece.Kind == markdown.HTMLInline:
-				html = append(html, place{piece.Start, markdown.Show(string(piece.Text[:min(len(piece.Text), quoteSize)]))})
-			case piece.Kind == markdown.TextInline && v.text[piece.Start] == '&':
-				if i := markdown.NextHidden(piece.Text, 0); i >= 0 && !v.joinsLetters(piece) {
-					hidden = append(hidden, place{piece.Start, number(piece.Text[i:])})
-				}
-			}
+	var hidden, html []place
+	for _, u := range v.doc.Unseen() {
+		switch {
+		case v.isRequired(u.At):
+		case u.HTML != nil:
+			html = append(html, place{u.At, markdown.Show(string(u.HTML[:min(len(u.HTML), quoteSize)]))})
+		default:
+			hidden = append(hidden, place{u.At, fmt.Sprintf("U+%04X", u.Char)})
 		}
 	}
 	v.list(tidegate.HTMLNotAllowed, html, "line %d has HTML, of which a reader sees nothing",
@@ -172,64 +164,7 @@ func (v *viewer) unseen() {
 		"Remove the characters that cannot be seen from line %d.")
 }
 
-// hidden lists the characters in the text that a reader cannot see.
-func (v *viewer) hidden() []place {
-	var places []place
-	at := 0
-	if bytes.HasPrefix(v.text, byteOrderMark) {
-		at = len(byteOrderMark)
-	}
-	for at = markdown.NextHidden(v.text, at); at >= 0; {
-		r, size := utf8.DecodeRune(v.text[at:])
-		if !v.belongs(r, at, size) && !v.isRequired(at) {
-			places = append(places, place{at, number(v.text[at:])})
-		}
-		at = markdown.NextHidden(v.text, at+size)
-	}
-	return places
-}
-
 var byteOrderMark = []byte("\ufeff")
-
-// number names the character that text begins with.
-func number(text []byte) string {
-	r, _ := utf8.DecodeRune(text)
-	return fmt.Sprintf("U+%04X", r)
-}
-
-// belongs reports whether the hidden character r at a place belongs to those
-// beside it: it joins two that can be seen, or selects a variant of one.
-func (v *viewer) belongs(r rune, at, size int) bool {
-	before, width := utf8.DecodeLastRune(v.text[:at])
-	switch {
-	case markdown.Varies(r):
-		return width > 0 && varied(before)
-	case !markdown.Joins(r):
-		return false
-	}
-	if markdown.Varies(before) { // an emoji in colour, joined to another
-		before, width = utf8.DecodeLastRune(v.text[:at-width])
-	}
-	after, size := utf8.DecodeRune(v.text[at+size:])
-	return width > 0 && size > 0 && seen(before) && seen(after)
-}
-
-func seen(r rune) bool { return !unicode.IsSpace(r) && !markdown.Hidden(r) }
-
-// varied reports whether a character can have variants: letters of ASCII have
-// none, and on them the selectors would only carry a message.
-func varied(r rune) bool {
-	return seen(r) && (r > unicode.MaxASCII || r >= '0' && r <= '9' || r == '#' || r == '*')
-}
-
-// joinsLetters reports whether a character reference stands for a joiner between
-// two letters.
-func (v *viewer) joinsLetters(piece markdown.Inline) bool {
-	r, size := utf8.DecodeRune(piece.Text)
-	before, _ := utf8.DecodeLastRune(v.text[:piece.Start])
-	after, _ := utf8.DecodeRune(v.text[piece.End:])
-	return size == len(piece.Text) && markdown.Joins(r) && unicode.In(before, unicode.L, unicode.M) && unicode.In(after, unicode.L, unicode.M)
-}
 
 // length holds the characters outside the Sources section to their cap.
 func (v *viewer) length() {

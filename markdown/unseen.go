@@ -1,0 +1,90 @@
+package markdown
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Unseen is a part of a text of which a reader sees nothing.
+type Unseen struct {
+	At   int    // where it begins
+	HTML []byte // the tag, comment or block; nil for a character
+	Char rune   // the character, where it is not HTML
+}
+
+// Unseen lists the HTML of a document, and the characters that a reader cannot
+// see: those that stand in the text, and those that a character reference stands
+// for. A byte-order mark at the beginning is left out, and so are the characters
+// that belong to those beside them: a joiner between two that can be seen, and
+// the selector of a variant.
+func (d *Document) Unseen() []Unseen {
+	found := d.hiddenCharacters()
+	for _, b := range d.Blocks {
+		if d.Plain(b) {
+			continue
+		}
+		for _, piece := range d.Inlines(b) {
+			switch {
+			case piece.Kind == HTMLInline:
+				found = append(found, Unseen{At: piece.Start, HTML: bytes.Clone(piece.Text)})
+			case piece.Kind == TextInline && d.text[piece.Start] == '&':
+				if i := NextHidden(piece.Text, 0); i >= 0 && !d.joinsLetters(piece) {
+					r, _ := utf8.DecodeRune(piece.Text[i:])
+					found = append(found, Unseen{At: piece.Start, Char: r})
+				}
+			}
+		}
+	}
+	return found
+}
+
+func (d *Document) hiddenCharacters() []Unseen {
+	var found []Unseen
+	at := 0
+	if mark := []byte("\ufeff"); bytes.HasPrefix(d.text, mark) {
+		at = len(mark)
+	}
+	for at = NextHidden(d.text, at); at >= 0; {
+		r, size := utf8.DecodeRune(d.text[at:])
+		if !d.belongs(r, at, size) {
+			found = append(found, Unseen{At: at, Char: r})
+		}
+		at = NextHidden(d.text, at+size)
+	}
+	return found
+}
+
+// belongs reports whether the hidden character r at a place belongs to those
+// beside it: it joins two that can be seen, or selects a variant of one.
+func (d *Document) belongs(r rune, at, size int) bool {
+	before, width := utf8.DecodeLastRune(d.text[:at])
+	switch {
+	case Varies(r):
+		return width > 0 && varied(before)
+	case !Joins(r):
+		return false
+	}
+	if Varies(before) { // an emoji in colour, joined to another
+		before, width = utf8.DecodeLastRune(d.text[:at-width])
+	}
+	after, size := utf8.DecodeRune(d.text[at+size:])
+	return width > 0 && size > 0 && seen(before) && seen(after)
+}
+
+func seen(r rune) bool { return !unicode.IsSpace(r) && !Hidden(r) }
+
+// varied reports whether a character can have variants: letters of ASCII have
+// none, and on them the selectors would only carry a message.
+func varied(r rune) bool {
+	return seen(r) && (r > unicode.MaxASCII || r >= '0' && r <= '9' || r == '#' || r == '*')
+}
+
+// joinsLetters reports whether a character reference stands for a joiner between
+// two letters.
+func (d *Document) joinsLetters(piece Inline) bool {
+	r, size := utf8.DecodeRune(piece.Text)
+	before, _ := utf8.DecodeLastRune(d.text[:piece.Start])
+	after, _ := utf8.DecodeRune(d.text[piece.End:])
+	return size == len(piece.Text) && Joins(r) && unicode.In(before, unicode.L, unicode.M) && unicode.In(after, unicode.L, unicode.M)
+}
