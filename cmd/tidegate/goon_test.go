@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tidegate/tidegate/codec"
@@ -88,13 +89,20 @@ func TestKilledResearchGivesTheSameReport(t *testing.T) {
 	if full.Asked() {
 		stride = 1
 	}
+	var killed atomic.Int32
+	t.Cleanup(func() {
+		if killed.Load() == 0 {
+			t.Error("every research ended before it was killed")
+		}
+	})
 	for first := 1; first < lines; first += stride {
 		t.Run(strconv.Itoa(first), func(t *testing.T) {
 			t.Parallel()
 			r := newResearcher(t)
 			again := []string{"run", "continue", "harbour"}
-			if !r.killedAt(first, demoQuestion...) {
-				t.Fatal("it ended before it was killed")
+			// On a busy machine it may be done before its lines were read.
+			if r.killedAt(first, demoQuestion...) {
+				killed.Add(1)
 			}
 			for range first % 3 {
 				r.killedAt(7, again...)
