@@ -119,6 +119,7 @@ Try next, in {folder}:
   export TIDEGATE_HOME=$PWD
   tidegate report harbour        the report here
   tidegate run log harbour       everything that happened, in order
+  tidegate serve                 all of it as pages, in a browser
   tidegate run status harbour    the gates, and what they stand on
   tidegate run verify harbour    every file, held against the log
   tidegate job list harbour      what agents were asked for
