@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,23 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate/internal/demo"
 	"github.com/tidegate/tidegate/internal/fakemodel"
 	"github.com/tidegate/tidegate/internal/full"
 )
 
 const question = "Should the port replace two of its four tugs with electric ones?"
-
-// inHarbour is the program in a world that has no other pages than the demo's.
-func inHarbour() {
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	env, err := environment()
-	if err != nil {
-		panic(err)
-	}
-	env.Fetch = demo.Pages{Now: env.Now}.Fetch
-	os.Exit(assemble(env).Run(context.Background(), os.Args[1:]))
-}
 
 // harbour is a folder in which a person works, with a home, runs and a model of
 // its own.

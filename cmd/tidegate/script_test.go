@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/internal/demo"
 	_ "github.com/tidegate/tidegate/internal/scratch"
 )
 
@@ -24,6 +27,17 @@ var update = flag.Bool("update", false, "rewrite the golden parts of the scripts
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tidegate": main, "tidegate-in-harbour": inHarbour})
+}
+
+// inHarbour is the program in a world that has no other pages than the demo's.
+func inHarbour() {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	env, err := environment()
+	if err != nil {
+		panic(err)
+	}
+	env.Fetch = demo.Pages{Now: env.Now}.Fetch
+	os.Exit(assemble(env).Run(context.Background(), os.Args[1:]))
 }
 
 func TestScript(t *testing.T) {

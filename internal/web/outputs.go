@@ -143,7 +143,6 @@ func (l *looked) rounds(view *outputsView) error {
 	type found struct{ high, medium, low int }
 	var all []found
 	most := 1
-	var docs []*codec.Value
 	for i, name := range names {
 		doc, err := l.document(name)
 		if err != nil {
@@ -164,7 +163,7 @@ func (l *looked) rounds(view *outputsView) error {
 			}
 		}
 		most = max(most, f.high, f.medium, f.low)
-		all, docs = append(all, f), append(docs, doc)
+		all = append(all, f)
 		view.Rounds = append(view.Rounds, roundRow{Name: titles[i], State: reviewState(doc.Get("decision").Str()), Directives: doc.Get("directives").Len()})
 	}
 	for i, f := range all {
