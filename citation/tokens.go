@@ -2,7 +2,6 @@ package citation
 
 import (
 	"bytes"
-	"html"
 	"io"
 	"strings"
 
@@ -388,7 +387,7 @@ func (t *tokens) textOf() []byte {
 		text = bytes.ReplaceAll(text, []byte{0}, []byte("\ufffd"))
 	}
 	if t.escaped && bytes.IndexByte(text, '&') >= 0 {
-		text = []byte(html.UnescapeString(string(text)))
+		text = []byte(xhtml.UnescapeString(string(text)))
 	}
 	return text
 }
