@@ -84,9 +84,6 @@ type Unsealed struct {
 	Replay      Result        `json:"replay"`
 }
 
-// Passed reports whether nothing was found.
-func (u Unsealed) Passed() bool { return u.Pass }
-
 // UnsealInput is what [Unseal] needs beside the file.
 type UnsealInput struct {
 	Data    []byte

@@ -70,28 +70,37 @@ func checkHome(home string) error {
 	return CheckPath("home", home)
 }
 
-// runsIn lists the folders in home that hold a manifest, in byte order.
+// runsIn lists the manifests of the runs in home, in byte order.
 func runsIn(ctx context.Context, home string) ([]string, error) {
+	var manifests []string
+	err := eachRun(ctx, home, func(_ *artifact.Folder, id string) {
+		manifests = append(manifests, filepath.Join(home, id, ManifestFile))
+	})
+	return manifests, err
+}
+
+// eachRun visits the folders in home that hold a manifest, in byte order. A home
+// that is not there has none. It returns READ_FAILED.
+func eachRun(ctx context.Context, home string, visit func(folder *artifact.Folder, id string)) error {
 	folder, err := artifact.Open(ctx, "home", home)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil, nil
+		return nil
 	case err != nil:
-		return nil, err
+		return err
 	}
 	defer folder.Close()
 	entries, err := folder.List(".")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var manifests []string
 	for _, e := range entries {
 		if CheckID(e.Name()) != nil {
 			continue
 		}
 		if there, err := folder.Exists(e.Name() + "/" + ManifestFile); err == nil && there {
-			manifests = append(manifests, filepath.Join(home, e.Name(), ManifestFile))
+			visit(folder, e.Name())
 		}
 	}
-	return manifests, nil
+	return nil
 }

@@ -78,29 +78,14 @@ func Recent(ctx context.Context, home string) ([]Stamped, error) {
 	if err := checkHome(home); err != nil {
 		return nil, err
 	}
-	folder, err := artifact.Open(ctx, "home", home)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	defer folder.Close()
-	entries, err := folder.List(".")
-	if err != nil {
-		return nil, err
-	}
 	var runs []Stamped
-	for _, e := range entries {
-		if CheckID(e.Name()) != nil {
-			continue
+	err := eachRun(ctx, home, func(folder *artifact.Folder, id string) {
+		if info, err := fs.Stat(folder.FS(), id+"/"+ManifestFile); err == nil {
+			runs = append(runs, Stamped{id, info.ModTime()})
 		}
-		if info, err := fs.Stat(folder.FS(), e.Name()+"/"+ManifestFile); err == nil {
-			runs = append(runs, Stamped{e.Name(), info.ModTime()})
-		}
-	}
+	})
 	slices.SortFunc(runs, func(a, b Stamped) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.ID, b.ID)) })
-	return runs, nil
+	return runs, err
 }
 
 // Report shows the list to a person.
