@@ -431,7 +431,10 @@ func (r *numberReader) powerOfTen(n spelling) (base bool, power, end int) {
 	return false, 0, 0
 }
 
-const raisedForms = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+const (
+	raisedForms  = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+	loweredForms = "₀₁₂₃₄₅₆₇₈₉"
+)
 
 // raisedDigits reads an exponent of one or two digits, raised or after ^.
 func raisedDigits(s string, at int) (power, end int) {
