@@ -86,6 +86,7 @@ func (p *Program) follow(ctx context.Context, t *tool.Tool, args *codec.Value, f
 			if line, err = codec.MarshalLine(entry); err != nil {
 				return err
 			}
+			return p.writeJSON(append(line, '\n'))
 		}
 		return p.write(append(line, '\n'))
 	})
