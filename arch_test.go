@@ -104,6 +104,7 @@ var outside = map[string]string{
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "internal/corpus",
 	"github.com/yuin/goldmark":               "synthesis",
+	"github.com/chromedp":                    "",
 	"github.com/secure-systems-lab":          "",
 }
 
