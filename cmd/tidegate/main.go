@@ -97,6 +97,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		schemaCommand(tools),
 		demoCommand(env),
 	}, append(research.Commands(researchEnv(env)),
+		perspectivesNewCommand(env),
 		reportCommand(env),
 		serveCommand(env),
 		exportCommand(env),
