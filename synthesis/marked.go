@@ -29,7 +29,7 @@ func (l leaf) compact() compact {
 	return c
 }
 
-func compares(r rune) bool { return !unicode.IsSpace(r) && !unseen(r) }
+func compares(r rune) bool { return !unicode.IsSpace(r) && !apart(r) }
 
 // find is where a text stands in a leaf. A number is not found inside a longer
 // one.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/tidegate/tidegate"
 )
@@ -123,7 +124,7 @@ func fenced(text, info string) []string {
 		lines = append(lines, b.String())
 	}
 	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
-	if strings.ContainsFunc(info, func(r rune) bool { return !isLetter(r) && r != '-' }) {
+	if strings.ContainsFunc(info, func(r rune) bool { return !unicode.IsUpper(r) && !unicode.IsLower(r) && r != '-' }) {
 		info = ""
 	}
 	return append(append([]string{fence + info}, lines...), fence)
