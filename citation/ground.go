@@ -41,6 +41,7 @@ type Match struct {
 	CID   string `json:"cid" jsonschema:"the first cited source that has it; empty where none has"`
 	Start int    `json:"start" jsonschema:"byte range of the match in the extracted text"`
 	End   int    `json:"end"`
+	Link  string `json:"-"` // the page's address with a fragment that leads there; Ground does not know it
 
 	as      quantity // the reading of a number that was found; empty for a quotation
 	written bool     // a number that was looked for as it is written

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/citation"
 )
 
 // Markdown is the report as a Markdown file: the documents with numbered
@@ -199,7 +200,7 @@ func (w *mdWriter) references() {
 	}
 }
 
-func (w *mdWriter) reference(ref *reference, matches []Match) string {
+func (w *mdWriter) reference(ref *reference, matches []citation.Match) string {
 	v := w.sourceView(ref, matches)
 	text := mdText(v.Name)
 	if v.Link != "" {
@@ -240,7 +241,7 @@ func (w *mdWriter) ungrounded() {
 			if claim == nil {
 				continue
 			}
-			for _, text := range claim.missing() {
+			for _, text := range notFound(claim) {
 				list = append(list, fmt.Sprintf("- “%s” in “%s”", mdText(tidegate.Cut(shownText(text))), mdText(p.beginning())))
 			}
 		}
