@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
 	"github.com/tidegate/tidegate/step"
@@ -98,8 +99,8 @@ func (e *Env) fillRunAndGates(ctx context.Context, typed tool.Typed, args *codec
 	return nil
 }
 
-// fillPerspectives reads the document that a person names, and finds where the
-// run keeps it.
+// fillPerspectives reads the document that a person names, gives it the id of the
+// run where it has none, and finds where the run keeps it.
 func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	opened, err := e.openRun(ctx, typed, args)
 	if err != nil {
@@ -110,6 +111,9 @@ func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *code
 	value, err := artifact.ReadJSON(ctx, "PERSPECTIVES", typed.Operands["PERSPECTIVES"])
 	if err != nil {
 		return err
+	}
+	if id := strings.TrimSpace(value.Get("run_id").Str()); value.Kind() == codec.Object && (id == "" || id == perspective.Unassigned) {
+		value.Set("run_id", codec.Of(opened.ID()))
 	}
 	args.Set("perspectives_path", codec.Of(opened.Path(opened.Layout().Perspectives)))
 	args.Set("value", value)

@@ -41,8 +41,10 @@ type Match struct {
 	CID   string `json:"cid" jsonschema:"the first cited source that has it; empty where none has"`
 	Start int    `json:"start" jsonschema:"byte range of the match in the extracted text"`
 	End   int    `json:"end"`
+	Link  string `json:"-"` // the page's address with a fragment that leads there; Ground does not know it
 
-	as quantity // the reading of a number that was found; empty for a quotation
+	as      quantity // the reading of a number that was found; empty for a quotation
+	written bool     // a number that was looked for as it is written
 }
 
 // GroundingMetrics count claims by verdict, and the quotations and numbers of
@@ -110,7 +112,7 @@ func (c *statement) unproven() Claim {
 	for _, q := range c.quotations {
 		claim.Quotations = append(claim.Quotations, Match{Text: q.text})
 	}
-	for _, f := range c.counted() {
+	for _, f := range c.figures {
 		claim.Numbers = append(claim.Numbers, Match{Text: c.numbers[f.start:f.end]})
 	}
 	return claim
@@ -124,8 +126,10 @@ func (g *Grounding) hold(found []statement, of []int, cid, body string) {
 		for _, q := range found[i].quotations {
 			searches = append(searches, quotes.add(q))
 		}
-		for _, f := range found[i].counted() {
-			numbers.want(f.readings)
+		for _, f := range found[i].figures {
+			if numbers.want(f.readings); f.written {
+				searches = append(searches, quotes.add(asWritten(found[i].numbers[f.start:f.end])))
+			}
 		}
 	}
 	quotes.run(body)
@@ -138,8 +142,13 @@ func (g *Grounding) hold(found []statement, of []int, cid, body string) {
 			}
 		}
 		searches = searches[len(claim.Quotations):]
-		for k, f := range found[i].counted() {
-			if as, at, ok := numbers.find(f.readings); ok {
+		for k, f := range found[i].figures {
+			if f.written {
+				if searches[0].found {
+					claim.Numbers[k].take(claim, Match{CID: cid, Start: searches[0].at.start, End: searches[0].at.end, written: true})
+				}
+				searches = searches[1:]
+			} else if as, at, ok := numbers.find(f.readings); ok {
 				claim.Numbers[k].take(claim, Match{CID: cid, Start: at.start, End: at.end, as: as})
 			}
 		}
@@ -167,6 +176,8 @@ func Confirm(text string, matches []Match) []Match {
 	for i, m := range matches {
 		if m.as.value != "" {
 			numbers.want([]quantity{m.as})
+		} else if m.written {
+			searches[i] = quotes.add(asWritten(m.Text))
 		} else if q, ok := newQuotation(m.Text); ok && m.Found {
 			searches[i] = quotes.add(q)
 		}
@@ -239,7 +250,6 @@ func newNumberIndex() *numberIndex { return &numberIndex{places: map[string][]pl
 // place is where a text has a number.
 type place struct {
 	unit unit
-	noun bool
 	at   textRange
 }
 
@@ -256,7 +266,12 @@ func (x *numberIndex) want(readings []quantity) {
 // read looks through a text.
 func (x *numberIndex) read(text string) {
 	if len(x.places) > 0 {
-		eachFigure(text, x.take)
+		languages := guessLanguages(cutBytes(text, languageSample))
+		headers := tableReader{text: text, languages: languages}
+		eachFigure(text, languages, func(f figure) {
+			headers.say(&f)
+			x.take(f)
+		})
 	}
 	if x.shares {
 		eachShare(text, x.take)
@@ -266,8 +281,8 @@ func (x *numberIndex) read(text string) {
 func (x *numberIndex) take(f figure) {
 	for _, q := range f.readings {
 		places, wanted := x.places[q.value]
-		if wanted && !slices.ContainsFunc(places, func(p place) bool { return p.unit == q.unit && p.noun == f.noun }) {
-			x.places[q.value] = append(places, place{q.unit, f.noun, textRange{f.start, f.end}})
+		if wanted && !slices.ContainsFunc(places, func(p place) bool { return p.unit == q.unit }) {
+			x.places[q.value] = append(places, place{q.unit, textRange{f.start, f.end}})
 		}
 	}
 }
@@ -276,7 +291,7 @@ func (x *numberIndex) take(f figure) {
 func (x *numberIndex) find(readings []quantity) (as quantity, at textRange, found bool) {
 	for _, q := range readings {
 		for _, p := range x.places[q.value] {
-			if q.fits(p.unit, p.noun) && (!found || p.at.start < at.start) {
+			if q.fits(p.unit) && (!found || p.at.start < at.start) {
 				as, at, found = q, p.at, true
 			}
 		}
@@ -285,16 +300,11 @@ func (x *numberIndex) find(readings []quantity) (as quantity, at textRange, foun
 }
 
 // fits reports whether a number of a claim may be that of a page with the same
-// value. A claim may leave a unit out, but not that it is a percentage. A page
-// may leave it out where no other word follows: in a table.
-func (q quantity) fits(page unit, noun bool) bool {
-	switch {
-	case q.unit.share(page):
-		return true
-	case q.unit == noUnit:
+// value. A claim may leave a unit out, but not that it is a percentage. A page may
+// not: a bare number may count anything.
+func (q quantity) fits(page unit) bool {
+	if q.unit == noUnit {
 		return page != percent && page != points && page != "‰" && page != decade && page != clock
-	case page == noUnit:
-		return !noun && q.unit != clock && q.unit != decade
 	}
-	return false
+	return q.unit.share(page)
 }

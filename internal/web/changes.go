@@ -134,5 +134,5 @@ func (s *Site) changePage(ctx context.Context, id string, link func(string, ...s
 		}
 		view.Reviews = append([]reviewView{v}, view.Reviews...) // the newest first
 	}
-	return &page{View: "change", Title: "Change " + filepath.Base(id), Data: view, link: link}, nil
+	return &page{View: "change", Title: "Change " + filepath.Base(id), Decides: len(s.Decisions) > 0 && status.NeedsPerson != "", Data: view, link: link}, nil
 }

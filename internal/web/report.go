@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/synthesis"
 )
@@ -49,14 +50,14 @@ func (l *looked) reportPage(query url.Values) (*page, error) {
 	for _, s := range r.Sources {
 		sources[s.CID] = s
 	}
-	counts := map[synthesis.Verdict]int{}
+	counts := map[citation.Verdict]int{}
 	var rows []claimRow
 	for _, part := range r.Parts {
 		lines := strings.Split(string(part.Text), "\n")
 		for _, c := range part.Claims {
 			counts[c.Verdict]++
 			row := claimRow{Line: c.Line, State: verdictState(c.Verdict), Verdict: string(c.Verdict), Text: passage(lines, c.Line)}
-			for _, m := range append(append([]synthesis.Match{}, c.Quotations...), c.Numbers...) {
+			for _, m := range append(append([]citation.Match{}, c.Quotations...), c.Numbers...) {
 				row.Matches = append(row.Matches, l.match(m, sources))
 			}
 			if s := query.Get("state"); s != "" && s != row.Verdict || !matches(query.Get("q"), row.Text) {
@@ -80,15 +81,15 @@ func (l *looked) reportPage(query url.Values) (*page, error) {
 	return l.page("report", "Report", view), nil
 }
 
-var verdicts = []synthesis.Verdict{synthesis.Grounded, synthesis.Partly, synthesis.Ungrounded, synthesis.Unchecked}
+var verdicts = []citation.Verdict{citation.Grounded, citation.Partly, citation.Ungrounded, citation.Unchecked}
 
-func verdictState(v synthesis.Verdict) state {
+func verdictState(v citation.Verdict) state {
 	switch v {
-	case synthesis.Grounded:
+	case citation.Grounded:
 		return good("grounded")
-	case synthesis.Partly:
+	case citation.Partly:
 		return person("partly grounded")
-	case synthesis.Ungrounded:
+	case citation.Ungrounded:
 		return bad("ungrounded")
 	}
 	return waiting("not checked")
@@ -127,7 +128,7 @@ func shortCitations(text string) string {
 	return b.String() + text
 }
 
-func (l *looked) match(m synthesis.Match, sources map[string]synthesis.Source) matchRow {
+func (l *looked) match(m citation.Match, sources map[string]synthesis.Source) matchRow {
 	row := matchRow{Text: report.Visible(m.Text), Found: m.Found}
 	s, ok := sources[m.CID]
 	if !ok || !m.Found {

@@ -32,6 +32,7 @@ func (l *looked) page(view, title string, data any) *page {
 	p := &page{View: view, Title: title + " · " + id, Run: h, Line: l.line, Files: l.files, Data: data, link: l.link}
 	if !m.Status().Final() && !l.files {
 		p.Live = l.link("events", id)
+		p.Decides = len(l.site.Decisions) > 0
 	}
 	return p
 }
@@ -282,6 +283,8 @@ type gateRow struct {
 	Why             string
 	CheckedAt       string
 	Command         string
+	Decision        string // the name of that command in addresses
+	Passed          bool
 }
 
 // between is how long it is from one time to another, -1 where one is missing.
