@@ -25,6 +25,9 @@ type Program struct {
 	Commands []Command         // what is no tool: servers, demo, doctor
 	Groups   map[string]string // the first word of commands → what they are for
 	Settings []Setting
+	// Complete lists what an operand of that name, or that fills the argument of that
+	// name, can be, given the operands before it by name. A shell asks for it.
+	Complete map[string]func(ctx context.Context, before map[string]string) []string
 	Version  string
 
 	Stdin          io.Reader
