@@ -86,6 +86,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		released = false
 		task := a.task(turn, prompt, session)
 		answer, err := a.home.Pool.Do(ctx, task, a.event)
+		a.home.tools.rests(a.held.JobID)
 		var failure *driver.Error
 		switch {
 		case ctx.Err() != nil:
@@ -205,9 +206,7 @@ func (a *attempt) failed(ctx context.Context, failure *driver.Error, asked strin
 
 // event keeps what an agent did, as far as there is room.
 func (a *attempt) event(e driver.Event) {
-	if a.home.Note != nil {
-		a.home.Note(a.held.JobID, e)
-	}
+	a.home.tools.used(a.held.JobID, e)
 	line, err := codec.MarshalLine(e)
 	if err != nil || a.events.Len()+len(line)+1 > maxEvents {
 		return
