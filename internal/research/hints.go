@@ -49,7 +49,7 @@ func (m moment) hints() []screen.Hint {
 		add(n.step("run continue", "", "goes on: nobody drives the run"))
 		return list
 	}
-	add(n.step("run pause", "", "lets agents rest; Ctrl-C stops here"))
+	add(n.step("run pause", "", "lets agents rest; so does Ctrl-C"))
 	add(n.step("run cancel", "", "ends the run"))
 	return list
 }
