@@ -253,6 +253,7 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 			task.Tools.Files, task.Files = true, map[string]string{"perspectives.json": string(a.held.Contract)}
 		}
 	}
+	task.Tools.Forbidden = a.held.Forbidden
 	task.Tools.Web = m.Sensitivity() == "normal" && (a.held.Kind == string(run.Wave1) || a.held.Kind == string(run.Wave2))
 	return task
 }

@@ -84,3 +84,30 @@ func TestEveryTurnCountsAgainstTheToolBudget(t *testing.T) {
 	}
 	verify(t, manifest)
 }
+
+// TestAPerspectiveTakesToolsAway hands its forbidden tools to the driver of its
+// jobs, and of no other.
+func TestAPerspectiveTakesToolsAway(t *testing.T) {
+	t.Parallel()
+	manifest, clock := newRun(t, nil)
+	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+		answer, err := obedient(ctx, task)
+		switch task.Job {
+		case job.PerspectivesID:
+			answer.Text = strings.Replace(answer.Text, `"prompt_contract"`, `"tool_policy": {"forbidden": ["search_calls", "gossip"]}, "prompt_contract"`, 1)
+		case "wave1.figures", "wave2.gap_figures_1":
+			if diff := cmp.Diff([]string{"search_calls", "gossip"}, task.Tools.Forbidden); diff != "" {
+				t.Errorf("the tools that are taken away differ (-want +got)\n%s", diff)
+			}
+		default:
+			if task.Tools.Forbidden != nil {
+				t.Errorf("%s has no %v", task.Job, task.Tools.Forbidden)
+			}
+		}
+		return answer, err
+	}}
+	drive(t, manifest, clock, pool)
+	if pool.times("wave1.figures") != 1 || pool.times("wave1.doubts") != 1 {
+		t.Error("the perspectives were not taken")
+	}
+}

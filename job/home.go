@@ -88,7 +88,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		if err != nil {
 			return nil, err
 		}
-		h.ToolCalls, h.Contract = made.calls, made.contract
+		h.ToolCalls, h.Forbidden, h.Contract = made.calls, made.forbidden, made.contract
 	}
 	return h, b.Refresh(shown.ID)
 }

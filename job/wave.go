@@ -112,7 +112,7 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 	m := b.run.Manifest().Doc()
 	contract, err := codec.Marshal(codec.Of(tidegate.D("schema_version", perspective.Version, "run_id", m.Get("run_id"), "created_at", m.Get("created_at"),
 		"perspectives", []*codec.Value{v})))
-	return draft{text: text, seen: seen, calls: calls, contract: contract}, err
+	return draft{text: text, seen: seen, calls: calls, forbidden: data.Forbidden, contract: contract}, err
 }
 
 // perspective is a perspective of a wave, as it is judged and as it was written.
