@@ -54,7 +54,7 @@ var arrows = map[string]string{
 	"replay":             ". codec artifact archive gate job pivot report run seal stage step summary synthesis telemetry wave",
 	"engine":             ". codec artifact driver gate job pivot report run stage step summary wave",
 	"tool":               ". codec artifact report internal/spelling",
-	"catalog":            ". codec artifact archive fetch config engine job perspective gate replay run wave pivot summary step telemetry stage seal review change tool",
+	"catalog":            ". codec artifact archive fetch config engine job perspective gate replay run wave pivot summary step telemetry stage seal report review change tool",
 	"internal/full":      "",
 	"internal/parallel":  "",
 	"internal/scratch":   "",
@@ -104,6 +104,7 @@ var outside = map[string]string{
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "internal/corpus",
 	"github.com/yuin/goldmark":               "synthesis",
+	"github.com/chromedp":                    "",
 	"github.com/secure-systems-lab":          "",
 }
 

@@ -3,8 +3,10 @@ package catalog
 import (
 	"context"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
 	"github.com/tidegate/tidegate/wave"
@@ -42,6 +44,7 @@ func waveTools(env *Env) []*tool.Tool {
 				Rename:  map[string]string{"perspective_ids": "only", "report_path": "report"},
 				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
 				Watch:   watchWave,
+				Instead: reviewThere,
 			},
 		}, func(ctx context.Context, in wave.ReviewInput) (wave.ReviewResult, error) {
 			in.Progress = tool.Progress(ctx)
@@ -81,6 +84,15 @@ func waveTools(env *Env) []*tool.Tool {
 			},
 		}, perspective.Lint),
 	}
+}
+
+// reviewThere shows what can be judged of a wave of which outputs are missing.
+func reviewThere(ctx context.Context, in any, err *tidegate.Error) (report.Report, bool) {
+	if err.Code != tidegate.OutputNotFound {
+		return report.Report{}, false
+	}
+	there, failed := wave.ReviewThere(ctx, in.(wave.ReviewInput))
+	return there.Report(), failed == nil
 }
 
 func watchWave(args *codec.Value) []string {

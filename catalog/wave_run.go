@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
@@ -46,7 +47,7 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 		if len(bytes.TrimSpace(data)) == 0 {
 			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("FOLDER", path), "the output %s is empty; have it written again, or take the file away", path)
 		}
-		outputs.Append(codec.Of(tidegate.D("perspective_id", p.ID, "markdown", string(data))))
+		outputs.Append(codec.Of(tidegate.D("perspective_id", p.ID, "markdown_path", path)))
 	}
 	if outputs.Len() == 0 {
 		return tidegate.Errorf(tidegate.OutputNotFound, tidegate.D("FOLDER", typed.Operands["FOLDER"], "perspectives_path", perspectives),
@@ -79,6 +80,16 @@ func (e *Env) readOutputs(ctx context.Context, in step.IngestInput) error {
 	return nil
 }
 
+// refusedOutputs shows everything for which outputs are refused, where they stand.
+func (e *Env) refusedOutputs(ctx context.Context, in any, err *tidegate.Error) (report.Report, bool) {
+	handed := in.(step.IngestInput)
+	if tidegate.ClassOf(err.Code) != tidegate.NotMet || e.readOutputs(ctx, handed) != nil {
+		return report.Report{}, false
+	}
+	r, failed := step.RefusedOutputs(ctx, handed)
+	return r, failed == nil
+}
+
 func waveRunTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
@@ -96,6 +107,7 @@ func waveRunTools(env *Env) []*tool.Tool {
 				Path:     "wave ingest",
 				Operands: []tool.Operand{runOperand[0], {Name: "FOLDER", About: "the folder that holds <perspective id>.md files", Path: true}},
 				Hide:     []string{"manifest_path", "perspectives_path"}, Fill: env.fillOutputs, Defaults: map[string]any{"wave": "wave1"},
+				Instead: env.refusedOutputs,
 			},
 		}, func(ctx context.Context, in step.IngestInput) (step.IngestResult, error) {
 			if err := env.readOutputs(ctx, in); err != nil {

@@ -31,6 +31,7 @@ func (s *statement) counted() []figure {
 // with text in a block of HTML, which is part of no claim.
 func statements(document []byte) (found []statement, readable bool) {
 	in := inspector{text: document, doc: markdown.Parse(document), showing: true}
+	languages := guessLanguages(string(document[:min(len(document), languageSample)]))
 	for _, p := range in.inspect().Passages {
 		if p.Text == "" {
 			continue
@@ -39,7 +40,7 @@ func statements(document []byte) (found []statement, readable bool) {
 		var quoted string
 		quoted, s.numbers = shownText([]byte(p.Text))
 		s.quotations = quotations(quoted)
-		s.figures = figures(s.numbers, !inEnglish(s.numbers))
+		s.figures = figures(s.numbers, !inEnglish(s.numbers), languages)
 		found = append(found, s)
 	}
 	return found, !in.unread && !slices.Contains(in.open.names, "")

@@ -66,19 +66,26 @@ func Read(p *Page) Content {
 	return c
 }
 
+// junkBeforePDF is how many bytes may stand before the beginning of a file that
+// the server calls a PDF.
+const junkBeforePDF = 1024
+
 // mediaOf goes by the bytes where they are plain, and else by what the server
-// says: servers call error pages PDF, and PDF files octets.
+// says: servers call error pages PDF, and PDF files octets. A PDF that stands
+// somewhere in another text is not what a reader sees.
 func mediaOf(body []byte, contentType string) media {
 	kind, _, _ := mime.ParseMediaType(contentType)
-	start := bytes.TrimLeft(bytes.TrimPrefix(body[:min(len(body), 1024)], []byte("\xef\xbb\xbf")), " \t\r\n")
+	start := bytes.TrimLeft(bytes.TrimPrefix(body[:min(len(body), junkBeforePDF)], []byte("\xef\xbb\xbf")), " \t\r\n")
 	lower := strings.ToLower(string(start))
 	switch {
 	case len(start) == 0 && len(bytes.TrimSpace(body)) == 0:
 		return mediaNone
-	case bytes.Contains(start, []byte("%PDF-")):
+	case bytes.HasPrefix(start, []byte("%PDF-")):
 		return mediaPDF
 	case strings.HasPrefix(lower, "<!doctype html"), strings.HasPrefix(lower, "<html"):
 		return mediaHTML
+	case kind == "application/pdf" && !strings.HasPrefix(lower, "<") && bytes.Contains(start, []byte("%PDF-")):
+		return mediaPDF
 	case kind == "text/html", strings.HasSuffix(kind, "xml"):
 		return mediaHTML
 	case kind == "application/pdf":

@@ -43,7 +43,7 @@ func TestTextOfHTML(t *testing.T) {
 		"exponents":          {"<p>10<sup>6</sup> m<sup>2</sup>, 21<sup>st</sup></p>", "10⁶ m², 21st"},
 		"svg and math":       {"<svg><title>icon</title><text>42</text></svg><math><mi>x</mi><annotation>tex</annotation></math>", "42\nx"},
 		"forms":              {"<form><label>Name</label><input value=x><select><option>DE<option>FR</select><textarea>t</textarea><button>Go</button></form>", "Name\nGo"},
-		"templates":          {"a<template><p>b</template>c<noscript>d</noscript>", "a\nc\nd"},
+		"templates":          {"a<template><p>b</template>c<noscript>d</noscript>", "ac"},
 		"frames":             {"<iframe src=x><p>no</iframe>a<noframes>no</noframes>", "a"},
 		"comments":           {"a<!-- b > c -->d<![CDATA[e]]>f", "adf"},
 		"soft hyphens":       {"<p>infor&shy;mation</p>", "infor\u00admation"},
@@ -58,6 +58,48 @@ func TestTextOfHTML(t *testing.T) {
 	}
 }
 
+// TestTextThatNoReaderSees puts N where a browser does not show it, and V where it
+// does.
+func TestTextThatNoReaderSees(t *testing.T) {
+	for _, body := range []string{
+		"<p hidden>N</p>V", "<p hidden>N<p>V", "<div hidden>N<p>N</div>V", "<span hidden>N</span>V", "<td hidden>N</td>V",
+		"<table><tr><td hidden>N<td>V</table>", "<table><tr hidden><td>N<tr><td>V</table>", "<table><tbody hidden><tr><td>N<tbody><tr><td>V</table>",
+		"<ul><li hidden>N<li>V</ul>", "<ul><li hidden>N<ul><li>N</ul>N<li>V</ul>", "<ul><li hidden>N</ul>V", "<dl><dt hidden>N<dd>V</dl>", "<p hidden>N<b>N<div>V</div></b>",
+		"<div hidden=until-found>V</div>", "<div hidden style='display: block'>V</div>", "<p popover>N</p>V", "<body hidden>V", "<details><summary>V</summary>V</details>",
+		"<p style=display:none>N</p>V", "<p style='DISPLAY : None !important; display:block'>N</p>V", "<p style='display:none;display:block'>V</p>", "<p style='di\\73 play:none'>N</p>V",
+		"<p style='display/**/:/**/none'>N</p>V", "<p style='background:url(a;display:none)'>V</p>", "<p style=\"content:';display:none'\">V</p>",
+		"<p style=visibility:hidden>N</p>V", "<p style=visibility:collapse>N</p>V", "<div style=visibility:hidden>N<b style=visibility:visible>V</b>N</div>V",
+		"<p style=opacity:0>N</p>V", "<p style='opacity: 0.0'>N</p>V", "<p style=opacity:0%>N</p>V", "<p style=opacity:.5>V</p>", "<p style=content-visibility:hidden>N</p>V",
+		"<p style=font-size:0>N</p>V", "<p style='font-size:0px'>N</p>V", "<p style='font-size:1px'>N</p>V", "<ul style=font-size:0>N<li style=font-size:16px>V</li><li style=font-size:2em>N</li></ul>V",
+		"<noscript>N</noscript>V", "V<noscript>N", "<ruby>V<rp>N</rp><rt>V</rt><rp>N</rp></ruby>", "<ruby>V<rp>N<rt>V</ruby>", "<dialog>N</dialog>V", "<dialog open>V</dialog>",
+		"<video>N</video>V", "<audio>N<p>N</audio>V", "<canvas>N</canvas>V", "<object>N</object>V", "<progress>N</progress>V", "<meter>N</meter>V", "<iframe>N</iframe>V", "<video/>N</video>V",
+		"<svg><defs><text>N</text></defs><text>V</text><metadata>N</metadata><desc>N</desc><title>N</title><symbol>N</symbol></svg>V", "<svg><defs/><text>V</text></svg>",
+		"<b><template></b>N</template>V", "<div><template></div>N</template>V", "<div><b hidden></div>N</b>V", "<div hidden><b><div></b>N</div>N</div>V",
+		"<span hidden><div></span>N</div></span>V", "<div hidden><table></div>N</table></div>V", "<b hidden>N<div>N</b>V</div>",
+		strings.Repeat("<b>", 600) + "<div hidden>N</div>", strings.Repeat("<b>", 511) + "<div hidden><div></div>N</div>V",
+	} {
+		if got := textOf("<!doctype html>"+body, "text/html"); strings.Contains(got, "N") || strings.Count(got, "V") != strings.Count(body, "V") {
+			t.Errorf("%.200s: %q", body, got)
+		}
+	}
+	if got := textOf("the<div hidden>N</div>rapist", "text/html"); got != "therapist" {
+		t.Errorf("what is hidden parts a word: %q", got)
+	}
+}
+
+// TestRaisedAndLoweredDigits: no digit joins a number that it is not part of.
+func TestRaisedAndLoweredDigits(t *testing.T) {
+	for body, want := range map[string]string{
+		"10<sup>6</sup> fish": "10⁶ fish", "10<sup>6 small</sup> fish": "10⁶ small fish", "10<sup>6 fish": "10⁶ fish", "10<sub>6</sub> fish": "10₆ fish",
+		"10<sup>-6</sup>": "10⁻⁶", "CO<sub>2</sub>, m<sup>2</sup>": "CO2, m²", "x<sup>2</sup>3": "x²3", "<sup>note 5</sup>10": "note 5^10", "10<sup> 6</sup>": "10 ⁶",
+		"log<sub>10</sub>5": "log10^5", "21<sup>st</sup>, 10<sub>th</sub>5": "21st, 10th5",
+	} {
+		if got := textOf("<p>"+body, "text/html"); got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+}
+
 func TestTextOfOtherMedia(t *testing.T) {
 	for name, c := range map[string]struct{ body, contentType, want string }{
 		"plain text":                {"a\r\nb\rc", "text/plain", "a\nb\nc"},
@@ -68,6 +110,11 @@ func TestTextOfOtherMedia(t *testing.T) {
 		"html without a type":       {" <!DOCTYPE html><p>a", "", "a"},
 		"html called pdf":           {"<html><p>a", "application/pdf", "a"},
 		"html called text":          {"<html><p>a", "text/plain", "a"},
+		"a pdf in html":             {"<!-- %PDF-1.4 --><p>a", "text/html", "a"},
+		"a pdf in html called pdf":  {"<p>a</p>%PDF-1.4 nonsense", "application/pdf", ""},
+		"a pdf in a text":           {"see %PDF-1.4", "text/plain", "see %PDF-1.4"},
+		"a pdf after junk":          {"junk\n%PDF-1.4 nonsense", "application/pdf", ""},
+		"a pdf after blanks":        {"\xef\xbb\xbf \n%PDF-1.4 nonsense", "text/html", ""},
 		"xhtml":                     {"<?xml version='1.0'?><html><p>a</p></html>", "application/xhtml+xml", "a"},
 		"rss":                       {"<?xml version='1.0'?><rss><item><title>T</title><description><![CDATA[a]]></description></item></rss>", "application/rss+xml", "a"},
 		"text without a type":       {"tides of the north", "", "tides of the north"},

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -8,14 +9,19 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// folded is a text as quotations are compared: letter case, white space,
-// quotation marks, dashes, soft hyphens, ligatures and the composition of
-// characters make no difference. Blanks are left out, except between digits; so
-// are dashes, except between digits and as a sign; so are the marks of emphasis.
+// folded is a text as quotations are compared: letter case, the kind and the amount
+// of white space, quotation marks, soft hyphens, ligatures and the composition of
+// characters make no difference. Between two words stands one blank, whether the
+// text has blanks or a dash there; beside other marks, and beside letters of scripts
+// that put no blanks between words, there is none. Between digits, and as a sign, a
+// dash is one. The marks of emphasis are left out.
 type folded struct {
 	src  string
 	text []byte
 	from []int32 // where in src the character of each byte of text begins
+	// soft are the places in text at which a line ends with a hyphen: the word may
+	// go on, and there may be a blank.
+	soft []int
 }
 
 // fold folds a text. It must be shorter than 2 GiB.
@@ -37,11 +43,15 @@ func fold(src string) folded {
 
 type folder struct {
 	folded
-	last  byte // class of what was written last
-	blank bool // white space since then
-	dash  bool // a dash since then
-	loose bool // and white space after the dash
-	sign  int  // where the dash stands
+	last   byte // class of what was written last
+	blank  bool // white space since then
+	dash   bool // a dash since then
+	loose  bool // and white space after the dash
+	broken bool // and a line end, while the dash follows a word directly
+	shy    bool // a soft hyphen since then
+	gap    int  // where the first of them stands
+	sign   int  // where the dash stands
+	raised bool // the digit that was written last is not on the line, or in a circle
 }
 
 // The classes of what was written last.
@@ -49,6 +59,7 @@ const (
 	nothing byte = iota
 	aDigit
 	aLetter
+	aDense // a letter of a script that puts no blanks between words
 	aMark
 )
 
@@ -59,9 +70,9 @@ func (f *folder) ascii(c byte, at int) {
 	case 'A' <= c && c <= 'Z':
 		f.put(c+'a'-'A', at, aLetter)
 	case '0' <= c && c <= '9':
-		f.put(c, at, aDigit)
+		f.digit(c, at, false)
 	case c <= ' ' || c == 0x7f:
-		f.space()
+		f.space(c == '\n', at)
 	case c == '-':
 		f.hyphen(at)
 	case c == '"' || c == '\'' || c == '`' || c == '*' || c == '_':
@@ -73,7 +84,10 @@ func (f *folder) ascii(c byte, at int) {
 func (f *folder) wide(r rune, at int) {
 	switch {
 	case unicode.IsSpace(r):
-		f.space()
+		f.space(false, at)
+		return
+	case r == '\u00ad':
+		f.shy = true
 		return
 	case unicode.Is(unicode.Pd, r) || r == '−' || r == '⁃':
 		f.hyphen(at)
@@ -88,16 +102,24 @@ func (f *folder) wide(r rune, at int) {
 	for _, part := range norm.NFKD.String(string(foldCase(r))) {
 		part = foldCase(part)
 		switch {
+		case '0' <= part && part <= '9':
+			f.digit(byte(part), at, unicode.Is(unicode.No, r))
+			continue
 		case part < utf8.RuneSelf && isAlnum(byte(part)):
 			f.ascii(byte(part), at)
 			continue
 		case part == ' ':
-			f.space()
+			f.space(false, at)
 			continue
 		}
 		class := aMark
-		if unicode.IsLetter(part) || unicode.IsMark(part) {
+		switch {
+		case isDense(part):
+			class = aDense
+		case unicode.IsLetter(part) || unicode.IsMark(part):
 			class = aLetter
+		case unicode.IsDigit(part):
+			class = aDigit
 		}
 		var b [utf8.UTFMax]byte
 		for _, c := range b[:utf8.EncodeRune(b[:], part)] {
@@ -109,25 +131,55 @@ func (f *folder) wide(r rune, at int) {
 // foldCase maps the letters that differ in case only to one of them.
 func foldCase(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }
 
-func (f *folder) space() {
-	f.blank = true
+// space takes white space. A soft hyphen at the end of a line is where a word was
+// broken.
+func (f *folder) space(line bool, at int) {
+	if line && f.shy {
+		return
+	}
+	if f.dash && line && !f.blank {
+		f.broken = true
+	}
+	if !f.blank && !f.dash {
+		f.gap = at
+	}
 	f.loose = f.loose || f.dash
+	f.blank = f.blank || !f.dash
 }
 
-func (f *folder) hyphen(at int) { f.dash, f.loose, f.sign = true, false, at }
+func (f *folder) hyphen(at int) {
+	if !f.blank && !f.dash {
+		f.gap = at
+	}
+	f.dash, f.loose, f.broken, f.sign = true, false, false, at
+}
+
+// digit writes a digit. One that is raised, or the like, is not part of the number
+// beside it.
+func (f *folder) digit(c byte, at int, raised bool) {
+	if f.last == aDigit && raised != f.raised && !f.blank && !f.dash {
+		f.add('^', at)
+	}
+	f.put(c, at, aDigit)
+	f.raised = raised
+}
 
 // put writes a byte, and before it what the blanks and dashes since the last one
 // amount to.
 func (f *folder) put(c byte, at int, class byte) {
-	if class == aDigit && (f.dash || f.blank) {
+	if f.blank || f.dash {
+		words := (f.last == aLetter || f.last == aDigit) && (class == aLetter || class == aDigit)
+		letterBefore := f.last == aLetter || f.last == aDense
 		switch {
-		case f.dash && f.last == aDigit, f.dash && !f.loose && f.last != aLetter, f.dash && !f.loose && f.blank:
+		case class == aDigit && f.dash && (f.last == aDigit || !f.loose && (!letterBefore || f.blank)):
 			f.add('-', f.sign)
-		case f.blank && f.last == aDigit:
-			f.add(' ', at)
+		case f.broken && f.last == aLetter && class == aLetter:
+			f.soft = append(f.soft, len(f.text))
+		case words:
+			f.add(' ', f.gap)
 		}
 	}
-	f.blank, f.dash, f.loose, f.last = false, false, false, class
+	f.blank, f.dash, f.loose, f.broken, f.shy, f.last, f.raised = false, false, false, false, false, class, false
 	f.add(c, at)
 }
 
@@ -151,6 +203,19 @@ func (f *folded) whole(i, j int) bool {
 	first, _ := utf8.DecodeRuneInString(f.src[start:])
 	last, _ := utf8.DecodeLastRuneInString(f.src[:end])
 	return !(joins(first) && joins(visibleBefore(f.src[:start]))) && !(joins(last) && joins(visibleAfter(f.src[end:])))
+}
+
+// beginOf is where a part begins that ends at a position.
+func (f *folded) beginOf(part []byte, end int) int {
+	if len(f.soft) == 0 {
+		return end - len(part)
+	}
+	for _, c := range slices.Backward(part) {
+		if _, soft := slices.BinarySearch(f.soft, end); c != ' ' || !soft {
+			end--
+		}
+	}
+	return end
 }
 
 // span is the part of the source that the bytes from i to j stand for.

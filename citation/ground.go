@@ -239,7 +239,6 @@ func newNumberIndex() *numberIndex { return &numberIndex{places: map[string][]pl
 // place is where a text has a number.
 type place struct {
 	unit unit
-	noun bool
 	at   textRange
 }
 
@@ -256,7 +255,12 @@ func (x *numberIndex) want(readings []quantity) {
 // read looks through a text.
 func (x *numberIndex) read(text string) {
 	if len(x.places) > 0 {
-		eachFigure(text, x.take)
+		languages := guessLanguages(cutBytes(text, languageSample))
+		headers := tableReader{text: text, languages: languages}
+		eachFigure(text, languages, func(f figure) {
+			headers.say(&f)
+			x.take(f)
+		})
 	}
 	if x.shares {
 		eachShare(text, x.take)
@@ -266,8 +270,8 @@ func (x *numberIndex) read(text string) {
 func (x *numberIndex) take(f figure) {
 	for _, q := range f.readings {
 		places, wanted := x.places[q.value]
-		if wanted && !slices.ContainsFunc(places, func(p place) bool { return p.unit == q.unit && p.noun == f.noun }) {
-			x.places[q.value] = append(places, place{q.unit, f.noun, textRange{f.start, f.end}})
+		if wanted && !slices.ContainsFunc(places, func(p place) bool { return p.unit == q.unit }) {
+			x.places[q.value] = append(places, place{q.unit, textRange{f.start, f.end}})
 		}
 	}
 }
@@ -276,7 +280,7 @@ func (x *numberIndex) take(f figure) {
 func (x *numberIndex) find(readings []quantity) (as quantity, at textRange, found bool) {
 	for _, q := range readings {
 		for _, p := range x.places[q.value] {
-			if q.fits(p.unit, p.noun) && (!found || p.at.start < at.start) {
+			if q.fits(p.unit) && (!found || p.at.start < at.start) {
 				as, at, found = q, p.at, true
 			}
 		}
@@ -285,16 +289,11 @@ func (x *numberIndex) find(readings []quantity) (as quantity, at textRange, foun
 }
 
 // fits reports whether a number of a claim may be that of a page with the same
-// value. A claim may leave a unit out, but not that it is a percentage. A page
-// may leave it out where no other word follows: in a table.
-func (q quantity) fits(page unit, noun bool) bool {
-	switch {
-	case q.unit.share(page):
-		return true
-	case q.unit == noUnit:
+// value. A claim may leave a unit out, but not that it is a percentage. A page may
+// not: a bare number may count anything.
+func (q quantity) fits(page unit) bool {
+	if q.unit == noUnit {
 		return page != percent && page != points && page != "‰" && page != decade && page != clock
-	case page == noUnit:
-		return !noun && q.unit != clock && q.unit != decade
 	}
-	return false
+	return q.unit.share(page)
 }

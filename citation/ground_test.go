@@ -48,7 +48,14 @@ func TestQuotations(t *testing.T) {
 		{`It says “[T]he water rose — slowly at first,” and more`, []bool{true}},
 		{`It says “the harbour master's log says”`, []bool{true}},
 		{`“Nobody informed the efficient office of well-known risks”`, []bool{true}},
-		{`“informed the **efficient** office _of_ wellknown risks”`, []bool{true}},
+		{`“informed the **efficient** office _of_ well known risks”`, []bool{true}},
+		{`“informed the efficient office of wellknown risks”`, []bool{false}},
+		{`“Nobody in-formed the efficient office”`, []bool{true}}, // the page may mean either
+		{`“nobody in formed the efficient office”`, []bool{true}},
+		{`“nobody inform ed the efficient office”`, []bool{false}},
+		{`“the water rose — slowlyat first”`, []bool{false}},
+		{`“the wat er rose — slowly”`, []bool{false}},
+		{`“the  water rose—slowly at first”`, []bool{true}},
 		{`“it fell to -5 degrees”`, []bool{true}},
 		{`“it fell to 5 degrees”`, []bool{false}},
 		{`“In 2019-20 it fell to”`, []bool{true}},
@@ -83,6 +90,41 @@ func TestQuotations(t *testing.T) {
 			if q.Found != c.want[i] || q.Found && (!holds(q, page) || q.CID != "s") || !q.Found && (q.CID != "" || q.End != 0) {
 				t.Errorf("%q: %+v, want found %v", c.claim, q, c.want[i])
 			}
+		}
+	}
+}
+
+// TestQuotationsOfOtherWords: blanks neither vanish nor appear inside words, and
+// digits are not glued together.
+func TestQuotationsOfOtherWords(t *testing.T) {
+	for _, c := range []struct {
+		quoted, page string
+		want         bool
+	}{
+		{"the rapist was found guilty of nothing", "The therapist was found guilty of nothing.", false},
+		{"the therapist was found guilty", "The the\u00adrapist was found guilty of nothing.", true},
+		{"the therapist was found guilty", "The the\u00ad\nrapist was found guilty of nothing.", true},
+		{"the therapist was found guilty", "The the-\nrapist was found guilty of nothing.", true},
+		{"the therapist was found guilty", "The the\nrapist was found guilty of nothing.", false},
+		{"he will resign next week", "He will re-sign next week.", false},
+		{"he will re-sign next week", "He will re‑sign next week.", true},
+		{"he will re-sign next week", "He will re-\nsign next week.", true},
+		{"a well-known and far-reaching rule", "A well-\nknown and far-\nreaching rule.", true},
+		{"informed a well-known man", "in-\nformed a well-\nknown man", true},
+		{"106 small fish were here", "10⁶ small fish were here", false},
+		{"10⁶ small fish were here", "10⁶ small fish were here", true},
+		{"10^6 small fish were here", "10⁶ small fish were here", true},
+		{"11⁄2 cups of milk", "1½ cups of milk", false},
+		{"1½ cups of milk", "1½ cups of milk", true},
+		{"it is 5 m² in size", "It is 5 m2 in size.", true},
+		{"he said : « yes »", "He said: “yes”", false}, // three words
+		{"and he said : yes", "And he said: yes.", true},
+		{"潮汐由月球的引力引起", "潮汐 由月球的\n引力引起。", true},
+		{"the GDP 是 four times", "the GDP是four times", true},
+	} {
+		got := groundOne(t, "『"+c.quoted+"』", c.page).Quotations
+		if found := len(got) == 1 && got[0].Found; found != c.want || found && !holds(got[0], c.page) {
+			t.Errorf("%q on %q: %+v, want found %v", c.quoted, c.page, got, c.want)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type signals struct {
 	ids       []string // classes and ids that name a challenge
 	refresh   bool     // the page sends its reader elsewhere by itself
 	menu      int      // words of navigation, which the text leaves out
-	scripted  int      // words that are only for readers without scripts
+	noscript  string   // what only readers without scripts see
 }
 
 // The most of each kind that is kept.
@@ -48,7 +48,7 @@ func readHTML(p *Page, c *Content) {
 }
 
 func walkHTML(p *Page, c *Content, keepMenus bool) *walker {
-	w := &walker{c: c, keepMenus: keepMenus, count: map[atom.Atom]int{}, z: tokensOf(p)}
+	w := &walker{c: c, keepMenus: keepMenus, xml: strings.Contains(p.ContentType, "xml"), count: map[atom.Atom]int{}, deep: map[atom.Atom]int{}, z: tokensOf(p)}
 	w.out.b = make([]byte, 0, min(len(p.Body), MaxText))
 	for w.out.Len() < MaxText && w.token() {
 	}
@@ -75,23 +75,19 @@ type walker struct {
 	meta      metadata
 	out       textWriter
 	keepMenus bool
+	xml       bool              // elements may end with their start tag
 	open      []element         // elements whose end matters
 	count     map[atom.Atom]int // how many of each are open
 	head      bool              // inside the head
+	deep      map[atom.Atom]int // how many are open beyond the limit
+	lost      bool              // one of those hides what follows
+	implied   int               // open elements that hide something and may end by themselves
 	pre       int               // open elements whose blanks are kept
-	hidden    int               // open elements that show nothing
 	heading   int               // where the open heading begins in out, plus 1
 	button    int               // likewise
 	sup       raised
 
 	attributes attributes // of the present tag
-}
-
-// element is an open element.
-type element struct {
-	name atom.Atom
-	menu int // of navigation: where it begins in out, plus 1
-	from int // where it begins in out
 }
 
 // token takes the next token; it is false after the last.
@@ -101,7 +97,7 @@ func (w *walker) token() bool {
 		return false
 	case html.TextToken:
 		text := w.z.textOf()
-		if w.head = w.head && len(bytes.TrimSpace(text)) == 0; !w.head && w.hidden == 0 {
+		if w.head = w.head && len(bytes.TrimSpace(text)) == 0; !w.head && !w.lost && w.now().text() {
 			w.out.write(text, w.pre > 0)
 		}
 	case html.StartTagToken:
@@ -109,16 +105,31 @@ func (w *walker) token() bool {
 	case html.SelfClosingTagToken:
 		w.start(true)
 	case html.EndTagToken:
-		w.end(w.z.name())
+		w.end(w.nameOf())
 	}
 	return true
 }
 
+// nameOf is the name of the tag; of those that package atom does not know, only
+// the ones in a drawing that matter have one.
+func (w *walker) nameOf() atom.Atom {
+	name := w.z.name()
+	if name == 0 && w.count[atom.Svg] > 0 {
+		return foreignName(w.z.tagName())
+	}
+	return name
+}
+
 func (w *walker) start(closed bool) {
-	name, a := w.z.name(), &w.attributes
+	name, a := w.nameOf(), &w.attributes
 	*a = attributes{}
 	w.z.readAttributes(name, a)
 	w.note(name, a)
+	if w.implied > 0 {
+		w.imply(name)
+	}
+	e := element{name: name, effect: effectOf(name, a)}
+	hides := e.effect&hideAll != 0
 	w.head = name == atom.Head || w.head && inHead(name)
 	switch name {
 	case atom.Script:
@@ -137,41 +148,50 @@ func (w *walker) start(closed bool) {
 	case atom.Noscript:
 		w.z.notRaw()
 	case atom.Br:
-		w.out.line()
+		w.line()
 		return
 	case atom.Td, atom.Th:
-		w.out.cell()
-		return
+		if !hides && !w.now().none {
+			w.out.cell()
+		}
 	case atom.Sup:
 		w.sup = raised{at: w.out.Len(), open: true}
-		return
+		w.out.forms = raisedForms
+	case atom.Sub:
+		w.out.forms = loweredForms
 	case atom.A:
 		w.sup.link = w.sup.open
+	}
+	if isBlock(name) && !hides {
+		w.line()
+	}
+	if (name == atom.A || name == atom.Sup) && e.effect == 0 {
 		return
 	}
-	if isBlock(name) {
-		w.out.line()
-	}
-	if closed || !hasEnd(name) || len(w.open) == maxOpen {
+	if closed && (!hides || w.xml || w.count[atom.Svg] > 0) || !hasEnd(name) && (e.effect == 0 || !endImplied(name)) {
 		return
 	}
-	e := element{name: name, from: w.out.Len()}
+	e.from = w.out.Len()
 	if !w.keepMenus && isMenu(name, a.role) {
-		w.out.line()
+		w.line()
 		e.menu = w.out.Len() + 1
 	}
-	w.open = append(w.open, e)
-	w.count[name]++
+	w.push(e)
 	switch name {
 	case atom.Pre, atom.Listing:
 		w.pre++
-	case atom.Template, atom.Desc, atom.Annotation, atom.AnnotationXml:
-		w.hidden++
 	case atom.H1, atom.H2:
 		w.endHeading()
 		w.heading = w.out.Len() + 1
 	case atom.Button:
 		w.button = w.out.Len() + 1
+	}
+}
+
+// line ends a line of what is drawn.
+func (w *walker) line() {
+	if !w.now().none {
+		w.out.line()
 	}
 }
 
@@ -197,36 +217,36 @@ func (w *walker) end(name atom.Atom) {
 	switch name {
 	case atom.Sup:
 		w.endRaised()
-		return
+		w.out.apart = true
+	case atom.Sub:
+		w.out.apart = true
 	case atom.Head:
 		w.head = false
 	}
 	if isBlock(name) {
-		w.out.line()
+		w.line()
 	}
-	if w.count[name] == 0 {
-		return
-	}
-	for {
-		last := w.open[len(w.open)-1].name
-		w.pop()
-		if last == name {
-			return
-		}
-	}
+	w.close(name)
 }
 
-// pop ends the innermost open element. Of navigation that has an end, nothing
-// stays.
-func (w *walker) pop() {
+// pop ends the innermost open element.
+func (w *walker) pop() element {
 	e := w.open[len(w.open)-1]
 	w.open = w.open[:len(w.open)-1]
+	w.leave(e)
+	return e
+}
+
+// leave settles what hangs on an element that ends. Of navigation that has an end,
+// nothing stays, and neither does what readers with scripts do not see.
+func (w *walker) leave(e element) {
 	w.count[e.name]--
+	if e.effect != 0 && endImplied(e.name) {
+		w.implied--
+	}
 	switch e.name {
 	case atom.Pre, atom.Listing:
 		w.pre--
-	case atom.Template, atom.Desc, atom.Annotation, atom.AnnotationXml:
-		w.hidden--
 	case atom.H1, atom.H2:
 		w.endHeading()
 	case atom.Button:
@@ -235,7 +255,10 @@ func (w *walker) pop() {
 		}
 		w.button = 0
 	case atom.Noscript:
-		w.c.html.scripted += countWords(w.out.from(e.from))
+		if text := w.out.from(e.from); len(w.c.html.noscript) < maxKept*maxKeptLen {
+			w.c.html.noscript += cutBytes(text, maxKept*maxKeptLen) + "\n"
+		}
+		w.out.cut(e.from)
 	}
 	if e.menu > 0 {
 		w.c.html.menu += countWords(w.out.from(e.menu - 1))
@@ -265,8 +288,8 @@ func (w *walker) endRaised() {
 	if !sup.open {
 		return
 	}
-	text := strings.TrimSpace(w.out.from(sup.at))
-	digits := text != "" && strings.Trim(text, "0123456789,-–; ") == ""
+	text := plainDigits.Replace(strings.TrimSpace(w.out.from(sup.at)))
+	digits := text != "" && strings.Trim(text, "0123456789,-–−; ") == ""
 	switch {
 	case len(text) > 24:
 	case strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"), digits && sup.link:
@@ -277,16 +300,29 @@ func (w *walker) endRaised() {
 	}
 }
 
-var superscripts = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
+var superscripts, plainDigits = func() (raise, lower *strings.Replacer) {
+	up, down := []string{"-", "⁻", "–", "⁻", "−", "⁻"}, []string{"⁻", "-"}
+	for i, r := range raisedForms {
+		digit := string('0' + rune(utf8.RuneCountInString(raisedForms[:i])))
+		up, down = append(up, digit, string(r)), append(down, string(r), digit)
+	}
+	return strings.NewReplacer(up...), strings.NewReplacer(down...)
+}()
 
 // attributes are those that anything here looks at.
 type attributes struct {
 	name, property, content, rel, href, kind, role, id, class, value, src, action, lang, equiv, itemprop, datetime string
+	style, hidden, open, popover                                                                                   string // the last three are not "" where they are there
 }
 
 func (a *attributes) add(element atom.Atom, key, val []byte) {
-	if field := a.field(element, string(key)); field != nil {
-		*field = string(val[:min(len(val), 2*MaxURL)])
+	field := a.field(element, string(key))
+	if field == nil {
+		return
+	}
+	*field = string(val[:min(len(val), 2*MaxURL)])
+	if *field == "" && (field == &a.hidden || field == &a.open || field == &a.popover) {
+		*field = "yes"
 	}
 }
 
@@ -328,6 +364,14 @@ func (a *attributes) field(element atom.Atom, key string) *string {
 		return &a.itemprop
 	case "datetime":
 		return &a.datetime
+	case "style":
+		return &a.style
+	case "hidden":
+		return &a.hidden
+	case "open":
+		return &a.open
+	case "popover":
+		return &a.popover
 	}
 	return nil
 }
@@ -430,12 +474,13 @@ func isBlock(name atom.Atom) bool {
 	return name == 0
 }
 
-// hasEnd holds for elements that are closed by their own end tag: neither void
-// ones, nor those whose end is often left out, nor names that HTML does not have.
+// hasEnd holds for elements that are closed by their own end tag, and whose end
+// matters: neither void ones, nor those whose end is often left out, nor names that
+// HTML does not have.
 func hasEnd(name atom.Atom) bool {
 	switch name {
 	case 0, atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Frame, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta, atom.Param,
-		atom.Source, atom.Track, atom.Wbr, atom.P, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Option, atom.Head, atom.Html, atom.Body:
+		atom.Source, atom.Track, atom.Wbr, atom.P, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Td, atom.Th, atom.Option, atom.Head, atom.Html, atom.Body:
 		return false
 	}
 	return true
@@ -444,7 +489,9 @@ func hasEnd(name atom.Atom) bool {
 // textWriter writes text as lines in which blanks are single.
 type textWriter struct {
 	b     []byte
-	blank byte // what stands before the next character: 0, ' ', '\t' or '\n'
+	blank byte   // what stands before the next character: 0, ' ', '\t' or '\n'
+	forms string // how digits are written that follow a digit here: raised or lowered
+	apart bool   // a digit here does not belong to the one before
 }
 
 func (t *textWriter) Len() int { return len(t.b) }
@@ -508,9 +555,38 @@ func (t *textWriter) write(text []byte, pre bool) {
 func isGraphic(c byte) bool { return ' ' < c && c < 0x7f }
 
 func (t *textWriter) put(text []byte) {
+	if t.forms != "" || t.apart {
+		text = t.parted(text)
+	}
 	if t.blank != 0 && len(t.b) > 0 {
 		t.b = append(t.b, t.blank)
 	}
 	t.blank = 0
 	t.b = append(t.b, text...)
 }
+
+// parted keeps the digits of 10<sup>6</sup> from becoming one number.
+func (t *textWriter) parted(text []byte) []byte {
+	n := 0
+	for t.blank == 0 && len(t.b) > 0 && isDigit(t.b[len(t.b)-1]) && n < len(text) && isDigit(text[n]) {
+		n++
+		if t.forms == "" {
+			break
+		}
+	}
+	forms := []rune(t.forms)
+	t.forms, t.apart = "", false
+	switch {
+	case n == 0:
+		return text
+	case len(forms) == 0:
+		return append([]byte("^"), text...)
+	}
+	var b []byte
+	for _, c := range text[:n] {
+		b = utf8.AppendRune(b, forms[c-'0'])
+	}
+	return append(b, text[n:]...)
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -13,7 +13,6 @@ type figure struct {
 	start, end int // with its currency sign, magnitude and unit
 	readings   []quantity
 	counts     bool // it is one that a claim must have from its source
-	noun       bool // a word follows that may be a unit nobody knows
 
 	prefix    unit // the currency before it
 	magnitude int  // the power of ten that its words add
@@ -42,18 +41,22 @@ func canonical(whole, fraction string, power int) string {
 // figures finds the numbers of a text, in order. Identifiers with letters
 // attached (GPT4, COVID-19, 5G) and versions (1.2.3) do not count. Where a text
 // leaves open whether 1,234 has a thousands separator or a decimal comma, lenient
-// gives it both readings, and else the English one.
-func figures(text string, lenient bool) []figure {
-	r := numberReader{s: text, lenient: lenient, commas: decimalCommas(text)}
+// gives it both readings, and else the English one. Words of other languages are
+// known in texts in these languages.
+func figures(text string, lenient bool, languages []string) []figure {
+	r := numberReader{s: text, lenient: lenient, languages: languages, commas: decimalCommas(text)}
 	r.read()
 	return r.out
 }
 
+// languageSample is how much of a text is read to see in which languages it is.
+const languageSample = 64 << 10
+
 // eachFigure visits the numbers of a page, however many there are: the text is
 // read in pieces that end at a line or, in a long line, at a blank.
-func eachFigure(text string, visit func(figure)) {
+func eachFigure(text string, languages []string, visit func(figure)) {
 	const piece = 64 << 10
-	r := numberReader{lenient: true, commas: decimalCommas(text)}
+	r := numberReader{page: true, lenient: true, languages: languages, commas: decimalCommas(text)}
 	for at := 0; at < len(text); {
 		end := min(len(text), at+piece)
 		if end < len(text) {
@@ -81,10 +84,12 @@ func (r *numberReader) read() {
 }
 
 type numberReader struct {
-	s       string
-	lenient bool
-	commas  int // > 0: decimals have commas; < 0: points; 0: not known
-	out     []figure
+	s         string
+	page      bool // the text is that of a page
+	lenient   bool
+	languages []string // nil: not known
+	commas    int      // > 0: decimals have commas; < 0: points; 0: not known
+	out       []figure
 }
 
 // maxDigits is the length of the longest number; a longer one is an identifier.
@@ -297,7 +302,7 @@ func decimalCommas(text string) int {
 // number reads the number whose digits begin at a position.
 func (r *numberReader) number(at int) int {
 	n := spell(r.s, at)
-	if r.identifier(at, n) {
+	if r.identifier(at, n) || r.page && r.note(at, n.end) {
 		return r.skipWord(n.end)
 	}
 	if end, ok := r.dateOrTime(at, n); ok {
@@ -333,6 +338,15 @@ func (r *numberReader) identifier(at int, n spelling) bool {
 		return false
 	}
 	return !(len(n.groups) == 1 && isYear(n.groups[0]) && (hyphen || r.lenient))
+}
+
+// note reports whether a number is the mark of a note, as in "of the coast.[64]".
+func (r *numberReader) note(at, end int) bool {
+	if !strings.HasSuffix(r.s[:at], "[") || !strings.HasPrefix(r.s[end:], "]") {
+		return false
+	}
+	before, _ := utf8.DecodeLastRuneInString(r.s[:at-1])
+	return unicode.IsLetter(before) || strings.ContainsRune(".;!?)]”’»", before) || before == ',' && strings.HasPrefix(r.s[end:], "] ")
 }
 
 func isYear(digits string) bool { return len(digits) == 4 && (digits[0] == '1' || digits[0] == '2') }
@@ -431,7 +445,10 @@ func (r *numberReader) powerOfTen(n spelling) (base bool, power, end int) {
 	return false, 0, 0
 }
 
-const raisedForms = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+const (
+	raisedForms  = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+	loweredForms = "₀₁₂₃₄₅₆₇₈₉"
+)
 
 // raisedDigits reads an exponent of one or two digits, raised or after ^.
 func raisedDigits(s string, at int) (power, end int) {

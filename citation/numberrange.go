@@ -10,8 +10,12 @@ import (
 // its place in the text.
 func (r *numberReader) ranges() {
 	joined := make([]bool, len(r.out))
-	for i := 1; i < len(r.out); i++ {
-		joined[i] = r.joined(&r.out[i-1], &r.out[i])
+	for i := len(r.out) - 1; i > 0; i-- {
+		var comma bool
+		joined[i], comma = r.joined(&r.out[i-1], &r.out[i])
+		if comma { // a list goes on with a comma, and ends with a word
+			joined[i] = i+1 < len(r.out) && joined[i+1]
+		}
 	}
 	var lent quantity         // the unit and, as a value, the power of ten of the numbers after
 	var unitEnd, valueEnd int // where the numbers that lend them end
@@ -69,15 +73,17 @@ func (f *figure) borrow(lent quantity) bool {
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // joined reports whether two numbers that follow one another are a range or
-// stand in a list.
-func (r *numberReader) joined(a, b *figure) bool {
+// stand in a list, and whether it is a comma that says so.
+func (r *numberReader) joined(a, b *figure) (joined, comma bool) {
 	if b.start < a.end || b.start-a.end > 12 {
-		return false
+		return false, false
 	}
 	switch strings.ToLower(strings.Trim(r.s[a.end:b.start], " \u00a0\u202f\t")) {
-	case "-", "–", "—", "−", "‐", "‑", "~", "〜", "～", "/", ",", "to", "and", "or", ", and", ", or", "through", "until", "bis", "und", "oder", "à", "et", "ou",
+	case "-", "–", "—", "−", "‐", "‑", "~", "〜", "～", "/", "to", "and", "or", ", and", ", or", "through", "until", "bis", "und", "oder", "à", "et", "ou",
 		"a", "al", "y", "o", "e", "tot", "en", "do", "i", "till", "och", "to about", "to almost", "to nearly", "до", "и", "から":
-		return true
+		return true, false
+	case ",":
+		return true, true
 	}
-	return false
+	return false, false
 }

@@ -57,6 +57,9 @@ func (r *numberReader) prefixAt(at int) prefix {
 		}
 		return prefix{u, len(text) - len(trimmed) + n}
 	}
+	if r.page && (strings.HasSuffix(trimmed, " aged") || strings.HasSuffix(trimmed, " age")) {
+		return prefix{"yr", len(text) - len(trimmed) + len("age")}
+	}
 	for _, word := range []string{"%", "yüzde", "Yüzde", "ร้อยละ", "百分之"} {
 		if strings.HasSuffix(trimmed, word) {
 			before := strings.TrimSuffix(trimmed, word)
@@ -101,13 +104,18 @@ func (r *numberReader) attached(f *figure) bool {
 		return true
 	}
 	power, short := shortMagnitudes[letters]
-	u, known := unitWords()[strings.ToLower(letters)]
+	u, known := unitWords().of(strings.ToLower(letters), r.languages)
 	if short {
 		var multiplied []quantity
 		for _, q := range f.readings {
 			multiplied = append(multiplied, quantity{scaled(q.value, power), q.unit})
 		}
 		if known && f.prefix == noUnit && (letters == "m" || letters == "T") {
+			if letters == "m" && !r.millions(f, end) {
+				f.setUnit(u)
+				f.end = end
+				return true
+			}
 			for _, q := range f.readings {
 				multiplied = append(multiplied, quantity{q.value, u})
 			}
@@ -122,6 +130,35 @@ func (r *numberReader) attached(f *figure) bool {
 	}
 	return false
 }
+
+// millions reports whether the m after a number can be that of 5m people or 1.2m,
+// and is not certainly that of the 400m.
+func (r *numberReader) millions(f *figure, end int) bool {
+	if strings.ContainsAny(r.s[f.start:f.end], ".,") {
+		return true
+	}
+	if !strings.HasPrefix(r.s[end:], " ") {
+		return false
+	}
+	words, _ := phraseAt(r.s, end+1, 1)
+	if len(words) == 0 {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(words[0])
+	word := strings.TrimRight(words[0], ".")
+	return unicode.IsLower(first) && !commonWords()[word] && !afterMetres[word]
+}
+
+// afterMetres are words that follow a length.
+var afterMetres = func() map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(`hurdles race races final finals heat heats freestyle sprint relay butterfly backstroke breaststroke medley dash track run runner
+		runners pool swim swimmer world record title champion champions championship race-walk deep high long wide tall thick away above below depth height length width
+		altitude elevation range radius distance apart up down north south east west across ahead behind underground asl steeplechase event events`) {
+		set[word] = true
+	}
+	return set
+}()
 
 // setUnit gives a number the unit that stands after it. A currency before it
 // stays.
@@ -151,9 +188,6 @@ func (r *numberReader) trailing(f *figure) {
 			return
 		}
 	}
-	if f.readings[0].unit == noUnit {
-		f.noun = r.nounAt(f.end)
-	}
 }
 
 // composite reads on in a number such as 5兆3065億: smaller parts follow a
@@ -172,12 +206,13 @@ func (r *numberReader) composite(f *figure) {
 			break
 		}
 		name := densePrefix(r.s[end:], denseMagnitudes)
-		if name != "" && magnitudes[name] >= least {
+		power := magnitudes()[name].value
+		if name != "" && power >= least {
 			break
 		}
-		n, _ := new(big.Int).SetString(part+strings.Repeat("0", magnitudes[name]), 10)
+		n, _ := new(big.Int).SetString(part+strings.Repeat("0", power), 10)
 		total.Add(total, n)
-		least = magnitudes[name]
+		least = power
 		f.end = end + len(name)
 	}
 	if ok && power >= 0 {
@@ -225,7 +260,7 @@ func phraseAt(s string, at, n int) (words []string, ends []int) {
 func (r *numberReader) magnitudeAt(at int) (power, end int) {
 	start := gap(r.s, at)
 	if name := densePrefix(r.s[start:], denseMagnitudes); name != "" {
-		return magnitudes[name], start + len(name)
+		return magnitudes()[name].value, start + len(name)
 	}
 	if start == at {
 		return 0, 0
@@ -233,11 +268,11 @@ func (r *numberReader) magnitudeAt(at int) (power, end int) {
 	words, ends := phraseAt(r.s, start, 2)
 	for n := len(words); n > 0; n-- {
 		name := strings.ToLower(strings.Join(words[:n], " "))
-		if power, found := magnitudes[name]; found {
+		if power, found := magnitudes().of(name, r.languages); found {
 			return power, ends[n-1]
 		}
 		if trimmed := strings.TrimSuffix(name, "."); trimmed != name {
-			if power, found := magnitudes[trimmed]; found {
+			if power, found := magnitudes().of(trimmed, r.languages); found {
 				return power, ends[n-1] - 1
 			}
 		}
@@ -250,6 +285,11 @@ func (r *numberReader) unitAt(at int) (u unit, end int) {
 	start := gap(r.s, at)
 	spaced := start > at
 	rest := r.s[start:]
+	for _, sign := range []string{"%", "％", "٪"} {
+		if strings.HasPrefix(rest, sign) {
+			return percent, start + len(sign)
+		}
+	}
 	for _, linking := range []string{"of ", "d’", "d'", "de ", "di "} {
 		if after, found := strings.CutPrefix(rest, linking); found {
 			rest = after
@@ -263,7 +303,7 @@ func (r *numberReader) unitAt(at int) (u unit, end int) {
 		name := strings.Join(words[:n], " ")
 		lower := strings.ToLower(name)
 		for _, candidate := range []string{lower, strings.TrimSuffix(lower, ".")} {
-			u, found := unitWords()[candidate]
+			u, found := unitWords().of(candidate, r.languages)
 			if !found || linked && !isCurrency(u) {
 				continue
 			}
@@ -277,20 +317,9 @@ func (r *numberReader) unitAt(at int) (u unit, end int) {
 		}
 	}
 	if name := densePrefix(rest, denseUnits); name != "" {
-		return unitWords()[name], start + len(name)
+		return unitWords()[name].value, start + len(name)
 	}
 	return noUnit, 0
-}
-
-// nounAt reports whether a word follows that may be a unit.
-func (r *numberReader) nounAt(at int) bool {
-	start := gap(r.s, at)
-	if start == at {
-		c, _ := utf8.DecodeRuneInString(r.s[at:])
-		return isDense(c) && !strings.ContainsRune("のはをにでがと、。的是和", c)
-	}
-	words, _ := phraseAt(r.s, start, 1)
-	return len(words) > 0 && !commonWords()[strings.ToLower(strings.Trim(words[0], ".%/"))]
 }
 
 // densePrefix is the longest of some names with which a text begins that has no
@@ -308,7 +337,7 @@ func densePrefix(text string, names func() []string) string {
 }
 
 // dense lists those names that are written without a blank, longest first.
-func dense[V any](names map[string]V) []string {
+func dense[V any](names lexicon[V]) []string {
 	var list []string
 	for name := range names {
 		if r, _ := utf8.DecodeRuneInString(name); isDense(r) || unicode.Is(unicode.Hangul, r) {
@@ -320,6 +349,6 @@ func dense[V any](names map[string]V) []string {
 }
 
 var (
-	denseMagnitudes = sync.OnceValue(func() []string { return dense(magnitudes) })
+	denseMagnitudes = sync.OnceValue(func() []string { return dense(magnitudes()) })
 	denseUnits      = sync.OnceValue(func() []string { return dense(unitWords()) })
 )

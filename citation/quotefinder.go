@@ -1,6 +1,9 @@
 package citation
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // quoteFinder looks for many quotations in one text, in one pass: it is the
 // automaton of Aho and Corasick over all their parts.
@@ -120,23 +123,51 @@ func (f *quoteFinder) run(source string) {
 	}
 	f.link()
 	text := fold(source)
-	state := int32(0)
+	states, soft := []int32{0}, text.soft // one for each way to read the text so far
 	for i, c := range text.text {
-		for state != 0 && f.step(state, c) == 0 {
-			state = f.fail[state]
+		if len(soft) > 0 && soft[0] == i {
+			soft = soft[1:]
+			states = f.forked(states)
 		}
-		state = f.step(state, c)
-		for s := state; s != 0; s = f.shorter[s] {
-			if part := f.ends[s] - 1; part >= 0 && len(f.waiting[part]) > 0 {
-				f.hit(&text, part, i+1)
+		for k := range states {
+			states[k] = f.advance(states[k], c)
+			for s := states[k]; s != 0; s = f.shorter[s] {
+				if part := f.ends[s] - 1; part >= 0 && len(f.waiting[part]) > 0 {
+					f.hit(&text, part, i+1)
+				}
 			}
+		}
+		if len(states) > 1 {
+			slices.Sort(states)
+			states = slices.Compact(states)
 		}
 	}
 }
 
+// advance is the state after a byte.
+func (f *quoteFinder) advance(state int32, c byte) int32 {
+	for state != 0 && f.step(state, c) == 0 {
+		state = f.fail[state]
+	}
+	return f.step(state, c)
+}
+
+// mostWays is in how many ways a text is read at once.
+const mostWays = 32
+
+// forked adds the states in which the text has a blank here.
+func (f *quoteFinder) forked(states []int32) []int32 {
+	for _, state := range states {
+		if to := f.advance(state, ' '); len(states) < mostWays && !slices.Contains(states, to) {
+			states = append(states, to)
+		}
+	}
+	return states
+}
+
 // hit takes a part that ends at a position to the quotations that wait for it.
 func (f *quoteFinder) hit(text *folded, part int32, end int) {
-	start := end - len(f.parts[part])
+	start := text.beginOf(f.parts[part], end)
 	if !text.whole(start, end) {
 		return
 	}

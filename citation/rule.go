@@ -143,10 +143,11 @@ func (s *subject) says(phrases *search) (string, bool) {
 	return phrases.in(s.lowered())
 }
 
-// lowered are the prompts of the whole text.
+// lowered are the prompts of the whole text, with those for readers without
+// scripts.
 func (s *subject) lowered() string {
 	if s.lower == "" {
-		s.lower = s.prompts(s.content.Text)
+		s.lower = s.prompts(s.content.Text + "\n" + s.content.html.noscript)
 	}
 	return s.lower
 }

@@ -59,7 +59,7 @@ func noText(s *subject) (string, bool) {
 		if refresh && s.content.words < leadingWords {
 			return "it leads to another page by itself", true
 		}
-		return "", s.content.words == s.content.html.scripted
+		return "", s.content.words == 0
 	}
 	return "", false
 }

@@ -18,6 +18,7 @@ type tokens struct {
 	doc  []byte
 	at   int
 	slow *xhtml.Tokenizer // reads what follows; nil: this one does
+	last []byte           // the name of the tag that it read
 
 	kind       xhtml.TokenType
 	start      int      // of the present token
@@ -308,8 +309,8 @@ func (t *tokens) notRaw() {
 // name is that of the tag, 0 for one that HTML does not have.
 func (t *tokens) name() atom.Atom {
 	if t.slow != nil {
-		name, _ := t.slow.TagName()
-		return atom.Lookup(name)
+		t.last, _ = t.slow.TagName()
+		return atom.Lookup(t.last)
 	}
 	var lower [32]byte
 	name := t.doc[t.from:t.to]
@@ -323,6 +324,14 @@ func (t *tokens) name() atom.Atom {
 		lower[i] = c
 	}
 	return atom.Lookup(lower[:len(name)])
+}
+
+// tagName is the name of the tag as it is written, after name was asked for.
+func (t *tokens) tagName() []byte {
+	if t.slow != nil {
+		return t.last
+	}
+	return t.doc[t.from:t.to]
 }
 
 // readAttributes reads those attributes of a start tag that matter, after its name

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -45,31 +46,62 @@ var signs = map[string]unit{
 	"TRY": "TRY", "HKD": "HKD", "SGD": "SGD", "Rs": "INR", "Rs.": "INR",
 }
 
-// unitWords are words that stand after a number, in lower case. A word of one
-// letter is a symbol and is compared as it is written.
-var unitWords = sync.OnceValue(func() map[string]unit {
-	words := map[string]unit{}
+// unitWords are words that stand after a number, in lower case, by language: those
+// that an English page has, those in other scripts, and behind a bar those of other
+// languages, which are other words in English (ore, an). A word of one letter is a
+// symbol and is compared as it is written.
+var unitWords = sync.OnceValue(func() lexicon[unit] {
+	table := lexicon[unit]{}
 	for line := range strings.SplitSeq(unitTable, "\n") {
 		name, list, found := strings.Cut(strings.TrimSpace(line), ": ")
-		if !found {
-			continue
-		}
-		for w := range strings.SplitSeq(list, ",") {
-			words[strings.TrimSpace(w)] = unit(name)
+		if found {
+			table.add(list, unit(name))
 		}
 	}
-	return words
+	return table
 })
 
+// lexicon has the words that mean something beside a number.
+type lexicon[V any] map[string]meaning[V]
+
+type meaning[V any] struct {
+	value V
+	in    []string // the languages that have the word; nil: any text may
+}
+
+// add reads a list of words: "a, b | de: c, d | fr nl: e".
+func (t lexicon[V]) add(list string, value V) {
+	for i, part := range strings.Split(list, " | ") {
+		var in []string
+		if i > 0 {
+			languages, rest, _ := strings.Cut(part, ": ")
+			in, part = strings.Fields(languages), rest
+		}
+		for w := range strings.SplitSeq(part, ",") {
+			t[strings.TrimSpace(w)] = meaning[V]{value, in}
+		}
+	}
+}
+
+// of is what a word means in a text in some languages; nil for a text of which
+// nobody knows.
+func (t lexicon[V]) of(word string, languages []string) (value V, found bool) {
+	m, found := t[word]
+	if !found || m.in != nil && languages != nil && !slices.ContainsFunc(m.in, func(l string) bool { return slices.Contains(languages, l) }) {
+		return value, false
+	}
+	return m.value, true
+}
+
 const unitTable = `
-	%: %, ％, ٪, percent, per cent, pct, prozent, procent, procento, procenta, prosent, prosenttia, pour cent, por ciento, por cento, per cento, percento, persen, phần trăm, процент, процента, процентов, проценты, відсоток, відсотка, відсотків, відсотки, τοις εκατό, パーセント, 퍼센트, अंश प्रतिशत, प्रतिशत, אחוז, אחוזים, في المئة, بالمئة, بالمائة
-	pp: percentage point, percentage points, prozentpunkt, prozentpunkte, prozentpunkten, points de pourcentage, pp
-	‰: ‰, per mille, per mil, promille
+	%: %, ％, ٪, percent, per cent, pct, процент, процента, процентов, проценты, відсоток, відсотка, відсотків, відсотки, τοις εκατό, パーセント, 퍼센트, अंश प्रतिशत, प्रतिशत, אחוז, אחוזים, في المئة, بالمئة, بالمائة | de: prozent | sv nl: procent | cs: procento, procenta | da: prosent | fi: prosenttia | fr: pour cent | es: por ciento | pt: por cento | it: per cento | vi: phần trăm | id: persen | cs: percento
+	pp: percentage point, percentage points, pp | de: prozentpunkt, prozentpunkte, prozentpunkten | fr: points de pourcentage
+	‰: ‰, per mille, per mil | de nl sv da: promille
 	$: dollar, dollars
 	USD: us dollar, us dollars, u.s. dollars, american dollars
 	AUD: australian dollars
 	CAD: canadian dollars
-	EUR: euro, euros, eur, euroa, eura, eur., евро, євро, ευρώ, ユーロ, 유로, 欧元, 歐元, يورو, אירו, यूरो, ยูโร
+	EUR: euro, euros, eur, eur., евро, євро, ευρώ, ユーロ, 유로, 欧元, 歐元, يورو, אירו, यूरो, ยูโร | fi: euroa | cs: eura
 	pound: pound, pounds
 	GBP: pounds sterling, quid
 	lb: lb, lbs
@@ -77,11 +109,11 @@ const unitTable = `
 	CNY: yuan, renminbi, 元, 人民币
 	INR: rupee, rupees
 	RUB: rouble, roubles, ruble, rubles, рублей, рубля
-	CHF: swiss franc, swiss francs, franken
+	CHF: swiss franc, swiss francs | de: franken
 	SEK: kronor
 	KRW: won, 원
-	m: m, metre, metres, meter, meters, mètre, mètres, metro, metros, metri, metrów, metra, metru, metriä, метр, метра, метров, метрів, μέτρα, メートル, 米, 미터, มิเตอร์, เมตร, मीटर, متر, أمتار, מטרים, mét
-	km: km, kilometre, kilometres, kilometer, kilometers, kilomètres, kilómetros, chilometri, kilometrów, км, километров, キロメートル, 公里, 킬로미터
+	m: m, metre, metres, meter, meters, метр, метра, метров, метрів, μέτρα, メートル, 米, 미터, มิเตอร์, เมตร, मीटर, متر, أمتار, מטרים | fr: mètre, mètres | es pt: metro, metros | it: metri | pl: metrów, metra | cs: metru | fi: metriä | vi: mét
+	km: km, kilometre, kilometres, kilometer, kilometers, км, километров, キロメートル, 公里, 킬로미터 | fr: kilomètres | es: kilómetros | it: chilometri | pl: kilometrów
 	cm: cm, centimetre, centimetres, centimeter, centimeters
 	mm: mm, millimetre, millimetres, millimeter, millimeters
 	mi: mi, mile, miles
@@ -89,10 +121,10 @@ const unitTable = `
 	in: inch, inches
 	yd: yd, yard, yards
 	nmi: nautical mile, nautical miles, nmi
-	km2: km², km2, sq km, square kilometre, square kilometres, square kilometer, square kilometers, quadratkilometer, kilomètres carrés, kilómetros cuadrados, chilometri quadrati, vierkante kilometer, 平方キロメートル, 平方公里
-	m2: m², m2, square metre, square metres, square meter, square meters, quadratmeter, mètres carrés, metros cuadrados, metri quadrati, metros quadrados, vierkante meter, 平方メートル, 平方米
+	km2: km², km2, sq km, square kilometre, square kilometres, square kilometer, square kilometers, 平方キロメートル, 平方公里 | de: quadratkilometer | fr: kilomètres carrés | es: kilómetros cuadrados | it: chilometri quadrati | nl: vierkante kilometer
+	m2: m², m2, square metre, square metres, square meter, square meters, 平方メートル, 平方米 | de: quadratmeter | fr: mètres carrés | es: metros cuadrados | it: metri quadrati | pt: metros quadrados | nl: vierkante meter
 	mi2: square mile, square miles
-	ha: ha, hectare, hectares, hektar
+	ha: ha, hectare, hectares | de sv da: hektar
 	acre: acre, acres
 	m3: m³, m3, cubic metre, cubic metres, cubic meter, cubic meters
 	l: l, litre, litres, liter, liters
@@ -100,10 +132,10 @@ const unitTable = `
 	kg: kg, kilogram, kilograms, kilogramme, kilogrammes, kilo, kilos
 	g: g, gram, grams, gramme, grammes
 	mg: mg, milligram, milligrams
-	t: t, tonne, tonnes, metric tons, metric ton, tonnen, tonnellate, toneladas, ton, тонн, тонны, тонна, тоннах, トン, 吨, 噸, 톤
+	t: t, tonne, tonnes, metric tons, metric ton, ton, тонн, тонны, тонна, тоннах, トン, 吨, 噸, 톤 | de: tonnen | it: tonnellate | es pt: toneladas
 	ton: tons
 	oz: oz, ounce, ounces
-	°C: °c, degrees celsius, degree celsius, celsius, grad celsius
+	°C: °c, degrees celsius, degree celsius, celsius | de: grad celsius
 	°F: °f, degrees fahrenheit, fahrenheit
 	W: watt, watts
 	kW: kw, kilowatt, kilowatts
@@ -123,13 +155,13 @@ const unitTable = `
 	GB: gb, gigabyte, gigabytes
 	TB: tb, terabyte, terabytes
 	ms: ms, millisecond, milliseconds
-	s: s, second, seconds, sec, sekunden, secondes, segundos, secondi, секунд, 秒, 초
-	min: minute, minutes, min, mins, minuten, minutos, minuti, minut, минут, 分, 分钟, 분
-	h: h, hour, hours, hr, hrs, stunde, stunden, heure, heures, hora, horas, ora, ore, uur, timmar, godzin, часов, часа, 時間, 小时, 시간
-	d: day, days, tag, tage, tagen, jour, jours, día, días, giorno, giorni, dia, dias, dag, dagen, dagar, dni, дней, дня, 日, 日間, 天, 일
-	wk: week, weeks, woche, wochen, semaine, semaines, semana, semanas, settimana, settimane, weken, veckor, tygodni, недель, недели, 週間, 周, 주
-	mo: month, months, monat, monate, monaten, mois, mes, meses, mese, mesi, maand, maanden, månader, miesięcy, месяцев, месяца, か月, ヶ月, 个月, 개월
-	yr: year, years, jahr, jahre, jahren, an, ans, année, années, año, años, anno, anni, ano, anos, jaar, år, lat, lata, лет, года, год, rok, roku, 年, 年間, 岁, 歳, 년
+	s: s, second, seconds, sec, секунд, 秒, 초 | de: sekunden | fr: secondes | es pt: segundos | it: secondi
+	min: minute, minutes, min, mins, минут, 分, 分钟, 분 | de nl: minuten | es pt: minutos | it: minuti | pl sv: minut
+	h: h, hour, hours, hr, hrs, часов, часа, 時間, 小时, 시간 | de: stunde, stunden | fr: heure, heures | es pt: hora, horas | it: ora, ore | nl: uur | sv: timmar | pl: godzin
+	d: day, days, дней, дня, 日, 日間, 天, 일 | de: tag, tage, tagen | fr: jour, jours | es: día, días | it: giorno, giorni | pt: dia, dias | nl sv da: dag, dagen, dagar | pl: dni
+	wk: week, weeks, недель, недели, 週間, 周, 주 | de: woche, wochen | fr: semaine, semaines | es pt: semana, semanas | it: settimana, settimane | nl: weken | sv: veckor | pl: tygodni
+	mo: month, months, месяцев, месяца, か月, ヶ月, 个月, 개월 | de: monat, monate, monaten | fr: mois | es pt: mes, meses | it: mese, mesi | nl: maand, maanden | sv: månader | pl: miesięcy
+	yr: year, years, лет, года, год, 年, 年間, 岁, 歳, 년 | de: jahr, jahre, jahren | fr: an, ans, année, années | es: año, años | it: anno, anni | pt: ano, anos | nl: jaar | sv da: år | pl: lat, lata | cs: rok, roku
 	km/h: km/h, kmh, kph, kilometres per hour, kilometers per hour
 	mph: mph, miles per hour
 	m/s: m/s
@@ -141,28 +173,23 @@ const unitTable = `
 `
 
 // magnitudes are words that multiply a number, as powers of ten.
-var magnitudes = map[string]int{
-	"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12,
-	"thousands": 3, "millions": 6, "billions": 9, "trillions": 12,
-	"mn": 6, "mln": 6, "mio": 6, "mio.": 6, "bn": 9, "bln": 9, "mrd": 9, "mrd.": 9, "tn": 12, "trn": 12,
-	"tausend": 3, "millionen": 6, "milliarde": 9, "milliarden": 9, "billionen": 12,
-	"mille": 3, "milliard": 9, "milliards": 9,
-	"mil": 3, "millón": 6, "millones": 6, "mil millones": 9,
-	"mila": 3, "milione": 6, "milioni": 6, "miliardo": 9, "miliardi": 9,
-	"milhão": 6, "milhões": 6, "mil milhões": 9, "bilhão": 9, "bilhões": 9,
-	"duizend": 3, "miljoen": 6, "miljard": 9,
-	"tusen": 3, "miljon": 6, "miljoner": 6, "miljarder": 9, "millioner": 6, "milliarder": 9,
-	"tys.": 3, "tysięcy": 3, "milion": 6, "miliona": 6, "milionów": 6, "miliony": 6, "miliard": 9, "miliarda": 9, "miliardów": 9, "miliardy": 9,
-	"tisíc": 3, "milionu": 6, "miliardu": 9,
-	"tuhat": 3, "tuhatta": 3, "miljoonaa": 6, "miljardia": 9,
-	"bin": 3, "milyon": 6, "milyar": 9,
-	"тыс": 3, "тыс.": 3, "тысяч": 3, "тысячи": 3, "млн": 6, "миллион": 6, "миллиона": 6, "миллионов": 6, "млрд": 9, "миллиард": 9, "миллиарда": 9, "миллиардов": 9,
-	"мільйон": 6, "мільйона": 6, "мільйонів": 6, "мільярд": 9, "мільярда": 9, "мільярдів": 9,
-	"χιλιάδες": 3, "εκατομμύρια": 6, "δισεκατομμύρια": 9,
-	"triệu": 6, "tỷ": 9, "ribu": 3, "juta": 6, "miliar": 9,
-	"ألف": 3, "مليون": 6, "مليار": 9, "אלף": 3, "מיליון": 6, "מיליארד": 9, "हज़ार": 3, "लाख": 5, "करोड़": 7, "अरब": 9, "lakh": 5, "crore": 7,
-	"万": 4, "萬": 4, "億": 8, "亿": 8, "兆": 12, "千": 3, "百万": 6, "百萬": 6, "十億": 9, "十亿": 9, "만": 4, "억": 8, "조": 12, "พัน": 3, "ล้าน": 6, "พันล้าน": 9,
-}
+var magnitudes = sync.OnceValue(func() lexicon[int] {
+	table := lexicon[int]{}
+	for power, list := range map[int]string{
+		2:  "hundred",
+		3:  "thousand, thousands, тыс, тыс., тысяч, тысячи, χιλιάδες, ألف, אלף, हज़ार, 千, พัน | de: tausend | fr it: mille | es pt: mil | it: mila | nl: duizend | sv da: tusen | pl: tys., tysięcy | cs: tisíc | fi: tuhat, tuhatta | tr: bin | id: ribu",
+		4:  "万, 萬, 만",
+		5:  "लाख, lakh",
+		6:  "million, millions, mn, mln, mio, mio., млн, миллион, миллиона, миллионов, мільйон, мільйона, мільйонів, εκατομμύρια, مليون, מיליון, 百万, 百萬, ล้าน | de: millionen | es: millón, millones | it: milione, milioni | pt: milhão, milhões | nl: miljoen | sv: miljon, miljoner | da: millioner | pl: milion, miliona, milionów, miliony | cs: milionu | fi: miljoonaa | tr: milyon | vi: triệu | id: juta",
+		7:  "करोड़, crore",
+		8:  "億, 亿, 억",
+		9:  "billion, billions, bn, bln, mrd, mrd., млрд, миллиард, миллиарда, миллиардов, мільярд, мільярда, мільярдів, δισεκατομμύρια, مليار, מיליארד, अरब, 十億, 十亿, พันล้าน | de: milliarde, milliarden | fr: milliard, milliards | es: mil millones | it: miliardo, miliardi | pt: mil milhões, bilhão, bilhões | nl: miljard | sv: miljarder | da: milliarder | pl: miliard, miliarda, miliardów, miliardy | cs: miliardu | fi: miljardia | tr: milyar | vi: tỷ | id: miliar",
+		12: "trillion, trillions, tn, trn, 兆, 조 | de: billionen",
+	} {
+		table.add(list, power)
+	}
+	return table
+})
 
 // shortMagnitudes stand directly after a number, as they are written. Of the
 // small m and b that may be a unit, see [reader.attached].

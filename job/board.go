@@ -95,6 +95,9 @@ func (b *Board) Reload(ctx context.Context) error {
 	if b.ledger.beside, err = sizeOf(r.Folder().FS(), ".", run.JobsDir); err != nil {
 		return err
 	}
+	if b.ledger.worked, err = r.RulesAtWork(); err != nil {
+		return err
+	}
 	begun, err := r.Folder().List(run.JobsDir)
 	if err != nil {
 		return err

@@ -369,6 +369,40 @@ func TestBudgetStopsLeasing(t *testing.T) {
 	wantCode(t, err, tidegate.BudgetExhausted)
 }
 
+// TestFetchingIsTimeOfTheRun: minutes in which a rule was at work count as those of
+// a lease do, and once together with them.
+func TestFetchingIsTimeOfTheRun(t *testing.T) {
+	manifest, now, clock := inWave1(t, "grid")
+	a := lease(t, open(t, clock, manifest), "wave1.grid")
+	r := open(t, clock, manifest).Run()
+	for _, wait := range []time.Duration{30 * time.Second, 30 * time.Second} {
+		now.pass(wait)
+		if _, err := r.Update(t.Context(), clock, func(u *run.Update) error {
+			u.Log(run.EventFetched, "test", nil)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := open(t, clock, manifest)
+	if spent := b.Spent(); spent.Minutes != 1 {
+		t.Errorf("fetched under a lease of a minute: %v minutes", spent.Minutes)
+	}
+	if _, err := b.Release(t.Context(), a.Token, "test"); err != nil {
+		t.Fatal(err)
+	}
+	now.pass(30 * time.Second)
+	if _, err := r.Update(t.Context(), clock, func(u *run.Update) error {
+		u.Log(run.EventFetched, "test", nil)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if spent := open(t, clock, manifest).Spent(); spent.Minutes != 1.5 {
+		t.Errorf("fetched for half a minute after a lease of a minute: %v minutes", spent.Minutes)
+	}
+}
+
 // TestWhatIsSpentStaysANumber puts into attempts what no answer can have taken:
 // the budget is used up, and a person can raise it.
 func TestWhatIsSpentStaysANumber(t *testing.T) {

@@ -24,6 +24,8 @@ var prompts = sync.OnceValue(func() *template.Template {
 		"show":    markdown.Show,
 		"plus":    func(a, b int) int { return a + b },
 		"counted": counted,
+		"sources": sourceList,
+		"faults":  faultList,
 	}).ParseFS(promptFiles, "prompts/*.md"))
 })
 
@@ -32,6 +34,40 @@ func counted(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// sourceList lists sources for a quotation: titles and words of pages are text of
+// others.
+func sourceList(list []source) string {
+	var b strings.Builder
+	for _, s := range list {
+		fmt.Fprintf(&b, "- %s: ", s.ID)
+		if s.Title != "" {
+			b.WriteString(s.Title + ", ")
+		}
+		fmt.Fprintf(&b, "%s (%s)\n", s.URL, s.Status)
+		for _, words := range s.Quotes {
+			fmt.Fprintf(&b, "  - quoted: %s\n", words)
+		}
+	}
+	return b.String()
+}
+
+// faultList lists faults for a quotation: their messages repeat words of the text
+// that has them.
+func faultList(list []Fault) string {
+	var b strings.Builder
+	for _, f := range list {
+		b.WriteString("- " + f.Code)
+		if f.Line != nil {
+			fmt.Fprintf(&b, ", line %d", *f.Line)
+		}
+		fmt.Fprintf(&b, ": %s\n", oneLine(f.Message))
+		if f.ChangeNote != "" {
+			fmt.Fprintf(&b, "  Change: %s\n", oneLine(f.ChangeNote))
+		}
+	}
+	return b.String()
 }
 
 // about is what every prompt says about the run.

@@ -3,7 +3,6 @@ package job
 import (
 	"io/fs"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +24,7 @@ type ledger struct {
 	tokens, cost float64
 	size         int64           // of the folders of jobs
 	beside       int64           // of the run's folder, without them
-	alive        []span          // in which an attempt that has ended had a lease, in order and apart
+	worked       run.Times       // in which an attempt that has ended had a lease, or a rule was at work
 	open         map[string]*Job // those with an attempt that has not ended
 	grown        map[string]*Job // those whose folder may have another size by now
 }
@@ -54,7 +53,7 @@ func (l *ledger) count(j *Job) {
 		case a.Outcome == "":
 			l.open[j.ID] = j
 		case i >= j.tally.ended:
-			l.alive = add(l.alive, a.span(j.lease, time.Time{}))
+			l.worked = l.worked.With(a.span(j.lease, time.Time{}))
 			j.tally.ended = i + 1
 		}
 	}
@@ -64,7 +63,7 @@ func (l *ledger) count(j *Job) {
 }
 
 // Spent sums up what the attempts took. Minutes are those in which a lease was
-// alive, counted once however many were.
+// alive or a rule at work, counted once however many were.
 func (b *Board) Spent() Spent {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,23 +80,18 @@ func (b *Board) spent() Spent {
 			delete(l.grown, id)
 		}
 	}
-	alive := l.alive
+	worked := l.worked
 	now := b.clock.Now()
 	for _, j := range l.open {
-		alive = add(alive, j.last().span(j.lease, now))
+		worked = worked.With(j.last().span(j.lease, now))
 	}
-	s := Spent{Tokens: l.tokens, CostUSD: l.cost}
-	for _, each := range alive {
-		s.Minutes += each.to.Sub(each.from).Minutes()
-	}
+	s := Spent{Minutes: worked.Total().Minutes(), Tokens: l.tokens, CostUSD: l.cost}
 	s.MB = math.Round(float64(l.size+l.beside)/(1<<20)*1000) / 1000 // the paths in a manifest make no difference
 	return s
 }
 
-type span struct{ from, to time.Time }
-
 // span is when an attempt had a lease that was alive.
-func (a *Attempt) span(lease *run.Lease, now time.Time) span {
+func (a *Attempt) span(lease *run.Lease, now time.Time) run.Span {
 	from, _ := tidegate.ParseTime(a.StartedAt)
 	to, ended := tidegate.ParseTime(a.EndedAt)
 	if !ended {
@@ -108,36 +102,7 @@ func (a *Attempt) span(lease *run.Lease, now time.Time) span {
 			}
 		}
 	}
-	return span{from, to}
-}
-
-// add adds a span to some that are in order and apart, and leaves the list that it
-// is given as it is.
-func add(list []span, s span) []span {
-	if !s.to.After(s.from) {
-		return list
-	}
-	begins, _ := slices.BinarySearchFunc(list, s, func(each, s span) int { return each.to.Compare(s.from) })
-	ends := begins
-	for ends < len(list) && !list[ends].from.After(s.to) {
-		s.from, s.to = earlier(s.from, list[ends].from), later(s.to, list[ends].to)
-		ends++
-	}
-	return slices.Concat(list[:begins], []span{s}, list[ends:])
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	return run.Span{From: from, To: to}
 }
 
 // Limit is the first limit of the budget that is reached, "" when none is.

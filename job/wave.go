@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -81,25 +82,25 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 	}
 	data := struct {
 		about
-		Title, Gap, Track    string
-		Platforms, Forbidden []string
-		Budget, Rules        []string
-		Sourced              bool
-		SourcesTitle         string
-		Example              string
-		Documents            []step.Document
+		Title, Gap, Track            string
+		Platforms, Budget, Forbidden string // one to a line
+		Rules                        []string
+		Sourced                      bool
+		SourcesTitle                 string
+		Example                      string
+		Documents                    []step.Document
 	}{
-		about: said, Title: p.Title, Gap: gap, Track: tracks[v.Get("track").Str()], Forbidden: lines(v.Get("tool_policy").Get("forbidden")),
+		about: said, Title: p.Title, Gap: gap, Track: tracks[v.Get("track").Str()], Forbidden: strings.Join(lines(v.Get("tool_policy").Get("forbidden")), "\n"),
 		Rules: wave.Rules(p.Contract), Example: waveExample(p.Contract),
 		Sourced: most(p.Contract.MaxSources) > 0, SourcesTitle: sourcesTitle(p.Contract),
 	}
 	for _, requirement := range v.Get("platform_requirements").Elems() {
-		data.Platforms = append(data.Platforms, oneLine(requirement.Get("name").Str()+": "+requirement.Get("reason").Str()))
+		data.Platforms += oneLine(requirement.Get("name").Str()+": "+requirement.Get("reason").Str()) + "\n"
 	}
 	calls := map[string]int{}
 	for _, limit := range p.ToolBudget {
 		calls[limit.Tool] = most(limit.Calls)
-		data.Budget = append(data.Budget, counted(most(limit.Calls), "call")+" of "+oneLine(limit.Tool))
+		data.Budget += fmt.Sprintf("%s: %d\n", oneLine(limit.Tool), most(limit.Calls))
 	}
 	if data.Documents, err = b.documents(); err != nil {
 		return draft{}, err

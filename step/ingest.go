@@ -248,6 +248,59 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 	return nil
 }
 
+// RefusedOutputs shows every fault of outputs that [Ingest] refuses, at the places
+// that they were read from. It returns the errors of reading the run's contracts.
+func RefusedOutputs(ctx context.Context, in IngestInput) (report.Report, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return report.Report{}, err
+	}
+	defer r.Close()
+	contracts, _, err := contractsForIngest(r, run.Stage(in.Wave))
+	if err != nil {
+		return report.Report{}, err
+	}
+	refused, judge := 0, new(wave.Judge)
+	table := report.NewTable("Perspective", "What is wrong", "Where")
+	var notes report.Bullets
+	for _, output := range in.Outputs {
+		p, ok := contracts.doc.Find(output.PerspectiveID)
+		if !ok {
+			continue
+		}
+		verdict, err := judge.Judge(ctx, p.Contract, strings.NewReader(output.Markdown))
+		if err != nil {
+			return report.Report{}, err
+		}
+		faults := verdict.Faults
+		if !r.Legacy() {
+			faults = Refusals(*p, verdict, []byte(output.Markdown))
+		}
+		if err := wave.CheckToolUsage(p.ToolBudget, output.ToolUsage); err != nil {
+			faults = append(faults, wave.Fault{Error: tidegate.AsError(err)})
+		}
+		if len(faults) == 0 {
+			table.Row(report.Pass, p.ID, "", report.Place{File: output.MarkdownPath})
+			continue
+		}
+		refused++
+		for i, f := range faults {
+			name, status := p.ID, report.Fail
+			if i > 0 {
+				name, status = "", report.None
+			}
+			table.Row(status, name, f.Message(), report.Place{File: output.MarkdownPath, Line: f.Line})
+			if f.ChangeNote != "" {
+				notes = append(notes, p.ID+": "+f.ChangeNote)
+			}
+		}
+	}
+	out := report.Report{Name: "wave_output_ingest", Title: "Outputs for run " + r.ID(), Status: report.Fail,
+		Summary: strconv.Itoa(refused) + " of " + report.Counted(len(in.Outputs), "output") + " refused; none was taken."}
+	out.Add(table, report.Heading("What to change"), notes)
+	return out, nil
+}
+
 // take stages one output with its sidecar, and the copy that says what was
 // taken. The sidecar of an earlier attempt never counts: it is replaced, or
 // removed when this attempt brought none.

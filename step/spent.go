@@ -11,8 +11,8 @@ import (
 
 // spentOf is what the attempts that have ended took of the run's budget, by the log
 // and what they keep. How large the folder is, is for whoever gives out jobs: it says
-// nothing about what was bought. Minutes in which several leases were alive count
-// once. It returns READ_FAILED and INVALID_JSON.
+// nothing about what was bought. Minutes are those in which a lease was alive or a rule
+// at work, counted once however many were. It returns READ_FAILED and INVALID_JSON.
 func spentOf(r *run.Run) ([]synthesis.Spent, error) {
 	policy, err := r.Policy()
 	if err != nil {
@@ -27,25 +27,24 @@ func spentOf(r *run.Run) ([]synthesis.Spent, error) {
 		number int64
 	}
 	var tokens, cost float64
-	var worked time.Duration
-	var since time.Time
-	alive := map[attempt]bool{}
+	worked, err := r.RulesAtWork()
+	if err != nil {
+		return nil, err
+	}
+	since := map[attempt]time.Time{}
 	for _, e := range events {
 		number, _ := e.Entry.Get("attempt").Int()
 		a := attempt{e.Entry.Get("job_id").Str(), number}
 		if e.Event == run.EventLeased {
-			if len(alive) == 0 {
-				since = e.Time
-			}
-			alive[a] = true
+			since[a] = e.Time
 			continue
 		}
-		if !alive[a] || e.Event == run.EventVerdict && !e.Entry.Get("accepted").Bool() {
+		began, alive := since[a]
+		if !alive || e.Event == run.EventVerdict && !e.Entry.Get("accepted").Bool() {
 			continue
 		}
-		if delete(alive, a); len(alive) == 0 {
-			worked += e.Time.Sub(since)
-		}
+		delete(since, a)
+		worked = worked.With(run.Span{From: began, To: e.Time})
 		used, err := usageOf(r, a.job, int(number))
 		if err != nil {
 			return nil, err
@@ -57,7 +56,7 @@ func spentOf(r *run.Run) ([]synthesis.Spent, error) {
 	}
 	b := policy.Budget
 	return []synthesis.Spent{{Name: "max_tokens", Used: tokens, Limit: b.MaxTokens}, {Name: "max_cost_usd", Used: cost, Limit: b.MaxCostUSD},
-		{Name: "max_minutes", Used: worked.Minutes(), Limit: b.MaxMinutes}}, nil
+		{Name: "max_minutes", Used: worked.Total().Minutes(), Limit: b.MaxMinutes}}, nil
 }
 
 // usageOf is what an attempt was charged, nil where the run does not keep it.

@@ -42,12 +42,16 @@ func TestGateFHoldsARunToItsBudget(t *testing.T) {
 	do(time.Minute, attempt(run.EventVerdict, "wave1.a", false))
 	do(time.Minute, attempt(run.EventVerdict, "wave1.a", true))
 	do(time.Minute, attempt(run.EventEnded, "wave1.b", false))
+	// Fetching counts from the line before, and a minute at most: somebody may have been away.
+	do(0, attempt(run.EventMoved, "", false))
+	do(30*time.Second, attempt(run.EventFetched, "", false))
+	do(time.Hour, attempt(run.EventFetched, "", false))
 	do(time.Minute, attempt(run.EventLeased, "wave1.c", false))
 
 	for _, c := range []struct {
 		name        string
 		keeps, over float64
-	}{{"max_tokens", 2000, 1999}, {"max_cost_usd", 0.5, 0.49}, {"max_minutes", 4, 3.5}} {
+	}{{"max_tokens", 2000, 1999}, {"max_cost_usd", 0.5, 0.49}, {"max_minutes", 5.5, 5}} {
 		for limit, fails := range map[float64]bool{c.keeps: false, c.over: true} {
 			do(0, func(u *run.Update) error { return u.SetBudget(c.name, limit, "test") })
 			found, err := step.Judge(t.Context(), r, "F")

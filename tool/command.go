@@ -5,7 +5,9 @@ import (
 	"io"
 	"reflect"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
 )
 
 // Command is how a person calls a tool. Flags derive from the input: every
@@ -25,6 +27,10 @@ type Command struct {
 	// than copying: a run folder becomes a manifest path. It sees the arguments
 	// typed so far and changes them.
 	Fill func(ctx context.Context, typed Typed, args *codec.Value) error
+	// Instead is what a person is shown in the place of an error of the tool, with
+	// more than its first fault; ok is false where it has no more to say. The exit
+	// status stays that of the error. In is the tool's input.
+	Instead func(ctx context.Context, in any, err *tidegate.Error) (r report.Report, ok bool)
 	// Watch lists the files and folders whose change makes --watch call again;
 	// nil for a command without --watch.
 	Watch func(args *codec.Value) []string

@@ -212,3 +212,12 @@ func brief(v *codec.Value) any {
 	}
 	return v
 }
+
+// Input is the tool's input as the arguments give it. It returns INVALID_ARGS.
+func (t *Tool) Input(ctx context.Context, args *codec.Value) (any, error) {
+	in, err := t.decode(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	return in.Interface(), nil
+}

@@ -125,7 +125,7 @@ func TestHostileReviewAsSARIF(t *testing.T) {
 		}
 	}
 	slices.Sort(rules)
-	if want := []string{"MALFORMED_SOURCES", "MISSING_REQUIRED_SECTION", "TOO_MANY_SOURCES", "TOO_MANY_WORDS"}; !slices.Equal(rules, want) {
+	if want := []string{"MALFORMED_SOURCES", "MISSING_REQUIRED_SECTION", "OUTPUT_NOT_FOUND", "TOO_MANY_SOURCES", "TOO_MANY_WORDS"}; !slices.Equal(rules, want) {
 		t.Errorf("rules %v", rules)
 	}
 	path := filepath.Join(schemas, "sarif-schema-2.1.0.json")

@@ -15,9 +15,11 @@ import (
 // judgeAll judges the outputs of the chosen perspectives, each in one pass, on
 // all cores. Results are in the order of the perspectives. None of the outputs
 // may be the file that the report will replace, which is nil when there is none.
-func judgeAll(ctx context.Context, req ReviewInput, chosen []perspective.Perspective, replaced fs.FileInfo) ([]OutputResult, error) {
+//
+// With partial an output that is missing is a result as well, and no error.
+func judgeAll(ctx context.Context, req ReviewInput, partial bool, chosen []perspective.Perspective, replaced fs.FileInfo) ([]OutputResult, error) {
 	b := &batch{
-		ctx: ctx, req: req, chosen: chosen, replaced: replaced, results: make([]OutputResult, len(chosen)), faults: make([]error, len(chosen)),
+		ctx: ctx, req: req, partial: partial, chosen: chosen, replaced: replaced, results: make([]OutputResult, len(chosen)), faults: make([]error, len(chosen)),
 	}
 	err := parallel.Each(ctx, len(chosen), req.Progress, func() func(int) error {
 		var judge Judge
@@ -40,6 +42,7 @@ func judgeAll(ctx context.Context, req ReviewInput, chosen []perspective.Perspec
 type batch struct {
 	ctx      context.Context
 	req      ReviewInput
+	partial  bool
 	chosen   []perspective.Perspective
 	replaced fs.FileInfo
 	results  []OutputResult
@@ -53,7 +56,12 @@ func (b *batch) judge(judge *Judge, i int) error {
 	path := b.path(i)
 	file, err := artifact.OpenFile(b.ctx, "markdown_path", path)
 	if err != nil {
-		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		switch {
+		case tidegate.CodeOf(err) != tidegate.FileNotFound:
+		case b.partial:
+			b.results[i] = missing(p, path)
+			return nil
+		default:
 			b.absent.Store(true)
 		}
 		return err
@@ -79,6 +87,17 @@ func (b *batch) judge(judge *Judge, i int) error {
 	}
 	b.results[i] = result
 	return nil
+}
+
+// missing is the result for an output that is not there.
+func missing(p *perspective.Perspective, path string) OutputResult {
+	err := tidegate.AsError(notFound(p.ID, path, nil))
+	return OutputResult{PerspectiveID: p.ID, MarkdownPath: path, contract: &p.Contract, missing: true,
+		Failure: &Failure{err.Code, err.Message, err.Details}, faults: []Fault{{Error: tidegate.AsError(tidegate.Errorf(err.Code, nil, "the file is not there")), ChangeNote: "Write the output."}}}
+}
+
+func notFound(id, path string, details tidegate.Details) error {
+	return tidegate.Errorf(tidegate.OutputNotFound, details, "the output of %s is missing: expected %s", id, path)
 }
 
 // failure is what stopped the review, or nil: missing outputs first, then the
@@ -113,7 +132,7 @@ func (b *batch) notFound(missing []int) error {
 		}
 		details = append(details, tidegate.D("missing_perspective_ids", ids)...)
 	}
-	return tidegate.Errorf(tidegate.OutputNotFound, details, "the output of %s is missing: expected %s", b.chosen[first].ID, b.path(first))
+	return notFound(b.chosen[first].ID, b.path(first), details)
 }
 
 func (b *batch) details(i int) tidegate.Details {

@@ -56,7 +56,7 @@ func RetryPrompt(ctx context.Context, in RetryPromptInput) (RetryPrompts, error)
 	if err != nil {
 		return RetryPrompts{}, err
 	}
-	results, err := judgeAll(ctx, req, chosen, nil)
+	results, err := judgeAll(ctx, req, false, chosen, nil)
 	if err != nil {
 		return RetryPrompts{}, err
 	}

@@ -60,7 +60,17 @@ func (r ReviewResult) summary() string {
 	if r.Pass {
 		return report.Counted(r.Validated, "output") + " judged, all meet their contracts."
 	}
-	return strconv.Itoa(r.Failed) + " of " + report.Counted(r.Validated, "output") + " failed."
+	missing := 0
+	for _, result := range r.Results {
+		if result.missing {
+			missing++
+		}
+	}
+	failed := strconv.Itoa(r.Failed-missing) + " of " + report.Counted(r.Validated-missing, "output") + " failed"
+	if missing > 0 {
+		failed += "; missing: " + strconv.Itoa(missing)
+	}
+	return failed + "."
 }
 
 // addTo adds a row for the output, and one more for each further fault.
@@ -69,6 +79,9 @@ func (r OutputResult) addTo(table *report.Table) {
 	if r.Pass {
 		table.Row(report.Pass, r.PerspectiveID, words, sources, "", report.Place{File: r.MarkdownPath})
 		return
+	}
+	if r.missing {
+		words, sources = "missing", ""
 	}
 	for i, f := range r.faults {
 		place := report.Place{File: r.MarkdownPath, Line: f.Line}
@@ -102,7 +115,7 @@ func (f Fault) summary(r OutputResult) string {
 func rules() []report.Rule {
 	var list []report.Rule
 	for _, code := range []tidegate.Code{
-		tidegate.MissingRequiredSection, tidegate.TooManyWords, tidegate.MalformedSources, tidegate.TooManySources,
+		tidegate.MissingRequiredSection, tidegate.TooManyWords, tidegate.MalformedSources, tidegate.TooManySources, tidegate.OutputNotFound,
 	} {
 		if e, ok := tidegate.Explain(code); ok {
 			list = append(list, report.Rule{ID: string(code), Short: e.Meaning, Help: e.Mend})

@@ -50,6 +50,7 @@ type OutputResult struct {
 
 	contract *perspective.Contract
 	faults   []Fault
+	missing  bool // the file is not there
 }
 
 // Metrics are the figures of one output.
@@ -97,7 +98,7 @@ func Review(ctx context.Context, req ReviewInput) (ReviewResult, error) {
 	if err != nil {
 		return ReviewResult{}, err
 	}
-	results, err := judgeAll(ctx, req, chosen, replaced)
+	results, err := judgeAll(ctx, req, false, chosen, replaced)
 	if err != nil {
 		return ReviewResult{}, err
 	}
@@ -113,6 +114,22 @@ func Review(ctx context.Context, req ReviewInput) (ReviewResult, error) {
 		}
 	}
 	return review, nil
+}
+
+// ReviewThere judges the outputs of a wave of which some are missing, for a person
+// who wants to see the others all the same. Those that are missing have failed with
+// OUTPUT_NOT_FOUND. It writes nothing, and returns the errors of [Review] but for
+// that one.
+func ReviewThere(ctx context.Context, req ReviewInput) (ReviewResult, error) {
+	chosen, err := choose(ctx, req)
+	if err != nil {
+		return ReviewResult{}, err
+	}
+	results, err := judgeAll(ctx, req, true, chosen, nil)
+	if err != nil {
+		return ReviewResult{}, err
+	}
+	return conclude(req, results), nil
 }
 
 // choose reads the contracts and selects those that are asked for, in byte

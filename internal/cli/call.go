@@ -50,7 +50,7 @@ it says what each takes and answers.`,
 				return tools[i].Call(cmd.Context(), raw, tool.Caller{Panicked: p.logPanic})
 			}
 			result := call()
-			if err := p.write(append(result.Envelope, '\n')); err != nil {
+			if err := p.writeJSON(append(result.Envelope, '\n')); err != nil {
 				return err
 			}
 			if result.Err != nil {

@@ -86,6 +86,7 @@ func (p *Program) follow(ctx context.Context, t *tool.Tool, args *codec.Value, f
 			if line, err = codec.MarshalLine(entry); err != nil {
 				return err
 			}
+			return p.writeJSON(append(line, '\n'))
 		}
 		return p.write(append(line, '\n'))
 	})
@@ -100,6 +101,14 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 	bar := p.startProgress(t.Command.Path)
 	result := t.Call(ctx, raw, tool.Caller{Progress: bar.update, Waiting: bar.wait, Panicked: p.logPanic})
 	bar.stop()
+	if result.Err != nil && format != "json" && t.Command.Instead != nil {
+		in, err := t.Input(ctx, args)
+		if err == nil {
+			if r, ok := t.Command.Instead(ctx, in, result.Err); ok {
+				return cmp.Or(p.render(r, format), error(exitStatus(Status(tidegate.ClassOf(result.Err.Code)))))
+			}
+		}
+	}
 	return inTypedWords(t, p.show(result, format))
 }
 

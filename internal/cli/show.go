@@ -16,7 +16,7 @@ import (
 func (p *Program) show(result tool.Result, format string) error {
 	switch {
 	case format == "json":
-		if err := p.write(append(result.Envelope, '\n')); err != nil {
+		if err := p.writeJSON(append(result.Envelope, '\n')); err != nil {
 			return err
 		}
 	case result.Err != nil:
@@ -33,7 +33,7 @@ func (p *Program) show(result tool.Result, format string) error {
 		}
 		r, ok := result.Report()
 		if !ok {
-			return p.write(append(result.Envelope, '\n'))
+			return p.writeJSON(append(result.Envelope, '\n'))
 		}
 		if err := p.render(r, format); err != nil {
 			return err
@@ -65,6 +65,15 @@ func (p *Program) print(v any) error {
 	data, err := codec.MarshalFile(v)
 	if err != nil {
 		return err
+	}
+	return p.writeJSON(data)
+}
+
+// writeJSON writes JSON as it is to a file or a pipe. On a terminal, characters that
+// act on it or hide what is there are escaped, which is the same JSON.
+func (p *Program) writeJSON(data []byte) error {
+	if p.Terminal.Width > 0 {
+		data = report.VisibleJSON(data)
 	}
 	return p.write(data)
 }

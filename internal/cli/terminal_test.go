@@ -123,3 +123,28 @@ func TestLogLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestJSONDoesNotActOnATerminal: what an agent wrote reaches a terminal as escapes,
+// and a pipe byte for byte.
+func TestJSONDoesNotActOnATerminal(t *testing.T) {
+	echo := tool.New(tool.Spec{Name: "boat_hail", Set: "toy", Summary: "Hail a boat.", Effect: tool.Reads,
+		Command: &tool.Command{Path: "boat hail", Short: "Hail a boat", Example: "tidegate boat hail"}},
+		func(context.Context, struct{}) (struct {
+			OK   codec.True `json:"ok"`
+			Said string     `json:"said"`
+		}, error) {
+			return struct {
+				OK   codec.True `json:"ok"`
+				Said string     `json:"said"`
+			}{Said: "\u009b2J\u202e"}, nil
+		})
+	for _, args := range [][]string{{"boat", "hail", "--format", "json"}, {"call", "boat_hail", "--args", "{}"}} {
+		for width, want := range map[int]string{0: "\u009b2J\u202e", 80: `\u009b2J\u202e`} {
+			var out, errs bytes.Buffer
+			program := cli.Program{Tools: []*tool.Tool{echo}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Dir: "/harbour", Terminal: cli.Terminal{Width: width}}
+			if status := program.Run(t.Context(), args); status != 0 || !strings.Contains(out.String(), want) {
+				t.Errorf("%v at width %d: status %d, %q %s", args, width, status, out.String(), errs.String())
+			}
+		}
+	}
+}

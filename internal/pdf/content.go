@@ -28,6 +28,7 @@ type state struct {
 	font                             *font
 	size, char, word, scale, leading float64
 	rise                             float64
+	mode                             int // how text is drawn
 }
 
 // painter runs the operators of a page and writes the text that they show.
@@ -40,9 +41,18 @@ type painter struct {
 	text      matrix    // where the next glyph goes
 	line      matrix    // where the line began
 	forms     []*stream // that are open
+	seen      *seen
 }
 
-// showPage writes the text of a page.
+// seen is what a reader sees of a page.
+type seen struct {
+	invisible bool // show text that is not drawn
+	left      bool // some was left out
+	picture   bool // the page has a picture
+}
+
+// showPage writes the text of a page that is drawn. Text that is not is read where
+// there is no other, and a picture: a scan has what was read from it in this way.
 func (f *file) showPage(page dict, out *textWriter) {
 	var content []byte
 	for _, part := range f.list(page["Contents"]) {
@@ -51,8 +61,15 @@ func (f *file) showPage(page dict, out *textWriter) {
 		}
 	}
 	resources, _ := f.resolve(page["Resources"]).(dict)
-	p := painter{file: f, out: out, resources: resources, state: state{ctm: identity, scale: 1}, text: identity, line: identity}
-	p.run(content)
+	paint := func(invisible bool) seen {
+		s := seen{invisible: invisible}
+		p := painter{file: f, out: out, resources: resources, state: state{ctm: identity, scale: 1}, text: identity, line: identity, seen: &s}
+		p.run(content)
+		return s
+	}
+	if s := paint(false); s.left && s.picture && !out.has {
+		paint(true)
+	}
 	out.newPage()
 }
 
@@ -73,6 +90,7 @@ func (p *painter) run(content []byte) {
 			continue
 		}
 		if word == "BI" {
+			p.seen.picture = true
 			skipImage(&l)
 		} else {
 			p.operator(string(word), operands)
@@ -146,6 +164,8 @@ func (p *painter) operator(word string, operands []object) {
 		s.scale = number(0) / 100
 	case "TL":
 		s.leading = number(0)
+	case "Tr":
+		s.mode = int(number(0))
 	case "Ts":
 		s.rise = number(0)
 	case "Td":
@@ -199,7 +219,12 @@ func (p *painter) show(o object) {
 	s.font.glyphs(text, func(g glyph) {
 		at := matrix{s.size * s.scale, 0, 0, s.size, 0, s.rise}.then(p.text).then(s.ctm)
 		end := matrix{1, 0, 0, 1, g.width * s.size * s.scale, s.rise}.then(p.text).then(s.ctm)
-		p.out.glyph(g.text, at, end)
+		if s.mode == 3 || s.mode == 7 { // not drawn at all, or only clipped with
+			p.seen.left = true
+		}
+		if p.seen.invisible || s.mode != 3 && s.mode != 7 {
+			p.out.glyph(g.text, at, end)
+		}
 		advance := g.width*s.size + s.char
 		if g.space {
 			advance += s.word
@@ -215,10 +240,11 @@ const maxForms = 8
 func (p *painter) form(key name) {
 	forms, _ := p.file.resolve(p.resources["XObject"]).(dict)
 	s, ok := p.file.resolve(forms[key]).(*stream)
+	p.seen.picture = p.seen.picture || ok && p.file.resolve(s.dict["Subtype"]) == name("Image")
 	if !ok || len(p.forms) >= maxForms || slices.Contains(p.forms, s) || p.file.resolve(s.dict["Subtype"]) != name("Form") {
 		return
 	}
-	inner := painter{file: p.file, out: p.out, resources: p.resources, state: p.state, text: identity, line: identity, forms: append(p.forms, s)}
+	inner := painter{file: p.file, out: p.out, resources: p.resources, state: p.state, text: identity, line: identity, forms: append(p.forms, s), seen: p.seen}
 	if own, ok := p.file.resolve(s.dict["Resources"]).(dict); ok {
 		inner.resources = own
 	}

@@ -216,13 +216,17 @@ func TestLayout(t *testing.T) {
 		"a note":             {"BT /F1 12 Tf 72 700 Td (1962) Tj /F1 7 Tf 26 5 Td (12) Tj ET", "1962¹²"},
 		"escapes": {`BT /F1 12 Tf (a\(b\)\101\
 c\\) Tj ET`, `a(b)Ac\`},
-		"hex":                 {"BT /F1 12 Tf <48 69 2> Tj ET", "Hi"},
-		"codes above ASCII":   {"BT /F1 12 Tf (\\344\\200) Tj ET", "ä€"},
-		"an image in between": {"BI /W 1 ID \x00\x01 EIx EI BT /F1 12 Tf (a) Tj ET", "a"},
-		"a form in itself":    {"/X Do", "in a form"},
-		"no font":             {"BT (a) Tj ET", ""},
-		"a blank of no width": {"BT /F1 12 Tf -6 Tw (yp e) Tj ET", "ype"},
-		"nonsense":            {"]] >> ) } { /F1 Tf [ 1 2 << /A ", ""},
+		"hex":                                {"BT /F1 12 Tf <48 69 2> Tj ET", "Hi"},
+		"codes above ASCII":                  {"BT /F1 12 Tf (\\344\\200) Tj ET", "ä€"},
+		"an image in between":                {"BI /W 1 ID \x00\x01 EIx EI BT /F1 12 Tf (a) Tj ET", "a"},
+		"a form in itself":                   {"/X Do", "in a form"},
+		"no font":                            {"BT (a) Tj ET", ""},
+		"a blank of no width":                {"BT /F1 12 Tf -6 Tw (yp e) Tj ET", "ype"},
+		"text that is not drawn":             {"BT /F1 12 Tf (a) Tj 3 Tr (b) Tj q 7 Tr (c) Tj Q 0 Tr (d) Tj ET", "a d"},
+		"nothing but text that is not drawn": {"BT /F1 12 Tf 3 Tr (a) Tj ET", ""},
+		"the text of a scan":                 {"BI /W 1 ID \x00 EI BT /F1 12 Tf 3 Tr (a) Tj ET", "a"},
+		"a word below a scan":                {"BI /W 1 ID \x00 EI BT /F1 12 Tf 3 Tr (a) Tj 0 Tr (b) Tj ET", "b"},
+		"nonsense":                           {"]] >> ) } { /F1 Tf [ 1 2 << /A ", ""},
 	} {
 		if got := Read(onePage("", []byte(c.content)), maxTestText).Text; got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -47,6 +48,9 @@ var made string
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
+	if chromium.cancel != nil {
+		chromium.cancel()
+	}
 	if made != "" {
 		os.RemoveAll(made)
 	}
@@ -95,9 +99,12 @@ type browser struct {
 
 func visit(t *testing.T, s *web.Site, public *url.URL) *browser {
 	t.Helper()
-	server := httptest.NewServer(web.Handler(s, token, public))
-	t.Cleanup(server.CloseClientConnections)
+	server := httptest.NewUnstartedServer(web.Handler(s, token, public))
+	streams, stop := context.WithCancel(context.Background())
+	server.Config.BaseContext = func(net.Listener) context.Context { return streams }
+	server.Start()
 	t.Cleanup(server.Close)
+	t.Cleanup(stop) // closing waits for every stream
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)

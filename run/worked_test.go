@@ -1,4 +1,4 @@
-package job
+package run
 
 import (
 	"math/rand/v2"
@@ -12,14 +12,14 @@ func TestTimeIsCountedOnce(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(1, seed))
 		covered := map[int]bool{}
-		var list []span
+		var list Times
 		for range random.IntN(12) {
 			from, length := random.IntN(50), random.IntN(6)
 			for minute := from; minute < from+length; minute++ {
 				covered[minute] = true
 			}
-			before := append([]span{}, list...)
-			longer := add(list, span{at(from), at(from + length)})
+			before := append(Times{}, list...)
+			longer := list.With(Span{at(from), at(from + length)})
 			for i := range before {
 				if list[i] != before[i] {
 					t.Fatalf("seed %d: the list that was added to has changed", seed)
@@ -27,14 +27,12 @@ func TestTimeIsCountedOnce(t *testing.T) {
 			}
 			list = longer
 		}
-		sum := time.Duration(0)
 		for i, s := range list {
-			sum += s.to.Sub(s.from)
-			if i > 0 && !list[i-1].to.Before(s.from) {
+			if i > 0 && !list[i-1].To.Before(s.From) {
 				t.Fatalf("seed %d: %v and %v are not apart", seed, list[i-1], s)
 			}
 		}
-		if sum != time.Duration(len(covered))*time.Minute {
+		if sum := list.Total(); sum != time.Duration(len(covered))*time.Minute {
 			t.Fatalf("seed %d: %v, want %d minutes", seed, sum, len(covered))
 		}
 	}

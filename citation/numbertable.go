@@ -1,0 +1,121 @@
+package citation
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// tableReader knows what the numbers of a table count that have no unit beside
+// them: what the cells above and to the left of them, and the line before the table,
+// name. It is asked about the numbers of a text in their order.
+type tableReader struct {
+	text      string
+	languages []string
+	at, end   int // the present line
+	rows      int // how many rows of its table were read, this one included
+	caption   []unit
+	columns   [][]unit // what the rows before name
+}
+
+// The most that is kept of a table.
+const (
+	mostColumns     = 64
+	mostColumnUnits = 8
+)
+
+// say adds the readings that a number has with the units of its table.
+func (t *tableReader) say(f *figure) {
+	if len(f.readings) == 0 || f.readings[0].unit != noUnit {
+		return
+	}
+	for t.end <= f.start && t.end < len(t.text) || t.end == 0 {
+		t.next()
+	}
+	if t.rows == 0 || f.start < t.at {
+		return
+	}
+	before := t.text[t.at:f.start]
+	column := strings.Count(before, "\t")
+	units := slices.Clone(t.caption)
+	if column < len(t.columns) {
+		units = append(units, t.columns[column]...)
+	}
+	for cell := range strings.SplitSeq(before, "\t") {
+		if column--; column >= -1 && !strings.ContainsAny(cell, "0123456789") {
+			units = append(units, t.unitsIn(cell)...)
+		}
+	}
+	bare := slices.Clone(f.readings)
+	for i, u := range units {
+		if slices.Contains(units[:i], u) {
+			continue
+		}
+		for _, q := range bare {
+			f.readings = append(f.readings, quantity{q.value, u})
+		}
+	}
+}
+
+// next goes on to the next line.
+func (t *tableReader) next() {
+	last := t.text[t.at:t.end]
+	row := t.rows > 0
+	t.at = t.end
+	if n := strings.IndexByte(t.text[t.at:], '\n'); n >= 0 {
+		t.end = t.at + n + 1
+	} else {
+		t.end = len(t.text)
+	}
+	if !strings.Contains(t.text[t.at:t.end], "\t") {
+		t.rows = 0
+		return
+	}
+	t.rows++
+	if !row {
+		t.caption, t.columns = t.unitsIn(last), nil
+		return
+	}
+	i := 0
+	for cell := range strings.SplitSeq(last, "\t") {
+		if i == len(t.columns) {
+			t.columns = append(t.columns, nil)
+		}
+		if i < mostColumns && len(t.columns[i]) < mostColumnUnits {
+			t.columns[i] = append(t.columns[i], t.unitsIn(cell)...)
+		}
+		if i++; i == mostColumns {
+			break
+		}
+	}
+}
+
+// longestHeader is how many bytes of a cell are read for units.
+const longestHeader = 200
+
+// unitsIn lists the units that a text names. A letter is one in brackets only.
+func (t *tableReader) unitsIn(cell string) (units []unit) {
+	cell = cutBytes(cell, longestHeader)
+	for at := 0; at < len(cell); {
+		names, ends := phraseAt(cell, at, 3)
+		if len(names) == 0 {
+			_, size := utf8.DecodeRuneInString(cell[at:])
+			at += size
+			continue
+		}
+		next := ends[0]
+		for n := len(names); n > 0; n-- {
+			name := strings.TrimSuffix(strings.Join(names[:n], " "), ".")
+			u, found := signs[name]
+			if !found {
+				u, found = unitWords().of(strings.ToLower(name), t.languages)
+			}
+			if found && (len(name) > 1 || !isLetter(name[0]) || strings.HasSuffix(cell[:at], "(") || strings.HasSuffix(cell[:at], "[")) {
+				units, next = append(units, u), ends[n-1]
+				break
+			}
+		}
+		at = next
+	}
+	return units
+}

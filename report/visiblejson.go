@@ -1,0 +1,25 @@
+package report
+
+import (
+	"fmt"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// VisibleJSON is a JSON text with what [Visible] does not leave as it is escaped
+// inside of strings, where alone it can stand, so that it is the same JSON.
+func VisibleJSON(data []byte) []byte {
+	var out []byte
+	for _, r := range string(data) {
+		switch {
+		case r == '\n' || !unseen(r):
+			out = utf8.AppendRune(out, r)
+		case r < 0x10000:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return out
+}
