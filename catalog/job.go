@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -292,9 +291,9 @@ func (e *Env) fillAnswer(ctx context.Context, typed tool.Typed, args *codec.Valu
 		args.Set("answer", codec.Of(string(data)))
 		return err
 	}
-	data, err := io.ReadAll(typed.Input)
+	data, err := tool.ReadInput(ctx, typed.Input, "the answer")
 	if err != nil {
-		return tidegate.Errorf(tidegate.ReadFailed, nil, "the answer on standard input cannot be read: %w", err)
+		return err
 	}
 	args.Set("answer", codec.Of(string(data)))
 	return nil

@@ -440,3 +440,13 @@ func TestABudgetThatRunsOutIsNamedOnTheScreen(t *testing.T) {
 	c.press("\x03")
 	c.exits(130)
 }
+
+// TestWaitingForInputIsInterrupted presses Ctrl-C while a command waits for somebody
+// to type.
+func TestWaitingForInputIsInterrupted(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t, t.TempDir(), 80, 24, "call", "deep_research_run_list")
+	c.await("Type the arguments")
+	c.press("\x03")
+	c.exits(130)
+}

@@ -2,13 +2,15 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/tool"
 )
 
-func explainCommand() cli.Command {
+func explainCommand(tools []*tool.Tool) cli.Command {
 	return cli.Command{
 		Path:     "explain",
 		Operands: "[CODE]",
@@ -32,8 +34,24 @@ a name, all codes and rules are listed.`,
 			if err != nil {
 				return err
 			}
-			return call.Show(demo.Explain(rule, cli.Status), call.Flag("format"))
+			return call.Show(demo.Explain(rule, cli.Status, personsCommand(tools)), call.Flag("format"))
 		},
+	}
+}
+
+// personsCommand finds the command of a tool that only a person has.
+func personsCommand(tools []*tool.Tool) func(name string) string {
+	return func(name string) string {
+		for _, t := range tools {
+			if t.Name == name && t.Person {
+				words := []string{"tidegate", t.Command.Path}
+				for _, o := range t.Command.Operands {
+					words = append(words, o.Name)
+				}
+				return strings.Join(words, " ")
+			}
+		}
+		return ""
 	}
 }
 

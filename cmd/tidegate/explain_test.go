@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/internal/demo"
 	"github.com/tidegate/tidegate/pivot"
@@ -102,7 +103,7 @@ func TestEveryExplanationIsWhole(t *testing.T) {
 				}
 			}
 			examples := 0
-			for _, block := range demo.Explain(r, func(tidegate.Class) int { return 1 }).Blocks {
+			for _, block := range demo.Explain(r, func(tidegate.Class) int { return 1 }, personsCommand(catalog.Tools(&catalog.Env{}))).Blocks {
 				if pre, ok := block.(report.Preformatted); ok {
 					if strings.TrimSpace(string(pre)) == "" {
 						t.Error("an example is empty")

@@ -102,7 +102,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		exportCommand(env),
 		sealCommand(env),
 		verifyCommand(env),
-		explainCommand(),
+		explainCommand(tools),
 		doctorCommand(env),
 		canaryCommand(env),
 	)...)

@@ -10,8 +10,9 @@ import (
 
 // Explain shows one rule: what it means, why it exists, how to meet it, and an
 // example that fails and one that passes. The status is the exit status of a
-// class of codes.
-func Explain(r Rule, status func(tidegate.Class) int) report.Report {
+// class of codes. A tool that only a person has is named by its command, which is ""
+// for the others.
+func Explain(r Rule, status func(tidegate.Class) int, command func(tool string) string) report.Report {
 	out := report.Report{Name: "explain", Title: r.ID}
 	where := report.Fields{{Name: "named in", Value: r.Kind.Where}}
 	if x, ok := tidegate.Explain(tidegate.Code(r.ID)); ok {
@@ -25,11 +26,11 @@ func Explain(r Rule, status func(tidegate.Class) int) report.Report {
 	if r.Kind.Folder == "pivot" {
 		bad, good = "An example to which it applies", "One to which it does not"
 	}
-	out.Add(report.Heading(bad), report.Preformatted(first.example(failing)))
+	out.Add(report.Heading(bad), report.Preformatted(first.example(failing, command)))
 	if said := strings.TrimSpace(first.text("", "answer")); said != "" {
 		out.Add(report.Heading("What tidegate says"), report.Preformatted(shown(said)))
 	}
-	out.Add(report.Heading(good), report.Preformatted(first.example(mended)))
+	out.Add(report.Heading(good), report.Preformatted(first.example(mended, command)))
 	planted := "`tidegate canary` plants this example and demands that it is caught."
 	if why := first.header["unplanted"]; why != "" {
 		planted = "`tidegate canary` does not plant it: " + why + "."
@@ -40,7 +41,7 @@ func Explain(r Rule, status func(tidegate.Class) int) report.Report {
 
 // example is what a variant shows: its words, its files, then the call that
 // judges. A call that is the same in both variants stands in the failing one.
-func (a archive) example(variant string) string {
+func (a archive) example(variant string, command func(tool string) string) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if words := a.text(variant, "text"); words != "" {
@@ -51,7 +52,11 @@ func (a archive) example(variant string) string {
 		switch {
 		case s.verb == "judge" && (s.variant == variant || s.variant == "" && variant == failing),
 			s.verb == "call" && s.variant == variant:
-			add("tidegate call %s\n%s", s.name, indented(data))
+			if typed := command(s.name); typed == "" {
+				add("tidegate call %s\n%s", s.name, indented(data))
+			} else if !strings.Contains(a.text(variant, "text"), "tidegate ") {
+				add("%s", typed)
+			}
 		case s.variant != variant:
 		case s.verb == "file":
 			add("%s:\n%s", s.name, indented(data))
