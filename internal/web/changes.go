@@ -104,6 +104,9 @@ func (s *Site) changePage(ctx context.Context, id string, link func(string, ...s
 	view := changeView{Status: status, State: phaseState(status.Phase, status.NeedsPerson, "")}
 	reached := true
 	for _, phase := range tgchange.Phases {
+		if phase == tgchange.Rejected && phase != status.Phase {
+			continue // where nobody means to go
+		}
 		r := railStage{Name: phase, State: waiting("to come")}
 		switch {
 		case phase == status.Phase:

@@ -77,6 +77,9 @@ var functions = template.FuncMap{
 	"days":   moment,
 	"short":  short,
 	"person": person,
+	// Every second part of a text that is split stood in backticks.
+	"split": func(text string) []string { return strings.Split(text, "`") },
+	"odd":   func(i int) bool { return i%2 == 1 },
 }
 
 // number is a whole number with its thousands apart.
