@@ -59,7 +59,7 @@ func (l *looked) reportPage(query url.Values) (*page, error) {
 	for _, s := range r.Sources {
 		sources[s.CID] = s
 	}
-	counts := map[synthesis.Verdict]int{}
+	counts := map[citation.Verdict]int{}
 	var rows []claimRow
 	for _, part := range r.Parts {
 		lines := strings.Split(string(part.Text), "\n")
@@ -88,15 +88,15 @@ func (l *looked) reportPage(query url.Values) (*page, error) {
 	return l.page("report", "Report", view), nil
 }
 
-var verdicts = []synthesis.Verdict{synthesis.Grounded, synthesis.Partly, synthesis.Ungrounded, synthesis.Unchecked}
+var verdicts = []citation.Verdict{citation.Grounded, citation.Partly, citation.Ungrounded, citation.Unchecked}
 
-func verdictState(v synthesis.Verdict) state {
+func verdictState(v citation.Verdict) state {
 	switch v {
-	case synthesis.Grounded:
+	case citation.Grounded:
 		return good("grounded")
-	case synthesis.Partly:
+	case citation.Partly:
 		return person("partly grounded")
-	case synthesis.Ungrounded:
+	case citation.Ungrounded:
 		return bad("ungrounded")
 	}
 	return waiting("not checked")
