@@ -2,12 +2,14 @@ package citation
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/markdown"
+	"golang.org/x/text/unicode/norm"
 )
 
 // statement is a claim as its document has it.
@@ -16,13 +18,8 @@ type statement struct {
 	text       string   // without citations, cut
 	cids       []string // in order of appearance, each once
 	quotations []quotation
-	figures    []figure
-	numbers    string // the text in which the figures stand
-}
-
-// counted are the numbers that the claim's sources must have.
-func (s *statement) counted() []figure {
-	return slices.DeleteFunc(slices.Clone(s.figures), func(f figure) bool { return !f.counts })
+	figures    []figure // those that its sources must have
+	numbers    string   // the text in which they stand
 }
 
 // statements lists the claims of a document: its passages with a citation. Text
@@ -40,10 +37,86 @@ func statements(document []byte) (found []statement, readable bool) {
 		var quoted string
 		quoted, s.numbers = shownText([]byte(p.Text))
 		s.quotations = quotations(quoted)
-		s.figures = figures(s.numbers, !inEnglish(s.numbers), languages)
+		s.numbers = plainNumerals(s.numbers)
+		s.figures = claimed(s.numbers, figures(s.numbers, !inEnglish(s.numbers), languages))
 		found = append(found, s)
 	}
 	return found, !in.unread && !slices.Contains(in.open.names, "")
+}
+
+// nearFigures is how many figures before a number may cover it.
+const nearFigures = 8
+
+// claimed are the figures that the sources of a claim must have: one for each of its
+// [Numerals] of two digits or more, percentages and amounts. One that cannot be read
+// as a number must be on the page as it is written.
+func claimed(text string, read []figure) []figure {
+	runes := []rune(text)
+	at := make([]int, 0, len(runes)+1) // of each character in the text
+	for i := range text {
+		at = append(at, i)
+	}
+	at = append(at, len(text))
+	eachShare(text, func(f figure) {
+		f.counts = true
+		read = append(read, f)
+	})
+	slices.SortStableFunc(read, func(a, b figure) int { return a.start - b.start })
+	var out []figure
+	for _, n := range Numerals(runes) {
+		start, end := at[n.From], at[n.To]
+		digits := end // where those end that the figure must cover
+		for i := n.To; unicode.IsNumber(runes[n.From]) && !unicode.IsNumber(runes[i-1]); i-- {
+			digits = at[i-1]
+		}
+		found, after := -1, sort.Search(len(read), func(i int) bool { return read[i].start > start })
+		for i := after - 1; i >= max(0, after-nearFigures); i-- { // the one that begins nearest to it
+			if read[i].end >= digits && (found < 0 || read[i].start == read[found].start) {
+				found = i
+			}
+		}
+		switch {
+		case found < 0:
+			if isLarge(runes[n.From:n.To]) {
+				out = append(out, figure{start: start, end: end, written: true})
+			}
+		case read[found].counts:
+			out = append(out, read[found])
+			read[found].counts = false // once
+		}
+	}
+	return out
+}
+
+// isLarge holds for a number of two digits or more, and for one in words or in
+// characters that are numbers by themselves, which counts whatever its value.
+func isLarge(number []rune) bool {
+	digits := 0
+	for _, r := range number {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.IsNumber(r) || isPercentSign(r):
+			return true
+		}
+	}
+	return digits != 1
+}
+
+// plainNumerals writes digits that are raised, lowered or in a circle as plain ones
+// where they are a number by themselves: not in 10⁶ and m².
+func plainNumerals(text string) string {
+	var b strings.Builder
+	before := rune(0)
+	for _, r := range text {
+		if plain := norm.NFKD.String(string(r)); unicode.Is(unicode.No, r) && isDigits(plain) && !unicode.IsLetter(before) && !unicode.IsNumber(before) {
+			b.WriteString(plain)
+			continue // the digits after it are part of the number
+		}
+		b.WriteRune(r)
+		before = r
+	}
+	return b.String()
 }
 
 // inEnglish reports whether a claim seems to be in English, in which 1.234 is never

@@ -41,8 +41,10 @@ type Match struct {
 	CID   string `json:"cid" jsonschema:"the first cited source that has it; empty where none has"`
 	Start int    `json:"start" jsonschema:"byte range of the match in the extracted text"`
 	End   int    `json:"end"`
+	Link  string `json:"-"` // the page's address with a fragment that leads there; Ground does not know it
 
-	as quantity // the reading of a number that was found; empty for a quotation
+	as      quantity // the reading of a number that was found; empty for a quotation
+	written bool     // a number that was looked for as it is written
 }
 
 // GroundingMetrics count claims by verdict, and the quotations and numbers of
@@ -110,7 +112,7 @@ func (c *statement) unproven() Claim {
 	for _, q := range c.quotations {
 		claim.Quotations = append(claim.Quotations, Match{Text: q.text})
 	}
-	for _, f := range c.counted() {
+	for _, f := range c.figures {
 		claim.Numbers = append(claim.Numbers, Match{Text: c.numbers[f.start:f.end]})
 	}
 	return claim
@@ -124,8 +126,10 @@ func (g *Grounding) hold(found []statement, of []int, cid, body string) {
 		for _, q := range found[i].quotations {
 			searches = append(searches, quotes.add(q))
 		}
-		for _, f := range found[i].counted() {
-			numbers.want(f.readings)
+		for _, f := range found[i].figures {
+			if numbers.want(f.readings); f.written {
+				searches = append(searches, quotes.add(asWritten(found[i].numbers[f.start:f.end])))
+			}
 		}
 	}
 	quotes.run(body)
@@ -138,8 +142,13 @@ func (g *Grounding) hold(found []statement, of []int, cid, body string) {
 			}
 		}
 		searches = searches[len(claim.Quotations):]
-		for k, f := range found[i].counted() {
-			if as, at, ok := numbers.find(f.readings); ok {
+		for k, f := range found[i].figures {
+			if f.written {
+				if searches[0].found {
+					claim.Numbers[k].take(claim, Match{CID: cid, Start: searches[0].at.start, End: searches[0].at.end, written: true})
+				}
+				searches = searches[1:]
+			} else if as, at, ok := numbers.find(f.readings); ok {
 				claim.Numbers[k].take(claim, Match{CID: cid, Start: at.start, End: at.end, as: as})
 			}
 		}
@@ -167,6 +176,8 @@ func Confirm(text string, matches []Match) []Match {
 	for i, m := range matches {
 		if m.as.value != "" {
 			numbers.want([]quantity{m.as})
+		} else if m.written {
+			searches[i] = quotes.add(asWritten(m.Text))
 		} else if q, ok := newQuotation(m.Text); ok && m.Found {
 			searches[i] = quotes.add(q)
 		}

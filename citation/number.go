@@ -13,6 +13,7 @@ type figure struct {
 	start, end int // with its currency sign, magnitude and unit
 	readings   []quantity
 	counts     bool // it is one that a claim must have from its source
+	written    bool // it cannot be compared but as it is written
 
 	prefix    unit // the currency before it
 	magnitude int  // the power of ten that its words add
@@ -125,7 +126,7 @@ func (r *numberReader) next(at int) int {
 // isAttaching holds for letters that make an identifier of the digits next to
 // them. Scripts without blanks, and those that put words before a number with a
 // hyphen, do not.
-func isAttaching(r rune) bool { return r < 0x530 && unicode.IsLetter(r) }
+func isAttaching(r rune) bool { return r < 0x530 && unicode.IsLetter(r) && !unicode.Is(unicode.Lm, r) }
 
 // digitsAt reads digits of any script, and says where they end.
 func digitsAt(s string, at int) (digits string, end int) {
@@ -327,17 +328,24 @@ func (r *numberReader) number(at int) int {
 }
 
 // identifier reports whether letters before the digits make an identifier of
-// them: GPT4, COVID-19. Post-2008 is a year, and where it does not matter FY2020.
+// them, as [names] says. On a page FY2020 is a year.
 func (r *numberReader) identifier(at int, n spelling) bool {
-	before, _ := utf8.DecodeLastRuneInString(r.s[:at])
-	hyphen := before == '-'
-	if hyphen {
-		before, _ = utf8.DecodeLastRuneInString(r.s[:at-1])
-	}
-	if !isAttaching(before) || r.prefixAt(at).unit != noUnit {
+	before := r.s[:at]
+	trimmed := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(before, "-"), "\u2010"), "\u2011")
+	last, _ := utf8.DecodeLastRuneInString(trimmed)
+	if !isAttaching(last) || r.prefixAt(at).unit != noUnit {
 		return false
 	}
-	return !(len(n.groups) == 1 && isYear(n.groups[0]) && (hyphen || r.lenient))
+	first := len(trimmed)
+	for first > 0 {
+		c, size := utf8.DecodeLastRuneInString(trimmed[:first])
+		if !isAttaching(c) {
+			break
+		}
+		first -= size
+	}
+	year := len(n.groups) == 1 && isYear(n.groups[0])
+	return names(trimmed[first:], len(trimmed) < len(before), r.s[at:n.end]) && !(r.lenient && year)
 }
 
 // note reports whether a number is the mark of a note, as in "of the coast.[64]".

@@ -139,7 +139,38 @@ func TestNumbers(t *testing.T) {
 		{"sixteen places", "60 places", false},
 		{"one hundred percent", "100%", true},
 		{"the 21st century", "the twenty-first century", true},
-		{"the twentieth century", "the 20th century", true},
+		{"the 20th century", "the twentieth century", true},
+		{"two thirds of them", "67 percent of them", true},
+		{"two thirds of them", "two thirds of them", true},
+		{"two thirds of them", "three quarters of them, 75 percent", false},
+		{"several hundred of them", "several hundred tugs", true},
+		{"several hundred of them", "several thousand tugs", false},
+		{"a dozen of them", "12 tugs", true},
+		// Numbers that are hidden from one reader or the other.
+		{"⑨⑨ percent", "99 percent", true},
+		{"⑨⑨ percent", "99 bottles", false},
+		{"⁹⁹ percent", "99 bottles", false},
+		{"⁹⁹ percent", "99 %", true},
+		{"ʼ99 percent", "The rate is 12 percent", false},
+		{"ʼ99 percent", "The rate is 99 percent", true},
+		{"x99 more", "12 more", false},
+		{"x99 more", "99 more", true},
+		{"a record-4,711-tug fleet", "a fleet of 12", false},
+		{"a record-4,711-tug fleet", "a fleet of 4,711", true},
+		{"carbon-14 dating", "by carbon-14 dating", true},
+		{"4711tugs", "12 tugs", false},
+		{"4711tugs", "they have 4711tugs", true},
+		{"1.2.3 tugs", "12 tugs", false},
+		{"version 1.2.3", "version 1.2.3 is out", true},
+		{"1234567890123456789012345 tugs", "12 tugs", false},
+		{"1234567890123456789012345 tugs", "No. 1234567890123456789012345", true},
+		{"10x faster", "it is 10x faster", true},
+		{"10x faster", "it is 20x faster", false},
+		{"Ⅻ tugs", "10 tugs", false},
+		{"½ of it", "a part of it", false},
+		{"1½ cups", "1 cup", false},
+		{"1½ cups", "1½ cups", true},
+		{"10⁶ of them", "1,000,000 of them", true},
 		// Ranges.
 		{"5–10%", "between 5 and 10 percent", true},
 		{"5 to 10 percent", "5%–10%", true},
@@ -192,9 +223,9 @@ func TestNumbers(t *testing.T) {
 // TestWhatIsNoNumber lists what a claim may say without its source having it.
 func TestWhatIsNoNumber(t *testing.T) {
 	for _, claim := range []string{
-		"GPT4 and GPT-4o", "COVID-19", "the F-16 and the 5G network", "version 1.2.3 and v1.2.3", "H1N1", "3D", "five people", "3 people", "the 3rd of them",
+		"GPT4 and GPT-4o", "COVID-19", "the F-16 and the 5G network", "v1.2.3", "H1N1", "x86", "omega-3", "covid-19", "the twentieth century", "3D", "five people", "3 people", "the 3rd of them",
 		"see `12 of 34`", "[12 monkeys](https://a.test/34)", "https://a.test/2021/12", "CO2", "hundreds of millions of people", "thousands", "the second and third",
-		"one of them", "2xx and 10x4", "0123456789012345678901234567890",
+		"one of them", "2xx", "5 m²",
 	} {
 		g := citation.Ground([]byte("- "+claim+" [@s]\n"), func(string) (string, bool) { return "x", true })
 		if len(g.Claims) != 1 || len(g.Claims[0].Numbers) != 0 {

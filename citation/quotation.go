@@ -185,6 +185,11 @@ func newQuotation(text string) (quotation, bool) {
 	return q, words >= quotedWords && len(q.parts) > 0
 }
 
+// asWritten is a number that is looked for as it is written.
+func asWritten(number string) quotation {
+	return quotation{text: number, parts: [][]byte{fold(number).text}}
+}
+
 var joints = strings.NewReplacer("[…]", "\x00", "[...]", "\x00", "[ … ]", "\x00", "[ ... ]", "\x00", "(…)", "\x00", "(...)", "\x00", "[. . .]", "\x00",
 	"…", "\x00", "....", "\x00", "...", "\x00", ". . .", "\x00", "\x00", "\x00")
 

@@ -7,7 +7,7 @@ import (
 
 // Hidden tells whether a reader sees nothing of r, and not because it is white
 // space: controls, the characters that turn the direction of a text, tag
-// characters, and all others of no width.
+// characters, all others of no width, and the empty Braille pattern.
 func Hidden(r rune) bool {
 	switch {
 	case r < 0x7F:
@@ -15,7 +15,7 @@ func Hidden(r rune) bool {
 	case r < 0x300:
 		return unicode.IsControl(r) && !unicode.IsSpace(r) || r == softHyphen
 	}
-	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
+	return r == emptyBraille || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
@@ -37,9 +37,10 @@ func NextHidden(text []byte, i int) int {
 }
 
 const (
-	softHyphen = 0x00AD
-	nonJoiner  = 0x200C
-	joiner     = 0x200D
+	softHyphen   = 0x00AD
+	nonJoiner    = 0x200C
+	joiner       = 0x200D
+	emptyBraille = 0x2800
 )
 
 // Joins tells whether r is one of the characters of no width that scripts and

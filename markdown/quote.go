@@ -47,7 +47,7 @@ func Show(text string) string {
 	}
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(unixLines.Replace(text), "\n", " ") {
-		if unseen(r) {
+		if named(r) {
 			fmt.Fprintf(&b, "U+%04X", r)
 		} else {
 			b.WriteRune(r)
@@ -56,7 +56,8 @@ func Show(text string) string {
 	return b.String()
 }
 
-func unseen(r rune) bool {
+// named holds for characters that are named instead of shown.
+func named(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || Hidden(r) && !Joins(r) && !Varies(r)
 }
 
@@ -64,7 +65,7 @@ func unseen(r rune) bool {
 // not.
 func isPlain(text string) bool {
 	for _, r := range text {
-		if r == utf8.RuneError || unseen(r) {
+		if r == utf8.RuneError || named(r) {
 			return false
 		}
 	}

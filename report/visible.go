@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tidegate/tidegate/markdown"
 )
 
 // Visible makes s fit for a terminal or a log: control characters, terminal
@@ -16,7 +18,7 @@ import (
 // makes an emoji of the symbol before it is left out.
 func Visible(s string) string {
 	s = lineEnds.Replace(s)
-	if strings.IndexFunc(s, unseen) >= 0 || !utf8.ValidString(s) {
+	if strings.IndexFunc(s, escaped) >= 0 || !utf8.ValidString(s) {
 		var b strings.Builder
 		var r, before rune
 		for i, width := 0, 0; i < len(s); i += width {
@@ -26,7 +28,7 @@ func Visible(s string) string {
 			case r == '\ufe0f' && unicode.Is(unicode.So, before):
 			case r == utf8.RuneError && width == 1:
 				fmt.Fprintf(&b, `\x%02x`, s[i])
-			case !unseen(r) || r == '\n':
+			case !escaped(r) || r == '\n':
 				b.WriteRune(r)
 			case unicode.IsSpace(r) && r != '\v' && r != '\f' && r != '\u0085' && r != '\u2028' && r != '\u2029':
 				b.WriteByte(' ')
@@ -52,15 +54,13 @@ var logCommand = regexp.MustCompile(`##([a-z]*)\[`)
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// unseen holds for every character that is no visible mark of its own. The
-// printable ones among them are letters and symbols that fonts draw as nothing.
-func unseen(r rune) bool {
+// escaped holds for every character that is no visible mark of its own, and for the
+// blanks that are not a space.
+func escaped(r rune) bool {
 	if r < 0x7f {
 		return r < ' '
 	}
-	const emptyBraille = '\u2800'
-	return !unicode.IsPrint(r) || r == emptyBraille ||
-		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return !unicode.IsPrint(r) || markdown.Hidden(r)
 }
 
 // oneLine is Visible text on a single line, without blanks at its ends.

@@ -12,7 +12,7 @@ func VisibleJSON(data []byte) []byte {
 	var out []byte
 	for _, r := range string(data) {
 		switch {
-		case r == '\n' || !unseen(r):
+		case r == '\n' || !escaped(r):
 			out = utf8.AppendRune(out, r)
 		case r < 0x10000:
 			out = fmt.Appendf(out, `\u%04x`, r)

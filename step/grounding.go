@@ -13,7 +13,6 @@ import (
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
-	"github.com/tidegate/tidegate/synthesis"
 )
 
 // GroundInput are the arguments of [Ground].
@@ -129,27 +128,25 @@ func (t *pageTexts) links(found citation.Grounding) map[citation.Match]string {
 	return links
 }
 
-// claims are the claims of a document as the rules of a synthesis take them.
-func (t *pageTexts) claims(document []byte) ([]synthesis.Claim, error) {
+// claims are the claims of a document that say something to look for, with links
+// to what was found.
+func (t *pageTexts) claims(document []byte) ([]citation.Claim, error) {
 	found, err := t.ground(document)
 	if err != nil {
 		return nil, err
 	}
 	links := t.links(found)
-	matches := func(list []citation.Match) []synthesis.Match {
-		var out []synthesis.Match
-		for _, m := range list {
-			out = append(out, synthesis.Match{Text: m.Text, Found: m.Found, CID: m.CID, Start: m.Start, End: m.End, Link: links[m]})
-		}
-		return out
-	}
-	var claims []synthesis.Claim
+	var claims []citation.Claim
 	for _, c := range found.Claims {
 		if len(c.Quotations)+len(c.Numbers) == 0 {
-			continue // there is nothing to look for, and nothing to say about it
+			continue
 		}
-		claims = append(claims, synthesis.Claim{Line: c.Line, CIDs: c.CIDs, Verdict: synthesis.Verdict(c.Verdict),
-			Quotations: matches(c.Quotations), Numbers: matches(c.Numbers)})
+		for _, list := range [][]citation.Match{c.Quotations, c.Numbers} {
+			for i := range list {
+				list[i].Link = links[list[i]]
+			}
+		}
+		claims = append(claims, c)
 	}
 	return claims, nil
 }

@@ -104,7 +104,7 @@ func plainText(text []byte) string {
 		switch {
 		case unicode.IsSpace(r):
 			blank = b.Len() > 0
-		case !unseen(r):
+		case !apart(r):
 			if blank {
 				b.WriteByte(' ')
 			}

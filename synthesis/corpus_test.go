@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/synthesis"
 )
 
@@ -105,11 +106,11 @@ func readCase(t *testing.T, text string) corpusCase {
 			if _, err := fmt.Sscanf(strings.Replace(value, ",", " ,", 1), "%d %s , %d of %d %s", &line, &verdict, &missing, &all, &what); err != nil {
 				t.Fatalf("claim: %v", err)
 			}
-			matches := make([]synthesis.Match, all)
+			matches := make([]citation.Match, all)
 			for i := range matches {
-				matches[i] = synthesis.Match{Text: fmt.Sprint(i), Found: i >= missing}
+				matches[i] = citation.Match{Text: fmt.Sprint(i), Found: i >= missing}
 			}
-			claim := synthesis.Claim{Line: line, CIDs: []string{"a"}, Verdict: synthesis.Verdict(verdict)}
+			claim := citation.Claim{Line: line, CIDs: []string{"a"}, Verdict: citation.Verdict(verdict)}
 			if what == "quotations" {
 				claim.Quotations = matches
 			} else {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tidegate/tidegate/citation"
 )
 
 // around is how many characters of a page stand on either side of what was found
@@ -20,7 +22,7 @@ type excerpt struct {
 
 // excerpts are the parts of a page around the places that were found. Those that
 // overlap are one.
-func excerpts(page string, found []Match) []excerpt {
+func excerpts(page string, found []citation.Match) []excerpt {
 	var places []span
 	for _, m := range found {
 		if 0 <= m.Start && m.Start < m.End && m.End <= len(page) {

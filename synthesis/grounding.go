@@ -1,36 +1,9 @@
 package synthesis
 
-import "github.com/tidegate/tidegate"
-
-// Verdict says how much of a claim stands on the pages that it cites.
-type Verdict string
-
-// The verdicts.
-const (
-	Grounded   Verdict = "grounded"
-	Partly     Verdict = "partly"
-	Ungrounded Verdict = "ungrounded"
-	Unchecked  Verdict = "unchecked" // no page to look at
+import (
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/citation"
 )
-
-// Claim is a paragraph or list item with a citation, and what of it stands on the
-// pages that it cites.
-type Claim struct {
-	Line       int // where the passage begins
-	CIDs       []string
-	Verdict    Verdict
-	Quotations []Match
-	Numbers    []Match
-}
-
-// Match is a quotation or number of a claim.
-type Match struct {
-	Text       string // as the draft has it
-	Found      bool
-	CID        string // the source that has it, "" when none does
-	Start, End int    // its bytes in that source's text
-	Link       string // the page's address with a fragment that leads there, "" when there is none
-}
 
 // Grounding counts what was looked for on the cited pages. Claims that could not
 // be checked are left out.
@@ -44,7 +17,7 @@ type Grounding struct {
 func (g Grounding) numbersPass() bool { return !(Rate{g.NumbersMissing, g.Numbers}).Above(1, 20) }
 
 // add counts what was looked for of a claim.
-func (g *Grounding) add(c Claim) {
+func (g *Grounding) add(c citation.Claim) {
 	g.Quotations += len(c.Quotations)
 	g.Numbers += len(c.Numbers)
 	for _, m := range c.Quotations {
@@ -64,7 +37,7 @@ func (j *judge) grounding() {
 	var quotations, numbers []Fault
 	g := &j.result.Grounding
 	for _, c := range j.facts.Claims {
-		if c.Verdict == Unchecked {
+		if c.Verdict == citation.Unchecked {
 			continue
 		}
 		g.add(c)

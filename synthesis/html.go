@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/report"
 )
 
@@ -182,7 +183,7 @@ type sourceView struct {
 	Back      bool          // it can be gone back to
 }
 
-func (l *layout) sourceView(ref *reference, matches []Match) sourceView {
+func (l *layout) sourceView(ref *reference, matches []citation.Match) sourceView {
 	var by []string
 	for _, part := range []string{ref.Publisher, day(ref.Date)} {
 		if part != "" {

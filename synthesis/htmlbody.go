@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/citation"
 )
 
 // htmlWriter writes the documents of a report as HTML. It knows the elements that
@@ -168,7 +169,7 @@ func (w *htmlWriter) table(b *block) {
 func (w *htmlWriter) leaf(b *block) {
 	passage := w.part.of[b]
 	claim := w.part.claims[passage]
-	texts, found := claim.missing(), map[string]bool{}
+	texts, found := notFound(claim), map[string]bool{}
 	run := htmlRun{w: w, missing: b.leaf.missing(texts, found)}
 	cited, marks := w.citations(b.leaf), b.marks
 	for i := 0; i <= len(b.glyphs); i++ {
@@ -200,7 +201,7 @@ func (w *htmlWriter) leaf(b *block) {
 }
 
 // endLeaf says, at the end of a passage, what could not be marked in it.
-func (w *htmlWriter) endLeaf(b *block, p *passage, claim *Claim, texts []string, found map[string]bool) {
+func (w *htmlWriter) endLeaf(b *block, p *passage, claim *citation.Claim, texts []string, found map[string]bool) {
 	if claim == nil {
 		return
 	}
@@ -223,7 +224,7 @@ func (w *htmlWriter) endLeaf(b *block, p *passage, claim *Claim, texts []string,
 		w.text("not on the page: “" + tidegate.Cut(shownText(text)) + "”")
 		w.write("</span>")
 	}
-	if claim.Verdict == Unchecked {
+	if claim.Verdict == citation.Unchecked {
 		w.flag("not checked")
 	}
 }
@@ -278,7 +279,7 @@ func (w *htmlWriter) link(m mark) {
 }
 
 // cite writes the number of a source as a button that opens its card.
-func (w *htmlWriter) cite(ref *reference, p *passage, claim *Claim, inLink bool) {
+func (w *htmlWriter) cite(ref *reference, p *passage, claim *citation.Claim, inLink bool) {
 	number := strconv.Itoa(ref.number)
 	if inLink { // a button cannot stand in a link
 		w.write(`<sup class="cite">`, number, "</sup>")
@@ -289,7 +290,7 @@ func (w *htmlWriter) cite(ref *reference, p *passage, claim *Claim, inLink bool)
 	if !made {
 		id = "card-" + strconv.Itoa(len(w.cards)+1)
 		w.cardOf[key] = id
-		var matches []Match
+		var matches []citation.Match
 		if claim != nil {
 			matches = w.found(ref, *claim)
 		}

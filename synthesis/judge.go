@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/markdown"
 	"github.com/tidegate/tidegate/report"
 )
@@ -50,7 +51,7 @@ type Facts struct {
 	RawURLs []Place
 	// Claims say what stands on the pages that the draft cites, nil where nobody
 	// looked.
-	Claims []Claim
+	Claims []citation.Claim
 	// RequireGrounding makes faults of what the claims say is not on its page.
 	RequireGrounding bool
 	// Answers is the review that the draft answers, nil in the first round.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/tidegate/tidegate/citation"
 )
 
 // compact is the text of a leaf by which something is looked for in it: without
@@ -29,7 +31,7 @@ func (l leaf) compact() compact {
 	return c
 }
 
-func compares(r rune) bool { return !unicode.IsSpace(r) && !unseen(r) }
+func compares(r rune) bool { return !unicode.IsSpace(r) && !apart(r) }
 
 // find is where a text stands in a leaf. A number is not found inside a longer
 // one.
@@ -87,10 +89,10 @@ func (l leaf) missing(texts []string, found map[string]bool) []span {
 	return out
 }
 
-// missing are the texts of a claim that no cited page has, each once, and no more
+// notFound are the texts of a claim that no cited page has, each once, and no more
 // of them than can be looked for.
-func (c *Claim) missing() []string {
-	if c == nil || c.Verdict == Unchecked {
+func notFound(c *citation.Claim) []string {
+	if c == nil || c.Verdict == citation.Unchecked {
 		return nil
 	}
 	var out []string

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/citation"
 )
 
 // Markdown is the report as a Markdown file: the documents with numbered
@@ -123,7 +125,7 @@ func fenced(text, info string) []string {
 		lines = append(lines, b.String())
 	}
 	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
-	if strings.ContainsFunc(info, func(r rune) bool { return !isLetter(r) && r != '-' }) {
+	if strings.ContainsFunc(info, func(r rune) bool { return !unicode.IsUpper(r) && !unicode.IsLower(r) && r != '-' }) {
 		info = ""
 	}
 	return append(append([]string{fence + info}, lines...), fence)
@@ -198,7 +200,7 @@ func (w *mdWriter) references() {
 	}
 }
 
-func (w *mdWriter) reference(ref *reference, matches []Match) string {
+func (w *mdWriter) reference(ref *reference, matches []citation.Match) string {
 	v := w.sourceView(ref, matches)
 	text := mdText(v.Name)
 	if v.Link != "" {
@@ -239,7 +241,7 @@ func (w *mdWriter) ungrounded() {
 			if claim == nil {
 				continue
 			}
-			for _, text := range claim.missing() {
+			for _, text := range notFound(claim) {
 				list = append(list, fmt.Sprintf("- “%s” in “%s”", mdText(tidegate.Cut(shownText(text))), mdText(p.beginning())))
 			}
 		}

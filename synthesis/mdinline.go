@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/tidegate/tidegate/citation"
 )
 
 // mdLeaf writes the text of a block as Markdown that every reader shows as the
@@ -55,7 +57,7 @@ func (w *mdWriter) writeLeaf(b *block, plain bool) (text, shown string) {
 	passage := w.part.of[b]
 	claim := w.part.claims[passage]
 	found := map[string]bool{}
-	missing := b.leaf.missing(claim.missing(), found)
+	missing := b.leaf.missing(notFound(claim), found)
 	cited, marks := w.citations(b.leaf), b.marks
 	var code []rune // of the code span under way
 	inSpan := false
@@ -91,7 +93,7 @@ func (w *mdWriter) writeLeaf(b *block, plain bool) (text, shown string) {
 			l.glyph(b.glyphs[i], next(b.glyphs, i))
 		}
 	}
-	if claim != nil && lastLeaf(passage) == b && claim.Verdict == Unchecked {
+	if claim != nil && lastLeaf(passage) == b && claim.Verdict == citation.Unchecked {
 		l.label("(not checked)")
 	}
 	return l.out.String(), l.shown.String()

@@ -74,6 +74,7 @@ type Typed struct {
 	Operands map[string]string
 	Flags    map[string]string // switches are "true" or absent
 	Input    io.Reader         // standard input
+	Say      func(text string) // tells the person something beside the result
 }
 
 // Argument describes one argument for a face that builds flags.

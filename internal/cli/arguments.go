@@ -113,7 +113,7 @@ func (l *literal) Set(text string) error { l.text = text; return nil }
 // arguments turns what was typed into the tool's JSON arguments.
 func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Tool, operands []string) (*codec.Value, error) {
 	args := codec.NewObject()
-	typed := tool.Typed{Operands: map[string]string{}, Flags: map[string]string{}, Input: p.Stdin}
+	typed := tool.Typed{Operands: map[string]string{}, Flags: map[string]string{}, Input: p.Stdin, Say: p.say}
 	paths, kinds := map[string]bool{}, map[string]reflect.Kind{}
 	for _, a := range t.Arguments() {
 		paths[a.Name], kinds[a.Name] = a.Path, a.Kind

@@ -42,6 +42,8 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		Long:    long,
 		Example: indent(t.Command.Example),
 		Args:    operandsRule(t.Command.Operands),
+
+		ValidArgsFunction: p.completions(t.Command.Operands),
 	}
 	defineFlags(cmd, t)
 	formats := append([]string{"text", "json"}, t.Command.Formats...)
@@ -73,6 +75,27 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		return p.callAndShow(cmd.Context(), t, args, format)
 	}
 	return cmd
+}
+
+// completions offers a shell what the next operand can be: ids where they are known,
+// else files.
+func (p *Program) completions(operands []tool.Operand) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, typed []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		before := map[string]string{}
+		for i, o := range operands {
+			if i < len(typed) {
+				before[o.Name] = typed[i]
+				continue
+			}
+			list := p.Complete[cmp.Or(o.Field, o.Name)]
+			if list == nil {
+				break
+			}
+			fitting := slices.DeleteFunc(list(cmd.Context(), before), func(each string) bool { return !strings.HasPrefix(each, begun) })
+			return fitting, cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveDefault
+	}
 }
 
 // follow prints one line for each entry, as it comes. The end of the context is
@@ -121,6 +144,13 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 		Example:   indent(c.Example),
 		Args:      atMost(c.MaxArgs),
 		ValidArgs: c.Complete,
+	}
+	if c.Complete == nil {
+		var operands []tool.Operand
+		for _, name := range strings.Fields(c.Operands) {
+			operands = append(operands, tool.Operand{Name: strings.Trim(name, "[]")})
+		}
+		cmd.ValidArgsFunction = p.completions(operands)
 	}
 	for _, f := range c.Flags {
 		about := f.About

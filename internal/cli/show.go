@@ -85,6 +85,12 @@ func (p *Program) write(data []byte) error {
 	return nil
 }
 
+// say tells a person something beside the result.
+func (p *Program) say(text string) {
+	// Nothing can be done about a stderr that cannot be written.
+	_, _ = fmt.Fprintln(p.Stderr, "tidegate: "+report.Visible(text))
+}
+
 // printError shows an error of a command to a person: what is wrong, where, and
 // what to do.
 func (p *Program) printError(command string, err error) {

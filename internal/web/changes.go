@@ -104,6 +104,9 @@ func (s *Site) changePage(ctx context.Context, id string, link func(string, ...s
 	view := changeView{Status: status, State: phaseState(status.Phase, status.NeedsPerson, "")}
 	reached := true
 	for _, phase := range tgchange.Phases {
+		if phase == tgchange.Rejected && phase != status.Phase {
+			continue // where nobody means to go
+		}
 		r := railStage{Name: phase, State: waiting("to come")}
 		switch {
 		case phase == status.Phase:
@@ -134,5 +137,5 @@ func (s *Site) changePage(ctx context.Context, id string, link func(string, ...s
 		}
 		view.Reviews = append([]reviewView{v}, view.Reviews...) // the newest first
 	}
-	return &page{View: "change", Title: "Change " + filepath.Base(id), Data: view, link: link}, nil
+	return &page{View: "change", Title: "Change " + filepath.Base(id), Decides: len(s.Decisions) > 0 && status.NeedsPerson != "", Data: view, link: link}, nil
 }

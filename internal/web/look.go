@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
 	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/tool"
 )
 
 // Site is what the pages show.
@@ -24,6 +25,9 @@ type Site struct {
 	Version string
 	// Next are the commands that a person may type about a run as it stands.
 	Next func(*job.Board) []Command
+	// Decisions are the tools of which those that are a person's decisions can be
+	// taken on the pages; nil: the pages can only be read. They must not sign.
+	Decisions []*tool.Tool
 
 	mu    sync.Mutex
 	looks map[string]*looking // by the path of the manifest

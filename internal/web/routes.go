@@ -18,6 +18,9 @@ type server struct {
 	site  *Site
 	guard guard
 	base  string // the path before all paths, without the last slash
+
+	decisions []decision // none: the pages can only be read
+	forms     forms
 }
 
 func (s *server) routes(mux *http.ServeMux) {
@@ -42,13 +45,16 @@ func (s *server) routes(mux *http.ServeMux) {
 	} {
 		mux.HandleFunc("GET /runs/{run}"+path, s.ofRun(make))
 	}
+	if len(s.decisions) > 0 {
+		s.decideRoutes(mux)
+	}
 	mux.HandleFunc("GET /runs/{run}/report.html", s.document)
 	mux.HandleFunc("GET /runs/{run}/text/{job}/{attempt}/{name}", s.text)
 	mux.HandleFunc("GET /runs/{run}/events", s.events)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "the pages can only be read", http.StatusMethodNotAllowed)
+			http.Error(w, "this page can only be read", http.StatusMethodNotAllowed)
 			return
 		}
 		s.problem(w, r, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no such page"))
@@ -75,6 +81,12 @@ func (s *server) link(view string, args ...string) string {
 		return s.base + "/runs/" + args[0]
 	case "job":
 		return s.base + "/runs/" + args[0] + "/jobs/" + args[1]
+	case "decisions":
+		return s.base + "/runs/" + args[0] + "/decide"
+	case "decide":
+		return s.base + "/runs/" + args[0] + "/decide/" + args[1]
+	case "decideChange":
+		return s.base + "/changes/" + args[0] + "/decide/" + args[1]
 	case "document":
 		return s.base + "/runs/" + args[0] + "/report.html"
 	case "text":
@@ -186,6 +198,9 @@ func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 		slog.Warn("a page cannot be shown", "path", tidegate.Cut(r.URL.Path), "error", e.Message)
 	}
 	p := &page{View: "problem", Title: "This page cannot be shown", Data: e, link: s.link}
+	if r.Method == http.MethodPost {
+		p.Title = "Nothing was decided"
+	}
 	data, err := p.render()
 	if err != nil {
 		http.Error(w, e.Message, status)

@@ -1,4 +1,4 @@
-package synthesis
+package citation
 
 import (
 	"strings"
@@ -10,10 +10,10 @@ import (
 // thirds of the fleet" are figures.
 var (
 	smallWords     = wordSet("one two three four five six seven eight nine")
-	largeWords     = wordSet("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety")
+	largeWords     = wordSet("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety dozen")
 	magnitudeWords = wordSet("hundred thousand million billion trillion")
 	partWords      = wordSet("half halves third thirds quarter quarters fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths tenth tenths")
-	ordinalWords   = wordSet("first second third fourth fifth sixth seventh eighth ninth")
+	smallOrdinals  = wordSet("first second third fourth fifth sixth seventh eighth ninth")
 )
 
 func wordSet(words string) map[string]bool {
@@ -30,21 +30,21 @@ func isNumberWord(word string) bool {
 
 // words finds the numbers that are written in words. A magnitude behind digits,
 // as in "20 million", belongs to the number that they are.
-func (s symbols) words() []number {
-	var out []number
+func (s claimText) words() []Numeral {
+	var out []Numeral
 	for i := 0; i < len(s); {
 		word, end := s.wordAt(i)
 		switch {
 		case word == "":
 			i++
-		case !isNumberWord(word) || magnitudeWords[word] && s.afterDigits(i):
+		case !isNumberWord(word) || (magnitudeWords[word] || word == "dozen") && s.afterDigits(i):
 			i = end
 		default:
 			n, counts := s.numberOf(i)
 			if counts {
 				out = append(out, n)
 			}
-			i = n.to
+			i = n.To
 		}
 	}
 	return out
@@ -52,41 +52,41 @@ func (s symbols) words() []number {
 
 // numberOf is the number in words that begins at i, and whether it claims
 // something.
-func (s symbols) numberOf(i int) (n number, counts bool) {
+func (s claimText) numberOf(i int) (n Numeral, counts bool) {
 	word, end := s.wordAt(i)
-	n = number{from: i, to: end}
+	n = Numeral{i, end}
 	small := smallWords[word]
 	for {
-		next, _ := s.gap(n.to)
+		next, _ := s.gap(n.To)
 		following, end := s.wordAt(next)
 		if following == "and" && magnitudeWords[word] {
 			next, _ = s.gap(end)
 			following, end = s.wordAt(next)
 		}
-		if next == n.to || !isNumberWord(following) {
+		if next == n.To || !isNumberWord(following) {
 			break
 		}
-		n.to, word, small = end, following, false
+		n.To, word, small = end, following, false
 	}
-	next, hyphen := s.gap(n.to)
+	next, hyphen := s.gap(n.To)
 	following, end := s.wordAt(next)
 	switch {
 	case small && partWords[following]:
 		of, _ := s.gap(end)
 		if after, _ := s.wordAt(of); hyphen || after == "of" {
-			n.to = end
+			n.To = end
 			return n, true
 		}
 		return n, false
-	case hyphen && largeWords[word] && ordinalWords[following]: // the twenty-first century
-		n.to = end
+	case hyphen && largeWords[word] && smallOrdinals[following]: // the twenty-first century
+		n.To = end
 		return n, false
 	}
-	return n, !small || s.percent(n.to)
+	return n, !small || s.percent(n.To)
 }
 
 // gap is where the next word begins behind blanks or one hyphen.
-func (s symbols) gap(i int) (next int, hyphen bool) {
+func (s claimText) gap(i int) (next int, hyphen bool) {
 	if isHyphen(s.at(i)) && unicode.IsLetter(s.at(i+1)) {
 		return i + 1, true
 	}
@@ -97,7 +97,7 @@ func (s symbols) gap(i int) (next int, hyphen bool) {
 }
 
 // afterDigits holds where a number in digits stands before i.
-func (s symbols) afterDigits(i int) bool {
+func (s claimText) afterDigits(i int) bool {
 	i--
 	for unicode.IsSpace(s.at(i)) || isHyphen(s.at(i)) {
 		i--
