@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -104,7 +103,7 @@ func jobTools(env *Env) []*tool.Tool {
 			Name: "deep_research_job_list", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "job list",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
+				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun,
 			},
 		}, func(ctx context.Context, in jobListIn) (job.ListResult, error) {
 			b, err := env.board(ctx, in.ManifestPath)
@@ -181,7 +180,7 @@ func jobTools(env *Env) []*tool.Tool {
 			Name: "deep_research_job_show", Set: "job", Effect: tool.Reads, Idempotent: true, Person: true,
 			Command: &tool.Command{
 				Path:     "job show",
-				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun,
+				Operands: []tool.Operand{readOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillReadRun,
 			},
 		}, func(ctx context.Context, in jobOfRunIn) (job.ShowResult, error) {
 			b, err := env.board(ctx, in.ManifestPath)
@@ -196,7 +195,7 @@ func jobTools(env *Env) []*tool.Tool {
 			Name: "deep_research_job_prompt", Set: "job", Effect: tool.Reads, Idempotent: true, Person: true,
 			Command: &tool.Command{
 				Path:     "job prompt",
-				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun,
+				Operands: []tool.Operand{readOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillReadRun,
 			},
 		}, func(ctx context.Context, in jobOfRunIn) (job.PromptResult, error) {
 			b, err := env.board(ctx, in.ManifestPath)
@@ -292,9 +291,9 @@ func (e *Env) fillAnswer(ctx context.Context, typed tool.Typed, args *codec.Valu
 		args.Set("answer", codec.Of(string(data)))
 		return err
 	}
-	data, err := io.ReadAll(typed.Input)
+	data, err := tool.ReadInput(ctx, typed.Input, "the answer")
 	if err != nil {
-		return tidegate.Errorf(tidegate.ReadFailed, nil, "the answer on standard input cannot be read: %w", err)
+		return err
 	}
 	args.Set("answer", codec.Of(string(data)))
 	return nil

@@ -143,6 +143,56 @@ func (s Shape) CheckAt(path string, v *Value) error {
 	return nil
 }
 
+// UnknownMember is a member of a table that its shape does not know.
+type UnknownMember struct {
+	Path  string   // with its name
+	Key   string   // its name
+	Known []string // the names that the table knows
+}
+
+// Unknown lists the members of v, which stands at path, and of the tables in it that
+// no shape knows, in the order of the document.
+func (s Shape) Unknown(path string, v *Value) []UnknownMember {
+	var unknown []UnknownMember
+	switch {
+	case len(s.fields) > 0:
+		for _, m := range v.Members() {
+			i := slices.IndexFunc(s.fields, func(f Field) bool { return f.Name == m.Key })
+			if i >= 0 {
+				unknown = append(unknown, s.fields[i].Shape.Unknown(path+"."+m.Key, m.Value)...)
+				continue
+			}
+			names := make([]string, len(s.fields))
+			for i, f := range s.fields {
+				names[i] = f.Name
+			}
+			unknown = append(unknown, UnknownMember{path + "." + m.Key, m.Key, names})
+		}
+	case s.kind == Array && s.elem != nil:
+		for i, elem := range v.Elems() {
+			unknown = append(unknown, s.elem.Unknown(path+"["+strconv.Itoa(i)+"]", elem)...)
+		}
+	}
+	return unknown
+}
+
+// Tables names the tables in the shape that have a field, such as
+// prompt_contract.
+func (s Shape) Tables(field string) []string {
+	var names []string
+	for _, f := range s.fields {
+		inner := f.Shape
+		if inner.elem != nil {
+			inner = *inner.elem
+		}
+		if slices.ContainsFunc(inner.fields, func(f Field) bool { return f.Name == field }) {
+			names = append(names, f.Name)
+		}
+		names = append(names, inner.Tables(field)...)
+	}
+	return names
+}
+
 // CheckFields is [Shape.CheckAt] for an author who wants to mend everything at
 // once: it returns a violation for each field of v, and of the tables in it,
 // that has one.

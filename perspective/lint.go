@@ -12,6 +12,9 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/spelling"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 // LintResult is what [Lint] finds in a document.
@@ -35,6 +38,7 @@ type Finding struct {
 	Rule          string  `json:"rule"`
 	PerspectiveID *string `json:"perspective_id" jsonschema:"null when the finding is about the document"`
 	Path          string  `json:"path" jsonschema:"where it is, such as $.perspectives[2].prompt_contract.max_words"`
+	Line          int     `json:"line" jsonschema:"the line of the file that it is on; of what it is missing from where it is not there"`
 	Message       string  `json:"message"`
 }
 
@@ -72,6 +76,7 @@ func LintData(path string, data []byte, maxFindings int) (LintResult, error) {
 		l.perspective(i, elem, entry, judged)
 	}
 	l.document(rest, shape)
+	l.findLines(data)
 	l.Pass = l.Errors == 0
 	return l.LintResult, nil
 }
@@ -80,7 +85,7 @@ type linter struct {
 	LintResult
 	most   int
 	ids    map[string]int    // id → index
-	folded map[string]string // id in lower case → id
+	folded map[string]string // what an id looks like → id
 
 	at string  // path of the perspective under way
 	id *string // and its id
@@ -105,6 +110,30 @@ func (l *linter) add(f Finding) {
 	l.Findings = append(l.Findings, f)
 }
 
+func (l *linter) findLines(data []byte) {
+	paths := make([]string, len(l.Findings))
+	for i, f := range l.Findings {
+		paths[i] = f.Path
+	}
+	for i, line := range codec.LinesOf(data, paths) {
+		l.Findings[i].Line = line
+	}
+}
+
+// unknown warns of names that nothing reads, with the one that was probably meant.
+func (l *linter) unknown(shape codec.Shape, path string, v *codec.Value) {
+	l.at = ""
+	for _, m := range shape.Unknown(path, v) {
+		hint := "nothing reads it"
+		if near := spelling.Nearest(m.Key, m.Known); near != "" {
+			hint += "; did you mean " + near + "?"
+		} else if tables := Shape().Tables(m.Key); len(tables) > 0 {
+			hint += " here; it belongs into " + strings.Join(tables, " or ")
+		}
+		l.warn("UNKNOWN_KEY", m.Path, "%q is not a key of perspectives.v1: %s", tidegate.Cut(m.Key), hint)
+	}
+}
+
 // document checks what is beside the list, and puts that first.
 func (l *linter) document(top *codec.Value, shape codec.Shape) {
 	list := l.Findings
@@ -115,6 +144,12 @@ func (l *linter) document(top *codec.Value, shape codec.Shape) {
 	}
 	if len(violations) == 0 && l.Perspectives == 0 {
 		l.fail("NO_PERSPECTIVES", "$.perspectives", "the list is empty, so that there is nothing to review")
+	}
+	l.unknown(shape, "$", top)
+	if at := top.Get("created_at").Str(); strings.TrimSpace(at) != "" {
+		if _, ok := tidegate.ParseTime(at); !ok {
+			l.warn("NOT_A_TIME", "$.created_at", "%q is not a time such as 2026-02-14T12:00:00Z", tidegate.Cut(at))
+		}
 	}
 	l.Findings = append(l.Findings, list...)
 	if over := len(l.Findings) - l.most; over > 0 {
@@ -144,6 +179,7 @@ func (l *linter) perspective(i int, v *codec.Value, entry, judged codec.Shape) {
 	for _, err := range violations {
 		l.violation(err)
 	}
+	l.unknown(entry, at, v)
 	if len(violations) > 0 && judged.CheckAt(at, v) != nil {
 		return
 	}
@@ -152,9 +188,12 @@ func (l *linter) perspective(i int, v *codec.Value, entry, judged codec.Shape) {
 		return
 	}
 	l.at = at
-	fold := strings.ToLower(id)
-	if other, ok := l.folded[fold]; ok {
+	fold := looks(id)
+	switch other, ok := l.folded[fold]; {
+	case ok && strings.EqualFold(id, other):
 		l.warn("ID_DIFFERS_ONLY_IN_CASE", ".id", "%q differs from %q only in letter case: on some systems both outputs are the same file", id, other)
+	case ok:
+		l.warn("ID_LOOKS_THE_SAME", ".id", "%+q looks like %+q: on some systems both outputs are the same file, and no reader tells them apart", id, other)
 	}
 	l.ids[id], l.folded[fold] = i, id
 	if reason := unportable(id); reason != "" {
@@ -163,6 +202,18 @@ func (l *linter) perspective(i int, v *codec.Value, entry, judged codec.Shape) {
 	l.at += ".prompt_contract"
 	l.caps(v.Get("prompt_contract"), l.titles(v.Get("prompt_contract").Get("must_include_sections")))
 	l.sections(ContractOf(v))
+}
+
+// looks is the same for ids that differ only in letter case, in how characters are
+// composed, or in characters that cannot be seen.
+func looks(id string) string {
+	seen := strings.Map(func(r rune) rune {
+		if invisible(r) {
+			return -1
+		}
+		return r
+	}, norm.NFKC.String(id))
+	return norm.NFKC.String(cases.Fold().String(seen))
 }
 
 // caps checks the caps; needed is how many words the required headings have.

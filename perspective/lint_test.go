@@ -27,7 +27,7 @@ func full(id, maxWords, maxSources string, titles ...string) string {
 }
 
 func lintDocument(perspectives ...string) string {
-	return `{"schema_version":"perspectives.v1","run_id":"r","created_at":"t","perspectives":[` + strings.Join(perspectives, ",") + `]}`
+	return `{"schema_version":"perspectives.v1","run_id":"r","created_at":"2026-02-14T12:00:00Z","perspectives":[` + strings.Join(perspectives, ",") + `]}`
 }
 
 func lint(t *testing.T, document string, most int) perspective.LintResult {
@@ -83,6 +83,13 @@ func TestLint(t *testing.T) {
 		}},
 		{"id that is no file name elsewhere", lintDocument(full("why?", "100", "5")), []string{"warning ID_NOT_PORTABLE $.perspectives[0].id"}},
 		{"id in another case", lintDocument(full("a", "100", "5"), full("A", "100", "5")), []string{"warning ID_DIFFERS_ONLY_IN_CASE $.perspectives[1].id"}},
+		{"ids that look alike", lintDocument(full("e\u0301tude", "100", "5"), full("\u00e9tude", "100", "5"), full("\u00e9tu\u200bde", "100", "5"), full("\u00c9TUDE", "100", "5")), []string{
+			"warning ID_LOOKS_THE_SAME $.perspectives[1].id", "warning ID_LOOKS_THE_SAME $.perspectives[2].id", "warning ID_LOOKS_THE_SAME $.perspectives[3].id",
+		}},
+		{"keys that nothing reads", strings.Replace(lintDocument(strings.Replace(full("a", "100", "5"), `"title"`, `"max_words":5,"titel":"x","title"`, 1)), `"run_id"`, `"run-id":"x","run_id"`, 1), []string{
+			"warning UNKNOWN_KEY $.run-id", "warning UNKNOWN_KEY $.perspectives[0].max_words", "warning UNKNOWN_KEY $.perspectives[0].titel",
+		}},
+		{"no time", strings.Replace(lintDocument(full("a", "100", "5")), "2026-02-14T12:00:00Z", "yesterday", 1), []string{"warning NOT_A_TIME $.created_at"}},
 
 		{"title with a line end", lintDocument(full("a", "100", "5", "Gaps", "Sources", "two\nlines")), []string{"error TITLE_UNMATCHABLE $.perspectives[0]" + contract + ".must_include_sections[2]"}},
 		{"title longer than a line", lintDocument(full("a", "100", "5", "Gaps", "Sources", strings.Repeat("x", 1<<20))), []string{"error TITLE_UNMATCHABLE $.perspectives[0]" + contract + ".must_include_sections[2]"}},
@@ -193,5 +200,33 @@ func TestLintRefusals(t *testing.T) {
 		if _, err := perspective.Lint(t.Context(), perspective.LintInput{PerspectivesPath: path, MaxFindings: 1}); tidegate.CodeOf(err) != tidegate.InvalidJSON {
 			t.Errorf("%q: %v", document, err)
 		}
+	}
+}
+
+// TestLintSaysWhatWasMeantAndWhere: a name that nothing reads is held against those
+// that are read, and every finding has its line.
+func TestLintSaysWhatWasMeantAndWhere(t *testing.T) {
+	doc := "{\"schema_version\": \"perspectives.v1\", \"run_id\": \"r\", \"created_at\": \"2026-02-14\", \"perspectives\": [\n" +
+		"  {\"id\": \"a\", \"title\": \"A\", \"agent_type\": \"x\",\n" +
+		"   \"track\": \"other\",\n" +
+		"   \"max_words\": 5,\n" +
+		"   \"prompt_contract\": {\"max_words\": 100, \"max_sources\": 5, \"must_include_sections\": [\"Gaps\", \"Sources\"],\n" +
+		"     \"tool_bugdet\": {}}}\n]}\n"
+	result, err := perspective.LintData("p.json", []byte(doc), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range result.Findings {
+		got = append(got, fmt.Sprintf("%d %s %s", f.Line, f.Rule, f.Message))
+	}
+	want := []string{
+		"3 SCHEMA_VALIDATION_FAILED $.perspectives[0].track must be one of standard, independent, contrarian, got \"other\"",
+		"5 SCHEMA_VALIDATION_FAILED $.perspectives[0].prompt_contract.tool_budget is missing; it must be an object",
+		"4 UNKNOWN_KEY \"max_words\" is not a key of perspectives.v1: nothing reads it here; it belongs into prompt_contract",
+		"6 UNKNOWN_KEY \"tool_bugdet\" is not a key of perspectives.v1: nothing reads it; did you mean tool_budget?",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }

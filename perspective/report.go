@@ -32,7 +32,7 @@ func (r LintResult) Report() report.Report {
 			last.Status = report.Fail
 		}
 		last.Findings = append(last.Findings, report.Finding{
-			Rule: f.Rule, Level: level, Title: f.Path, Message: f.Message,
+			Rule: f.Rule, Level: level, Title: f.Path, Message: f.Message, Line: f.Line,
 		})
 	}
 	if len(out.Cases) == 0 {

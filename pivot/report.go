@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/report"
@@ -23,6 +24,9 @@ func (d Decision) Report() report.Report {
 		{Name: "gaps", Value: fmt.Sprintf("%d (%d P0, %d P1, %d P2, %d P3)", m.Total, m.P0, m.P1, m.P2, m.P3)},
 		{Name: "written to", Value: d.written()},
 	})
+	if short := d.notReached(); len(short) > 0 {
+		r.Add(report.Heading("Rules tried before, and not reached"), report.Bullets(short))
+	}
 	r.Add(report.Heading("What happens next"), report.Bullets(d.next()))
 	return r
 }
@@ -54,6 +58,23 @@ func (d Decision) condition() string {
 		}
 	}
 	return ""
+}
+
+// notReached says of each rule before the one that hit what it asks for and what was
+// counted.
+func (d Decision) notReached() []string {
+	var lines []string
+	for _, r := range Rules {
+		if r.ID == d.RuleHit {
+			break
+		}
+		var counts []string
+		for _, c := range r.When {
+			counts = append(counts, fmt.Sprintf("%s is %d", c.Quantity, quantity(c.Quantity, d.Metrics)))
+		}
+		lines = append(lines, fmt.Sprintf("%s asks for %s; %s.", r.ID, r.Condition(), strings.Join(counts, ", ")))
+	}
+	return lines
 }
 
 func (d Decision) written() string {

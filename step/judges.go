@@ -67,7 +67,7 @@ func (g GateRecord) Passed() bool { return g.Status == gate.Pass }
 
 // RecordGate judges a gate and records what its judge found. With Accept it lets
 // the gate pass by a person's decision, bound to the files that its judge looks
-// at. It returns INVALID_ARGS for an acceptance without a reason, the errors of
+// at, and a run that failed on it goes on. It returns INVALID_ARGS for an acceptance without a reason, the errors of
 // [run.Open], [Judge] and [run.Update.EditGates], and TAMPERED for a gate that
 // would pass on outputs other than those that the run took.
 func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord, error) {
@@ -100,6 +100,9 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 		if accept {
 			patch = found.Accept(u.Now(), run.Note(in.Reason))
 			u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status()))
+			if err := u.AcceptGateFailures(row.ID, run.Note(in.Reason), "accept gate "+row.ID); err != nil {
+				return err
+			}
 		}
 		after, err := writeJudgement(u, found, patch, run.Note(in.Reason))
 		if err == nil && !accept {

@@ -26,7 +26,7 @@ import (
 
 // status runs the command line and returns the exit status.
 func status() int {
-	keepHeapSmall()
+	paceCollections()
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	level := new(slog.LevelVar)
@@ -80,6 +80,7 @@ func assemble(env *catalog.Env) *cli.Program {
 		Commands: commands(env, tools),
 		Settings: settings(env),
 		Groups:   groups,
+		Complete: completions(env),
 		Version:  version(),
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
@@ -97,6 +98,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		schemaCommand(tools),
 		demoCommand(env),
 	}, append(research.Commands(researchEnv(env)),
+		perspectivesNewCommand(env),
 		reportCommand(env),
 		serveCommand(env),
 		exportCommand(env),

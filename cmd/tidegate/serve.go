@@ -29,11 +29,15 @@ as the run does.
 
 It prints the address to open, with a token that lets you in, and serves until it
 is interrupted. Only this machine can reach it unless --http names another
-address. The pages can only be read: decisions are commands. Behind a reverse
-proxy, --public-url is the address that people open.`,
-		Example: "tidegate serve\ntidegate serve --http 8643\ntidegate serve --http 8643 --public-url https://example.org/tidegate",
+address. The pages can only be read; with --allow-decisions they also offer the
+decisions that are commands otherwise, such as to pause a run or to give a job its
+tries again, each asked for once more before it is taken. Where decisions are
+signed a page takes none and shows the command. Behind a reverse proxy,
+--public-url is the address that people open.`,
+		Example: "tidegate serve\ntidegate serve --http 8643\ntidegate serve --allow-decisions\ntidegate serve --http 8643 --public-url https://example.org/tidegate",
 		Flags: []cli.Flag{
 			{Name: "http", About: "serve at `HOST:PORT`; without a host, on this machine only; port 0 takes a free one", Default: "127.0.0.1:0"},
+			{Name: "allow-decisions", Kind: tool.Switch, About: "let whoever has the token take a person's decisions"},
 			{Name: "public-url", About: "the `address` under which a reverse proxy offers the pages"},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
@@ -44,7 +48,14 @@ proxy, --public-url is the address that people open.`,
 					return err
 				}
 			}
-			return web.Serve(ctx, site(env, call.Version), web.Place{
+			shown := site(env, call.Version)
+			if call.Flag("allow-decisions") == "true" {
+				// A page has no key: what must be signed is typed.
+				unsigned := *env
+				unsigned.SignKey = ""
+				shown.Decisions = catalog.Tools(&unsigned)
+			}
+			return web.Serve(ctx, shown, web.Place{
 				Address: call.Flag("http"), Public: public, Token: web.NewToken(),
 				Ready: func(address string) { fmt.Fprintln(call.Stdout, address) },
 			})

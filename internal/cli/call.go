@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -43,7 +44,7 @@ it says what each takes and answers.`,
 				if source == "" && p.Terminal.Input {
 					p.askForArguments(tools[i])
 				}
-				raw, err := p.callArguments(source)
+				raw, err := p.callArguments(cmd.Context(), source)
 				if err != nil {
 					return tool.Failure(err)
 				}
@@ -96,7 +97,7 @@ func (p *Program) askForArguments(t *tool.Tool) {
 	_, _ = io.WriteString(p.Stderr, folded(out.String(), p.helpWidth()))
 }
 
-func (p *Program) callArguments(source string) ([]byte, error) {
+func (p *Program) callArguments(ctx context.Context, source string) ([]byte, error) {
 	file, isFile := strings.CutPrefix(source, "@")
 	switch {
 	case isFile:
@@ -108,9 +109,5 @@ func (p *Program) callArguments(source string) ([]byte, error) {
 	case source != "":
 		return []byte(source), nil
 	}
-	data, err := io.ReadAll(p.Stdin)
-	if err != nil {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "the arguments on stdin cannot be read: %w", err)
-	}
-	return data, nil
+	return tool.ReadInput(ctx, p.Stdin, "the object of arguments")
 }

@@ -5,6 +5,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/tidegate/tidegate/run"
 )
 
 // tour clicks through every view of a run, and of its jobs as many as are asked
@@ -66,7 +70,7 @@ func TestBrowserFollowsARun(t *testing.T) {
 			u.asked <- task
 		}
 		// The page that is open has come to the last line by itself.
-		p.until(`Number(document.body.dataset.line) >= ` + strconv.Itoa(lines(t, u.manifest)))
+		p.until(`Number(document.body.dataset.seen) >= ` + strconv.Itoa(lines(t, u.manifest)))
 	}
 	p.until(`document.getElementById("live").dataset.state == "ended"`)
 	if outcome := <-u.ended; outcome.Status != "completed" {
@@ -180,6 +184,35 @@ func TestBrowserShowsHostileOutputsAsText(t *testing.T) {
 		if !strings.Contains(shown.String(), want) {
 			t.Errorf("%q is not shown as text", want)
 		}
+	}
+	p.quiet()
+}
+
+// TestBrowserDecides pauses a run as a person does: look, fill in, say yes.
+func TestBrowserDecides(t *testing.T) {
+	s, manifest, _ := newRun(t)
+	p := newTab(t, deciding(s))
+	axe := axeCore(t)
+	look := func() {
+		for _, s := range screens[:4] {
+			p.media(s.width, s.scheme, s.kind)
+			p.check(axe)
+		}
+	}
+	p.click(`a[href="/runs/rain"]`)
+	p.click(`a[href="/runs/rain/decide"]`)
+	look()
+	p.click(`a[href="/runs/rain/decide/run-pause"]`)
+	look()
+	p.do(chromedp.SendKeys(chromedp.CSS("#f-reason"), "lunch"))
+	p.click("button.yes")
+	look()
+	if status(t, manifest) == run.Paused {
+		t.Fatal("the run was paused before anybody said yes")
+	}
+	p.click("button.yes")
+	if text := p.text(); status(t, manifest) != run.Paused || !strings.Contains(text, "A person paused the run") {
+		t.Errorf("the run is not paused:\n%s", text)
 	}
 	p.quiet()
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func (l *looked) gateRow(g step.GateStand) gateRow {
-	row := gateRow{ID: g.GateID, Name: g.Name, About: g.About, CheckedAt: g.CheckedAt, Why: joined(g.Warnings),
+	row := gateRow{ID: g.GateID, Name: g.Name, About: g.About, CheckedAt: g.CheckedAt, Why: joined(g.Warnings), Passed: g.Counts == gate.Pass, Decision: "gate-" + strings.ToLower(g.GateID),
 		Command: "tidegate gate " + strings.ToLower(g.GateID) + " " + report.ShellWord(l.run.ID())}
 	switch {
 	case len(g.Changed) > 0:

@@ -21,6 +21,7 @@ type jobRow struct {
 	Agent     string
 	Took      string
 	Faults    string // of its last answer
+	Exhausted bool
 }
 
 func jobState(s job.State) state {
@@ -36,7 +37,7 @@ func jobState(s job.State) state {
 }
 
 func (l *looked) jobRow(j job.Job) jobRow {
-	row := jobRow{Job: j, StateWord: jobState(j.State), Took: "–"}
+	row := jobRow{Job: j, StateWord: jobState(j.State), Took: "–", Exhausted: j.State == job.Exhausted}
 	shown, err := l.board.Show(j.ID)
 	if err != nil || len(shown.Attempts) == 0 {
 		return row

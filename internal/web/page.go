@@ -23,7 +23,7 @@ var templates embed.FS
 var views = sync.OnceValue(func() map[string]*template.Template {
 	frame := template.Must(template.New("frame.html").Funcs(functions).ParseFS(templates, "pages/frame.html", "pages/parts.html"))
 	out := map[string]*template.Template{}
-	for _, name := range []string{"runs", "run", "jobs", "job", "outputs", "gates", "sources", "report", "log", "changes", "change", "problem"} {
+	for _, name := range []string{"runs", "run", "jobs", "job", "outputs", "gates", "sources", "report", "log", "changes", "change", "decisions", "decide", "problem"} {
 		out[name] = template.Must(template.Must(frame.Clone()).ParseFS(templates, "pages/"+name+".html"))
 	}
 	return out
@@ -35,9 +35,11 @@ type page struct {
 	Title string
 	Run   *heading // nil on pages that are not of a run
 	Live  string   // where the stream of events is, "" without one
-	Line  int      // of the log, by which the page was made
+	Seen  string   // the state that the page is of: a line of the log, or a digest
 	Files bool     // it is one of files, and no server answers
-	Data  any
+	// Decides holds where the page offers decisions about what it shows.
+	Decides bool
+	Data    any
 
 	link func(view string, args ...string) string
 }
@@ -74,7 +76,10 @@ var functions = template.FuncMap{
 	"usd":    func(f float64) string { return "$" + strconv.FormatFloat(f, 'f', 2, 64) },
 	"days":   moment,
 	"short":  short,
-	"add":    func(a, b int) int { return a + b },
+	"person": person,
+	// Every second part of a text that is split stood in backticks.
+	"split": func(text string) []string { return strings.Split(text, "`") },
+	"odd":   func(i int) bool { return i%2 == 1 },
 }
 
 // number is a whole number with its thousands apart.

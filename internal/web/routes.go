@@ -18,18 +18,31 @@ type server struct {
 	site  *Site
 	guard guard
 	base  string // the path before all paths, without the last slash
+
+	decisions []decision // none: the pages can only be read
+	forms     forms
+	watches   watches
 }
 
 func (s *server) routes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /{$}", s.plain(func(ctx context.Context, r *http.Request) (*page, error) {
-		return s.site.runsPage(ctx, r.URL.Query(), s.link)
-	}))
-	mux.HandleFunc("GET /changes", s.plain(func(ctx context.Context, r *http.Request) (*page, error) {
-		return s.site.changesPage(ctx, r.URL.Query(), s.link)
-	}))
-	mux.HandleFunc("GET /changes/{change}", s.plain(func(ctx context.Context, r *http.Request) (*page, error) {
-		return s.site.changePage(ctx, r.PathValue("change"), s.link)
-	}))
+	for path, make := range map[string]func(context.Context, *http.Request) (*page, error){
+		"": func(ctx context.Context, r *http.Request) (*page, error) {
+			return s.site.runsPage(ctx, r.URL.Query(), s.link)
+		},
+		"changes": func(ctx context.Context, r *http.Request) (*page, error) {
+			return s.site.changesPage(ctx, r.URL.Query(), s.link)
+		},
+		"changes/{change}": func(ctx context.Context, r *http.Request) (*page, error) {
+			return s.site.changePage(ctx, r.PathValue("change"), s.link)
+		},
+	} {
+		here, live := "GET /"+path, "GET /live/"+path
+		if path == "" {
+			here, live = "GET /{$}", "GET /live/runs"
+		}
+		mux.HandleFunc(here, s.plain(make))
+		mux.HandleFunc(live, s.follow(make))
+	}
 	for path, make := range map[string]func(*looked, *http.Request) (*page, error){
 		"":            func(l *looked, _ *http.Request) (*page, error) { return l.runPage() },
 		"/jobs":       func(l *looked, r *http.Request) (*page, error) { return l.jobsPage(r.URL.Query()) },
@@ -42,13 +55,16 @@ func (s *server) routes(mux *http.ServeMux) {
 	} {
 		mux.HandleFunc("GET /runs/{run}"+path, s.ofRun(make))
 	}
+	if len(s.decisions) > 0 {
+		s.decideRoutes(mux)
+	}
 	mux.HandleFunc("GET /runs/{run}/report.html", s.document)
 	mux.HandleFunc("GET /runs/{run}/text/{job}/{attempt}/{name}", s.text)
 	mux.HandleFunc("GET /runs/{run}/events", s.events)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "the pages can only be read", http.StatusMethodNotAllowed)
+			http.Error(w, "this page can only be read", http.StatusMethodNotAllowed)
 			return
 		}
 		s.problem(w, r, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no such page"))
@@ -63,6 +79,12 @@ func (s *server) link(view string, args ...string) string {
 	switch view {
 	case "runs":
 		return s.base + "/"
+	case "liveRuns":
+		return s.base + "/live/runs"
+	case "liveChanges":
+		return s.base + "/live/changes"
+	case "liveChange":
+		return s.base + "/live/changes/" + args[0]
 	case "style":
 		return s.base + "/style.css"
 	case "script":
@@ -75,6 +97,12 @@ func (s *server) link(view string, args ...string) string {
 		return s.base + "/runs/" + args[0]
 	case "job":
 		return s.base + "/runs/" + args[0] + "/jobs/" + args[1]
+	case "decisions":
+		return s.base + "/runs/" + args[0] + "/decide"
+	case "decide":
+		return s.base + "/runs/" + args[0] + "/decide/" + args[1]
+	case "decideChange":
+		return s.base + "/changes/" + args[0] + "/decide/" + args[1]
 	case "document":
 		return s.base + "/runs/" + args[0] + "/report.html"
 	case "text":
@@ -110,39 +138,58 @@ func (s *server) open(r *http.Request) (l *looked, done func(), err error) {
 // keepPage is how long a page that was made serves others who ask for it.
 const keepPage = 200 * time.Millisecond
 
-// ofRun answers with a page of a run.
+// ofRun answers with a page of a run. What a page reads beyond the look at the run
+// is of the same moment: when the run was written meanwhile, the page is made
+// again.
 func (s *server) ofRun(make func(*looked, *http.Request) (*page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		l, done, err := s.open(r)
-		if err != nil {
-			s.problem(w, r, err)
+		for begun := time.Now(); ; {
+			data, stands, err := s.makeOfRun(r, make)
+			switch {
+			case stands && err == nil:
+				s.send(w, http.StatusOK, data)
+			case stands:
+				s.problem(w, r, err)
+			case time.Since(begun) > quietTime:
+				s.problem(w, r, errBusy)
+			default:
+				continue
+			}
 			return
 		}
-		defer done()
-		key := r.URL.RequestURI()
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if kept, ok := l.pages[key]; ok && time.Since(kept.at) < keepPage {
-			s.send(w, http.StatusOK, kept.data)
-			return
-		}
-		p, err := make(l, r)
-		if err != nil {
-			s.problem(w, r, err)
-			return
-		}
-		data, err := p.render()
-		if err != nil {
-			s.problem(w, r, err)
-			return
-		}
-		const most = 64
-		if len(l.pages) >= most {
-			clear(l.pages)
-		}
-		l.pages[key] = rendered{time.Now(), data}
-		s.send(w, http.StatusOK, data)
 	}
+}
+
+// makeOfRun makes a page of a run. It stands when the run is still what it was made
+// of.
+func (s *server) makeOfRun(r *http.Request, make func(*looked, *http.Request) (*page, error)) (data []byte, stands bool, err error) {
+	l, done, err := s.open(r)
+	if err != nil {
+		return nil, true, err
+	}
+	defer done()
+	key := r.URL.RequestURI()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if kept, ok := l.pages[key]; ok && time.Since(kept.at) < keepPage {
+		return kept.data, true, nil
+	}
+	p, err := make(l, r)
+	if err == nil {
+		data, err = p.render()
+	}
+	if !l.stands() {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, true, err
+	}
+	const most = 64
+	if len(l.pages) >= most {
+		clear(l.pages)
+	}
+	l.pages[key] = rendered{time.Now(), data}
+	return data, true, nil
 }
 
 // plain answers with a page that is not of a run.
@@ -182,10 +229,16 @@ func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 		status = http.StatusBadRequest
 	case tidegate.Conflict:
 		status = http.StatusConflict
+		if e.Code == tidegate.LockHeld {
+			status = http.StatusServiceUnavailable // in a moment it is not
+		}
 	default:
 		slog.Warn("a page cannot be shown", "path", tidegate.Cut(r.URL.Path), "error", e.Message)
 	}
 	p := &page{View: "problem", Title: "This page cannot be shown", Data: e, link: s.link}
+	if r.Method == http.MethodPost {
+		p.Title = "Nothing was decided"
+	}
 	data, err := p.render()
 	if err != nil {
 		http.Error(w, e.Message, status)

@@ -128,7 +128,7 @@ var scriptText string
 // Handler answers the requests of browsers. They pass, in this order: the
 // headers that every answer has, the check of Host and Origin, the token.
 func Handler(site *Site, token string, public *url.URL) http.Handler {
-	s := &server{site: site, guard: guard{token: token, public: public}}
+	s := &server{site: site, guard: guard{token: token, public: public}, decisions: decisionsOf(site.Decisions)}
 	if public != nil {
 		s.base = strings.TrimSuffix(public.EscapedPath(), "/")
 	}
@@ -206,6 +206,11 @@ func (g guard) origins(next http.Handler) http.Handler {
 		}
 		if origin := r.Header.Get("Origin"); origin != "" && !g.ownOrigin(origin, r.Host) || r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 			http.Error(w, "a page of another origin may not ask this server", http.StatusForbidden)
+			return
+		}
+		// A browser says where a form comes from. What does not say so is not one.
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" {
+			http.Error(w, "a form must say where it comes from", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// perspectivesNewCommand writes contracts to start from.
+func perspectivesNewCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path: "perspectives new", Operands: "QUESTION", MaxArgs: 1,
+		Short: "Write contracts to start from",
+		Long: `Write a perspectives.json with three perspectives on a question, one of each
+track, to change as you like. A file that is there is left alone. Next: edit it,
+` + "`tidegate perspectives check`" + `, and give it to a run with
+` + "`tidegate perspectives write`" + `, which fills in the id of the run.
+
+  QUESTION  the research question`,
+		Example: "tidegate perspectives new \"Should the harbour buy electric tugs?\"",
+		Flags:   []cli.Flag{{Name: "output", About: "the `file` to write (default perspectives.json in the working folder)", Kind: tool.PathFlag}},
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			question, err := operand(call, "QUESTION", "the research question")
+			if err != nil {
+				return err
+			}
+			question = strings.Join(strings.Fields(question), " ")
+			if question == "" {
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("QUESTION", ""), "QUESTION must not be blank")
+			}
+			path := call.Flag("output")
+			if path == "" {
+				path = filepath.Join(call.Dir, "perspectives.json")
+			}
+			if _, err := artifact.ReadFile(ctx, "output", path); tidegate.CodeOf(err) != tidegate.FileNotFound {
+				if err != nil {
+					return err
+				}
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("output", path), "%s is there already; name another file with --output", path)
+			}
+			document, err := codec.MarshalFile(perspective.Draft(question, tidegate.Stamp(env.Now())))
+			if err != nil {
+				return err
+			}
+			if err := artifact.WriteFile(ctx, "output", path, document); err != nil {
+				return err
+			}
+			shown := path
+			if relative, err := filepath.Rel(call.Dir, path); err == nil {
+				shown = relative
+			}
+			out := report.Report{Name: "perspectives_new", Title: "Contracts to start from", Summary: "3 perspectives were written to " + shown}
+			out.Add(report.Heading("Next command"), report.Preformatted("tidegate perspectives check "+report.ShellWord(shown)))
+			return call.Render(out)
+		},
+	}
+}

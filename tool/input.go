@@ -1,0 +1,35 @@
+package tool
+
+import (
+	"context"
+	"io"
+
+	"github.com/tidegate/tidegate"
+)
+
+// Stdin is what a person types in the place of a file to have standard input read.
+const Stdin = "-"
+
+// ReadInput reads standard input to its end, which may be a person who types. What
+// is asked for names it in errors. It returns CANCELLED when ctx ends first; the
+// reader is then not to be used any more. It also returns READ_FAILED.
+func ReadInput(ctx context.Context, in io.Reader, what string) ([]byte, error) {
+	type read struct {
+		data []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		data, err := io.ReadAll(in)
+		done <- read{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, tidegate.Errorf(tidegate.Cancelled, nil, "interrupted before %s was read from stdin (%w)", what, context.Cause(ctx))
+	case r := <-done:
+		if r.err != nil {
+			return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "%s cannot be read from stdin: %w", what, r.err)
+		}
+		return r.data, nil
+	}
+}
