@@ -71,7 +71,7 @@ type corpusCase struct {
 // readCase reads the lines before a body: "want: CODE line, …" and what else is
 // known of the draft.
 func readCase(t *testing.T, text string) corpusCase {
-	c := corpusCase{facts: synthesis.Facts{Citations: []synthesis.Citation{{CID: "a"}, {CID: "b", SameAs: "a"}, {CID: "p"}}}}
+	c := corpusCase{facts: synthesis.Facts{Archived: true, Citations: []synthesis.Citation{{CID: "a"}, {CID: "b", SameAs: "a"}, {CID: "p"}}}}
 	end, ends := sections, "\n"
 	answers := ""
 	for {

@@ -39,8 +39,8 @@ func (j *judge) grounding() {
 	g := &j.result.Grounding
 	for _, c := range j.facts.Claims {
 		if c.Verdict == citation.Unchecked {
-			if looked := append(append([]citation.Match{}, c.Quotations...), c.Numbers...); len(looked) > 0 {
-				g.Unchecked++
+			looked := append(append([]citation.Match{}, c.Quotations...), c.Numbers...)
+			if g.Unchecked += flag(len(looked) > 0); len(looked) > 0 && (j.facts.Archived || j.facts.RequireGrounding) {
 				quotations = append(quotations, newFault(tidegate.ClaimNotChecked, c.Line,
 					"Cite a page that can be read and has it, or take it out. A person can put a text in the place of the page: citations attach.",
 					"%q is claimed, and none of the cited pages has a text to look for it", tidegate.Cut(looked[0].Text)))

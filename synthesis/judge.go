@@ -57,6 +57,9 @@ type Facts struct {
 	// Claims say what stands on the pages that the draft cites, nil where nobody
 	// looked.
 	Claims []citation.Claim
+	// Archived says that the run keeps pages to look at. One of the earlier system
+	// does not, and is not warned that nobody did.
+	Archived bool
 	// RequireGrounding makes faults of what the claims say is not on its page.
 	RequireGrounding bool
 	// Answers is the review that the draft answers, nil in the first round.
