@@ -17,12 +17,15 @@ const (
 )
 
 // maxClaim is how much of the note of a claim is read.
-const maxClaim = 4 << 10
+const maxClaim = 64 << 10
 
 // Claim is the hold of one process on a folder for as long as it works there.
 // It is another thing than the lock of the folder: it says who is at work, and
 // holds nobody off but others who claim it by the same name.
-type Claim struct{ file *os.File }
+type Claim struct {
+	file  *os.File
+	noted int // bytes of the note
+}
 
 // Claim takes the claim name of the folder at once, or returns LOCK_HELD with
 // the note of its holder in the details. The claim ends with [Claim.Release] or
@@ -43,8 +46,12 @@ func (f *Folder) Claim(name string, note tidegate.Details) (*Claim, error) {
 			return nil, f.place(name).unwritable(err)
 		}
 		if locked {
-			c := &Claim{file}
-			if err := c.write(note); err != nil {
+			c := &Claim{file: file}
+			err := file.Truncate(0) // what a killed process said
+			if err == nil {
+				err = c.Note(note)
+			}
+			if err != nil {
 				c.Release()
 				return nil, f.place(name).unwritable(err)
 			}
@@ -68,14 +75,18 @@ func (c *Claim) Release() {
 	c.file = nil
 }
 
-func (c *Claim) write(note tidegate.Details) error {
+// Note replaces what the holder says, in one write: the rest of a longer note
+// before it is blanked out.
+func (c *Claim) Note(note tidegate.Details) error {
 	data, err := codec.MarshalLine(note)
 	if err != nil {
 		return err
 	}
-	if err := c.file.Truncate(0); err != nil {
-		return err
+	size := len(data)
+	for len(data) < c.noted {
+		data = append(data, ' ')
 	}
+	c.noted = size
 	_, err = c.file.WriteAt(append(data, '\n'), 0)
 	return err
 }

@@ -73,3 +73,28 @@ func TestLookingAtAClaimDoesNotTakeIt(t *testing.T) {
 	close(stop)
 	lookers.Wait()
 }
+
+// TestTheHolderOfAClaimChangesItsNote reads notes of different lengths, one after
+// the other, and what is left of a longer one.
+func TestTheHolderOfAClaimChangesItsNote(t *testing.T) {
+	folder, err := artifact.Open(t.Context(), "path", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	const name = ".tidegate.home"
+	claim, err := folder.Claim(name, tidegate.D("first", "a rather long note"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer claim.Release()
+	for _, note := range []tidegate.Details{tidegate.D("a", "b"), nil, tidegate.D("c", "a longer note", "d", "and more"), tidegate.D("e", "f")} {
+		if err := claim.Note(note); err != nil {
+			t.Fatal(err)
+		}
+		got, held, err := folder.Claimed(name)
+		if err != nil || !held || len(got) != len(note) || len(got) > 0 && got[0].Key != note[0].Key {
+			t.Errorf("noted %v, read %v (%v, %v)", note, got, held, err)
+		}
+	}
+}

@@ -83,7 +83,7 @@ func citationTools(env *Env) []*tool.Tool {
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_citations_list", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{Path: "citations list", Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown", "csl-json", "bibtex", "ris"}},
+			Command: &tool.Command{Path: "citations list", Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Formats: []string{"markdown", "csl-json", "bibtex", "ris"}},
 		}, func(ctx context.Context, in manifestIn) (step.CitationList, error) {
 			return step.ListCitations(ctx, string(in.ManifestPath))
 		}),
@@ -117,8 +117,8 @@ func citationTools(env *Env) []*tool.Tool {
 		declare(tool.Spec{
 			Name: "deep_research_grounding_check", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
-				Path: "ground", Operands: []tool.Operand{runOperand[0], {Name: "FILE", Field: "document_path", About: "the markdown document; the run's final synthesis when absent", Optional: true}},
-				Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
+				Path: "ground", Operands: []tool.Operand{readOperand[0], {Name: "FILE", Field: "document_path", About: "the markdown document; the run's final synthesis when absent", Optional: true}},
+				Hide: hidden, Fill: env.fillReadRun, Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
 			},
 		}, func(ctx context.Context, in step.GroundInput) (step.GroundResult, error) {
 			in.Dir = env.Dir

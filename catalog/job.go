@@ -103,7 +103,7 @@ func jobTools(env *Env) []*tool.Tool {
 			Name: "deep_research_job_list", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "job list",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
+				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun,
 			},
 		}, func(ctx context.Context, in jobListIn) (job.ListResult, error) {
 			b, err := env.board(ctx, in.ManifestPath)
@@ -180,7 +180,7 @@ func jobTools(env *Env) []*tool.Tool {
 			Name: "deep_research_job_show", Set: "job", Effect: tool.Reads, Idempotent: true, Person: true,
 			Command: &tool.Command{
 				Path:     "job show",
-				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun,
+				Operands: []tool.Operand{readOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillReadRun,
 			},
 		}, func(ctx context.Context, in jobOfRunIn) (job.ShowResult, error) {
 			b, err := env.board(ctx, in.ManifestPath)
@@ -195,7 +195,7 @@ func jobTools(env *Env) []*tool.Tool {
 			Name: "deep_research_job_prompt", Set: "job", Effect: tool.Reads, Idempotent: true, Person: true,
 			Command: &tool.Command{
 				Path:     "job prompt",
-				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillRun,
+				Operands: []tool.Operand{readOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillReadRun,
 			},
 		}, func(ctx context.Context, in jobOfRunIn) (job.PromptResult, error) {
 			b, err := env.board(ctx, in.ManifestPath)

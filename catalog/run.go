@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate/artifact"
@@ -27,13 +29,32 @@ type none struct{}
 // clock is the clock of the environment as package run takes it.
 func (e *Env) clock() run.Clock { return run.Clock{Now: e.Now, Pinned: e.Pinned, Program: e.Program} }
 
-var runOperand = []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder"}}
+var (
+	runOperand = []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder"}}
+	// readOperand is the run of a command that changes nothing.
+	readOperand = []tool.Operand{{Name: "RUN", About: "the run, by its id, the beginning of it, or its folder"}}
+)
 
 // fillRun turns the RUN that a person typed into the path of its manifest.
 func (e *Env) fillRun(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	manifest, err := run.Find(ctx, e.Home, e.Dir, typed.Operands["RUN"])
 	if err != nil {
 		return err
+	}
+	args.Set("manifest_path", codec.Of(manifest))
+	return nil
+}
+
+// fillReadRun is fillRun for a command that changes nothing: the beginning of an id
+// is enough, and without any the latest run is meant.
+func (e *Env) fillReadRun(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	name := typed.Operands["RUN"]
+	manifest, others, err := run.FindByBeginning(ctx, e.Home, e.Dir, name)
+	if err != nil {
+		return err
+	}
+	if others > 0 {
+		typed.Say("the latest of " + strconv.Itoa(others+1) + " runs is meant: " + filepath.Base(filepath.Dir(manifest)))
 	}
 	args.Set("manifest_path", codec.Of(manifest))
 	return nil
@@ -165,7 +186,8 @@ func runTools(env *Env) []*tool.Tool {
 			Name: "deep_research_run_status", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run status",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown"},
+				Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id, the beginning of it, or its folder; the latest when absent", Optional: true}},
+				Hide:     hidden, Fill: env.fillReadRun, Formats: []string{"markdown"},
 			},
 		}, func(ctx context.Context, in manifestIn) (stage.StatusResult, error) {
 			return stage.Status(ctx, in.ManifestPath)
@@ -221,14 +243,14 @@ func runTools(env *Env) []*tool.Tool {
 			Name: "deep_research_run_log", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run log",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Follow: followRun,
+				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Follow: followRun,
 			},
 		}, run.Log),
 		declare(tool.Spec{
 			Name: "deep_research_run_verify", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run verify",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Formats: []string{"markdown", "sarif", "junit", "github"},
+				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Formats: []string{"markdown", "sarif", "junit", "github"},
 			},
 		}, func(ctx context.Context, in run.VerifyInput) (run.VerifyResult, error) {
 			in.Follows = stage.Follows

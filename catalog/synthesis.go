@@ -38,7 +38,7 @@ func synthesisTools(env *Env) []*tool.Tool {
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_gate_list", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{Path: "gate list", Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun},
+			Command: &tool.Command{Path: "gate list", Operands: readOperand, Hide: []string{"manifest_path"}, Fill: env.fillReadRun},
 		}, func(ctx context.Context, in manifestIn) (step.GateList, error) {
 			return step.ListGates(ctx, in.ManifestPath)
 		}),
@@ -116,7 +116,7 @@ func synthesisTools(env *Env) []*tool.Tool {
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_replay", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{Path: "run replay", Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Formats: []string{"markdown", "junit"}},
+			Command: &tool.Command{Path: "run replay", Operands: readOperand, Hide: []string{"manifest_path"}, Fill: env.fillReadRun, Formats: []string{"markdown", "junit"}},
 		}, func(ctx context.Context, in manifestIn) (replay.Result, error) {
 			r, err := run.Open(ctx, in.ManifestPath)
 			if err != nil {

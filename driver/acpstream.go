@@ -373,8 +373,11 @@ type acpLocation struct {
 }
 
 func (s *acpStream) allows(kind, title string, files []acpLocation) bool {
-	tools := s.task.Tools
-	switch acpTool(kind, title) {
+	tools, counted := s.task.Tools, acpTool(kind, title)
+	if !s.task.gets(counted, title) {
+		return false
+	}
+	switch counted {
 	case SearchCalls, FetchCalls:
 		return tools.Web
 	case "read", "edit":

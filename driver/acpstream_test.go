@@ -96,6 +96,16 @@ func TestACP(t *testing.T) {
 ` + acpSays + acpEnds,
 		},
 		{
+			name: "permissions with a tool that is taken away", want: hello,
+			task: Task{Tools: Tools{Web: true, Forbidden: []string{"fetch_calls"}}},
+			script: acpHello + acpNew + acpSays + `
+< {"jsonrpc":"2.0","id":10,"method":"session/request_permission","params":{"toolCall":{"title":"https://example.org","kind":"fetch"},"options":[{"optionId":"y","kind":"allow_once"},{"optionId":"n","kind":"reject_once"}]}}
+> {"id":10,"jsonrpc":"2.0","result":{"outcome":{"optionId":"n","outcome":"selected"}}}
+< {"jsonrpc":"2.0","id":11,"method":"session/request_permission","params":{"toolCall":{"title":"web search","kind":"search"},"options":[{"optionId":"y","kind":"allow_once"},{"optionId":"n","kind":"reject_once"}]}}
+> {"id":11,"jsonrpc":"2.0","result":{"outcome":{"optionId":"y","outcome":"selected"}}}
+` + acpEnds,
+		},
+		{
 			name: "permissions with web and a server", want: hello,
 			task: Task{Tools: Tools{Web: true, MCP: []Server{{Name: "tidegate", Command: "/bin/tidegate", Args: []string{"mcp"}}}}},
 			script: acpHello + `

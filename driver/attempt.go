@@ -124,7 +124,7 @@ func (a *attempt) follow(ctx context.Context, p *process, stdout, stderr *os.Fil
 					a.event(e)
 				})
 			}
-			if err != nil || n == 0 {
+			if err != nil || n == 0 || offset > a.output { // a file with a hole in it has no end
 				return
 			}
 		}

@@ -35,15 +35,17 @@ func prepareClaude(task Task, resume string, f *folder, _ []string) (args, varia
 	}
 	var tools, allowed []string
 	if task.Tools.Web {
-		tools = append(tools, "WebSearch", "WebFetch")
+		tools = append(tools, left(task, claudeTool, "WebSearch", "WebFetch")...)
 	}
 	if task.Tools.Write {
-		tools = append(tools, "Bash", "Read", "Edit", "Write", "Glob", "Grep")
+		tools = append(tools, left(task, claudeTool, "Bash", "Read", "Edit", "Write", "Glob", "Grep")...)
 	}
 	allowed = slices.Clone(tools)
 	if task.Tools.Files && !task.Tools.Write {
-		tools = append(tools, "Read", "Edit", "Write")
-		allowed = append(allowed, "Read(./**)", "Edit(./**)", "Write(./**)") // below its folder
+		for _, tool := range left(task, claudeTool, "Read", "Edit", "Write") {
+			tools = append(tools, tool)
+			allowed = append(allowed, tool+"(./**)") // below its folder
+		}
 	}
 	if len(task.Tools.MCP) > 0 {
 		if err := f.write("mcp.json", mcpServers(task.Tools.MCP)); err != nil {

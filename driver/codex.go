@@ -31,7 +31,7 @@ func prepareCodex(task Task, resume string, f *folder, env []string) (args, vari
 	if task.Tools.Write || task.Tools.Files {
 		sandbox = "workspace-write"
 	}
-	if task.Tools.Web {
+	if task.Tools.Web && task.gets(SearchCalls, "web_search") { // which opens pages, too
 		search = "live"
 	}
 	args = []string{"exec", "--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules", "--sandbox", sandbox}

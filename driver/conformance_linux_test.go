@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,8 @@ import (
 type scene struct {
 	name string
 	want driver.Kind // of the error; empty: the answer
+	// any is for one that comes out in time or not: what counts is what is left.
+	any bool
 	// hurry lets time fly: from the start, or once an event has this in it.
 	hurry string
 }
@@ -46,6 +49,14 @@ var plainScenes = []scene{
 	{name: "child left behind"},
 	{name: "children at the deadline", want: driver.Deadline, hurry: fromStart},
 	{name: "locked folder"},
+	{name: "outside"},
+	{name: "deep folder"},
+	{name: "closed output", want: driver.Deadline, hurry: fromStart},
+	{name: "endless output", want: driver.Flood},
+	{name: "rewritten output", any: true},
+	{name: "many lines", want: driver.Flood},
+	{name: "answer after its death", any: true},
+	{name: "supervisor killed", want: driver.Died},
 }
 
 // clientScenes are for clients that write events; last is what stands in their
@@ -71,6 +82,14 @@ func clientScenes(last string) []scene {
 		{name: "child left behind"},
 		{name: "children at the deadline", want: driver.Idle, hurry: "{"}, // once it says anything
 		{name: "locked folder"},
+		{name: "outside"},
+		{name: "deep folder"},
+		{name: "closed output", want: driver.Idle, hurry: "{"},
+		{name: "endless output", want: driver.Flood},
+		{name: "rewritten output", want: driver.Died},
+		{name: "many lines"},
+		{name: "answer after its death", any: true},
+		{name: "supervisor killed", want: driver.Died},
 		{name: "rate limit", want: driver.Rate},
 		{name: "login missing", want: driver.Auth},
 		{name: "overloaded", want: driver.Unavailable},
@@ -101,6 +120,7 @@ func TestConformance(t *testing.T) {
 				answer, err := stage.run(t.Context(), task())
 				var failure *driver.Error
 				switch {
+				case s.any:
 				case s.want == "" && err != nil:
 					t.Errorf("got %v, want an answer", err)
 				case s.want == "" && answer.Text != answerText:
@@ -200,6 +220,7 @@ func task() driver.Task {
 type stage struct {
 	driver  driver.Driver
 	temp    string
+	victim  string // a folder of somebody else
 	mark    string
 	environ []string
 	clock   *clock
@@ -219,8 +240,8 @@ func newStage(t *testing.T, name string, s scene) *stage {
 	if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
 		t.Fatal(err)
 	}
-	stage := &stage{temp: temp, mark: "MARK=" + temp, clock: &clock{now: time.Unix(1e9, 0)}, hurry: s.hurry}
-	stage.environ = []string{"PATH=" + bin, "HOME=" + temp, stage.mark, "SSH_AUTH_SOCK=/agent", "STANDIN=" + s.name}
+	stage := &stage{temp: temp, victim: newVictim(t), mark: "MARK=" + temp, clock: &clock{now: time.Unix(1e9, 0)}, hurry: s.hurry}
+	stage.environ = []string{"PATH=" + bin, "HOME=" + temp, stage.mark, "SSH_AUTH_SOCK=/agent", "STANDIN=" + s.name, "VICTIM=" + stage.victim}
 	if s.name != "login missing" {
 		stage.environ = append(stage.environ, "GEMINI_API_KEY=k") // the one client that cannot say whether it is logged in
 	}
@@ -232,7 +253,7 @@ func newStage(t *testing.T, name string, s scene) *stage {
 		which = "acp:agent"
 	}
 	stage.driver, err = driver.New(
-		driver.Settings{Driver: which, Env: []string{"STANDIN", "MARK"}},
+		driver.Settings{Driver: which, Env: []string{"STANDIN", "MARK", "VICTIM"}},
 		driver.Host{
 			Now: stage.clock.Now, Temp: temp, Environ: stage.environ,
 		})
@@ -276,6 +297,29 @@ func (s *stage) checkNothingLeft(t *testing.T) {
 	for _, entry := range left {
 		t.Errorf("left behind: %s", entry.Name())
 	}
+	if s.victim == "" {
+		return
+	}
+	for name, want := range map[string]fs.FileMode{"": fs.ModeDir | 0o750, "/folder": fs.ModeDir | 0o500, "/folder/file": 0o440} {
+		if info, err := os.Lstat(s.victim + name); err != nil || info.Mode() != want {
+			t.Errorf("the folder of somebody else is no longer as it was: %v, %v", info, err)
+		}
+	}
+}
+
+// newVictim makes a folder that no attempt may touch.
+func newVictim(t *testing.T) string {
+	t.Helper()
+	victim := filepath.Join(t.TempDir(), "victim")
+	for _, err := range []error{
+		os.MkdirAll(victim+"/folder", 0o750), os.WriteFile(victim+"/folder/file", nil, 0o440), os.Chmod(victim, 0o750), os.Chmod(victim+"/folder", 0o500),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { os.Chmod(victim+"/folder", 0o700) })
+	return victim
 }
 
 // alive names the processes that have the stage's mark in their environment.

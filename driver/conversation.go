@@ -367,10 +367,10 @@ func (c *conversation) offered() []any {
 			},
 		}})
 	}
-	if c.task.Tools.Web && c.driver.host.Search.Service != "" {
+	if c.task.Tools.Web && c.driver.host.Search.Service != "" && c.task.gets(SearchCalls, "search") {
 		offer("search", "Search the web. Returns titles, addresses and excerpts.", "query", "what to search for")
 	}
-	if c.task.Tools.Web && c.driver.host.Open != nil {
+	if c.task.Tools.Web && c.driver.host.Open != nil && c.task.gets(FetchCalls, "open") {
 		offer("open", "Open a page of the web. Returns its text.", "url", "an address that begins with https:// or http://")
 	}
 	return all

@@ -68,6 +68,9 @@ type Tools struct {
 	Files bool     `json:"files"` // read and write files in the folder of the task, and nowhere else
 	Write bool     `json:"write"` // the same, and run commands there
 	MCP   []Server `json:"mcp,omitempty"`
+	// Forbidden takes tools away again, by the names of Answer.ToolCalls or by the
+	// client's own. What names no tool takes nothing away.
+	Forbidden []string `json:"forbidden,omitempty"`
 }
 
 // Server is an MCP server that the agent's client starts and speaks to on stdio.
@@ -89,9 +92,12 @@ type Limits struct {
 	Deadline time.Duration `json:"deadline_ns"`  // for the whole task
 	Answer   int           `json:"answer_bytes"` // zero: DefaultAnswer
 
-	Steps     int            `json:"steps,omitempty"`      // messages and tool calls
-	Tokens    int64          `json:"tokens,omitempty"`     // in and out; model alone can keep it
-	ToolCalls map[string]int `json:"tool_calls,omitempty"` // by the names of Answer.ToolCalls; model alone can keep it
+	Steps  int   `json:"steps,omitempty"`  // messages and tool calls
+	Tokens int64 `json:"tokens,omitempty"` // in and out; model alone can keep it
+	// ToolCalls is how often a tool may be called, by the names of
+	// Answer.ToolCalls. A tool with none left is withheld; only model can keep to
+	// another number.
+	ToolCalls map[string]int `json:"tool_calls,omitempty"`
 }
 
 // DefaultAnswer is how many bytes an answer may have where nobody said.

@@ -84,6 +84,26 @@ func TestGeminiStranger(t *testing.T) {
 	}
 }
 
+// Some clients show the words of the provider, and nothing else.
+func TestWordsOfProviders(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]Kind{
+		`Internal error: invalid x-api-key {"service":"session","errorName":"APIError"}`:                            Auth,
+		"Incorrect API key provided: k. You can find your API key at https://platform.openai.com/account/api-keys.": Auth,
+		"API key not valid. Please pass a valid API key.":                                                           Auth,
+		"Internal error: This request would exceed your account's rate limit. Please try again later.":              Rate,
+		"Resource has been exhausted (e.g. check quota).":                                                           Rate,
+		"Internal error: Internal server error":                                                                     Unavailable,
+		"The server had an error while processing your request. Sorry about that!":                                  Unavailable,
+		"Internal error: Overloaded":                                                                                Unavailable,
+		"Internal error":                                                                                            Died,
+	} {
+		if got := fromWords("x", words).Kind; got != want {
+			t.Errorf("%s: %s, want %s", words, got, want)
+		}
+	}
+}
+
 // A provider, or an agent in its name, cannot make a run wait for years.
 func TestWaitsAreBounded(t *testing.T) {
 	t.Parallel()

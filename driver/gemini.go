@@ -70,6 +70,7 @@ func prepareGemini(task Task, resume string, f *folder, env []string) (args, var
 		tools = append(tools, "read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content", "replace", "write_file", "run_shell_command")
 		approval = "yolo"
 	}
+	tools = left(task, geminiTool, tools...)
 	allowed := tools
 	if len(tools) == 0 {
 		tools = []string{"none"} // an empty list would be no list

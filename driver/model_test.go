@@ -125,6 +125,8 @@ func TestModelGetsNoToolsThatTheTaskDoesNotAllow(t *testing.T) {
 		"no web":    func(_ *driver.Host, task *driver.Task) { task.Tools.Web = false },
 		"no search": func(host *driver.Host, _ *driver.Task) { host.Search = driver.Search{} },
 		"no pages":  func(host *driver.Host, _ *driver.Task) { host.Open = nil },
+		"forbidden": func(_ *driver.Host, task *driver.Task) { task.Tools.Forbidden = []string{"Web Search", "gossip"} },
+		"used up":   func(_ *driver.Host, task *driver.Task) { task.Limits.ToolCalls = map[string]int{driver.FetchCalls: 0} },
 	} {
 		task := modelTask()
 		a := askModel(t, fakemodel.InTurn(calls("search", `{"query":"x"}`), calls("open", `{"url":"https://example.org"}`), fakemodel.Reply{Text: answerText}),
@@ -133,7 +135,7 @@ func TestModelGetsNoToolsThatTheTaskDoesNotAllow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[string][]string{"no web": nil, "no search": {"open"}, "no pages": {"search"}}[name]
+		want := map[string][]string{"no web": nil, "no search": {"open"}, "no pages": {"search"}, "forbidden": {"open"}, "used up": {"search"}}[name]
 		if tools := a.Requests()[0].Tools; !slices.Equal(tools, want) {
 			t.Errorf("%s: offered %q, want %q", name, tools, want)
 		}

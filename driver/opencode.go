@@ -33,7 +33,7 @@ func prepareOpencode(task Task, resume string, f *folder, _ []string) (args, var
 	}
 	permission := map[string]string{"*": "deny"}
 	allow := func(tools ...string) {
-		for _, tool := range tools {
+		for _, tool := range left(task, opencodeTool, tools...) {
 			permission[tool] = "allow"
 		}
 	}

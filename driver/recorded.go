@@ -98,6 +98,7 @@ type record struct {
 			Usage
 			Cost *float64 `json:"cost_usd"`
 		} `json:"usage"`
+		ToolUsage map[string]int `json:"tool_usage"`
 	} `json:"submissions"`
 
 	usage *Usage
@@ -116,12 +117,29 @@ func readRecord(folder *artifact.Folder, name string, turn int) (record, error) 
 	if err := json.Unmarshal(data, &kept); err != nil {
 		return kept, fmt.Errorf("%s: %w", name, err)
 	}
+	kept.ToolCalls = kept.callsOf(turn)
 	if turn > 0 && turn <= len(kept.Submissions) {
 		if usage := kept.Submissions[turn-1].Usage; usage != nil {
 			kept.usage, kept.cost = &usage.Usage, usage.Cost
 		}
 	}
 	return kept, nil
+}
+
+// callsOf counts the tool calls of one turn. A record that has them for the whole
+// attempt alone counts them all in the first.
+func (r record) callsOf(turn int) map[string]int {
+	apart := false
+	for _, s := range r.Submissions {
+		apart = apart || s.ToolUsage != nil
+	}
+	switch {
+	case apart && turn > 0 && turn <= len(r.Submissions):
+		return r.Submissions[turn-1].ToolUsage
+	case !apart && turn <= 1:
+		return r.ToolCalls
+	}
+	return nil
 }
 
 // readFirst reads the first file that is there of those with one of the endings.

@@ -21,12 +21,15 @@ func TestRecorded(t *testing.T) {
 		"wave1.grid/001/answer-2.md": "# Repaired\n",
 		"wave1.grid/001/attempt.json": `{"version":"9.9","tool_calls":{"search_calls":3},"outcome":"accepted",
 			"submissions":[{"usage":{"input_tokens":7,"output_tokens":8,"cost_usd":0.25}},{"usage":null}]}`,
-		"wave1.grid/002/attempt.json": `{"outcome":"rate"}`,
-		"wave1.grid/004/answer-1.md":  " \n",
-		"wave1.grid/005/attempt.json": `{"outcome":`,
-		"wave1.a%2Fb/001/answer-1.md": "# Escaped\n",
-		"review/001/answer-1.json":    `{"decision":"PASS"}`,
-		"review/002/answer-1.json":    strings.Repeat("x", driver.DefaultAnswer+1),
+		"wave1.apart/001/answer-1.md":  "# First\n",
+		"wave1.apart/001/answer-2.md":  "# Repaired\n",
+		"wave1.apart/001/attempt.json": `{"tool_calls":{"search_calls":3},"submissions":[{"tool_usage":{"search_calls":2}},{"tool_usage":{"search_calls":1}}]}`,
+		"wave1.grid/002/attempt.json":  `{"outcome":"rate"}`,
+		"wave1.grid/004/answer-1.md":   " \n",
+		"wave1.grid/005/attempt.json":  `{"outcome":`,
+		"wave1.a%2Fb/001/answer-1.md":  "# Escaped\n",
+		"review/001/answer-1.json":     `{"decision":"PASS"}`,
+		"review/002/answer-1.json":     strings.Repeat("x", driver.DefaultAnswer+1),
 	} {
 		file := filepath.Join(folder, "jobs", filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -57,7 +60,9 @@ func TestRecorded(t *testing.T) {
 			Text: "# First\n", Session: "recorded", Version: "9.9", ToolCalls: map[string]int{"search_calls": 3},
 			Usage: &driver.Usage{Input: 7, Output: 8}, CostUSD: &cost}},
 		{name: "the repair", job: "wave1.grid", attempt: 1, turn: 2, prompt: "Again.", want: driver.Answer{
-			Text: "# Repaired\n", Version: "9.9", ToolCalls: map[string]int{"search_calls": 3}}},
+			Text: "# Repaired\n", Version: "9.9"}}, // the calls of the attempt were counted before
+		{name: "calls of the first turn", job: "wave1.apart", attempt: 1, turn: 1, want: driver.Answer{Text: "# First\n", Session: "recorded", ToolCalls: map[string]int{"search_calls": 2}}},
+		{name: "calls of the second turn", job: "wave1.apart", attempt: 1, turn: 2, want: driver.Answer{Text: "# Repaired\n", ToolCalls: map[string]int{"search_calls": 1}}},
 		{name: "a failure", job: "wave1.grid", attempt: 2, turn: 1, kind: driver.Rate},
 		{name: "nothing", job: "wave1.grid", attempt: 3, turn: 1, kind: driver.Empty},
 		{name: "an empty answer", job: "wave1.grid", attempt: 4, turn: 1, kind: driver.Empty},

@@ -48,6 +48,12 @@ func standIn(name, scene string) {
 		d.begin()
 		d.say(text)
 		d.finish(text)
+	case "switches":
+		settings, _ := os.ReadFile(".gemini/settings.json")
+		text := strings.Join(os.Args, " ") + " " + os.Getenv("OPENCODE_CONFIG_CONTENT") + " " + string(settings)
+		d.begin()
+		d.say(text)
+		d.finish(text)
 	case "hang after the answer":
 		d.answer(1)
 		hang()
@@ -114,6 +120,65 @@ func standIn(name, scene string) {
 		os.Chmod("a/b", 0)
 		os.Chmod("a", 0)
 		d.answer(1)
+	case "outside":
+		// Its folder is full of ways out of it, and is itself no longer where it was.
+		victim := os.Getenv("VICTIM")
+		os.Symlink(victim, "link")
+		os.Symlink("../../../../..", "up")
+		os.Symlink("loop", "loop")
+		os.Mkdir("locked", 0o700)
+		os.Symlink(victim, "locked/link")
+		os.Chmod("locked", 0)
+		work, _ := os.Getwd()
+		os.Rename(work+"/../tmp", work+"/../elsewhere")
+		os.Symlink(victim, work+"/../tmp")
+		d.answer(1)
+	case "deep folder":
+		for range 3000 { // longer than a path can be
+			os.Mkdir("d", 0o700)
+			os.Chdir("d")
+		}
+		syscall.Mkfifo("pipe", 0o600)
+		d.answer(1)
+	case "closed output":
+		d.begin()
+		os.Stdout.Close()
+		os.Stderr.Close()
+		hang()
+	case "endless output":
+		d.begin()
+		os.Truncate("/proc/self/fd/1", 1<<42)
+		hang()
+	case "rewritten output":
+		d.begin()
+		d.say(answerText)
+		os.Truncate("/proc/self/fd/1", 0)
+		os.Exit(0)
+	case "many lines":
+		d.begin()
+		for range 100 {
+			os.Stdout.WriteString(strings.Repeat("{}\n", 2000))
+		}
+		d.say(answerText)
+		d.finish(answerText)
+	case "answer after its death":
+		d.begin()
+		leaveHeir(name)
+	case "heir":
+		for parent := os.Getppid(); parent == os.Getppid(); {
+		}
+		d.say(answerText)
+		d.finish(answerText)
+		hang()
+	case "not UTF-8":
+		d.begin()
+		d.say("a\xffb")
+		d.finish("a\xffb")
+	case "supervisor killed":
+		leaveChild()
+		d.begin()
+		syscall.Kill(os.Getppid(), syscall.SIGKILL)
+		hang()
 	case "rate limit":
 		d.begin()
 		d.fail(429)
@@ -189,6 +254,18 @@ func leaveChild() {
 	write.Close()
 	read.Read(make([]byte, 10))
 	read.Close()
+}
+
+// leaveHeir starts a process that answers in its parent's place once that is gone.
+func leaveHeir(name string) {
+	heir := exec.Command(os.Args[0])
+	heir.Args[0] = name
+	heir.Env = append(os.Environ(), "STANDIN=heir")
+	heir.Stdout = os.Stdout
+	heir.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := heir.Start(); err != nil {
+		panic(err)
+	}
 }
 
 // child is the life of a process that was left behind.

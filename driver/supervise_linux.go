@@ -81,7 +81,7 @@ func start(c command) (*process, error) {
 			return nil, err
 		}
 		if err = s.give(task, c.stdin, c.stdout, c.stderr); err == nil {
-			return s.follow(), nil
+			return s.follow(c.scratch), nil
 		}
 		s.end() // one that waited may be gone
 		if fresh {
@@ -161,9 +161,9 @@ func (s *supervisor) give(task []byte, streams ...*os.File) error {
 	return err
 }
 
-// follow is the process of the agent that s was given. Orders that come after its
-// end are for nobody.
-func (s *supervisor) follow() *process {
+// follow is the process of the agent that s was given, whose temporary files are in
+// scratch. Orders that come after its end are for nobody.
+func (s *supervisor) follow(scratch string) *process {
 	var mu sync.Mutex
 	ended := false
 	unlessEnded := func(do func()) {
@@ -184,10 +184,31 @@ func (s *supervisor) follow() *process {
 			s.rest()
 		} else {
 			s.end()
+			endOrphans(scratch)
 		}
 		p.done <- end
 	}()
 	return p
+}
+
+// endOrphans ends what an agent leaves that has killed its supervisor. The system
+// has given its children to another parent; what still knows them is the variable
+// that names their temporary folder. One that has taken it away stays.
+func endOrphans(scratch string) {
+	mark := []byte("\x00TMPDIR=" + scratch + "/tmp\x00")
+	for end := time.Now().Add(killGrace); time.Now().Before(end); time.Sleep(poll) {
+		left := false
+		eachProcess(func(pid int, proc *artifact.Folder, dir string) {
+			environ, err := proc.Read(dir + "/environ")
+			if err == nil && bytes.Contains(append([]byte{0}, environ...), mark) {
+				left = true
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		})
+		if !left {
+			return
+		}
+	}
 }
 
 // rest lets s wait for its next agent.
@@ -407,26 +428,31 @@ func (w *ward) isEnding() bool {
 
 // killChildren ends every child of this process.
 func killChildren() {
+	self := strconv.Itoa(os.Getpid())
+	eachProcess(func(pid int, proc *artifact.Folder, dir string) {
+		stat, err := proc.Read(dir + "/stat")
+		if err != nil {
+			return
+		}
+		// pid (name) state ppid …; the name may have any character in it.
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		if len(fields) > 1 && fields[1] == self {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+}
+
+// eachProcess calls do for every process, with its folder in proc.
+func eachProcess(do func(pid int, proc *artifact.Folder, dir string)) {
 	proc, err := artifact.Open(context.Background(), "proc", "/proc")
 	if err != nil {
 		return
 	}
 	defer proc.Close()
 	entries, _ := proc.List(".")
-	self := strconv.Itoa(os.Getpid())
 	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
-		}
-		stat, err := proc.Read(entry.Name() + "/stat")
-		if err != nil {
-			continue
-		}
-		// pid (name) state ppid …; the name may have any character in it.
-		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		if len(fields) > 1 && fields[1] == self {
-			syscall.Kill(pid, syscall.SIGKILL)
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+			do(pid, proc, entry.Name())
 		}
 	}
 }

@@ -39,8 +39,10 @@ func TestASupervisorIsUsedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	syscall.Kill(pid, syscall.SIGKILL)
-	for {
-		if stat, err := os.ReadFile("/proc/" + first + "/stat"); err != nil || strings.Contains(string(stat), ") Z ") {
+	for { // until the last of its threads is gone, and its socket with it
+		stat, err := os.ReadFile("/proc/" + first + "/stat")
+		threads, _ := os.ReadDir("/proc/" + first + "/task")
+		if err != nil || strings.Contains(string(stat), ") Z ") && len(threads) <= 1 {
 			break
 		}
 	}

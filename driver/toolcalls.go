@@ -1,5 +1,10 @@
 package driver
 
+import (
+	"slices"
+	"strings"
+)
+
 // toolCalls counts the calls of tools by name. Clients show one call in several
 // events, with the same id.
 type toolCalls struct {
@@ -19,6 +24,30 @@ func (c *toolCalls) count(id, name string) string {
 	c.seen[id] = id != ""
 	c.counts[name]++
 	return name
+}
+
+// gets reports whether nothing takes a tool away from a task: the one that its
+// client calls own, and that counts as counted.
+func (t Task) gets(counted, own string) bool {
+	if left, bounded := t.Limits.ToolCalls[counted]; bounded && left <= 0 {
+		return false
+	}
+	return !slices.ContainsFunc(t.Tools.Forbidden, func(name string) bool {
+		name = strings.ToLower(strings.TrimSpace(name))
+		return name == strings.ToLower(own) || name == counted || otherNames[name] == counted
+	})
+}
+
+// otherNames are those that people have for the tools of the web.
+var otherNames = map[string]string{
+	"search": SearchCalls, "web_search": SearchCalls, "websearch": SearchCalls, "web search": SearchCalls,
+	"fetch": FetchCalls, "open": FetchCalls, "web_fetch": FetchCalls, "webfetch": FetchCalls, "web fetch": FetchCalls,
+}
+
+// left are the tools of a client, by its own names, that nothing takes away from a
+// task.
+func left(task Task, counted func(own string) string, tools ...string) []string {
+	return slices.DeleteFunc(tools, func(own string) bool { return !task.gets(counted(own), own) })
 }
 
 // mcpServers is the file in which several clients look for MCP servers.

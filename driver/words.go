@@ -19,10 +19,10 @@ var phrases = []struct {
 	kind  Kind
 	words []string
 }{
-	{Auth, []string{"not logged in", "please run /login", "missing environment variable", "api key not valid", "invalid api key", "log in again", "sign in again"}},
+	{Auth, []string{"not logged in", "please run /login", "missing environment variable", "api key not valid", "invalid api key", "invalid x-api-key", "incorrect api key", "invalid bearer token", "invalid authentication", "log in again", "sign in again"}},
 	{Rate, []string{"usage limit", "rate limit", "hit your limit", "quota", "too many requests"}},
 	{Refused, []string{"refus", "safeguards flagged", "content policy", "content_filter", "content filter", "flagged as", "blocked due to safety"}},
-	{Unavailable, []string{"high demand", "overloaded", "stream disconnected", "stream closed", "stream ended", "network error", "connection", "terminated", "timed out", "fetch failed", "econn", "malformed response"}},
+	{Unavailable, []string{"internal server error", "server had an error", "internal error has occurred", "high demand", "overloaded", "stream disconnected", "stream closed", "stream ended", "network error", "connection", "terminated", "timed out", "fetch failed", "econn", "malformed response"}},
 }
 
 // longestWait is how long a provider may let an agent wait: limits of an account

@@ -28,8 +28,9 @@ type attempt struct {
 	working bool          // it has an agent, or is about to have one; known to the home's loop alone
 	granted chan struct{} // has a value once it may have an agent again
 
-	began  time.Time    // this home's part of it
-	events bytes.Buffer // the agent's own stream, one line each
+	began  time.Time          // this home's part of it
+	events bytes.Buffer       // the agent's own stream, one line each
+	called map[string]float64 // tools, in all turns
 }
 
 // ending is how an attempt ended: accepted, refused, or by a failure of its
@@ -46,6 +47,8 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		}
 	}
 	a.began = a.home.Clock.Now()
+	a.called = map[string]float64{}
+	maps.Copy(a.called, a.held.Called)
 	faults := a.held.Faults
 	turn := a.held.Answers + 1
 	if a.held.Answers > 0 && !a.held.Judged {
@@ -68,6 +71,9 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 			if a.held.Answers == 0 && session == "" {
 				break // the agent has no session in which it could repair anything
 			}
+			if slices.ContainsFunc(faults, func(f job.Fault) bool { return f.Code == string(tidegate.ToolBudgetExceeded) }) {
+				break // what was called cannot be taken back
+			}
 			if a.timeLeft() <= 0 {
 				break // both turns together take what an attempt may take
 			}
@@ -86,6 +92,10 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		released = false
 		task := a.task(turn, prompt, session)
 		answer, err := a.home.Pool.Do(ctx, task, a.event)
+		a.home.tools.rests(a.held.JobID)
+		for tool, n := range answer.ToolCalls {
+			a.called[tool] += float64(n)
+		}
 		var failure *driver.Error
 		switch {
 		case ctx.Err() != nil:
@@ -205,9 +215,7 @@ func (a *attempt) failed(ctx context.Context, failure *driver.Error, asked strin
 
 // event keeps what an agent did, as far as there is room.
 func (a *attempt) event(e driver.Event) {
-	if a.home.Note != nil {
-		a.home.Note(a.held.JobID, e)
-	}
+	a.home.tools.used(a.held.JobID, e)
 	line, err := codec.MarshalLine(e)
 	if err != nil || a.events.Len()+len(line)+1 > maxEvents {
 		return
@@ -230,7 +238,13 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 		ID:  driver.TaskID(m.ID(), m.Doc().Get("created_at").Str(), a.held.JobID, a.held.Attempt, turn, prompt),
 		Job: a.held.JobID, Kind: a.held.Kind, Attempt: a.held.Attempt, Turn: turn, Prompt: prompt, Role: a.role,
 		Model: a.held.Model, Session: session,
-		Limits: driver.Limits{Idle: idle, Step: 2 * idle, Deadline: a.timeLeft(), Answer: int(budget.MaxAnswerKB) << 10, ToolCalls: a.held.ToolCalls},
+		Limits: driver.Limits{Idle: idle, Step: 2 * idle, Deadline: a.timeLeft(), Answer: int(budget.MaxAnswerKB) << 10},
+	}
+	for tool, most := range a.held.ToolCalls {
+		if task.Limits.ToolCalls == nil {
+			task.Limits.ToolCalls = map[string]int{}
+		}
+		task.Limits.ToolCalls[tool] = max(0, most-int(a.called[tool]))
 	}
 	for _, name := range a.home.board.Policy().Servers {
 		// They are for judging an answer by its contract before it is handed in.
@@ -239,6 +253,7 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 			task.Tools.Files, task.Files = true, map[string]string{"perspectives.json": string(a.held.Contract)}
 		}
 	}
+	task.Tools.Forbidden = a.held.Forbidden
 	task.Tools.Web = m.Sensitivity() == "normal" && (a.held.Kind == string(run.Wave1) || a.held.Kind == string(run.Wave2))
 	return task
 }

@@ -31,9 +31,6 @@ type Options struct {
 	Servers map[string]driver.Server
 	// Parallel bounds how many agents work at once; 0 leaves it to the run.
 	Parallel int
-	// Note hears what an agent does at a job; nil hears nothing. It is called from
-	// several goroutines.
-	Note func(job string, e driver.Event)
 	// Wait waits before an agent is asked again; nil waits for that long.
 	Wait func(ctx context.Context, d time.Duration)
 }
@@ -89,11 +86,16 @@ func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, 
 		return Outcome{}, err
 	}
 	defer claim.Release()
+	tools, err := newToolNote(board.Run())
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer tools.end()
 	if options.Wait == nil {
 		options.Wait = wait
 	}
 	h := &home{
-		Options: options, board: board, settler: &settler{clock: options.Clock, board: board, manifest: manifestPath},
+		Options: options, board: board, tools: tools, settler: &settler{clock: options.Clock, board: board, manifest: manifestPath},
 		done: make(chan result), answered: make(chan *attempt), asking: make(chan *attempt), running: map[string]*attempt{}, waits: map[string]*backOff{},
 	}
 	return h.drive(ctx)
@@ -120,6 +122,7 @@ func wait(ctx context.Context, d time.Duration) {
 type home struct {
 	Options
 	board   *job.Board
+	tools   *toolNote
 	settler *settler
 
 	done     chan result

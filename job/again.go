@@ -42,7 +42,7 @@ func (b *Board) JudgeAgain(ctx context.Context, clock run.Clock, id string, numb
 		return Again{}, err
 	}
 	text, took := unwrap(data, j.kind.format)
-	usage, err := parsed(s.ToolUsage)
+	usage, err := a.toolUse(n)
 	if err != nil {
 		return Again{}, err
 	}

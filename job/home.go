@@ -19,6 +19,7 @@ type Held struct {
 	Session string  // by which the agent's session may be continued
 	Driver  string
 	Model   string
+	Called  map[string]float64 // tools that its agent called, by name
 }
 
 // TakeOver takes over the leases of the home before this one: each is this
@@ -69,7 +70,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		h = &Held{
 			Assignment: Assignment{JobID: shown.ID, Kind: shown.Kind, Attempt: a.Number, Token: token, PromptMD: string(prompt),
 				PromptDigest: codec.DigestBytes(prompt), AnswerFormat: shown.kind.format, TriesLeft: shown.TriesLeft, ExpiresAt: lease.ExpiresAt},
-			Answers: len(a.Submissions), Session: a.Session, Driver: a.Driver, Model: a.Model,
+			Answers: len(a.Submissions), Session: a.Session, Driver: a.Driver, Model: a.Model, Called: a.ToolCalls,
 		}
 		if s := a.lastAnswer(); s != nil {
 			h.Judged, h.Faults = s.Judged, s.Faults
@@ -87,7 +88,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		if err != nil {
 			return nil, err
 		}
-		h.ToolCalls, h.Contract = made.calls, made.contract
+		h.ToolCalls, h.Forbidden, h.Contract = made.calls, made.forbidden, made.contract
 	}
 	return h, b.Refresh(shown.ID)
 }

@@ -51,6 +51,8 @@ type draft struct {
 	seen    map[string]string // digests of the documents that it was made from, by name
 	sources map[string]string // short ids of sources to cids
 	calls   map[string]int    // the tool budget of the contract
+	// forbidden are the tools that the perspective takes away
+	forbidden []string
 	// contract is the file of perspectives that holds the contract; nil without one
 	contract []byte
 }

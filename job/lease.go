@@ -52,6 +52,8 @@ type Assignment struct {
 	// ToolCalls is how often the agent may call each tool, of those that its
 	// contract names.
 	ToolCalls map[string]int `json:"-"`
+	// Forbidden are tools that its perspective takes away, in its own words.
+	Forbidden []string `json:"-"`
 	// Contract is what an output of a wave is judged by, as a file of perspectives
 	// with the one of the job; nil for other jobs.
 	Contract []byte `json:"-"`
@@ -191,7 +193,7 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if shown, err := b.Job(id); err == nil {
 		leased.TriesLeft = shown.TriesLeft
 	}
-	leased.ToolCalls, leased.Contract = made.calls, made.contract
+	leased.ToolCalls, leased.Forbidden, leased.Contract = made.calls, made.forbidden, made.contract
 	return leased, nil
 }
 

@@ -3,7 +3,6 @@ package job
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -286,7 +285,7 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 		return Verdict{}, err
 	}
 	text, took := unwrap(data, j.kind.format)
-	usage, err := parsed(s.ToolUsage)
+	usage, err := a.toolUse(n)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -311,11 +310,34 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 	return verdict, err
 }
 
-func parsed(raw json.RawMessage) (*codec.Value, error) {
-	if len(raw) == 0 {
-		return nil, nil
+// toolUse is the use of tools by which answer n of an attempt is judged: what came
+// with it. Of an agent that tidegate drives the calls before a refused answer
+// count, too: what they found is in the repaired one.
+func (a *Attempt) toolUse(n int) (*codec.Value, error) {
+	from := n - 1
+	if a.Driver != "" {
+		from = 0
 	}
-	return codec.Parse(raw)
+	var all *codec.Value
+	for _, s := range a.Submissions[from:n] {
+		if len(s.ToolUsage) == 0 {
+			continue
+		}
+		use, err := codec.Parse(s.ToolUsage)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = use.Clone()
+			continue
+		}
+		for _, m := range use.Members() {
+			before, _ := all.Get(m.Key).Float()
+			calls, _ := m.Value.Float()
+			all.Set(m.Key, codec.Of(before+calls))
+		}
+	}
+	return all, nil
 }
 
 // record stages the verdict on an answer: refused, or accepted with everything

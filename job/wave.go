@@ -80,6 +80,7 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
+	forbidden := lines(v.Get("tool_policy").Get("forbidden"))
 	data := struct {
 		about
 		Title, Gap, Track            string
@@ -90,7 +91,7 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 		Example                      string
 		Documents                    []step.Document
 	}{
-		about: said, Title: p.Title, Gap: gap, Track: tracks[v.Get("track").Str()], Forbidden: strings.Join(lines(v.Get("tool_policy").Get("forbidden")), "\n"),
+		about: said, Title: p.Title, Gap: gap, Track: tracks[v.Get("track").Str()], Forbidden: strings.Join(forbidden, "\n"),
 		Rules: wave.Rules(p.Contract), Example: waveExample(p.Contract),
 		Sourced: most(p.Contract.MaxSources) > 0, SourcesTitle: sourcesTitle(p.Contract),
 	}
@@ -113,7 +114,7 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 	m := b.run.Manifest().Doc()
 	contract, err := codec.Marshal(codec.Of(tidegate.D("schema_version", perspective.Version, "run_id", m.Get("run_id"), "created_at", m.Get("created_at"),
 		"perspectives", []*codec.Value{v})))
-	return draft{text: text, seen: seen, calls: calls, contract: contract}, err
+	return draft{text: text, seen: seen, calls: calls, forbidden: forbidden, contract: contract}, err
 }
 
 // perspective is a perspective of a wave, as it is judged and as it was written.

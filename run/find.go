@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"path/filepath"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -45,6 +46,43 @@ func Find(ctx context.Context, home, workdir, name string) (string, error) {
 	}
 	return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.D("run", name, "searched", candidates),
 		"there is no run %q: neither an id under %s nor a run's folder", tidegate.Cut(name), home)
+}
+
+// FindByBeginning is [Find] for somebody who only looks: the beginning of the id of
+// one run under home names it as well, and no name at all the one that was written
+// last. Others says how many runs there were to choose from in that case. It returns
+// INVALID_ARGS for the beginning of several ids, and NOT_FOUND.
+func FindByBeginning(ctx context.Context, home, workdir, name string) (manifest string, others int, err error) {
+	if name == "" {
+		runs, err := Recent(ctx, home)
+		if err != nil {
+			return "", 0, err
+		}
+		if len(runs) == 0 {
+			return "", 0, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("home", home), "there is no run under %s", home)
+		}
+		return filepath.Join(home, runs[0].ID, ManifestFile), len(runs) - 1, nil
+	}
+	manifest, err = Find(ctx, home, workdir, name)
+	if tidegate.CodeOf(err) != tidegate.FileNotFound || CheckID(name) != nil || home == "" {
+		return manifest, 0, err
+	}
+	var ids []string
+	if listed := eachRun(ctx, home, func(_ *artifact.Folder, id string) {
+		if strings.HasPrefix(id, name) {
+			ids = append(ids, id)
+		}
+	}); listed != nil {
+		return "", 0, listed
+	}
+	switch len(ids) {
+	case 0:
+		return "", 0, err
+	case 1:
+		return filepath.Join(home, ids[0], ManifestFile), 0, nil
+	}
+	return "", 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", name, "runs", ids[:min(len(ids), 10)]),
+		"%d runs begin with %q: %s; type more of the id", len(ids), tidegate.Cut(name), tidegate.Cut(strings.Join(ids, ", ")))
 }
 
 // ByID is the path of the manifest of the run with that id under home, whether it

@@ -13,10 +13,11 @@ import (
 )
 
 // Where a run keeps its jobs. HomeFile is claimed by the process that drives the
-// run.
+// run, and so is ToolsFile, which says what its agents used last.
 const (
-	JobsDir  = "jobs"
-	HomeFile = ".tidegate.home"
+	JobsDir   = "jobs"
+	HomeFile  = ".tidegate.home"
+	ToolsFile = ".tidegate.tools"
 )
 
 // LeaseVersion is the schema_version of a lease.

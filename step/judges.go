@@ -67,7 +67,7 @@ func (g GateRecord) Passed() bool { return g.Status == gate.Pass }
 
 // RecordGate judges a gate and records what its judge found. With Accept it lets
 // the gate pass by a person's decision, bound to the files that its judge looks
-// at. It returns INVALID_ARGS for an acceptance without a reason, the errors of
+// at, and a run that failed on it goes on. It returns INVALID_ARGS for an acceptance without a reason, the errors of
 // [run.Open], [Judge] and [run.Update.EditGates], and TAMPERED for a gate that
 // would pass on outputs other than those that the run took.
 func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord, error) {
@@ -100,6 +100,9 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 		if accept {
 			patch = found.Accept(u.Now(), run.Note(in.Reason))
 			u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status()))
+			if err := u.AcceptGateFailures(row.ID, run.Note(in.Reason), "accept gate "+row.ID); err != nil {
+				return err
+			}
 		}
 		after, err := writeJudgement(u, found, patch, run.Note(in.Reason))
 		if err == nil && !accept {
@@ -321,7 +324,7 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 				return err
 			}
 		}
-		if next, err = u.EditGates(update, digest, in.ExpectedRevision, run.Note(in.Reason)); err != nil {
+		if next, err = u.PatchGates(update, given(update, found), digest, in.ExpectedRevision, run.Note(in.Reason)); err != nil {
 			return err
 		}
 		for _, j := range found {
@@ -336,6 +339,25 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 		return run.WriteResult{}, err
 	}
 	return run.Written(next.Revision(), next.Doc().Get("updated_at").Str(), audit), nil
+}
+
+// given is an update without what the judges found: of a gate that was judged only
+// the fields are left that are the caller's.
+func given(update *codec.Value, found []gate.Judgement) *codec.Value {
+	out := codec.NewObject()
+	for _, m := range update.Members() {
+		patch := m.Value
+		if slices.ContainsFunc(found, func(j gate.Judgement) bool { return j.Gate == m.Key }) {
+			patch = codec.NewObject()
+			for _, key := range []string{"status", "checked_at", "notes"} {
+				if value := m.Value.Get(key); value != nil {
+					patch.Set(key, value)
+				}
+			}
+		}
+		out.Set(m.Key, patch.Clone())
+	}
+	return out
 }
 
 // judgeAgain runs the judge of every gate that update would leave passed, and

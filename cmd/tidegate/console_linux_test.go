@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/run"
 	"golang.org/x/sys/unix"
 )
 
@@ -56,7 +60,7 @@ func newConsole(t *testing.T, home string, columns, rows uint16, args ...string)
 	c.resize(columns, rows)
 	c.command.Stdin, c.command.Stdout, c.command.Stderr = terminal, terminal, terminal
 	c.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	c.command.Env = append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home, "TERM=xterm", "NO_COLOR=", "EDITOR="+filepath.Join(home, "editor"))
+	c.command.Env = append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home, "TERM=xterm", "NO_COLOR=", "EDITOR="+filepath.Join(home, "editor"), "PATH="+home+":"+os.Getenv("PATH"))
 	c.command.Dir = t.TempDir()
 	if err := c.command.Start(); err != nil {
 		t.Fatal(err)
@@ -289,16 +293,152 @@ func TestTheScreenFollowsTheTerminal(t *testing.T) {
 	watching.await("○\x1b[0m citations\x1b[2m ›\x1b[0m\x1b[") // now one stage earlier
 	watching.press("jk\x1b[A\x1b[6~G\x0c")
 	watching.await(entersScreen) // drawn again
-	pause := exec.Command("tidegate", "run", "pause", "tugs")
-	pause.Env = append(os.Environ(), "TIDEGATE_HOME="+home)
-	if out, err := pause.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	types(t, home, "run", "pause", "tugs")
 	for _, c := range []*console{driving, watching} {
 		c.await(leavesScreen)
 		c.await("waits for a person: the run is paused")
 		c.exits(4)
 	}
+}
+
+// types runs a command of somebody else at the same home.
+func types(t *testing.T, home string, words ...string) string {
+	t.Helper()
+	command := exec.Command("tidegate", words...)
+	command.Env = append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home)
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("tidegate %s: %v\n%s", strings.Join(words, " "), err, out)
+	}
+	return string(out)
+}
+
+// TestAPlanThatChangesIsShownAgain changes the perspectives between the moment in
+// which they are shown and the yes: the yes was for other bytes.
+func TestAPlanThatChangesIsShownAgain(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", "recorded:demo", "--quiet")
+	c.await("[y/N]")
+	c.press("y\n")
+	c.await("Whether the quay")
+	c.await("[e]dit the perspectives")
+	written, err := os.ReadFile(filepath.Join(home, "runs", "tugs", "perspectives.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(home, "other.json")
+	if err := os.WriteFile(other, []byte(strings.Replace(string(written), "Whether the quay", "If the quay", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	types(t, home, "perspectives", "write", "tugs", other)
+	c.press("y\n")
+	c.await("The perspectives have changed since they were shown; here they are again.")
+	c.await("If the quay")
+	c.await("[e]dit the perspectives")
+	c.press("n\n")
+	c.exits(4)
+	if log := types(t, home, "run", "log", "tugs", "--format", "json"); strings.Contains(log, `"what":"plan"`) {
+		t.Error("the plan counts as accepted")
+	}
+}
+
+// manyPerspectives writes a file with that many perspectives.
+func manyPerspectives(t *testing.T, home string, n int) string {
+	t.Helper()
+	var list []string
+	for i := range n {
+		list = append(list, fmt.Sprintf(`{"id":"p%03d","title":"Part %d","track":"standard","agent_type":"researcher",
+			"prompt_contract":{"max_words":900,"max_sources":8,"tool_budget":{},"must_include_sections":["Findings","Gaps","Sources"]}}`, i, i))
+	}
+	path := filepath.Join(home, "perspectives.json")
+	if err := os.WriteFile(path, []byte(`{"schema_version":"perspectives.v1","perspectives":[`+strings.Join(list, ",")+`]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestARunOfManyJobsScrolls looks at 200 jobs through a window of some rows, while
+// their agents work.
+func TestARunOfManyJobsScrolls(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", agentThat(t, home, "exec sleep 100\n"), "--perspectives", manyPerspectives(t, home, 200), "--yes", "--quiet")
+	c.await("1–8 of 200 ↑↓")
+	c.press("j")
+	c.await("2–9 of 200 ↑↓")
+	c.press(" ")
+	c.await("14–21 of 200 ↑↓")
+	c.press("g")
+	c.await("1–8 of 200 ↑↓")
+	c.press("\x1b[6~\x1b[6~\x1b[B")
+	c.await("26–33 of 200 ↑↓")
+	c.press(strings.Repeat(" ", 20))
+	c.await("193–200 of 200 ↑↓")
+	c.await("wave1.p199")
+	c.press("G") // back to those at work
+	c.await("1–8 of 200 ↑↓")
+	c.resize(80, 40)
+	c.await("1–21 of 200 ↑↓")
+	c.press("\x03")
+	c.await("interrupted: nothing is lost")
+	c.exits(130)
+}
+
+// TestEveryScreenShowsTheLastTool has a client that searches and goes on and on.
+// The screen of the process that drives it shows that, and so does the one of
+// another that watches.
+func TestEveryScreenShowsTheLastTool(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	client := `#!/bin/sh
+case $1 in
+--version) echo '2.1.325 (Claude Code)' ;;
+auth) ;;
+*) echo '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"WebSearch"}]}}'
+   exec sleep 100 ;;
+esac
+`
+	if err := os.WriteFile(filepath.Join(home, "claude"), []byte(client), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	driving := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", "claude", "--yes", "--quiet")
+	driving.await("1/4 search")
+	watching := newConsole(t, home, 80, 24, "run", "watch", "tugs")
+	watching.await("1/4 search")
+	types(t, home, "run", "pause", "tugs")
+	driving.exits(4)
+	watching.exits(4)
+}
+
+// TestABudgetThatRunsOutIsNamedOnTheScreen lowers the budget of a run until most
+// of it is used, and raises it by the command that the screen names.
+func TestABudgetThatRunsOutIsNamedOnTheScreen(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	// One answers and is refused, the next hangs: tokens are used, and no more of them.
+	agent := agentThat(t, home, "test -e \"$0.was\" && exec sleep 100\ntouch \"$0.was\"\necho "+strings.Repeat("x", 4000)+"\n")
+	c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", agent, "--yes", "--quiet")
+	c.await("refused, INVALID_JSON")
+	c.await("2/4")
+	board, err := job.OpenBoard(t.Context(), run.Clock{Now: time.Now}, filepath.Join(home, "runs", "tugs", "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := board.Spent().Tokens
+	board.Close()
+	if used < 1000 {
+		t.Fatalf("%v tokens are used", used)
+	}
+	limit := math.Floor(used * 1.2)
+	words := func(tokens float64) string { return strconv.FormatFloat(tokens, 'f', -1, 64) }
+	types(t, home, "run", "limit", "tugs", "max_tokens", words(limit))
+	twice := words(2 * limit)
+	c.await("tidegate run limit tugs max_tokens " + twice)
+	types(t, home, "run", "limit", "tugs", "max_tokens", twice)
+	c.await("max_tokens is " + twice)
+	c.press("\x03")
+	c.exits(130)
 }
 
 // TestWaitingForInputIsInterrupted presses Ctrl-C while a command waits for somebody

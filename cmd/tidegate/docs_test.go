@@ -415,7 +415,7 @@ func TestEveryLinkInTheDocumentsLeadsSomewhere(t *testing.T) {
 
 // TestREADMEListsEveryExitStatus holds the table to what help says.
 func TestREADMEListsEveryExitStatus(t *testing.T) {
-	out, err := exec.Command("tidegate", "help").Output()
+	out, err := exec.Command("tidegate", "help", "exit-status").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,8 +89,9 @@ func TestKilledResearchGivesTheSameReport(t *testing.T) {
 	if full.Asked() {
 		stride = 1
 	}
-	var killed atomic.Int32
+	var tried, killed atomic.Int32
 	t.Cleanup(func() {
+		t.Logf("%d of %d researches were killed before they had ended", killed.Load(), tried.Load())
 		if killed.Load() == 0 {
 			t.Error("every research ended before it was killed")
 		}
@@ -100,6 +101,7 @@ func TestKilledResearchGivesTheSameReport(t *testing.T) {
 			t.Parallel()
 			r := newResearcher(t)
 			again := []string{"run", "continue", "harbour"}
+			tried.Add(1)
 			// On a busy machine it may be done before its lines were read.
 			if r.killedAt(first, demoQuestion...) {
 				killed.Add(1)
@@ -142,10 +144,36 @@ var ends = []struct {
 		{"research", "Tugs: which?", "--agent", "recorded:demo", "--yes", "--plan-only"}, {"run", "cancel", "tugs"}, {"run", "continue", "tugs"},
 	}, 1, "the run is cancelled", "tidegate report tugs --partial"},
 	{"sources", [][]string{{"research", "Tugs: which?", "--agent", "exec:./agent", "--perspectives", "mine.json", "--yes", "--sensitivity", "no_web"}}, 4, "gate C", "tidegate citations replace tugs CID URL"},
+	{"a gate that a person accepted", [][]string{
+		{"research", "Tugs: which?", "--agent", "exec:./agent", "--perspectives", "mine.json", "--yes", "--sensitivity", "no_web"},
+		{"gate", "c", "tugs", "--accept", "--reason", "the page is known"}, {"run", "continue", "tugs", "--agent", "exec:./agent"},
+	}, 1, "the run is completed", "tidegate report tugs"},
+	{"a source with a file", [][]string{
+		{"research", "Tugs: which?", "--agent", "exec:./agent", "--perspectives", "mine.json", "--yes", "--sensitivity", "no_web"},
+		{"citations", "attach", "tugs", "cid_01617787", "page.txt"}, {"run", "continue", "tugs", "--agent", "exec:./agent"},
+	}, 0, "the run is completed", "tidegate report tugs"},
+	{"jobs with their tries again", [][]string{
+		{"research", "Tugs: which?", "--agent", "exec:false", "--yes", "--sensitivity", "no_web"},
+		{"job", "retry", "tugs", "perspectives", "--note", "more care"}, {"run", "continue", "tugs", "--agent", "exec:./agent"},
+	}, 4, "gate C", "tidegate gate c tugs --accept --reason TEXT"},
 }
 
-// TestEveryEndSaysWhatToType ends research in every way, and holds each command
-// that it names to those that there are.
+// answersEachKind is an agent whose one source nobody opens. It cites it where the
+// prompt names it.
+const answersEachKind = `#!/bin/sh
+grep -q '^- s1: ' && cite=' [@s1]'
+case $TIDEGATE_KIND in
+perspectives) cat "$(dirname "$0")/mine.json" ;;
+wave1) printf '## Findings\n\nText.\n\n## Gaps\n\nNone.\n\n## Sources\n\n- Page https://example.invalid/a\n' ;;
+summary) echo "The page says so$cite." ;;
+synthesis) printf "## Summary\n\nText$cite.\n\n## Key Findings\n\nText.\n\n## Evidence\n\nText.\n\n## Caveats\n\nText.\n" ;;
+review) printf '{"decision":"PASS","findings":[],"directives":[]}' ;;
+esac
+`
+
+// TestEveryEndSaysWhatToType ends research in every way, with and without what a
+// person decides about it, and holds each command that it names to those that
+// there are. Who watches the run is shown the same.
 func TestEveryEndSaysWhatToType(t *testing.T) {
 	t.Parallel()
 	for _, tt := range ends {
@@ -153,7 +181,8 @@ func TestEveryEndSaysWhatToType(t *testing.T) {
 			t.Parallel()
 			r := newResearcher(t)
 			for name, text := range map[string]string{
-				"agent": "#!/bin/sh\nprintf '## Findings\\n\\nText.\\n\\n## Gaps\\n\\nNone.\\n\\n## Sources\\n\\n- Page https://example.invalid/a\\n'\n",
+				"agent":    answersEachKind,
+				"page.txt": "The tide turns twice a day.\n",
 				"mine.json": `{"schema_version":"perspectives.v1","perspectives":[{"id":"p1","title":"One","track":"standard","agent_type":"researcher",
 					"prompt_contract":{"max_words":90,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Gaps","Sources"]}}]}`,
 			} {
@@ -193,6 +222,14 @@ func TestEveryEndSaysWhatToType(t *testing.T) {
 				}
 				if !found {
 					t.Errorf("%s is not among what comes next: %s", tt.command, all[len(all)-1])
+				}
+				if result.Get("status").Str() == "running" || result.Get("status").Str() == "created" {
+					continue // it would be watched until it ends
+				}
+				watch := r.command("run", "watch", result.Get("run_id").Str())
+				text, _ := watch.Output()
+				if got := watch.ProcessState.ExitCode(); got != tt.status || !strings.Contains(string(text), "\n  "+tt.command) {
+					t.Errorf("run watch: exit status %d, want %d and %s:\n%s", got, tt.status, tt.command, text)
 				}
 			}
 		})

@@ -80,6 +80,7 @@ func assemble(env *catalog.Env) *cli.Program {
 		Commands: commands(env, tools),
 		Settings: settings(env),
 		Groups:   groups,
+		Complete: completions(env),
 		Version:  version(),
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,

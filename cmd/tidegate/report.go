@@ -61,13 +61,14 @@ func operand(call cli.Invocation, name, about string) (string, error) {
 	return call.Args[0], nil
 }
 
-// namedRun opens the run that a person names by its id or its folder.
+// namedRun opens the run that a person names by its id, the beginning of it, or its
+// folder, to look at it.
 func namedRun(ctx context.Context, env *catalog.Env, call cli.Invocation) (*run.Run, error) {
-	name, err := operand(call, "RUN", "the run, by its id or its folder")
+	name, err := operand(call, "RUN", "the run, by its id, the beginning of it, or its folder")
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := run.Find(ctx, env.Home, env.Dir, name)
+	manifest, _, err := run.FindByBeginning(ctx, env.Home, env.Dir, name)
 	if err != nil {
 		return nil, err
 	}

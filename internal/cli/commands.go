@@ -42,6 +42,8 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		Long:    long,
 		Example: indent(t.Command.Example),
 		Args:    operandsRule(t.Command.Operands),
+
+		ValidArgsFunction: p.completions(t.Command.Operands),
 	}
 	defineFlags(cmd, t)
 	formats := append([]string{"text", "json"}, t.Command.Formats...)
@@ -57,7 +59,10 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		if !slices.Contains(formats, format) {
 			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("format", format), "--format must be one of %s, got %q", strings.Join(formats, ", "), format)
 		}
-		args, err := p.arguments(cmd.Context(), cmd, t, operands)
+		if t.Command.Piped != "" && p.Terminal.Width == 0 && !cmd.Flags().Changed("format") {
+			format = t.Command.Piped
+		}
+		args, typed, err := p.arguments(cmd.Context(), cmd, t, operands)
 		if err != nil {
 			if format == "json" {
 				return p.show(tool.Failure(err), format)
@@ -65,14 +70,35 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 			return err
 		}
 		if watch {
-			return p.watch(cmd.Context(), t, args, format)
+			return p.watch(cmd.Context(), t, args, typed, format)
 		}
 		if follow {
 			return p.follow(cmd.Context(), t, args, format)
 		}
-		return p.callAndShow(cmd.Context(), t, args, format)
+		return p.callAndShow(cmd.Context(), t, args, typed, format)
 	}
 	return cmd
+}
+
+// completions offers a shell what the next operand can be: ids where they are known,
+// else files.
+func (p *Program) completions(operands []tool.Operand) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, typed []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		before := map[string]string{}
+		for i, o := range operands {
+			if i < len(typed) {
+				before[o.Name] = typed[i]
+				continue
+			}
+			list := p.Complete[cmp.Or(o.Field, o.Name)]
+			if list == nil {
+				break
+			}
+			fitting := slices.DeleteFunc(list(cmd.Context(), before), func(each string) bool { return !strings.HasPrefix(each, begun) })
+			return fitting, cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveDefault
+	}
 }
 
 // follow prints one line for each entry, as it comes. The end of the context is
@@ -92,7 +118,7 @@ func (p *Program) follow(ctx context.Context, t *tool.Tool, args *codec.Value, f
 	})
 }
 
-func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Value, format string) error {
+func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Value, typed tool.Typed, format string) error {
 	raw, err := codec.MarshalLine(args)
 	if err != nil {
 		return err
@@ -109,6 +135,11 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 			}
 		}
 	}
+	if result.Err == nil && t.Command.After != nil {
+		if err := t.Command.After(ctx, typed, result.Value()); err != nil {
+			return err
+		}
+	}
 	return inTypedWords(t, p.show(result, format))
 }
 
@@ -121,6 +152,13 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 		Example:   indent(c.Example),
 		Args:      atMost(c.MaxArgs),
 		ValidArgs: c.Complete,
+	}
+	if c.Complete == nil {
+		var operands []tool.Operand
+		for _, name := range strings.Fields(c.Operands) {
+			operands = append(operands, tool.Operand{Name: strings.Trim(name, "[]")})
+		}
+		cmd.ValidArgsFunction = p.completions(operands)
 	}
 	for _, f := range c.Flags {
 		about := f.About

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,16 +11,13 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
-// notifyTime is how long the command of --notify may take.
-const notifyTime = 10 * time.Second
-
 // Notify runs a command of the person's with data on its standard input, by the
-// system's shell, and waits for it, ten seconds at most. What it prints goes to
-// stderr.
+// system's shell, and waits for it. What it prints goes to stderr. When ctx ends,
+// the command ends with everything that it started in its process group, and
+// Notify returns the cause.
 func (i Invocation) Notify(ctx context.Context, command string, data []byte) error {
-	ctx, stop := context.WithTimeoutCause(ctx, notifyTime, errors.New("it took longer than ten seconds and was stopped"))
-	defer stop()
 	cmd := shell(ctx, command)
+	inGroup(cmd)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = i.Dir, bytes.NewReader(data), i.Stderr, i.Stderr
 	cmd.WaitDelay = time.Second // for what it left behind with its pipes open
 	err := cmd.Run()

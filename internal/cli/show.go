@@ -85,6 +85,12 @@ func (p *Program) write(data []byte) error {
 	return nil
 }
 
+// say tells a person something beside the result.
+func (p *Program) say(text string) {
+	// Nothing can be done about a stderr that cannot be written.
+	_, _ = fmt.Fprintln(p.Stderr, "tidegate: "+report.Visible(text))
+}
+
 // printError shows an error of a command to a person: what is wrong, where, and
 // what to do.
 func (p *Program) printError(command string, err error) {
@@ -101,9 +107,13 @@ func (p *Program) printError(command string, err error) {
 	_, _ = p.Stderr.Write(out.Bytes())
 }
 
-// mending says what to do about an error. Arguments are explained by the help of
-// the command that was typed, unless the message says already what was meant.
+// mending says what to do about an error. One with a detail "help" says so in its
+// message. Arguments are explained by the help of the command that was typed,
+// unless the message says already what was meant.
 func mending(command string, e *tidegate.Error) string {
+	if _, helped := e.Details.Get("help"); helped {
+		return ""
+	}
 	if e.Code != tidegate.InvalidArgs {
 		x, _ := tidegate.Explain(e.Code)
 		return x.Mend

@@ -149,6 +149,22 @@ type protocol interface {
 	failure(status int, message string) any
 }
 
+// complaints are what providers say with a status. Some clients show nothing else
+// of a failure.
+var complaints = map[string]map[int]string{
+	"anthropic": {401: "invalid x-api-key", 429: "This request would exceed your account's rate limit. Please try again later.", 500: "Internal server error"},
+	"responses": openAIComplaints,
+	"chat":      openAIComplaints,
+	"gemini": {401: "API key not valid. Please pass a valid API key.", 429: "Resource has been exhausted (e.g. check quota).",
+		500: "An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting"},
+}
+
+var openAIComplaints = map[int]string{
+	401: "Incorrect API key provided: k. You can find your API key at https://platform.openai.com/account/api-keys.",
+	429: "Rate limit reached for requests. Please try again in 1s.",
+	500: "The server had an error while processing your request. Sorry about that!",
+}
+
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, p protocol) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -188,7 +204,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p protocol) {
 	if status != 0 {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		message := fmt.Sprintf("the fake model says %d", status)
+		message := complaints[p.name()][status]
 		if reply.Fault == TooLong {
 			message = "This model's maximum context length is 8192 tokens."
 		}

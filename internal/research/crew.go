@@ -187,13 +187,12 @@ func (c *crew) ready(ctx context.Context) error {
 			}
 			continue
 		}
-		details := tidegate.D("agent", c.agents[role].Driver, "role", role)
-		help := "`tidegate agents` shows which can"
-		if failure.Help != "" {
-			details = append(details, tidegate.Detail{Key: "help", Value: failure.Help})
-			help = "type `" + failure.Help + "`, then the same command again"
+		help, advice := failure.Help, "type `"+failure.Help+"`, then the same command again"
+		if help == "" {
+			help, advice = "tidegate agents", "`tidegate agents` shows which can"
 		}
-		return tidegate.Errorf(tidegate.InvalidState, details, "the %s cannot work: %s; %s", role, failure.Message, help)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("agent", c.agents[role].Driver, "role", role, "help", help),
+			"the %s cannot work: %s; %s", role, failure.Message, advice)
 	}
 	return nil
 }
@@ -260,6 +259,16 @@ func (c *crew) free() bool {
 				return false
 			}
 		default:
+			return false
+		}
+	}
+	return true
+}
+
+// recorded reports whether all answers of the crew are recorded.
+func (c *crew) recorded() bool {
+	for _, agent := range c.agents {
+		if !strings.HasPrefix(agent.Driver, "recorded:") {
 			return false
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 )
@@ -25,7 +24,6 @@ func (s *session) newFace() face {
 type textLines struct{ s *session }
 
 func (textLines) begin(context.Context, string) {}
-func (textLines) noted(string, driver.Event)    {}
 func (textLines) rest()                         {}
 
 func (t textLines) happened(e run.Entry) {
@@ -57,7 +55,6 @@ func oneLine(text string) string {
 type jsonLines struct{ s *session }
 
 func (jsonLines) begin(context.Context, string) {}
-func (jsonLines) noted(string, driver.Event)    {}
 func (jsonLines) rest()                         {}
 
 func (j jsonLines) happened(e run.Entry) {

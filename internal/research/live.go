@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/engine"
 	"github.com/tidegate/tidegate/internal/screen"
 	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/report"
@@ -24,10 +25,9 @@ type live struct {
 
 	mu      sync.Mutex
 	events  []screen.Event
-	tools   map[string]string // by job: what its agent used last
-	changed map[string]bool   // jobs to be read again
-	all     bool              // everything is to be read again
-	sources map[string]int    // by status: what the sources are worth
+	changed map[string]bool // jobs to be read again
+	all     bool            // everything is to be read again
+	sources map[string]int  // by status: what the sources are worth
 
 	stop chan struct{}
 	done chan struct{}
@@ -43,7 +43,7 @@ const drawAgain = 0x0c
 const keptEvents = 20
 
 func newLive(s *session) *live {
-	return &live{s: s, screen: screen.New(s.call.Stdout), tools: map[string]string{}, changed: map[string]bool{}, sources: map[string]int{}}
+	return &live{s: s, screen: screen.New(s.call.Stdout), changed: map[string]bool{}, sources: map[string]int{}}
 }
 
 func (l *live) happened(e run.Entry) {
@@ -55,10 +55,7 @@ func (l *live) happened(e run.Entry) {
 	} else {
 		l.all = true
 	}
-	switch e.Event {
-	case run.EventLeased, run.EventVerdict, run.EventEnded:
-		delete(l.tools, id)
-	case run.EventSources:
+	if e.Event == run.EventSources {
 		for _, status := range e.Entry.Get("statuses").Members() {
 			n, _ := status.Value.Int()
 			l.sources[status.Key] = int(n)
@@ -81,24 +78,15 @@ func (l *live) happened(e run.Entry) {
 	}
 }
 
-func (l *live) noted(id string, e driver.Event) {
-	if e.Kind != driver.ToolCall {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.tools[id] = toolWords(e)
-}
-
 // toolWords are the tool that an agent used, as a person reads it.
-func toolWords(e driver.Event) string {
-	switch e.Tool {
+func toolWords(tool string) string {
+	switch tool {
 	case driver.SearchCalls:
 		return "search"
 	case driver.FetchCalls:
 		return "open a page"
 	}
-	return e.Tool
+	return tool
 }
 
 func (l *live) begin(ctx context.Context, manifest string) {
@@ -247,14 +235,11 @@ func (l *live) view(board *job.Board, stopping bool) screen.View {
 	l.mu.Lock()
 	v.Events = slices.Clone(l.events)
 	unusable := l.sources["blocked"] + l.sources["invalid"] + l.sources["mismatch"]
-	tools := map[string]string{}
-	for id, tool := range l.tools {
-		tools[id] = tool
-	}
 	l.mu.Unlock()
+	tools := engine.LastTools(r)
 	now := l.s.Now()
 	for _, j := range board.Jobs() {
-		v.Jobs = append(v.Jobs, jobOf(board, j, tools[j.ID], now))
+		v.Jobs = append(v.Jobs, jobOf(board, j, toolWords(tools[j.ID]), now))
 	}
 	budget, spent := board.Policy().Budget, board.Spent()
 	v.Meters = []screen.Meter{
@@ -262,7 +247,10 @@ func (l *live) view(board *job.Board, stopping bool) screen.View {
 		{Name: "tokens", Used: spent.Tokens, Limit: budget.MaxTokens, Text: grouped(spent.Tokens), Most: grouped(budget.MaxTokens)},
 		{Name: "USD", Used: spent.CostUSD, Limit: budget.MaxCostUSD, Text: fmt.Sprintf("%.2f", spent.CostUSD), Most: fmt.Sprintf("%.2f", budget.MaxCostUSD)},
 	}
-	v.Hints = l.hints(board, v, unusable)
+	_, driven, err := r.Folder().Claimed(run.HomeFile)
+	v.Hints = moment{
+		name: l.s.called(r), status: m.Status(), stage: m.Stage(), driven: driven || err != nil, jobs: v.Jobs, unusable: unusable, meters: v.Meters,
+	}.hints()
 	return v
 }
 
@@ -349,45 +337,4 @@ func agentWords(name string) string {
 		}
 	}
 	return kind
-}
-
-// nearLimit is the share of a budget from which on a person is told how to raise
-// it.
-const nearLimit = 0.8
-
-// hints are the decisions that a person may want to take now.
-func (l *live) hints(board *job.Board, v screen.View, unusable int) []screen.Hint {
-	r := board.Run()
-	n := nextFor{name: l.s.called(r), board: board}
-	var list []screen.Hint
-	add := func(next Next) { list = append(list, screen.Hint{Command: next.Command, About: next.About}) }
-	for _, j := range v.Jobs {
-		if j.Mark == screen.Failed {
-			add(n.step("job retry", " "+report.ShellWord(j.ID)+" --note TEXT", "gives it its tries again"))
-			break
-		}
-	}
-	if unusable > 0 && r.Manifest().Stage() == run.Citations {
-		add(n.step("citations list", "", "shows the sources that cannot be used"))
-		add(n.step("citations replace", " CID URL", "takes another page"))
-		add(n.step("citations attach", " CID FILE", "takes a file"))
-	}
-	for _, limit := range []struct {
-		name       string
-		used, most float64
-	}{{"max_minutes", v.Meters[0].Used, v.Meters[0].Limit}, {"max_tokens", v.Meters[1].Used, v.Meters[1].Limit}, {"max_cost_usd", v.Meters[2].Used, v.Meters[2].Limit}} {
-		if limit.used >= nearLimit*limit.most {
-			add(n.step("run limit", " "+limit.name+" "+number(2*limit.most), "raises the budget"))
-		}
-	}
-	switch r.Manifest().Status() {
-	case run.Created, run.Running:
-		if _, driven, err := r.Folder().Claimed(run.HomeFile); err == nil && !driven {
-			add(n.step("run continue", "", "goes on: nobody drives the run"))
-			break
-		}
-		add(n.step("run pause", "", "lets agents rest; Ctrl-C stops here"))
-		add(n.step("run cancel", "", "ends the run"))
-	}
-	return list
 }

@@ -127,7 +127,7 @@ const (
 )
 
 // estimateOf tells what the jobs will take, by the completed runs at home that the
-// same agents worked on, else as a guess.
+// same agents worked on, else as a guess. Recorded answers take nothing.
 func (e *Env) estimateOf(ctx context.Context, c *crew, jobs, waves int, parallel float64) (estimate, error) {
 	var sum estimate
 	done, runs := 0, 0
@@ -153,6 +153,9 @@ func (e *Env) estimateOf(ctx context.Context, c *crew, jobs, waves int, parallel
 	if done > 0 {
 		scale := float64(jobs) / float64(done)
 		return estimate{sum.Tokens * scale, sum.CostUSD * scale, sum.Minutes * scale, "from " + report.Counted(runs, "completed run") + " of these agents at home"}, nil
+	}
+	if c.recorded() {
+		return estimate{Basis: "the answers are recorded: no model is asked, and nothing is paid"}, nil
 	}
 	guess := estimate{Tokens: float64(waves*waveTokens + (jobs-waves)*otherTokens), Basis: "a guess: no completed run of these agents is at home"}
 	rounds := func(n int) float64 { return math.Ceil(float64(n) / parallel) }
@@ -256,13 +259,21 @@ func (p plan) report() report.Report {
 	out.Add(report.Heading("Budget"), budget)
 	out.Add(report.Heading("What it will probably take"), report.Fields{
 		{Name: "jobs", Value: fmt.Sprintf("%d, and more with a second wave or another round of review", p.Jobs)},
-		{Name: "tokens", Value: "about " + grouped(p.Estimate.Tokens)},
-		{Name: "cost", Value: fmt.Sprintf("about %.2f USD", p.Estimate.CostUSD)},
-		{Name: "time", Value: fmt.Sprintf("about %.0f minutes", math.Ceil(p.Estimate.Minutes))},
+		{Name: "tokens", Value: about(p.Estimate.Tokens, grouped(p.Estimate.Tokens), "none")},
+		{Name: "cost", Value: about(p.Estimate.CostUSD, fmt.Sprintf("%.2f USD", p.Estimate.CostUSD), "none")},
+		{Name: "time", Value: about(p.Estimate.Minutes, report.Counted(int(math.Ceil(p.Estimate.Minutes)), "minute"), "a moment")},
 		{Name: "known", Value: p.Estimate.Basis},
 	})
 	out.Add(report.Heading("What is sent where"), report.Bullets(p.Sent))
 	return out
+}
+
+// about is a part of an estimate in words; zero has a word of its own.
+func about(figure float64, words, zero string) string {
+	if figure == 0 {
+		return zero
+	}
+	return "about " + words
 }
 
 // budgetWords are the names of the budget as a person reads them.

@@ -130,7 +130,7 @@ func (n nextFor) list(waiting engine.Waiting) []Next {
 	case m.Status() == run.Completed:
 		return []Next{
 			n.step("report", "", "prints the report"),
-			n.step("report", " --format html --output report.html", "writes it for a browser: every citation opens its passage"),
+			n.step("report", " --format html --output report.html", "for a browser: each citation opens its passage"),
 			n.step("run log", "", "shows everything that happened"),
 			n.step("run verify", "", "holds every file against the log"),
 		}

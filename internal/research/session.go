@@ -3,12 +3,13 @@ package research
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/job"
@@ -17,14 +18,18 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
+// notifyTime is how long the command of --notify may take.
+const notifyTime = 10 * time.Second
+
 // session is one call of a command: what it shows, where, and what it asks.
 type session struct {
 	*Env
-	call  cli.Invocation
-	json  bool
-	face  face
-	seen  int // number of the last entry of the log that was shown
-	input *bufio.Reader
+	call       cli.Invocation
+	json       bool
+	face       face
+	seen       int // number of the last entry of the log that was shown
+	input      *bufio.Reader
+	notifyTime time.Duration // that the command of --notify may take
 	// perspectives shows the plan once the planner has named them, where nobody is
 	// asked; nil elsewhere.
 	perspectives func() error
@@ -36,8 +41,6 @@ type face interface {
 	begin(ctx context.Context, manifest string)
 	// happened is called for each entry of the log, in order, by one goroutine.
 	happened(e run.Entry)
-	// noted is called for what an agent does, by several goroutines.
-	noted(job string, e driver.Event)
 	// rest is called when nothing moves: a person is asked, or it is the end.
 	rest()
 }
@@ -46,7 +49,7 @@ type face interface {
 // JSON, and to the command of --notify.
 func (e *Env) session(ctx context.Context, call cli.Invocation, work func(ctx context.Context, s *session) (*Result, error)) error {
 	ctx = tidegate.WithActor(ctx, tidegate.Person)
-	s := &session{Env: e, call: call, json: call.Flag("format") == "json"}
+	s := &session{Env: e, call: call, json: call.Flag("format") == "json", notifyTime: notifyTime}
 	s.face = s.newFace()
 	result, err := work(ctx, s)
 	if err != nil {
@@ -85,7 +88,9 @@ func (s *session) tellOthers(ctx context.Context, result Result) error {
 	if err != nil {
 		return err
 	}
-	if err := s.call.Notify(context.WithoutCancel(ctx), command, append(data, '\n')); err != nil {
+	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), s.notifyTime, errors.New("it took longer than "+s.notifyTime.String()+" and was stopped"))
+	defer stop()
+	if err := s.call.Notify(ctx, command, append(data, '\n')); err != nil {
 		fmt.Fprintf(s.call.Stderr, "tidegate: --notify %s: %v\n", report.Visible(command), err)
 	}
 	return nil
@@ -201,7 +206,7 @@ func (s *session) drive(ctx context.Context, manifest string, c *crew, parallel 
 	interrupted := false
 	err := s.during(ctx, manifest, func() (err error) {
 		out, err = engine.Drive(tidegate.WithActor(ctx, tidegate.Agent), manifest, engine.Options{
-			Clock: s.clock(), Pool: c.pool(), Fetch: c.fetch, Agents: c.agents, Servers: servers(), Parallel: parallel, Note: s.face.noted,
+			Clock: s.clock(), Pool: c.pool(), Fetch: c.fetch, Agents: c.agents, Servers: servers(), Parallel: parallel,
 		})
 		if tidegate.CodeOf(err) == tidegate.Cancelled {
 			interrupted, err = true, nil

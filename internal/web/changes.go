@@ -51,7 +51,7 @@ func (s *Site) changesPage(ctx context.Context, query url.Values, link func(stri
 	for _, c := range piece(view.cut, found) {
 		view.Changes = append(view.Changes, changeRow{c, phaseState(c.Phase, c.NeedsPerson, c.Problem)})
 	}
-	return &page{View: "changes", Title: "Changes", Data: view, link: link}, nil
+	return (&page{View: "changes", Title: "Changes", Live: following(link("liveChanges"), query), Data: view, link: link}).sealed()
 }
 
 // changeView is one change: where it stands, its issues over the rounds, each
@@ -104,6 +104,9 @@ func (s *Site) changePage(ctx context.Context, id string, link func(string, ...s
 	view := changeView{Status: status, State: phaseState(status.Phase, status.NeedsPerson, "")}
 	reached := true
 	for _, phase := range tgchange.Phases {
+		if phase == tgchange.Rejected && phase != status.Phase {
+			continue // where nobody means to go
+		}
 		r := railStage{Name: phase, State: waiting("to come")}
 		switch {
 		case phase == status.Phase:
@@ -134,5 +137,5 @@ func (s *Site) changePage(ctx context.Context, id string, link func(string, ...s
 		}
 		view.Reviews = append([]reviewView{v}, view.Reviews...) // the newest first
 	}
-	return &page{View: "change", Title: "Change " + filepath.Base(id), Decides: len(s.Decisions) > 0 && status.NeedsPerson != "", Data: view, link: link}, nil
+	return (&page{View: "change", Title: "Change " + filepath.Base(id), Live: link("liveChange", id), Decides: len(s.Decisions) > 0 && status.NeedsPerson != "", Data: view, link: link}).sealed()
 }

@@ -180,13 +180,19 @@ func (s *server) openForm(r *http.Request, values url.Values) (f form, err error
 func (f form) fields() []field {
 	var out []field
 	for _, a := range f.asked {
-		v := field{Argument: a, Label: strings.ReplaceAll(a.Name, "_", " "), Value: f.values.Get(a.Name), On: f.values.Has(a.Name)}
+		v := field{Argument: a, Label: label(a.Name), Value: f.values.Get(a.Name), On: f.values.Has(a.Name)}
 		if fallback, ok := f.Command.Defaults[a.Name].(string); ok && v.Value == "" {
 			v.Value = fallback
 		}
 		out = append(out, v)
 	}
 	return out
+}
+
+// label is the name of an argument as people write it.
+func label(name string) string {
+	name = strings.ReplaceAll(name, "_", " ")
+	return strings.ToUpper(name[:1]) + name[1:]
 }
 
 // arguments are those of the tool. Whether they will do is for the tool; numbers

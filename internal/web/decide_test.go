@@ -238,7 +238,9 @@ func TestNoPageOfAnotherDecides(t *testing.T) {
 			_, page := b.get(t, path)
 			return with(with(hiddenFields(page), "form_confirm", "yes"), "reason", "x")
 		}, 409},
-		{"the token of another decision", b.base, func() url.Values { return with(b.confirmation(t, "/runs/rain/decide/run-pause", reason), "reason", "x") }, 409},
+		{"the token of another decision", b.base, func() url.Values {
+			return with(b.confirmation(t, "/runs/rain/decide/run-pause", reason), "reason", "x")
+		}, 409},
 		{"a token for another reason", b.base, func() url.Values { return with(fresh(), "reason", "y") }, 409},
 		{"a token of another server", b.base, func() url.Values { return elsewhere.confirmation(t, path, reason) }, 409},
 		{"an old token", b.base, func() url.Values {

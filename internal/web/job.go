@@ -51,6 +51,8 @@ type listing struct {
 	More  int    // lines that are not shown
 	Bytes int    // of the whole
 	Raw   string // where the whole text is
+	// Anchor begins the names of the lines that have faults.
+	Anchor string
 }
 
 type line struct {
@@ -122,6 +124,7 @@ func (l *looked) jobPage(id string) (*page, error) {
 			texts = append(texts, text)
 			v.Answers[i] = answerView{Number: i + 1, File: s.Answer, At: moment(s.HandedInAt), Unread: !s.Judged,
 				Text: newListing(text, raw, s.Faults, s.Warnings), Faults: s.Faults, Warnings: s.Warnings}
+			v.Answers[i].Text.Anchor = "l-" + strconv.Itoa(a.Number) + "-" + strconv.Itoa(i+1) + "-"
 			answers = append(answers, &v.Answers[i])
 		}
 		view.Attempts = append(view.Attempts, v)

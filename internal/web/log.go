@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/run"
 )
 
@@ -42,10 +43,28 @@ func logRows(entries []run.Entry) []logRow {
 				what = append(what, key+" "+strconv.FormatBool(v.Bool()))
 			}
 		}
+		if files := e.Entry.Get("files").Members(); e.Event == run.EventFiles && len(files) > 0 {
+			what = append(what, report.Counted(len(files), "file")+", by their digests")
+		}
 		row.What = joined(what)
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// lastRows are the last lines that say what happened, the newest first. A line of
+// digests belongs to the one before it.
+func lastRows(entries []run.Entry, most int) []logRow {
+	var last []run.Entry
+	for _, e := range slices.Backward(entries) {
+		if e.Event != run.EventFiles {
+			last = append(last, e)
+		}
+		if len(last) == most {
+			break
+		}
+	}
+	return logRows(last)
 }
 
 // logPage shows the log, the newest line first.

@@ -84,7 +84,7 @@ func (s *Site) look(ctx context.Context, manifest string) (l *look, done func(),
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last = time.Now()
-	if w.now != nil && stampOf(w.now.run) == w.now.stamp {
+	if w.now != nil && w.now.stands() {
 		w.now.users.RLock()
 		return w.now, w.now.users.RUnlock, nil
 	}
@@ -137,29 +137,55 @@ func (s *Site) meet(manifest string) *looking {
 	return w
 }
 
-// read reads a run between two writes: when a file changed meanwhile it is read
-// again, so that no page shows one part before and another after a write.
+// read reads a run between two writes: when one came in between it is read again,
+// so that no page shows one part before and another after a write. It returns
+// LOCK_HELD for a run that is written all the time.
 func (s *Site) read(ctx context.Context, manifest string) (*look, error) {
-	const tries = 5
-	for try := 1; ; try++ {
-		l, err := s.readOnce(ctx, manifest)
-		if err != nil {
-			return nil, err
-		}
-		if try == tries || stampOf(l.run) == l.stamp {
-			return l, nil
-		}
-		l.board.Close()
-	}
-}
-
-func (s *Site) readOnce(ctx context.Context, manifest string) (l *look, err error) {
-	before, err := run.Open(ctx, manifest)
+	guard, err := run.Open(ctx, manifest)
 	if err != nil {
 		return nil, err
 	}
-	l = &look{stamp: stampOf(before), pages: map[string]rendered{}, gateNotes: map[string]string{}}
-	before.Close()
+	defer guard.Close()
+	for begun := time.Now(); time.Since(begun) < quietTime; {
+		stamp := stampOf(guard)
+		if stamp != "" {
+			l, err := s.readOnce(ctx, manifest)
+			if stampOf(guard) == stamp {
+				if err == nil {
+					l.stamp = stamp
+				}
+				return l, err
+			}
+			if err == nil {
+				l.board.Close()
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(betweenReads):
+		}
+	}
+	return nil, errBusy
+}
+
+// How long a reader waits for a moment at which nobody writes, and how long from
+// one try to the next.
+const (
+	quietTime    = 2 * time.Second
+	betweenReads = 5 * time.Millisecond
+)
+
+var errBusy = tidegate.Errorf(tidegate.LockHeld, nil, "the run is being written all the time: ask again in a moment")
+
+// stands holds while the run is as it was when it was looked at.
+func (l *look) stands() bool {
+	now := stampOf(l.run)
+	return now != "" && now == l.stamp
+}
+
+func (s *Site) readOnce(ctx context.Context, manifest string) (l *look, err error) {
+	l = &look{pages: map[string]rendered{}, gateNotes: map[string]string{}}
 	if l.board, err = job.OpenBoard(ctx, s.Clock, manifest); err != nil {
 		return nil, err
 	}
@@ -197,9 +223,13 @@ func (s *Site) readOnce(ctx context.Context, manifest string) (l *look, err erro
 }
 
 // stampOf tells two states of a run apart: every write ends with a line in the
-// log, and the other files are for those that a person edits by hand.
+// log, and the other files are for those that a person edits by hand. While
+// something is being written there is none.
 func stampOf(r *run.Run) string {
 	var b strings.Builder
+	if r.Folder().Writing() {
+		return ""
+	}
 	files := r.Folder().FS()
 	layout := r.Layout()
 	for _, name := range []string{run.AuditFile, run.ManifestFile, run.PolicyFile, layout.Gates, layout.Citations, layout.Perspectives, layout.Synthesis()} {

@@ -35,7 +35,7 @@ type page struct {
 	Title string
 	Run   *heading // nil on pages that are not of a run
 	Live  string   // where the stream of events is, "" without one
-	Line  int      // of the log, by which the page was made
+	Seen  string   // the state that the page is of: a line of the log, or a digest
 	Files bool     // it is one of files, and no server answers
 	// Decides holds where the page offers decisions about what it shows.
 	Decides bool
@@ -77,6 +77,9 @@ var functions = template.FuncMap{
 	"days":   moment,
 	"short":  short,
 	"person": person,
+	// Every second part of a text that is split stood in backticks.
+	"split": func(text string) []string { return strings.Split(text, "`") },
+	"odd":   func(i int) bool { return i%2 == 1 },
 }
 
 // number is a whole number with its thousands apart.

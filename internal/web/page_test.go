@@ -13,6 +13,7 @@ import (
 
 var (
 	prompts = regexp.MustCompile(`(?s)(<summary>Prompt</summary>).*?(</details>)`)
+	charges = regexp.MustCompile(`(?s)(<div class="curves">).*?(</details>)`)
 	tokens  = regexp.MustCompile(`(>Tokens[^<]*<.*?num"[^>]*>)[0-9,]+`)
 )
 
@@ -34,6 +35,7 @@ func TestPagesOfTheDemo(t *testing.T) {
 			got = strings.ReplaceAll(got, filepath.Dir(s.Home), "/home/you/harbour")
 			// The words of prompts are not ours, nor what they are charged as.
 			got = prompts.ReplaceAllString(got, "$1…$2")
+			got = charges.ReplaceAllString(got, "$1…$2")
 			got = tokens.ReplaceAllString(got, "$1…")
 			golden := filepath.Join("testdata", name+".html")
 			if *update {
@@ -87,7 +89,8 @@ func TestFaultsStandAtTheirLines(t *testing.T) {
 	t.Parallel()
 	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/jobs/synthesis")
 	for _, want := range []string{
-		`<li value="9" class="wrong"><code dir="auto">- It spends about 310,000 euro less`,
+		`<a href="#l-1-1-9">line 9</a>`,
+		`<li value="9" id="l-1-1-9" class="wrong"><code dir="auto">- It spends about 310,000 euro less`,
 		`<p class="fault"><b>✕ NUMBER_NOT_FOUND</b>`,
 		`<tr class="went"><td>-</td><td dir="auto">- It spends about 310,000 euro less`,
 		`<tr class="came"><td>&#43;</td><td dir="auto">- It spends about 210,000 euro less`,
@@ -144,6 +147,11 @@ func TestPicturesCarryTheirNumbers(t *testing.T) {
 		}
 	}
 	_, overview := b.get(t, "/runs/harbour")
+	for _, want := range []string{`<title>Tokens over time: `, `<th scope="row">summary.grid</th><td class="right num">`} {
+		if !strings.Contains(overview, want) {
+			t.Errorf("the overview has no %s", want)
+		}
+	}
 	for _, page := range []string{outputs, overview} {
 		pictures := strings.Count(page, "<svg")
 		if pictures < 5 || strings.Count(page, "<title>") != pictures+1 || strings.Count(page, "<desc>") != pictures {

@@ -1,11 +1,13 @@
 package web
 
 import (
+	"cmp"
 	"net/url"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/citation"
-	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/synthesis"
 )
 
@@ -25,15 +27,22 @@ type claimRow struct {
 	State   state
 	Verdict string
 	Text    string
-	Matches []matchRow
+	Found   []passageRow
 }
 
-// matchRow is a quotation or number of a claim and where it stands.
-type matchRow struct {
-	Text                string
-	Found               bool
-	Source, Link        string
-	Before, Mark, After string
+// passageRow is a piece of a source with what was looked for marked in it, or what
+// is not on the pages of the claim.
+type passageRow struct {
+	Missing      string
+	Source, Link string
+	Cut          bool // the page has more before it
+	Parts        []passagePart
+}
+
+// passagePart is a run of words of a passage.
+type passagePart struct {
+	Text   string
+	Marked bool
 }
 
 // beside is how much of a page stands on either side of a match.
@@ -57,9 +66,7 @@ func (l *looked) reportPage(query url.Values) (*page, error) {
 		for _, c := range part.Claims {
 			counts[c.Verdict]++
 			row := claimRow{Line: c.Line, State: verdictState(c.Verdict), Verdict: string(c.Verdict), Text: passage(lines, c.Line)}
-			for _, m := range append(append([]citation.Match{}, c.Quotations...), c.Numbers...) {
-				row.Matches = append(row.Matches, l.match(m, sources))
-			}
+			row.Found = passages(slices.Concat(c.Quotations, c.Numbers), sources)
 			if s := query.Get("state"); s != "" && s != row.Verdict || !matches(query.Get("q"), row.Text) {
 				continue
 			}
@@ -105,7 +112,7 @@ func passage(lines []string, from int) string {
 		}
 		text = append(text, trimmed)
 	}
-	return short(maxLine, shortCitations(strings.Join(text, " ")))
+	return short(maxLine, strings.TrimPrefix(shortCitations(strings.Join(text, " ")), "- "))
 }
 
 // shortCitations shows the ids of sources as what they are: marks.
@@ -128,29 +135,97 @@ func shortCitations(text string) string {
 	return b.String() + text
 }
 
-func (l *looked) match(m citation.Match, sources map[string]synthesis.Source) matchRow {
-	row := matchRow{Text: report.Visible(m.Text), Found: m.Found}
-	s, ok := sources[m.CID]
-	if !ok || !m.Found {
-		return row
+// passages are the pieces of the sources in which something was found, each once
+// with all that was found in it, and what was found nowhere.
+func passages(matches []citation.Match, sources map[string]synthesis.Source) []passageRow {
+	var out []passageRow
+	found := map[string][][2]int{} // by source
+	var cids []string
+	for _, m := range matches {
+		s, ok := sources[m.CID]
+		switch {
+		case !m.Found || !ok:
+			out = append(out, passageRow{Missing: m.Text})
+		case m.Start < 0 || m.End > len(s.Text) || m.Start >= m.End:
+			out = append(out, newPassage(s, "", nil, 0, 0))
+		default:
+			if found[m.CID] == nil {
+				cids = append(cids, m.CID)
+			}
+			found[m.CID] = append(found[m.CID], [2]int{m.Start, m.End})
+		}
 	}
-	row.Source = report.Visible(s.Title)
-	if row.Source == "" {
-		row.Source = report.Visible(s.URL)
+	for _, cid := range cids {
+		s, places := sources[cid], found[cid]
+		slices.SortFunc(places, func(a, b [2]int) int { return cmp.Or(a[0]-b[0], b[1]-a[1]) })
+		for len(places) > 0 {
+			n, end := 1, places[0][1]
+			for n < len(places) && places[n][0] <= end+beside {
+				end = max(end, places[n][1])
+				n++
+			}
+			out = append(out, newPassage(s, s.Text, places[:n], wordBefore(s.Text, places[0][0]-beside), wordAfter(s.Text, end+beside)))
+			places = places[n:]
+		}
 	}
-	row.Link = webAddress(s.URL)
-	if text := s.Text; m.Start >= 0 && m.End <= len(text) && m.Start < m.End {
-		row.Before = short(beside+1, text[wordAt(text, m.Start-beside):m.Start])
-		row.Mark = short(maxLine, text[m.Start:m.End])
-		row.After = short(beside+1, text[m.End:wordAt(text, m.End+beside)])
+	return out
+}
+
+// newPassage is a piece of the text of a source with marks at the places.
+func newPassage(s synthesis.Source, text string, places [][2]int, from, to int) passageRow {
+	row := passageRow{Source: cmp.Or(s.Title, s.URL), Link: webAddress(s.URL), Cut: from > 0}
+	at := from
+	add := func(end int, marked bool) {
+		if end > at {
+			row.Parts = append(row.Parts, passagePart{spaced(text[at:end]), marked})
+			at = end
+		}
 	}
+	for _, place := range places {
+		add(place[0], false)
+		add(place[1], true)
+	}
+	add(to, false)
 	return row
 }
 
-// wordAt is the place of a rune near a byte of a text.
-func wordAt(text string, at int) int {
+// spaced is a text in one line, with a blank at its ends where it had one.
+func spaced(text string) string {
+	out := short(maxLine, text)
+	if trimmed := strings.TrimLeft(text, " \t\r\n"); trimmed != text {
+		out = " " + out
+	}
+	if trimmed := strings.TrimRight(text, " \t\r\n"); trimmed != text {
+		out += " "
+	}
+	return out
+}
+
+// wordBefore is where the word begins that a byte of a text is in, and wordAfter
+// where it ends; of a text without blanks it is a place near by.
+func wordBefore(text string, at int) int {
 	at = max(0, min(at, len(text)))
-	for at > 0 && at < len(text) && text[at]&0xC0 == 0x80 {
+	for near := at; near > 0 && near > at-40; near-- {
+		if text[near-1] == ' ' || text[near-1] == '\n' {
+			return near
+		}
+	}
+	return runeAt(text, at)
+}
+
+func wordAfter(text string, at int) int {
+	at = max(0, min(at, len(text)))
+	for near := at; near < len(text) && near < at+40; near++ {
+		if text[near] == ' ' || text[near] == '\n' {
+			return near
+		}
+	}
+	return runeAt(text, at)
+}
+
+// runeAt is the place of the rune that a byte of a text belongs to.
+func runeAt(text string, at int) int {
+	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
 		at--
 	}
 	return at

@@ -29,7 +29,7 @@ func (l *looked) page(view, title string, data any) *page {
 		t.Here = t.View == view || view == "job" && t.View == "jobs"
 		h.Tabs = append(h.Tabs, t)
 	}
-	p := &page{View: view, Title: title + " · " + id, Run: h, Line: l.line, Files: l.files, Data: data, link: l.link}
+	p := &page{View: view, Title: title + " · " + id, Run: h, Seen: strconv.Itoa(l.line), Files: l.files, Data: data, link: l.link}
 	if !m.Status().Final() && !l.files {
 		p.Live = l.link("events", id)
 		p.Decides = len(l.site.Decisions) > 0
@@ -45,6 +45,7 @@ type runView struct {
 	Commands   []Command
 	Rail       []railStage
 	Spent      []meter
+	Spending   spending
 	Gates      []gateRow
 	GatesGood  int
 	Sources    []meter
@@ -96,6 +97,7 @@ func (l *looked) runPage() (*page, error) {
 	}
 	view.Rail = rail(m)
 	view.Spent = spentMeters(l.board.Spent(), l.board.Policy().Budget)
+	view.Spending = l.spending(l.board.Policy().Budget)
 	for _, g := range l.gates.Gates {
 		row := l.gateRow(g)
 		view.Gates = append(view.Gates, row)
@@ -112,8 +114,7 @@ func (l *looked) runPage() (*page, error) {
 	}
 	view.TrustState, view.Trust = l.trust()
 	view.Timeline = l.timeline()
-	view.Last = logRows(l.entries[max(0, len(l.entries)-8):])
-	slices.Reverse(view.Last)
+	view.Last = lastRows(l.entries, 8)
 	return l.page("run", "Overview", view), nil
 }
 
@@ -128,12 +129,12 @@ func happening(l *looked, leased, open []job.Job) string {
 	case run.Paused:
 		return "A person paused the run in stage " + string(m.Stage()) + "."
 	case run.Failed:
-		why := "The run stopped in stage " + string(m.Stage()) + " and needs a person."
+		why := "The run stopped in stage " + string(m.Stage()) + " and needs a person"
 		if failures := m.Failures(); len(failures) > 0 {
 			last := failures[len(failures)-1]
-			why += " " + report.Visible(cmp.Or(last.Get("message").Str(), last.Get("reason").Str()))
+			why += ": " + strings.TrimSuffix(report.Visible(cmp.Or(last.Get("message").Str(), last.Get("reason").Str())), ".")
 		}
-		return why
+		return why + "."
 	}
 	switch {
 	case len(leased) > 0:

@@ -50,7 +50,21 @@ func (s *Site) runsPage(ctx context.Context, query url.Values, link func(string,
 		row.RunID = w.ID // by which its page is found
 		view.Runs = append(view.Runs, row)
 	}
-	return &page{View: "runs", Title: "Runs", Data: view, link: link}, nil
+	return (&page{View: "runs", Title: "Runs", Live: following(link("liveRuns"), query), Data: view, link: link}).sealed()
+}
+
+// following is the address of the stream of a list, with what was searched for.
+func following(address string, query url.Values) string {
+	asked := url.Values{}
+	for _, name := range []string{"q", "page"} {
+		if v := query.Get(name); v != "" {
+			asked.Set(name, v)
+		}
+	}
+	if len(asked) == 0 {
+		return address
+	}
+	return address + "?" + asked.Encode()
 }
 
 // listed is a run as the list shows it, opened again only when its manifest has

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/change"
+	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/run"
+)
+
+// completions list what a shell offers for operands. What cannot be read offers
+// nothing.
+func completions(env *catalog.Env) map[string]func(context.Context, map[string]string) []string {
+	return map[string]func(context.Context, map[string]string) []string{
+		"RUN": func(ctx context.Context, _ map[string]string) []string {
+			var ids []string
+			runs, _ := run.Recent(ctx, env.Home)
+			for _, r := range runs {
+				ids = append(ids, r.ID)
+			}
+			return ids
+		},
+		"job_id": func(ctx context.Context, before map[string]string) []string {
+			manifest, err := run.Find(ctx, env.Home, env.Dir, before["RUN"])
+			if err != nil {
+				return nil
+			}
+			board, err := job.OpenBoard(ctx, run.Clock{Now: env.Now}, manifest)
+			if err != nil {
+				return nil
+			}
+			defer board.Close()
+			var ids []string
+			for _, j := range board.Jobs() {
+				ids = append(ids, j.ID)
+			}
+			return ids
+		},
+		"perspective_id": func(ctx context.Context, before map[string]string) []string {
+			path := before["PERSPECTIVES"]
+			if path == "" {
+				manifest, err := run.Find(ctx, env.Home, env.Dir, before["RUN"])
+				if err != nil {
+					return nil
+				}
+				path = filepath.Join(filepath.Dir(manifest), "perspectives.json")
+			} else if !filepath.IsAbs(path) {
+				path = filepath.Join(env.Dir, path)
+			}
+			doc, err := perspective.Read(ctx, "perspectives_path", path, perspective.Contracts)
+			if err != nil {
+				return nil
+			}
+			var ids []string
+			for _, p := range doc.Perspectives {
+				ids = append(ids, p.ID)
+			}
+			return ids
+		},
+		"change_id": func(ctx context.Context, _ map[string]string) []string {
+			var ids []string
+			if list, err := change.All(ctx, env.Project); err == nil {
+				for _, c := range list.Changes {
+					ids = append(ids, c.ChangeID)
+				}
+			}
+			return ids
+		},
+	}
+}

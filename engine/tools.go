@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/run"
+)
+
+// toolNote tells others what the agents of a home used last. It is the note of a
+// claim: it ends with the process, and is no part of the record.
+type toolNote struct {
+	mu    sync.Mutex
+	claim *artifact.Claim   // nil once the home has ended
+	last  map[string]string // by job
+}
+
+func newToolNote(r *run.Run) (*toolNote, error) {
+	claim, err := r.Folder().Claim(run.ToolsFile, nil)
+	return &toolNote{claim: claim, last: map[string]string{}}, err
+}
+
+// end takes the note away. Agents that have not ended yet are no longer noted.
+func (n *toolNote) end() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.claim.Release()
+	n.claim = nil
+}
+
+// used notes that the agent at a job called a tool. A note that cannot be written
+// takes nothing away from the run.
+func (n *toolNote) used(job string, e driver.Event) {
+	if e.Kind != driver.ToolCall {
+		return
+	}
+	tool := tidegate.Cut(e.Tool)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.last[job] != tool {
+		n.last[job] = tool
+		n.write()
+	}
+}
+
+// rests notes that no agent is at a job any more.
+func (n *toolNote) rests(job string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if _, noted := n.last[job]; noted {
+		delete(n.last, job)
+		n.write()
+	}
+}
+
+func (n *toolNote) write() {
+	if n.claim == nil {
+		return
+	}
+	var note tidegate.Details
+	for _, job := range slices.Sorted(maps.Keys(n.last)) {
+		note = append(note, tidegate.Detail{Key: job, Value: n.last[job]})
+	}
+	_ = n.claim.Note(note)
+}
+
+// LastTools are the tools that agents of a run's home used last, by job. It is
+// empty where no home drives the run.
+func LastTools(r *run.Run) map[string]string {
+	note, _, err := r.Folder().Claimed(run.ToolsFile)
+	tools := map[string]string{}
+	if err != nil {
+		return tools
+	}
+	for _, d := range note {
+		if name, ok := d.Value.(*codec.Value); ok {
+			tools[d.Key] = name.Str()
+		}
+	}
+	return tools
+}
