@@ -115,9 +115,11 @@ func plainNumerals(text string) string {
 	var b strings.Builder
 	before := rune(0)
 	for _, r := range text {
-		if plain := norm.NFKD.String(string(r)); unicode.Is(unicode.No, r) && isDigits(plain) && !unicode.IsLetter(before) && !unicode.IsNumber(before) {
-			b.WriteString(plain)
-			continue // the digits after it are part of the number
+		if unicode.Is(unicode.No, r) && !unicode.IsLetter(before) && !unicode.IsNumber(before) {
+			if plain := norm.NFKD.String(string(r)); isDigits(plain) {
+				b.WriteString(plain)
+				continue // the digits after it are part of the number
+			}
 		}
 		b.WriteRune(r)
 		before = r
