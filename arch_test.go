@@ -71,6 +71,7 @@ var arrows = map[string]string{
 	"internal/planted":   "",
 	"internal/secret":    "",
 	"internal/docs":      ". codec tool",
+	"internal/words":     "report",
 	"internal/fakemodel": "",
 	"cmd/tidegate":       "*",
 	"bench":              "*",

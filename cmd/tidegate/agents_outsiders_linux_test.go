@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -199,6 +200,16 @@ func (s *story) answer(r fakemodel.Request) (text, job string) {
 	return best.good, best.id
 }
 
+// answersTo are the first and the good answer to a job.
+func (s *story) answersTo(id string) (first, good string) {
+	for _, job := range s.jobs {
+		if job.id == id {
+			return job.first, job.good
+		}
+	}
+	return "", ""
+}
+
 // inside lists the texts in a document of JSON.
 func inside(v any) []string {
 	switch v := v.(type) {
@@ -279,17 +290,16 @@ var faults = []struct {
 	{"refusal", fakemodel.Refusal},
 }
 
-// TestModelTakesTheQuestionToItsReport needs no client: the loop is ours.
+// TestModelTakesTheQuestionToItsReport needs no client: the loop is ours. The
+// full form has every fault.
 func TestModelTakesTheQuestionToItsReport(t *testing.T) {
 	t.Parallel()
 	story := wholeStory(t)
 	path := os.Getenv("PATH")
-	for _, f := range faults {
+	for i := 0; i < len(faults); i += full.Stride(len(faults), 3) {
+		f := faults[i]
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			if f.fault == fakemodel.Flood && !full.Asked() {
-				t.Skip("it takes a while; -full does it")
-			}
 			researchWith(t, story, path, agentTables["model"], f.name)
 		})
 	}
@@ -342,6 +352,79 @@ func TestRealClientsTakeTheQuestionToItsReport(t *testing.T) {
 		}
 	}
 	t.Run("a role each/whole", func(t *testing.T) { researchWith(t, whole, path, everyRole, "") })
+}
+
+// TestARealClientJudgesItsOutputInAWholeRun takes the question to its report with
+// `--mcp tidegate`: the researcher writes its output into its folder, has it judged
+// by the contract that lies there, is told what is wrong, and hands in what needs
+// no repair.
+func TestARealClientJudgesItsOutputInAWholeRun(t *testing.T) {
+	path := agentClients(t)
+	story := shortStory(t)
+	work := regexp.MustCompile(`/[^\s"\\<>]*/tidegate-[0-9]+/work`)
+	for _, client := range []struct{ name, write, argument string }{
+		{"claude", "Write", "file_path"}, {"opencode", "write", "filePath"}, {"gemini", "write_file", "file_path"},
+	} {
+		t.Run(client.name, func(t *testing.T) {
+			if client.name != "claude" && !full.Asked() {
+				t.Skip("one client is enough; -full has the others")
+			}
+			var mu sync.Mutex
+			told := ""
+			h := newHarbour(t, path, agentTables[client.name], func(r fakemodel.Request) fakemodel.Reply {
+				text, job := story.answer(r)
+				folder := work.FindString(r.Body)
+				validate := slices.IndexFunc(r.Tools, func(tool string) bool { return strings.HasSuffix(tool, "deep_research_wave_output_validate") })
+				if job != "wave1.economics" || folder == "" || validate < 0 {
+					return fakemodel.Reply{Text: text}
+				}
+				output := filepath.Join(folder, "output.md")
+				draft, good := story.answersTo(job)
+				switch len(r.Results) {
+				case 0, 2: // what is wrong with the first is known by then
+					content := draft
+					if len(r.Results) == 2 {
+						content = good
+					}
+					args, _ := json.Marshal(map[string]string{client.argument: output, "content": content})
+					return fakemodel.Reply{Calls: []fakemodel.Call{{Name: client.write, Args: string(args)}}}
+				case 1, 3:
+					args, _ := json.Marshal(map[string]string{"perspectives_path": filepath.Join(folder, "perspectives.json"), "perspective_id": "economics", "markdown_path": output})
+					return fakemodel.Reply{Calls: []fakemodel.Call{{Name: r.Tools[validate], Args: string(args)}}}
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				told = strings.ReplaceAll(strings.Join(r.Results, "\n"), " ", "")
+				return fakemodel.Reply{Text: good}
+			})
+			said, status := h.types(append(slices.Clone(story.args), "--mcp", "tidegate")...)
+			h.checkDone(t, said, status, story)
+			mu.Lock()
+			defer mu.Unlock()
+			if !strings.Contains(told, "MISSING_REQUIRED_SECTION") || !strings.Contains(told, `"words":`) && !strings.Contains(told, `\"words\":`) {
+				t.Errorf("the output was not judged twice: %s", told)
+			}
+			var attempt struct {
+				Submissions []any              `json:"submissions"`
+				ToolCalls   map[string]float64 `json:"tool_calls"`
+			}
+			if err := json.Unmarshal([]byte(h.file(t, "jobs/wave1.economics/001/attempt.json")), &attempt); err != nil {
+				t.Fatal(err)
+			}
+			judged := 0.0
+			for tool, n := range attempt.ToolCalls {
+				if strings.HasSuffix(tool, "deep_research_wave_output_validate") {
+					judged += n
+				}
+			}
+			if len(attempt.Submissions) != 1 || judged != 2 {
+				t.Errorf("%d answers were handed in, and %v judged before: %v", len(attempt.Submissions), judged, attempt.ToolCalls)
+			}
+			if alive := processesWith(h.env[1]); len(alive) > 0 {
+				t.Errorf("still running: %q", alive)
+			}
+		})
+	}
 }
 
 // researchWith takes the question to its report. At the first attempt at one

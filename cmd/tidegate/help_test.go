@@ -66,8 +66,8 @@ func TestHelpOfEveryCommandIsForPeople(t *testing.T) {
 			t.Fatalf("%s: %v", path, err)
 		}
 		help := out.String()
-		if strings.Contains(help, "Use this") || strings.HasPrefix(help, "\n") || !strings.HasSuffix(help, "130  interrupted\n") {
-			t.Errorf("the help of %s speaks to models, says nothing, or does not end with the exit statuses:\n%s", path, help)
+		if strings.Contains(help, "Use this") || strings.HasPrefix(help, "\n") || strings.Contains(help, "130  interrupted") {
+			t.Errorf("the help of %s speaks to models, says nothing, or shows the exit statuses:\n%s", path, help)
 		}
 		for line := range strings.Lines(help) {
 			if len(strings.TrimSuffix(line, "\n")) > 80 {

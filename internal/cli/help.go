@@ -22,13 +22,16 @@ func (p *Program) helpWidth() int {
 // showHelp is what a group of commands does.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// help prints what a command is for, how it is called, and the exit statuses.
+// help prints what a command is for and how it is called.
 func (p *Program) help(cmd *cobra.Command, _ []string) {
 	about := cmd.Long
 	if about == "" {
 		about = cmd.Short + "."
 	}
-	text := folded(about, p.helpWidth()) + "\n\n" + cmd.UsageString() + "\n" + statusTable()
+	text := folded(about, p.helpWidth()) + "\n\n" + cmd.UsageString()
+	if !cmd.HasParent() {
+		text += "`tidegate help exit-status` lists the exit statuses.\n"
+	}
 	if err := p.write([]byte(text)); err != nil {
 		p.printError(cmd.CommandPath(), err)
 	}

@@ -171,7 +171,7 @@ fetches nothing.`,
 	root.SetHelpFunc(p.help)
 	root.SetUsageTemplate(usageTemplate(p.helpWidth()))
 	root.SetVersionTemplate("tidegate {{.Version}}\n")
-	root.SetHelpCommand(helpCommand(root))
+	root.SetHelpCommand(p.helpCommand(root))
 	root.AddCommand(p.toolsCommand(), p.callCommand(), p.versionCommand())
 	for _, t := range p.Tools {
 		if t.Command != nil && (under == "" || strings.HasPrefix(t.Command.Path, under+" ")) {
@@ -188,12 +188,18 @@ fetches nothing.`,
 	return root
 }
 
-func helpCommand(root *cobra.Command) *cobra.Command {
+// exitStatusTopic is what help tells about beside the commands.
+const exitStatusTopic = "exit-status"
+
+func (p *Program) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
 		Short:   "Show the help of a command",
-		Example: "  tidegate help wave review",
+		Example: "  tidegate help wave review\n  tidegate help " + exitStatusTopic,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if slices.Equal(args, []string{exitStatusTopic}) {
+				return p.write([]byte(statusTable()))
+			}
 			target, rest, err := root.Find(args)
 			if err == nil {
 				err = noSuchCommand(target, rest)

@@ -41,7 +41,7 @@ func Status(class tidegate.Class) int {
 	return 70
 }
 
-// statusTable stands at the end of every help text.
+// statusTable is the help about exit statuses.
 func statusTable() string {
 	var b strings.Builder
 	b.WriteString("Exit status:\n    0  done, and passed where something was judged\n")

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -75,7 +76,7 @@ func describe(t *tool.Tool) *mcp.Tool {
 		Name:         t.Name,
 		Description:  t.Summary,
 		InputSchema:  raw(t.InputSchema()),
-		OutputSchema: raw(t.OutputSchema()),
+		OutputSchema: raw(orFailure(t.OutputSchema())),
 		Annotations: &mcp.ToolAnnotations{
 			ReadOnlyHint:    t.Effect == tool.Reads,
 			DestructiveHint: &destructive,
@@ -83,6 +84,14 @@ func describe(t *tool.Tool) *mcp.Tool {
 			OpenWorldHint:   &t.OpenWorld,
 		},
 	}
+}
+
+// orFailure is the schema of a result or an error envelope. An error is no
+// structured content of ours, but some clients make it one out of the text, hold
+// it to the schema, and keep it from the model where it does not fit.
+func orFailure(result *codec.Value) *codec.Value {
+	failure := tidegate.D("type", "object", "properties", tidegate.D("ok", tidegate.D("const", false), "error", tidegate.D("type", "object")), "required", []string{"ok", "error"})
+	return codec.Of(tidegate.D("type", "object", "anyOf", []any{result, failure}))
 }
 
 func raw(v *codec.Value) json.RawMessage {

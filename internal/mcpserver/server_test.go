@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/mcpserver"
 )
@@ -54,6 +56,49 @@ func TestErrorsAreOneTextBlockWithTheEnvelope(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "a tool panicked") {
 		t.Error("the panic is not in the log")
+	}
+}
+
+// TestResultsAndErrorsFollowTheSchema holds both to the output schema: some clients
+// do so with the text of an error, and keep it from the model where it does not fit.
+func TestResultsAndErrorsFollowTheSchema(t *testing.T) {
+	s := session(t, toys(nil), options(nil), nil)
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(list.Tools, func(tool *mcp.Tool) bool { return tool.Name == "toy_say" })
+	text, err := json.Marshal(list.Tools[at].OutputSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil || parsed.(map[string]any)["type"] != "object" {
+		t.Fatalf("%v: %s", err, text)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("output.json", parsed); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile("output.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"hello", "fail"} {
+		result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": word}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said any
+		if err := json.Unmarshal([]byte(result.Content[0].(*mcp.TextContent).Text), &said); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(said); err != nil {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+	if schema.Validate(map[string]any{"ok": true}) == nil {
+		t.Error("anything follows the schema")
 	}
 }
 
