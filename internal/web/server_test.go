@@ -232,7 +232,7 @@ func TestThroughAReverseProxy(t *testing.T) {
 			dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 				return new(net.Dialer).DialContext(ctx, network, front.Listener.Addr().String())
 			}
-			b := &browser{&http.Client{Jar: jar, Transport: &http.Transport{DialContext: dial}}, "http://pages.example"}
+			b := &browser{&http.Client{Jar: jar, Transport: &http.Transport{DialContext: dial}}, "http://pages.example", nil}
 			if code, page := b.get(t, path+"/?token="+token); code != http.StatusOK {
 				t.Fatalf("the first visit is answered with %d:\n%s", code, page)
 			}
