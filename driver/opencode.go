@@ -63,6 +63,8 @@ func prepareOpencode(task Task, resume string, f *folder, _ []string) (args, var
 		args = append(args, "--session", resume)
 	}
 	variables = []string{"OPENCODE_CONFIG_CONTENT=" + string(config), "XDG_CONFIG_HOME=" + f.in("config")}
+	// It would fetch a package for plugins into each folder of a configuration.
+	variables = append(variables, "npm_config_offline=true")
 	for _, what := range []string{"MODELS_FETCH", "AUTOUPDATE", "PROJECT_CONFIG", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "CLAUDE_CODE"} {
 		variables = append(variables, "OPENCODE_DISABLE_"+what+"=1")
 	}

@@ -37,7 +37,7 @@ type stream struct {
 	stop context.CancelFunc
 }
 
-func (b *browser) follow(t *testing.T, path, last string) *stream {
+func (b *browser) follow(t testing.TB, path, last string) *stream {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
@@ -74,7 +74,7 @@ func (s *stream) next(t *testing.T) int {
 	return 0
 }
 
-func lines(t *testing.T, manifest string) int {
+func lines(t testing.TB, manifest string) int {
 	t.Helper()
 	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: manifest})
 	if err != nil {
@@ -260,7 +260,7 @@ func TestNoPageShowsAStateThatNeverWas(t *testing.T) {
 }
 
 // nextID is the id of the next event, whatever it is.
-func (s *stream) nextID(t *testing.T) string {
+func (s *stream) nextID(t testing.TB) string {
 	t.Helper()
 	for s.Scan() {
 		if id, ok := strings.CutPrefix(s.Text(), "id: "); ok {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
@@ -55,6 +56,8 @@ type look struct {
 	reportOnce sync.Once
 	report     step.Reported
 	reportErr  error
+	htmlOnce   sync.Once
+	html       []byte // of the report
 
 	mu    sync.Mutex
 	pages map[string]rendered
@@ -176,7 +179,7 @@ const (
 	betweenReads = 5 * time.Millisecond
 )
 
-var errBusy = tidegate.Errorf(tidegate.LockHeld, nil, "the run is being written all the time: ask again in a moment")
+var errBusy = tidegate.Errorf(tidegate.LockHeld, nil, "it is being written all the time: ask again in a moment")
 
 // stands holds while the run is as it was when it was looked at.
 func (l *look) stands() bool {
@@ -184,42 +187,56 @@ func (l *look) stands() bool {
 	return now != "" && now == l.stamp
 }
 
-func (s *Site) readOnce(ctx context.Context, manifest string) (l *look, err error) {
-	l = &look{pages: map[string]rendered{}, gateNotes: map[string]string{}}
-	if l.board, err = job.OpenBoard(ctx, s.Clock, manifest); err != nil {
-		return nil, err
+// readOnce reads the parts of a run at the same time: in a run with a thousand jobs
+// each takes a while.
+func (s *Site) readOnce(ctx context.Context, manifest string) (*look, error) {
+	l := &look{pages: map[string]rendered{}, gateNotes: map[string]string{}}
+	var list step.CitationList
+	parts := []func() error{
+		func() (err error) { l.status, err = stage.Status(ctx, manifest); return err },
+		func() (err error) {
+			if l.board, err = job.OpenBoard(ctx, s.Clock, manifest); err != nil {
+				return err
+			}
+			l.run = l.board.Run()
+			l.entries, err = l.run.Events()
+			return err
+		},
+		func() (err error) { l.gates, err = step.ListGates(ctx, manifest); return err },
+		func() (err error) {
+			if list, err = step.ListCitations(ctx, manifest); tidegate.CodeOf(err) == tidegate.FileNotFound {
+				return nil
+			}
+			return err
+		},
 	}
-	l.run = l.board.Run()
-	err = func() error {
-		if l.status, err = stage.Status(ctx, manifest); err != nil {
-			return err
-		}
-		if l.gates, err = step.ListGates(ctx, manifest); err != nil {
-			return err
-		}
-		gates, err := l.run.Gates()
-		if err != nil {
-			return err
-		}
-		for _, g := range l.gates.Gates {
-			l.gateNotes[g.GateID] = gates.Gate(g.GateID).Get("notes").Str()
-		}
-		list, err := step.ListCitations(ctx, manifest)
-		if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
-			return err
-		}
-		l.records = list.Records
-		l.entries, err = l.run.Events()
-		return err
-	}()
+	err := parallel.Each(ctx, len(parts), nil, func() func(int) error { return func(i int) error { return parts[i]() } })
+	if err == nil {
+		err = l.readGateNotes()
+	}
 	if err != nil {
-		l.board.Close()
+		if l.board != nil {
+			l.board.Close()
+		}
 		return nil, err
 	}
+	l.records = list.Records
 	if n := len(l.entries); n > 0 {
 		l.line = l.entries[n-1].Number
 	}
 	return l, nil
+}
+
+// readGateNotes reads what the judges noted.
+func (l *look) readGateNotes() error {
+	gates, err := l.run.Gates()
+	if err != nil {
+		return err
+	}
+	for _, g := range l.gates.Gates {
+		l.gateNotes[g.GateID] = gates.Gate(g.GateID).Get("notes").Str()
+	}
+	return nil
 }
 
 // stampOf tells two states of a run apart: every write ends with a line in the
@@ -248,4 +265,14 @@ func (l *look) readReport(ctx context.Context, version string) (step.Reported, e
 		l.report, l.reportErr = step.ReadReport(context.WithoutCancel(ctx), l.run, true, "tidegate "+version)
 	})
 	return l.report, l.reportErr
+}
+
+// readDocument is the report as one page of HTML, made once.
+func (l *look) readDocument(ctx context.Context, version string) ([]byte, error) {
+	reported, err := l.readReport(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	l.htmlOnce.Do(func() { l.html = reported.Report.HTML() })
+	return l.html, nil
 }

@@ -143,21 +143,31 @@ const keepPage = 200 * time.Millisecond
 // again.
 func (s *server) ofRun(make func(*looked, *http.Request) (*page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		for begun := time.Now(); ; {
-			data, stands, err := s.makeOfRun(r, make)
-			switch {
-			case stands && err == nil:
-				s.send(w, http.StatusOK, data)
-			case stands:
-				s.problem(w, r, err)
-			case time.Since(begun) > quietTime:
-				s.problem(w, r, errBusy)
-			default:
-				continue
+		s.answer(w, r, func() ([]byte, error) {
+			for begun := time.Now(); ; {
+				data, stands, err := s.makeOfRun(r, make)
+				switch {
+				case stands:
+					return data, err
+				case time.Since(begun) > quietTime:
+					return nil, errBusy
+				}
 			}
-			return
-		}
+		})
 	}
+}
+
+// answer answers with a page, or with what is wrong.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, make func() ([]byte, error)) {
+	e := begin(w, r)
+	status, data := http.StatusInternalServerError, []byte(nil)
+	defer func() { e.end(status, data) }() // also when it panics
+	page, err := make()
+	if err != nil {
+		status, data = s.problemPage(r, err)
+		return
+	}
+	status, data = http.StatusOK, page
 }
 
 // makeOfRun makes a page of a run. It stands when the run is still what it was made
@@ -195,17 +205,13 @@ func (s *server) makeOfRun(r *http.Request, make func(*looked, *http.Request) (*
 // plain answers with a page that is not of a run.
 func (s *server) plain(make func(context.Context, *http.Request) (*page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		p, err := make(r.Context(), r)
-		if err != nil {
-			s.problem(w, r, err)
-			return
-		}
-		data, err := p.render()
-		if err != nil {
-			s.problem(w, r, err)
-			return
-		}
-		s.send(w, http.StatusOK, data)
+		s.answer(w, r, func() ([]byte, error) {
+			p, err := make(r.Context(), r)
+			if err != nil {
+				return nil, err
+			}
+			return p.render()
+		})
 	}
 }
 
@@ -217,11 +223,14 @@ func (s *server) send(w http.ResponseWriter, status int, data []byte) {
 
 // problem answers with what is wrong.
 func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		return // nobody listens
-	}
+	status, data := s.problemPage(r, err)
+	s.send(w, status, data)
+}
+
+// problemPage is the page that says what is wrong.
+func (s *server) problemPage(r *http.Request, err error) (status int, data []byte) {
 	e := tidegate.AsError(err)
-	status := http.StatusInternalServerError
+	status = http.StatusInternalServerError
 	switch tidegate.ClassOf(e.Code) {
 	case tidegate.NotFound:
 		status = http.StatusNotFound
@@ -233,35 +242,31 @@ func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 			status = http.StatusServiceUnavailable // in a moment it is not
 		}
 	default:
-		slog.Warn("a page cannot be shown", "path", tidegate.Cut(r.URL.Path), "error", e.Message)
+		if r.Context().Err() == nil {
+			slog.Warn("a page cannot be shown", "path", tidegate.Cut(r.URL.Path), "error", e.Message)
+		}
 	}
 	p := &page{View: "problem", Title: "This page cannot be shown", Data: e, link: s.link}
 	if r.Method == http.MethodPost {
 		p.Title = "Nothing was decided"
 	}
-	data, err := p.render()
-	if err != nil {
-		http.Error(w, e.Message, status)
-		return
+	if data, err = p.render(); err != nil {
+		return status, []byte(e.Message)
 	}
-	s.send(w, status, data)
+	return status, data
 }
 
 // document answers with the report of a run as package synthesis makes it.
 func (s *server) document(w http.ResponseWriter, r *http.Request) {
-	l, done, err := s.open(r)
-	if err != nil {
-		s.problem(w, r, err)
-		return
-	}
-	defer done()
-	reported, err := l.readReport(r.Context(), s.site.Version)
-	if err != nil {
-		s.problem(w, r, err)
-		return
-	}
 	w.Header().Set("Content-Security-Policy", synthesis.Policy()+"; frame-ancestors 'none'")
-	s.send(w, http.StatusOK, reported.Report.HTML())
+	s.answer(w, r, func() ([]byte, error) {
+		l, done, err := s.open(r)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		return l.readDocument(r.Context(), s.site.Version)
+	})
 }
 
 // text answers with one file of an attempt as plain text, whatever is in it.

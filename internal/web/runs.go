@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	"github.com/tidegate/tidegate/run"
 )
@@ -11,8 +12,13 @@ import (
 // seenRun is a run of the list as it was when its manifest was written.
 type seenRun struct {
 	written run.Stamped
+	read    time.Time
 	listed  run.ListedRun
 }
+
+// settled is how old a manifest must be when it is read to be read only once: two
+// writes within one tick of the file system's clock look the same.
+const settled = time.Second
 
 type runsView struct {
 	cut
@@ -73,16 +79,17 @@ func (s *Site) listed(ctx context.Context, w run.Stamped) run.ListedRun {
 	s.mu.Lock()
 	known, ok := s.seen[w.ID]
 	s.mu.Unlock()
-	if ok && known.written == w {
+	if ok && known.written == w && known.read.Sub(w.At) > settled {
 		return known.listed
 	}
+	now := time.Now()
 	l := run.Listed(ctx, filepath.Join(s.Home, w.ID, run.ManifestFile))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.seen == nil {
 		s.seen = map[string]seenRun{}
 	}
-	s.seen[w.ID] = seenRun{w, l}
+	s.seen[w.ID] = seenRun{w, now, l}
 	return l
 }
 

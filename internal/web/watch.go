@@ -19,7 +19,7 @@ import (
 // following it never takes more than a part of a core.
 const (
 	makeEvery = 150 * time.Millisecond
-	makeShare = 8
+	makeShare = 4
 )
 
 // watches are the pages that are followed, by address.

@@ -35,12 +35,15 @@
   const ask = async () => {
     if (asking) { again = true; return; }
     asking = true;
+    let pause = 250;
     do {
       again = false;
       try {
         const answer = await fetch(location.href, {cache: "no-store", headers: {Accept: "text/html"}});
-        if (answer.ok) put(new DOMParser().parseFromString(await answer.text(), "text/html"));
-        else if (answer.status === 503) { again = true; await later(300); }
+        const fresh = answer.ok || answer.status === 503 ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+        // A page that took long says only in its text that something is wrong.
+        if (fresh && "problem" in fresh.body.dataset) { again = true; await later(pause = Math.min(2 * pause, 10000)); }
+        else if (fresh) put(fresh);
       } catch { /* the stream says when the server is there again */ }
     } while (again);
     asking = false;
