@@ -58,8 +58,11 @@ const (
 	UnknownCID             Code = "UNKNOWN_CID"
 	SizeCapExceeded        Code = "SIZE_CAP_EXCEEDED"
 	UncitedNumber          Code = "UNCITED_NUMBER"
+	UncitedQuotation       Code = "UNCITED_QUOTATION"
 	QuotationNotFound      Code = "QUOTATION_NOT_FOUND"
 	NumberNotFound         Code = "NUMBER_NOT_FOUND"
+	ClaimNotChecked        Code = "CLAIM_NOT_CHECKED"
+	ReservedHeading        Code = "RESERVED_HEADING"
 	SourceNotUsable        Code = "SOURCE_NOT_USABLE"
 	NoCitation             Code = "NO_CITATION"
 	Unchanged              Code = "UNCHANGED"
@@ -143,8 +146,11 @@ var Explanations = []Explanation{
 	{UnknownCID, NotMet, "A summary cites an id that is not among the validated citations.", "Cite an id whose status in citations.jsonl is valid or paywalled, or remove the citation."},
 	{SizeCapExceeded, NotMet, "A summary, or all summaries together, are larger than the manifest allows.", "Shorten the summary, or raise the limit in the manifest."},
 	{UncitedNumber, NotMet, "A paragraph or list item of a synthesis has a number and no citation.", "Cite the source of the number in the same paragraph or list item, or take the number out."},
+	{UncitedQuotation, NotMet, "A paragraph, list item or heading of a synthesis has a quotation of four words or more and no citation.", "Cite the page that has the words in the same paragraph or list item, or take the quotation out."},
 	{QuotationNotFound, NotMet, "A quotation is not on the page that it is cited from.", "Quote the page word for word, cite the page that has the words, or take the quotation out."},
 	{NumberNotFound, NotMet, "A number is not on the page that it is cited from.", "Use the number that the page has, cite the page that has this one, or take it out."},
+	{ClaimNotChecked, NotMet, "A claim has a quotation or a number, and none of the pages that it cites has a text to look for it.", "Cite a page that can be read and has it, or take it out. A person can put a text in the place of the page: citations attach."},
+	{ReservedHeading, NotMet, "A synthesis has a heading that the report writes itself, such as References.", "Give the section another title, or leave it out: the report adds its own."},
 	{SourceNotUsable, NotMet, "A source of an output cannot be used: its page is not there, is another one, or cannot be opened.", "Name another source that says the same, or take out the source and what rests on it."},
 	{NoCitation, NotMet, "A summary cites no source of its output, and there is one.", "Cite a source of the output, by the id that the prompt gives it."},
 	{Unchanged, NotMet, "A passage that the last review asked to change stands as it did.", "Make the change that the review asks for."},

@@ -21,6 +21,7 @@ import (
 	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/internal/full"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

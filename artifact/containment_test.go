@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/full"
 )
 
 // use calls everything that takes a name in a folder.
@@ -183,7 +184,8 @@ func TestLinkSwappedInDuringWrites(t *testing.T) {
 	})
 	f := open(t, dir)
 	l := locked(t, f)
-	for range 150 {
+	const rounds = 150
+	for i := 0; i < rounds; i += full.Stride(rounds, 30) {
 		f.Write("d/x", []byte("y\n"))
 		f.Write("d/new/y", []byte("y\n"))
 		tx := l.Begin()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 )
 
 // The test binary runs itself as another process when it is told an operation

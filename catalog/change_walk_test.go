@@ -46,7 +46,7 @@ func TestAnAgentNeverCompletesWhatNobodyApproved(t *testing.T) {
 		t.Skip("no git here")
 	}
 	t.Setenv("HOME", t.TempDir())
-	steps := 250
+	steps := 100
 	if full.Asked() {
 		steps = 700
 	}

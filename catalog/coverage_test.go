@@ -25,6 +25,7 @@ var notInTheCorpus = map[string]string{
 
 	"QUOTATION_NOT_FOUND": "it takes an archived page, and the corpus fetches none",
 	"NUMBER_NOT_FOUND":    "it takes an archived page, and the corpus fetches none",
+	"CLAIM_NOT_CHECKED":   "it takes an archived page, and the corpus fetches none",
 	"UNCHANGED":           "it takes a run that went back after a review",
 	"PERSPECTIVE_COUNT":   "only a person says how many, with `tidegate research`",
 

@@ -55,7 +55,7 @@ var changeOperand = []tool.Operand{{Name: "ID", Field: "change_id", About: "the 
 // fillReview reads the payload from the file that a person names.
 func fillReview(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	path := typed.Operands["PAYLOAD"]
-	payload, err := artifact.ReadJSON(ctx, "PAYLOAD", path)
+	payload, err := readPayload(ctx, typed, path)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,19 @@ func fillReview(ctx context.Context, typed tool.Typed, args *codec.Value) error 
 	return nil
 }
 
-var payloadOperand = []tool.Operand{{Name: "PAYLOAD", About: "a JSON file with the review", Path: true}}
+// readPayload reads a file, or standard input where a person names that.
+func readPayload(ctx context.Context, typed tool.Typed, path string) (*codec.Value, error) {
+	if path != tool.Stdin && path != "/dev/stdin" {
+		return artifact.ReadJSON(ctx, "PAYLOAD", path)
+	}
+	data, err := tool.ReadInput(ctx, typed.Input, "the review")
+	if err != nil {
+		return nil, err
+	}
+	return codec.ParseFile("PAYLOAD", path, data)
+}
+
+var payloadOperand = []tool.Operand{{Name: "PAYLOAD", About: "a JSON file with the review, - for standard input", Path: true}}
 
 func reviewTools(env *Env) []*tool.Tool {
 	exports := []string{"markdown", "sarif", "rdjson", "junit", "github"}

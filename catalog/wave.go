@@ -62,7 +62,7 @@ func waveTools(env *Env) []*tool.Tool {
 					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
 					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective"},
 				},
-				Rename: map[string]string{"perspective_ids": "only"},
+				Rename: map[string]string{"perspective_ids": "only"}, Formats: []string{"markdown"}, Piped: "markdown",
 			},
 		}, func(ctx context.Context, in wave.RetryPromptInput) (wave.RetryPrompts, error) {
 			in.Progress = tool.Progress(ctx)

@@ -3,6 +3,8 @@ package catalog
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
@@ -90,6 +92,32 @@ func (e *Env) refusedOutputs(ctx context.Context, in any, err *tidegate.Error) (
 	return r, failed == nil
 }
 
+// writePrompts writes the prompts of a plan into the folder that a person names.
+func writePrompts(ctx context.Context, typed tool.Typed, value any) error {
+	dir := typed.Flags["prompts"]
+	if dir == "" {
+		return nil
+	}
+	entries := value.(step.PlanResult).Entries()
+	err := artifact.CreateFolder(ctx, "prompts", dir, func(d *artifact.Draft) error {
+		for _, entry := range entries {
+			if err := d.Write(entry.PerspectiveID+".md", []byte(entry.PromptMD)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for _, entry := range entries {
+		if err := artifact.WriteFile(ctx, "prompts", filepath.Join(dir, entry.PerspectiveID+".md"), []byte(entry.PromptMD)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func waveRunTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
@@ -97,6 +125,7 @@ func waveRunTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path:     "wave plan",
 				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("planned by hand"),
+				Flags: []tool.Flag{{Name: "prompts", About: "a folder to write the prompts to, one file each", Kind: tool.PathFlag}}, After: writePrompts,
 			},
 		}, func(ctx context.Context, in step.PlanInput) (step.PlanResult, error) {
 			return step.Plan(ctx, env.clock(), in)

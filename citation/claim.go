@@ -37,6 +37,12 @@ func statements(document []byte) (found []statement, readable bool) {
 		var quoted string
 		quoted, s.numbers = shownText([]byte(p.Text))
 		s.quotations = quotations(quoted)
+		for _, part := range p.Quoted {
+			text, _ := shownText([]byte(part))
+			if q, ok := newQuotation(text); ok {
+				s.quotations = append(s.quotations, q)
+			}
+		}
 		s.numbers = plainNumerals(s.numbers)
 		s.figures = claimed(s.numbers, figures(s.numbers, !inEnglish(s.numbers), languages))
 		found = append(found, s)
@@ -109,9 +115,11 @@ func plainNumerals(text string) string {
 	var b strings.Builder
 	before := rune(0)
 	for _, r := range text {
-		if plain := norm.NFKD.String(string(r)); unicode.Is(unicode.No, r) && isDigits(plain) && !unicode.IsLetter(before) && !unicode.IsNumber(before) {
-			b.WriteString(plain)
-			continue // the digits after it are part of the number
+		if unicode.Is(unicode.No, r) && !unicode.IsLetter(before) && !unicode.IsNumber(before) {
+			if plain := norm.NFKD.String(string(r)); isDigits(plain) {
+				b.WriteString(plain)
+				continue // the digits after it are part of the number
+			}
 		}
 		b.WriteRune(r)
 		before = r
@@ -135,7 +143,10 @@ func shownText(passage []byte) (all, claimed string) {
 	for _, b := range doc.Blocks {
 		for _, piece := range doc.Inlines(b) {
 			switch {
-			case piece.Kind == markdown.CodeInline, piece.Kind == markdown.TextInline && piece.InLink:
+			case piece.Kind == markdown.CodeInline:
+				seen.WriteString(WithoutMarks(string(piece.Text)))
+				numbers.WriteString(apart)
+			case piece.Kind == markdown.TextInline && piece.InLink:
 				seen.Write(piece.Text)
 				numbers.WriteString(apart)
 			case piece.Kind == markdown.TextInline:

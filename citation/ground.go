@@ -3,6 +3,9 @@ package citation
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate/markdown"
 )
 
 // Verdict says how much of a claim stands on the pages that it cites.
@@ -263,19 +266,43 @@ func (x *numberIndex) want(readings []quantity) {
 	}
 }
 
-// read looks through a text.
+// read looks through a text, as a reader sees it: a character that cannot be seen
+// parts no number.
 func (x *numberIndex) read(text string) {
+	seen, place := withoutHiddenAt(text)
+	take := func(f figure) {
+		f.start, f.end = place(f.start), place(f.end-1)+1
+		x.take(f)
+	}
 	if len(x.places) > 0 {
-		languages := guessLanguages(cutBytes(text, languageSample))
-		headers := tableReader{text: text, languages: languages}
-		eachFigure(text, languages, func(f figure) {
+		languages := guessLanguages(cutBytes(seen, languageSample))
+		headers := tableReader{text: seen, languages: languages}
+		eachFigure(seen, languages, func(f figure) {
 			headers.say(&f)
-			x.take(f)
+			take(f)
 		})
 	}
 	if x.shares {
-		eachShare(text, x.take)
+		eachShare(seen, take)
 	}
+}
+
+// withoutHiddenAt leaves hidden characters out of a text, and says where each byte of
+// what is left stands in it.
+func withoutHiddenAt(text string) (seen string, place func(int) int) {
+	if strings.IndexFunc(text, markdown.Hidden) < 0 {
+		return text, func(at int) int { return at }
+	}
+	b, places := make([]byte, 0, len(text)), make([]int32, 0, len(text))
+	for i, r := range text {
+		if markdown.Hidden(r) {
+			continue
+		}
+		for k := range max(1, utf8.RuneLen(r)) {
+			b, places = append(b, text[i+k]), append(places, int32(i+k))
+		}
+	}
+	return string(b), func(at int) int { return int(places[at]) }
 }
 
 func (x *numberIndex) take(f figure) {

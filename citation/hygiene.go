@@ -42,8 +42,9 @@ type Passage struct {
 	Item bool
 	// Text is one line: the passage as it is written, without its citations,
 	// the white space before them, and HTML.
-	Text string
-	CIDs []string // in order of appearance, each once
+	Text   string
+	Quoted []string // the parts of it that stand in block quotes
+	CIDs   []string // in order of appearance, each once
 }
 
 // Inspect reads a Markdown text. What it finds is what a reader of the source
@@ -289,7 +290,11 @@ func (in *inspector) addToPassage(b markdown.Block) {
 	if len(in.tags) > 0 {
 		slices.SortFunc(in.cuts, func(a, b cut) int { return cmp.Compare(a.Start, b.Start) })
 	}
+	from := len(in.words)
 	in.addWords(b, in.cuts)
+	if b.Quoted {
+		in.current.Quoted = append(in.current.Quoted, string(bytes.TrimSpace(in.words[from:])))
+	}
 }
 
 // list adds a cid to those of the present passage, once.

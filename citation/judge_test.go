@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 	"golang.org/x/net/html/charset"
 )
 

@@ -73,7 +73,10 @@ func (t *tableReader) next() {
 	}
 	t.rows++
 	if !row {
-		t.caption, t.columns = t.unitsIn(last), nil
+		t.caption, t.columns = nil, nil
+		if countWords(last) < proseLine { // a sentence is about something else
+			t.caption = t.unitsIn(last)
+		}
 		return
 	}
 	i := 0

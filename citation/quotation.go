@@ -17,10 +17,47 @@ type quotation struct {
 	parts [][]byte // folded
 }
 
-// quotations finds the quotations of four words or more in a rendered text.
+// Quotations lists the quotations of four words or more in a text as a reader sees
+// it, without their marks. What counts is listed in docs/quotations.md.
+func Quotations(text string) []string {
+	var out []string
+	for _, q := range quotations(withoutHidden(text)) {
+		out = append(out, q.text)
+	}
+	return out
+}
+
+// IsQuotation reports whether a text that is marked as a quotation in another way,
+// as a block quote is, has four words or more.
+func IsQuotation(text string) bool {
+	_, ok := newQuotation(withoutHidden(text))
+	return ok
+}
+
+// WithoutMarks is a text without quotation marks, such as code, in which they begin
+// and end nothing.
+func WithoutMarks(text string) string {
+	return strings.Map(func(r rune) rune {
+		if isQuoteMark(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// quotations finds the quotations of four words or more in a rendered text. A double
+// mark without its other half quotes everything up to the end of the text, or, where
+// it can only be an end, everything since the last quotation.
 func quotations(text string) []quotation {
+	text = plainMarks.Replace(text)
 	var found []quotation
+	add := func(part string) {
+		if q, ok := newQuotation(part); ok {
+			found = append(found, q)
+		}
+	}
 	ends, mixed := map[rune]map[int]int{}, map[rune]map[int]int{} // by the mark that begins a quotation
+	last, unclosed := 0, false
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		closers := closingMarks(r)
@@ -38,31 +75,53 @@ func quotations(text string) []quotation {
 			}
 			end, closed = mixed[r][at]
 		}
-		if !closed {
-			at += size
+		switch {
+		case closed:
+			add(text[at+size : end])
+			_, width := utf8.DecodeRuneInString(text[end:])
+			at = end + width
+			last = at
 			continue
+		case isSingle(r):
+		case onlyEnds(text, at, size, r):
+			add(text[last:at])
+			last = at + size
+		case !unclosed:
+			add(text[at+size:])
+			unclosed = true
 		}
-		if q, ok := newQuotation(text[at+size : end]); ok {
-			found = append(found, q)
-		}
-		_, last := utf8.DecodeRuneInString(text[end:])
-		at = end + last
+		at += size
 	}
 	return found
+}
+
+// plainMarks writes marks that are made of others, or look like them, as those.
+var plainMarks = strings.NewReplacer("''", `"`, "``", `"`, "´´", `"`, "’’", `"`, "‘‘", `"`, ",,", "„", "‚‚", "„", "<<", "«", ">>", "»", "‹‹", "«", "››", "»",
+	"″", `"`, "‶", `"`, "＂", `"`, "❝", "“", "❞", "”", "〝", "„", "〞", "”", "〟", "”", "＇", "'", "`", "‘", "´", "’")
+
+func isSingle(r rune) bool { return strings.ContainsRune("'‘’‚‛‹›", r) }
+
+// onlyEnds reports whether a mark can only be the end of a quotation: it stands right
+// after a word and not right before one.
+func onlyEnds(text string, at, size int, r rune) bool {
+	if strings.ContainsRune("“„‟«「『《", r) {
+		return false
+	}
+	before, _ := utf8.DecodeLastRuneInString(text[:at])
+	after, _ := utf8.DecodeRuneInString(text[at+size:])
+	return at > 0 && !unicode.IsSpace(before) && !unicode.IsLetter(after) && !unicode.IsNumber(after)
 }
 
 // closingMarks are the marks that end a quotation which begins with r, "" where
 // r begins none.
 func closingMarks(r rune) string {
 	switch r {
-	case '"', '＂':
+	case '"':
 		return string(r)
-	case '“', '‟':
+	case '“', '‟', '”':
 		return "”"
-	case '”':
-		return "”"
-	case '„', '〝':
-		return "“”‟〞〟"
+	case '„':
+		return "“”‟"
 	case '«':
 		return "»"
 	case '»':
@@ -73,8 +132,6 @@ func closingMarks(r rune) string {
 		return "‹"
 	case '《':
 		return "》"
-	case '❝':
-		return "❞"
 	case '「':
 		return "」"
 	case '『':
@@ -96,27 +153,27 @@ func mixedMark(r rune) string {
 	case '“', '‟', '„', '”':
 		return "\""
 	case '"':
-		return "”"
+		return "”“"
 	case '‘', '‛', '‚':
 		return "'"
+	case '\'':
+		return "’"
 	}
 	return ""
 }
 
-// opens reports whether the mark at a position can begin a quotation: marks that
-// also end one, or are apostrophes, must follow a blank or a bracket and stand
-// before a word.
+// opens reports whether the mark at a position can begin a quotation. A double mark
+// right after a digit is one for inches or seconds. A single mark inside or at the
+// end of a word is an apostrophe, and so is the one of '90s.
 func opens(text string, at, size int) bool {
 	mark, _ := utf8.DecodeRuneInString(text[at:])
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
-	after, _ := utf8.DecodeRuneInString(text[at+size:])
 	switch mark {
-	case '"', '”', '»', '\'', '‘', '‚':
-		free := at == 0 || unicode.IsSpace(before) || strings.ContainsRune("([{—–-/:\"“«„", before)
-		if mark == '\'' || mark == '‘' || mark == '‚' {
-			return free && unicode.IsLetter(after)
-		}
-		return free && !unicode.IsSpace(after) && after != utf8.RuneError
+	case '"':
+		return !unicode.IsNumber(before)
+	case '\'', '‘', '‚', '‛':
+		_, digits := digitsAt(text, at+size)
+		return !unicode.IsLetter(before) && !unicode.IsNumber(before) && digits-at-size != 2
 	}
 	return true
 }

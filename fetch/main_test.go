@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/fetch"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 )
 
 var noon = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)

@@ -24,6 +24,7 @@ var prompts = sync.OnceValue(func() *template.Template {
 		"show":    markdown.Show,
 		"plus":    func(a, b int) int { return a + b },
 		"counted": counted,
+		"join":    strings.Join,
 		"sources": sourceList,
 		"faults":  faultList,
 	}).ParseFS(promptFiles, "prompts/*.md"))

@@ -78,10 +78,10 @@ func reviewPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
 		about
 		Draft            string
 		Lines            int
-		Faults, Warnings []synthesis.Fault
+		Faults, Warnings []Fault
 		Summaries        []summarized
 		Example          string
-	}{said, shown, lines, found.Faults, found.Warnings, summaries, example})
+	}{said, shown, lines, faultsOf(found.Faults), faultsOf(found.Warnings), summaries, example})
 	return draft{text: filled, seen: seen}, err
 }
 

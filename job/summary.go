@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/markdown"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
 )
@@ -135,6 +136,10 @@ func judgeSummary(ctx context.Context, b *Board, j *Job, a answer) (judgement, e
 	judged := judgement{text: expand(a.text, a.attempt.Sources), seen: map[string]string{all.name: all.digest}}
 	text := citation.Inspect([]byte(judged.text))
 	judged.faults = append(judged.faults, hygiene(text, all)...)
+	for _, line := range markdown.HiddenLines([]byte(judged.text)) {
+		judged.faults = append(judged.faults, fault(string(tidegate.InvisibleText), fmt.Sprintf("line %d has a character that a reader cannot see", line), line,
+			"Remove the characters that cannot be seen."))
+	}
 	if size := len(judged.text); size > limit {
 		judged.faults = append(judged.faults, fault(string(tidegate.SizeCapExceeded), fmt.Sprintf("the summary has %d bytes, of which %d are allowed; a citation counts as %d", size, limit, citationBytes), 0,
 			fmt.Sprintf("Shorten the summary by at least %d bytes.", size-limit)))

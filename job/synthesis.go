@@ -96,11 +96,12 @@ func synthesisPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 		Summaries  []summarized
 		Sources    []source
 		Sections   []string
+		Reserved   []string
 		Required   bool
 		Directives []synthesis.Directive
 		Reviewed   string
 		Example    string
-	}{about: said, Summaries: summaries, Sources: all.list, Sections: synthesis.Sections, Required: b.policy.RequireGrounding, Example: synthesisExample(all.list)}
+	}{about: said, Summaries: summaries, Sources: all.list, Sections: synthesis.Sections, Reserved: synthesis.Reserved, Required: b.policy.RequireGrounding, Example: synthesisExample(all.list)}
 	if answered != nil {
 		data.Directives = answered.Directives
 		data.Reviewed, _ = numbered(all.shorten(string(answered.Draft)))

@@ -224,7 +224,7 @@ func (b *blocks) add(c *cursor) {
 // collect says which kind of block the leaf is that was opened.
 func (b *blocks) collect(kind BlockKind) {
 	if b.leaves != nil {
-		b.leaves.begin(kind, &b.passages)
+		b.leaves.begin(kind, &b.passages).Quoted = len(b.quotes) > 0
 	}
 }
 

@@ -28,6 +28,7 @@ type Block struct {
 	// 0 for a block that belongs to none.
 	Passage int
 	Item    bool // that passage is a list item
+	Quoted  bool // it stands in a block quote; not known of a heading
 
 	first, end int // its lines, as indexes of the document's
 }

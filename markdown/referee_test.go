@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/full"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/markdown"
 )
 

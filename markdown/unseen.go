@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -37,6 +38,21 @@ func (d *Document) Unseen() []Unseen {
 		}
 	}
 	return found
+}
+
+// HiddenLines lists the lines of a text that have a character which a reader cannot
+// see, as [Document.Unseen] has them.
+func HiddenLines(text []byte) []int {
+	unseen := Parse(text).Unseen()
+	slices.SortFunc(unseen, func(a, b Unseen) int { return a.At - b.At })
+	lines := CountLines(text)
+	var found []int
+	for _, u := range unseen {
+		if u.HTML == nil {
+			found = append(found, lines.Of(u.At))
+		}
+	}
+	return slices.Compact(found)
 }
 
 func (d *Document) hiddenCharacters() []Unseen {

@@ -171,9 +171,16 @@ func fetchArticles(_ context.Context, urls []string, keep func([]*archive.Packed
 	var batch []*archive.Packed
 	for _, url := range urls {
 		body := "<title>" + path.Base(url) + "</title><p>This page is about " + path.Base(url) + ". It pulls at the water, and the water follows it twice a day around the earth, says " + url + ".</p>"
+		kind := "text/html"
+		switch path.Base(url) {
+		case "planted":
+			body = plantedPage
+		case "picture":
+			body, kind = "\x89PNG\r\n\x1a\n\x00", "image/png"
+		}
 		at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 		packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Responded, Time: at, Hops: []archive.Hop{
-			{URL: url, Time: at, Status: 200, Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}}, Body: []byte(body)},
+			{URL: url, Time: at, Status: 200, Header: []archive.Field{{Name: "Content-Type", Value: kind}}, Body: []byte(body)},
 		}})
 		if err != nil {
 			return err

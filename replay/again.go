@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -123,8 +124,13 @@ func decided(s *scene) error {
 }
 
 // gateWritten judges a gate and records what its judge says, or that a person let
-// it pass.
+// it pass. What somebody wrote without a judgement is written again.
 func gateWritten(s *scene) error {
+	if patch := s.line.entry.Get("patch"); patch != nil {
+		_, err := step.GatesWrite(s.ctx, s.clock, step.GatesWriteInput{GatesPath: filepath.Join(s.root, s.kept.Layout().Gates), Update: patch,
+			InputsDigest: s.line.get("inputs_digest"), Reason: s.reason()})
+		return err
+	}
 	found, ok := s.has(func(l line) bool { return l.kind == "gate_judged" })
 	if !ok {
 		return errGiven // somebody took a gate back, or a move did
@@ -144,6 +150,9 @@ func judged(s *scene) error {
 		return err
 	}
 	defer r.Close()
+	if s.line.get("document") != "" {
+		return errGiven // another text than that of the gate, which nobody keeps
+	}
 	found, err := step.Judge(s.ctx, r, s.line.get("gate"))
 	if err != nil {
 		return err

@@ -406,6 +406,20 @@ func (u *Update) Gates() (gate.Gates, error) { return u.run.Gates() }
 // document and the line gates_write. Errors are those of Apply, and
 // INVALID_STATE for a run that is final and REVISION_MISMATCH.
 func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *int64, reason string) (gate.Gates, error) {
+	return u.editGates(update, inputsDigest, expected, reason, nil)
+}
+
+// PatchGates is EditGates for what somebody handed in: the line keeps that, up to
+// 4 KiB, because nothing else says what it was.
+func (u *Update) PatchGates(update, given *codec.Value, inputsDigest string, expected *int64, reason string) (gate.Gates, error) {
+	var kept tidegate.Details
+	if text, err := codec.MarshalLine(given); err == nil && len(text) <= maxPatch {
+		kept = tidegate.D("patch", given)
+	}
+	return u.editGates(update, inputsDigest, expected, reason, kept)
+}
+
+func (u *Update) editGates(update *codec.Value, inputsDigest string, expected *int64, reason string, kept tidegate.Details) (gate.Gates, error) {
 	before, err := u.Gates()
 	if err != nil {
 		return before, err
@@ -426,7 +440,7 @@ func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *i
 	if err != nil {
 		return before, err
 	}
-	return after, u.writeGates(before, after, EventGates, reason, statuses(update, after))
+	return after, u.writeGates(before, after, EventGates, reason, statuses(update, after), kept...)
 }
 
 // statuses are the gates that an update touches, with what each says by then.
@@ -438,16 +452,16 @@ func statuses(update *codec.Value, after gate.Gates) tidegate.Details {
 	return gates
 }
 
-func (u *Update) writeGates(before, after gate.Gates, event Event, reason string, gates tidegate.Details) error {
+func (u *Update) writeGates(before, after gate.Gates, event Event, reason string, gates tidegate.Details, kept ...tidegate.Detail) error {
 	data, err := codec.MarshalFile(after.Doc())
 	if err != nil {
 		return err
 	}
 	name, digest := u.run.layout.Gates, codec.DigestBytes(data)
 	u.written = append(u.written, writtenFile{name, digest, true})
-	u.Log(event, "gates_write", tidegate.D("prev_revision", before.Revision(), "new_revision", after.Revision(),
+	u.Log(event, "gates_write", append(tidegate.D("prev_revision", before.Revision(), "new_revision", after.Revision(),
 		"reason", reason, "inputs_digest", after.Doc().Get("inputs_digest").Str(), "gates_digest", digest,
-		"prev_digest", u.record.digest(name), "gates", gates))
+		"prev_digest", u.record.digest(name), "gates", gates), kept...))
 	return u.put(name, data)
 }
 

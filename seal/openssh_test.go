@@ -58,7 +58,7 @@ func TestSignaturesGoBothWays(t *testing.T) {
 	} {
 		t.Run(strings.Join(kind, " "), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "key")
-			args := append([]string{"-q", "-C", "made for a test", "-f", path}, kind...)
+			args := append([]string{"-q", "-a", "1", "-C", "made for a test", "-f", path}, kind...)
 			locked := strings.Contains(strings.Join(kind, " "), "-N")
 			if !locked {
 				args = append(args, "-N", "")

@@ -35,12 +35,12 @@ func (e Evaluation) Passed() bool { return e.Status == gate.Pass }
 
 // evaluate logs what a judge found, and gives the update by which to record it.
 // It changes nothing but the log.
-func evaluate(ctx context.Context, clock run.Clock, r *run.Run, found gate.Judgement, reason string) (Evaluation, error) {
+func evaluate(ctx context.Context, clock run.Clock, r *run.Run, found gate.Judgement, reason string, about ...tidegate.Detail) (Evaluation, error) {
 	out := Evaluation{GateID: found.Gate, Status: found.Status(), Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, InputsDigest: found.InputsDigest}
 	_, err := r.Update(ctx, clock, func(u *run.Update) error {
 		out.Update = tidegate.D(found.Gate, found.Patch(u.Now()))
-		u.Log(run.EventJudged, "gate_"+strings.ToLower(found.Gate)+"_evaluate", tidegate.D("reason", run.Note(reason), "gate", found.Gate,
-			"status", out.Status, "metrics", found.Metrics, "inputs_digest", out.InputsDigest, "warnings", out.Warnings))
+		u.Log(run.EventJudged, "gate_"+strings.ToLower(found.Gate)+"_evaluate", append(tidegate.D("reason", run.Note(reason), "gate", found.Gate,
+			"status", out.Status, "metrics", found.Metrics, "inputs_digest", out.InputsDigest, "warnings", out.Warnings), about...))
 		return nil
 	})
 	return out, err
@@ -143,6 +143,10 @@ func EvaluateGateE(ctx context.Context, clock run.Clock, in GateEInput) (GateERe
 		return GateEResult{}, err
 	}
 	out := GateEResult{Faults: append([]synthesis.Fault{}, judged.result.Faults...)}
-	out.Evaluation, err = evaluate(ctx, clock, r, judged.judgement, in.Reason)
+	var about tidegate.Details
+	if judged.name != r.Layout().Synthesis() {
+		about = tidegate.D("document", judged.name) // the gate is not about it
+	}
+	out.Evaluation, err = evaluate(ctx, clock, r, judged.judgement, in.Reason, about...)
 	return out, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/markdown"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/synthesis"
 )
@@ -87,7 +88,7 @@ func summaryFacts(r *run.Run, pool *citation.Pool, entry *codec.Value) (synthesi
 	}
 	s.Bytes = len(text)
 	found := citation.Inspect(text)
-	s.Faults = len(found.URLs)
+	s.Faults = len(found.URLs) + len(markdown.HiddenLines(text))
 	for _, m := range found.Mentions {
 		s.Faults += flag(!pool.Has(m.CID))
 	}

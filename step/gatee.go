@@ -112,6 +112,7 @@ func factsOf(ctx context.Context, r *run.Run, draft []byte) (synthesis.Facts, er
 	if err != nil {
 		return synthesis.Facts{}, err
 	}
+	facts.Archived = len(texts.evidence.counts) > 0
 	facts.Claims, err = texts.claims(draft)
 	return facts, err
 }

@@ -324,7 +324,7 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 				return err
 			}
 		}
-		if next, err = u.EditGates(update, digest, in.ExpectedRevision, run.Note(in.Reason)); err != nil {
+		if next, err = u.PatchGates(update, given(update, found), digest, in.ExpectedRevision, run.Note(in.Reason)); err != nil {
 			return err
 		}
 		for _, j := range found {
@@ -339,6 +339,25 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 		return run.WriteResult{}, err
 	}
 	return run.Written(next.Revision(), next.Doc().Get("updated_at").Str(), audit), nil
+}
+
+// given is an update without what the judges found: of a gate that was judged only
+// the fields are left that are the caller's.
+func given(update *codec.Value, found []gate.Judgement) *codec.Value {
+	out := codec.NewObject()
+	for _, m := range update.Members() {
+		patch := m.Value
+		if slices.ContainsFunc(found, func(j gate.Judgement) bool { return j.Gate == m.Key }) {
+			patch = codec.NewObject()
+			for _, key := range []string{"status", "checked_at", "notes"} {
+				if value := m.Value.Get(key); value != nil {
+					patch.Set(key, value)
+				}
+			}
+		}
+		out.Set(m.Key, patch.Clone())
+	}
+	return out
 }
 
 // judgeAgain runs the judge of every gate that update would leave passed, and

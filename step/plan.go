@@ -36,6 +36,9 @@ type PlanResult struct {
 	entries []PlanEntry
 }
 
+// Entries are what the plan asks of each agent.
+func (r PlanResult) Entries() []PlanEntry { return r.entries }
+
 // PlanEntry is what one agent is asked to do.
 type PlanEntry struct {
 	PerspectiveID string `json:"perspective_id"`

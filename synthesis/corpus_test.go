@@ -71,8 +71,9 @@ type corpusCase struct {
 // readCase reads the lines before a body: "want: CODE line, …" and what else is
 // known of the draft.
 func readCase(t *testing.T, text string) corpusCase {
-	c := corpusCase{facts: synthesis.Facts{Citations: []synthesis.Citation{{CID: "a"}, {CID: "b", SameAs: "a"}, {CID: "p"}}}}
+	c := corpusCase{facts: synthesis.Facts{Archived: true, Citations: []synthesis.Citation{{CID: "a"}, {CID: "b", SameAs: "a"}, {CID: "p"}}}}
 	end, ends := sections, "\n"
+	answers := ""
 	for {
 		key, rest, found := strings.Cut(text, ":")
 		value, after, _ := strings.Cut(rest, "\n")
@@ -96,6 +97,8 @@ func readCase(t *testing.T, text string) corpusCase {
 		case "unsourced":
 			c.facts.Unsourced, c.facts.Citations = true, nil
 			end = strings.ReplaceAll(end, " [@a]", "")
+		case "answers":
+			answers = value
 		case "raw":
 			var url string
 			if _, err := fmt.Sscanf(value, "%d %s", &line, &url); err != nil {
@@ -118,12 +121,29 @@ func readCase(t *testing.T, text string) corpusCase {
 			}
 			c.facts.Claims = append(c.facts.Claims, claim)
 		default:
-			c.draft = strings.ReplaceAll(text+end, "\n", ends)
-			return c
+			return c.complete(text+end, ends, answers)
 		}
 		text = after
 	}
-	c.draft = strings.ReplaceAll(text+end, "\n", ends)
+	return c.complete(text+end, ends, answers)
+}
+
+// complete gives a case its draft, and the review that the draft answers: a line, and
+// the first line of the reviewed draft where it was another.
+func (c corpusCase) complete(draft, ends, answers string) corpusCase {
+	c.draft = strings.ReplaceAll(draft, "\n", ends)
+	if answers == "" {
+		return c
+	}
+	number, first, changed := strings.Cut(answers, " ")
+	reviewed := draft
+	if changed {
+		_, rest, _ := strings.Cut(draft, "\n")
+		reviewed = first + "\n" + rest
+	}
+	var line int
+	_, _ = fmt.Sscan(number, &line)
+	c.facts.Answers = &synthesis.Answered{Draft: []byte(reviewed), Directives: []synthesis.Directive{{Line: line, Action: "Change it."}}}
 	return c
 }
 

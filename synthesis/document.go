@@ -46,6 +46,7 @@ type block struct {
 	info     string // the language of a fenced code block
 	align    string // of a cell: left, right, center or ""
 	text     string // of a code block
+	quoted   bool   // it stands in a block quote
 	children []*block
 	leaf
 }
@@ -104,6 +105,7 @@ func (d *document) lines() int {
 type reader struct {
 	*document
 	open     *passage // of the list item whose text is being read
+	quotes   int      // block quotes that are open
 	elements elements
 }
 
@@ -118,7 +120,7 @@ func (r *reader) children(n ast.Node) []*block {
 }
 
 func (r *reader) block(n ast.Node) *block {
-	b := &block{line: r.lineOf(max(n.Pos(), 0))}
+	b := &block{line: r.lineOf(max(n.Pos(), 0)), quoted: r.quotes > 0}
 	switch n := n.(type) {
 	case *ast.Heading:
 		b.kind, b.level = heading, n.Level
@@ -145,7 +147,9 @@ func (r *reader) block(n ast.Node) *block {
 		r.open = nil
 	case *ast.Blockquote:
 		b.kind = quote
+		r.quotes++
 		b.children = r.children(n)
+		r.quotes--
 	case *ast.FencedCodeBlock:
 		b.kind, b.text, b.info = code, r.code(n), string(n.Language(r.source))
 		r.beginOutside(b)

@@ -75,7 +75,7 @@ func GateD(facts PackFacts) Gate {
 		}
 	}
 	warn("DUPLICATE_SUMMARIES", "listed twice", twice)
-	warn("FAULTY_SUMMARIES", "raw URLs or unknown citations", faulty)
+	warn("FAULTY_SUMMARIES", "raw URLs, unknown citations or hidden characters", faulty)
 	warn("LARGE_SUMMARIES", "larger than max_summary_kb", large)
 	warn("MISSING_SUMMARIES", "no summary", missing)
 	warn("UNKNOWN_SUMMARIES", "of no perspective of the run", foreign)

@@ -42,7 +42,7 @@ func GateE(facts SynthesisFacts, r Result) Gate {
 		"citation_utilization_rate", r.Utilization, "duplicate_citation_rate", r.Duplicates,
 		"unknown_cids", r.count(tidegate.UnknownCID), "raw_urls", r.count(tidegate.RawURLNotAllowed),
 		"quotations", r.Grounding.Quotations, "quotations_missing", r.Grounding.QuotationsMissing,
-		"numbers", r.Grounding.Numbers, "numbers_missing", r.Grounding.NumbersMissing,
+		"numbers", r.Grounding.Numbers, "numbers_missing", r.Grounding.NumbersMissing, "claims_unchecked", r.Grounding.Unchecked,
 		"unchanged_directives", r.count(tidegate.Unchanged))
 	if r.unsourced {
 		g.Metrics = append(g.Metrics, tidegate.Detail{Key: "unsourced", Value: 1})
@@ -101,8 +101,9 @@ func (r Result) notes(facts SynthesisFacts) string {
 	if facts.Generated {
 		parts = append(parts, "the synthesis was made by rule and not written")
 	}
-	for _, code := range []tidegate.Code{tidegate.MissingRequiredSection, tidegate.UnknownCID, tidegate.RawURLNotAllowed,
-		tidegate.HTMLNotAllowed, tidegate.InvisibleText, tidegate.UncitedNumber, tidegate.QuotationNotFound, tidegate.NumberNotFound, tidegate.Unchanged} {
+	for _, code := range []tidegate.Code{tidegate.MissingRequiredSection, tidegate.ReservedHeading, tidegate.UnknownCID, tidegate.RawURLNotAllowed,
+		tidegate.HTMLNotAllowed, tidegate.InvisibleText, tidegate.UncitedNumber, tidegate.UncitedQuotation,
+		tidegate.QuotationNotFound, tidegate.NumberNotFound, tidegate.ClaimNotChecked, tidegate.Unchanged} {
 		if n := r.count(code); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d × %s", n, code))
 		}
@@ -171,7 +172,8 @@ func (r Result) hardMetrics() tidegate.Details {
 		code   tidegate.Code
 	}{
 		{"unknown_cids", tidegate.UnknownCID}, {"raw_urls", tidegate.RawURLNotAllowed}, {"quotations_not_found", tidegate.QuotationNotFound},
-		{"numbers_not_found", tidegate.NumberNotFound}, {"unchanged_directives", tidegate.Unchanged},
+		{"numbers_not_found", tidegate.NumberNotFound}, {"claims_not_checked", tidegate.ClaimNotChecked}, {"uncited_quotations", tidegate.UncitedQuotation},
+		{"reserved_headings", tidegate.ReservedHeading}, {"unchanged_directives", tidegate.Unchanged},
 	} {
 		if n := r.count(own.code); n > 0 {
 			out = append(out, tidegate.Detail{Key: own.figure, Value: n})

@@ -6,10 +6,11 @@ import (
 )
 
 // Grounding counts what was looked for on the cited pages. Claims that could not
-// be checked are left out.
+// be checked are counted apart.
 type Grounding struct {
 	Quotations, QuotationsMissing int
 	Numbers, NumbersMissing       int
+	Unchecked                     int // the claims that were not
 }
 
 // numbersPass holds when at least nineteen in twenty numbers were found: an agent
@@ -34,10 +35,16 @@ func (j *judge) grounding() {
 	if j.facts.Unsourced {
 		return
 	}
-	var quotations, numbers []Fault
+	var quotations, numbers []Fault // the first with the claims that were not checked
 	g := &j.result.Grounding
 	for _, c := range j.facts.Claims {
 		if c.Verdict == citation.Unchecked {
+			looked := append(append([]citation.Match{}, c.Quotations...), c.Numbers...)
+			if g.Unchecked += flag(len(looked) > 0); len(looked) > 0 && (j.facts.Archived || j.facts.RequireGrounding) {
+				quotations = append(quotations, newFault(tidegate.ClaimNotChecked, c.Line,
+					"Cite a page that can be read and has it, or take it out. A person can put a text in the place of the page: citations attach.",
+					"%q is claimed, and none of the cited pages has a text to look for it", tidegate.Cut(looked[0].Text)))
+			}
 			continue
 		}
 		g.add(c)

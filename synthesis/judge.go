@@ -19,6 +19,11 @@ import (
 // level, in the order in which they are asked for.
 var Sections = []string{"Summary", "Key Findings", "Evidence", "Caveats"}
 
+// Reserved are the titles of what the report adds to a synthesis. No heading of a
+// synthesis may have one of them, in whatever spelling.
+var Reserved = []string{"References", "Sources", "Sources that the report does not cite", "Not found on the cited pages", "Contents",
+	"How this report was made", "Gates", "Contracts of the outputs", "Agents and models", "Cost of the accepted answers", "Questions that were left open"}
+
 // Fault is one rule that a text breaks: what is wrong, where, and what to change.
 type Fault struct {
 	Code       tidegate.Code `json:"code"`
@@ -52,6 +57,9 @@ type Facts struct {
 	// Claims say what stands on the pages that the draft cites, nil where nobody
 	// looked.
 	Claims []citation.Claim
+	// Archived says that the run keeps pages to look at. One of the earlier system
+	// does not, and is not warned that nobody did.
+	Archived bool
 	// RequireGrounding makes faults of what the claims say is not on its page.
 	RequireGrounding bool
 	// Answers is the review that the draft answers, nil in the first round.
@@ -91,15 +99,19 @@ type Uncited struct {
 // Judge holds a draft to the rules of a synthesis, all of them:
 //
 //   - MISSING_REQUIRED_SECTION for each of [Sections] without its heading;
+//   - RESERVED_HEADING for each heading that the report writes itself;
 //   - UNKNOWN_CID for each citation of what is not validated, seen or not;
 //   - RAW_URL_NOT_ALLOWED for each address;
 //   - HTML_NOT_ALLOWED for each block of HTML with text in it;
 //   - INVISIBLE_TEXT for each line with a character that a reader cannot see;
 //   - UNCITED_NUMBER for each passage with a number and without a citation that a
 //     reader sees;
+//   - UNCITED_QUOTATION for each passage with a quotation of four words or more and
+//     without such a citation, and for each heading with one;
 //   - QUOTATION_NOT_FOUND for each quotation that the cited page does not have,
-//     and NUMBER_NOT_FOUND for each such number when they are more than one in
-//     twenty, where the run requires grounding; elsewhere they are warnings;
+//     NUMBER_NOT_FOUND for each such number when they are more than one in twenty,
+//     and CLAIM_NOT_CHECKED for each passage with a quotation or number whose pages
+//     have no text, where the run requires grounding; elsewhere they are warnings;
 //   - UNCHANGED for each directive of the answered review whose block stands as
 //     it did.
 func Judge(draft []byte, facts Facts) Result {
@@ -112,10 +124,12 @@ func Judge(draft []byte, facts Facts) Result {
 	}
 	j.result.unsourced = facts.Unsourced
 	j.sections()
+	j.headings()
 	j.citations()
 	j.urls()
 	j.unseen()
 	j.numbers()
+	j.quotations()
 	j.grounding()
 	if facts.Answers != nil {
 		j.answer(*facts.Answers)
@@ -177,6 +191,42 @@ func (j *judge) sections() {
 		}
 		j.fault(tidegate.MissingRequiredSection, 0, note, "the heading `## %s` is missing", title)
 	}
+}
+
+// headings finds those that the report writes itself, behind the draft: a reader
+// would take what stands below them for what the program says.
+func (j *judge) headings() {
+	j.eachLeaf(func(b *block) {
+		if title := plainTitle(j.textOf(b)); b.kind == heading && slices.ContainsFunc(Reserved, func(own string) bool { return plainTitle(own) == title }) {
+			j.fault(tidegate.ReservedHeading, b.line, "Give the section another title, or leave it out: the report adds its own.",
+				"line %d has the heading %q, which the report writes itself", b.line, tidegate.Cut(j.textOf(b)))
+		}
+	})
+}
+
+// plainTitle is a title by which two are compared: its letters, in lower case.
+func plainTitle(title string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, title)
+}
+
+// textOf is what a reader sees of a leaf. In code quotation marks mean nothing.
+func (j *judge) textOf(b *block) string {
+	var text strings.Builder
+	for _, g := range b.glyphs {
+		switch {
+		case g.in&inTag != 0:
+		case g.in&inCode != 0:
+			text.WriteString(citation.WithoutMarks(string(g.r)))
+		default:
+			text.WriteRune(g.r)
+		}
+	}
+	return text.String()
 }
 
 // citations counts what the draft cites, and finds what it may not cite.
@@ -247,13 +297,9 @@ func (j *judge) urls() {
 // which one reader of the draft sees and another does not. Other HTML hides
 // nothing from the judge and the grounding, and is left alone.
 func (j *judge) unseen() {
-	line := 0
-	for _, u := range markdown.Parse(j.source).Unseen() {
-		if at := j.lineOf(u.At); u.HTML == nil && at != line {
-			line = at
-			j.fault(tidegate.InvisibleText, line, "Remove the characters that cannot be seen.",
-				"line %d has a character that a reader cannot see", line)
-		}
+	for _, line := range markdown.HiddenLines(j.source) {
+		j.fault(tidegate.InvisibleText, line, "Remove the characters that cannot be seen.",
+			"line %d has a character that a reader cannot see", line)
 	}
 	j.eachLeaf(func(b *block) {
 		text := func(g glyph) bool { return g.in&inTag == 0 && !unicode.IsSpace(g.r) }
@@ -296,6 +342,43 @@ func (j *judge) numbers() {
 				"the %s that begins in line %d claims %s without a citation", p.name(), p.line, quoted(tokens))
 		}
 	}
+}
+
+// quotations finds the passages that quote without a source, and headings that
+// quote.
+func (j *judge) quotations() {
+	if j.facts.Unsourced {
+		return
+	}
+	uncited := func(line int, what string, quoted []string) {
+		if len(quoted) > 0 {
+			j.fault(tidegate.UncitedQuotation, line,
+				"Put the citation of the page that has the words into the same paragraph or list item, or take the quotation out.",
+				"the %s that begins in line %d quotes %q without a citation", what, line, tidegate.Cut(quoted[0]))
+		}
+	}
+	for _, p := range j.passages {
+		if j.cited(p) {
+			continue
+		}
+		var text strings.Builder
+		var quoted []string
+		for _, b := range p.leaves {
+			b.eachLeaf(func(b *block) {
+				part := j.textOf(b)
+				text.WriteString(part + "\n")
+				if b.quoted && citation.IsQuotation(part) {
+					quoted = append(quoted, part)
+				}
+			})
+		}
+		uncited(p.line, p.name(), append(quoted, citation.Quotations(text.String())...))
+	}
+	j.eachLeaf(func(b *block) {
+		if b.kind == heading {
+			uncited(b.line, "heading", citation.Quotations(j.textOf(b)))
+		}
+	})
 }
 
 func (p *passage) name() string {

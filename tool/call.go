@@ -45,6 +45,14 @@ func (r Result) Export(format string) (document []byte, ok bool, err error) {
 	return nil, false, nil
 }
 
+// Value is what the tool returned, nil when there was an error.
+func (r Result) Value() any {
+	if r.Err != nil {
+		return nil
+	}
+	return r.out
+}
+
 // Report is how the result is shown to a person; ok is false when there was an
 // error or the tool has no report.
 func (r Result) Report() (report.Report, bool) {

@@ -22,11 +22,14 @@ type Command struct {
 	Hide     []string          // arguments that Fill provides or that people do not need
 	Flags    []Flag            // beyond those of the input
 	Formats  []string          // report formats beyond text and json
+	Piped    string            // the format where stdout is no terminal, text when empty
 	Defaults map[string]any    // arguments that a person gets when none is typed
 	// Fill turns what was typed into the tool's arguments, where that is more
 	// than copying: a run folder becomes a manifest path. It sees the arguments
 	// typed so far and changes them.
 	Fill func(ctx context.Context, typed Typed, args *codec.Value) error
+	// After does what a flag asks for beside the tool, once it has returned value.
+	After func(ctx context.Context, typed Typed, value any) error
 	// Instead is what a person is shown in the place of an error of the tool, with
 	// more than its first fault; ok is false where it has no more to say. The exit
 	// status stays that of the error. In is the tool's input.

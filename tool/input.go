@@ -7,6 +7,9 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
+// Stdin is what a person types in the place of a file to have standard input read.
+const Stdin = "-"
+
 // ReadInput reads standard input to its end, which may be a person who types. What
 // is asked for names it in errors. It returns CANCELLED when ctx ends first; the
 // reader is then not to be used any more. It also returns READ_FAILED.

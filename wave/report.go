@@ -135,6 +135,21 @@ func sourcesAgainst(n int, contract perspective.Contract) string {
 	return against(n, contract.MaxSources)
 }
 
+// Export is, in the format markdown, the prompts and nothing else, for another
+// program: several are parted by a line.
+func (p RetryPrompts) Export(format string) (document []byte, ok bool, err error) {
+	if format != "markdown" {
+		return nil, false, nil
+	}
+	for i, prompt := range p.Prompts {
+		if i > 0 {
+			document = append(document, "\n---\n\n"...)
+		}
+		document = append(document, prompt.PromptMD...)
+	}
+	return document, true, nil
+}
+
 // Report shows each prompt as it is to be sent.
 func (p RetryPrompts) Report() report.Report {
 	out := report.Report{

@@ -7,19 +7,21 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/internal/words"
 	"github.com/tidegate/tidegate/tool"
 )
 
 func explainCommand(tools []*tool.Tool) cli.Command {
 	return cli.Command{
 		Path:     "explain",
-		Operands: "[CODE]",
+		Operands: "[NAME]",
 		MaxArgs:  1,
-		Short:    "Explain an error code or a rule, with examples",
+		Short:    "Explain an error code, a rule or a word, with examples",
 		Long: `Explain an error code, or a rule that a result names: what it means, why it
-exists, how to meet it, an example that fails and the same one mended. Without
-a name, all codes and rules are listed.`,
-		Example:  "tidegate explain\ntidegate explain TOO_MANY_WORDS\ntidegate explain Wave2Required.P1",
+exists, how to meet it, an example that fails and the same one mended; or a word
+that tidegate uses in a sense of its own, such as gate. Without a name, all codes
+and rules are listed.`,
+		Example:  "tidegate explain\ntidegate explain TOO_MANY_WORDS\ntidegate explain Wave2Required.P1\ntidegate explain gate",
 		Flags:    []cli.Flag{formatFlag("text", "markdown")},
 		Complete: codes(),
 		Run: func(_ context.Context, call cli.Invocation) error {
@@ -29,6 +31,9 @@ a name, all codes and rules are listed.`,
 					return err
 				}
 				return call.Show(demo.Overview(rules), call.Flag("format"))
+			}
+			if word, ok := words.Find(call.Args[0]); ok {
+				return call.Show(word.Report(), call.Flag("format"))
 			}
 			rule, err := demo.Find(call.Args[0])
 			if err != nil {
@@ -55,12 +60,15 @@ func personsCommand(tools []*tool.Tool) func(name string) string {
 	}
 }
 
-// codes are the names that a shell completes. The other rules lie in files that
-// are read only when they are asked for.
+// codes are the names that a shell completes: codes and words. The other rules lie
+// in files that are read only when they are asked for.
 func codes() []string {
-	names := make([]string, len(tidegate.Explanations))
-	for i, x := range tidegate.Explanations {
-		names[i] = string(x.Code)
+	var names []string
+	for _, x := range tidegate.Explanations {
+		names = append(names, string(x.Code))
+	}
+	for _, w := range words.List {
+		names = append(names, w.Name)
 	}
 	return names
 }

@@ -85,7 +85,7 @@ func TestKilledResearchGivesTheSameReport(t *testing.T) {
 	if lines < 100 {
 		t.Fatalf("the research prints %d lines", lines)
 	}
-	stride := lines / 3
+	stride := lines / 2
 	if full.Asked() {
 		stride = 1
 	}

@@ -26,7 +26,7 @@ import (
 
 // status runs the command line and returns the exit status.
 func status() int {
-	keepHeapSmall()
+	paceCollections()
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	level := new(slog.LevelVar)

@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/internal/words"
 	"github.com/tidegate/tidegate/report"
 )
 
@@ -55,6 +56,9 @@ func TestEveryNameInTheTextsExists(t *testing.T) {
 	}
 	for where, text := range textsOfTheSource(t) {
 		check(t, where, text)
+	}
+	for _, w := range words.List {
+		check(t, "explain "+w.Name, "`"+w.See+"`")
 	}
 	for _, r := range allRules(t) {
 		var shown bytes.Buffer

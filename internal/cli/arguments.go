@@ -111,7 +111,7 @@ func (l *literal) Type() string          { return l.kind }
 func (l *literal) Set(text string) error { l.text = text; return nil }
 
 // arguments turns what was typed into the tool's JSON arguments.
-func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Tool, operands []string) (*codec.Value, error) {
+func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Tool, operands []string) (*codec.Value, tool.Typed, error) {
 	args := codec.NewObject()
 	typed := tool.Typed{Operands: map[string]string{}, Flags: map[string]string{}, Input: p.Stdin, Say: p.say}
 	paths, kinds := map[string]bool{}, map[string]reflect.Kind{}
@@ -123,7 +123,7 @@ func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Too
 			break
 		}
 		text := operands[i]
-		if o.Path || paths[o.Field] {
+		if (o.Path || paths[o.Field]) && text != tool.Stdin {
 			text = absolute(p.Dir, text)
 		}
 		if o.Repeats {
@@ -164,10 +164,10 @@ func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Too
 	}
 	if t.Command.Fill != nil {
 		if err := t.Command.Fill(ctx, typed, args); err != nil {
-			return nil, err
+			return nil, typed, err
 		}
 	}
-	return args, nil
+	return args, typed, nil
 }
 
 func (p *Program) flagValue(cmd *cobra.Command, a tool.Argument, name, text string) *codec.Value {

@@ -59,7 +59,10 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		if !slices.Contains(formats, format) {
 			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("format", format), "--format must be one of %s, got %q", strings.Join(formats, ", "), format)
 		}
-		args, err := p.arguments(cmd.Context(), cmd, t, operands)
+		if t.Command.Piped != "" && p.Terminal.Width == 0 && !cmd.Flags().Changed("format") {
+			format = t.Command.Piped
+		}
+		args, typed, err := p.arguments(cmd.Context(), cmd, t, operands)
 		if err != nil {
 			if format == "json" {
 				return p.show(tool.Failure(err), format)
@@ -67,12 +70,12 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 			return err
 		}
 		if watch {
-			return p.watch(cmd.Context(), t, args, format)
+			return p.watch(cmd.Context(), t, args, typed, format)
 		}
 		if follow {
 			return p.follow(cmd.Context(), t, args, format)
 		}
-		return p.callAndShow(cmd.Context(), t, args, format)
+		return p.callAndShow(cmd.Context(), t, args, typed, format)
 	}
 	return cmd
 }
@@ -115,7 +118,7 @@ func (p *Program) follow(ctx context.Context, t *tool.Tool, args *codec.Value, f
 	})
 }
 
-func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Value, format string) error {
+func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Value, typed tool.Typed, format string) error {
 	raw, err := codec.MarshalLine(args)
 	if err != nil {
 		return err
@@ -130,6 +133,11 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 			if r, ok := t.Command.Instead(ctx, in, result.Err); ok {
 				return cmp.Or(p.render(r, format), error(exitStatus(Status(tidegate.ClassOf(result.Err.Code)))))
 			}
+		}
+	}
+	if result.Err == nil && t.Command.After != nil {
+		if err := t.Command.After(ctx, typed, result.Value()); err != nil {
+			return err
 		}
 	}
 	return inTypedWords(t, p.show(result, format))

@@ -19,7 +19,7 @@ const watchEvery = 300 * time.Millisecond
 // watch calls the tool again whenever one of the files that its declaration
 // names has changed, until the context ends. What the call itself writes is no
 // change: it would call for the next one.
-func (p *Program) watch(ctx context.Context, t *tool.Tool, args *codec.Value, format string) error {
+func (p *Program) watch(ctx context.Context, t *tool.Tool, args *codec.Value, typed tool.Typed, format string) error {
 	files := t.Command.Watch(args)
 	written := map[string]bool{}
 	for _, a := range t.Arguments() {
@@ -33,7 +33,7 @@ func (p *Program) watch(ctx context.Context, t *tool.Tool, args *codec.Value, fo
 	for {
 		if state := fingerprint(files, written); state != before {
 			before = state
-			err := p.callAndShow(ctx, t, args, format)
+			err := p.callAndShow(ctx, t, args, typed, format)
 			var status exitStatus
 			if err != nil && !errors.As(err, &status) {
 				p.printError("tidegate "+t.Command.Path, err)

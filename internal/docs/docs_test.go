@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/docs"
+	"github.com/tidegate/tidegate/internal/words"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -20,6 +21,7 @@ func TestGeneratedDocuments(t *testing.T) {
 	for name, want := range map[string]string{
 		"docs/tools.md":  docs.Tools(tools),
 		"docs/errors.md": docs.Errors(cli.Status),
+		"docs/words.md":  words.Document(),
 	} {
 		compare(t, name, func(string) string { return want })
 	}

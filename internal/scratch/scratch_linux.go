@@ -1,6 +1,3 @@
-// Package scratch is for test packages that make many files and are not about
-// the disk: importing it puts their temporary folders into memory, where a sync
-// costs nothing. TMPDIR, where it is set, decides instead.
 package scratch
 
 import (

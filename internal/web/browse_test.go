@@ -70,7 +70,7 @@ func TestBrowserFollowsARun(t *testing.T) {
 			u.asked <- task
 		}
 		// The page that is open has come to the last line by itself.
-		p.until(`Number(document.body.dataset.line) >= ` + strconv.Itoa(lines(t, u.manifest)))
+		p.until(`Number(document.body.dataset.seen) >= ` + strconv.Itoa(lines(t, u.manifest)))
 	}
 	p.until(`document.getElementById("live").dataset.state == "ended"`)
 	if outcome := <-u.ended; outcome.Status != "completed" {

@@ -128,14 +128,21 @@ func (p *tab) open(path string) {
 	p.do(chromedp.Navigate(p.base + path))
 }
 
-// click follows a link as a person does, and waits until the page is there.
+// click follows a link as a person does, and waits until the page is there. A part
+// of a page that is live can be replaced under the pointer; who sees nothing happen
+// clicks again.
 func (p *tab) click(selector string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.WaitEvent(page.LoadEventFired, nil, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))); err != nil {
-		p.t.Fatalf("%s cannot be clicked: %v\n%s", selector, err, p.text())
+	var err error
+	for range 3 {
+		ctx, cancel := context.WithTimeout(p.ctx, patience/3)
+		_, err = chromedp.Run(ctx, chromedp.WaitEvent(page.LoadEventFired, nil, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible)))
+		cancel()
+		if err == nil {
+			return
+		}
 	}
+	p.t.Fatalf("%s cannot be clicked: %v\n%s", selector, err, p.text())
 }
 
 // ask is what an expression is in the page.

@@ -2,11 +2,16 @@ package web
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	tgchange "github.com/tidegate/tidegate/change"
 	"github.com/tidegate/tidegate/review"
 )
@@ -34,8 +39,96 @@ func phaseState(phase, needsPerson, problem string) state {
 	return working(phase)
 }
 
+// changesDir is where the changes of a project lie.
+const changesDir = "agentd/changes"
+
+// stampChanges tells two states of the changes of the project apart; there is none
+// while something is being written. begun are those that have a folder and nothing
+// in it: somebody is about to make them.
+func (s *Site) stampChanges(ctx context.Context) (stamp string, begun map[string]bool, err error) {
+	root, err := artifact.Open(ctx, "project", s.Project)
+	if err != nil {
+		return "", nil, err
+	}
+	defer root.Close()
+	var b strings.Builder
+	begun = map[string]bool{}
+	found, err := root.List(changesDir)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, entry := range found {
+		folder, err := root.Folder(changesDir + "/" + entry.Name())
+		if err != nil {
+			continue // no folder, or no longer
+		}
+		files, writing := 0, folder.Writing()
+		walkErr := fs.WalkDir(folder.FS(), ".", func(name string, file fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case name != "." && strings.HasPrefix(name, "."):
+				if file.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			case file.IsDir():
+				if strings.Count(name, "/") > 1 {
+					return fs.SkipDir // what agents left; the log tells of it
+				}
+				return nil
+			}
+			info, err := file.Info()
+			if err != nil {
+				return err
+			}
+			files++
+			fmt.Fprintf(&b, "%s %d.%d\n", name, info.Size(), info.ModTime().UnixNano())
+			return nil
+		})
+		writing = writing || folder.Writing()
+		folder.Close()
+		if walkErr != nil || writing {
+			return "", nil, nil
+		}
+		begun[entry.Name()] = files == 0
+		fmt.Fprintf(&b, "%s %d\n", entry.Name(), files)
+	}
+	return "changes\n" + b.String(), begun, nil
+}
+
+// quiet makes a page of changes at a moment at which nobody writes. It returns
+// LOCK_HELD where there is none.
+func (s *Site) quiet(ctx context.Context, make func(begun map[string]bool) (*page, error)) (*page, error) {
+	for start := time.Now(); time.Since(start) < quietTime; {
+		before, begun, err := s.stampChanges(ctx)
+		if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+			return nil, err
+		}
+		if err != nil {
+			return make(nil) // there are none
+		}
+		if before != "" {
+			p, err := make(begun)
+			if after, _, _ := s.stampChanges(ctx); after == before {
+				return p, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(betweenReads):
+		}
+	}
+	return nil, errBusy
+}
+
 // changesPage lists the changes of the project.
 func (s *Site) changesPage(ctx context.Context, query url.Values, link func(string, ...string) string) (*page, error) {
+	return s.quiet(ctx, func(begun map[string]bool) (*page, error) { return s.makeChangesPage(ctx, query, link, begun) })
+}
+
+func (s *Site) makeChangesPage(ctx context.Context, query url.Values, link func(string, ...string) string, begun map[string]bool) (*page, error) {
 	view := changesView{Project: s.Project}
 	list, err := tgchange.All(ctx, s.Project)
 	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
@@ -43,7 +136,7 @@ func (s *Site) changesPage(ctx context.Context, query url.Values, link func(stri
 	}
 	var found []tgchange.ListEntry
 	for _, c := range list.Changes {
-		if matches(query.Get("q"), c.ChangeID, c.Phase, c.Verdict) {
+		if !begun[c.ChangeID] && matches(query.Get("q"), c.ChangeID, c.Phase, c.Verdict) {
 			found = append(found, c)
 		}
 	}
@@ -51,7 +144,7 @@ func (s *Site) changesPage(ctx context.Context, query url.Values, link func(stri
 	for _, c := range piece(view.cut, found) {
 		view.Changes = append(view.Changes, changeRow{c, phaseState(c.Phase, c.NeedsPerson, c.Problem)})
 	}
-	return &page{View: "changes", Title: "Changes", Data: view, link: link}, nil
+	return (&page{View: "changes", Title: "Changes", Live: following(link("liveChanges"), query), Data: view, link: link}).sealed()
 }
 
 // changeView is one change: where it stands, its issues over the rounds, each
@@ -93,6 +186,10 @@ func reviewVerdict(verdict string) state {
 }
 
 func (s *Site) changePage(ctx context.Context, id string, link func(string, ...string) string) (*page, error) {
+	return s.quiet(ctx, func(map[string]bool) (*page, error) { return s.makeChangePage(ctx, id, link) })
+}
+
+func (s *Site) makeChangePage(ctx context.Context, id string, link func(string, ...string) string) (*page, error) {
 	status, err := tgchange.StatusOf(ctx, s.Project, id)
 	if err != nil {
 		return nil, err
@@ -137,5 +234,5 @@ func (s *Site) changePage(ctx context.Context, id string, link func(string, ...s
 		}
 		view.Reviews = append([]reviewView{v}, view.Reviews...) // the newest first
 	}
-	return &page{View: "change", Title: "Change " + filepath.Base(id), Decides: len(s.Decisions) > 0 && status.NeedsPerson != "", Data: view, link: link}, nil
+	return (&page{View: "change", Title: "Change " + filepath.Base(id), Live: link("liveChange", id), Decides: len(s.Decisions) > 0 && status.NeedsPerson != "", Data: view, link: link}).sealed()
 }

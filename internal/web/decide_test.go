@@ -87,7 +87,7 @@ func (b *browser) confirmation(t *testing.T, path string, fields url.Values) url
 	return hiddenFields(asked)
 }
 
-func status(t *testing.T, manifest string) run.Status {
+func status(t testing.TB, manifest string) run.Status {
 	t.Helper()
 	r, err := run.Open(t.Context(), manifest)
 	if err != nil {

@@ -72,11 +72,11 @@ func (l *looked) export(write func(name string, data []byte) error) error {
 			return err
 		}
 	}
-	reported, err := l.readReport(l.ctx, l.site.Version)
+	document, err := l.readDocument(l.ctx, l.site.Version)
 	if err != nil {
 		return err
 	}
-	return write(fileLink("document", id), reported.Report.HTML())
+	return write(fileLink("document", id), document)
 }
 
 // exportTexts writes the prompts and answers of a job, whole and as text.

@@ -47,6 +47,9 @@ var made string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if flag.Lookup("test.bench").Value.String() == "" {
+		web.NeverEarly()
+	}
 	code := m.Run()
 	if chromium.cancel != nil {
 		chromium.cancel()
@@ -97,7 +100,7 @@ type browser struct {
 	base string
 }
 
-func visit(t *testing.T, s *web.Site, public *url.URL) *browser {
+func visit(t testing.TB, s *web.Site, public *url.URL) *browser {
 	t.Helper()
 	server := httptest.NewUnstartedServer(web.Handler(s, token, public))
 	streams, stop := context.WithCancel(context.Background())
@@ -116,7 +119,7 @@ func visit(t *testing.T, s *web.Site, public *url.URL) *browser {
 	return b
 }
 
-func (b *browser) get(t *testing.T, path string) (status int, body string) {
+func (b *browser) get(t testing.TB, path string) (status int, body string) {
 	t.Helper()
 	answer, err := b.Get(b.base + path)
 	if err != nil {

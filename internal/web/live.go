@@ -55,27 +55,19 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		}
 		ended <- nil
 	}()
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold it back
-	control := http.NewResponseController(w)
-	say := func(format string, args ...any) bool {
-		if _, err := fmt.Fprintf(w, format, args...); err != nil {
-			return false
-		}
-		return len(lines) > 0 || control.Flush() == nil
-	}
+	say := startStream(w)
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
 	goOn := say("retry: 500\n\n")
 	for goOn {
 		select {
 		case n := <-lines:
-			goOn = say("id: %d\nevent: line\ndata: %d\n\n", n, n)
+			goOn = say(fmt.Sprintf("id: %d\nevent: line\ndata: %d\n\n", n, n))
 		case <-beat.C:
 			goOn = say(": there\n\n")
 		case err := <-ended:
 			if err != nil {
-				say("event: broken\ndata: %s\n\n", tidegate.CodeOf(err))
+				say(fmt.Sprintf("event: broken\ndata: %s\n\n", tidegate.CodeOf(err)))
 			}
 			return
 		}

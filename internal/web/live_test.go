@@ -3,13 +3,17 @@ package web_test
 import (
 	"bufio"
 	"context"
+	"html"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/change"
 	"github.com/tidegate/tidegate/internal/web"
 	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/run"
@@ -33,7 +37,7 @@ type stream struct {
 	stop context.CancelFunc
 }
 
-func (b *browser) follow(t *testing.T, path, last string) *stream {
+func (b *browser) follow(t testing.TB, path, last string) *stream {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
@@ -70,7 +74,7 @@ func (s *stream) next(t *testing.T) int {
 	return 0
 }
 
-func lines(t *testing.T, manifest string) int {
+func lines(t testing.TB, manifest string) int {
 	t.Helper()
 	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: manifest})
 	if err != nil {
@@ -127,7 +131,7 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 	}
 	n := events.next(t)
 	_, after := b.get(t, "/runs/rain")
-	for _, want := range []string{`data-line="` + strconv.Itoa(lines(t, manifest)) + `"`, "A person paused the run", "paused</span>"} {
+	for _, want := range []string{`data-seen="` + strconv.Itoa(lines(t, manifest)) + `"`, "A person paused the run", "paused</span>"} {
 		if !strings.Contains(after, want) {
 			t.Errorf("after line %d the page has no %s", n, want)
 		}
@@ -178,5 +182,149 @@ func TestHostileAnswersAreText(t *testing.T) {
 	if kind, policy := answered.Header.Get("Content-Type"), answered.Header.Get("Content-Security-Policy"); kind != "text/plain; charset=utf-8" ||
 		!strings.Contains(policy, "sandbox") || answered.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("the whole text comes as %s with %q", kind, policy)
+	}
+}
+
+// TestNoPageShowsAStateThatNeverWas: while a writer moves a run, every page that a
+// reader gets is, byte for byte, the page of one of the states that the writer
+// left behind.
+func TestNoPageShowsAStateThatNeverWas(t *testing.T) {
+	t.Parallel()
+	s, manifest, clock := newRun(t)
+	views := []string{"/runs/rain", "/runs/rain/jobs", "/runs/rain/jobs/perspectives", "/runs/rain/log"}
+	alone, writer := visit(t, s, nil), tidegate.WithActor(t.Context(), tidegate.Person)
+	board, err := job.OpenBoard(t.Context(), clock, manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer board.Close()
+	states := map[string]bool{}
+	record := func() {
+		for _, view := range views {
+			_, page := alone.get(t, view)
+			states[page] = true
+		}
+	}
+	record()
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	seen := make([][]string, 2)
+	for i := range seen {
+		// A site of its own shares no look at the run with the others.
+		b := visit(t, &web.Site{Home: s.Home, Project: s.Project, Clock: s.Clock, Version: s.Version, Next: s.Next}, nil)
+		readers.Go(func() {
+			for n := i; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if status, page := b.get(t, views[n%len(views)]); status == http.StatusOK {
+					seen[i] = append(seen[i], page)
+				}
+			}
+		})
+	}
+	for range 5 { // each step is one write
+		if _, err := board.Lease(t.Context(), job.LeaseInput{Holder: "one", JobID: job.PerspectivesID, For: job.DefaultLease}); err != nil {
+			t.Fatal(err)
+		}
+		record()
+		if _, err := board.ReleaseJob(writer, job.PerspectivesID, "again"); err != nil {
+			t.Fatal(err)
+		}
+		record()
+		if _, err := stage.Pause(writer, clock, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
+			t.Fatal(err)
+		}
+		record()
+		if _, err := stage.Resume(writer, clock, stage.ResumeInput{ManifestPath: manifest, Reason: "back"}); err != nil {
+			t.Fatal(err)
+		}
+		record()
+	}
+	close(stop)
+	readers.Wait()
+	all := map[string]bool{}
+	for _, list := range seen {
+		for _, page := range list {
+			all[page] = true
+			if !states[page] {
+				t.Fatalf("no such state was ever there:\n%s", page)
+			}
+		}
+	}
+	if len(all) < len(views)*2 {
+		t.Errorf("the readers saw %d different pages: they did not read while it was written", len(all))
+	}
+}
+
+// nextID is the id of the next event, whatever it is.
+func (s *stream) nextID(t testing.TB) string {
+	t.Helper()
+	for s.Scan() {
+		if id, ok := strings.CutPrefix(s.Text(), "id: "); ok {
+			return id
+		}
+	}
+	t.Fatalf("the stream ended: %v", s.Err())
+	return ""
+}
+
+var seenState = regexp.MustCompile(` data-seen="([^"]*)"`)
+
+// TestListsAreLive: the lists of runs and changes, and the page of a change, tell of
+// each write once; a stream that comes back tells of what it missed.
+func TestListsAreLive(t *testing.T) {
+	t.Parallel()
+	s, manifest, clock := newRun(t)
+	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	changeClock := change.Clock{Now: clock.Now, Pinned: true}
+	if _, err := change.Start(person, s.Project, changeClock, "planner", nil); err != nil {
+		t.Fatal(err)
+	}
+	b := visit(t, s, nil)
+	rounds := int64(3)
+	for _, c := range []struct {
+		page, live string
+		write      func() error
+	}{
+		{"/", "/live/runs", func() error {
+			_, err := stage.Pause(person, clock, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"})
+			return err
+		}},
+		{"/?q=rain", "/live/runs?q=rain", func() error {
+			_, err := stage.Resume(person, clock, stage.ResumeInput{ManifestPath: manifest, Reason: "back"})
+			return err
+		}},
+		{"/changes/planner", "/live/changes/planner", func() error {
+			_, err := change.Start(person, s.Project, changeClock, "planner", &rounds)
+			return err
+		}},
+		{"/changes", "/live/changes", func() error {
+			_, err := change.Start(person, s.Project, changeClock, "another", nil)
+			return err
+		}},
+	} {
+		state := func() string {
+			_, page := b.get(t, c.page)
+			if !strings.Contains(page, `data-live="`+html.EscapeString(c.live)+`"`) {
+				t.Errorf("%s does not follow %s", c.page, c.live)
+			}
+			return seenState.FindStringSubmatch(page)[1]
+		}
+		before := state()
+		events := b.follow(t, c.live, before)
+		if err := c.write(); err != nil {
+			t.Fatalf("%s: %v", c.page, err)
+		}
+		told := events.nextID(t)
+		if after := state(); told != after || after == before {
+			t.Errorf("%s was %s, is told to be %s and is %s", c.page, before, told, after)
+		}
+		events.stop()
+		if again := b.follow(t, c.live, before).nextID(t); again != told {
+			t.Errorf("%s comes back with %s, want %s", c.live, again, told)
+		}
 	}
 }

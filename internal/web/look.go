@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
@@ -55,6 +56,8 @@ type look struct {
 	reportOnce sync.Once
 	report     step.Reported
 	reportErr  error
+	htmlOnce   sync.Once
+	html       []byte // of the report
 
 	mu    sync.Mutex
 	pages map[string]rendered
@@ -84,7 +87,7 @@ func (s *Site) look(ctx context.Context, manifest string) (l *look, done func(),
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last = time.Now()
-	if w.now != nil && stampOf(w.now.run) == w.now.stamp {
+	if w.now != nil && w.now.stands() {
 		w.now.users.RLock()
 		return w.now, w.now.users.RUnlock, nil
 	}
@@ -137,69 +140,113 @@ func (s *Site) meet(manifest string) *looking {
 	return w
 }
 
-// read reads a run between two writes: when a file changed meanwhile it is read
-// again, so that no page shows one part before and another after a write.
+// read reads a run between two writes: when one came in between it is read again,
+// so that no page shows one part before and another after a write. It returns
+// LOCK_HELD for a run that is written all the time.
 func (s *Site) read(ctx context.Context, manifest string) (*look, error) {
-	const tries = 5
-	for try := 1; ; try++ {
-		l, err := s.readOnce(ctx, manifest)
-		if err != nil {
-			return nil, err
-		}
-		if try == tries || stampOf(l.run) == l.stamp {
-			return l, nil
-		}
-		l.board.Close()
+	guard, err := run.Open(ctx, manifest)
+	if err != nil {
+		return nil, err
 	}
+	defer guard.Close()
+	for begun := time.Now(); time.Since(begun) < quietTime; {
+		stamp := stampOf(guard)
+		if stamp != "" {
+			l, err := s.readOnce(ctx, manifest)
+			if stampOf(guard) == stamp {
+				if err == nil {
+					l.stamp = stamp
+				}
+				return l, err
+			}
+			if err == nil {
+				l.board.Close()
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(betweenReads):
+		}
+	}
+	return nil, errBusy
 }
 
-func (s *Site) readOnce(ctx context.Context, manifest string) (l *look, err error) {
-	before, err := run.Open(ctx, manifest)
+// How long a reader waits for a moment at which nobody writes, and how long from
+// one try to the next.
+const (
+	quietTime    = 2 * time.Second
+	betweenReads = 5 * time.Millisecond
+)
+
+var errBusy = tidegate.Errorf(tidegate.LockHeld, nil, "it is being written all the time: ask again in a moment")
+
+// stands holds while the run is as it was when it was looked at.
+func (l *look) stands() bool {
+	now := stampOf(l.run)
+	return now != "" && now == l.stamp
+}
+
+// readOnce reads the parts of a run at the same time: in a run with a thousand jobs
+// each takes a while.
+func (s *Site) readOnce(ctx context.Context, manifest string) (*look, error) {
+	l := &look{pages: map[string]rendered{}, gateNotes: map[string]string{}}
+	var list step.CitationList
+	parts := []func() error{
+		func() (err error) { l.status, err = stage.Status(ctx, manifest); return err },
+		func() (err error) {
+			if l.board, err = job.OpenBoard(ctx, s.Clock, manifest); err != nil {
+				return err
+			}
+			l.run = l.board.Run()
+			l.entries, err = l.run.Events()
+			return err
+		},
+		func() (err error) { l.gates, err = step.ListGates(ctx, manifest); return err },
+		func() (err error) {
+			if list, err = step.ListCitations(ctx, manifest); tidegate.CodeOf(err) == tidegate.FileNotFound {
+				return nil
+			}
+			return err
+		},
+	}
+	err := parallel.Each(ctx, len(parts), nil, func() func(int) error { return func(i int) error { return parts[i]() } })
+	if err == nil {
+		err = l.readGateNotes()
+	}
 	if err != nil {
+		if l.board != nil {
+			l.board.Close()
+		}
 		return nil, err
 	}
-	l = &look{stamp: stampOf(before), pages: map[string]rendered{}, gateNotes: map[string]string{}}
-	before.Close()
-	if l.board, err = job.OpenBoard(ctx, s.Clock, manifest); err != nil {
-		return nil, err
-	}
-	l.run = l.board.Run()
-	err = func() error {
-		if l.status, err = stage.Status(ctx, manifest); err != nil {
-			return err
-		}
-		if l.gates, err = step.ListGates(ctx, manifest); err != nil {
-			return err
-		}
-		gates, err := l.run.Gates()
-		if err != nil {
-			return err
-		}
-		for _, g := range l.gates.Gates {
-			l.gateNotes[g.GateID] = gates.Gate(g.GateID).Get("notes").Str()
-		}
-		list, err := step.ListCitations(ctx, manifest)
-		if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
-			return err
-		}
-		l.records = list.Records
-		l.entries, err = l.run.Events()
-		return err
-	}()
-	if err != nil {
-		l.board.Close()
-		return nil, err
-	}
+	l.records = list.Records
 	if n := len(l.entries); n > 0 {
 		l.line = l.entries[n-1].Number
 	}
 	return l, nil
 }
 
+// readGateNotes reads what the judges noted.
+func (l *look) readGateNotes() error {
+	gates, err := l.run.Gates()
+	if err != nil {
+		return err
+	}
+	for _, g := range l.gates.Gates {
+		l.gateNotes[g.GateID] = gates.Gate(g.GateID).Get("notes").Str()
+	}
+	return nil
+}
+
 // stampOf tells two states of a run apart: every write ends with a line in the
-// log, and the other files are for those that a person edits by hand.
+// log, and the other files are for those that a person edits by hand. While
+// something is being written there is none.
 func stampOf(r *run.Run) string {
 	var b strings.Builder
+	if r.Folder().Writing() {
+		return ""
+	}
 	files := r.Folder().FS()
 	layout := r.Layout()
 	for _, name := range []string{run.AuditFile, run.ManifestFile, run.PolicyFile, layout.Gates, layout.Citations, layout.Perspectives, layout.Synthesis()} {
@@ -218,4 +265,14 @@ func (l *look) readReport(ctx context.Context, version string) (step.Reported, e
 		l.report, l.reportErr = step.ReadReport(context.WithoutCancel(ctx), l.run, true, "tidegate "+version)
 	})
 	return l.report, l.reportErr
+}
+
+// readDocument is the report as one page of HTML, made once.
+func (l *look) readDocument(ctx context.Context, version string) ([]byte, error) {
+	reported, err := l.readReport(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	l.htmlOnce.Do(func() { l.html = reported.Report.HTML() })
+	return l.html, nil
 }

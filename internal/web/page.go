@@ -35,7 +35,7 @@ type page struct {
 	Title string
 	Run   *heading // nil on pages that are not of a run
 	Live  string   // where the stream of events is, "" without one
-	Line  int      // of the log, by which the page was made
+	Seen  string   // the state that the page is of: a line of the log, or a digest
 	Files bool     // it is one of files, and no server answers
 	// Decides holds where the page offers decisions about what it shows.
 	Decides bool

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidegate/tidegate/internal/web"
 )
 
 var (
@@ -32,6 +34,9 @@ func TestPagesOfTheDemo(t *testing.T) {
 			if want := map[bool]int{true: http.StatusNotFound, false: http.StatusOK}[name == "problem"]; status != want {
 				t.Fatalf("%s is answered with %d:\n%s", path, status, got)
 			}
+			if !strings.HasPrefix(got, web.FirstBytes) {
+				t.Errorf("%s begins with %.100q", path, got)
+			}
 			got = strings.ReplaceAll(got, filepath.Dir(s.Home), "/home/you/harbour")
 			// The words of prompts are not ours, nor what they are charged as.
 			got = prompts.ReplaceAllString(got, "$1…$2")
@@ -52,6 +57,14 @@ func TestPagesOfTheDemo(t *testing.T) {
 				t.Errorf("%s differs (-want +got):\n%s", golden, diff)
 			}
 		})
+	}
+}
+
+// TestTheReportBeginsAsEveryPage: its first bytes can go ahead, too.
+func TestTheReportBeginsAsEveryPage(t *testing.T) {
+	t.Parallel()
+	if _, got := visit(t, demoSite(t), nil).get(t, "/runs/harbour/report.html"); !strings.HasPrefix(got, web.FirstBytes) {
+		t.Errorf("the report begins with %.100q", got)
 	}
 }
 

@@ -21,18 +21,28 @@ type server struct {
 
 	decisions []decision // none: the pages can only be read
 	forms     forms
+	watches   watches
 }
 
 func (s *server) routes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /{$}", s.plain(func(ctx context.Context, r *http.Request) (*page, error) {
-		return s.site.runsPage(ctx, r.URL.Query(), s.link)
-	}))
-	mux.HandleFunc("GET /changes", s.plain(func(ctx context.Context, r *http.Request) (*page, error) {
-		return s.site.changesPage(ctx, r.URL.Query(), s.link)
-	}))
-	mux.HandleFunc("GET /changes/{change}", s.plain(func(ctx context.Context, r *http.Request) (*page, error) {
-		return s.site.changePage(ctx, r.PathValue("change"), s.link)
-	}))
+	for path, make := range map[string]func(context.Context, *http.Request) (*page, error){
+		"": func(ctx context.Context, r *http.Request) (*page, error) {
+			return s.site.runsPage(ctx, r.URL.Query(), s.link)
+		},
+		"changes": func(ctx context.Context, r *http.Request) (*page, error) {
+			return s.site.changesPage(ctx, r.URL.Query(), s.link)
+		},
+		"changes/{change}": func(ctx context.Context, r *http.Request) (*page, error) {
+			return s.site.changePage(ctx, r.PathValue("change"), s.link)
+		},
+	} {
+		here, live := "GET /"+path, "GET /live/"+path
+		if path == "" {
+			here, live = "GET /{$}", "GET /live/runs"
+		}
+		mux.HandleFunc(here, s.plain(make))
+		mux.HandleFunc(live, s.follow(make))
+	}
 	for path, make := range map[string]func(*looked, *http.Request) (*page, error){
 		"":            func(l *looked, _ *http.Request) (*page, error) { return l.runPage() },
 		"/jobs":       func(l *looked, r *http.Request) (*page, error) { return l.jobsPage(r.URL.Query()) },
@@ -69,6 +79,12 @@ func (s *server) link(view string, args ...string) string {
 	switch view {
 	case "runs":
 		return s.base + "/"
+	case "liveRuns":
+		return s.base + "/live/runs"
+	case "liveChanges":
+		return s.base + "/live/changes"
+	case "liveChange":
+		return s.base + "/live/changes/" + args[0]
 	case "style":
 		return s.base + "/style.css"
 	case "script":
@@ -122,55 +138,80 @@ func (s *server) open(r *http.Request) (l *looked, done func(), err error) {
 // keepPage is how long a page that was made serves others who ask for it.
 const keepPage = 200 * time.Millisecond
 
-// ofRun answers with a page of a run.
+// ofRun answers with a page of a run. What a page reads beyond the look at the run
+// is of the same moment: when the run was written meanwhile, the page is made
+// again.
 func (s *server) ofRun(make func(*looked, *http.Request) (*page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		l, done, err := s.open(r)
-		if err != nil {
-			s.problem(w, r, err)
-			return
-		}
-		defer done()
-		key := r.URL.RequestURI()
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if kept, ok := l.pages[key]; ok && time.Since(kept.at) < keepPage {
-			s.send(w, http.StatusOK, kept.data)
-			return
-		}
-		p, err := make(l, r)
-		if err != nil {
-			s.problem(w, r, err)
-			return
-		}
-		data, err := p.render()
-		if err != nil {
-			s.problem(w, r, err)
-			return
-		}
-		const most = 64
-		if len(l.pages) >= most {
-			clear(l.pages)
-		}
-		l.pages[key] = rendered{time.Now(), data}
-		s.send(w, http.StatusOK, data)
+		s.answer(w, r, func() ([]byte, error) {
+			for begun := time.Now(); ; {
+				data, stands, err := s.makeOfRun(r, make)
+				switch {
+				case stands:
+					return data, err
+				case time.Since(begun) > quietTime:
+					return nil, errBusy
+				}
+			}
+		})
 	}
+}
+
+// answer answers with a page, or with what is wrong.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, make func() ([]byte, error)) {
+	e := begin(w, r)
+	status, data := http.StatusInternalServerError, []byte(nil)
+	defer func() { e.end(status, data) }() // also when it panics
+	page, err := make()
+	if err != nil {
+		status, data = s.problemPage(r, err)
+		return
+	}
+	status, data = http.StatusOK, page
+}
+
+// makeOfRun makes a page of a run. It stands when the run is still what it was made
+// of.
+func (s *server) makeOfRun(r *http.Request, make func(*looked, *http.Request) (*page, error)) (data []byte, stands bool, err error) {
+	l, done, err := s.open(r)
+	if err != nil {
+		return nil, true, err
+	}
+	defer done()
+	key := r.URL.RequestURI()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if kept, ok := l.pages[key]; ok && time.Since(kept.at) < keepPage {
+		return kept.data, true, nil
+	}
+	p, err := make(l, r)
+	if err == nil {
+		data, err = p.render()
+	}
+	if !l.stands() {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, true, err
+	}
+	const most = 64
+	if len(l.pages) >= most {
+		clear(l.pages)
+	}
+	l.pages[key] = rendered{time.Now(), data}
+	return data, true, nil
 }
 
 // plain answers with a page that is not of a run.
 func (s *server) plain(make func(context.Context, *http.Request) (*page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		p, err := make(r.Context(), r)
-		if err != nil {
-			s.problem(w, r, err)
-			return
-		}
-		data, err := p.render()
-		if err != nil {
-			s.problem(w, r, err)
-			return
-		}
-		s.send(w, http.StatusOK, data)
+		s.answer(w, r, func() ([]byte, error) {
+			p, err := make(r.Context(), r)
+			if err != nil {
+				return nil, err
+			}
+			return p.render()
+		})
 	}
 }
 
@@ -182,11 +223,14 @@ func (s *server) send(w http.ResponseWriter, status int, data []byte) {
 
 // problem answers with what is wrong.
 func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		return // nobody listens
-	}
+	status, data := s.problemPage(r, err)
+	s.send(w, status, data)
+}
+
+// problemPage is the page that says what is wrong.
+func (s *server) problemPage(r *http.Request, err error) (status int, data []byte) {
 	e := tidegate.AsError(err)
-	status := http.StatusInternalServerError
+	status = http.StatusInternalServerError
 	switch tidegate.ClassOf(e.Code) {
 	case tidegate.NotFound:
 		status = http.StatusNotFound
@@ -194,36 +238,35 @@ func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 		status = http.StatusBadRequest
 	case tidegate.Conflict:
 		status = http.StatusConflict
+		if e.Code == tidegate.LockHeld {
+			status = http.StatusServiceUnavailable // in a moment it is not
+		}
 	default:
-		slog.Warn("a page cannot be shown", "path", tidegate.Cut(r.URL.Path), "error", e.Message)
+		if r.Context().Err() == nil {
+			slog.Warn("a page cannot be shown", "path", tidegate.Cut(r.URL.Path), "error", e.Message)
+		}
 	}
 	p := &page{View: "problem", Title: "This page cannot be shown", Data: e, link: s.link}
 	if r.Method == http.MethodPost {
 		p.Title = "Nothing was decided"
 	}
-	data, err := p.render()
-	if err != nil {
-		http.Error(w, e.Message, status)
-		return
+	if data, err = p.render(); err != nil {
+		return status, []byte(e.Message)
 	}
-	s.send(w, status, data)
+	return status, data
 }
 
 // document answers with the report of a run as package synthesis makes it.
 func (s *server) document(w http.ResponseWriter, r *http.Request) {
-	l, done, err := s.open(r)
-	if err != nil {
-		s.problem(w, r, err)
-		return
-	}
-	defer done()
-	reported, err := l.readReport(r.Context(), s.site.Version)
-	if err != nil {
-		s.problem(w, r, err)
-		return
-	}
 	w.Header().Set("Content-Security-Policy", synthesis.Policy()+"; frame-ancestors 'none'")
-	s.send(w, http.StatusOK, reported.Report.HTML())
+	s.answer(w, r, func() ([]byte, error) {
+		l, done, err := s.open(r)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		return l.readDocument(r.Context(), s.site.Version)
+	})
 }
 
 // text answers with one file of an attempt as plain text, whatever is in it.

@@ -29,7 +29,7 @@ func (l *looked) page(view, title string, data any) *page {
 		t.Here = t.View == view || view == "job" && t.View == "jobs"
 		h.Tabs = append(h.Tabs, t)
 	}
-	p := &page{View: view, Title: title + " · " + id, Run: h, Line: l.line, Files: l.files, Data: data, link: l.link}
+	p := &page{View: view, Title: title + " · " + id, Run: h, Seen: strconv.Itoa(l.line), Files: l.files, Data: data, link: l.link}
 	if !m.Status().Final() && !l.files {
 		p.Live = l.link("events", id)
 		p.Decides = len(l.site.Decisions) > 0

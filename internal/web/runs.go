@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	"github.com/tidegate/tidegate/run"
 )
@@ -11,8 +12,13 @@ import (
 // seenRun is a run of the list as it was when its manifest was written.
 type seenRun struct {
 	written run.Stamped
+	read    time.Time
 	listed  run.ListedRun
 }
+
+// settled is how old a manifest must be when it is read to be read only once: two
+// writes within one tick of the file system's clock look the same.
+const settled = time.Second
 
 type runsView struct {
 	cut
@@ -50,7 +56,21 @@ func (s *Site) runsPage(ctx context.Context, query url.Values, link func(string,
 		row.RunID = w.ID // by which its page is found
 		view.Runs = append(view.Runs, row)
 	}
-	return &page{View: "runs", Title: "Runs", Data: view, link: link}, nil
+	return (&page{View: "runs", Title: "Runs", Live: following(link("liveRuns"), query), Data: view, link: link}).sealed()
+}
+
+// following is the address of the stream of a list, with what was searched for.
+func following(address string, query url.Values) string {
+	asked := url.Values{}
+	for _, name := range []string{"q", "page"} {
+		if v := query.Get(name); v != "" {
+			asked.Set(name, v)
+		}
+	}
+	if len(asked) == 0 {
+		return address
+	}
+	return address + "?" + asked.Encode()
 }
 
 // listed is a run as the list shows it, opened again only when its manifest has
@@ -59,16 +79,17 @@ func (s *Site) listed(ctx context.Context, w run.Stamped) run.ListedRun {
 	s.mu.Lock()
 	known, ok := s.seen[w.ID]
 	s.mu.Unlock()
-	if ok && known.written == w {
+	if ok && known.written == w && known.read.Sub(w.At) > settled {
 		return known.listed
 	}
+	now := time.Now()
 	l := run.Listed(ctx, filepath.Join(s.Home, w.ID, run.ManifestFile))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.seen == nil {
 		s.seen = map[string]seenRun{}
 	}
-	s.seen[w.ID] = seenRun{w, l}
+	s.seen[w.ID] = seenRun{w, now, l}
 	return l
 }
 

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate"
@@ -112,5 +113,30 @@ func failedRun(t *testing.T) *underWay {
 			return u
 		}
 		u.answer()
+	}
+}
+
+// TestPagesOfARunUnderWay: from its first job to its last the page of a run says what
+// is at work, and at the end that it is completed.
+func TestPagesOfARunUnderWay(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	u := drive(t, s, recordings(t), pages(s), nil)
+	b := visit(t, s, nil)
+	for {
+		task, more := u.next(t)
+		if !more {
+			break
+		}
+		if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, " at work in stage ") || !strings.Contains(page, `href="/runs/harbour/jobs/`+task.Job+`"`) {
+			t.Errorf("%s is at work and not on the page:\n%s", task.Job, page)
+		}
+		u.answer()
+	}
+	if outcome := <-u.ended; outcome.Status != run.Completed {
+		t.Errorf("the run ended as %+v", outcome)
+	}
+	if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, "The run is completed.") {
+		t.Errorf("the run has ended and the page does not say so:\n%s", page)
 	}
 }

@@ -1,0 +1,66 @@
+package web
+
+import (
+	"bytes"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// earlyTime is how long a page may take before its first bytes are sent.
+var earlyTime = 40 * time.Millisecond
+
+// firstBytes are those that every page begins with, the report too.
+const firstBytes = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+
+// early is an answer whose first bytes go ahead when the rest takes long, so that a
+// browser knows that somebody is at work. What is wrong after that is said by the
+// page alone: its status has been sent.
+type early struct {
+	w     http.ResponseWriter
+	timer *time.Timer
+
+	mu    sync.Mutex
+	begun bool
+	ended bool
+}
+
+// begin starts an answer whose headers are set.
+func begin(w http.ResponseWriter, r *http.Request) *early {
+	e := &early{w: w}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if r.Method == http.MethodGet {
+		e.timer = time.AfterFunc(earlyTime, e.goAhead)
+	}
+	return e
+}
+
+func (e *early) goAhead() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended {
+		return
+	}
+	e.begun = true
+	e.w.WriteHeader(http.StatusOK)
+	if _, err := e.w.Write([]byte(firstBytes)); err == nil {
+		_ = http.NewResponseController(e.w).Flush()
+	}
+}
+
+// end sends the rest of a page, or all of it. It must be called before the answer's
+// writer is gone, with a page that has the first bytes.
+func (e *early) end(status int, data []byte) {
+	if e.timer != nil {
+		e.timer.Stop()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ended = true
+	if e.begun {
+		data = bytes.TrimPrefix(data, []byte(firstBytes))
+	} else {
+		e.w.WriteHeader(status)
+	}
+	_, _ = e.w.Write(data)
+}

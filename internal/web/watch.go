@@ -1,0 +1,159 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Lists, and pages of a change, have no log that could be followed: they are made
+// again while somebody follows them, once for all of them, and compared. The
+// digest of a page is the id of its event, so that whoever comes back hears of a
+// change by comparing it with the one seen last.
+
+// How often a page is made again. One that takes long is made less often, so that
+// following it never takes more than a part of a core.
+const (
+	makeEvery = 150 * time.Millisecond
+	makeShare = 4
+)
+
+// watches are the pages that are followed, by address.
+type watches struct {
+	mu sync.Mutex
+	by map[string]*watch
+}
+
+// watch makes one page again and again.
+type watch struct {
+	in   int // those who follow
+	stop context.CancelFunc
+
+	mu      sync.Mutex
+	digest  string
+	changed chan struct{} // closed when the digest is another
+}
+
+// join follows a page. Who has joined calls leave in the end.
+func (w *watches) join(address string, make func(context.Context) (*page, error)) (joined *watch, leave func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	joined = w.by[address]
+	if joined == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		joined = &watch{stop: stop, changed: newSignal()}
+		if w.by == nil {
+			w.by = map[string]*watch{}
+		}
+		w.by[address] = joined
+		go joined.run(ctx, make)
+	}
+	joined.in++
+	return joined, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if joined.in--; joined.in == 0 {
+			delete(w.by, address)
+			joined.stop()
+		}
+	}
+}
+
+func newSignal() chan struct{} { return make(chan struct{}) }
+
+func (w *watch) run(ctx context.Context, make func(context.Context) (*page, error)) {
+	for ctx.Err() == nil {
+		begun := time.Now()
+		if p, err := make(ctx); err == nil { // what cannot be shown, the page says
+			w.set(p.Seen)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(max(makeEvery, makeShare*time.Since(begun))):
+		}
+	}
+}
+
+func (w *watch) set(digest string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if digest != w.digest {
+		w.digest = digest
+		close(w.changed)
+		w.changed = newSignal()
+	}
+}
+
+// now is the digest of the page, and what is closed when it is another.
+func (w *watch) now() (digest string, changed <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.digest, w.changed
+}
+
+// sealed gives a page the digest of what it shows as the state that it is of.
+func (p *page) sealed() (*page, error) {
+	data, err := p.render()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(data)
+	p.Seen = hex.EncodeToString(sum[:8])
+	return p, nil
+}
+
+// follow streams the digests of a page, each when it is another than the one
+// before.
+func (s *server) follow(make func(context.Context, *http.Request) (*page, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		query := r.URL.Query()
+		last := r.Header.Get("Last-Event-ID")
+		if last == "" {
+			last = query.Get("after")
+		}
+		query.Del("after")
+		if _, err := make(r.Context(), r); err != nil {
+			s.problem(w, r, err)
+			return
+		}
+		asked := r.Clone(context.WithoutCancel(r.Context())) // the first of its followers may go before the others
+		watched, leave := s.watches.join(r.URL.Path+"?"+query.Encode(), func(ctx context.Context) (*page, error) { return make(ctx, asked) })
+		defer leave()
+		say := startStream(w)
+		beat := time.NewTicker(beatEvery)
+		defer beat.Stop()
+		for goOn := say("retry: 500\n\n"); goOn; {
+			digest, changed := watched.now()
+			if digest != "" && digest != last {
+				last = digest
+				goOn = say(fmt.Sprintf("id: %s\nevent: line\ndata: %s\n\n", digest, digest))
+				continue
+			}
+			select {
+			case <-changed:
+			case <-beat.C:
+				goOn = say(": there\n\n")
+			case <-r.Context().Done():
+				return
+			}
+		}
+	}
+}
+
+// startStream begins a stream of events, and returns what says the next one. It is
+// false when nobody listens any more.
+func startStream(w http.ResponseWriter) (say func(event string) bool) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold it back
+	control := http.NewResponseController(w)
+	return func(event string) bool {
+		if _, err := w.Write([]byte(event)); err != nil {
+			return false
+		}
+		return control.Flush() == nil
+	}
+}

@@ -1,0 +1,61 @@
+package web
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestOneMakesAPageForAllWhoFollowIt: however many follow a page, it is made once
+// each time, each of them hears of each change, and nobody makes it when all have
+// gone.
+func TestOneMakesAPageForAllWhoFollowIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var all watches
+		var made atomic.Int64
+		state := "one"
+		make := func(context.Context) (*page, error) {
+			made.Add(1)
+			return &page{Seen: state}, nil
+		}
+		const followers = 200
+		leaves := []func(){}
+		var first *watch
+		for range followers {
+			w, leave := all.join("/live/runs?", make)
+			if first == nil {
+				first = w
+			}
+			if w != first {
+				t.Fatal("a page is made twice")
+			}
+			leaves = append(leaves, leave)
+		}
+		synctest.Wait()
+		digest, changed := first.now()
+		if digest != "one" || made.Load() != 1 {
+			t.Errorf("after %d makings the page is %q", made.Load(), digest)
+		}
+		state = "two"
+		begun := time.Now()
+		<-changed
+		if after := time.Since(begun); after > 500*time.Millisecond {
+			t.Errorf("a change is heard of after %v", after)
+		}
+		if digest, _ := first.now(); digest != "two" || made.Load() != 2 {
+			t.Errorf("after %d makings the page is %q", made.Load(), digest)
+		}
+		for _, leave := range leaves {
+			leave()
+		}
+		synctest.Wait()
+		before := made.Load()
+		time.Sleep(time.Minute)
+		if made.Load() != before || len(all.by) != 0 {
+			t.Error("a page that nobody follows is made")
+		}
+	})
+}
