@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,4 +28,17 @@ func parentOf(pid int) (int, bool) {
 	)
 	_, err = fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent)
 	return parent, err == nil && parent > 0
+}
+
+// stampOf is the stamp of an open file; told is false where the system has none.
+func stampOf(f *os.File) (s stamp, told bool) {
+	info, err := f.Stat()
+	if err != nil {
+		return stamp{}, false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return stamp{}, false
+	}
+	return stamp{uint64(stat.Dev), stat.Ino, stat.Size, time.Unix(stat.Ctim.Unix())}, true
 }

@@ -80,8 +80,7 @@ type Unsealed struct {
 	SealedAt    string        `json:"sealed_at" jsonschema:"by the signer's own word"`
 	Files       int           `json:"files"`
 	Findings    []run.Finding `json:"findings" jsonschema:"where the record does not agree with itself"`
-	Steps       []Step        `json:"steps" jsonschema:"what was done again by rule"`
-	Replay      Result        `json:"replay"`
+	Replay      Result        `json:"replay" jsonschema:"what was done again by rule, the sealed reports among it"`
 }
 
 // UnsealInput is what [Unseal] needs beside the file.
@@ -142,11 +141,12 @@ func Unseal(ctx context.Context, in UnsealInput) (Unsealed, error) {
 	if err != nil {
 		return Unsealed{}, err
 	}
-	out.Replay = replayed
-	out.Steps = []Step{same(sealedHTML, reports[sealedHTML], reported.Report.HTML()), same(sealedMarkdown, reports[sealedMarkdown], reported.Report.Markdown())}
+	html, markdown := same(sealedHTML, reports[sealedHTML], reported.Report.HTML()), same(sealedMarkdown, reports[sealedMarkdown], reported.Report.Markdown())
 	otherVersion := in.Program != "" && in.Program != out.Program
-	out.Pass = verified.Pass && replayed.Pass && (otherVersion || out.Steps[0].Same && out.Steps[1].Same)
-	out.Steps = append(replayed.Steps, out.Steps...)
+	out.Replay = replayed
+	out.Replay.Steps = append(out.Replay.Steps, html, markdown)
+	out.Replay.Pass = replayed.Pass && (otherVersion || html.Same && markdown.Same)
+	out.Pass = verified.Pass && out.Replay.Pass
 	return out, nil
 }
 
@@ -161,7 +161,7 @@ func same(what string, kept, again []byte) Step {
 // Report shows who sealed what, and what does not hold.
 func (u Unsealed) Report() report.Report {
 	again := u.Replay
-	again.Pass, again.Steps = u.Pass, u.Steps
+	again.Pass = u.Pass
 	out := again.Report()
 	out.Name, out.Title = "verify", "Sealed run "+u.RunID
 	out.Summary = "signed by " + u.Signer + "; " + report.Counted(u.Files, "file") + " as sealed; " + out.Summary

@@ -78,7 +78,7 @@ func TestSealedRunIsCheckedWithOnlyItsFile(t *testing.T) {
 		t.Fatalf("%s %v %v", differences(out.Replay), out.Findings, err)
 	}
 	var done []string
-	for _, s := range out.Steps {
+	for _, s := range out.Replay.Steps {
 		done = append(done, s.What)
 	}
 	for _, name := range []string{"perspectives.json", "wave-1/wave1-plan.json", "wave-1/figures.md", "wave-review.json", "pivot.json", "wave-2/wave2-plan.json", "wave-2/gap_figures_1.md",

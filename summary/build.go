@@ -160,7 +160,7 @@ func writesHere(r *run.Run, m run.Manifest, req Input) error {
 // larger than they are, is made and checked meanwhile; what is staged is written
 // nowhere when it is refused.
 func (p *plan) write(ctx context.Context, u *run.Update, runID string) error {
-	pack := later(func() ([]byte, error) { return p.pack(runID, u.Now()) })
+	pack := async(func() ([]byte, error) { return p.pack(runID, u.Now()) })
 	if err := p.writeSummaries(ctx, u); err != nil {
 		return err
 	}

@@ -121,11 +121,7 @@ func (p *plan) readPerspectives(ctx context.Context, runID string) (digest strin
 	if err != nil {
 		return "", err
 	}
-	tree, err := codec.ParseFile("perspectives_path", path, data)
-	if err != nil {
-		return "", err
-	}
-	doc, err := perspective.Of(tree, perspective.Artifacts)
+	tree, doc, err := parsePerspectives(path, data)
 	if err != nil {
 		return "", err
 	}
@@ -153,6 +149,15 @@ func (p *plan) readPerspectives(ctx context.Context, runID string) (digest strin
 	return p.addSecondWave(tree)
 }
 
+func parsePerspectives(path string, data []byte) (*codec.Value, *perspective.Document, error) {
+	tree, err := codec.ParseFile("perspectives_path", path, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, err := perspective.Of(tree, perspective.Artifacts)
+	return tree, doc, err
+}
+
 // addSecondWave adds the perspectives of the second wave of a run that had one,
 // and returns the digest of both documents.
 func (p *plan) addSecondWave(first *codec.Value) (digest string, err error) {
@@ -165,11 +170,7 @@ func (p *plan) addSecondWave(first *codec.Value) (digest string, err error) {
 	if err != nil {
 		return "", err
 	}
-	tree, err := codec.ParseFile("perspectives_path", path, data)
-	if err != nil {
-		return "", err
-	}
-	doc, err := perspective.Of(tree, perspective.Artifacts)
+	tree, doc, err := parsePerspectives(path, data)
 	if err != nil {
 		return "", err
 	}

@@ -52,7 +52,7 @@ type Judge struct {
 	sources sourceLines
 	found   []bool         // by index of the contract's sections
 	byTitle map[string]int // the same index, of a contract with many sections
-	almost  almost
+	near    nearHeadings
 }
 
 // Judge reads one output to its end and judges it by the contract, in this
@@ -63,12 +63,12 @@ func (j *Judge) Judge(ctx context.Context, contract perspective.Contract, r io.R
 	sourcesAt := sourcesIndex(contract)
 	j.require(contract.Sections)
 	j.sources.reset(contract.MaxSources)
-	j.almost.reset(contract.Sections)
-	words, err := j.scanner.Scan(io.TeeReader(artifact.Until(ctx, r), &j.almost), markdown.Events{
+	j.near.reset(contract.Sections)
+	words, err := j.scanner.Scan(io.TeeReader(artifact.Until(ctx, r), &j.near), markdown.Events{
 		Heading: func(h markdown.Heading) bool {
 			i := j.section(contract.Sections, h.Text)
 			if i < 0 {
-				j.almost.heading(contract.Sections, h.Text, h.Line)
+				j.near.heading(contract.Sections, h.Text, h.Line)
 			}
 			if i < 0 || j.found[i] {
 				return false
@@ -89,7 +89,7 @@ func (j *Judge) Judge(ctx context.Context, contract perspective.Contract, r io.R
 	}
 	v.findFaults(contract, &j.sources)
 	if len(v.MissingSections) > 0 {
-		v.Faults[0].hint = j.almost.hint(j.found)
+		v.Faults[0].hint = j.near.hint(j.found)
 	}
 	return v, nil
 }

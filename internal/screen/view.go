@@ -203,8 +203,7 @@ func (p painter) head(v View) []string {
 
 // rail is the stages, on as many lines as they need.
 func (p painter) rail(stages []Stage) []string {
-	var lines []string
-	line, used := "", 0
+	out := flow{columns: p.columns, gap: " "}
 	for i, s := range stages {
 		name := s.Name
 		if s.Mark == Working {
@@ -214,17 +213,26 @@ func (p painter) rail(stages []Stage) []string {
 		if i < len(stages)-1 {
 			part, takes = part+p.paint(dim, " ›"), takes+2
 		}
-		switch {
-		case used == 0:
-			line, used = part, takes
-		case used+1+takes > p.columns:
-			lines = append(lines, line)
-			line, used = part, takes
-		default:
-			line, used = line+" "+part, used+1+takes
-		}
+		out.add(part, takes)
 	}
-	return append(lines, line)
+	return out.lines
+}
+
+// flow lays parts beside each other, on as many lines as they need.
+type flow struct {
+	columns int
+	gap     string
+	lines   []string
+	used    int // columns of the last line
+}
+
+func (f *flow) add(part string, takes int) {
+	if len(f.lines) == 0 || f.used+len(f.gap)+takes > f.columns {
+		f.lines, f.used = append(f.lines, part), takes
+		return
+	}
+	f.lines[len(f.lines)-1] += f.gap + part
+	f.used += len(f.gap) + takes
 }
 
 // table is how the columns of the jobs are cut.
@@ -305,24 +313,11 @@ const barColumns = 10
 
 // meters are what was used, each with a bar where there is a limit.
 func (p painter) meters(meters []Meter) []string {
-	var lines []string
-	line, used := "", 0
+	out := flow{columns: p.columns, gap: "    "}
 	for _, m := range meters {
-		part, takes := p.meter(m)
-		switch {
-		case used == 0:
-			line, used = part, takes
-		case used+4+takes > p.columns:
-			lines = append(lines, line)
-			line, used = part, takes
-		default:
-			line, used = line+"    "+part, used+4+takes
-		}
+		out.add(p.meter(m))
 	}
-	if used > 0 {
-		lines = append(lines, line)
-	}
-	return lines
+	return out.lines
 }
 
 func (p painter) meter(m Meter) (part string, takes int) {

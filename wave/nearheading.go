@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// almost collects why a required heading may be missing although its author
+// nearHeadings collect why a required heading may be missing although its author
 // believes that it is there: a heading that differs in letter case, emphasis or
 // punctuation, or a code fence around the output.
-type almost struct {
+type nearHeadings struct {
 	lines  []int // by index of the contract's sections; 0 for none
 	looked int
 	first  []byte // the first bytes of the output
@@ -22,13 +22,13 @@ const mostHeadings = 1000
 
 const firstBytes = 64
 
-func (a *almost) reset(sections []string) {
+func (a *nearHeadings) reset(sections []string) {
 	a.lines = append(a.lines[:0], make([]int, min(len(sections), fewSections))...)
 	a.looked, a.first = 0, a.first[:0]
 }
 
 // Write sees the output as it is read.
-func (a *almost) Write(data []byte) (int, error) {
+func (a *nearHeadings) Write(data []byte) (int, error) {
 	if room := firstBytes - len(a.first); room > 0 {
 		a.first = append(a.first, data[:min(room, len(data))]...)
 	}
@@ -36,7 +36,7 @@ func (a *almost) Write(data []byte) (int, error) {
 }
 
 // heading looks at one that is none of the required.
-func (a *almost) heading(sections []string, text []byte, line int) {
+func (a *nearHeadings) heading(sections []string, text []byte, line int) {
 	if a.looked++; a.looked > mostHeadings {
 		return
 	}
@@ -49,7 +49,7 @@ func (a *almost) heading(sections []string, text []byte, line int) {
 
 // hint says it of the sections that were not found, "" when there is nothing to
 // say. It repeats nothing of the output: agents read it as instructions.
-func (a *almost) hint(found []bool) string {
+func (a *nearHeadings) hint(found []bool) string {
 	var lines []string
 	for i, line := range a.lines {
 		if line > 0 && !found[i] {

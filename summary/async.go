@@ -2,9 +2,9 @@ package summary
 
 import "sync"
 
-// later calls f beside the caller, who gets what it returns, or its panic, from
+// async calls f beside the caller, who gets what it returns, or its panic, from
 // the function that is returned.
-func later[T any](f func() (T, error)) func() (T, error) {
+func async[T any](f func() (T, error)) func() (T, error) {
 	var (
 		value    T
 		err      error
