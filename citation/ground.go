@@ -22,7 +22,7 @@ const (
 // Grounding holds the claims of a document against the pages that they cite. It
 // says what is on a page, not what is true.
 type Grounding struct {
-	Pass    bool             `json:"pass" jsonschema:"every quotation was found, and of the numbers at most one in twenty was not"`
+	Pass    bool             `json:"pass" jsonschema:"every quotation was found, and of the numbers at most one in twenty was not; false where something is claimed and no cited page has a text"`
 	Claims  []Claim          `json:"claims"`
 	Metrics GroundingMetrics `json:"metrics"`
 }
@@ -76,8 +76,9 @@ type GroundingMetrics struct {
 // digits or more, a percentage, a year or an amount must occur in one of them, in
 // whatever spelling, and with no other unit.
 //
-// A document with text in a block of HTML does not pass: nothing in the block is a
-// claim, and others may read it.
+// A document of which nothing could be looked for, although it claims something, does
+// not pass: what checked nothing has not passed. Nor does one with text in a block of
+// HTML: nothing in the block is a claim, and others may read it.
 func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
 	found, readable := statements(document)
 	g := Grounding{Claims: make([]Claim, len(found))}
@@ -101,11 +102,14 @@ func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
 			g.hold(found, sources[cid], cid, body)
 		}
 	}
+	unread := false // something is claimed that no page could be asked for
 	for i := range g.Claims {
-		g.count(&g.Claims[i], checked[i])
+		c := &g.Claims[i]
+		g.count(c, checked[i])
+		unread = unread || !checked[i] && len(c.Quotations)+len(c.Numbers) > 0
 	}
 	m := &g.Metrics
-	g.Pass = readable && m.QuotationsMissing == 0 && 20*m.NumbersMissing <= m.Numbers
+	g.Pass = readable && m.QuotationsMissing == 0 && 20*m.NumbersMissing <= m.Numbers && !(unread && m.Quotations+m.Numbers == 0)
 	return g
 }
 

@@ -32,6 +32,11 @@ func (d *acp) Run(ctx context.Context, task Task, event func(Event)) (Answer, er
 	return d.converse(ctx, task, key, &acpStream{name: d.argv[0], resume: resume}, event)
 }
 
+// acpVariables are for agents that need more than the protocol says; others do not
+// know them. The one for Claude Code hides the tools of MCP servers behind another
+// one, which searches for tools.
+var acpVariables = []string{"ENABLE_TOOL_SEARCH=false"}
+
 // check shakes hands with the agent and returns its version. Whether it is
 // logged in shows with the first task.
 func (d *acp) check(ctx context.Context) (string, error) {
@@ -57,7 +62,7 @@ func (d *acp) converse(ctx context.Context, task Task, key string, s *acpStream,
 		a := &attempt{name: d.argv[0], task: task, stream: s, output: maxOutput, served: true, now: d.host.Now, event: event}
 		answer, err := a.run(ctx, command{
 			path: path, args: d.argv[1:], dir: task.Folder, stdin: input,
-			env: environment(d.host.Environ, d.settings.Env, f.variables()),
+			env: environment(d.host.Environ, d.settings.Env, append(f.variables(), acpVariables...)),
 		}, f)
 		if answer.Session != "" {
 			answer.Session = f.key + "/" + answer.Session

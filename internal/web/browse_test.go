@@ -8,7 +8,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/stage"
 )
 
 // tour clicks through every view of a run, and of its jobs as many as are asked
@@ -215,4 +217,20 @@ func TestBrowserDecides(t *testing.T) {
 		t.Errorf("the run is not paused:\n%s", text)
 	}
 	p.quiet()
+}
+
+// TestBrowserComesBack: a page whose connection is cut comes back by itself and shows
+// what was written meanwhile.
+func TestBrowserComesBack(t *testing.T) {
+	s, manifest, clock := newRun(t)
+	p := newTab(t, s)
+	p.click(`a[href="/runs/rain"]`)
+	p.until(`document.getElementById("live").dataset.state == "live"`)
+	p.cut()
+	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	if _, err := stage.Pause(person, clock, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
+		t.Fatal(err)
+	}
+	p.until(`document.body.innerText.includes("A person paused the run")`)
+	p.until(`document.getElementById("live").dataset.state == "live"`)
 }

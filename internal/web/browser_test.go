@@ -25,6 +25,7 @@ type tab struct {
 	t    *testing.T
 	ctx  context.Context
 	base string
+	cut  func() // cuts all connections to the server
 
 	mu       sync.Mutex
 	said     []string
@@ -67,7 +68,7 @@ func newTab(t *testing.T, s *web.Site) *tab {
 	b := visit(t, s, nil) // for its server
 	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	p := &tab{t: t, ctx: ctx, base: b.base}
+	p := &tab{t: t, ctx: ctx, base: b.base, cut: b.cut}
 	if err := chromedp.Do(ctx); err != nil { // the first one may have no time limit
 		t.Fatal(err)
 	}

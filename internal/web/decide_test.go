@@ -275,7 +275,7 @@ func TestNoPageOfAnotherDecides(t *testing.T) {
 			t.Errorf("a form as %q is answered with %d", kind, answer.StatusCode)
 		}
 	}
-	if got, _, _ := (&browser{&http.Client{}, b.base}).send(t, path, b.base, fresh()); got != http.StatusUnauthorized {
+	if got, _, _ := (&browser{&http.Client{}, b.base, nil}).send(t, path, b.base, fresh()); got != http.StatusUnauthorized {
 		t.Errorf("without the cookie it is answered with %d", got)
 	}
 	if got, _, _ := b.send(t, path, b.base, with(fresh(), "reason", strings.Repeat("x", 1<<17))); got != http.StatusBadRequest {

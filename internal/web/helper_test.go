@@ -98,6 +98,7 @@ const token = "OPENSESAME"
 type browser struct {
 	*http.Client
 	base string
+	cut  func() // cuts all connections to the server
 }
 
 func visit(t testing.TB, s *web.Site, public *url.URL) *browser {
@@ -112,7 +113,7 @@ func visit(t testing.TB, s *web.Site, public *url.URL) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &browser{&http.Client{Jar: jar}, server.URL}
+	b := &browser{&http.Client{Jar: jar}, server.URL, server.CloseClientConnections}
 	if status, _ := b.get(t, "/?token="+token); status != http.StatusOK {
 		t.Fatalf("the first visit is answered with %d", status)
 	}

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,5 +101,58 @@ func release(t *testing.T, u *underWay, id string) {
 	defer board.Close()
 	if _, err := board.ReleaseJob(tidegate.WithActor(t.Context(), tidegate.Person), id, strings.ReplaceAll(hostile, `\`, "")); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestHostileRunsAreText asks for every view of a hostile run without a browser:
+// nothing of it is markup, and no page is out of proportion.
+func TestHostileRunsAreText(t *testing.T) {
+	t.Parallel()
+	u := hostileRun(t)
+	b := visit(t, deciding(u.site), nil)
+	shown := ""
+	for _, view := range []string{"", "/jobs", "/jobs/wave1.economics", "/jobs/wave1.operations", "/jobs/" + released, "/outputs", "/gates", "/sources", "/report", "/log", "/decide"} {
+		code, page := b.get(t, "/runs/harbour"+view)
+		if code != http.StatusOK || len(page) > 1<<20 {
+			t.Errorf("%s is answered with %d, %d bytes", view, code, len(page))
+		}
+		for _, bad := range []string{"<script>", "<img", "<svg onload", "<a href='", `href="javascript:`, "\u202e", "\u2066", "\u200b"} {
+			if strings.Contains(page, bad) {
+				t.Errorf("%s has %q", view, bad)
+			}
+		}
+		shown += page
+	}
+	for _, want := range []string{"&lt;script&gt;pwned=1&lt;/script&gt;", "more characters"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("no page has %q", want)
+		}
+	}
+}
+
+// TestManyFaultsAreCut: an answer that breaks a rule in every line makes no page
+// that never ends.
+func TestManyFaultsAreCut(t *testing.T) {
+	t.Parallel()
+	folder := recordings(t)
+	name := filepath.Join(folder, "jobs", "synthesis", "001", "answer-1.md")
+	text, err := os.ReadFile(name)
+	if err == nil {
+		err = os.WriteFile(name, append(text, strings.Repeat("\nIt costs 123,456 euro.\n", 1000)...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := site(t.TempDir())
+	u := drive(t, s, folder, pages(s), nil)
+	for task, more := u.next(t); task.Job != "synthesis" || task.Attempt != 2; task, more = u.next(t) {
+		if !more {
+			t.Fatal("the run has ended")
+		}
+		u.answer()
+	}
+	_, page := visit(t, s, nil).get(t, "/runs/harbour/jobs/synthesis")
+	if got := strings.Count(page, "<li><b>UNCITED_NUMBER"); got == 0 || got > 200 || !strings.Contains(page, "more faults and warnings") {
+		t.Errorf("%d faults are shown", got)
 	}
 }

@@ -38,6 +38,9 @@ type answerView struct {
 	Text     listing
 	Faults   []job.Fault
 	Warnings []job.Fault
+	Wrong    int // how many faults there are, also those that are not shown
+	Warned   int
+	Left     int // faults and warnings that are not shown
 	Open     bool
 	Next     string // what the difference leads to, "" for the last answer
 	Changes  []change
@@ -67,6 +70,8 @@ type line struct {
 const (
 	maxLines = 3000
 	maxLine  = 2000
+	// An answer can break a rule in every line.
+	maxFaults = 200
 )
 
 // newListing is a text as a page shows it, with faults at their lines.
@@ -122,8 +127,9 @@ func (l *looked) jobPage(id string) (*page, error) {
 			text, raw := l.readText(a, s.Answer)
 			text = job.AsJudged(a.Kind, []byte(text))
 			texts = append(texts, text)
-			v.Answers[i] = answerView{Number: i + 1, File: s.Answer, At: moment(s.HandedInAt), Unread: !s.Judged,
-				Text: newListing(text, raw, s.Faults, s.Warnings), Faults: s.Faults, Warnings: s.Warnings}
+			faults, warnings := s.Faults[:min(len(s.Faults), maxFaults)], s.Warnings[:min(len(s.Warnings), maxFaults)]
+			v.Answers[i] = answerView{Number: i + 1, File: s.Answer, At: moment(s.HandedInAt), Unread: !s.Judged, Faults: faults, Warnings: warnings, Wrong: len(s.Faults), Warned: len(s.Warnings),
+				Left: len(s.Faults) - len(faults) + len(s.Warnings) - len(warnings), Text: newListing(text, raw, faults, warnings)}
 			v.Answers[i].Text.Anchor = "l-" + strconv.Itoa(a.Number) + "-" + strconv.Itoa(i+1) + "-"
 			answers = append(answers, &v.Answers[i])
 		}

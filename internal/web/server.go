@@ -229,11 +229,13 @@ func (g guard) ownHost(host string) bool {
 	return strings.EqualFold(name, "localhost") || net.ParseIP(name) != nil
 }
 
+// ownOrigin holds for pages of ours: at the public address by its own scheme alone,
+// and elsewhere at the host that was asked.
 func (g guard) ownOrigin(origin, host string) bool {
 	if g.public != nil && strings.EqualFold(origin, g.public.Scheme+"://"+g.public.Host) {
 		return true
 	}
-	return strings.EqualFold(origin, "http://"+host)
+	return strings.EqualFold(origin, "http://"+host) && (g.public == nil || !strings.EqualFold(host, g.public.Host))
 }
 
 // cookie is the name of the cookie. Servers on other ports of the same machine

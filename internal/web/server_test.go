@@ -1,16 +1,23 @@
 package web_test
 
 import (
+	"context"
+	"html"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/web"
+	"github.com/tidegate/tidegate/run"
 )
 
 // TestWhoIsLetIn tries every way in that is not the right one.
@@ -68,6 +75,8 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"a text out of the attempt", "/runs/harbour/text/synthesis/1/..%2fattempt.json", with(), 404},
 		{"a change that is none", "/changes/nothing", with(), 404},
 		{"a change out of the folder", "/changes/..%2f..", with(), 400},
+		{"the archive of pages", "/runs/harbour/evidence/archive.warc.gz", with(), 404},
+		{"a file of the run", "/runs/harbour/manifest.json", with(), 404},
 		{"a page that is none", "/nothing", with(), 404},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -180,6 +189,92 @@ func TestBehindAProxy(t *testing.T) {
 		}
 	}
 }
+
+// TestThroughAReverseProxy visits the pages through a real proxy under a path, which
+// takes the path off or leaves it on, and names its own host or ours: every link
+// stays under the path, the stream flows, and a decision is taken.
+func TestThroughAReverseProxy(t *testing.T) {
+	t.Parallel()
+	const path = "/tools/tidegate"
+	for name, rewrite := range map[string]func(*httputil.ProxyRequest, *url.URL){
+		"the path is taken off": func(p *httputil.ProxyRequest, to *url.URL) {
+			p.SetURL(to)
+			p.Out.URL.Path, p.Out.URL.RawPath = strings.TrimPrefix(p.In.URL.Path, path), ""
+		},
+		"the path stays, and the host": func(p *httputil.ProxyRequest, to *url.URL) {
+			p.SetURL(to)
+			p.Out.Host = p.In.Host
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, manifest, _ := newRun(t)
+			public, err := web.ParsePublic("http://pages.example" + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			streams, stop := context.WithCancel(context.Background())
+			behind := httptest.NewUnstartedServer(web.Handler(deciding(s), token, public))
+			behind.Config.BaseContext = func(net.Listener) context.Context { return streams }
+			behind.Start()
+			t.Cleanup(behind.Close)
+			t.Cleanup(stop)
+			to, err := url.Parse(behind.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			front := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { rewrite(p, to) }})
+			t.Cleanup(front.Close)
+			t.Cleanup(stop)
+			jar, err := cookiejar.New(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, front.Listener.Addr().String())
+			}
+			b := &browser{&http.Client{Jar: jar, Transport: &http.Transport{DialContext: dial}}, "http://pages.example", nil}
+			if code, page := b.get(t, path+"/?token="+token); code != http.StatusOK {
+				t.Fatalf("the first visit is answered with %d:\n%s", code, page)
+			}
+			followed := 0
+			for queue, seen := []string{path + "/"}, map[string]bool{}; len(queue) > 0; queue = queue[1:] {
+				if seen[queue[0]] {
+					continue
+				}
+				seen[queue[0]] = true
+				code, page := b.get(t, queue[0])
+				if code != http.StatusOK {
+					t.Fatalf("%s is answered with %d:\n%s", queue[0], code, page)
+				}
+				followed++
+				for _, m := range ownLinks.FindAllStringSubmatch(page, -1) {
+					link, _, _ := strings.Cut(html.UnescapeString(m[1]), "#")
+					if !strings.HasPrefix(link, path+"/") {
+						t.Errorf("%s leads out of the path: %s", queue[0], link)
+					}
+					queue = append(queue, link)
+				}
+			}
+			if followed < 20 {
+				t.Errorf("only %d pages were visited", followed)
+			}
+			events := b.follow(t, path+"/runs/rain/events", strconv.Itoa(lines(t, manifest)))
+			if code, body, to := b.send(t, path+"/runs/rain/decide/run-pause", b.base, b.confirmation(t, path+"/runs/rain/decide/run-pause", url.Values{"reason": {"lunch"}})); code != http.StatusSeeOther || to != path+"/runs/rain" {
+				t.Fatalf("the decision is answered with %d, %q:\n%s", code, to, body)
+			}
+			events.nextID(t)
+			if status(t, manifest) != run.Paused {
+				t.Error("the run was not paused")
+			}
+			if code, _, _ := b.send(t, path+"/runs/rain/decide/run-resume", "https://pages.example", url.Values{"reason": {"x"}}); code != http.StatusForbidden {
+				t.Errorf("the same name by another scheme is answered with %d", code)
+			}
+		})
+	}
+}
+
+// ownLinks are the addresses of a page that begin with a slash.
+var ownLinks = regexp.MustCompile(`(?:href|src|action)="(/[^"]*)"`)
 
 func TestAddressesOfAProxy(t *testing.T) {
 	t.Parallel()

@@ -18,6 +18,7 @@ type sourceRow struct {
 	citation.Record
 	State state
 	Link  string // "" where the address is nothing to follow
+	Why   string // "" where nothing is to be said against it
 	By    []string
 }
 
@@ -35,6 +36,9 @@ func (l *looked) sourcesPage(query url.Values) (*page, error) {
 	view := sourcesView{cut: cutAt(query, len(found), l.size, l.link("sources", l.run.ID())), Statuses: sourceMeters(l.records)}
 	for _, r := range piece(view.cut, found) {
 		row := sourceRow{Record: r, State: sourceState(string(r.Status)), Link: webAddress(r.URLOriginal)}
+		if r.Notes != "ok" {
+			row.Why = r.Notes
+		}
 		for _, by := range r.FoundBy {
 			row.By = append(row.By, report.Visible(by.Perspective))
 		}

@@ -16,10 +16,11 @@ func TestOneMakesAPageForAllWhoFollowIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all watches
 		var made atomic.Int64
-		state := "one"
+		var state atomic.Value
+		state.Store("one")
 		make := func(context.Context) (*page, error) {
 			made.Add(1)
-			return &page{Seen: state}, nil
+			return &page{Seen: state.Load().(string)}, nil
 		}
 		const followers = 200
 		leaves := []func(){}
@@ -39,7 +40,7 @@ func TestOneMakesAPageForAllWhoFollowIt(t *testing.T) {
 		if digest != "one" || made.Load() != 1 {
 			t.Errorf("after %d makings the page is %q", made.Load(), digest)
 		}
-		state = "two"
+		state.Store("two")
 		begun := time.Now()
 		<-changed
 		if after := time.Since(begun); after > 500*time.Millisecond {
