@@ -1,8 +1,10 @@
 package artifact
 
 import (
+	"errors"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -10,9 +12,12 @@ import (
 )
 
 // A claim can meet the look of [Folder.Claimed] at the same moment. It asks again
-// for this long before it says that another process holds it.
+// for this long before it says that another process holds it. A process that was
+// killed while it started another one leaves its lock to that one until it runs; for
+// a holder that is dead a claim therefore waits longer.
 const (
 	claimTries = 20
+	deadTries  = 2000
 	claimPause = time.Millisecond
 )
 
@@ -39,7 +44,8 @@ func (f *Folder) Claim(name string, note tidegate.Details) (*Claim, error) {
 	if err != nil {
 		return nil, f.place(name).unwritable(err)
 	}
-	for range claimTries {
+	dead := isDead(noteOf(file))
+	for try := 1; try <= claimTries || dead && try <= deadTries; try++ {
 		locked, err := tryLock(file)
 		if err != nil {
 			file.Close()
@@ -62,6 +68,21 @@ func (f *Folder) Claim(name string, note tidegate.Details) (*Claim, error) {
 	defer file.Close()
 	holder := noteOf(file)
 	return nil, tidegate.Errorf(tidegate.LockHeld, append(f.place(name).details(), holder...), "another process is at work here%s: %s", inWords(holder), f.Path())
+}
+
+// isDead reports whether the holder of a claim was a process of this machine that
+// has ended.
+func isDead(holder tidegate.Details) bool {
+	host, _ := holder.Get("host")
+	process, _ := holder.Get("process")
+	name, _ := host.(*codec.Value)
+	number, _ := process.(*codec.Value)
+	pid, ok := number.Int()
+	if here, err := os.Hostname(); err != nil || name.Str() != here || !ok {
+		return false
+	}
+	p, err := os.FindProcess(int(pid))
+	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 // Release gives the claim back. A second call does nothing.

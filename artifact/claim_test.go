@@ -1,8 +1,11 @@
 package artifact_test
 
 import (
+	"os"
+	"os/exec"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -97,4 +100,33 @@ func TestTheHolderOfAClaimChangesItsNote(t *testing.T) {
 			t.Errorf("noted %v, read %v (%v, %v)", note, got, held, err)
 		}
 	}
+}
+
+// TestAClaimWaitsForWhatADeadHolderLeft has the lock of a holder that is dead stay
+// for a while, as it does in a process that it was just starting.
+func TestAClaimWaitsForWhatADeadHolderLeft(t *testing.T) {
+	t.Parallel()
+	dead := exec.Command(os.Args[0], "-test.run", "^$")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	folder, err := artifact.Open(t.Context(), "path", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	left, err := folder.Claim("home", tidegate.D("host", host, "process", dead.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(200*time.Millisecond, left.Release)
+	claim, err := folder.Claim("home", tidegate.D("host", host, "process", os.Getpid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim.Release()
 }
