@@ -25,6 +25,7 @@ type small struct {
 	addrs  map[string][]string // that names resolve to; others to one public address
 	server *http.Server
 	conns  chan net.Conn
+	closed chan struct{}
 
 	mu       sync.Mutex
 	resolved []string
@@ -39,22 +40,23 @@ func newSmall(t testing.TB, handler http.HandlerFunc) *small {
 }
 
 func startSmall(handler http.HandlerFunc) *small {
-	w := &small{addrs: map[string][]string{}, conns: make(chan net.Conn)}
+	w := &small{addrs: map[string][]string{}, conns: make(chan net.Conn), closed: make(chan struct{})}
 	w.server = &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0)}
 	go w.server.Serve(w)
 	return w
 }
 
 func (w *small) Accept() (net.Conn, error) {
-	conn, ok := <-w.conns
-	if !ok {
+	select {
+	case conn := <-w.conns:
+		return conn, nil
+	case <-w.closed:
 		return nil, net.ErrClosed
 	}
-	return conn, nil
 }
 
 func (w *small) Close() error {
-	close(w.conns)
+	close(w.closed)
 	return nil
 }
 
@@ -79,8 +81,12 @@ func (w *small) dial(_ context.Context, _, address string) (net.Conn, error) {
 	w.dialed = append(w.dialed, address)
 	w.mu.Unlock()
 	near, far := net.Pipe()
-	w.conns <- far
-	return near, nil
+	select {
+	case w.conns <- far:
+		return near, nil
+	case <-w.closed: // the client dials ahead
+		return nil, net.ErrClosed
+	}
 }
 
 func (w *small) seen() (resolved, dialed []string) {
