@@ -24,6 +24,7 @@ type acpStream struct {
 	then    func(json.RawMessage) // what its result leads to
 	asked   bool                  // the prompt is with the agent
 	message string                // id of the message that the answer is made of
+	said    strings.Builder       // that message
 	answer  Answer
 	tools   toolCalls
 	failed  *Error
@@ -35,7 +36,7 @@ type object = map[string]any
 func (s *acpStream) done() bool { return s.ended }
 
 func (s *acpStream) result(string) (Answer, *Error) {
-	s.answer.ToolCalls = s.tools.counts
+	s.answer.ToolCalls, s.answer.Text = s.tools.counts, s.said.String()
 	if s.greeting && s.failed == nil {
 		s.answer.Text = s.answer.Version + "." // an answer that is not empty
 	}
@@ -307,12 +308,13 @@ func (s *acpStream) update(params json.RawMessage) Event {
 	switch u.Kind {
 	case "agent_message_chunk":
 		if u.Message != s.message {
-			s.message, s.answer.Text = u.Message, "" // another message
+			s.message = u.Message // another message
+			s.said.Reset()
 		}
-		s.answer.Text += u.Content.Text
+		s.said.WriteString(u.Content.Text)
 		return Event{Kind: Message, Text: shown(u.Content.Text)}
 	case "tool_call":
-		s.answer.Text = "" // what it said before it called a tool is no answer
+		s.said.Reset() // what it said before it called a tool is no answer
 		return Event{Kind: ToolCall, Tool: s.tools.count(u.Call, acpTool(u.ToolKind, u.Title))}
 	case "usage_update":
 		if u.Cost != nil && u.Cost.Currency == "USD" {

@@ -215,6 +215,10 @@ func size(file *os.File) int64 {
 // judge says what came out of a client that is gone.
 func (a *attempt) judge(ctx context.Context, end exit, why reason, stderr string) (Answer, error) {
 	answer, failure := a.stream.result(stderr)
+	answer.Version = brief(answer.Version)
+	if len(answer.Session) > maxName {
+		answer.Session = "" // nothing to go on with
+	}
 	complete := a.stream.done() && failure == nil && (a.served || why != exited || end.ok())
 	if a.plain {
 		complete = why == exited && end.ok()

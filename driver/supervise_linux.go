@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -139,8 +140,16 @@ func (s *supervisor) give(task []byte, streams ...*os.File) error {
 		if err != nil {
 			return err
 		}
-		if err := conn.Control(func(fd uintptr) { numbers = append(numbers, int(fd)) }); err != nil {
+		var unset error
+		if err := conn.Control(func(fd uintptr) {
+			// A program expects to wait where it reads.
+			unset = syscall.SetNonblock(int(fd), false)
+			numbers = append(numbers, int(fd))
+		}); err != nil {
 			return err
+		}
+		if unset != nil {
+			return unset
 		}
 	}
 	conn, err := s.socket.SyscallConn()
@@ -245,7 +254,11 @@ type ward struct {
 
 // supervise is the life of a supervisor. It ends with the program that started it.
 func supervise() {
-	unix.CloseOnExec(socketFD)
+	// No agent gets what was open when the program was started. On a system that
+	// does not know the call, the socket alone is kept from it.
+	if unix.CloseRange(socketFD, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) != nil {
+		unix.CloseOnExec(socketFD)
+	}
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	// Signals are for the agent's group; caught ones, unlike ignored ones, are
 	// not inherited.

@@ -2,6 +2,7 @@ package driver_test
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -48,5 +49,46 @@ func TestASupervisorIsUsedAgain(t *testing.T) {
 	}
 	if other := parentOf(`sh -c 'echo $PPID'`); other == first {
 		t.Errorf("the parent is %s, which was killed", other)
+	}
+}
+
+// TestAnAgentGetsPlainStreamsAndNothingElse has an agent look at its open files: it
+// waits where it reads, and has none of those that the program was started with.
+func TestAnAgentGetsPlainStreamsAndNothingElse(t *testing.T) {
+	driver.EndResting()
+	secret, err := os.Create(filepath.Join(t.TempDir(), "secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer secret.Close()
+	inherited, err := syscall.Dup(int(secret.Fd())) // without close-on-exec, as a shell leaves it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(inherited)
+	d, err := driver.New(driver.Settings{Driver: `exec:sh -c 'for n in 0 1 2; do grep flags /proc/self/fdinfo/$n; done; ls -l /proc/self/fd'`}, driver.Host{Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := d.Run(t.Context(), driver.Task{Prompt: "look"}, func(driver.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(answer.Text, "secret") {
+		t.Errorf("the agent has a file of the program:\n%s", answer.Text)
+	}
+	flags := 0
+	for line := range strings.Lines(answer.Text) {
+		word, ok := strings.CutPrefix(line, "flags:")
+		if !ok {
+			continue
+		}
+		flags++
+		if mode, err := strconv.ParseInt(strings.TrimSpace(word), 8, 64); err != nil || mode&syscall.O_NONBLOCK != 0 {
+			t.Errorf("a stream of the agent does not wait: %s", line)
+		}
+	}
+	if flags != 3 {
+		t.Errorf("%d streams:\n%s", flags, answer.Text)
 	}
 }

@@ -15,6 +15,10 @@ type toolCalls struct {
 // count counts the call with that id, unless it was counted before, and returns
 // the name. A call without an id is one of its own.
 func (c *toolCalls) count(id, name string) string {
+	id, name = brief(id), brief(name)
+	if c.counts[name] == 0 && len(c.counts) >= maxTools {
+		name = "other"
+	}
 	if id != "" && c.seen[id] {
 		return name
 	}
@@ -24,6 +28,20 @@ func (c *toolCalls) count(id, name string) string {
 	c.seen[id] = id != ""
 	c.counts[name]++
 	return name
+}
+
+// A client says what it likes about itself and its tools.
+const (
+	maxTools = 100 // different names that are counted
+	maxName  = 200 // bytes of a name, a version or the id of a session
+)
+
+// brief is a name of a client as it is kept.
+func brief(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxName], "")
 }
 
 // gets reports whether nothing takes a tool away from a task: the one that its

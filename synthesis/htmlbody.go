@@ -3,6 +3,7 @@ package synthesis
 import (
 	"fmt"
 	"html/template"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -262,7 +263,8 @@ func (w *htmlWriter) mark(m mark) {
 	}
 }
 
-// link writes a link to a web page. Where another one leads is shown.
+// link writes a link to a web page, and behind it the host that it leads to: its text
+// may name another one. Where a link to anything else leads is shown.
 func (w *htmlWriter) link(m mark) {
 	switch {
 	case isWeb(m.dest) && m.open:
@@ -271,6 +273,11 @@ func (w *htmlWriter) link(m mark) {
 		w.write(`">`)
 	case isWeb(m.dest):
 		w.write("</a>")
+		if to, err := url.Parse(m.dest); err == nil {
+			w.write(` <span class="host">(`)
+			w.text(shownText(to.Hostname()))
+			w.write(")</span>")
+		}
 	case !m.open && m.dest != "" && m.dest[0] != '#':
 		w.write(` <code class="tag">`)
 		w.text(shownText(m.dest))

@@ -17,6 +17,7 @@ type change struct {
 const (
 	maxCompared = 4 << 20 // pairs of lines
 	around      = 3       // lines around a change
+	maxChanges  = 400     // lines of a difference that a page shows
 )
 
 // compare shows how a text became another, line by line.
@@ -53,6 +54,10 @@ func compare(before, after string) (shown []change, added, removed int) {
 		}
 	}
 	for i, c := range all {
+		if len(shown) == maxChanges {
+			shown = append(shown, change{"…", "the rest is not shown"})
+			break
+		}
 		switch {
 		case near[i]:
 			shown = append(shown, change{c.Mark, clip(c.Text)})

@@ -194,8 +194,12 @@ func (s *server) makeOfRun(r *http.Request, make func(*looked, *http.Request) (*
 	if err != nil {
 		return nil, true, err
 	}
-	const most = 64
-	if len(l.pages) >= most {
+	const mostPages, mostBytes = 64, 32 << 20
+	kept := len(data)
+	for _, p := range l.pages {
+		kept += len(p.data)
+	}
+	if len(l.pages) >= mostPages || kept > mostBytes {
 		clear(l.pages)
 	}
 	l.pages[key] = rendered{time.Now(), data}

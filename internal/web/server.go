@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ import (
 // reader.
 const (
 	headerTime = 10 * time.Second
+	bodyTime   = 10 * time.Second
 	idleTime   = 2 * time.Minute
 	graceTime  = 3 * time.Second
 	maxHeader  = 64 << 10
@@ -183,8 +185,22 @@ func secured(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
+		if r.ContentLength != 0 {
+			// A body that does not come holds a connection. Streams have none.
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+		}
+		if !isClean(r.URL.EscapedPath()) {
+			http.NotFound(w, r)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// isClean reports whether a path has no empty or dotted part. What serves pages would
+// lead from such a path to a clean one, without the path of the public address.
+func isClean(p string) bool {
+	return p == "" || path.Clean(p) == p || path.Clean(p)+"/" == p
 }
 
 const tokenName = "token"
