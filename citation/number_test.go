@@ -1,6 +1,8 @@
 package citation_test
 
 import (
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate/citation"
@@ -231,5 +233,23 @@ func TestWhatIsNoNumber(t *testing.T) {
 		if len(g.Claims) != 1 || len(g.Claims[0].Numbers) != 0 {
 			t.Errorf("%q: %+v", claim, g.Claims)
 		}
+	}
+}
+
+// TestARowOfManyCellsIsReadOnce: what a number costs does not depend on how many cells
+// stand before it.
+func TestARowOfManyCellsIsReadOnce(t *testing.T) {
+	draft := []byte("There are 4,711 tugs [@a].\n")
+	allocated := func(cells int) uint64 {
+		page := []byte("<table><tr>" + strings.Repeat("<td>73</td><td>tugs</td>", cells) + "</tr></table>")
+		text := citation.Read(&citation.Page{Body: page, ContentType: "text/html"}).Text
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		citation.Ground(draft, func(string) (string, bool) { return text, true })
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := allocated(500), allocated(4000); many > 16*few {
+		t.Errorf("%d bytes for 500 pairs of cells, %d for eight times as many", few, many)
 	}
 }

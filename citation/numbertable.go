@@ -16,12 +16,16 @@ type tableReader struct {
 	rows      int // how many rows of its table were read, this one included
 	caption   []unit
 	columns   [][]unit // what the rows before name
+	cell      int      // where the present cell of the line begins
+	column    int      // its number
+	row       []unit   // what the cells before it name
 }
 
 // The most that is kept of a table.
 const (
 	mostColumns     = 64
 	mostColumnUnits = 8
+	mostRowUnits    = 16
 )
 
 // say adds the readings that a number has with the units of its table.
@@ -35,16 +39,25 @@ func (t *tableReader) say(f *figure) {
 	if t.rows == 0 || f.start < t.at {
 		return
 	}
-	before := t.text[t.at:f.start]
-	column := strings.Count(before, "\t")
-	units := slices.Clone(t.caption)
-	if column < len(t.columns) {
-		units = append(units, t.columns[column]...)
-	}
-	for cell := range strings.SplitSeq(before, "\t") {
-		if column--; column >= -1 && !strings.ContainsAny(cell, "0123456789") {
-			units = append(units, t.unitsIn(cell)...)
+	// Numbers come in the order of the text, so that a row is read once.
+	for t.cell <= f.start {
+		n := strings.IndexByte(t.text[t.cell:f.start], '\t')
+		if n < 0 {
+			break
 		}
+		if len(t.row) < mostRowUnits {
+			t.row = append(t.row, t.unitsBeside(t.text[t.cell:t.cell+n])...)
+		}
+		t.cell += n + 1
+		t.column++
+	}
+	units := slices.Clone(t.caption)
+	if t.column < len(t.columns) {
+		units = append(units, t.columns[t.column]...)
+	}
+	units = append(units, t.row...)
+	if t.cell <= f.start {
+		units = append(units, t.unitsBeside(t.text[t.cell:f.start])...)
 	}
 	bare := slices.Clone(f.readings)
 	for i, u := range units {
@@ -57,11 +70,19 @@ func (t *tableReader) say(f *figure) {
 	}
 }
 
+// unitsBeside are the units that a cell without a number names.
+func (t *tableReader) unitsBeside(cell string) []unit {
+	if strings.ContainsAny(cell, "0123456789") {
+		return nil
+	}
+	return t.unitsIn(cell)
+}
+
 // next goes on to the next line.
 func (t *tableReader) next() {
 	last := t.text[t.at:t.end]
 	row := t.rows > 0
-	t.at = t.end
+	t.at, t.cell, t.column, t.row = t.end, t.end, 0, nil
 	if n := strings.IndexByte(t.text[t.at:], '\n'); n >= 0 {
 		t.end = t.at + n + 1
 	} else {

@@ -31,6 +31,7 @@ const (
 	inLink                       // the text of a link, an address in angle brackets
 	inTag                        // an HTML tag or comment itself
 	inElement                    // between an HTML tag and the one that closes it
+	inImage                      // the text of an image, which a reader sees when it is not there
 	hardBreak                    // a line end that is one for the reader, too
 )
 
@@ -123,7 +124,7 @@ func (w *inlineWriter) node(n ast.Node) {
 	case *ast.Link:
 		w.within(n, mark{kind: link, dest: destination(n.Destination)}, inLink)
 	case *ast.Image:
-		w.within(n, mark{kind: image}, 0)
+		w.within(n, mark{kind: image}, inImage)
 	case *ast.AutoLink:
 		label := n.Label(w.source)
 		dest := string(n.URL(w.source))

@@ -44,7 +44,7 @@ func (l leaf) citation(i int) (m mention, end int) {
 		case !at:
 			at = true
 		case g.r == ']':
-			return mention{cid: string(cid), from: i, to: k + 1, seen: in&(inCode|inElement) == 0}, k + 1
+			return mention{cid: string(cid), from: i, to: k + 1, seen: in&(inCode|inElement|inImage) == 0}, k + 1
 		case g.r == '\n':
 			return mention{}, k
 		default:
