@@ -33,7 +33,8 @@ type Claim struct {
 }
 
 // Claim takes the claim name of the folder at once, or returns LOCK_HELD with
-// the note of its holder in the details. The claim ends with [Claim.Release] or
+// the note of its holder in the details. Where the note has host and process, it is
+// known whether its holder still lives. The claim ends with [Claim.Release] or
 // with the process. It returns WRITE_FAILED when the file cannot be locked.
 func (f *Folder) Claim(name string, note tidegate.Details) (*Claim, error) {
 	local, err := f.local(name)

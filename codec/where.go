@@ -12,6 +12,9 @@ import (
 // in a document, such as $.perspectives[2].title. A path that leads to nothing has
 // the line of the last value on its way. The document must be JSON.
 func LinesOf(data []byte, paths []string) []int {
+	if len(paths) == 0 {
+		return nil
+	}
 	root := &place{}
 	ends := make([]*place, len(paths))
 	for i, path := range paths {

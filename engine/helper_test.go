@@ -114,7 +114,6 @@ const page = `<html lang="en"><head><title>Port statistics</title></head><body><
 
 func (w *web) fetch(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 	body := fmt.Sprintf(page, strings.Repeat("The port handled some 4,200 calls in that year, and tugs were part of most of them. ", 30))
-	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 	for _, url := range urls {
 		w.mu.Lock()
 		if w.asked == nil {
@@ -122,16 +121,22 @@ func (w *web) fetch(_ context.Context, urls []string, keep func([]*archive.Packe
 		}
 		w.asked[url]++
 		w.mu.Unlock()
-		packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Responded, Time: at, Hops: []archive.Hop{{URL: url, Time: at, Status: 200,
-			Header: []archive.Field{{Name: "Content-Type", Value: "text/html; charset=utf-8"}}, Body: []byte(body)}}})
-		if err != nil {
-			return err
-		}
-		if err := keep([]*archive.Packed{packed}); err != nil {
+		if err := keepPage(keep, url, 200, body); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// keepPage keeps a page as one that was fetched.
+func keepPage(keep func([]*archive.Packed) error, url string, status int, body string) error {
+	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
+	packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Responded, Time: at, Hops: []archive.Hop{{URL: url, Time: at, Status: status,
+		Header: []archive.Field{{Name: "Content-Type", Value: "text/html; charset=utf-8"}}, Body: []byte(body)}}})
+	if err != nil {
+		return err
+	}
+	return keep([]*archive.Packed{packed})
 }
 
 func newRun(t *testing.T, budget map[string]float64) (string, run.Clock) {

@@ -29,7 +29,6 @@ import (
 // library is a web of numbered pages: /n says so and so many calls; those whose
 // number ends in 9 are gone.
 func library(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
-	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 	for _, address := range urls {
 		parsed, err := url.Parse(address)
 		if err != nil {
@@ -40,12 +39,7 @@ func library(_ context.Context, urls []string, keep func([]*archive.Packed) erro
 		if strings.HasSuffix(n, "9") {
 			status, body = 404, "gone"
 		}
-		packed, err := archive.Pack(archive.Capture{URL: address, Kind: archive.Responded, Time: at, Hops: []archive.Hop{{URL: address, Time: at, Status: status,
-			Header: []archive.Field{{Name: "Content-Type", Value: "text/html; charset=utf-8"}}, Body: []byte(body)}}})
-		if err != nil {
-			return err
-		}
-		if err := keep([]*archive.Packed{packed}); err != nil {
+		if err := keepPage(keep, address, status, body); err != nil {
 			return err
 		}
 	}

@@ -230,22 +230,34 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 			return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", output.PerspectiveID),
 				"the perspectives list no %q", tidegate.Cut(output.PerspectiveID))
 		}
-		verdict, err := judge.Judge(ctx, p.Contract, strings.NewReader(output.Markdown))
+		faults, err := faultsOf(ctx, r, judge, p, output)
 		if err != nil {
 			return err
 		}
-		err = wave.CheckToolUsage(p.ToolBudget, output.ToolUsage)
-		if failure := verdict.Failure(); failure != nil {
-			err = failure
-		} else if faults := Refusals(*p, verdict, []byte(output.Markdown)); len(faults) > 0 && !r.Legacy() {
-			err = faults[0].Error
-		}
-		if err != nil {
+		if len(faults) > 0 {
+			err := faults[0].Error
 			path := r.Path(r.Output(stage, p.ID))
-			return tidegate.WithDetails(err, append(tidegate.D("perspective_id", p.ID, "markdown_path", path), tidegate.AsError(err).Details...))
+			return tidegate.WithDetails(err, append(tidegate.D("perspective_id", p.ID, "markdown_path", path), err.Details...))
 		}
 	}
 	return nil
+}
+
+// faultsOf is everything for which an output is refused, the fault that [Ingest]
+// returns first.
+func faultsOf(ctx context.Context, r *run.Run, judge *wave.Judge, p *perspective.Perspective, output Submission) ([]wave.Fault, error) {
+	verdict, err := judge.Judge(ctx, p.Contract, strings.NewReader(output.Markdown))
+	if err != nil {
+		return nil, err
+	}
+	faults := verdict.Faults
+	if !r.Legacy() {
+		faults = Refusals(*p, verdict, []byte(output.Markdown))
+	}
+	if err := wave.CheckToolUsage(p.ToolBudget, output.ToolUsage); err != nil {
+		faults = append(faults, wave.Fault{Error: tidegate.AsError(err)})
+	}
+	return faults, nil
 }
 
 // RefusedOutputs shows every fault of outputs that [Ingest] refuses, at the places
@@ -268,16 +280,9 @@ func RefusedOutputs(ctx context.Context, in IngestInput) (report.Report, error) 
 		if !ok {
 			continue
 		}
-		verdict, err := judge.Judge(ctx, p.Contract, strings.NewReader(output.Markdown))
+		faults, err := faultsOf(ctx, r, judge, p, output)
 		if err != nil {
 			return report.Report{}, err
-		}
-		faults := verdict.Faults
-		if !r.Legacy() {
-			faults = Refusals(*p, verdict, []byte(output.Markdown))
-		}
-		if err := wave.CheckToolUsage(p.ToolBudget, output.ToolUsage); err != nil {
-			faults = append(faults, wave.Fault{Error: tidegate.AsError(err)})
 		}
 		if len(faults) == 0 {
 			table.Row(report.Pass, p.ID, "", report.Place{File: output.MarkdownPath})

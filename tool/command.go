@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"reflect"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -42,6 +43,14 @@ type Command struct {
 	// the context ends or each returns an error. Nil for a command that follows
 	// nothing.
 	Follow func(ctx context.Context, args *codec.Value, each func(text string, entry *codec.Value) error) error
+}
+
+// FlagName is the flag of an argument, without its dashes.
+func (c *Command) FlagName(argument string) string {
+	if name := c.Rename[argument]; name != "" {
+		return name
+	}
+	return strings.ReplaceAll(argument, "_", "-")
 }
 
 // Operand is a positional argument. Field names the argument it fills; when

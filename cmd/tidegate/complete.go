@@ -46,7 +46,12 @@ func completions(env *catalog.Env) map[string]func(context.Context, map[string]s
 				if err != nil {
 					return nil
 				}
-				path = filepath.Join(filepath.Dir(manifest), "perspectives.json")
+				r, err := run.Open(ctx, manifest)
+				if err != nil {
+					return nil
+				}
+				defer r.Close()
+				path = r.Path(r.Layout().Perspectives)
 			} else if !filepath.IsAbs(path) {
 				path = filepath.Join(env.Dir, path)
 			}

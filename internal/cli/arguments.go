@@ -14,14 +14,6 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// flagName is the flag of an argument.
-func flagName(c *tool.Command, argument string) string {
-	if name := c.Rename[argument]; name != "" {
-		return name
-	}
-	return strings.ReplaceAll(argument, "_", "-")
-}
-
 // inTypedWords says a message about an argument of the operand or flag that a
 // person typed for it.
 func inTypedWords(t *tool.Tool, err error) error {
@@ -39,7 +31,7 @@ func inTypedWords(t *tool.Tool, err error) error {
 		}
 	}
 	if slices.ContainsFunc(flagged(t), func(a tool.Argument) bool { return a.Name == argument }) {
-		return tidegate.Errorf(e.Code, e.Details, "%s", typedFor("--"+flagName(t.Command, argument), argument, e.Message))
+		return tidegate.Errorf(e.Code, e.Details, "%s", typedFor("--"+t.Command.FlagName(argument), argument, e.Message))
 	}
 	return err
 }
@@ -63,7 +55,7 @@ func defineFlags(cmd *cobra.Command, t *tool.Tool) {
 	flags := cmd.Flags()
 	for _, a := range flagged(t) {
 		// What a person types need not be absolute: see absolute.
-		name, about := flagName(t.Command, a.Name), strings.TrimPrefix(a.About, "absolute ")
+		name, about := t.Command.FlagName(a.Name), strings.TrimPrefix(a.About, "absolute ")
 		if a.Enum != nil {
 			about += " (" + strings.Join(a.Enum, ", ") + ")"
 		}
@@ -143,7 +135,7 @@ func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Too
 		}
 	}
 	for _, a := range flagged(t) {
-		flag := cmd.Flags().Lookup(flagName(t.Command, a.Name))
+		flag := cmd.Flags().Lookup(t.Command.FlagName(a.Name))
 		if !flag.Changed {
 			if value, ok := t.Command.Defaults[a.Name]; ok {
 				args.Set(a.Name, codec.Of(value))

@@ -245,10 +245,7 @@ func (f form) line() string {
 	}
 	for _, a := range f.asked {
 		v, ok := values[a.Name]
-		flag := "--" + strings.ReplaceAll(a.Name, "_", "-")
-		if to := f.Command.Rename[a.Name]; to != "" {
-			flag = "--" + to
-		}
+		flag := "--" + f.Command.FlagName(a.Name)
 		switch {
 		case !ok:
 		case v.IsSwitch() && v.On:

@@ -200,7 +200,8 @@ func secured(next http.Handler) http.Handler {
 // isClean reports whether a path has no empty or dotted part. What serves pages would
 // lead from such a path to a clean one, without the path of the public address.
 func isClean(p string) bool {
-	return p == "" || path.Clean(p) == p || p != "//" && path.Clean(p)+"/" == p
+	clean := path.Clean(p)
+	return p == "" || p == clean || clean != "/" && p == clean+"/"
 }
 
 const tokenName = "token"

@@ -39,18 +39,18 @@ type watch struct {
 }
 
 // join follows a page. Who has joined calls leave in the end.
-func (w *watches) join(address string, make func(context.Context) (*page, error)) (joined *watch, leave func()) {
+func (w *watches) join(address string, build func(context.Context) (*page, error)) (joined *watch, leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	joined = w.by[address]
 	if joined == nil {
 		ctx, stop := context.WithCancel(context.Background())
-		joined = &watch{stop: stop, changed: newSignal()}
+		joined = &watch{stop: stop, changed: make(chan struct{})}
 		if w.by == nil {
 			w.by = map[string]*watch{}
 		}
 		w.by[address] = joined
-		go joined.run(ctx, make)
+		go joined.run(ctx, build)
 	}
 	joined.in++
 	return joined, func() {
@@ -63,12 +63,10 @@ func (w *watches) join(address string, make func(context.Context) (*page, error)
 	}
 }
 
-func newSignal() chan struct{} { return make(chan struct{}) }
-
-func (w *watch) run(ctx context.Context, make func(context.Context) (*page, error)) {
+func (w *watch) run(ctx context.Context, build func(context.Context) (*page, error)) {
 	for ctx.Err() == nil {
 		begun := time.Now()
-		if p, err := make(ctx); err == nil { // what cannot be shown, the page says
+		if p, err := build(ctx); err == nil { // what cannot be shown, the page says
 			w.set(p.Seen)
 		}
 		select {
@@ -84,7 +82,7 @@ func (w *watch) set(digest string) {
 	if digest != w.digest {
 		w.digest = digest
 		close(w.changed)
-		w.changed = newSignal()
+		w.changed = make(chan struct{})
 	}
 }
 
@@ -108,7 +106,7 @@ func (p *page) sealed() (*page, error) {
 
 // follow streams the digests of a page, each when it is another than the one
 // before.
-func (s *server) follow(make func(context.Context, *http.Request) (*page, error)) http.HandlerFunc {
+func (s *server) follow(build func(context.Context, *http.Request) (*page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		query := r.URL.Query()
 		last := r.Header.Get("Last-Event-ID")
@@ -116,12 +114,12 @@ func (s *server) follow(make func(context.Context, *http.Request) (*page, error)
 			last = query.Get("after")
 		}
 		query.Del("after")
-		if _, err := make(r.Context(), r); err != nil {
+		if _, err := build(r.Context(), r); err != nil {
 			s.problem(w, r, err)
 			return
 		}
 		asked := r.Clone(context.WithoutCancel(r.Context())) // the first of its followers may go before the others
-		watched, leave := s.watches.join(r.URL.Path+"?"+query.Encode(), func(ctx context.Context) (*page, error) { return make(ctx, asked) })
+		watched, leave := s.watches.join(r.URL.Path+"?"+query.Encode(), func(ctx context.Context) (*page, error) { return build(ctx, asked) })
 		defer leave()
 		say := startStream(w)
 		beat := time.NewTicker(beatEvery)
