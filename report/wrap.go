@@ -27,6 +27,51 @@ func Wrapped(text string, width int) string {
 	return out.String()
 }
 
+// Filled fills paragraphs up to width, breaking lines at blanks. Lines that are
+// indented are kept apart; what is broken off of them is indented further.
+func Filled(text string, width int) string {
+	var out strings.Builder
+	column := 0
+	for i, line := range strings.Split(text, "\n") {
+		words := strings.Fields(line)
+		margin := ""
+		if len(words) > 0 {
+			margin = line[:strings.Index(line, words[0])]
+		}
+		if i > 0 && (len(words) == 0 || margin != "" || column == 0) {
+			out.WriteByte('\n')
+			column = 0
+		}
+		if margin != "" && Columns(line) <= width {
+			out.WriteString(line)
+			continue
+		}
+		for _, w := range words {
+			switch {
+			case column == 0:
+				out.WriteString(margin)
+				column = len(margin)
+			case column+1+Columns(w) > width:
+				further := ""
+				if margin != "" {
+					further = margin + "  "
+				}
+				out.WriteString("\n" + further)
+				column = len(further)
+			default:
+				out.WriteByte(' ')
+				column++
+			}
+			out.WriteString(w)
+			column += Columns(w)
+		}
+		if margin != "" {
+			column = 0
+		}
+	}
+	return out.String()
+}
+
 // wrap breaks one line at blanks, and between wide characters, which are written
 // without blanks, so that the first part is not wider than first and no other
 // part wider than rest. A word that is wider stays whole, on a part of its own;

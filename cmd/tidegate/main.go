@@ -209,6 +209,11 @@ func configDir() string {
 
 func terminal() cli.Terminal {
 	t := cli.Terminal{Input: term.IsTerminal(int(os.Stdin.Fd())), Progress: term.IsTerminal(int(os.Stderr.Fd()))}
+	if t.Progress {
+		if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
+			t.ErrWidth = width
+		}
+	}
 	if out := int(os.Stdout.Fd()); term.IsTerminal(out) {
 		t.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if width, _, err := term.GetSize(out); err == nil {

@@ -29,7 +29,7 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 	}
 	long := cmp.Or(t.Command.Long, t.Command.Short+".")
 	if len(t.Command.Operands) > 0 {
-		long += "\n" + operandList(t.Command.Operands)
+		long += "\n" + operandList(t.Command.Operands, p.helpWidth())
 	}
 	if !t.Person {
 		long += "\n\nFor scripts and agents it is the tool " + t.Name + "."
