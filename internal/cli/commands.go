@@ -35,7 +35,7 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		long += "\n\nFor scripts and agents it is the tool " + t.Name + "."
 	}
 	var format string
-	var watch, follow bool
+	var watch, follow, yes bool
 	cmd := &cobra.Command{
 		Use:     use,
 		Short:   t.Command.Short,
@@ -55,6 +55,9 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 	if t.Command.Follow != nil {
 		cmd.Flags().BoolVar(&follow, "follow", false, "go on with what is added, one line each, until interrupted")
 	}
+	if t.Command.Confirm != nil {
+		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	}
 	cmd.RunE = func(cmd *cobra.Command, operands []string) error {
 		if !slices.Contains(formats, format) {
 			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("format", format), "--format must be one of %s, got %q", strings.Join(formats, ", "), format)
@@ -63,6 +66,9 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 			format = t.Command.Piped
 		}
 		args, typed, err := p.arguments(cmd.Context(), cmd, t, operands)
+		if err == nil {
+			err = p.confirm(cmd.Context(), t.Command, args, yes)
+		}
 		if err != nil {
 			if format == "json" {
 				return p.show(tool.Failure(err), format)
