@@ -146,7 +146,7 @@ func (t *terminal) paint(color, s string) string {
 // first and all others after indent.
 func (t *terminal) wrapped(first, indent, text, color string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		if t.width > 0 && t.width-columns(first) < minWidth/2 {
+		if t.width > 0 && t.width-TerminalColumns(first) < minWidth/2 {
 			t.line(first)
 			first = indent
 		}
@@ -162,11 +162,11 @@ func (t *terminal) room(indent string) int {
 	if t.width == 0 {
 		return 0
 	}
-	return max(t.width-columns(indent), minWidth/2)
+	return max(t.width-TerminalColumns(indent), minWidth/2)
 }
 
-// columns is the width of a text of ours that may hold colours.
-func columns(s string) int {
+// TerminalColumns is [Columns] of a line that [Text] wrote, which may have colours.
+func TerminalColumns(s string) int {
 	for _, color := range []string{bold, dim, red, green, yellow, plain} {
 		s = strings.ReplaceAll(s, color, "")
 	}

@@ -50,7 +50,7 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 	cmd.Flags().StringVar(&format, "format", "text", "how to print the result ("+strings.Join(formats, ", ")+")")
 	complete(cmd, "format", formats)
 	if t.Command.Watch != nil {
-		cmd.Flags().BoolVar(&watch, "watch", false, "judge again whenever a file changes, until interrupted")
+		cmd.Flags().BoolVar(&watch, "watch", false, "judge again whenever a file changes, and mark what changed, until interrupted")
 	}
 	if t.Command.Follow != nil {
 		cmd.Flags().BoolVar(&follow, "follow", false, "go on with what is added, one line each, until interrupted")
