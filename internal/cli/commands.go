@@ -65,6 +65,9 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		if t.Command.Piped != "" && p.Terminal.Width == 0 && !cmd.Flags().Changed("format") {
 			format = t.Command.Piped
 		}
+		if err := p.note(cmd, operands); err != nil {
+			return err
+		}
 		args, typed, err := p.arguments(cmd.Context(), cmd, t, operands)
 		if err == nil {
 			err = p.confirm(cmd.Context(), t.Command, args, yes)
@@ -133,6 +136,9 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 	bar := p.startProgress(t.Command.Path)
 	result := t.Call(ctx, raw, tool.Caller{Progress: bar.update, Waiting: bar.wait, Panicked: p.logPanic})
 	bar.stop()
+	if result.Err != nil {
+		result = tool.Failure(p.misplaced(result.Err))
+	}
 	if result.Err != nil && format != "json" && t.Command.Instead != nil {
 		in, err := t.Input(ctx, args)
 		if err == nil {
@@ -186,6 +192,9 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 		}
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := p.note(cmd, args); err != nil {
+			return err
+		}
 		call := Invocation{Args: args, Flags: map[string][]string{}, Program: *p}
 		for _, f := range c.Flags {
 			flag := cmd.Flags().Lookup(f.Name)
@@ -205,7 +214,7 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 				call.Flags[f.Name] = values
 			}
 		}
-		return c.Run(cmd.Context(), call)
+		return p.misplaced(c.Run(cmd.Context(), call))
 	}
 	return cmd
 }
