@@ -2,8 +2,10 @@ package config
 
 import (
 	"errors"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -25,7 +27,7 @@ var (
 )
 
 // parse reads the text of a file at a path. It returns INVALID_ARGS.
-func parse(path string, text []byte) (Settings, error) {
+func (p Places) parse(path string, text []byte) (Settings, error) {
 	values := map[string]any{}
 	if err := toml.Unmarshal(text, &values); err != nil {
 		var syntax *toml.DecodeError
@@ -36,7 +38,7 @@ func parse(path string, text []byte) (Settings, error) {
 		}
 		return Settings{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", path), "not TOML (%w): %s", err, path)
 	}
-	r := &reader{path: path}
+	r := &reader{path: path, source: text, formats: p.Formats}
 	s := r.settings(table{reader: r, values: values, known: &[]string{}})
 	if r.err != nil {
 		return Settings{}, r.err
@@ -51,7 +53,7 @@ func (r *reader) settings(t table) Settings {
 	}
 	formats := t.table("formats")
 	for _, command := range formats.keys() {
-		s.Formats[command] = formats.matching(command, formatName, "the name of a format")
+		s.Formats[command] = formats.format(command)
 	}
 	agents := t.table("agents")
 	for _, role := range Roles {
@@ -87,6 +89,19 @@ func (r *reader) agent(t table) Agent {
 	return a
 }
 
+// format reads how a command prints.
+func (t table) format(command string) string {
+	if t.formats == nil {
+		return t.matching(command, formatName, "the name of a format")
+	}
+	formats := t.formats()
+	names, ok := formats[command]
+	if !ok {
+		t.fault(command, "is not a command that prints in formats%s", meant(command, slices.Sorted(maps.Keys(formats))))
+	}
+	return t.oneOf(command, names...)
+}
+
 // variables reads names of environment variables. One that ends in * stands for
 // all that begin with it.
 func (t table) variables(key string) []string {
@@ -117,24 +132,27 @@ func (t table) driver(key string) string {
 func isNamed(driver string) bool { return contains(namedDrivers, driver) }
 
 // folder reads a path. A relative one is taken from the folder of the file.
-func (t table) folder(key string) string { return t.reader.absolute(t.text(key)) }
+func (t table) folder(key string) string {
+	path := t.text(key)
+	if path == "" {
+		return ""
+	}
+	return absolute(filepath.Dir(t.path), path)
+}
 
 func (t table) folders(key string) []string {
 	paths := t.texts(key)
 	for i, path := range paths {
-		paths[i] = t.reader.absolute(path)
+		paths[i] = absolute(filepath.Dir(t.path), path)
 	}
 	return paths
 }
 
-func (r *reader) absolute(path string) string {
-	switch {
-	case path == "":
-		return ""
-	case filepath.IsAbs(path):
+func absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
-	return filepath.Join(filepath.Dir(r.path), path)
+	return filepath.Join(dir, path)
 }
 
 // meant is what a word probably stands for, as the end of a sentence.

@@ -4,7 +4,7 @@ import "slices"
 
 // Settings are what a file says. Paths in it are absolute.
 type Settings struct {
-	Home    string
+	Home    string // the folder that holds the folder of runs
 	Roots   []string
 	Signers string
 	Formats map[string]string // by the name of the command
@@ -45,16 +45,11 @@ type Review struct{ Test string }
 const DefaultRole = "default"
 
 // Roles are the roles that a file may give an agent to.
-var Roles = []string{DefaultRole, "planner", "researcher", "summarizer", "writer", "reviewer", "implementer", "code_reviewer"}
+var Roles = []string{DefaultRole, "planner", "researcher", "summarizer", "writer", "reviewer"}
 
-// Agent is what a role uses: what its own table says, then that of the role that
-// it follows, then the default.
+// Agent is what a role uses: what its own table says, then the default.
 func (s Settings) Agent(role string) Agent {
-	agent := s.Agents[role]
-	if role == "code_reviewer" {
-		agent = agent.over(s.Agents["reviewer"])
-	}
-	return agent.over(s.Agents[DefaultRole])
+	return s.Agents[role].over(s.Agents[DefaultRole])
 }
 
 // over is what a and below say together. A model, a price, a key and variables

@@ -74,7 +74,9 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 			waiting = append(waiting, "roots")
 		}
 	}
-	wait("search", s.Search != Search{})
+	wait("search.key_env", s.Search.KeyEnv != "")
+	wait("search.service", s.Search.Service != "")
+	wait("search.url", s.Search.URL != "")
 	wait("signers", s.Signers != "")
 	slices.Sort(waiting)
 	return counts, waiting
