@@ -21,6 +21,9 @@ const (
 	// by commas, in the place of what files say.
 	AllowVariable = "TIDEGATE_FETCH_ALLOW"
 
+	// ChangesVariable is the environment variable that goes before changes.
+	ChangesVariable = "TIDEGATE_CHANGES"
+
 	maxFile = 64 << 10
 )
 
@@ -57,13 +60,16 @@ type Source struct {
 // environment is how the layer of variables is called.
 const environment = "the environment"
 
-// Load reads the configuration. It returns INVALID_ARGS for a file that is wrong,
-// naming file, line and key, and READ_FAILED for one that cannot be read; what the
+// Load reads the configuration. It returns INVALID_ARGS for a variable that is
+// wrong, and for a file, naming file, line and key, and READ_FAILED for one that cannot be read; what the
 // environment says counts then all the same.
 func Load(ctx context.Context, places Places) (Config, error) {
 	ctx = artifact.WithoutRoots(ctx) // a caller of a tool names none of these files
-	variables := places.environment()
+	variables, err := places.environment()
 	without := Config{Settings: variables}
+	if err != nil {
+		return without, err
+	}
 	user, userSource, err := places.user(ctx)
 	if err != nil {
 		return without, err
@@ -75,6 +81,9 @@ func Load(ctx context.Context, places Places) (Config, error) {
 	c := Config{Settings: project.over(user), Project: projectSource, User: userSource}
 	if variables.Home != "" {
 		c.Home = variables.Home
+	}
+	if variables.Changes != "" {
+		c.Changes = variables.Changes
 	}
 	if variables.Fetch.Allow != nil {
 		c.Fetch.Allow = variables.Fetch.Allow
@@ -95,10 +104,10 @@ func Load(ctx context.Context, places Places) (Config, error) {
 }
 
 // environment is what variables say.
-func (p Places) environment() Settings {
+func (p Places) environment() (Settings, error) {
 	var s Settings
 	if p.Getenv == nil {
-		return s
+		return s, nil
 	}
 	if home := p.Getenv(HomeVariable); home != "" {
 		s.Home = absolute(p.Dir, home)
@@ -106,13 +115,22 @@ func (p Places) environment() Settings {
 	if allow := p.Getenv(AllowVariable); allow != "" {
 		s.Fetch.Allow = strings.Split(allow, ",")
 	}
-	return s
+	if changes := p.Getenv(ChangesVariable); changes != "" {
+		if !insideProject(changes) {
+			return s, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(ChangesVariable, tidegate.Cut(changes)), "%s must be %s, got %q", ChangesVariable, changesRule, tidegate.Cut(changes))
+		}
+		s.Changes = changes
+	}
+	return s, nil
 }
 
 // variableOf is the variable that goes before a key.
 func variableOf(key string) string {
-	if key == "home" {
+	switch key {
+	case "home":
 		return HomeVariable
+	case "changes":
+		return ChangesVariable
 	}
 	return AllowVariable
 }

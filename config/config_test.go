@@ -19,6 +19,7 @@ const everything = `
 home = "/var/runs"
 roots = ["docs", "../elsewhere", "/srv/texts"]
 signers = "allowed_signers"
+changes = "tools/reviews"
 
 [formats]
 report = "html"
@@ -94,7 +95,7 @@ func TestTheUsersFileCountsAsAWhole(t *testing.T) {
 	p := place(t, "", everything)
 	c := load(t, p)
 	want := config.Settings{
-		Home: "/var/runs", Roots: []string{filepath.Join(p.User, "docs"), filepath.Join(filepath.Dir(p.User), "elsewhere"), "/srv/texts"}, Signers: filepath.Join(p.User, "allowed_signers"),
+		Home: "/var/runs", Roots: []string{filepath.Join(p.User, "docs"), filepath.Join(filepath.Dir(p.User), "elsewhere"), "/srv/texts"}, Signers: filepath.Join(p.User, "allowed_signers"), Changes: "tools/reviews",
 		Formats: map[string]string{"report": "html"},
 		Agents: map[string]config.Agent{
 			"default":    {Driver: "claude", Model: "opus-5", Parallel: 4, Price: &config.Price{Input: 3, Output: 15.5}},
@@ -132,7 +133,7 @@ func TestWhatAProjectDecidesByItself(t *testing.T) {
 	}
 	waiting := []string{
 		"agents.default.parallel", "agents.default.price", "agents.writer.driver", "agents.writer.env", "agents.writer.key_env", "agents.writer.model",
-		"fetch.allow", "fetch.proxy", "home", "review.test", "roots", "search.key_env", "search.service", "search.url", "signers",
+		"changes", "fetch.allow", "fetch.proxy", "home", "review.test", "roots", "search.key_env", "search.service", "search.url", "signers",
 	}
 	if diff := cmp.Diff(waiting, c.Project.Waiting); diff != "" || c.Project.Trusted {
 		t.Errorf("waiting (-want +got):\n%s", diff)
@@ -267,6 +268,15 @@ func TestTheEnvironmentGoesFirst(t *testing.T) {
 	if diff := cmp.Diff([]string{"localhost:1234", "10.0.0.0/8"}, c.Fetch.Allow); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	for _, folder := range []string{"..", "/etc", ".git", ""} {
+		p.Getenv = func(name string) string {
+			return map[string]string{"TIDEGATE_CHANGES": folder, "TIDEGATE_HOME": "here"}[name]
+		}
+		got, err := config.Load(t.Context(), p)
+		if (tidegate.CodeOf(err) == tidegate.InvalidArgs) != (folder != "") || got.Home != c.Home {
+			t.Errorf("TIDEGATE_CHANGES=%s: %v, home %s", folder, err, got.Home)
+		}
+	}
 	if want := filepath.Join(p.Dir, "here"); c.Home != want {
 		t.Errorf("home is %s, want %s", c.Home, want)
 	}
@@ -284,6 +294,11 @@ func TestFaults(t *testing.T) {
 		"home = 1":                            "home must be a text",
 		"home = ''":                           "home must be a text that is not blank",
 		"home = \"a\\u0000b\"":                "home must be a text",
+		"changes = '../elsewhere'":            "changes must be a folder inside the project",
+		"changes = '/etc'":                    "changes must be a folder inside the project",
+		"changes = '.git/x'":                  "changes must be a folder inside the project",
+		"changes = 'a/./b'":                   "changes must be a folder inside the project",
+		"changes = 'a\\..\\..'":               "changes must be a folder inside the project",
 		"roots = 'docs'":                      "roots must be a list of texts",
 		"roots = [1]":                         "roots must be a list of texts",
 		"fetch.proxy = true\nfetch.alow = []": "line 2: fetch.alow is not known here; did you mean allow?",
@@ -355,7 +370,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		if c.Home+c.Signers+c.Review.Test+c.Search.URL != "" || len(c.Fetch.Allow) > 0 || c.Fetch.Proxy {
+		if c.Home+c.Signers+c.Changes+c.Review.Test+c.Search.URL != "" || len(c.Fetch.Allow) > 0 || c.Fetch.Proxy {
 			t.Errorf("it decides %+v", c.Settings)
 		}
 		for role, agent := range c.Agents {

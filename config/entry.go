@@ -108,6 +108,7 @@ func (s Settings) leaves() map[string]string {
 	text("home", s.Home)
 	list("roots", s.Roots)
 	text("signers", s.Signers)
+	text("changes", s.Changes)
 	for command, format := range s.Formats {
 		text("formats."+command, format)
 	}

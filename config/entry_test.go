@@ -92,6 +92,7 @@ allow = ["wiki.internal"]
 		{"roots", `["` + elsewhere + `"]`, project + ":2", false, trust + "it lies outside the folder of this file"},
 		{"roots", `["/srv/texts"]`, user + ":2", true, ""},
 		{"signers", "the list that the run keeps", "default", true, ""},
+		{"changes", "`agentd`, because Agentd reads it", "default", true, ""},
 		{"formats.wave review", `"sarif"`, project + ":4", true, ""},
 		{"formats.wave review", `"json"`, user + ":4", false, "the project's file goes first"},
 		{"agents.default.driver", `"codex"`, project + ":6", true, ""},
@@ -135,8 +136,8 @@ func TestWhatWaitsIsWhatTrustShows(t *testing.T) {
 func TestFormatsAreThoseOfCommands(t *testing.T) {
 	formats := func() map[string][]string { return map[string][]string{"wave review": {"text", "json", "sarif"}} }
 	for text, want := range map[string]string{
-		"[formats]\n'wave review' = 'sarif'": "",
-		"[formats]\n'wave reveiw' = 'sarif'": "line 2: formats.wave reveiw is not a command that prints in formats; did you mean wave review?",
+		"[formats]\n'wave review' = 'sarif'":  "",
+		"[formats]\n'wave reveiw' = 'sarif'":  "line 2: formats.wave reveiw is not a command that prints in formats; did you mean wave review?",
 		"[formats]\n'wave review' = 'sariff'": `line 2: formats.wave review must be one of text, json, sarif, got "sariff"; did you mean sarif?`,
 	} {
 		p := place(t, text, "")

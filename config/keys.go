@@ -29,6 +29,10 @@ var Keys = []Key{
 		Default: "the list that the run keeps", Waits: "it says whose signatures count", Over: "`--signers`",
 	},
 	{
+		Name: "changes", Type: "folder in the project", Example: `"tools/reviews"`, About: "the folder of a project that holds its code changes, in `changes/<id>`",
+		Default: "`agentd`, because Agentd reads it", Waits: "it says which reviews and signers count", Over: "`" + ChangesVariable + "`",
+	},
+	{
 		Name: "formats.COMMAND", Type: "text", Example: `"markdown"`, About: "how a command prints, as its `--format`; `\"wave review\" = \"markdown\"` in the table `[formats]`",
 		Default: "as the command's help says", Over: "`--format`",
 	},

@@ -23,6 +23,7 @@ var otherDrivers = []string{"acp", "model", "exec", "recorded"}
 var (
 	modelName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	folderName   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 	formatName   = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 )
 
@@ -48,7 +49,7 @@ func (p Places) parse(path string, text []byte) (Settings, error) {
 
 func (r *reader) settings(t table) Settings {
 	s := Settings{
-		Home: t.folder("home"), Roots: t.folders("roots"), Signers: t.folder("signers"),
+		Home: t.folder("home"), Roots: t.folders("roots"), Signers: t.folder("signers"), Changes: t.changes("changes"),
 		Formats: map[string]string{}, Agents: map[string]Agent{},
 	}
 	formats := t.table("formats")
@@ -112,6 +113,28 @@ func (t table) variables(key string) []string {
 		}
 	}
 	return names
+}
+
+// changes reads a path inside a project.
+func (t table) changes(key string) string {
+	path := t.text(key)
+	if path != "" && !insideProject(path) {
+		t.fault(key, "must be %s, got %q", changesRule, path)
+	}
+	return path
+}
+
+const changesRule = "a folder inside the project, such as agentd or tools/reviews"
+
+// insideProject reports whether a path leads to a folder in a project that is not
+// git's own.
+func insideProject(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if !folderName.MatchString(part) || part == "." || part == ".." || strings.EqualFold(part, ".git") {
+			return false
+		}
+	}
+	return true
 }
 
 // driver reads the name of a driver, with what it starts or asks.

@@ -7,6 +7,7 @@ type Settings struct {
 	Home    string // the folder that holds the folder of runs
 	Roots   []string
 	Signers string
+	Changes string            // the folder of a project that holds code changes, inside it, with slashes
 	Formats map[string]string // by the name of the command
 	Agents  map[string]Agent  // by role
 	Fetch   Fetch
@@ -81,6 +82,9 @@ func (s Settings) over(below Settings) Settings {
 	}
 	if s.Signers == "" {
 		s.Signers = below.Signers
+	}
+	if s.Changes == "" {
+		s.Changes = below.Changes
 	}
 	s.Roots = append(slices.Clone(below.Roots), s.Roots...)
 	s.Formats = overlay(s.Formats, below.Formats, func(s, _ string) string { return s })

@@ -63,6 +63,7 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 			wait(key+"model", agent.Model != "") // it belongs to that driver
 		}
 	}
+	wait("changes", s.Changes != "")
 	wait("fetch.allow", len(s.Fetch.Allow) > 0)
 	wait("fetch.proxy", s.Fetch.Proxy)
 	wait("home", s.Home != "")

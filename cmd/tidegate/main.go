@@ -42,6 +42,7 @@ func status() int {
 	if err := configure(ctx, env, program); err != nil {
 		program.Check = func(command string) error { return unlessItNeedsNone(command, err) }
 	}
+	ctx = tidegate.WithChanges(ctx, env.Config.Changes)
 	return program.Run(ctx, os.Args[1:])
 }
 
