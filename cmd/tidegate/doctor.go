@@ -124,11 +124,11 @@ func terminalFindings(t cli.Terminal) []finding {
 // it starts this program.
 func clientFindings(env *catalog.Env) []finding {
 	var list []finding
-	server, err := serverFor(env, nil)
-	if err != nil {
-		return []finding{{"Agent clients", "all", err.Error(), report.Warn}}
-	}
 	for _, client := range clients.All {
+		server, err := serverFor(env, client, nil)
+		if err != nil {
+			return []finding{{"Agent clients", "all", err.Error(), report.Warn}}
+		}
 		file, err := clientFile(client, env.Dir)
 		if err != nil {
 			continue
