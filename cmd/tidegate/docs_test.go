@@ -23,7 +23,7 @@ import (
 // played are the documents whose shell blocks are run, in order, each document
 // in a home of its own. In all others every command line must be one that the
 // program accepts.
-var played = []string{"README.md", "docs/tutorial.md", "docs/agents.md", "docs/mcp.md", "docs/people.md", "docs/ci.md", "docs/go.md", "docs/contracts.md"}
+var played = []string{"README.md", "docs/tutorial.md", "docs/agents.md", "docs/mcp.md", "docs/people.md", "docs/ci.md", "docs/go.md", "docs/contracts.md", "docs/configuration.md"}
 
 // shown are the languages of blocks that hold nothing to run.
 var shown = map[string]string{
@@ -396,7 +396,7 @@ func refuses(line string) string {
 	if err != nil {
 		return err.Error()
 	}
-	if cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && cmd.Name() != "tidegate" && cmd.Name() != "mcp" {
+	if cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && cmd.Name() != "tidegate" && cmd.Name() != "mcp" && !strings.Contains(cmd.Use, " [") {
 		return "there is no command " + rest[0]
 	}
 	cmd.InitDefaultHelpFlag()

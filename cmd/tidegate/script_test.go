@@ -38,7 +38,11 @@ func inHarbour() {
 		panic(err)
 	}
 	env.Fetch = demo.Pages{Now: env.Now}.Fetch
-	os.Exit(assemble(env).Run(context.Background(), os.Args[1:]))
+	program := assemble(env)
+	if err := configure(context.Background(), env, program); err != nil {
+		panic(err)
+	}
+	os.Exit(program.Run(context.Background(), os.Args[1:]))
 }
 
 func TestScript(t *testing.T) {
