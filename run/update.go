@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"path"
 	"slices"
 	"time"
@@ -353,11 +352,7 @@ func (u *Update) Manifest() (Manifest, error) {
 	if u.manifest.doc != nil {
 		return u.manifest, nil
 	}
-	same, err := u.run.isUnchanged(u.ctx)
-	if err != nil {
-		return Manifest{}, err
-	}
-	if same {
+	if u.Found(u.run.name) == u.run.digest {
 		u.manifest = u.run.manifest
 		return u.manifest, nil
 	}
@@ -371,21 +366,6 @@ func (u *Update) Manifest() (Manifest, error) {
 	}
 	u.manifest = m
 	return m, nil
-}
-
-// isUnchanged reports whether the manifest still has the bytes with which the
-// run was opened. A manifest that has need not be held a second time.
-func (r *Run) isUnchanged(ctx context.Context) (bool, error) {
-	file, err := artifact.OpenFile(ctx, "manifest_path", r.path)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	digest, err := codec.DigestReader(file)
-	if err != nil {
-		return false, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("manifest_path", r.path), "cannot read (%w): %s", errors.Unwrap(err), r.path)
-	}
-	return digest == r.digest, nil
 }
 
 // NotFinal returns INVALID_STATE for a run that is completed or cancelled: what
