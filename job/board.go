@@ -84,6 +84,7 @@ func (b *Board) Reload(ctx context.Context) error {
 	if b.run != nil {
 		b.past = append(b.past, b.run)
 	}
+	known := b.jobs
 	b.run, b.waves, b.jobs, b.order = r, map[run.Stage]contracts{}, map[string]*Job{}, nil
 	b.gaps, b.cited, b.own, b.first, b.ledger = nil, nil, nil, 0, newLedger()
 	if _, err := r.Gates(); err != nil {
@@ -118,6 +119,9 @@ func (b *Board) Reload(ctx context.Context) error {
 		for _, j := range jobs {
 			j.Kind, j.kind = k.name, k
 			if folders[path.Base(run.JobDir(j.ID))] {
+				if before := known[j.ID]; before != nil {
+					j.attempts = before.attempts // those that have ended
+				}
 				if err := b.read(j); err != nil {
 					return err
 				}
@@ -186,17 +190,20 @@ func (b *Board) know(a *Attempt, lease *run.Lease, line int) {
 	j.attempts = append(slices.Clip(j.attempts), a)
 	j.lease, j.asOf = lease, line
 	b.ledger.count(j)
+	if a.Outcome != "" {
+		b.ledger.grown[j.ID] = j
+	}
 	b.setDone(j)
 }
 
 // read reads what the folder of a job has.
 func (b *Board) read(j *Job) error {
-	numbers, err := b.run.Attempts(j.ID)
+	has, err := b.run.JobFolder(j.ID)
 	if err != nil {
 		return err
 	}
-	attempts := make([]*Attempt, 0, len(numbers))
-	for _, n := range numbers {
+	attempts := make([]*Attempt, 0, len(has.Attempts))
+	for _, n := range has.Attempts {
 		if known := len(attempts); known < len(j.attempts) && j.attempts[known].Number == n && j.attempts[known].Outcome != "" {
 			attempts = append(attempts, j.attempts[known]) // an attempt that has ended does not change
 			continue
@@ -210,18 +217,21 @@ func (b *Board) read(j *Job) error {
 		}
 		attempts = append(attempts, a)
 	}
-	j.attempts = attempts
-	if j.lease, err = b.run.Lease(j.ID); err != nil {
-		return err
+	j.attempts, j.lease, j.after = attempts, nil, 0
+	if has.Leased {
+		if j.lease, err = b.run.Lease(j.ID); err != nil {
+			return err
+		}
 	}
-	if j.after, err = b.run.RetriedAfter(j.ID); err != nil {
-		return err
-	}
-	if j.after > 0 {
+	if has.Retried {
+		if j.after, err = b.run.RetriedAfter(j.ID); err != nil {
+			return err
+		}
 		j.note = retryNote(b.run, j.ID)
 	}
 	j.after, j.asOf = max(j.after, grantedBy(b.run.Manifest(), j.ID)), 0
 	b.ledger.count(j)
+	b.ledger.grown[j.ID] = j
 	return nil
 }
 

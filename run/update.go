@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"math"
 	"path"
 	"slices"
 	"time"
@@ -143,6 +144,9 @@ func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []C
 	if err := rec.findEnd(lock, how); err != nil {
 		return len(changes), Audit{}, err
 	}
+	if rec.lines != r.wrote {
+		r.others = rec.lines
+	}
 	tx := lock.Begin()
 	made, lines := 0, 0
 	for n < len(changes) {
@@ -157,10 +161,10 @@ func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []C
 		}
 		made++
 		lines += len(u.lines)
+		rec.lines += int64(len(u.lines))
 		if u.adopted != nil || rec.covers(u.written) {
 			break // the next change sees what this one wrote
 		}
-		rec.lines += int64(len(u.lines))
 		if len(u.lines) > 0 {
 			rec.unrecorded = nil
 		}
@@ -171,6 +175,7 @@ func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []C
 	if err := tx.Commit(); err != nil {
 		return n, Audit{}, err
 	}
+	r.wrote = rec.lines
 	audit = Audit{Path: r.Path(AuditFile), Written: lines > 0}
 	if err := tx.LogError(); err != nil {
 		audit.Written, audit.Problem = false, tidegate.AsError(err).Message
@@ -340,6 +345,16 @@ func (u *Update) Pending() map[string]string {
 // LastLine is the number of the last line that the update has logged so far, or
 // that stood in the log before it.
 func (u *Update) LastLine() int { return int(u.record.lines) + len(u.lines) }
+
+// OthersWrote is the number of the last line in the log that may be another's.
+// All later lines were written by updates of this opened run, so that whoever
+// knows what those wrote need not read it again.
+func (u *Update) OthersWrote() int {
+	if u.rehearsal != nil || u.record.legacy || u.record.bare {
+		return math.MaxInt // nobody counts
+	}
+	return int(u.run.others)
+}
 
 // Log stages a line of the run's log.
 func (u *Update) Log(event Event, kind string, fields tidegate.Details) {
