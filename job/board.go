@@ -34,6 +34,7 @@ type Board struct {
 	jobs   map[string]*Job
 	order  []string
 	waves  map[run.Stage]contracts
+	before map[run.Stage]contracts // as they were when the board was last read whole
 	gaps   map[string]string // texts of the gaps of the second wave, by perspective id
 	cited  *sources          // that answers may cite, once somebody asked
 	own    []step.Document   // the person's own documents, once somebody asked
@@ -85,7 +86,7 @@ func (b *Board) Reload(ctx context.Context) error {
 		b.past = append(b.past, b.run)
 	}
 	known := b.jobs
-	b.run, b.waves, b.jobs, b.order = r, map[run.Stage]contracts{}, map[string]*Job{}, nil
+	b.run, b.before, b.waves, b.jobs, b.order = r, b.waves, map[run.Stage]contracts{}, map[string]*Job{}, nil
 	b.gaps, b.cited, b.own, b.first, b.ledger = nil, nil, nil, 0, newLedger()
 	if _, err := r.Gates(); err != nil {
 		return err
@@ -96,7 +97,8 @@ func (b *Board) Reload(ctx context.Context) error {
 	if b.ledger.beside, err = sizeOf(r.Folder().FS(), ".", run.JobsDir); err != nil {
 		return err
 	}
-	if b.ledger.worked, err = r.RulesAtWork(); err != nil {
+	// The run that was opened first has read most of the log.
+	if b.ledger.worked, err = append(b.past, r)[0].RulesAtWork(); err != nil {
 		return err
 	}
 	begun, err := r.Folder().List(run.JobsDir)
@@ -363,6 +365,12 @@ func (b *Board) shown(j *Job) Job {
 func (b *Board) contracts(wave run.Stage) (contracts, error) {
 	if c, ok := b.waves[wave]; ok {
 		return c, nil
+	}
+	if c, ok := b.before[wave]; ok {
+		if digest, err := b.run.Folder().Digest(b.run.ContractsOf(wave)); err == nil && digest == c.digest {
+			b.waves[wave] = c
+			return c, nil
+		}
 	}
 	doc, digest, err := step.Contracts(b.run, wave)
 	if err != nil {
