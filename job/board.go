@@ -35,10 +35,11 @@ type Board struct {
 	order  []string
 	waves  map[run.Stage]contracts
 	before map[run.Stage]contracts // as they were when the board was last read whole
-	gaps   map[string]string // texts of the gaps of the second wave, by perspective id
-	cited  *sources          // that answers may cite, once somebody asked
-	own    []step.Document   // the person's own documents, once somebody asked
-	first  int               // all jobs before this one, in order, are done
+	gaps   map[string]string       // texts of the gaps of the second wave, by perspective id
+	scope  *scope                  // once somebody asked
+	cited  *sources                // that answers may cite, once somebody asked
+	own    []step.Document         // the person's own documents, once somebody asked
+	first  int                     // all jobs before this one, in order, are done
 	ledger ledger
 }
 
@@ -87,7 +88,7 @@ func (b *Board) Reload(ctx context.Context) error {
 	}
 	known := b.jobs
 	b.run, b.before, b.waves, b.jobs, b.order = r, b.waves, map[run.Stage]contracts{}, map[string]*Job{}, nil
-	b.gaps, b.cited, b.own, b.first, b.ledger = nil, nil, nil, 0, newLedger()
+	b.gaps, b.scope, b.cited, b.own, b.first, b.ledger = nil, nil, nil, nil, 0, newLedger()
 	if _, err := r.Gates(); err != nil {
 		return err
 	}
@@ -192,10 +193,10 @@ func (b *Board) know(a *Attempt, lease *run.Lease, line int) {
 	j.attempts = append(slices.Clip(j.attempts), a)
 	j.lease, j.asOf = lease, line
 	b.ledger.count(j)
-	if a.Outcome != "" {
+	if a.Outcome != "" { // before that it has written nothing but its own files
 		b.ledger.grown[j.ID] = j
+		b.setDone(j)
 	}
-	b.setDone(j)
 }
 
 // read reads what the folder of a job has.

@@ -76,9 +76,12 @@ func (r *Run) readRecord() (record, error) {
 }
 
 func (r *Run) readEnds() (logEnds, error) {
-	ends, err := r.readBeginning()
-	if err != nil {
-		return ends, err
+	ends := logEnds{origin: r.ends.origin, signers: r.ends.signers}
+	if ends.origin != ours || r.ends.legacy { // else it is known who began the log
+		var err error
+		if ends, err = r.readBeginning(); err != nil {
+			return ends, err
+		}
 	}
 	last, err := r.folder.LastLine(AuditFile)
 	if err != nil {

@@ -297,12 +297,11 @@ func (u *Update) As(actor tidegate.Actor) { u.actor = actor }
 // PATH_NOT_ALLOWED, and the update must end with that error. The log keeps the
 // file's digest, by which [Verify] knows it again.
 func (u *Update) Write(name string, data []byte) error {
-	if linked, err := u.run.folder.IsLink(name); err == nil && linked {
-		return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("path", u.run.Path(name)),
-			"%s is a symbolic link; a run writes only files of its own", name)
+	digest, err := u.putPlain(name, data)
+	if err == nil {
+		u.written = append(u.written, writtenFile{path.Clean(name), digest, false})
 	}
-	u.written = append(u.written, writtenFile{path.Clean(name), codec.DigestBytes(data), false})
-	return u.put(name, data)
+	return err
 }
 
 // WriteJSON stages a document: two-space indent and a final newline.
@@ -486,9 +485,11 @@ const filesPerLine = 1000
 // nothing itself does not begin a log.
 func (u *Update) logFiles() {
 	files := slices.DeleteFunc(slices.Clone(u.written), func(f writtenFile) bool { return f.hasLine })
-	begun, err := u.run.folder.Exists(AuditFile)
-	if len(u.lines) == 0 && (len(files) == 0 || err == nil && !begun) {
-		return
+	if len(u.lines) == 0 {
+		begun, err := u.run.folder.Exists(AuditFile)
+		if len(files) == 0 || err == nil && !begun {
+			return
+		}
 	}
 	for _, name := range u.record.unrecorded { // written by hand, and recorded from here on
 		if !slices.ContainsFunc(u.written, func(f writtenFile) bool { return f.name == name }) {
