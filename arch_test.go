@@ -70,7 +70,7 @@ var arrows = map[string]string{
 	"internal/corpus":    "",
 	"internal/planted":   "",
 	"internal/secret":    "",
-	"internal/docs":      ". codec tool",
+	"internal/docs":      ". codec config tool",
 	"internal/words":     "report",
 	"internal/fakemodel": "",
 	"cmd/tidegate":       "*",

@@ -61,6 +61,15 @@ func (e *Env) fillReadRun(ctx context.Context, typed tool.Typed, args *codec.Val
 	return nil
 }
 
+// fillVerify is fillReadRun with the signers of the configuration, where the person
+// names none.
+func (e *Env) fillVerify(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	if e.Config.Signers != "" && args.Get("signers") == nil {
+		args.Set("signers", codec.Of(e.Config.Signers))
+	}
+	return e.fillReadRun(ctx, typed, args)
+}
+
 // byRun lets a tool of a run take the run's id in the home of runs in the place
 // of the paths of its files. Only a tool that takes others beside the manifest
 // needs a look at the run, to find where it keeps them.
@@ -251,7 +260,7 @@ func runTools(env *Env) []*tool.Tool {
 			Name: "deep_research_run_verify", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run verify",
-				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Formats: []string{"markdown", "sarif", "junit", "github"},
+				Operands: readOperand, Hide: hidden, Fill: env.fillVerify, Formats: []string{"markdown", "sarif", "junit", "github"},
 			},
 		}, func(ctx context.Context, in run.VerifyInput) (run.VerifyResult, error) {
 			in.Follows = stage.Follows

@@ -39,6 +39,10 @@ func status() int {
 	}
 	program := assemble(env)
 	program.Log = level
+	if err := configure(ctx, env, program); err != nil {
+		program.Check = func(command string) error { return unlessItNeedsNone(command, err) }
+	}
+	ctx = tidegate.WithChanges(ctx, env.Config.Changes)
 	return program.Run(ctx, os.Args[1:])
 }
 
@@ -105,6 +109,8 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		sealCommand(env),
 		verifyCommand(env),
 		explainCommand(tools),
+		configCommand(env, tools),
+		configTrustCommand(env),
 		doctorCommand(env),
 		canaryCommand(env),
 	)...)
@@ -180,14 +186,8 @@ func environment() (*catalog.Env, error) {
 	return env, nil
 }
 
-// runsHome is $TIDEGATE_HOME/runs, else the folder that the system has for the
-// data of programs.
+// runsHome is the folder that the system has for the data of programs.
 func runsHome() string {
-	if home := os.Getenv("TIDEGATE_HOME"); home != "" {
-		if abs, err := filepath.Abs(home); err == nil {
-			return filepath.Join(abs, "runs")
-		}
-	}
 	if data := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
 		return filepath.Join(data, "tidegate", "runs")
 	}

@@ -59,10 +59,14 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	}
 	cmd.RunE = func(cmd *cobra.Command, operands []string) error {
+		configured := p.Formats[t.Command.Path]
+		if configured != "" && !cmd.Flags().Changed("format") {
+			format = configured
+		}
 		if !slices.Contains(formats, format) {
 			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("format", format), "--format must be one of %s, got %q", strings.Join(formats, ", "), format)
 		}
-		if t.Command.Piped != "" && p.Terminal.Width == 0 && !cmd.Flags().Changed("format") {
+		if t.Command.Piped != "" && p.Terminal.Width == 0 && configured == "" && !cmd.Flags().Changed("format") {
 			format = t.Command.Piped
 		}
 		if err := p.note(cmd, operands); err != nil {
@@ -199,6 +203,9 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 		for _, f := range c.Flags {
 			flag := cmd.Flags().Lookup(f.Name)
 			values := []string{flag.Value.String()}
+			if configured := p.Formats[c.Path]; f.Name == "format" && configured != "" && !flag.Changed {
+				values[0] = configured
+			}
 			if f.List {
 				values = flag.Value.(pflag.SliceValue).GetSlice()
 			}

@@ -26,6 +26,10 @@ type Program struct {
 	Commands []Command         // what is no tool: servers, demo, doctor
 	Groups   map[string]string // the first word of commands → what they are for
 	Settings []Setting
+	Formats  map[string]string // commands → how they print where --format does not say
+	// Check is asked before a command runs, by its name without that of the program,
+	// and may refuse it; nil for no check.
+	Check func(command string) error
 	// Complete lists what an operand of that name, or that fills the argument of that
 	// name, can be, given the operands before it by name. A shell asks for it.
 	Complete map[string]func(ctx context.Context, before map[string]string) []string
@@ -161,8 +165,11 @@ fetches nothing.`,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		Args:              noSuchCommand,
 		Annotations:       map[string]string{group: "yes"},
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			return p.setLevel(level)
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := p.setLevel(level); err != nil || p.Check == nil {
+				return err
+			}
+			return p.Check(commandName(cmd))
 		},
 		RunE: showHelp,
 	}
@@ -190,6 +197,12 @@ fetches nothing.`,
 	}
 	addCompletion(root)
 	return root
+}
+
+// commandName is the path of a command without the name of the program.
+func commandName(cmd *cobra.Command) string {
+	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+	return name
 }
 
 // exitStatusTopic is what help tells about beside the commands.
