@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"bytes"
 	"slices"
 	"sort"
 	"strings"
@@ -29,19 +30,21 @@ type statement struct {
 func statements(document []byte) (found []statement, readable bool) {
 	in := inspector{text: document, doc: markdown.Parse(document), showing: true}
 	languages := guessLanguages(string(document[:min(len(document), languageSample)]))
-	for _, p := range in.inspect().Passages {
-		if p.Text == "" {
+	passages := in.inspect().Passages
+	shown, numbers := make([]string, len(passages)), make([]string, len(passages))
+	cited := map[int]bool{}
+	for i, p := range passages {
+		shown[i], numbers[i] = shownText([]byte(p.Text))
+		cited[in.numbers[i]] = len(p.CIDs) > 0
+	}
+	quoted, blocks := quotationsOf(shown), blockQuotes(in.quotes, cited)
+	for i, p := range passages {
+		if p.Text == "" || len(p.CIDs) == 0 {
 			continue
 		}
-		s := statement{line: p.Line, text: tidegate.Cut(p.Text), cids: p.CIDs}
-		var quoted string
-		quoted, s.numbers = shownText([]byte(p.Text))
-		s.quotations = quotations(quoted)
-		for _, part := range p.Quoted {
-			text, _ := shownText([]byte(part))
-			if q, ok := newQuotation(text); ok {
-				s.quotations = append(s.quotations, q)
-			}
+		s := statement{line: p.Line, text: tidegate.Cut(p.Text), cids: p.CIDs, quotations: quoted[i], numbers: numbers[i]}
+		if q, ok := newQuotation(blocks[in.numbers[i]]); ok {
+			s.quotations = append(s.quotations, q)
 		}
 		s.numbers = plainNumerals(s.numbers)
 		s.figures = claimed(s.numbers, figures(s.numbers, !inEnglish(s.numbers), languages))
@@ -135,14 +138,22 @@ func inEnglish(text string) bool {
 }
 
 // shownText is a passage as a reader sees it, and once more without code, links
-// and URLs, in which no number is a claim; their places are kept apart.
+// and URLs, in which no number is a claim; their places are kept apart. Code that
+// touches a word is part of it, and code behind a number is its unit.
 func shownText(passage []byte) (all, claimed string) {
 	const apart = " · "
 	var seen, numbers strings.Builder
 	doc := markdown.Parse(passage)
 	for _, b := range doc.Blocks {
-		for _, piece := range doc.Inlines(b) {
+		pieces := doc.Inlines(b)
+		for i, piece := range pieces {
 			switch {
+			case piece.Kind == markdown.CodeInline && touchesWord(pieces, i):
+				seen.Write(piece.Text)
+				numbers.Write(piece.Text)
+			case piece.Kind == markdown.CodeInline && endsInDigit(numbers.String()) && !bytes.ContainsFunc(piece.Text, unicode.IsNumber):
+				seen.WriteString(WithoutMarks(string(piece.Text)))
+				numbers.Write(piece.Text)
 			case piece.Kind == markdown.CodeInline:
 				seen.WriteString(WithoutMarks(string(piece.Text)))
 				numbers.WriteString(apart)
@@ -159,6 +170,23 @@ func shownText(passage []byte) (all, claimed string) {
 		}
 	}
 	return withoutHidden(seen.String()), withoutURLs(withoutHidden(numbers.String()), apart)
+}
+
+// touchesWord holds for a piece with a letter or digit right before or behind it.
+func touchesWord(pieces []markdown.Inline, i int) bool {
+	var before, after rune
+	if i > 0 && pieces[i-1].Kind == markdown.TextInline {
+		before, _ = utf8.DecodeLastRune(pieces[i-1].Text)
+	}
+	if i+1 < len(pieces) && pieces[i+1].Kind == markdown.TextInline {
+		after, _ = utf8.DecodeRune(pieces[i+1].Text)
+	}
+	return isWordPart(before) || isWordPart(after)
+}
+
+func endsInDigit(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(text, unicode.IsSpace))
+	return unicode.IsNumber(last)
 }
 
 // withoutHidden leaves out what a reader cannot see: hidden characters, except

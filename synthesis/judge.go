@@ -215,21 +215,6 @@ func plainTitle(title string) string {
 	}, title)
 }
 
-// textOf is what a reader sees of a leaf. In code quotation marks mean nothing.
-func (j *judge) textOf(b *block) string {
-	var text strings.Builder
-	for _, g := range b.glyphs {
-		switch {
-		case g.in&inTag != 0:
-		case g.in&inCode != 0:
-			text.WriteString(citation.WithoutMarks(string(g.r)))
-		default:
-			text.WriteRune(g.r)
-		}
-	}
-	return text.String()
-}
-
 // citations counts what the draft cites, and finds what it may not cite.
 func (j *judge) citations() {
 	type place struct {
@@ -348,43 +333,6 @@ func (j *judge) numbers() {
 	}
 }
 
-// quotations finds the passages that quote without a source, and headings that
-// quote.
-func (j *judge) quotations() {
-	if j.facts.Unsourced {
-		return
-	}
-	uncited := func(line int, what string, quoted []string) {
-		if len(quoted) > 0 {
-			j.fault(tidegate.UncitedQuotation, line,
-				"Put the citation of the page that has the words into the same paragraph or list item, or take the quotation out.",
-				"the %s that begins in line %d quotes %q without a citation", what, line, tidegate.Cut(quoted[0]))
-		}
-	}
-	for _, p := range j.passages {
-		if j.cited(p) {
-			continue
-		}
-		var text strings.Builder
-		var quoted []string
-		for _, b := range p.leaves {
-			b.eachLeaf(func(b *block) {
-				part := j.textOf(b)
-				text.WriteString(part + "\n")
-				if b.quoted && citation.IsQuotation(part) {
-					quoted = append(quoted, part)
-				}
-			})
-		}
-		uncited(p.line, p.name(), append(quoted, citation.Quotations(text.String())...))
-	}
-	j.eachLeaf(func(b *block) {
-		if b.kind == heading {
-			uncited(b.line, "heading", citation.Quotations(j.textOf(b)))
-		}
-	})
-}
-
 func (p *passage) name() string {
 	if len(p.leaves) > 0 && p.leaves[0].kind == table {
 		return "table"
@@ -394,15 +342,16 @@ func (p *passage) name() string {
 
 // cited holds for a passage with a citation, of a validated source, that a
 // reader sees.
-func (j *judge) cited(p *passage) (yes bool) {
-	for _, b := range p.leaves {
-		b.eachLeaf(func(b *block) {
-			for _, m := range b.leaf.citations() {
-				_, known := j.known[m.cid]
-				yes = yes || known && m.seen
-			}
-		})
-	}
+func (j *judge) cited(p *passage) bool { return slices.ContainsFunc(p.leaves, j.cites) }
+
+// cites holds for a block with such a citation in it.
+func (j *judge) cites(b *block) (yes bool) {
+	b.eachLeaf(func(b *block) {
+		for _, m := range b.leaf.citations() {
+			_, known := j.known[m.cid]
+			yes = yes || known && m.seen
+		}
+	})
 	return yes
 }
 
