@@ -2,6 +2,7 @@ package citation
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -94,8 +95,14 @@ func claimed(text string, read []figure) []figure {
 			read[found].counts = false // once
 		}
 	}
+	for _, m := range digitByDigit.FindAllStringIndex(text, -1) {
+		out = append(out, figure{start: m[0], end: m[1], written: true})
+	}
 	return out
 }
+
+// digitByDigit finds numbers that are written with a sign between their digits.
+var digitByDigit = regexp.MustCompile(`\b[0-9](?:[ |/·-][0-9]){2,}\b`)
 
 // isLarge holds for a number of two digits or more, and for one in words or in
 // characters that are numbers by themselves, which counts whatever its value.
@@ -103,7 +110,7 @@ func isLarge(number []rune) bool {
 	digits := 0
 	for _, r := range number {
 		switch {
-		case unicode.IsDigit(r):
+		case unicode.IsDigit(r), digits > 0 && strings.ContainsRune("OoIl", r): // 7OO
 			digits++
 		case unicode.IsNumber(r) || isPercentSign(r):
 			return true
@@ -113,7 +120,8 @@ func isLarge(number []rune) bool {
 }
 
 // plainNumerals writes digits that are raised, lowered or in a circle as plain ones
-// where they are a number by themselves: not in 10⁶ and m².
+// where they are a number by themselves: not in 10⁶ and m². Blanks of rare widths, and
+// signs that look as if they part thousands, become those that do.
 func plainNumerals(text string) string {
 	var b strings.Builder
 	before := rune(0)
@@ -124,11 +132,17 @@ func plainNumerals(text string) string {
 				continue // the digits after it are part of the number
 			}
 		}
+		if isRareBlank(r) {
+			r = thinBlank
+		}
 		b.WriteRune(r)
 		before = r
 	}
-	return b.String()
+	return thousandsMark.ReplaceAllString(b.String(), "$1’$2")
 }
+
+// thousandsMark finds signs that part thousands nowhere but look as if.
+var thousandsMark = regexp.MustCompile(`([0-9])[′_˙ʼ˒‚،⸴ꓹ¸·ʹ´` + "`" + `]([0-9]{3})\b`)
 
 // inEnglish reports whether a claim seems to be in English, in which 1.234 is never
 // 1234.
