@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
@@ -18,11 +17,6 @@ import (
 // Sections are the titles that a synthesis must have as headings of the second
 // level, in the order in which they are asked for.
 var Sections = []string{"Summary", "Key Findings", "Evidence", "Caveats"}
-
-// Reserved are the titles of what the report adds to a synthesis. No heading of a
-// synthesis may have one of them, in whatever spelling.
-var Reserved = []string{"References", "Sources", "Sources that the report does not cite", "Not found on the cited pages", "Contents",
-	"How this report was made", "Gates", "Contracts of the outputs", "Agents and models", "Cost of the accepted answers", "Questions that were left open"}
 
 // Fault is one rule that a text breaks: what is wrong, where, and what to change.
 type Fault struct {
@@ -192,27 +186,6 @@ func (j *judge) sections() {
 		}
 		j.fault(tidegate.MissingRequiredSection, 0, note, "the heading `## %s` is missing", title)
 	}
-}
-
-// headings finds those that the report writes itself, behind the draft: a reader
-// would take what stands below them for what the program says.
-func (j *judge) headings() {
-	j.eachLeaf(func(b *block) {
-		if title := plainTitle(j.textOf(b)); b.kind == heading && slices.ContainsFunc(Reserved, func(own string) bool { return plainTitle(own) == title }) {
-			j.fault(tidegate.ReservedHeading, b.line, "Give the section another title, or leave it out: the report adds its own.",
-				"line %d has the heading %q, which the report writes itself", b.line, tidegate.Cut(j.textOf(b)))
-		}
-	})
-}
-
-// plainTitle is a title by which two are compared: its letters, in lower case.
-func plainTitle(title string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, title)
 }
 
 // citations counts what the draft cites, and finds what it may not cite.
