@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -296,6 +297,15 @@ func runTools(env *Env) []*tool.Tool {
 		control(env, "pause", stage.Pause),
 		control(env, "cancel", stage.Cancel),
 		declare(tool.Spec{
+			Name: "deep_research_run_delete", Set: "run", Effect: tool.Writes, Person: true, Destroys: true,
+			Command: &tool.Command{
+				Path:     "run delete",
+				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Confirm: confirmDelete, NeedsYes: true,
+			},
+		}, func(ctx context.Context, in run.DeleteInput) (run.DeleteResult, error) {
+			return run.Delete(env.Deciding(ctx), env.clock(), in)
+		}),
+		declare(tool.Spec{
 			Name: "deep_research_run_resume", Set: "run", Effect: tool.Writes, Idempotent: true, Person: true,
 			Command: &tool.Command{
 				Path:     "run resume",
@@ -308,12 +318,36 @@ func runTools(env *Env) []*tool.Tool {
 }
 
 func control(env *Env, verb string, run func(context.Context, run.Clock, stage.ControlInput) (stage.ControlResult, error)) *tool.Tool {
+	command := &tool.Command{Path: "run " + verb, Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun}
+	if verb == "cancel" {
+		command.Confirm = confirmCancel
+	}
 	return declare(tool.Spec{
 		Name: "deep_research_run_" + verb, Set: "run", Effect: tool.Writes, Idempotent: true, Person: true, Destroys: verb == "cancel",
-		Command: &tool.Command{
-			Path: "run " + verb, Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
-		},
+		Command: command,
 	}, func(ctx context.Context, in stage.ControlInput) (stage.ControlResult, error) {
 		return run(env.Deciding(ctx), env.clock(), in)
 	})
+}
+
+// confirmCancel asks nothing about a run that has ended.
+func confirmCancel(ctx context.Context, args *codec.Value) (string, error) {
+	r, err := run.Open(ctx, args.Get("manifest_path").Str())
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	m := r.Manifest()
+	if m.Status().Final() {
+		return "", nil
+	}
+	return fmt.Sprintf("End run %s, which is %s in stage %s, for good? Its files stay, and nothing moves it again.", r.ID(), m.Status(), m.Stage()), nil
+}
+
+func confirmDelete(ctx context.Context, args *codec.Value) (string, error) {
+	d, err := run.Deletable(ctx, args.Get("manifest_path").Str())
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Delete run %s, %s, %s? Nothing brings it back.", d.RunID, d.Root, d.Size()), nil
 }

@@ -28,6 +28,11 @@ type Run struct {
 	found    int64   // revision before an interrupted write was finished
 	finished bool    // there was one
 
+	// Lines of the log: how many there were after the last transaction through
+	// this Run, and up to which of them others may have written. Both are known
+	// under the run's lock.
+	wrote, others int64
+
 	eventsMu sync.Mutex
 	events   map[string]*readEvents // by what was asked for
 }

@@ -113,11 +113,7 @@ func terminalFindings(t cli.Terminal) []finding {
 	if !t.Color {
 		colours = "no colours (NO_COLOR or TERM=dumb)"
 	}
-	status := report.Pass
-	if t.Width < 80 {
-		status = report.Warn
-	}
-	return []finding{{"Terminal", "output", fmt.Sprintf("%d columns, %s", t.Width, colours), status}}
+	return []finding{{"Terminal", "output", fmt.Sprintf("%d columns, %s", t.Width, colours), report.Pass}}
 }
 
 // clientFindings tells, for every client that has a configuration here, whether

@@ -152,7 +152,7 @@ func settings(env *catalog.Env) []cli.Setting {
 		},
 		{
 			Name: "sign", About: "the SSH key that signs the decision, where the run or change asks for that: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag,
-			Under: []string{"research", "run continue", "run pause", "run resume", "run cancel", "run limit", "run accept", "run seal", "gate", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume"},
+			Under: []string{"research", "run continue", "run pause", "run resume", "run cancel", "run delete", "run limit", "run accept", "run seal", "gate", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume"},
 			Set:   func(value string) { env.SignKey = value },
 		},
 		{
@@ -209,6 +209,11 @@ func configDir() string {
 
 func terminal() cli.Terminal {
 	t := cli.Terminal{Input: term.IsTerminal(int(os.Stdin.Fd())), Progress: term.IsTerminal(int(os.Stderr.Fd()))}
+	if t.Progress {
+		if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
+			t.ErrWidth = width
+		}
+	}
 	if out := int(os.Stdout.Fd()); term.IsTerminal(out) {
 		t.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if width, _, err := term.GetSize(out); err == nil {

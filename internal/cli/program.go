@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -47,6 +48,7 @@ type Terminal struct {
 	Color    bool // stdout shows colours
 	Width    int  // columns of stdout, 0 when it is no terminal
 	Progress bool // stderr is a terminal
+	ErrWidth int  // columns of stderr, 0 when it is no terminal
 
 	// Size is the size of stdout at this moment; nil where it is no terminal that
 	// can be drawn on.
@@ -176,7 +178,7 @@ fetches nothing.`,
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpFunc(p.help)
-	root.SetUsageTemplate(usageTemplate(p.helpWidth()))
+	root.SetUsageFunc(p.usage)
 	root.SetVersionTemplate("tidegate {{.Version}}\n")
 	root.SetHelpCommand(p.helpCommand(root))
 	root.AddCommand(p.toolsCommand(), p.callCommand(), p.versionCommand())
@@ -211,7 +213,7 @@ func (p *Program) helpCommand(root *cobra.Command) *cobra.Command {
 		Example: "  tidegate help wave review\n  tidegate help " + exitStatusTopic,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if slices.Equal(args, []string{exitStatusTopic}) {
-				return p.write([]byte(statusTable()))
+				return p.write([]byte(report.Wrapped(statusTable(), p.helpWidth())))
 			}
 			target, rest, err := root.Find(args)
 			if err == nil {

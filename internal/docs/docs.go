@@ -146,7 +146,7 @@ text block that holds the envelope.
 	last = 0
 	for _, e := range tidegate.Explanations {
 		if e.Class != last {
-			fmt.Fprintf(&b, "\n## %s (exit status %d)\n\n| code | meaning | to mend it |\n|---|---|---|\n", e.Class, status(e.Class))
+			fmt.Fprintf(&b, "\n## %s (exit status %d)\n\n| code | meaning | to fix it |\n|---|---|---|\n", e.Class, status(e.Class))
 			last = e.Class
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.Code, e.Meaning, e.Mend)
