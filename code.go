@@ -46,6 +46,7 @@ const (
 	MalformedSources       Code = "MALFORMED_SOURCES"
 	TooManySources         Code = "TOO_MANY_SOURCES"
 	HTMLNotAllowed         Code = "HTML_NOT_ALLOWED"
+	LinkNotAllowed         Code = "LINK_NOT_ALLOWED"
 	InvisibleText          Code = "INVISIBLE_TEXT"
 	TooLong                Code = "TOO_LONG"
 	CredentialsNotAllowed  Code = "CREDENTIALS_NOT_ALLOWED"
@@ -133,7 +134,8 @@ var Explanations = []Explanation{
 	{TooManyWords, NotMet, "The output has more words than the contract allows.", "Shorten the output; every token between white space counts, markup included."},
 	{MalformedSources, NotMet, "A line of the Sources section is not a list item, or has no http(s) URL.", "Rewrite the line as one list item with its URL, or remove it."},
 	{TooManySources, NotMet, "The Sources section lists more sources than the contract allows, or, where a run takes the output, names more different URLs.", "Remove sources until no more than allowed remain."},
-	{HTMLNotAllowed, NotMet, "An output that a run is to take has an HTML tag or comment, of which a reader sees nothing; or a synthesis has text in a block of HTML.", "Remove the HTML; write what looks like a tag as code between back-ticks."},
+	{HTMLNotAllowed, NotMet, "An output that a run is to take has an HTML tag or comment, of which a reader sees nothing; or a synthesis has one.", "Remove the HTML; write what looks like a tag as code between back-ticks."},
+	{LinkNotAllowed, NotMet, "A synthesis has a link, an image, or the definition of one. A citation is its only link.", "Write the text without the link; cite with [@cid]."},
 	{InvisibleText, NotMet, "An output or a synthesis that a run is to take has a character that a reader cannot see, or that turns the text around.", "Remove the character; the joiners that scripts and emoji need may stay between two characters."},
 	{TooLong, NotMet, "An output that a run is to take has more than 12 characters for each word that the contract allows, outside its Sources section.", "Shorten the output; a text without blanks between its words counts by its characters."},
 	{CredentialsNotAllowed, NotMet, "An output that a run is to take has a URL with a user name, a password, a token or a key in it.", "Replace the URL by one that everyone can open, or remove it."},
@@ -142,7 +144,7 @@ var Explanations = []Explanation{
 	{Wave1ContractNotMet, NotMet, "A validation report lists missing sections.", "Mend the output until its report has an empty missing_sections."},
 	{GapsSectionNotFound, NotMet, "An output has no top-level heading Gaps, and no explicit gaps were given.", "Add a Gaps section to the output, or pass explicit_gaps."},
 	{GapsParseFailed, NotMet, "A bullet under Gaps, or a line there that begins with a priority, does not have the required form.", "Write the line as `- (P0) text`, with P0, P1, P2 or P3. Where there are no gaps, say so in a sentence that is no list item."},
-	{RawURLNotAllowed, NotMet, "A summary contains a raw URL.", "Replace the URL with a citation [@cid]."},
+	{RawURLNotAllowed, NotMet, "A summary or a synthesis contains a raw URL.", "Replace the URL with a citation [@cid]."},
 	{UnknownCID, NotMet, "A summary cites an id that is not among the validated citations.", "Cite an id whose status in citations.jsonl is valid or paywalled, or remove the citation."},
 	{SizeCapExceeded, NotMet, "A summary, or all summaries together, are larger than the manifest allows.", "Shorten the summary, or raise the limit in the manifest."},
 	{UncitedNumber, NotMet, "A paragraph or list item of a synthesis has a number and no citation.", "Cite the source of the number in the same paragraph or list item, or take the number out."},

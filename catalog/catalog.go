@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/tidegate/tidegate/config"
 	"github.com/tidegate/tidegate/seal"
 	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
@@ -31,6 +32,7 @@ type Env struct {
 	// Signers is an allowed_signers file: runs that are made ask for signed
 	// decisions.
 	Signers   string
+	Config    config.Settings     // what tidegate.toml and the environment say
 	ConfigDir string              // the folder of the user's own tidegate.toml, "" for none
 	Getenv    func(string) string // the environment, as far as configuration comes from it; nil for none
 	Fetch     step.Fetch          // how pages are reached; nil for the web

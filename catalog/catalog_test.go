@@ -21,6 +21,7 @@ func tools() []*tool.Tool { return catalog.Tools(&catalog.Env{}) }
 
 // TestSnapshots keeps what a client sees of every tool under review.
 func TestSnapshots(t *testing.T) {
+	t.Parallel()
 	listed := map[string]bool{}
 	for _, entry := range tool.List(tools()).Tools {
 		path := filepath.Join("testdata", "tools", entry.Name+".json")
@@ -57,6 +58,7 @@ func TestSnapshots(t *testing.T) {
 }
 
 func TestEveryToolIsFitForModelsAndClients(t *testing.T) {
+	t.Parallel()
 	sets := map[string]bool{"wave": true, "citation": true, "pivot": true, "summary": true, "run": true, "job": true, "earlier": true, "gate": true, "review": true}
 	names, commands := map[string]bool{}, map[string]bool{}
 	for _, each := range tools() {
@@ -158,6 +160,7 @@ func checkPortable(t *testing.T, path string, schema *codec.Value) {
 // TestWhatTheStageMachineNamesExists holds the remedies of package stage to the
 // tools and commands that there are.
 func TestWhatTheStageMachineNamesExists(t *testing.T) {
+	t.Parallel()
 	names, commands := map[string]bool{"": true}, map[string]bool{"": true}
 	for _, each := range tools() {
 		names[each.Name] = !each.Person
@@ -176,6 +179,7 @@ func TestWhatTheStageMachineNamesExists(t *testing.T) {
 
 // TestEveryGateHasACommand demands one for each row of the table of gates.
 func TestEveryGateHasACommand(t *testing.T) {
+	t.Parallel()
 	commands := map[string]bool{}
 	for _, each := range tools() {
 		if each.Command != nil {
@@ -197,6 +201,7 @@ var specified = []string{
 // TestToolsThatAgentsAreOffered holds what a client loads into every conversation
 // to its size: names, descriptions and input schemas.
 func TestToolsThatAgentsAreOffered(t *testing.T) {
+	t.Parallel()
 	offered, err := mcpserver.Narrow(tool.ForAgents(catalog.Tools(&catalog.Env{})), mcpserver.Narrowing{})
 	if err != nil {
 		t.Fatal(err)
@@ -230,6 +235,7 @@ func TestToolsThatAgentsAreOffered(t *testing.T) {
 // TestToolsOfARunTakeItsId finds every tool that takes the path of a run's
 // document and is not one of those whose arguments are specified.
 func TestToolsOfARunTakeItsId(t *testing.T) {
+	t.Parallel()
 	for _, each := range tool.ForAgents(catalog.Tools(&catalog.Env{})) {
 		arguments := each.InputSchema().Get("properties")
 		ofRun := arguments.Get("manifest_path") != nil || arguments.Get("gates_path") != nil

@@ -39,6 +39,7 @@ var notInTheCorpus = map[string]string{
 // TestCorpusHoldsEveryToolCodeAndField fails when a tool, a code, an argument or
 // a field of a result is in no committed call.
 func TestCorpusHoldsEveryToolCodeAndField(t *testing.T) {
+	t.Parallel()
 	scripts, err := corpus.Load("testdata/calls")
 	if err != nil {
 		t.Fatal(err)

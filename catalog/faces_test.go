@@ -103,6 +103,7 @@ func checkStructured(t *testing.T, text string, structured any) {
 // TestEveryFaceGivesTheSameBytes runs the corpus in testdata/calls through
 // every face.
 func TestEveryFaceGivesTheSameBytes(t *testing.T) {
+	t.Parallel()
 	scripts, err := corpus.Load("testdata/calls")
 	if err != nil {
 		t.Fatal(err)

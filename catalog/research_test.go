@@ -138,6 +138,7 @@ func onePage(_ context.Context, urls []string, keep func([]*archive.Packed) erro
 // through the tools alone, with a second wave, a refused answer and a review
 // round; done again, it leaves the same folder byte for byte.
 func TestAnOrchestratingAgentDoesAWholeRun(t *testing.T) {
+	t.Parallel()
 	home := filepath.Join(shortFolder(t), "runs")
 	var first map[string]string
 	for range 2 {

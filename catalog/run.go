@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -58,6 +59,15 @@ func (e *Env) fillReadRun(ctx context.Context, typed tool.Typed, args *codec.Val
 	}
 	args.Set("manifest_path", codec.Of(manifest))
 	return nil
+}
+
+// fillVerify is fillReadRun with the signers of the configuration, where the person
+// names none.
+func (e *Env) fillVerify(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	if e.Config.Signers != "" && args.Get("signers") == nil {
+		args.Set("signers", codec.Of(e.Config.Signers))
+	}
+	return e.fillReadRun(ctx, typed, args)
 }
 
 // byRun lets a tool of a run take the run's id in the home of runs in the place
@@ -250,7 +260,7 @@ func runTools(env *Env) []*tool.Tool {
 			Name: "deep_research_run_verify", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run verify",
-				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Formats: []string{"markdown", "sarif", "junit", "github"},
+				Operands: readOperand, Hide: hidden, Fill: env.fillVerify, Formats: []string{"markdown", "sarif", "junit", "github"},
 			},
 		}, func(ctx context.Context, in run.VerifyInput) (run.VerifyResult, error) {
 			in.Follows = stage.Follows
@@ -287,6 +297,15 @@ func runTools(env *Env) []*tool.Tool {
 		control(env, "pause", stage.Pause),
 		control(env, "cancel", stage.Cancel),
 		declare(tool.Spec{
+			Name: "deep_research_run_delete", Set: "run", Effect: tool.Writes, Person: true, Destroys: true,
+			Command: &tool.Command{
+				Path:     "run delete",
+				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Confirm: confirmDelete, NeedsYes: true,
+			},
+		}, func(ctx context.Context, in run.DeleteInput) (run.DeleteResult, error) {
+			return run.Delete(env.Deciding(ctx), env.clock(), in)
+		}),
+		declare(tool.Spec{
 			Name: "deep_research_run_resume", Set: "run", Effect: tool.Writes, Idempotent: true, Person: true,
 			Command: &tool.Command{
 				Path:     "run resume",
@@ -299,12 +318,36 @@ func runTools(env *Env) []*tool.Tool {
 }
 
 func control(env *Env, verb string, run func(context.Context, run.Clock, stage.ControlInput) (stage.ControlResult, error)) *tool.Tool {
+	command := &tool.Command{Path: "run " + verb, Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun}
+	if verb == "cancel" {
+		command.Confirm = confirmCancel
+	}
 	return declare(tool.Spec{
 		Name: "deep_research_run_" + verb, Set: "run", Effect: tool.Writes, Idempotent: true, Person: true, Destroys: verb == "cancel",
-		Command: &tool.Command{
-			Path: "run " + verb, Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
-		},
+		Command: command,
 	}, func(ctx context.Context, in stage.ControlInput) (stage.ControlResult, error) {
 		return run(env.Deciding(ctx), env.clock(), in)
 	})
+}
+
+// confirmCancel asks nothing about a run that has ended.
+func confirmCancel(ctx context.Context, args *codec.Value) (string, error) {
+	r, err := run.Open(ctx, args.Get("manifest_path").Str())
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	m := r.Manifest()
+	if m.Status().Final() {
+		return "", nil
+	}
+	return fmt.Sprintf("End run %s, which is %s in stage %s, for good? Its files stay, and nothing moves it again.", r.ID(), m.Status(), m.Stage()), nil
+}
+
+func confirmDelete(ctx context.Context, args *codec.Value) (string, error) {
+	d, err := run.Deletable(ctx, args.Get("manifest_path").Str())
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Delete run %s, %s, %s? Nothing brings it back.", d.RunID, d.Root, d.Size()), nil
 }

@@ -47,6 +47,7 @@ func follows(t *testing.T, s *jsonschema.Schema, data []byte) error {
 // TestArtifactsFollowTheirSchemas validates what the tools write, and demands
 // that each schema refuses the same document without one of its fields.
 func TestArtifactsFollowTheirSchemas(t *testing.T) {
+	t.Parallel()
 	root, schemas := madeRun(t), publishedSchemas(t)
 	for _, each := range catalog.Tools(&catalog.Env{}) {
 		delete(schemas, each.Name)
@@ -126,6 +127,7 @@ func madeRun(t *testing.T) string {
 // TestResultsFollowTheirSchemas validates every successful result in the corpus
 // of calls.
 func TestResultsFollowTheirSchemas(t *testing.T) {
+	t.Parallel()
 	byName := publishedSchemas(t)
 	corpus, err := filepath.Glob("testdata/calls/*.txtar")
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestEveryTextBelongsToATool(t *testing.T) {
+	t.Parallel()
 	tools := Tools(&Env{})
 	for name := range texts() {
 		if !slices.ContainsFunc(tools, func(each *tool.Tool) bool { return each.Name == name }) {
@@ -17,6 +18,7 @@ func TestEveryTextBelongsToATool(t *testing.T) {
 }
 
 func TestReadText(t *testing.T) {
+	t.Parallel()
 	got := readText("\nUse this\nnow.\n\n## Sail away\n\nSail.\n\nA list:\n  one\n\n    tidegate sail\n    tidegate sail --far\n")
 	want := text{"Use this now.", "Sail away", "Sail.\n\nA list:\n  one", "tidegate sail\ntidegate sail --far"}
 	if got != want {

@@ -50,7 +50,7 @@ func CreateReview(ctx context.Context, project string, clock Clock, payload *cod
 	if err := keep(ctx, held, clock, p, review.Format(p, warnings), about); err != nil {
 		return Created{}, err
 	}
-	place := changesDir + "/" + p.ChangeID
+	place := changesDir(ctx) + "/" + p.ChangeID
 	if made {
 		warnings = append(warnings, "change folder "+place+" did not exist and was made")
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // changesDir is where the changes of a project live.
-const changesDir = "agentd/changes"
+func changesDir(ctx context.Context) string { return tidegate.ChangesOf(ctx) + "/changes" }
 
 // openProject opens the project folder. It returns INVALID_ARGS for a relative
 // path and NOT_FOUND when there is no such folder.
@@ -34,7 +34,7 @@ func open(ctx context.Context, project, id string) (*artifact.Folder, error) {
 		return nil, err
 	}
 	defer root.Close()
-	return root.Folder(changesDir + "/" + id)
+	return root.Folder(changesDir(ctx) + "/" + id)
 }
 
 // openToWrite is open for a change that is written to. In a repository, which
@@ -61,10 +61,10 @@ func openOrMake(ctx context.Context, project, id string) (folder *artifact.Folde
 	if inRepository(ctx, project) {
 		root.Share()
 	}
-	if err := root.MakeFolder(changesDir + "/" + id); err != nil {
+	if err := root.MakeFolder(changesDir(ctx) + "/" + id); err != nil {
 		return nil, false, err
 	}
-	folder, err = root.Folder(changesDir + "/" + id)
+	folder, err = root.Folder(changesDir(ctx) + "/" + id)
 	return folder, true, err
 }
 

@@ -77,7 +77,7 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 	result := Started{Message: m.message, ChangeID: id, From: s.phase, Phase: m.phase, Changed: m.event != "", StatePath: v.path(stateFile), Warnings: []string{}}
 	if v.isNew {
 		result.From = ""
-		result.Warnings = append(result.Warnings, changesDir+"/"+id+"/"+stateFile+" did not exist and was made")
+		result.Warnings = append(result.Warnings, changesDir(ctx)+"/"+id+"/"+stateFile+" did not exist and was made")
 	}
 	if !result.Changed {
 		return result, nil

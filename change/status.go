@@ -112,7 +112,7 @@ func All(ctx context.Context, project string) (List, error) {
 		return List{}, err
 	}
 	defer root.Close()
-	found, err := root.List(changesDir)
+	found, err := root.List(changesDir(ctx))
 	if err != nil {
 		return List{}, err
 	}
@@ -122,7 +122,7 @@ func All(ctx context.Context, project string) (List, error) {
 		if !review.ValidChangeID(id) {
 			continue
 		}
-		folder, err := root.Folder(changesDir + "/" + id)
+		folder, err := root.Folder(changesDir(ctx) + "/" + id)
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			continue // a file among the folders
 		}

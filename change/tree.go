@@ -172,8 +172,9 @@ func zeroTerminated(text []byte) func(func([]byte) bool) {
 }
 
 func (r *treeReader) add(name string) error {
+	changes := changesDir(r.ctx)
 	switch {
-	case name == changesDir || strings.HasPrefix(name, changesDir+"/"):
+	case name == changes || strings.HasPrefix(name, changes+"/"):
 		return nil
 	case !utf8.ValidString(name):
 		return fmt.Errorf("the name of the file %q is not UTF-8", name)

@@ -273,3 +273,34 @@ func TestTheWorktreeThatTheStateNames(t *testing.T) {
 		t.Errorf("a worktree that is no repository: %+v, error %v", got, err)
 	}
 }
+
+// TestModesInARepository: what a change is made of is read by others with access
+// to the repository, and elsewhere by its owner alone. Locks are nobody else's.
+func TestModesInARepository(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes of files are those of Unix")
+	}
+	for name, project := range map[string]string{"a repository": repository(t), "a folder": t.TempDir()} {
+		_, err := Start(t.Context(), project, Clock{Now: func() time.Time { return gitEpoch }}, "c", nil)
+		must(t, err)
+		for file, shared := range map[string]bool{"STATE.yaml": true, "log.jsonl": true, ".": true, ".tidegate.lock": false} {
+			info, err := os.Stat(filepath.Join(project, changesDir(t.Context()), "c", file))
+			must(t, err)
+			put(t, project, "by/another", "program\n") // it shows the umask
+			other, err := os.Stat(filepath.Join(project, "by", "another"))
+			must(t, err)
+			want := os.FileMode(0o600)
+			switch {
+			case shared && name == "a repository" && info.IsDir():
+				want = other.Mode().Perm() | other.Mode().Perm()&0o444>>2
+			case shared && name == "a repository":
+				want = other.Mode().Perm()
+			case info.IsDir():
+				want = 0o700
+			}
+			if got := info.Mode().Perm(); got != want {
+				t.Errorf("%s in %s has mode %o, want %o", file, name, got, want)
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"regexp"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
@@ -53,8 +54,10 @@ const utf8Name = "utf-8"
 var marks = map[string]string{"\xef\xbb\xbf": utf8Name, "\xfe\xff": "utf-16be", "\xff\xfe": "utf-16le"}
 
 // declaration finds how a document names its own encoding, in XML or in a meta
-// element.
-var declaration = regexp.MustCompile(`(?i)<\?xml[^>]{0,200}encoding\s*=\s*["']([^"'>]{1,40})|<meta[^>]{0,400}charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})`)
+// element. Every call of the program would pay for its making.
+var declaration = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)<\?xml[^>]{0,200}encoding\s*=\s*["']([^"'>]{1,40})|<meta[^>]{0,400}charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})`)
+})
 
 // declarationSize is how far into a body a declaration is looked for. Browsers
 // look at the first 1,024 bytes, and again once they meet it later.
@@ -66,7 +69,7 @@ func declaredEncoding(body []byte, contentType string) (encoding.Encoding, strin
 			return enc, name
 		}
 	}
-	if found := declaration.FindSubmatch(body[:min(len(body), declarationSize)]); found != nil {
+	if found := declaration().FindSubmatch(body[:min(len(body), declarationSize)]); found != nil {
 		if enc, name := charset.Lookup(string(append(found[1], found[2]...))); enc != nil {
 			if name == "utf-16le" || name == "utf-16be" {
 				return nil, "" // the declaration could be read, so it cannot be true

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ const (
 // Grounding holds the claims of a document against the pages that they cite. It
 // says what is on a page, not what is true.
 type Grounding struct {
-	Pass    bool             `json:"pass" jsonschema:"every quotation was found, and of the numbers at most one in twenty was not; false where something is claimed and no cited page has a text"`
+	Pass    bool             `json:"pass" jsonschema:"every quotation was found, and of the numbers at most one in twenty was not, those that were found counted once each; false where something is claimed and no cited page has a text"`
 	Claims  []Claim          `json:"claims"`
 	Metrics GroundingMetrics `json:"metrics"`
 }
@@ -109,8 +110,28 @@ func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
 		unread = unread || !checked[i] && len(c.Quotations)+len(c.Numbers) > 0
 	}
 	m := &g.Metrics
-	g.Pass = readable && m.QuotationsMissing == 0 && 20*m.NumbersMissing <= m.Numbers && !(unread && m.Quotations+m.Numbers == 0)
+	g.Pass = readable && m.QuotationsMissing == 0 && NumbersPass(g.Claims) && !(unread && m.Quotations+m.Numbers == 0)
 	return g
+}
+
+// NumbersPass reports whether of the numbers of some claims at most one in twenty was
+// looked for and not found: an author may round one, and may not invent. One that was
+// found counts once, however often it is said, so that repeating it excuses nothing.
+func NumbersPass(claims []Claim) bool {
+	found, missing := map[string]bool{}, 0
+	for _, c := range claims {
+		if c.Verdict == Unchecked {
+			continue
+		}
+		for _, m := range c.Numbers {
+			if m.Found {
+				found[cmp.Or(m.as.value, m.Text)] = true
+			} else {
+				missing++
+			}
+		}
+	}
+	return 20*missing <= len(found)+missing
 }
 
 // unproven is a claim of which nothing was found yet.

@@ -494,6 +494,16 @@ func TestGroundingPasses(t *testing.T) {
 	}
 }
 
+// TestARepeatedNumberCountsOnce: saying what is true again and again, in whatever
+// spelling, excuses nothing that is not.
+func TestARepeatedNumberCountsOnce(t *testing.T) {
+	doc := strings.Repeat("- 73 tugs, 73.0 tugs, seventy-three tugs [@s]\n", 20) + "- 4,711 tugs [@s]\n"
+	got := citation.Ground([]byte(doc), func(string) (string, bool) { return "It has 73 tugs.", true })
+	if got.Pass || got.Metrics.Numbers != 61 || got.Metrics.NumbersMissing != 1 {
+		t.Errorf("%v %+v", got.Pass, got.Metrics)
+	}
+}
+
 func TestTextLink(t *testing.T) {
 	const text = "High water is at ten.\nThe tide rose by 2.5 metres in 1962, they say - and more - at the old harbour of the town.\nLow water"
 	for passage, want := range map[string]string{

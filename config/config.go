@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -14,9 +15,14 @@ import (
 const (
 	// FileName is the name of a file with configuration.
 	FileName = "tidegate.toml"
+	// HomeVariable is the environment variable that goes before home.
+	HomeVariable = "TIDEGATE_HOME"
 	// AllowVariable is the environment variable with what fetch allows, separated
 	// by commas, in the place of what files say.
 	AllowVariable = "TIDEGATE_FETCH_ALLOW"
+
+	// ChangesVariable is the environment variable that goes before changes.
+	ChangesVariable = "TIDEGATE_CHANGES"
 
 	maxFile = 64 << 10
 )
@@ -26,6 +32,9 @@ type Places struct {
 	Dir    string              // the working folder, absolute
 	User   string              // the folder of the user's own file and of what it trusts; "" for none
 	Getenv func(string) string // nil for no environment
+	// Formats lists what each command can print, by its name. Where it is nil,
+	// every name of a command or a format is taken as it is.
+	Formats func() map[string][]string
 }
 
 // Config is what counts, and where it comes from.
@@ -33,6 +42,9 @@ type Config struct {
 	Settings
 	Project *Source // nil where there is no file
 	User    *Source
+
+	layers  []layer  // the strongest first
+	outside []string // roots of the project's file that do not count
 }
 
 // Source is a file that was read.
@@ -41,30 +53,86 @@ type Source struct {
 	Digest  string
 	Trusted bool     // everything in it counts
 	Waiting []string // keys that do not count before a person trusts the file, in order
+
+	lines map[string]int
 }
 
-// Load reads the configuration. It returns INVALID_ARGS for a file that is wrong,
-// naming file and key, and READ_FAILED for one that cannot be read.
+// environment is how the layer of variables is called.
+const environment = "the environment"
+
+// Load reads the configuration. It returns INVALID_ARGS for a variable that is
+// wrong, and for a file, naming file, line and key, and READ_FAILED for one that cannot be read; what the
+// environment says counts then all the same.
 func Load(ctx context.Context, places Places) (Config, error) {
 	ctx = artifact.WithoutRoots(ctx) // a caller of a tool names none of these files
-	var c Config
-	user, source, err := places.user(ctx)
+	variables, err := places.environment()
+	without := Config{Settings: variables}
 	if err != nil {
-		return Config{}, err
+		return without, err
 	}
-	c.User = source
-	project, source, err := places.project(ctx)
+	user, userSource, err := places.user(ctx)
 	if err != nil {
-		return Config{}, err
+		return without, err
 	}
-	c.Project = source
-	c.Settings = project.over(user)
-	if places.Getenv != nil {
-		if allow := places.Getenv(AllowVariable); allow != "" {
-			c.Fetch.Allow = strings.Split(allow, ",")
+	said, project, projectSource, err := places.project(ctx)
+	if err != nil {
+		return without, err
+	}
+	c := Config{Settings: project.over(user), Project: projectSource, User: userSource}
+	if variables.Home != "" {
+		c.Home = variables.Home
+	}
+	if variables.Changes != "" {
+		c.Changes = variables.Changes
+	}
+	if variables.Fetch.Allow != nil {
+		c.Fetch.Allow = variables.Fetch.Allow
+	}
+	c.layers = append(c.layers, layer{variables, variables, variableOf, environment})
+	if projectSource != nil {
+		c.layers = append(c.layers, layer{said, project, projectSource.at, "the project's file"})
+		for _, root := range said.Roots {
+			if !slices.Contains(project.Roots, root) {
+				c.outside = append(c.outside, root)
+			}
 		}
 	}
+	if userSource != nil {
+		c.layers = append(c.layers, layer{user, user, userSource.at, "the user's file"})
+	}
 	return c, nil
+}
+
+// environment is what variables say.
+func (p Places) environment() (Settings, error) {
+	var s Settings
+	if p.Getenv == nil {
+		return s, nil
+	}
+	if home := p.Getenv(HomeVariable); home != "" {
+		s.Home = absolute(p.Dir, home)
+	}
+	if allow := p.Getenv(AllowVariable); allow != "" {
+		s.Fetch.Allow = strings.Split(allow, ",")
+	}
+	if changes := p.Getenv(ChangesVariable); changes != "" {
+		if !insideProject(changes) {
+			return s, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(ChangesVariable, tidegate.Cut(changes)), "%s must be %s, got %q", ChangesVariable, changesRule, tidegate.Cut(changes))
+		}
+		s.Changes = changes
+	}
+	return s, nil
+}
+
+// variableOf is the variable that goes before a key.
+func variableOf(key string) string {
+	switch key {
+	case "home":
+		return HomeVariable
+	case "changes":
+		return ChangesVariable
+	}
+	return AllowVariable
 }
 
 // user reads the user's own file, all of which counts.
@@ -72,38 +140,42 @@ func (p Places) user(ctx context.Context) (Settings, *Source, error) {
 	if p.User == "" {
 		return Settings{}, nil, nil
 	}
-	settings, source, err := read(ctx, filepath.Join(p.User, FileName))
+	settings, source, err := p.read(ctx, filepath.Join(p.User, FileName))
 	if source != nil {
 		source.Trusted = true
 	}
 	return settings, source, err
 }
 
-// project reads the nearest file at or above the working folder, as far as it
-// counts.
-func (p Places) project(ctx context.Context) (Settings, *Source, error) {
+// project reads the nearest file at or above the working folder: what it says, and
+// what of it counts.
+func (p Places) project(ctx context.Context) (said, counts Settings, source *Source, err error) {
 	for dir := filepath.Clean(p.Dir); ; dir = filepath.Dir(dir) {
-		settings, source, err := read(ctx, filepath.Join(dir, FileName))
-		if err != nil {
-			return Settings{}, nil, err
+		said, source, err = p.read(ctx, filepath.Join(dir, FileName))
+		if err != nil || source == nil && dir == filepath.Dir(dir) {
+			return Settings{}, Settings{}, nil, err
 		}
-		if source != nil {
-			if source.Trusted, err = p.trusts(ctx, source); err != nil {
-				return Settings{}, nil, err
+		if source == nil {
+			continue
+		}
+		if source.Trusted, err = p.trusts(ctx, source); err != nil {
+			return Settings{}, Settings{}, nil, err
+		}
+		for i, root := range said.Roots {
+			if real, ok := realInside(dir, root); ok {
+				said.Roots[i] = real
 			}
-			if !source.Trusted {
-				settings, source.Waiting = untrusted(settings, dir)
-			}
-			return settings, source, nil
 		}
-		if dir == filepath.Dir(dir) {
-			return Settings{}, nil, nil
+		counts = said
+		if !source.Trusted {
+			counts, source.Waiting = untrusted(said, dir)
 		}
+		return said, counts, source, nil
 	}
 }
 
 // read reads a file; its source is nil where there is none.
-func read(ctx context.Context, path string) (Settings, *Source, error) {
+func (p Places) read(ctx context.Context, path string) (Settings, *Source, error) {
 	file, err := artifact.OpenFile(ctx, "config", path)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return Settings{}, nil, nil
@@ -119,9 +191,9 @@ func read(ctx context.Context, path string) (Settings, *Source, error) {
 	if len(text) > maxFile {
 		return Settings{}, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", path), "a configuration must not have more than %d bytes: %s", maxFile, path)
 	}
-	settings, err := parse(path, text)
+	settings, err := p.parse(path, text)
 	if err != nil {
 		return Settings{}, nil, err
 	}
-	return settings, &Source{Path: path, Digest: codec.DigestBytes(text)}, nil
+	return settings, &Source{Path: path, Digest: codec.DigestBytes(text), lines: linesOf(text)}, nil
 }

@@ -19,6 +19,7 @@ const everything = `
 home = "/var/runs"
 roots = ["docs", "../elsewhere", "/srv/texts"]
 signers = "allowed_signers"
+changes = "tools/reviews"
 
 [formats]
 report = "html"
@@ -94,7 +95,7 @@ func TestTheUsersFileCountsAsAWhole(t *testing.T) {
 	p := place(t, "", everything)
 	c := load(t, p)
 	want := config.Settings{
-		Home: "/var/runs", Roots: []string{filepath.Join(p.User, "docs"), filepath.Join(filepath.Dir(p.User), "elsewhere"), "/srv/texts"}, Signers: filepath.Join(p.User, "allowed_signers"),
+		Home: "/var/runs", Roots: []string{filepath.Join(p.User, "docs"), filepath.Join(filepath.Dir(p.User), "elsewhere"), "/srv/texts"}, Signers: filepath.Join(p.User, "allowed_signers"), Changes: "tools/reviews",
 		Formats: map[string]string{"report": "html"},
 		Agents: map[string]config.Agent{
 			"default":    {Driver: "claude", Model: "opus-5", Parallel: 4, Price: &config.Price{Input: 3, Output: 15.5}},
@@ -132,7 +133,7 @@ func TestWhatAProjectDecidesByItself(t *testing.T) {
 	}
 	waiting := []string{
 		"agents.default.parallel", "agents.default.price", "agents.writer.driver", "agents.writer.env", "agents.writer.key_env", "agents.writer.model",
-		"fetch.allow", "fetch.proxy", "home", "review.test", "roots", "search", "signers",
+		"changes", "fetch.allow", "fetch.proxy", "home", "review.test", "roots", "search.key_env", "search.service", "search.url", "signers",
 	}
 	if diff := cmp.Diff(waiting, c.Project.Waiting); diff != "" || c.Project.Trusted {
 		t.Errorf("waiting (-want +got):\n%s", diff)
@@ -240,17 +241,14 @@ report = "markdown"
 driver = "codex"
 [agents.planner]
 model = "mini"
-[agents.code_reviewer]
-model = "big"
 `, everything)
 	c := load(t, p)
 	for role, want := range map[string]config.Agent{
-		"summarizer":    {Driver: "codex", Parallel: 4},                                                                                                    // the user's model and price belong to the user's driver
-		"planner":       {Driver: "codex", Model: "mini", Parallel: 4},                                                                                     // the default's driver, another model
-		"writer":        {Driver: "model:http://localhost:11434/v1", Model: "llama", KeyEnv: "LLAMA_KEY", Env: []string{"LLAMA_*", "REGION"}, Parallel: 4}, // the user's
-		"reviewer":      {Driver: "codex", Parallel: 4},                                                                                                    //
-		"code_reviewer": {Driver: "codex", Model: "big", Parallel: 4},                                                                                      // as the reviewer
-		"researcher":    {Driver: "codex", Model: "sonnet:5", Parallel: 4},                                                                                 //
+		"summarizer": {Driver: "codex", Parallel: 4},                                                                                                    // the user's model and price belong to the user's driver
+		"planner":    {Driver: "codex", Model: "mini", Parallel: 4},                                                                                     // the default's driver, another model
+		"writer":     {Driver: "model:http://localhost:11434/v1", Model: "llama", KeyEnv: "LLAMA_KEY", Env: []string{"LLAMA_*", "REGION"}, Parallel: 4}, // the user's
+		"reviewer":   {Driver: "codex", Parallel: 4},                                                                                                    //
+		"researcher": {Driver: "codex", Model: "sonnet:5", Parallel: 4},                                                                                 //
 	} {
 		if diff := cmp.Diff(want, c.Agent(role)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", role, diff)
@@ -264,13 +262,23 @@ model = "big"
 func TestTheEnvironmentGoesFirst(t *testing.T) {
 	p := place(t, "", everything)
 	p.Getenv = func(name string) string {
-		if name != "TIDEGATE_FETCH_ALLOW" {
-			t.Errorf("%s is asked for", name)
-		}
-		return "localhost:1234,10.0.0.0/8"
+		return map[string]string{"TIDEGATE_FETCH_ALLOW": "localhost:1234,10.0.0.0/8", "TIDEGATE_HOME": "here"}[name]
 	}
-	if diff := cmp.Diff([]string{"localhost:1234", "10.0.0.0/8"}, load(t, p).Fetch.Allow); diff != "" {
+	c := load(t, p)
+	if diff := cmp.Diff([]string{"localhost:1234", "10.0.0.0/8"}, c.Fetch.Allow); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, folder := range []string{"..", "/etc", ".git", ""} {
+		p.Getenv = func(name string) string {
+			return map[string]string{"TIDEGATE_CHANGES": folder, "TIDEGATE_HOME": "here"}[name]
+		}
+		got, err := config.Load(t.Context(), p)
+		if (tidegate.CodeOf(err) == tidegate.InvalidArgs) != (folder != "") || got.Home != c.Home {
+			t.Errorf("TIDEGATE_CHANGES=%s: %v, home %s", folder, err, got.Home)
+		}
+	}
+	if want := filepath.Join(p.Dir, "here"); c.Home != want {
+		t.Errorf("home is %s, want %s", c.Home, want)
 	}
 }
 
@@ -278,18 +286,25 @@ func TestTheEnvironmentGoesFirst(t *testing.T) {
 // meant, and the file does not count in part.
 func TestFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		"roots = [":                                         "line 1 is not TOML",
-		"home = 'a'\nhome = 'b'":                            "line 2 is not TOML",
-		"hom = '/x'":                                        "hom is not known here; did you mean home?",
-		"Home = '/x'":                                       "Home is not known here; did you mean home?",
-		"zzz = 1":                                           "zzz is not known here: ",
-		"home = 1":                                          "home must be a text",
-		"home = ''":                                         "home must be a text that is not blank",
-		"home = \"a\\u0000b\"":                              "home must be a text",
-		"roots = 'docs'":                                    "roots must be a list of texts",
-		"roots = [1]":                                       "roots must be a list of texts",
-		"fetch = 1":                                         "fetch must be a table",
-		"[fetch]\nallowed = ['x']":                          "fetch.allowed is not known here; did you mean allow?",
+		"roots = [":                           "line 1 is not TOML",
+		"home = 'a'\nhome = 'b'":              "line 2 is not TOML",
+		"# mine\n\nhom = '/x'":                "line 3: hom is not known here; did you mean home?",
+		"Home = '/x'":                         "Home is not known here; did you mean home?",
+		"zzz = 1":                             "zzz is not known here: ",
+		"home = 1":                            "home must be a text",
+		"home = ''":                           "home must be a text that is not blank",
+		"home = \"a\\u0000b\"":                "home must be a text",
+		"changes = '../elsewhere'":            "changes must be a folder inside the project",
+		"changes = '/etc'":                    "changes must be a folder inside the project",
+		"changes = '.git/x'":                  "changes must be a folder inside the project",
+		"changes = 'a/./b'":                   "changes must be a folder inside the project",
+		"changes = 'a\\..\\..'":               "changes must be a folder inside the project",
+		"roots = 'docs'":                      "roots must be a list of texts",
+		"roots = [1]":                         "roots must be a list of texts",
+		"fetch.proxy = true\nfetch.alow = []": "line 2: fetch.alow is not known here; did you mean allow?",
+		"[agents]\ndefault.driver = 'codex'\nwriter = {driver = 'codex', modl = 'x'}": "line 3: agents.writer.modl is not known here; did you mean model?",
+		"fetch = 1":                                         "line 1: fetch must be a table",
+		"[fetch]\nproxy = true\nallowed = ['x']":            "line 3: fetch.allowed is not known here; did you mean allow?",
 		"[fetch]\nproxy = 'yes'":                            "fetch.proxy must be true or false",
 		"[[fetch]]\nproxy = true":                           "fetch must be a table",
 		"[agents.reviwer]\ndriver = 'codex'":                "agents.reviwer is not known here; did you mean reviewer?",
@@ -303,7 +318,7 @@ func TestFaults(t *testing.T) {
 		"[agents.default]\nparallel = 0":                    "agents.default.parallel must be an integer of at least 1",
 		"[agents.default]\nparallel = 1.5":                  "agents.default.parallel must be an integer",
 		"[agents.default]\nprice = 3":                       "agents.default.price must be a table",
-		"[agents.default]\nprice = { input = 1 }":           "agents.default.price.output must be a number",
+		"[agents.default]\nprice = { input = 1 }":           "line 2: agents.default.price.output must be a number",
 		"[agents.default]\nprice = { input = -1, output=1}": "agents.default.price.input must be a number of at least 0",
 		"[agents.default]\nprice = {input=nan, output=inf}": "agents.default.price.input must be a number",
 		"[agents.default]\nenv = ['A_*', 'A-B']":            "agents.default.env must have names of environment variables",
@@ -355,7 +370,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		if c.Home+c.Signers+c.Review.Test+c.Search.URL != "" || len(c.Fetch.Allow) > 0 || c.Fetch.Proxy {
+		if c.Home+c.Signers+c.Changes+c.Review.Test+c.Search.URL != "" || len(c.Fetch.Allow) > 0 || c.Fetch.Proxy {
 			t.Errorf("it decides %+v", c.Settings)
 		}
 		for role, agent := range c.Agents {

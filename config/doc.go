@@ -2,14 +2,14 @@
 // working folder, and the user's own, in the folder where the system keeps
 // configuration.
 //
-//	home = "runs"                     # where runs live
-//	roots = ["docs"]                  # folders that agents may name over HTTP
+//	home = "research"                 # holds the folder of runs
+//	roots = ["docs"]                  # folders that callers of `tidegate mcp` may touch
 //	signers = "allowed_signers"       # whose signatures count
 //
 //	[formats]                         # how a command prints, by its name
-//	report = "html"
+//	"wave review" = "markdown"
 //
-//	[agents.default]                  # and planner, researcher, summarizer, writer, reviewer, implementer, code_reviewer
+//	[agents.default]                  # and planner, researcher, summarizer, writer, reviewer
 //	driver = "claude"                 # or codex, opencode, gemini, acp:COMMAND, model:URL, exec:COMMAND, recorded:FOLDER
 //	model = "…"
 //	parallel = 4

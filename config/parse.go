@@ -2,8 +2,10 @@ package config
 
 import (
 	"errors"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -21,11 +23,12 @@ var otherDrivers = []string{"acp", "model", "exec", "recorded"}
 var (
 	modelName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	folderName   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 	formatName   = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 )
 
 // parse reads the text of a file at a path. It returns INVALID_ARGS.
-func parse(path string, text []byte) (Settings, error) {
+func (p Places) parse(path string, text []byte) (Settings, error) {
 	values := map[string]any{}
 	if err := toml.Unmarshal(text, &values); err != nil {
 		var syntax *toml.DecodeError
@@ -36,7 +39,7 @@ func parse(path string, text []byte) (Settings, error) {
 		}
 		return Settings{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", path), "not TOML (%w): %s", err, path)
 	}
-	r := &reader{path: path}
+	r := &reader{path: path, source: text, formats: p.Formats}
 	s := r.settings(table{reader: r, values: values, known: &[]string{}})
 	if r.err != nil {
 		return Settings{}, r.err
@@ -46,12 +49,12 @@ func parse(path string, text []byte) (Settings, error) {
 
 func (r *reader) settings(t table) Settings {
 	s := Settings{
-		Home: t.folder("home"), Roots: t.folders("roots"), Signers: t.folder("signers"),
+		Home: t.folder("home"), Roots: t.folders("roots"), Signers: t.folder("signers"), Changes: t.changes("changes"),
 		Formats: map[string]string{}, Agents: map[string]Agent{},
 	}
 	formats := t.table("formats")
 	for _, command := range formats.keys() {
-		s.Formats[command] = formats.matching(command, formatName, "the name of a format")
+		s.Formats[command] = formats.format(command)
 	}
 	agents := t.table("agents")
 	for _, role := range Roles {
@@ -87,6 +90,19 @@ func (r *reader) agent(t table) Agent {
 	return a
 }
 
+// format reads how a command prints.
+func (t table) format(command string) string {
+	if t.formats == nil {
+		return t.matching(command, formatName, "the name of a format")
+	}
+	formats := t.formats()
+	names, ok := formats[command]
+	if !ok {
+		t.fault(command, "is not a command that prints in formats%s", meant(command, slices.Sorted(maps.Keys(formats))))
+	}
+	return t.oneOf(command, names...)
+}
+
 // variables reads names of environment variables. One that ends in * stands for
 // all that begin with it.
 func (t table) variables(key string) []string {
@@ -97,6 +113,28 @@ func (t table) variables(key string) []string {
 		}
 	}
 	return names
+}
+
+// changes reads a path inside a project.
+func (t table) changes(key string) string {
+	path := t.text(key)
+	if path != "" && !insideProject(path) {
+		t.fault(key, "must be %s, got %q", changesRule, path)
+	}
+	return path
+}
+
+const changesRule = "a folder inside the project, such as agentd or tools/reviews"
+
+// insideProject reports whether a path leads to a folder in a project that is not
+// git's own.
+func insideProject(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if !folderName.MatchString(part) || part == "." || part == ".." || strings.EqualFold(part, ".git") {
+			return false
+		}
+	}
+	return true
 }
 
 // driver reads the name of a driver, with what it starts or asks.
@@ -117,24 +155,27 @@ func (t table) driver(key string) string {
 func isNamed(driver string) bool { return contains(namedDrivers, driver) }
 
 // folder reads a path. A relative one is taken from the folder of the file.
-func (t table) folder(key string) string { return t.reader.absolute(t.text(key)) }
+func (t table) folder(key string) string {
+	path := t.text(key)
+	if path == "" {
+		return ""
+	}
+	return absolute(filepath.Dir(t.path), path)
+}
 
 func (t table) folders(key string) []string {
 	paths := t.texts(key)
 	for i, path := range paths {
-		paths[i] = t.reader.absolute(path)
+		paths[i] = absolute(filepath.Dir(t.path), path)
 	}
 	return paths
 }
 
-func (r *reader) absolute(path string) string {
-	switch {
-	case path == "":
-		return ""
-	case filepath.IsAbs(path):
+func absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
-	return filepath.Join(filepath.Dir(r.path), path)
+	return filepath.Join(dir, path)
 }
 
 // meant is what a word probably stands for, as the end of a sentence.

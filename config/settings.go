@@ -4,9 +4,10 @@ import "slices"
 
 // Settings are what a file says. Paths in it are absolute.
 type Settings struct {
-	Home    string
+	Home    string // the folder that holds the folder of runs
 	Roots   []string
 	Signers string
+	Changes string            // the folder of a project that holds code changes, inside it, with slashes
 	Formats map[string]string // by the name of the command
 	Agents  map[string]Agent  // by role
 	Fetch   Fetch
@@ -45,16 +46,11 @@ type Review struct{ Test string }
 const DefaultRole = "default"
 
 // Roles are the roles that a file may give an agent to.
-var Roles = []string{DefaultRole, "planner", "researcher", "summarizer", "writer", "reviewer", "implementer", "code_reviewer"}
+var Roles = []string{DefaultRole, "planner", "researcher", "summarizer", "writer", "reviewer"}
 
-// Agent is what a role uses: what its own table says, then that of the role that
-// it follows, then the default.
+// Agent is what a role uses: what its own table says, then the default.
 func (s Settings) Agent(role string) Agent {
-	agent := s.Agents[role]
-	if role == "code_reviewer" {
-		agent = agent.over(s.Agents["reviewer"])
-	}
-	return agent.over(s.Agents[DefaultRole])
+	return s.Agents[role].over(s.Agents[DefaultRole])
 }
 
 // over is what a and below say together. A model, a price, a key and variables
@@ -86,6 +82,9 @@ func (s Settings) over(below Settings) Settings {
 	}
 	if s.Signers == "" {
 		s.Signers = below.Signers
+	}
+	if s.Changes == "" {
+		s.Changes = below.Changes
 	}
 	s.Roots = append(slices.Clone(below.Roots), s.Roots...)
 	s.Formats = overlay(s.Formats, below.Formats, func(s, _ string) string { return s })

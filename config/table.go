@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"regexp"
@@ -12,8 +13,11 @@ import (
 
 // reader reads the values of one file, and keeps the first fault.
 type reader struct {
-	path string
-	err  error
+	path   string
+	source []byte
+	err    error
+
+	formats func() map[string][]string // what each command can print, nil where any name is taken
 }
 
 // table is one table of a file. Its methods read a value, or nothing where it is
@@ -28,7 +32,9 @@ type table struct {
 func (t table) fault(key, format string, args ...any) {
 	if t.err == nil {
 		key = t.name + key
-		t.err = tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", t.path, "key", key), key+" "+format+": %s", append(args, t.path)...)
+		line := lineOf(linesOf(t.source), key)
+		t.err = tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", t.path, "line", line, "key", tidegate.Cut(key)),
+			"line %d: %s %s: %s", line, tidegate.Cut(key), fmt.Sprintf(format, args...), t.path)
 	}
 }
 

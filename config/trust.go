@@ -63,6 +63,7 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 			wait(key+"model", agent.Model != "") // it belongs to that driver
 		}
 	}
+	wait("changes", s.Changes != "")
 	wait("fetch.allow", len(s.Fetch.Allow) > 0)
 	wait("fetch.proxy", s.Fetch.Proxy)
 	wait("home", s.Home != "")
@@ -74,7 +75,9 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 			waiting = append(waiting, "roots")
 		}
 	}
-	wait("search", s.Search != Search{})
+	wait("search.key_env", s.Search.KeyEnv != "")
+	wait("search.service", s.Search.Service != "")
+	wait("search.url", s.Search.URL != "")
 	wait("signers", s.Signers != "")
 	slices.Sort(waiting)
 	return counts, waiting

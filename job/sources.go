@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/citation"
@@ -130,7 +131,9 @@ func expand(text string, table map[string]string) string {
 var mentioned = regexp.MustCompile(`\[@s[0-9]+\]`)
 
 // quotation is how outputs are asked to quote: "words" (URL).
-var quotation = regexp.MustCompile(`["“]([^"“”\n]{3,400})["”]\s*\(?<?(https?://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)`)
+var quotation = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`["“]([^"“”\n]{3,400})["”]\s*\(?<?(https?://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)`)
+})
 
 // maxQuotes is how many quotations of one source a prompt shows.
 const maxQuotes = 5
@@ -139,7 +142,7 @@ const maxQuotes = 5
 func (b *Board) quotations() (map[string][]string, error) {
 	found := map[string][]string{}
 	err := b.eachOutput(func(_ output, text []byte) {
-		for _, m := range quotation.FindAllSubmatch(text, -1) {
+		for _, m := range quotation().FindAllSubmatch(text, -1) {
 			normalized, err := citation.Normalize(strings.TrimRight(string(m[2]), ".,;:"))
 			if err != nil {
 				continue

@@ -11,6 +11,7 @@ import (
 
 // TestNoReviewIsTurnedAround: the review that was kept decides about a change.
 func TestNoReviewIsTurnedAround(t *testing.T) {
+	t.Parallel()
 	review := func(verdict, more string) string {
 		return `{"change_id":"$CHANGE","verdict":"` + verdict + `","summary":"s"` + more + `}`
 	}

@@ -11,6 +11,7 @@ import (
 // the index or the archive of a run makes no source count, and neither does what
 // lies in the run beside it.
 func TestGateCStandsOnTheLogAlone(t *testing.T) {
+	t.Parallel()
 	judged := `{` + manifestOf + `,"online_dry_run":true,` + because + `}`
 	compute := try{"deep_research_gate_c_compute", `{` + manifestOf + `,` + because + `}`, ""}
 	refused := []try{{"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}, {"deep_research_stage_advance", goOn, tidegate.GateBlocked}}

@@ -15,6 +15,7 @@ import (
 // runs at "sources judged" have their archive from a web in this process, and
 // the others fetch nothing.
 func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
+	t.Parallel()
 	judged := `{` + manifestOf + `,"online_dry_run":true,` + because + `}`
 	const forged = `{"schema_version":"citation.v1","normalized_url":"https://example.org/moon","cid":"c","url":"https://example.org/moon","url_original":"https://example.org/moon","status":"valid","checked_at":"2026-03-04T05:06:07.000Z","found_by":[],"notes":"ok"}` + "\n"
 	blocked := []try{{"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}, {"deep_research_stage_advance", goOn, tidegate.GateBlocked}}
@@ -90,6 +91,7 @@ func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 // TestNoCitationReachesTheInside has an agent cite what only this machine or its
 // network can reach, and looks at what a fetch by the built program keeps of it.
 func TestNoCitationReachesTheInside(t *testing.T) {
+	t.Parallel()
 	urls := []string{
 		"http://127.0.0.1/", "http://localhost/", "http://169.254.169.254/latest/meta-data/", "http://[::1]/", "http://2130706433/", "http://0x7f.1/", "http://10.0.0.1/", "http://192.168.1.1:80/",
 		"http://[::ffff:127.0.0.1]/", "http://metadata.google.internal/", "http://017700000001/", "http://example.invalid/", "https://example.com:22/", "http://localhost./", "http://[fe80::1%25lo]/",

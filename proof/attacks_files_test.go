@@ -12,6 +12,7 @@ import (
 // TestNoAgentWritesBeyondItsDocuments: a path argument that is written to names
 // the artifact that it is for, and nothing else.
 func TestNoAgentWritesBeyondItsDocuments(t *testing.T) {
+	t.Parallel()
 	targets := []struct {
 		what, path           string
 		perspectives, report tidegate.Code
@@ -123,6 +124,7 @@ func reports(paths ...string) []try {
 // TestNoCopyOfAManifestSteersARun: the run root is the folder of manifest.json,
 // and no other file of it is the manifest.
 func TestNoCopyOfAManifestSteersARun(t *testing.T) {
+	t.Parallel()
 	raised := func(t *testing.T, v victim) string {
 		text := string(v.read(t, "manifest.json"))
 		for _, limit := range []string{"max_wave1_agents", "max_wave2_agents", "max_summary_kb", "max_total_summary_kb", "max_review_iterations"} {

@@ -10,6 +10,7 @@ import (
 
 // TestNoAgentForgesAGate: only a gate's own judge says that it passes.
 func TestNoAgentForgesAGate(t *testing.T) {
+	t.Parallel()
 	attacks := []attack{
 		{wants: "gate A passed before anything is planned", at: "with perspectives",
 			tries: []try{{"deep_research_gates_write", pass("A"), tidegate.GateNotDerived}}},
@@ -104,6 +105,7 @@ func TestNoAgentForgesAGate(t *testing.T) {
 
 // TestNoAgentSwapsWhatWasJudged: what was judged is what is used.
 func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
+	t.Parallel()
 	ingest := func(wave, id, markdown string) string {
 		return `{` + manifestOf + `,"perspectives_path":"$RUN/perspectives.json","wave":"` + wave + `","outputs":[{"perspective_id":"` + id + `","markdown":` + asJSON(markdown) + `}]}`
 	}

@@ -60,6 +60,7 @@ func draftWith(claim, cid string) string {
 // TestNothingIsGroundedThatNoReaderSees: what a page does not show, or shows as
 // something else, supports no claim of a run that requires grounding.
 func TestNothingIsGroundedThatNoReaderSees(t *testing.T) {
+	t.Parallel()
 	f, planted, picture := sourced(t)
 	number, quotation := tidegate.NumberNotFound, tidegate.QuotationNotFound
 	for _, a := range []struct {
@@ -135,6 +136,7 @@ func TestNothingIsGroundedThatNoReaderSees(t *testing.T) {
 // TestWhatAnAgentWritesOfAGateIsReplayed: a gate that an agent calls failed, and an
 // evaluation of another text than the run's, make no difference to a replay.
 func TestWhatAnAgentWritesOfAGateIsReplayed(t *testing.T) {
+	t.Parallel()
 	f := newOffice(t).run("tides").climb(t, withoutGap, "wave1 handed in")
 	for i, status := range []string{"fail", "not_run", "fail"} {
 		f.must(t, "deep_research_gates_write", tidegate.D("gates_path", f.path("gates.json"), "inputs_digest", fmt.Sprint("sha256:0", i), "reason", "r",

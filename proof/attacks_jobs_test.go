@@ -17,6 +17,7 @@ var abyss = strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000)
 // TestNoAgentAnswersForAnother: a job is one holder's as long as the lease lives,
 // and what an answer is worth its judge says.
 func TestNoAgentAnswersForAnother(t *testing.T) {
+	t.Parallel()
 	submit := func(token, answer string) string {
 		return `{` + manifestOf + `,"token":"` + token + `","answer":` + asJSON(answer) + `}`
 	}
@@ -151,6 +152,7 @@ func TestNoAgentAnswersForAnother(t *testing.T) {
 // TestNoAgentReviewsItselfThrough: what passes the report is its gates, and a
 // review of the report that stands there.
 func TestNoAgentReviewsItselfThrough(t *testing.T) {
+	t.Parallel()
 	submit := func(answer string) try {
 		return try{"deep_research_job_submit", `{` + manifestOf + `,"token":"$TOKEN:review:","answer":` + asJSON(answer) + `}`, ""}
 	}

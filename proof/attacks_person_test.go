@@ -15,6 +15,7 @@ import (
 // TestNoAgentTakesAPersonsDecision: what only a person decides is no tool, no
 // argument and no patch.
 func TestNoAgentTakesAPersonsDecision(t *testing.T) {
+	t.Parallel()
 	set := func(what, value string) attack {
 		return attack{wants: "to set " + what, at: "in wave1", tries: []try{{"deep_research_manifest_write", patch(value), tidegate.ImmutableField}}}
 	}
@@ -118,6 +119,7 @@ func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 // TestNoEditIsLaundered: what was changed by other means stays visible, and
 // nothing is written over it.
 func TestNoEditIsLaundered(t *testing.T) {
+	t.Parallel()
 	wash := func(code tidegate.Code) []try {
 		return []try{
 			{"deep_research_manifest_write", patch(`{"notes":"n"}`), code},
@@ -138,6 +140,7 @@ func TestNoEditIsLaundered(t *testing.T) {
 // TestAPersonAcceptsWhatDoesNotMatch: a run that was tampered with goes on when
 // a person says so, and `run verify` goes on saying that.
 func TestAPersonAcceptsWhatDoesNotMatch(t *testing.T) {
+	t.Parallel()
 	begun := newOffice(t).run("tides").climb(t, withGap, "wave1 handed in")
 	for _, e := range tamperings() {
 		t.Run(e.what, func(t *testing.T) {

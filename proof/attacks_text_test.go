@@ -34,6 +34,7 @@ func planting(wants, markdown string) attack {
 
 // TestNoGapIsLost: a line that a reader takes for a gap is one, or is refused.
 func TestNoGapIsLost(t *testing.T) {
+	t.Parallel()
 	var attacks []attack
 	for _, line := range []string{
 		"• (P0) The sun", "– (P0) The sun", "> - (P0) The sun", "**(P0)** The sun", `\- (P0) The sun`, "\u200b- (P0) The sun", "| (P0) | The sun |",
@@ -53,6 +54,7 @@ func TestNoGapIsLost(t *testing.T) {
 
 // TestNoCapIsPassed: no spelling makes an output longer than its contract says.
 func TestNoCapIsPassed(t *testing.T) {
+	t.Parallel()
 	long := func(text string) string { return strings.Replace(output("moon", ""), "The moon pulls.", text, 1) }
 	urls := make([]string, 500)
 	for i := range urls {
@@ -90,6 +92,7 @@ func TestNoCapIsPassed(t *testing.T) {
 
 // TestNothingIsSmuggledIntoASummary: summaries are judged as they render.
 func TestNothingIsSmuggledIntoASummary(t *testing.T) {
+	t.Parallel()
 	build := `{` + manifestOf + `,"mode":"fixture","fixture_summaries_dir":"$RUN/in",` + because + `}`
 	smuggle := func(text string) func(*testing.T, victim) {
 		return func(t *testing.T, v victim) {
@@ -141,6 +144,7 @@ const hostile = "\x1b[2J\u202e\u2066\u2028\U000e0049\U000e0047\u0085"
 // TestHostileCharactersAreShownForWhatTheyAre: in prompts for agents, and in
 // packs, nothing of what an agent wrote is left that acts instead of being read.
 func TestHostileCharactersAreShownForWhatTheyAre(t *testing.T) {
+	t.Parallel()
 	acts := func(r rune) bool {
 		return unicode.Is(unicode.Cc, r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r) || unicode.In(r, unicode.Zl, unicode.Zp)
 	}

@@ -73,6 +73,7 @@ func TestManyGoroutinesLoseNothing(t *testing.T) {
 // TestTheHammerStrikesWithEveryWritingTool fails for a tool that nobody put
 // among the blows.
 func TestTheHammerStrikesWithEveryWritingTool(t *testing.T) {
+	t.Parallel()
 	struck := map[string]bool{final.tool: true}
 	for _, b := range blows() {
 		struck[b.tool] = true

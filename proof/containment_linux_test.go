@@ -155,6 +155,7 @@ func (w *world) oddPaths(inside string) map[string]string {
 // path outside the root that leads there. All are refused before anything is
 // read, nothing outside changes, and no answer tells of it.
 func TestNoPathLeadsOut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	tried, arguments := 0, 0
 	for _, each := range w.tools() {
@@ -181,6 +182,7 @@ func TestNoPathLeadsOut(t *testing.T) {
 // TestWhatLiesOutsideWouldBeTold shows that the other tests can fail: without
 // roots, the tools that read tell what is in the very same files.
 func TestWhatLiesOutsideWouldBeTold(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	told := 0
 	for _, each := range w.tools() {
@@ -203,6 +205,7 @@ func TestWhatLiesOutsideWouldBeTold(t *testing.T) {
 // the root, or none at all, and odd; in the short form some of them, other ones
 // for each argument. No call waits, panics or touches anything outside.
 func TestOddPathsAreRefusedOrHarmless(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	tried := 0
 	for _, each := range w.tools() {
@@ -235,6 +238,7 @@ func TestOddPathsAreRefusedOrHarmless(t *testing.T) {
 // TestNoIDLeadsOut gives every argument that is an id, of every tool, ids that
 // are names of something else.
 func TestNoIDLeadsOut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ids := []string{
 		"..", ".", "../other", "../../other/runs/tides", "out", "out/runs/tides", w.secret, "/etc/passwd", `..\other`, `C:\x`, "a/b", "a\x00b", "a\nb",
@@ -263,6 +267,7 @@ func TestNoIDLeadsOut(t *testing.T) {
 // TestNoResourceLeadsOut asks the server for the artifacts of runs by hostile
 // URIs.
 func TestNoResourceLeadsOut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for name, to := range map[string]string{"runs/tides/leak.md": w.secret + "/moon.md", "runs/leak": w.secret + "/runs/tides"} {
 		if err := os.Symlink(to, filepath.Join(w.work, name)); err != nil {

@@ -14,6 +14,7 @@ import (
 // agent. It must go on from there to its end, verify, and judge its own files:
 // those that it was taken from are spoilt.
 func TestCopiedMovedAndRenamedRunsGoOn(t *testing.T) {
+	t.Parallel()
 	ways := map[string]func(t *testing.T, f folder) folder{
 		"copied": func(t *testing.T, f folder) folder {
 			other := f.at(filepath.Join(f.dir, "elsewhere", f.id))

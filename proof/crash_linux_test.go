@@ -67,6 +67,7 @@ func TestEveryWritingToolSurvivesEveryInjury(t *testing.T) {
 // TestEveryWritingToolIsInjured fails for a tool that nobody put among the
 // writers.
 func TestEveryWritingToolIsInjured(t *testing.T) {
+	t.Parallel()
 	injured := map[string]bool{recoverRun.tool: true} // its writes are the recovery after an injury
 	for _, w := range writers() {
 		injured[w.tool] = true

@@ -86,6 +86,7 @@ func lines(data []byte) [][]byte {
 // one of them. The short form tries some of the ways, other ones for each file.
 // `run verify` must not pass.
 func TestVerifyFindsEverySingleEdit(t *testing.T) {
+	t.Parallel()
 	tried := 0
 	for _, at := range []struct {
 		gap, step string
@@ -215,6 +216,7 @@ func verified(t *testing.T, f folder) (pass bool, rules []string) {
 // cannot show by itself: the log and every digest in it made anew, after an
 // edit. `--head` with the digest that was noted before finds it.
 func TestOnlyANotedHeadFindsALogRewrittenAsAWhole(t *testing.T) {
+	t.Parallel()
 	f := newOffice(t).run("tides").climb(t, withGap, "wave1 judged")
 	noted := f.must(t, "deep_research_run_verify", tidegate.D("manifest_path", f.manifest())).Get("log").Get("head").Str()
 	if noted == "" {

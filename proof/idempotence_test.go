@@ -14,6 +14,7 @@ import (
 // tool that is declared idempotent leaves the same files the second time, apart
 // from the lines that tell of the call.
 func TestRepeatingACallDoesWhatItsDeclarationSays(t *testing.T) {
+	t.Parallel()
 	idempotent := map[string]bool{}
 	for _, each := range catalog.Tools(&catalog.Env{}) {
 		idempotent[each.Name] = each.Idempotent

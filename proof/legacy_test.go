@@ -13,6 +13,7 @@ import (
 // TestLegacyRunsCountWhatOthersWrite: a run that a person made with
 // --legacy-gates behaves as the earlier system's tolerant runs do, and says so.
 func TestLegacyRunsCountWhatOthersWrite(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t)
 	f := o.run("tides")
 	typed := func(words ...string) string {
@@ -84,6 +85,7 @@ func TestLegacyRunsCountWhatOthersWrite(t *testing.T) {
 // TestLegacyGatesAreMadeAndNotGiven: the flag makes no other run a legacy run,
 // whoever starts a program with it.
 func TestLegacyGatesAreMadeAndNotGiven(t *testing.T) {
+	t.Parallel()
 	f := newOffice(t).run("tides").climb(t, withGap, "wave1 handed in")
 	bad(t, victim{f, ""})
 	f.review(t)

@@ -34,6 +34,7 @@ func (c *beforeLock) Deadline() (time.Time, bool) {
 // agent or a person, come between what a call judged and what it writes. What an
 // agent cannot bring about alone he cannot bring about with a second one either.
 func TestNothingIsWrittenByAJudgementOfAnotherState(t *testing.T) {
+	t.Parallel()
 	pairs := 0
 	for _, at := range []string{"with perspectives", "planned", "wave1 handed in", "wave1 reviewed", "wave1 judged", "in pivot", "decided", "in wave2", "wave2 handed in"} {
 		begun := newOffice(t).run("tides").climb(t, withGap, at)

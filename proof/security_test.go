@@ -11,6 +11,7 @@ import (
 // TestSecurityNamesItsTests fails for a test that SECURITY.md or the documents
 // name and that is not there.
 func TestSecurityNamesItsTests(t *testing.T) {
+	t.Parallel()
 	tests := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	err := fs.WalkDir(os.DirFS(".."), ".", func(name string, entry fs.DirEntry, err error) error {

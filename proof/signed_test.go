@@ -16,6 +16,7 @@ import (
 // TestASignatureCountsForOneDecision: what an agent with a shell does about a run
 // whose decisions are signed, without the key.
 func TestASignatureCountsForOneDecision(t *testing.T) {
+	t.Parallel()
 	dir, typed := withKeys(t)
 	made := 0
 	signed := func(t *testing.T) folder {
@@ -117,6 +118,7 @@ func withKeys(t *testing.T) (dir string, typed func(words ...string) (string, er
 
 // TestASignatureCountsForOneDecisionAboutAChange: the same for a change.
 func TestASignatureCountsForOneDecisionAboutAChange(t *testing.T) {
+	t.Parallel()
 	dir, typed := withKeys(t)
 	project := folder{nil, "", dir}
 	project.write(t, "agentd/allowed_signers", string(project.read(t, "person.signers")))

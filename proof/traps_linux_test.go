@@ -141,6 +141,7 @@ func traps() []trap {
 // outside is read, told or written; without, which the long form tries too,
 // links are followed for reading and never for writing.
 func TestNoTrapLeadsOut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	calls := 0
 	pristine := filepath.Join(w.outer, "pristine")
@@ -206,6 +207,7 @@ func copyWorld(t *testing.T, from, to string) {
 // leads out, and back, all the time, while the tools that write there are
 // called.
 func TestLinkSwappedWhileToolsWrite(t *testing.T) {
+	t.Parallel()
 	rounds := 1
 	if full.Asked() {
 		rounds = 200

@@ -29,6 +29,7 @@ import (
 // steps are those that an obedient agent would take next, so that it gets deep
 // into runs. After every call all that an agent cannot bring about is looked for.
 func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
+	t.Parallel()
 	walks, calls := 1, 250
 	if full.Asked() {
 		walks, calls = 10, 1000
@@ -62,6 +63,7 @@ func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
 // TestTheWalkKnowsEveryArgument fails for an argument of a tool that the walk has
 // no values for.
 func TestTheWalkKnowsEveryArgument(t *testing.T) {
+	t.Parallel()
 	for _, each := range tool.ForAgents(catalog.Tools(&catalog.Env{})) {
 		for _, m := range each.InputSchema().Get("properties").Members() {
 			if pools[m.Key] == nil {

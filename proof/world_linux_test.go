@@ -291,6 +291,7 @@ func argumentsOf(name string) []string {
 
 // TestEveryToolHasArguments fails for a tool that containment is not tried with.
 func TestEveryToolHasArguments(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, each := range catalog.Tools(&catalog.Env{}) {
 		if baseArguments[each.Name] == "" {

@@ -200,6 +200,11 @@ func (w *walk) patched() bool {
 // the log says was written to it since.
 func (w *walk) firstManifest() ([]byte, error) {
 	doc := w.kept.Manifest().Doc().Clone()
+	for _, m := range w.kept.Manifest().Doc().Members() {
+		if !run.IsManifestField(m.Key) { // a note that an agent put there
+			doc.Delete(m.Key)
+		}
+	}
 	created := doc.Get("created_at")
 	doc.Set("updated_at", created)
 	doc.Set("revision", codec.Of(1))

@@ -19,13 +19,28 @@ func mdInline(s string) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		if linked(word) {
-			b.WriteString(mdCode(word))
-		} else {
+		if !linked(word) {
 			mdEscape.WriteString(&b, word)
+			continue
 		}
+		before, core, after := bare(word)
+		mdEscape.WriteString(&b, before)
+		b.WriteString(mdCode(core))
+		mdEscape.WriteString(&b, after)
 	}
 	return b.String()
+}
+
+// bare takes the punctuation of a sentence from around an address or the like: the
+// quotes and brackets that it stands in, and the full stop or comma after it.
+func bare(word string) (before, core, after string) {
+	core = strings.TrimLeft(word, `'"(`)
+	before = word[:len(word)-len(core)]
+	core = strings.TrimRight(core, `'".,;:!?`)
+	if strings.HasSuffix(core, ")") && !strings.Contains(core, "(") {
+		core = strings.TrimRight(core, `)'".,;:!?`)
+	}
+	return before, core, word[len(before)+len(core):]
 }
 
 var mdEscape = strings.NewReplacer(

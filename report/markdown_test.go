@@ -173,3 +173,26 @@ func TestPreformattedStaysOneBlock(t *testing.T) {
 		})
 	}
 }
+
+// TestAddressesStandInCodeWithoutTheirPunctuation has the quotes, brackets and full
+// stops of a sentence stand outside the code span of an address.
+func TestAddressesStandInCodeWithoutTheirPunctuation(t *testing.T) {
+	for sentence, want := range map[string]string{
+		"such as '- Title https://example.org/page', or remove it": "such as '- Title `https://example.org/page`', or remove it",
+		"see https://example.org/a.":                               "see `https://example.org/a`.",
+		"(see https://example.org/a).":                             "\\(see `https://example.org/a`).",
+		"see (https://example.org/a_(b)).":                         "see (`https://example.org/a_(b))`.",
+		"https://example.org/tides?x=1!":                           "`https://example.org/tides?x=1`!",
+		"an http(s):// URL":                                        "an `http(s)://` URL",
+		`"https://example.org/"`:                                   "\\\"`https://example.org/`\"",
+		"write to ann@example.org;":                                "write to `ann@example.org`;",
+	} {
+		var out bytes.Buffer
+		if err := report.Markdown(&out, report.Report{Blocks: []report.Block{report.Paragraph(sentence)}}, report.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(out.String()); got != want {
+			t.Errorf("%s\n got %s\nwant %s", sentence, got, want)
+		}
+	}
+}

@@ -8,7 +8,8 @@ import (
 
 // Text writes title, blocks and, last, the summary, where a reader's eye is
 // when a long report has scrolled by. With a width, everything but preformatted
-// text is wrapped to it and nothing is cut; without one a row is a line. All
+// text is wrapped to it between words and nothing is cut; a table that does not
+// fit becomes one record per row. Without a width a row is a line. All
 // content passes through [Visible], and no line begins with the "::" of a
 // workflow command, because CI logs obey it. A report of one preformatted text
 // and nothing else is a document: it stands at the left margin, so that it can
@@ -145,7 +146,7 @@ func (t *terminal) paint(color, s string) string {
 // first and all others after indent.
 func (t *terminal) wrapped(first, indent, text, color string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		if t.width > 0 && t.width-columns(first) < minWidth/2 {
+		if t.width > 0 && t.width-TerminalColumns(first) < minWidth/2 {
 			t.line(first)
 			first = indent
 		}
@@ -161,39 +162,36 @@ func (t *terminal) room(indent string) int {
 	if t.width == 0 {
 		return 0
 	}
-	return max(t.width-columns(indent), minWidth/2)
+	return max(t.width-TerminalColumns(indent), minWidth/2)
 }
 
-// columns is the width of a text of ours that may hold colours.
-func columns(s string) int {
+// TerminalColumns is [Columns] of a line that [Text] wrote, which may have colours.
+func TerminalColumns(s string) int {
 	for _, color := range []string{bold, dim, red, green, yellow, plain} {
 		s = strings.ReplaceAll(s, color, "")
 	}
-	return runes(s)
+	return Columns(s)
 }
 
-// fields aligns the values, or puts them below their names where the names
-// take more than half of the width.
+// fields aligns the values. One with a word that does not fit beside the names
+// stands below its own, and all do where the names take more than half of the
+// width.
 func (t *terminal) fields(fields Fields) {
 	names := make([]string, len(fields))
 	widest := 0
 	for i, f := range fields {
 		names[i] = oneLine(f.Name) + ":"
-		widest = max(widest, runes(names[i]))
+		widest = max(widest, Columns(names[i]))
 	}
-	below := t.width > 0 && widest > t.width/2
 	indent := strings.Repeat(" ", widest+2)
-	if below {
-		indent = "    "
-	}
 	for i, f := range fields {
 		value := joinNonEmpty("  ", f.Mark.label(), oneLine(f.Value))
-		if below {
+		if t.width > 0 && (widest > t.width/2 || longestWord(value) > t.room(indent)) {
 			t.wrapped("", "  ", names[i], dim)
-			t.wrapped(indent, indent, value, statusColor(f.Mark))
+			t.wrapped("    ", "    ", value, statusColor(f.Mark))
 			continue
 		}
-		t.wrapped(t.paint(dim, names[i])+indent[runes(names[i]):], indent, value, statusColor(f.Mark))
+		t.wrapped(t.paint(dim, names[i])+indent[Columns(names[i]):], indent, value, statusColor(f.Mark))
 	}
 }
 

@@ -32,10 +32,21 @@ func checkText(t *testing.T, s string) {
 		}
 	}
 	for line := range strings.SplitSeq(narrow, "\n") {
-		if n := utf8.RuneCountInString(line); n > width+1 { // one more where a command was broken up
-			t.Errorf("%q: line of %d columns: %q", s, n, line)
+		if breakable(line, width+1) { // one more where a command was broken up
+			t.Errorf("%q: line of %d columns: %q", s, report.Columns(line), line)
 		}
 	}
+}
+
+// breakable holds for a line that is wider than width though it is more than one
+// long word after an indent, a mark or a name.
+func breakable(line string, width int) bool {
+	longest := 0
+	for word := range strings.FieldsSeq(line) {
+		longest = max(longest, report.Columns(word))
+	}
+	const before = 15
+	return report.Columns(line) > width && report.Columns(line) > longest+before
 }
 
 // dangerous is a second statement of what may not reach a terminal.
@@ -79,14 +90,13 @@ func TestWrappedCellsKeepEveryWord(t *testing.T) {
 		table := report.NewTable("Name", "Text")
 		table.Row(report.Fail, "n", words)
 		out := string(render(t, "text", report.Report{Blocks: []report.Block{table}}, report.Options{Width: width}))
-		rows := strings.SplitN(out, "\n", 3)[2]
 		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
-		if got := squeeze(rows); !strings.Contains(got, squeeze(words)) {
+		if got := squeeze(out); !strings.Contains(got, squeeze(words)) {
 			t.Errorf("width %d loses words:\n%s", width, out)
 		}
 		for line := range strings.SplitSeq(out, "\n") {
-			if n := utf8.RuneCountInString(line); n > width {
-				t.Errorf("width %d: line of %d columns: %q", width, n, line)
+			if breakable(line, width) {
+				t.Errorf("width %d: line of %d columns: %q", width, report.Columns(line), line)
 			}
 		}
 	}
@@ -150,16 +160,60 @@ func TestADocumentStandsAtTheMarginAsItIs(t *testing.T) {
 	}
 }
 
-func TestNarrowTablesKeepNamesWhole(t *testing.T) {
-	table := report.NewTable("Tool", "What it does")
-	table.Row(report.None, "deep_research_run_status", "shows where a run is and what it waits for")
-	r := report.Report{Blocks: []report.Block{table}}
-	const wide = 48
-	if got := string(render(t, "text", r, report.Options{Width: wide})); !strings.Contains(got, "deep_research_run_status  shows") {
-		t.Errorf("the name is broken, though there is room for it beside the text:\n%s", got)
+// TestTablesBecomeRecords: what fits is a table at any width, what does not is
+// one below 100 columns no more, and no word is ever broken.
+func TestTablesBecomeRecords(t *testing.T) {
+	const (
+		id   = "cid_40613445f84d1cea7c1a86f8e5f0f93fdb2a63a1b3d4e5f60718293a4b5c6d7e"
+		when = "2026-11-16T06:18:02.736Z"
+		path = "jobs/wave1.operations/001/events.jsonl"
+		text = "shows where a run is and what it waits for, and names the command that comes next"
+	)
+	table := report.NewTable("Job", ">Tries", "Time", "File", "Nothing", "Id", "Text")
+	table.Row(report.Pass, "wave1.operations", 3, when, path, "", id, text)
+	table.Row(report.Fail, "wave1.grid", 1, when, path, "", id, "short")
+	small := report.NewTable("Gate", "Name")
+	small.Row(report.Pass, "A", "Planning completeness")
+	for width := 20; width <= 260; width += 5 {
+		out := string(render(t, "text", report.Report{Blocks: []report.Block{table}}, report.Options{Width: width}))
+		for _, whole := range []string{id, when, path} {
+			if strings.Count(out, whole) != len(table.Rows) {
+				t.Errorf("width %d breaks %s:\n%s", width, whole, out)
+			}
+		}
+		if strings.Contains(out, "Nothing") {
+			t.Errorf("width %d shows a column that is empty:\n%s", width, out)
+		}
+		if records := strings.Contains(out, "Job: wave1.grid"); records == strings.Contains(out, "------") || width < 100 && !records || width > 240 && records {
+			t.Errorf("width %d: records %v:\n%s", width, records, out)
+		}
+		for line := range strings.SplitSeq(out, "\n") {
+			if breakable(line, width) {
+				t.Errorf("width %d: line of %d columns: %q", width, report.Columns(line), line)
+			}
+		}
+		fits := width >= len("Result  Gate  Planning completeness")
+		out = string(render(t, "text", report.Report{Blocks: []report.Block{small}}, report.Options{Width: width}))
+		if got := strings.Contains(out, "------"); got != fits {
+			t.Errorf("width %d: a small table is a table: %v, want %v:\n%s", width, got, fits, out)
+		}
 	}
-	const narrow = 32
-	if got := string(render(t, "text", r, report.Options{Width: narrow})); strings.Contains(got, "deep_research_run_status") {
-		t.Errorf("the text is pressed into what the name leaves:\n%s", got)
+}
+
+func TestWrapped(t *testing.T) {
+	for _, test := range []struct {
+		name, in, want string
+		width          int
+	}{
+		{"no width", "a line of words", "a line of words", 0},
+		{"lines keep their indent", "one two three\n  four five six\n", "one two\n  three\n  four\n    five\n    six\n", 8},
+		{"a long word stays whole", "see /a/path/that/is/long now", "see\n  /a/path/that/is/long\n  now", 12},
+		{"wide characters take two columns", "漢字漢字 漢字", "漢字漢\n  字 漢\n  字", 7},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := report.Wrapped(test.in, test.width); got != test.want {
+				t.Errorf("Wrapped(%q, %d) = %q, want %q", test.in, test.width, got, test.want)
+			}
+		})
 	}
 }

@@ -1,37 +1,37 @@
 package report
 
 import (
-	"slices"
+	"bytes"
 	"strings"
 )
 
-// minColumn is the width below which a column is not narrowed further; a table
-// with more columns than that allows is written as one record per row.
-const minColumn = 8
+// recordsBelow is the width below which a table that does not fit is written as
+// records: its columns would be too narrow to read.
+const recordsBelow = 100
 
-// minText is the width below which a table does not press its widest column for
-// the sake of whole words in the others.
-const minText = 16
+// minText is the narrowest that a column becomes for the sake of the others.
+const minText = 24
 
-// columnGap stands between columns.
+// columnGap stands between columns, and between the fields of a record.
 const columnGap = "  "
 
-// table writes a table as aligned columns. Cells that are too wide for the
-// terminal go on below themselves, so that nothing is cut.
+// table writes a table as aligned columns. On a terminal it leaves out columns
+// that have nothing in them, and writes records where the columns do not fit.
 func (t *terminal) table(table *Table) {
 	grid := table.layout(t.root)
+	if t.width > 0 {
+		grid = grid.withoutEmpty()
+	}
 	if len(grid.columns) == 0 {
 		return
 	}
 	widths := grid.widths()
 	if t.width > 0 {
-		room := t.width - len(columnGap)*(len(widths)-1)
-		limit := level(widths, room)
-		if limit < slices.Max(widths) && limit < minColumn {
+		var fits bool
+		if widths, fits = grid.narrow(widths, t.width); !fits {
 			t.records(grid)
 			return
 		}
-		widths = grid.narrow(widths, room, limit)
 	}
 	head, rule := make([]string, len(widths)), make([]string, len(widths))
 	for i, c := range grid.columns {
@@ -71,7 +71,7 @@ func (t *terminal) row(columns []Column, widths []int, cells []string, color fun
 			if i > 0 {
 				b.WriteString(columnGap)
 			}
-			padding := strings.Repeat(" ", max(widths[i]-runes(text), 0))
+			padding := strings.Repeat(" ", max(widths[i]-Columns(text), 0))
 			if columns[i].Right {
 				b.WriteString(padding)
 				padding = ""
@@ -83,29 +83,71 @@ func (t *terminal) row(columns []Column, widths []int, cells []string, color fun
 	}
 }
 
-// records writes each row as lines of name and value, without the empty ones.
+// records writes each row as its names and values, as many on a line as fit, the
+// first line further out than the others. What is longer than a line gets lines
+// of its own; what is empty is left out. Records of more than two lines are set
+// apart.
 func (t *terminal) records(grid grid) {
+	records := make([][]byte, len(grid.rows))
+	apart := false
 	for n, row := range grid.rows {
-		if n > 0 {
+		own := &terminal{color: t.color, width: t.width, root: t.root}
+		own.record(grid, row)
+		records[n] = own.out.Bytes()
+		apart = apart || bytes.Count(records[n], []byte("\n")) > 2
+	}
+	for n, record := range records {
+		if n > 0 && apart {
 			t.line("")
 		}
-		for i, cell := range row.cells {
-			if cell == "" {
-				continue
-			}
-			color := ""
-			if i == 0 && grid.judged {
-				color = statusColor(row.status)
-			}
-			name := firstOf(grid.columns[i].Name, "-") + ":"
-			if runes(name) > t.width/2 {
-				t.wrapped("", "", name, dim)
-				t.wrapped("  ", "  ", cell, color)
-			} else {
-				t.wrapped(t.paint(dim, name)+" ", "  ", cell, color)
-			}
+		t.out.Write(record)
+	}
+}
+
+func (t *terminal) record(grid grid, row gridRow) {
+	const further = "  "
+	indent, line, used := "", "", 0
+	flush := func() {
+		if line != "" {
+			t.line(line)
+			indent, line, used = further, "", 0
 		}
 	}
+	for i, cell := range row.cells {
+		if cell == "" {
+			continue
+		}
+		name, color := grid.columns[i].Name, ""
+		switch {
+		case i == 0 && grid.judged:
+			name, color = "", statusColor(row.status)
+		case name != "":
+			name += ": "
+		}
+		width := Columns(name) + Columns(cell)
+		if used > 0 && used+len(columnGap)+width > t.width {
+			flush()
+		}
+		switch {
+		case used > 0:
+			line += columnGap
+			used += len(columnGap)
+		case len(indent)+width > t.width:
+			first := indent + t.paint(dim, name)
+			if Columns(name) > t.width/2 {
+				t.wrapped(indent, further, name, dim)
+				first = further + further
+			}
+			t.wrapped(first, further+further, cell, color)
+			indent = further
+			continue
+		default:
+			line, used = indent, len(indent)
+		}
+		line += t.paint(dim, name) + t.paint(color, cell)
+		used += width
+	}
+	flush()
 }
 
 // grid is a table in which every row has a cell for every column, all texts
@@ -157,51 +199,80 @@ func (table *Table) layout(root string) grid {
 	return g
 }
 
-// narrow limits the widths to room. Columns keep their longest words whole, as
-// far as the widest column stays readable; else all are limited alike.
-func (g grid) narrow(widths []int, room, limit int) []int {
-	words := make([]int, len(widths))
-	look := func(column int, cell string) {
-		for word := range strings.FieldsSeq(cell) {
-			words[column] = max(words[column], runes(word))
+// withoutEmpty is the grid without the columns in which no row has anything.
+func (g grid) withoutEmpty() grid {
+	filled := make([]bool, len(g.columns))
+	for _, row := range g.rows {
+		for i, cell := range row.cells {
+			filled[i] = filled[i] || cell != ""
 		}
 	}
+	kept := grid{judged: g.judged}
 	for i, c := range g.columns {
-		look(i, c.Name)
+		if filled[i] {
+			kept.columns = append(kept.columns, c)
+		}
+	}
+	for _, row := range g.rows {
+		cells := make([]string, 0, len(kept.columns))
+		for i, cell := range row.cells {
+			if filled[i] {
+				cells = append(cells, cell)
+			}
+		}
+		kept.rows = append(kept.rows, gridRow{row.status, cells})
+	}
+	return kept
+}
+
+// narrow limits the widths so that a row is not wider than width, and says
+// whether that can be: every word stays whole, and the widest column readable.
+func (g grid) narrow(widths []int, width int) ([]int, bool) {
+	room := width - len(columnGap)*(len(widths)-1)
+	if sum(widths) <= room {
+		return widths, true
+	}
+	if width < recordsBelow {
+		return nil, false
+	}
+	words := make([]int, len(widths))
+	for i, c := range g.columns {
+		words[i] = longestWord(c.Name)
 	}
 	for _, row := range g.rows {
 		for i, cell := range row.cells {
-			look(i, cell)
+			words[i] = max(words[i], longestWord(cell))
 		}
 	}
 	spare := make([]int, len(widths))
 	for i := range widths {
-		words[i] = min(max(words[i], minColumn), widths[i])
+		words[i] = max(words[i], min(minText, widths[i]))
 		spare[i] = widths[i] - words[i]
-		room -= words[i]
 	}
+	room -= sum(words)
 	more := level(spare, max(room, 0))
 	for i := range words {
 		words[i] += min(spare[i], more)
 	}
-	widest := slices.Index(widths, slices.Max(widths))
-	if room >= 0 && words[widest] >= min(minText, widths[widest]) {
-		return words
+	return words, room >= 0
+}
+
+func sum(sizes []int) int {
+	total := 0
+	for _, size := range sizes {
+		total += size
 	}
-	for i := range widths {
-		widths[i] = min(widths[i], limit)
-	}
-	return widths
+	return total
 }
 
 func (g grid) widths() []int {
 	widths := make([]int, len(g.columns))
 	for i, c := range g.columns {
-		widths[i] = runes(c.Name)
+		widths[i] = Columns(c.Name)
 	}
 	for _, row := range g.rows {
 		for i, cell := range row.cells {
-			widths[i] = max(widths[i], runes(cell))
+			widths[i] = max(widths[i], Columns(cell))
 		}
 	}
 	return widths

@@ -5,39 +5,139 @@ import (
 	"unicode/utf8"
 )
 
-// wrap breaks one line at blanks so that the first part is not wider than
-// first and no other part wider than rest, and inside a word only where the
-// word alone is wider. A width of 0 breaks nothing.
+// Wrapped breaks the lines of a text at blanks, so that they are not wider than
+// width; what is broken off a line stands two columns further in than the line.
+// Words stay whole, however long, so that ids, times and paths can be read and
+// copied. A width of 0 breaks nothing.
+func Wrapped(text string, width int) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		line, end := strings.CutSuffix(line, "\n")
+		margin := line[:len(line)-len(strings.TrimLeft(line, " "))] + "  "
+		for i, part := range wrap(line, width, max(width-len(margin), min(width, 1))) {
+			if i > 0 {
+				out.WriteString("\n" + margin)
+			}
+			out.WriteString(part)
+		}
+		if end {
+			out.WriteByte('\n')
+		}
+	}
+	return out.String()
+}
+
+// Filled fills paragraphs up to width, breaking lines at blanks. Lines that are
+// indented are kept apart; what is broken off of them is indented further.
+func Filled(text string, width int) string {
+	var out strings.Builder
+	column := 0
+	for i, line := range strings.Split(text, "\n") {
+		words := strings.Fields(line)
+		margin := ""
+		if len(words) > 0 {
+			margin = line[:strings.Index(line, words[0])]
+		}
+		if i > 0 && (len(words) == 0 || margin != "" || column == 0) {
+			out.WriteByte('\n')
+			column = 0
+		}
+		if margin != "" && Columns(line) <= width {
+			out.WriteString(line)
+			continue
+		}
+		for _, w := range words {
+			switch {
+			case column == 0:
+				out.WriteString(margin)
+				column = len(margin)
+			case column+1+Columns(w) > width:
+				further := ""
+				if margin != "" {
+					further = margin + "  "
+				}
+				out.WriteString("\n" + further)
+				column = len(further)
+			default:
+				out.WriteByte(' ')
+				column++
+			}
+			out.WriteString(w)
+			column += Columns(w)
+		}
+		if margin != "" {
+			column = 0
+		}
+	}
+	return out.String()
+}
+
+// wrap breaks one line at blanks, and between wide characters, which are written
+// without blanks, so that the first part is not wider than first and no other
+// part wider than rest. A word that is wider stays whole, on a part of its own;
+// the first part is empty when the first word fits better below. A first of 0
+// breaks nothing.
 func wrap(line string, first, rest int) []string {
+	if first <= 0 {
+		return []string{line}
+	}
 	var parts []string
-	for width := first; ; width = rest {
-		at, fits := prefix(line, width)
-		if width <= 0 || fits {
-			return append(parts, line)
+	start, end, used, room := 0, 0, 0, first
+	for end < len(line) {
+		word := end
+		for word < len(line) && line[word] == ' ' {
+			word++
 		}
-		end, next := at, at
-		if blank := strings.LastIndexByte(line[:at], ' '); line[at] != ' ' && blank > 0 {
-			end, next = blank, blank+1
+		stop := wordEnd(line, word)
+		width := word - end + Columns(line[word:stop])
+		if used+width > room && (used > 0 || rest > first && len(parts) == 0) {
+			parts = append(parts, line[start:end])
+			start, used, room = word, width-(word-end), rest
+		} else {
+			used += width
 		}
-		if part := strings.TrimRight(line[:end], " "); part != "" {
-			parts = append(parts, part)
-		}
-		line = strings.TrimLeft(line[next:], " ")
+		end = stop
 	}
+	return append(parts, strings.TrimRight(line[start:], " "))
 }
 
-// prefix is the length in bytes of the first n code points of s, and whether
-// that is all of it.
-func prefix(s string, n int) (length int, all bool) {
-	for range n {
-		if length == len(s) {
-			return length, true
+// wordEnd is where the word that begins at i ends: at a blank, or before or
+// after a wide character.
+func wordEnd(line string, i int) int {
+	for at := i; at < len(line); {
+		r, size := utf8.DecodeRuneInString(line[at:])
+		switch {
+		case r == ' ':
+			return at
+		case RuneColumns(r) == 2 && at > i:
+			return at
+		case RuneColumns(r) == 2:
+			at += size
+			for at < len(line) { // its accents stay with it
+				next, size := utf8.DecodeRuneInString(line[at:])
+				if RuneColumns(next) > 0 {
+					break
+				}
+				at += size
+			}
+			return at
 		}
-		_, size := utf8.DecodeRuneInString(s[length:])
-		length += size
+		at += size
 	}
-	return length, length == len(s)
+	return len(line)
 }
 
-// runes is the width of s: one column for each code point.
-func runes(s string) int { return utf8.RuneCountInString(s) }
+// longestWord is the width of the widest word of a text.
+func longestWord(text string) int {
+	longest := 0
+	for i := 0; i < len(text); {
+		if text[i] == ' ' {
+			i++
+			continue
+		}
+		end := wordEnd(text, i)
+		longest = max(longest, Columns(text[i:end]))
+		i = end
+	}
+	return longest
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -21,7 +22,7 @@ func (h Holder) Free() bool { return h.Run == "" && h.Changes == "" }
 
 // HolderOf finds out what a path lies in, links followed, by what stands in the
 // folders above it. A folder that holds manifest.json and gates.json is a run;
-// agentd/changes, and a folder with a STATE.yaml, hold code changes. Folders
+// agentd/changes, or what stands in its place, and a folder with a STATE.yaml, hold code changes. Folders
 // that the caller may not look into hold nothing of his.
 func HolderOf(ctx context.Context, path string) Holder {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -35,7 +36,7 @@ func HolderOf(ctx context.Context, path string) Holder {
 			break
 		}
 		switch {
-		case isChanges(dir):
+		case isChanges(ctx, dir):
 			return Holder{Changes: dir}
 		case dir == filepath.Dir(dir):
 			return Holder{}
@@ -44,7 +45,7 @@ func HolderOf(ctx context.Context, path string) Holder {
 	}
 	for ; ; dir = filepath.Dir(dir) {
 		switch {
-		case isChanges(dir), holds(ctx, dir, "STATE.yaml"):
+		case isChanges(ctx, dir), holds(ctx, dir, "STATE.yaml"):
 			return Holder{Changes: dir}
 		case holds(ctx, dir, ManifestFile) && holds(ctx, dir, layoutDefault("gates_file")):
 			return Holder{Run: dir}
@@ -54,8 +55,9 @@ func HolderOf(ctx context.Context, path string) Holder {
 	}
 }
 
-func isChanges(dir string) bool {
-	return filepath.Base(dir) == "changes" && filepath.Base(filepath.Dir(dir)) == "agentd"
+func isChanges(ctx context.Context, dir string) bool {
+	path := filepath.ToSlash(dir)
+	return strings.HasSuffix(path, "/"+tidegate.DefaultChanges+"/changes") || strings.HasSuffix(path, "/"+tidegate.ChangesOf(ctx)+"/changes")
 }
 
 func holds(ctx context.Context, dir, name string) bool {

@@ -62,6 +62,7 @@ func byAgent(t *testing.T, public ssh.PublicKey, socket string) *seal.Key {
 }
 
 func TestAnAgentSigns(t *testing.T) {
+	t.Parallel()
 	ring := agent.NewKeyring()
 	for _, kind := range kinds {
 		if err := ring.Add(agent.AddedKey{PrivateKey: private[kind]()}); err != nil {
@@ -110,6 +111,7 @@ func (m misled) SignWithFlags(_ ssh.PublicKey, data []byte, _ agent.SignatureFla
 func (m misled) Sign(_ ssh.PublicKey, data []byte) (*ssh.Signature, error) { return m.sign(data) }
 
 func TestAFaultyAgentIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	ring := agent.NewKeyring().(agent.ExtendedAgent)
 	for _, key := range []any{seeded(1), private["rsa"](), private["nistp256"]()} {
 		if err := ring.Add(agent.AddedKey{PrivateKey: key}); err != nil {
@@ -145,6 +147,7 @@ func TestAFaultyAgentIsNotBelieved(t *testing.T) {
 }
 
 func TestAnAgentThatIsNotThere(t *testing.T) {
+	t.Parallel()
 	public := must(ssh.NewPublicKey(seeded(1).Public()))
 	_, err := byAgent(t, public, socket(t)).Sign(t.Context(), []byte("decision"))
 	refused(t, err, tidegate.ReadFailed, "the ssh-agent cannot be reached")
@@ -163,6 +166,7 @@ func TestAnAgentThatIsNotThere(t *testing.T) {
 // An agent may wait for a person for as long as it likes, and the caller need
 // not.
 func TestWaitingForAnAgentCanBeGivenUp(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	path := listen(t, func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 100))
@@ -197,6 +201,7 @@ func realAgent(t *testing.T) string {
 }
 
 func TestTheAgentOfOpenSSHSigns(t *testing.T) {
+	t.Parallel()
 	add := program(t, "ssh-add")
 	path := realAgent(t)
 	load := func(t *testing.T, key any, options ...string) {

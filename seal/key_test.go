@@ -35,6 +35,7 @@ func encrypted(t testing.TB) []byte {
 }
 
 func TestAnEncryptedKeyAsksForItsPassphrase(t *testing.T) {
+	t.Parallel()
 	path := put(t, "key", encrypted(t))
 	says := func(text string) seal.Unlock {
 		return seal.Unlock{Passphrase: func() ([]byte, error) { return []byte(text), nil }}
@@ -76,6 +77,7 @@ func TestNobodyElseIsAsked(t *testing.T) {
 }
 
 func TestKeysThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	public := open(t, inOpenSSH(seeded(1))).PublicKey()
 	p224 := must(x509.MarshalECPrivateKey(must(ecdsa.GenerateKey(elliptic.P224(), rand.Reader))))
 	for _, test := range []struct {
@@ -113,6 +115,7 @@ func TestKeysThatCannotBeUsed(t *testing.T) {
 // Whatever is wrong with a key file, and however a key is printed, nothing of it
 // is shown.
 func TestNothingOfAKeyIsShown(t *testing.T) {
+	t.Parallel()
 	shown := func(t *testing.T, text string, data []byte) {
 		t.Helper()
 		for line := range strings.Lines(string(data)) {

@@ -61,6 +61,7 @@ func sealers(t testing.TB) map[string]*seal.Key {
 }
 
 func TestWhatIsSealedIsReadBack(t *testing.T) {
+	t.Parallel()
 	shuffled := []seal.File{sample[3], sample[0], sample[4], sample[2], sample[1]}
 	for name, key := range sealers(t) {
 		t.Run(name, func(t *testing.T) {
@@ -89,6 +90,7 @@ func TestWhatIsSealedIsReadBack(t *testing.T) {
 // A file that was sealed once is verified for ever, and sealed again it has the
 // same bytes, whatever the libraries below do.
 func TestSealedFilesStayAsTheyAre(t *testing.T) {
+	t.Parallel()
 	for file, encode := range map[string]func(ed25519.PrivateKey) []byte{
 		"testdata/ssh.sealed":  func(key ed25519.PrivateKey) []byte { return inOpenSSH(key) },
 		"testdata/bare.sealed": func(key ed25519.PrivateKey) []byte { return inPKCS8(key) },
@@ -114,6 +116,7 @@ func TestSealedFilesStayAsTheyAre(t *testing.T) {
 }
 
 func TestWhatCannotBeSealed(t *testing.T) {
+	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
 	for _, test := range []struct {
 		name, why string
@@ -199,6 +202,7 @@ func parts(t *testing.T, data []byte) (all []part) {
 // Every byte counts: those of the files, of the envelope, and of the archive
 // around them.
 func TestEveryChangedByteIsFound(t *testing.T) {
+	t.Parallel()
 	for name, key := range sealers(t) {
 		t.Run(name, func(t *testing.T) {
 			list := signers(t, "alice "+key.PublicKey())
@@ -271,6 +275,7 @@ func unpacked(t testing.TB, data []byte) (files []seal.File) {
 // An attacker who makes the archive whole again is found by the statement, and
 // one who changes the statement by the signature.
 func TestEveryChangedByteIsFoundInAnArchiveMadeAnew(t *testing.T) {
+	t.Parallel()
 	for name, key := range sealers(t) {
 		t.Run(name, func(t *testing.T) {
 			list := signers(t, "alice "+key.PublicKey())
@@ -301,6 +306,7 @@ func TestEveryChangedByteIsFoundInAnArchiveMadeAnew(t *testing.T) {
 }
 
 func TestNoFileMoreOrLess(t *testing.T) {
+	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
 	list := signers(t, "alice "+key.PublicKey())
 	whole := unpacked(t, write(t, key, sample))
@@ -348,6 +354,7 @@ func resealed(t *testing.T, key *seal.Key, change func(envelope string) string) 
 }
 
 func TestForgedEnvelopesAreRefused(t *testing.T) {
+	t.Parallel()
 	key, bare := open(t, inOpenSSH(seeded(1))), open(t, inPKCS8(seeded(1)))
 	curve := open(t, inOpenSSH(private["nistp256"]()))
 	other := open(t, inOpenSSH(seeded(2)))
@@ -471,6 +478,7 @@ func pae(statement string) []byte {
 
 // The statement is one of in-toto, written as its specification shows it.
 func TestTheStatementIsOneOfInToto(t *testing.T) {
+	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
 	got := statementOf(t, unpacked(t, write(t, key, sample[2:4]))[0].Data)
 	want := `{"_type":"https://in-toto.io/Statement/v1","subject":[` +
@@ -499,6 +507,7 @@ func (o outsider) Public() crypto.PublicKey { return ed25519.PublicKey(o) }
 // Others verify what a bare Ed25519 key sealed, with a library for DSSE and the
 // public key.
 func TestOthersVerifyTheEnvelope(t *testing.T) {
+	t.Parallel()
 	key := open(t, inPKCS8(seeded(1)))
 	envelope := unpacked(t, write(t, key, sample))[0].Data
 	parsed := new(dsse.Envelope)
@@ -521,6 +530,7 @@ func TestOthersVerifyTheEnvelope(t *testing.T) {
 
 // Others verify what an SSH key sealed with base64 and ssh-keygen.
 func TestOpenSSHVerifiesTheEnvelope(t *testing.T) {
+	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
 	envelope := unpacked(t, write(t, key, sample))[0].Data
 	sig := must(base64.StdEncoding.DecodeString(between(string(envelope), `"sig": "`, `"`)))
@@ -532,6 +542,7 @@ func TestOpenSSHVerifiesTheEnvelope(t *testing.T) {
 
 // Everybody can look into a sealed file with the programs that they have.
 func TestOthersOpenTheArchive(t *testing.T) {
+	t.Parallel()
 	data := write(t, open(t, inOpenSSH(seeded(1))), sample)
 	if diff := cmp.Diff(sample, unpacked(t, data)[1:], cmp.Transformer("text", func(b []byte) string { return string(b) })); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)

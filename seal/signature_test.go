@@ -22,6 +22,7 @@ import (
 )
 
 func TestASignatureNamesItsSigner(t *testing.T) {
+	t.Parallel()
 	for _, kind := range kinds {
 		for _, form := range []struct {
 			name   string
@@ -91,6 +92,7 @@ func armor(data []byte) []byte {
 }
 
 func TestForgedFieldsAreRefused(t *testing.T) {
+	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
 	list := signers(t, "alice "+key.PublicKey())
 	nothing := func(*blob) {}
@@ -129,6 +131,7 @@ func TestForgedFieldsAreRefused(t *testing.T) {
 }
 
 func TestRSAWithSHA1IsRefused(t *testing.T) {
+	t.Parallel()
 	signer := must(ssh.NewSignerFromKey(private["rsa"]())).(ssh.AlgorithmSigner)
 	key := open(t, inOpenSSH(private["rsa"]()))
 	list := signers(t, "alice "+key.PublicKey())
@@ -171,6 +174,7 @@ func certificate(t *testing.T) string {
 
 // A certificate is not a key of the signers file, even if it is for one.
 func TestACertificateIsNotItsKey(t *testing.T) {
+	t.Parallel()
 	cert, _, _, _, err := ssh.ParseAuthorizedKey([]byte(certificate(t)))
 	if err != nil {
 		t.Fatal(err)
@@ -183,6 +187,7 @@ func TestACertificateIsNotItsKey(t *testing.T) {
 // Some programs leave out the zeros at the start of an RSA signature. It counts,
 // and is written here with them.
 func TestAnRSASignatureHasOneForm(t *testing.T) {
+	t.Parallel()
 	key := open(t, inOpenSSH(private["rsa"]()))
 	list := signers(t, "alice "+key.PublicKey())
 	for n := range 10_000 {
@@ -211,6 +216,7 @@ func TestAnRSASignatureHasOneForm(t *testing.T) {
 }
 
 func TestGarbageIsRefused(t *testing.T) {
+	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
 	list := signers(t, "alice "+key.PublicKey())
 	good := string(sign(t, key, "decision"))
@@ -241,6 +247,7 @@ func TestGarbageIsRefused(t *testing.T) {
 
 // A changed byte is refused, unless it is the white space of the armor.
 func TestNoByteOfASignatureCanBeChanged(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"ed25519", "nistp256", "rsa"} {
 		key := open(t, inOpenSSH(private[kind]()))
 		list := signers(t, "alice "+key.PublicKey())
@@ -261,6 +268,7 @@ func TestNoByteOfASignatureCanBeChanged(t *testing.T) {
 
 // Signatures with the armor of others, such as other widths of lines, count.
 func TestLinesMayBeBrokenElsewhere(t *testing.T) {
+	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
 	list := signers(t, "alice "+key.PublicKey())
 	good := string(sign(t, key, "decision"))
@@ -282,6 +290,7 @@ func TestLinesMayBeBrokenElsewhere(t *testing.T) {
 // Every ECDSA signature has a twin that verifies as well. We write one of them
 // always, so that in a sealed file the other one can be refused.
 func TestAnECDSASignatureHasOneForm(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"nistp256", "nistp384", "nistp521"} {
 		key := open(t, inOpenSSH(private[kind]()))
 		list := signers(t, "alice "+key.PublicKey())
@@ -349,6 +358,7 @@ func rearmor(b blob) []byte {
 // A security token signs together with whether it was touched. This one is made
 // of software.
 func TestATokenMustBeTouched(t *testing.T) {
+	t.Parallel()
 	public := must(ssh.ParsePublicKey(ssh.Marshal(struct {
 		Type        string
 		Key         []byte
@@ -408,6 +418,7 @@ func FuzzVerify(f *testing.F) {
 }
 
 func TestTheTimeDecides(t *testing.T) {
+	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
 	sig := sign(t, key, "decision")
 	for _, test := range []struct {

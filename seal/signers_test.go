@@ -16,6 +16,7 @@ import (
 )
 
 func TestWhatSignersFilesMayHold(t *testing.T) {
+	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
 	sig := sign(t, key, "decision")
 	public := key.PublicKey()
@@ -51,6 +52,7 @@ func TestWhatSignersFilesMayHold(t *testing.T) {
 }
 
 func TestNamespacesNarrowALine(t *testing.T) {
+	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
 	for _, namespaces := range []string{"git", "tide", "tidegate.dev", "*,!tidegate", "!git", "TIDEGATE"} {
 		list := signers(t, `alice namespaces="`+namespaces+`" `+key.PublicKey())
@@ -60,6 +62,7 @@ func TestNamespacesNarrowALine(t *testing.T) {
 }
 
 func TestMalformedLinesAreNamed(t *testing.T) {
+	t.Parallel()
 	public := open(t, inOpenSSH(seeded(1))).PublicKey()
 	kind, encoded, _ := strings.Cut(public, " ")
 	short := string(ssh.MarshalAuthorizedKey(must(ssh.NewPublicKey(private["short rsa"]().Public()))))
@@ -114,6 +117,7 @@ func TestMalformedLinesAreNamed(t *testing.T) {
 }
 
 func TestReadingSignersNamesTheFile(t *testing.T) {
+	t.Parallel()
 	public := open(t, inOpenSSH(seeded(1))).PublicKey()
 	good := put(t, "signers", []byte("alice "+public))
 	if _, err := seal.ReadSigners(t.Context(), "signers", good); err != nil {
@@ -130,6 +134,7 @@ func TestReadingSignersNamesTheFile(t *testing.T) {
 }
 
 func TestASignerMustGoByTheNameAskedFor(t *testing.T) {
+	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
 	sig := sign(t, key, "decision")
 	list := signers(t,
@@ -156,6 +161,7 @@ func TestASignerMustGoByTheNameAskedFor(t *testing.T) {
 
 // A pattern of stars must not take time that grows with more than the lengths.
 func TestManyStarsAreFast(t *testing.T) {
+	t.Parallel()
 	if seal.Match(strings.Repeat("*a", 2000)+"b", strings.Repeat("a", 4000)) {
 		t.Error("it matches")
 	}
@@ -199,6 +205,7 @@ func FuzzParseSigners(f *testing.F) {
 
 // Roots confine signers and key files like every other file.
 func TestRootsConfineKeysAndSigners(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := put(t, "signers", []byte("alice "+open(t, inOpenSSH(seeded(1))).PublicKey()))
 	ctx := withRoot(context.Background(), dir)

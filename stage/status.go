@@ -126,7 +126,8 @@ func gateStatuses(r *run.Run, gates gate.Gates) ([]GateStatus, error) {
 	return list, nil
 }
 
-// Report shows the status to a person: first where, what for and what next.
+// Report shows the status to a person: first where, what for and what next. A
+// run on its way has no mark, whatever it waits for: nothing is wrong with it.
 func (s StatusResult) Report() report.Report {
 	out := report.Report{Name: "run_status", Title: "run " + s.RunID}
 	out.Summary = "stage " + string(s.Stage) + ", " + string(s.Status)
@@ -135,8 +136,6 @@ func (s StatusResult) Report() report.Report {
 		out.Status = report.Fail
 	case s.Status == run.Completed:
 		out.Status = report.Pass
-	case len(s.WaitingFor) > 0:
-		out.Status = report.Warn
 	}
 	where := report.Fields{{Name: "stage", Value: string(s.Stage)}, {Name: "status", Value: string(s.Status)}}
 	if s.NextStage != nil {
@@ -189,6 +188,8 @@ func (s StatusResult) addWaiting(out *report.Report) {
 	out.Add(report.Heading("Waiting for"), items)
 }
 
+// gateMark marks what was judged. A gate whose turn has not come has no mark; one
+// that was judged, and counts no more, has a warning.
 func gateMark(g GateStatus) report.Status {
 	switch {
 	case g.Counts == gate.Pass:
@@ -198,7 +199,7 @@ func gateMark(g GateStatus) report.Status {
 	case g.Counts == gate.Warn || g.Counts != g.Status:
 		return report.Warn
 	}
-	return report.Skip
+	return report.None
 }
 
 func yesNo(b bool) string {

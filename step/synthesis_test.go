@@ -118,9 +118,10 @@ func TestGateEJudgesByThePages(t *testing.T) {
 		"a number of nowhere":  {"It has 987123 cranes [@" + cid + "].", "NUMBER_NOT_FOUND"},
 		"a number uncited":     {"It has 12 cranes.", "UNCITED_NUMBER"},
 		"unknown":              {"It moves [@cid_x].", "UNKNOWN_CID"},
-		"hidden in a comment":  {"It has 12 cranes <!-- [@" + cid + "] -->.", "UNCITED_NUMBER"},
+		"hidden in a comment":  {"It has 12 cranes <!-- [@" + cid + "] -->.", "HTML_NOT_ALLOWED UNCITED_NUMBER"},
+		"a link in the draft":  {"It has [12 cranes](#evidence) [@" + cid + "].", "LINK_NOT_ALLOWED"},
 		"a raw URL":            {"See https://a.test/.", "RAW_URL_NOT_ALLOWED"},
-		"unknown in a comment": {"It moves [@" + cid + "]. <!-- [@cid_x] -->", "UNKNOWN_CID"},
+		"unknown in a comment": {"It moves [@" + cid + "]. <!-- [@cid_x] -->", "UNKNOWN_CID HTML_NOT_ALLOWED"},
 	} {
 		put(t, made.Root, "synthesis/final-synthesis.md", draft(test.text))
 		out, err := step.EvaluateGateE(t.Context(), pinned, step.GateEInput{ManifestPath: made.ManifestPath, Reason: "test"})

@@ -45,7 +45,7 @@ type block struct {
 	loose    bool   // a list whose items stand apart
 	info     string // the language of a fenced code block
 	align    string // of a cell: left, right, center or ""
-	text     string // of a code block
+	text     string // of a block of code or HTML
 	quoted   bool   // it stands in a block quote
 	children []*block
 	leaf
@@ -60,7 +60,7 @@ type passage struct {
 }
 
 // beginning is a line on which a block begins that can be changed by itself: a
-// passage, a heading, a block of code or a rule.
+// passage, a heading, a block of code or HTML, or a rule.
 type beginning struct {
 	line    int
 	heading bool
@@ -104,9 +104,8 @@ func (d *document) lines() int {
 // reader turns the parser's tree into a document.
 type reader struct {
 	*document
-	open     *passage // of the list item whose text is being read
-	quotes   int      // block quotes that are open
-	elements elements
+	open   *passage // of the list item whose text is being read
+	quotes int      // block quotes that are open
 }
 
 func (r *reader) children(n ast.Node) []*block {
@@ -133,9 +132,11 @@ func (r *reader) block(n ast.Node) *block {
 		b.leaf = r.inline(n)
 		r.passage(n, b)
 	case *ast.HTMLBlock:
-		b.kind = html
-		b.leaf = r.htmlBlock(n)
-		r.passage(n, b)
+		b.kind, b.text = html, r.code(n)
+		if n.HasClosure() {
+			b.text += string(n.ClosureLine.Value(r.source))
+		}
+		r.beginOutside(b)
 	case *ast.List:
 		b.kind, b.ordered, b.start, b.loose = list, n.IsOrdered(), n.Start, !n.IsTight
 		b.children = r.children(n)
@@ -168,7 +169,7 @@ func (r *reader) block(n ast.Node) *block {
 	return b
 }
 
-// code is the text of a code block.
+// code is the text of a block of code or HTML.
 func (r *reader) code(n ast.Node) string {
 	return strings.ReplaceAll(string(n.Lines().Value(r.source)), "\r\n", "\n")
 }
@@ -214,11 +215,18 @@ func (r *reader) table(n *tableNode, b *block) {
 
 // eachLeaf calls visit for every leaf in a block, in order.
 func (b *block) eachLeaf(visit func(*block)) {
-	if b.kind == paragraph || b.kind == heading || b.kind == html || b.kind == cell {
-		visit(b)
-	}
+	b.each(func(b *block) {
+		if b.kind == paragraph || b.kind == heading || b.kind == cell {
+			visit(b)
+		}
+	})
+}
+
+// each calls visit for a block and every block in it, in order.
+func (b *block) each(visit func(*block)) {
+	visit(b)
 	for _, child := range b.children {
-		child.eachLeaf(visit)
+		child.each(visit)
 	}
 }
 

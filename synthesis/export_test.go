@@ -1,6 +1,7 @@
 package synthesis
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,7 +13,7 @@ func shownTexts(doc *document) []string {
 	var visit func(*block)
 	visit = func(b *block) {
 		text := string(runes(b.glyphs))
-		if b.kind == code {
+		if b.kind == code || b.kind == html {
 			text = b.text
 		}
 		var all strings.Builder
@@ -45,23 +46,27 @@ func MarkdownShows(t testing.TB, draft []byte) (want, got []string) {
 // LiveMarkup names what of a Markdown text is more than text: HTML, and links to
 // something else than the web.
 func LiveMarkup(text []byte) []string {
+	return markupOf(read(text).blocks, func(m mark) bool { return m.kind == image || m.kind == link && !isWeb(m.dest) })
+}
+
+// Markup names what of a draft the report would show as HTML or as a link.
+func Markup(draft []byte) []string {
+	return markupOf(read(draft).blocks, func(m mark) bool { return m.kind == image || m.kind == link })
+}
+
+func markupOf(blocks []*block, leads func(mark) bool) []string {
 	var out []string
-	doc := read(text)
-	doc.eachLeaf(func(b *block) {
+	for _, b := range blocks {
 		if b.kind == html {
-			out = append(out, "an HTML block: "+string(runes(b.glyphs)))
+			out = append(out, "an HTML block: "+b.text)
 		}
-		for _, g := range b.glyphs {
-			if g.in&inTag != 0 {
-				out = append(out, "a tag: "+string(runes(b.glyphs)))
-				break
-			}
+		if slices.ContainsFunc(b.glyphs, func(g glyph) bool { return g.in&inTag != 0 }) {
+			out = append(out, "a tag: "+string(runes(b.glyphs)))
 		}
-		for _, m := range b.marks {
-			if m.kind == image || m.kind == link && !isWeb(m.dest) {
-				out = append(out, "a link or image: "+m.dest)
-			}
+		if i := slices.IndexFunc(b.marks, leads); i >= 0 {
+			out = append(out, "a link or image: "+b.marks[i].dest)
 		}
-	})
+		out = append(out, markupOf(b.children, leads)...)
+	}
 	return out
 }

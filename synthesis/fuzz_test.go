@@ -58,6 +58,10 @@ func checkDraft(t *testing.T, draft []byte) {
 			unchanged++
 		}
 	}
+	markup := slices.ContainsFunc(result.Faults, func(f synthesis.Fault) bool { return f.Code == "LINK_NOT_ALLOWED" || f.Code == "HTML_NOT_ALLOWED" })
+	if shown := synthesis.Markup(draft); !markup && shown != nil {
+		t.Fatalf("%q is refused neither for HTML nor for a link, and has %q", draft, shown)
+	}
 	if unchanged != 3 {
 		t.Fatalf("an unchanged draft answers %d of 3 directives", 3-unchanged)
 	}

@@ -78,7 +78,7 @@ func TestGateE(t *testing.T) {
 		{name: "one mention in six repeats", body: "Loud [@a] [@a] [@a] [@p] [@p] [@p].\n",
 			status: "pass", utilization: "1", duplicates: "0.666667", sections: "100", uncited: "0", warnings: "HIGH_DUPLICATE_CITATION_RATE"},
 		{name: "hidden mentions count for nothing", body: "Loud [@a]. `[@p]` <!-- [@p] -->\n",
-			status: "pass", utilization: "0.5", duplicates: "0", sections: "100", uncited: "0", warnings: "LOW_CITATION_UTILIZATION"},
+			status: "fail", utilization: "0.5", duplicates: "0", sections: "100", uncited: "0", warnings: "LOW_CITATION_UTILIZATION", faults: "HTML_NOT_ALLOWED"},
 		{name: "two numbers", body: "20 tugs and 4 docks. [@x]\n",
 			status: "fail", utilization: "0", duplicates: "1", sections: "100", uncited: "2", warnings: "HIGH_DUPLICATE_CITATION_RATE LOW_CITATION_UTILIZATION", faults: "UNCITED_NUMBER UNKNOWN_CID"},
 		{name: "made by rule", body: "Loud [@a] [@p].\n", generated: true, packGenerated: true,

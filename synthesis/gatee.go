@@ -102,7 +102,7 @@ func (r Result) notes(facts SynthesisFacts) string {
 		parts = append(parts, "the synthesis was made by rule and not written")
 	}
 	for _, code := range []tidegate.Code{tidegate.MissingRequiredSection, tidegate.ReservedHeading, tidegate.UnknownCID, tidegate.RawURLNotAllowed,
-		tidegate.HTMLNotAllowed, tidegate.InvisibleText, tidegate.UncitedNumber, tidegate.UncitedQuotation,
+		tidegate.LinkNotAllowed, tidegate.HTMLNotAllowed, tidegate.InvisibleText, tidegate.UncitedNumber, tidegate.UncitedQuotation,
 		tidegate.QuotationNotFound, tidegate.NumberNotFound, tidegate.ClaimNotChecked, tidegate.Unchanged} {
 		if n := r.count(code); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d × %s", n, code))
@@ -171,7 +171,8 @@ func (r Result) hardMetrics() tidegate.Details {
 		figure string
 		code   tidegate.Code
 	}{
-		{"unknown_cids", tidegate.UnknownCID}, {"raw_urls", tidegate.RawURLNotAllowed}, {"quotations_not_found", tidegate.QuotationNotFound},
+		{"unknown_cids", tidegate.UnknownCID}, {"raw_urls", tidegate.RawURLNotAllowed}, {"links", tidegate.LinkNotAllowed},
+		{"html", tidegate.HTMLNotAllowed}, {"invisible_text", tidegate.InvisibleText}, {"quotations_not_found", tidegate.QuotationNotFound},
 		{"numbers_not_found", tidegate.NumberNotFound}, {"claims_not_checked", tidegate.ClaimNotChecked}, {"uncited_quotations", tidegate.UncitedQuotation},
 		{"reserved_headings", tidegate.ReservedHeading}, {"unchanged_directives", tidegate.Unchanged},
 	} {

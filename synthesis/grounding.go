@@ -13,10 +13,6 @@ type Grounding struct {
 	Unchecked                     int // the claims that were not
 }
 
-// numbersPass holds when at least nineteen in twenty numbers were found: an agent
-// may round one, and may not invent.
-func (g Grounding) numbersPass() bool { return !(Rate{g.NumbersMissing, g.Numbers}).Above(1, 20) }
-
 // add counts what was looked for of a claim.
 func (g *Grounding) add(c citation.Claim) {
 	g.Quotations += len(c.Quotations)
@@ -68,7 +64,7 @@ func (j *judge) grounding() {
 		return
 	}
 	j.result.Faults = append(j.result.Faults, quotations...)
-	if g.numbersPass() {
+	if citation.NumbersPass(j.facts.Claims) {
 		j.result.Warnings = numbers
 	} else {
 		j.result.Faults = append(j.result.Faults, numbers...)

@@ -98,7 +98,7 @@ func (w *htmlWriter) block(b *block) {
 		w.write("</code></pre>\n")
 	case html:
 		w.write(`<pre tabindex="0" class="html">`)
-		w.leaf(b)
+		w.shownLines(b.text)
 		w.write("</pre>\n")
 	case rule:
 		w.write("<hr>\n")

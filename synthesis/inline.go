@@ -2,7 +2,6 @@ package synthesis
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -30,7 +29,6 @@ const (
 	inCode    inside = 1 << iota // a code span
 	inLink                       // the text of a link, an address in angle brackets
 	inTag                        // an HTML tag or comment itself
-	inElement                    // between an HTML tag and the one that closes it
 	inImage                      // the text of an image, which a reader sees when it is not there
 	hardBreak                    // a line end that is one for the reader, too
 )
@@ -56,7 +54,7 @@ const (
 
 // inline is the leaf of a node with inline content.
 func (r *reader) inline(n ast.Node) leaf {
-	w := inlineWriter{source: r.source, cell: n.Kind() == kindCell, elements: &r.elements, in: r.elements.inside()}
+	w := inlineWriter{source: r.source, cell: n.Kind() == kindCell}
 	w.children(n)
 	return w.leaf
 }
@@ -66,35 +64,6 @@ type inlineWriter struct {
 	source []byte
 	cell   bool // in a table, where a backslash keeps a bar in code
 	in     inside
-	*elements
-}
-
-// elements are the names of the HTML elements that are open. One that is not
-// closed goes on to the end of the draft, as it does in a browser.
-type elements struct{ open [][]byte }
-
-func (e *elements) inside() inside {
-	if len(e.open) > 0 {
-		return inElement
-	}
-	return 0
-}
-
-// tag opens or closes an element.
-func (e *elements) tag(text []byte) {
-	name, closing := tagName(text)
-	switch {
-	case len(name) == 0 || void[string(name)] || bytes.HasSuffix(text, []byte("/>")):
-	case closing:
-		for i := len(e.open) - 1; i >= 0; i-- {
-			if bytes.Equal(e.open[i], name) { // those inside it may go on
-				e.open = slices.Delete(e.open, i, i+1)
-				break
-			}
-		}
-	case len(e.open) < MaxMarks:
-		e.open = append(e.open, name)
-	}
 }
 
 func (w *inlineWriter) children(n ast.Node) {
@@ -142,8 +111,6 @@ func (w *inlineWriter) node(n ast.Node) {
 			w.write(s.Start, s.Stop, true)
 			w.in &^= inTag
 		}
-		w.tag(n.Segments.Value(w.source))
-		w.in = w.in&^inElement | w.elements.inside()
 	default:
 		w.children(n)
 	}
@@ -164,27 +131,13 @@ func runes(glyphs []glyph) []rune {
 	return out
 }
 
-func tagName(tag []byte) (name []byte, closing bool) {
-	rest := bytes.TrimPrefix(tag, []byte("<"))
-	rest, closing = bytes.CutPrefix(rest, []byte("/"))
-	end := bytes.IndexFunc(rest, func(c rune) bool { return !(c < utf8.RuneSelf && util.IsAlphaNumeric(byte(c)) || c == '-') })
-	if end < 0 {
-		end = len(rest)
-	}
-	return bytes.ToLower(rest[:end]), closing
-}
-
-// void are the elements of HTML that have no content.
-var void = map[string]bool{"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true,
-	"input": true, "link": true, "meta": true, "source": true, "track": true, "wbr": true}
-
 func (w *inlineWriter) within(n ast.Node, m mark, in inside) {
 	was := w.in
 	m.open = true
 	w.mark(m)
 	w.in |= in
 	w.children(n)
-	w.in = was&^inElement | w.elements.inside()
+	w.in = was
 	m.open = false
 	w.mark(m)
 }
@@ -256,68 +209,4 @@ func entity(text []byte) (decoded string, n int) {
 		code = utf8.RuneError
 	}
 	return string(rune(code)), end + 1
-}
-
-// htmlBlock is the text of an HTML block: what stands between its tags is seen
-// by a reader whose program shows HTML.
-func (r *reader) htmlBlock(n *ast.HTMLBlock) leaf {
-	segments := n.Lines().Sliced(0, n.Lines().Len())
-	if n.HasClosure() {
-		segments = append(segments[:len(segments):len(segments)], n.ClosureLine)
-	}
-	var content []byte // the lines without the marks of the containers around them
-	var places []int32 // of each byte of content in the source
-	for _, s := range segments {
-		for at := s.Start; at < s.Stop; at++ {
-			content, places = append(content, r.source[at]), append(places, int32(at))
-		}
-	}
-	w := inlineWriter{source: content, in: inElement} // all of it, whatever its tags close
-	tags := tagFinder{text: content}
-	for at := 0; at < len(content); {
-		from, to := tags.next(at)
-		w.write(at, from, false)
-		w.in |= inTag
-		w.write(from, to, true)
-		w.in &^= inTag
-		r.elements.tag(content[from:to])
-		at = to
-	}
-	if tags.noComment || tags.noTagEnd { // what has no end here takes in what follows
-		r.elements.open = append(r.elements.open, nil)
-	}
-	for i := range w.glyphs {
-		w.glyphs[i].at = places[w.glyphs[i].at]
-	}
-	return w.leaf
-}
-
-// tagFinder finds tags, comments and declarations. What has no end is text.
-type tagFinder struct {
-	text                []byte
-	noTagEnd, noComment bool // from here on, so that no byte is looked at twice
-}
-
-// next is the first tag that begins at from or later, or the end of the text.
-func (f *tagFinder) next(from int) (start, end int) {
-	for at := from; ; at++ {
-		i := bytes.IndexByte(f.text[at:], '<')
-		if i < 0 || f.noTagEnd {
-			return len(f.text), len(f.text)
-		}
-		at += i
-		closing, none := ">", &f.noTagEnd
-		if bytes.HasPrefix(f.text[at:], []byte("<!--")) {
-			closing, none = "-->", &f.noComment
-		} else if at+1 == len(f.text) || !(util.IsAlphaNumeric(f.text[at+1]) || bytes.IndexByte([]byte("!?/"), f.text[at+1]) >= 0) {
-			continue
-		}
-		if *none {
-			continue
-		}
-		if n := bytes.Index(f.text[at:], []byte(closing)); n >= 0 {
-			return at, at + n + len(closing)
-		}
-		*none = true
-	}
 }

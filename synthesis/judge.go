@@ -102,14 +102,15 @@ type Uncited struct {
 //   - RESERVED_HEADING for each heading that the report writes itself;
 //   - UNKNOWN_CID for each citation of what is not validated, seen or not;
 //   - RAW_URL_NOT_ALLOWED for each address;
-//   - HTML_NOT_ALLOWED for each block of HTML with text in it;
+//   - LINK_NOT_ALLOWED for each line with another link, an image or a definition;
+//   - HTML_NOT_ALLOWED for each line with a tag, a comment or a block of HTML;
 //   - INVISIBLE_TEXT for each line with a character that a reader cannot see;
 //   - UNCITED_NUMBER for each passage with a number and without a citation that a
 //     reader sees;
 //   - UNCITED_QUOTATION for each passage with a quotation of four words or more and
 //     without such a citation, and for each heading with one;
 //   - QUOTATION_NOT_FOUND for each quotation that the cited page does not have,
-//     NUMBER_NOT_FOUND for each such number when they are more than one in twenty,
+//     NUMBER_NOT_FOUND for each such number when they are more than one in twenty ([citation.NumbersPass]),
 //     and CLAIM_NOT_CHECKED for each passage with a quotation or number whose pages
 //     have no text, where the run requires grounding; elsewhere they are warnings;
 //   - UNCHANGED for each directive of the answered review whose block stands as
@@ -127,7 +128,7 @@ func Judge(draft []byte, facts Facts) Result {
 	j.headings()
 	j.citations()
 	j.urls()
-	j.unseen()
+	j.markup()
 	j.numbers()
 	j.quotations()
 	j.grounding()
@@ -293,21 +294,24 @@ func (j *judge) urls() {
 	}
 }
 
-// unseen finds characters that a reader does not see, and text in blocks of HTML,
-// which one reader of the draft sees and another does not. Other HTML hides
-// nothing from the judge and the grounding, and is left alone.
-func (j *judge) unseen() {
-	for _, line := range markdown.HiddenLines(j.source) {
+// markup finds characters that a reader does not see, HTML and links: one reader of
+// a draft sees what they hold and another does not. A citation is the only link.
+func (j *judge) markup() {
+	found := j.document.markup()
+	for _, line := range found.hidden {
 		j.fault(tidegate.InvisibleText, line, "Remove the characters that cannot be seen.",
 			"line %d has a character that a reader cannot see", line)
 	}
-	j.eachLeaf(func(b *block) {
-		text := func(g glyph) bool { return g.in&inTag == 0 && !unicode.IsSpace(g.r) }
-		if b.kind == html && slices.ContainsFunc(b.glyphs, text) {
-			j.fault(tidegate.HTMLNotAllowed, b.line, "Write the text without HTML.",
-				"the block of HTML that begins in line %d has text, which a reader may not see", b.line)
+	for _, line := range found.html {
+		j.fault(tidegate.HTMLNotAllowed, line, "Write the text without HTML, or as code between back-ticks.",
+			"line %d has HTML, which one reader sees and another does not", line)
+	}
+	for _, line := range found.links {
+		if !slices.ContainsFunc(j.facts.RawURLs, func(u Place) bool { return u.Line == line }) {
+			j.fault(tidegate.LinkNotAllowed, line, "Write the text without the link; cite with [@cid].",
+				"line %d has a link, an image or the definition of one", line)
 		}
-	})
+	}
 }
 
 // numbers finds the passages that claim a number without a source.

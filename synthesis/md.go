@@ -101,11 +101,7 @@ func (w *mdWriter) block(b *block, shift int) []string {
 	case code:
 		return fenced(b.text, b.info)
 	case html:
-		var text strings.Builder
-		for _, g := range b.glyphs {
-			text.WriteRune(g.r)
-		}
-		return fenced(text.String(), "html")
+		return fenced(b.text, "html")
 	case rule:
 		return []string{"***"}
 	case table:

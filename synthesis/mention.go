@@ -6,7 +6,7 @@ import "bytes"
 type mention struct {
 	cid      string
 	from, to int  // glyphs
-	seen     bool // by a reader: not in code, and not in HTML
+	seen     bool // by a reader: not in code or the text of an image
 }
 
 // citations finds what reads as a citation once the leaf is shown.
@@ -44,7 +44,7 @@ func (l leaf) citation(i int) (m mention, end int) {
 		case !at:
 			at = true
 		case g.r == ']':
-			return mention{cid: string(cid), from: i, to: k + 1, seen: in&(inCode|inElement|inImage) == 0}, k + 1
+			return mention{cid: string(cid), from: i, to: k + 1, seen: in&(inCode|inImage) == 0}, k + 1
 		case g.r == '\n':
 			return mention{}, k
 		default:

@@ -29,6 +29,12 @@ type Command struct {
 	// than copying: a run folder becomes a manifest path. It sees the arguments
 	// typed so far and changes them.
 	Fill func(ctx context.Context, typed Typed, args *codec.Value) error
+	// Confirm is what a person at a terminal is asked before the command does what
+	// cannot be undone; "" asks nothing. The flag --yes answers it. Nil for a
+	// command that does not ask.
+	Confirm func(ctx context.Context, args *codec.Value) (question string, err error)
+	// NeedsYes holds for a command that needs --yes where nobody can be asked.
+	NeedsYes bool
 	// After does what a flag asks for beside the tool, once it has returned value.
 	After func(ctx context.Context, typed Typed, value any) error
 	// Instead is what a person is shown in the place of an error of the tool, with

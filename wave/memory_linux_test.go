@@ -96,7 +96,7 @@ func peak(t *testing.T, variable, value string) (said string, memory int64) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), variable+"="+value)
+	cmd.Env = append(os.Environ(), variable+"="+value, "GOGC=100")
 	var told strings.Builder
 	cmd.Stderr = &told
 	out, err := cmd.Output()

@@ -40,7 +40,7 @@ network and no agent, and leaves its folder for you to look at.`,
 				}
 				folder = made
 			}
-			player := &demo.Player{Out: call.Stdout, Folder: folder, Color: call.Terminal.Color, Run: runIn(env, call, folder)}
+			player := &demo.Player{Out: call.Stdout, Folder: folder, Color: call.Terminal.Color, Width: call.Terminal.Width, Run: runIn(env, call, folder)}
 			if call.Flag("step") == "true" {
 				player.Pause = enter(call)
 			}
@@ -57,6 +57,7 @@ func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Co
 	program.Tools, program.Settings = catalog.Tools(inner), nil
 	program.Commands = append(research.Commands(researchEnv(inner)), reportCommand(inner))
 	program.Stderr, program.Dir, program.Terminal.Progress = call.Stdout, folder, false
+	program.Terminal.ErrWidth = program.Terminal.Width
 	program.Terminal.Size = nil // the story is told line by line
 	return program.Run
 }

@@ -21,9 +21,8 @@ var (
 // playDemo plays the demo and returns what it says, without what depends on the
 // folder, the process and the words of prompts: names, digests of documents that
 // hold paths, and tokens.
-func playDemo(t *testing.T, stdin string, flags ...string) string {
+func playDemo(t *testing.T, folder, stdin string, flags ...string) string {
 	t.Helper()
-	folder := filepath.Join(t.TempDir(), "harbour")
 	command := exec.Command("tidegate", append([]string{"demo", "--keep", folder}, flags...)...)
 	command.Env = append(os.Environ(), "TIDEGATE_NOW=2026-03-02T09:00:00Z", "NO_COLOR=1")
 	command.Stdin = strings.NewReader(stdin)
@@ -36,11 +35,13 @@ func playDemo(t *testing.T, stdin string, flags ...string) string {
 	return process.ReplaceAllString(digest.ReplaceAllString(text, "sha256:…"), "process …")
 }
 
-// TestDemoTellsItsStory also plays it step by step.
+// TestDemoTellsItsStory also plays it step by step, and looks at what it made on
+// terminals of several widths.
 func TestDemoTellsItsStory(t *testing.T) {
 	t.Parallel()
 	const golden = "testdata/demo.txt"
-	got := playDemo(t, "")
+	folder := filepath.Join(t.TempDir(), "harbour")
+	got := playDemo(t, folder, "")
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -53,9 +54,10 @@ func TestDemoTellsItsStory(t *testing.T) {
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("the demo differs (-want +got); to rewrite it: go test ./cmd/tidegate -run Demo -update\n%s", diff)
 	}
-	if diff := cmp.Diff(got, playDemo(t, "\n\n\n", "--step")); diff != "" {
+	if diff := cmp.Diff(got, playDemo(t, filepath.Join(t.TempDir(), "harbour"), "\n\n\n", "--step")); diff != "" {
 		t.Errorf("step by step it tells another story:\n%s", diff)
 	}
+	checkScreens(t, folder)
 }
 
 var event = regexp.MustCompile(`^\d\d:\d\d:\d\d  (.{18})`)

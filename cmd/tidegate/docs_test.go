@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,7 +23,7 @@ import (
 // played are the documents whose shell blocks are run, in order, each document
 // in a home of its own. In all others every command line must be one that the
 // program accepts.
-var played = []string{"README.md", "docs/tutorial.md", "docs/agents.md", "docs/mcp.md", "docs/people.md", "docs/ci.md", "docs/go.md", "docs/contracts.md"}
+var played = []string{"README.md", "docs/tutorial.md", "docs/agents.md", "docs/mcp.md", "docs/people.md", "docs/ci.md", "docs/go.md", "docs/contracts.md", "docs/configuration.md"}
 
 // shown are the languages of blocks that hold nothing to run.
 var shown = map[string]string{
@@ -195,15 +196,28 @@ func newHome(t *testing.T) *home {
 		t.Fatal(err)
 	}
 	h.env = append(h.env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+repository+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/tidegate/tidegate")
-	for _, name := range []string{"GOPATH", "GOMODCACHE", "GOCACHE", "GOPROXY"} {
-		value, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.env = append(h.env, name+"="+strings.TrimSpace(string(value)))
+	goEnv, err := settingsOfGo()
+	if err != nil {
+		t.Fatal(err)
 	}
+	h.env = append(h.env, goEnv...)
 	return h
 }
+
+// settingsOfGo are those without which another home would download and build
+// everything again.
+var settingsOfGo = sync.OnceValues(func() ([]string, error) {
+	names := []string{"GOPATH", "GOMODCACHE", "GOCACHE", "GOPROXY"}
+	values, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
+	if err != nil {
+		return nil, err
+	}
+	settings := strings.Split(strings.TrimSuffix(string(values), "\n"), "\n")
+	for i, name := range names {
+		settings[i] = name + "=" + settings[i]
+	}
+	return settings, nil
+})
 
 // cannot says why this machine or mode cannot run a block, "" when it can.
 func cannot(b block) string {
@@ -211,7 +225,7 @@ func cannot(b block) string {
 		return slices.ContainsFunc(b.lines, func(line string) bool { return strings.HasPrefix(line, with) })
 	}
 	if begins("tidegate canary ") && !full.Asked() {
-		return "frame_explain.txtar runs the canary; -full does it again"
+		return "the canary is a step of CI; -full does it here"
 	}
 	if !begins("git clone ") {
 		return ""
@@ -382,7 +396,7 @@ func refuses(line string) string {
 	if err != nil {
 		return err.Error()
 	}
-	if cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && cmd.Name() != "tidegate" && cmd.Name() != "mcp" {
+	if cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && cmd.Name() != "tidegate" && cmd.Name() != "mcp" && !strings.Contains(cmd.Use, " [") {
 		return "there is no command " + rest[0]
 	}
 	cmd.InitDefaultHelpFlag()

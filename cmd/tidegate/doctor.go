@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/clients"
@@ -52,7 +53,7 @@ func examine(ctx context.Context, env *catalog.Env, call cli.Invocation) []findi
 		clockFinding(env),
 	}
 	found = append(found, homeFindings(ctx, env)...)
-	found = append(found, projectFinding(env.Project), openFiles())
+	found = append(found, projectFinding(env.Project, tidegate.ChangesOf(ctx)+"/changes"), openFiles())
 	found = append(found, terminalFindings(call.Terminal)...)
 	return append(found, clientFindings(env)...)
 }
@@ -93,11 +94,11 @@ func existingParent(path string) string {
 	}
 }
 
-func projectFinding(project string) finding {
-	entries, err := os.ReadDir(filepath.Join(project, "agentd", "changes"))
+func projectFinding(project, changes string) finding {
+	entries, err := os.ReadDir(filepath.Join(project, filepath.FromSlash(changes)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return finding{"Code reviews", "project", project + " (no agentd/changes yet)", report.None}
+		return finding{"Code reviews", "project", project + " (no " + changes + " yet)", report.None}
 	case err != nil:
 		return finding{"Code reviews", "project", err.Error(), report.Warn}
 	}
@@ -112,22 +113,18 @@ func terminalFindings(t cli.Terminal) []finding {
 	if !t.Color {
 		colours = "no colours (NO_COLOR or TERM=dumb)"
 	}
-	status := report.Pass
-	if t.Width < 80 {
-		status = report.Warn
-	}
-	return []finding{{"Terminal", "output", fmt.Sprintf("%d columns, %s", t.Width, colours), status}}
+	return []finding{{"Terminal", "output", fmt.Sprintf("%d columns, %s", t.Width, colours), report.Pass}}
 }
 
 // clientFindings tells, for every client that has a configuration here, whether
 // it starts this program.
 func clientFindings(env *catalog.Env) []finding {
 	var list []finding
-	server, err := serverFor(env, nil)
-	if err != nil {
-		return []finding{{"Agent clients", "all", err.Error(), report.Warn}}
-	}
 	for _, client := range clients.All {
+		server, err := serverFor(env, client, nil)
+		if err != nil {
+			return []finding{{"Agent clients", "all", err.Error(), report.Warn}}
+		}
 		file, err := clientFile(client, env.Dir)
 		if err != nil {
 			continue

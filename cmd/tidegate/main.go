@@ -39,6 +39,10 @@ func status() int {
 	}
 	program := assemble(env)
 	program.Log = level
+	if err := configure(ctx, env, program); err != nil {
+		program.Check = func(command string) error { return unlessItNeedsNone(command, err) }
+	}
+	ctx = tidegate.WithChanges(ctx, env.Config.Changes)
 	return program.Run(ctx, os.Args[1:])
 }
 
@@ -105,6 +109,8 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		sealCommand(env),
 		verifyCommand(env),
 		explainCommand(tools),
+		configCommand(env, tools),
+		configTrustCommand(env),
 		doctorCommand(env),
 		canaryCommand(env),
 	)...)
@@ -146,7 +152,7 @@ func settings(env *catalog.Env) []cli.Setting {
 		},
 		{
 			Name: "sign", About: "the SSH key that signs the decision, where the run or change asks for that: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag,
-			Under: []string{"research", "run continue", "run pause", "run resume", "run cancel", "run limit", "run accept", "run seal", "gate", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume"},
+			Under: []string{"research", "run continue", "run pause", "run resume", "run cancel", "run delete", "run limit", "run accept", "run seal", "gate", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume"},
 			Set:   func(value string) { env.SignKey = value },
 		},
 		{
@@ -180,14 +186,8 @@ func environment() (*catalog.Env, error) {
 	return env, nil
 }
 
-// runsHome is $TIDEGATE_HOME/runs, else the folder that the system has for the
-// data of programs.
+// runsHome is the folder that the system has for the data of programs.
 func runsHome() string {
-	if home := os.Getenv("TIDEGATE_HOME"); home != "" {
-		if abs, err := filepath.Abs(home); err == nil {
-			return filepath.Join(abs, "runs")
-		}
-	}
 	if data := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
 		return filepath.Join(data, "tidegate", "runs")
 	}
@@ -209,6 +209,11 @@ func configDir() string {
 
 func terminal() cli.Terminal {
 	t := cli.Terminal{Input: term.IsTerminal(int(os.Stdin.Fd())), Progress: term.IsTerminal(int(os.Stderr.Fd()))}
+	if t.Progress {
+		if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
+			t.ErrWidth = width
+		}
+	}
 	if out := int(os.Stdout.Fd()); term.IsTerminal(out) {
 		t.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if width, _, err := term.GetSize(out); err == nil {

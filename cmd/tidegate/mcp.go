@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/config"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/mcpserver"
 	"github.com/tidegate/tidegate/tool"
@@ -34,7 +35,8 @@ interrupted, and logs every request to stderr without its arguments.
 What a caller may touch: over HTTP, and on stdio as soon as one --root is given,
 the working folder (unless that is / or your home), the folder of runs, the
 --project and every --root, whatever symbolic links say. A path outside them is
-PATH_NOT_ALLOWED. On stdio without --root it is whatever you may touch.
+PATH_NOT_ALLOWED. On stdio without --root it is whatever you may touch. Without
+--root the roots of tidegate.toml are taken.
 
 Offered are the tools that most agents need: the specified ones, those that take a
 run from job to job, and code reviews. --toolsets all offers every tool, also those
@@ -67,14 +69,18 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 		return err
 	}
 	options := mcpserver.Options{
-		Version: call.Version, Instructions: instructions(offered), Log: slog.Default(), Prompts: prompts(), Resources: schemaResources(),
+		Version: call.Version, Instructions: instructions(offered), Log: slog.Default(), Prompts: prompts(env.Config.Review.Test), Resources: schemaResources(),
 	}
 	if slices.ContainsFunc(offered, func(t *tool.Tool) bool { return t.Set == "run" }) {
 		options.Templates = runTemplates(env.Home)
 	}
 	address := call.Flag("http")
-	if roots := call.Flags["root"]; len(roots) > 0 || address != "" || call.Flag("alone") == "true" {
-		folders, err := allowedRoots(env, roots, call.Flag("alone") == "true")
+	roots, called := call.Flags["root"], "--root"
+	if len(roots) == 0 && call.Flag("alone") != "true" {
+		roots, called = env.Config.Roots, "a root in "+config.FileName
+	}
+	if len(roots) > 0 || address != "" || call.Flag("alone") == "true" {
+		folders, err := allowedRoots(env, called, roots, call.Flag("alone") == "true")
 		if err != nil {
 			return err
 		}
@@ -107,14 +113,15 @@ func offerOf(call cli.Invocation) mcpserver.Narrowing {
 
 // allowedRoots lists the folders that callers may touch. Clients start servers
 // in / or in the user's home when they have no better idea, so neither counts
-// unless it is named. Alone, those that are named are all.
-func allowedRoots(env *catalog.Env, given []string, alone bool) ([]string, error) {
+// unless it is named. Alone, those that are named are all. Called is what names
+// them.
+func allowedRoots(env *catalog.Env, called string, given []string, alone bool) ([]string, error) {
 	if alone && len(given) == 0 {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", nil), "--alone needs a --root")
 	}
 	for _, root := range given {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", root), "--root must be a folder that exists, got %s", root)
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", root), "%s must be a folder that exists, got %s", called, root)
 		}
 	}
 	folders := slices.Clone(given)

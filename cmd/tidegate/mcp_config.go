@@ -23,7 +23,9 @@ func mcpConfigCommand(env *catalog.Env, tools []*tool.Tool) cli.Command {
 		Path:  "mcp config",
 		Short: "Tell an agent client about this server",
 		Long: `Print the configuration that makes an agent client start "tidegate mcp", confined
-to a folder. With --write it goes into the client's own file: what is there stays
+to a folder. A team can share it: folders in the project are named relative to it
+where the client allows that, which is all but codex, and the program by its name
+when the PATH leads to this one. With --write it goes into the client's own file: what is there stays
 as it is, byte for byte. Where that cannot be done safely - a file with comments, an
 entry of the same name that says something else - nothing is written, and the
 block is printed with the client's own command for adding it.
@@ -50,7 +52,7 @@ func configureClient(ctx context.Context, env *catalog.Env, tools []*tool.Tool, 
 	if !ok {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("client", nil), "--client is required: one of %s", strings.Join(clients.Names(), ", "))
 	}
-	server, err := serverFor(env, call.Flags["root"])
+	server, err := serverFor(env, client, call.Flags["root"])
 	if err != nil {
 		return err
 	}
@@ -86,13 +88,13 @@ func configureClient(ctx context.Context, env *catalog.Env, tools []*tool.Tool, 
 	return err
 }
 
-// serverFor is this program as a client has to start it. Clients that are
-// started from a desktop know no PATH, so it is named by its file.
-func serverFor(env *catalog.Env, roots []string) (clients.Server, error) {
+// serverFor is this program as a client has to start it.
+func serverFor(env *catalog.Env, client clients.Client, roots []string) (clients.Server, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return clients.Server{}, tidegate.Errorf(tidegate.Internal, nil, "the path of this program is not known: %w", err)
 	}
+	program = nameOnPath(program, os.Getenv("PATH"))
 	if len(roots) == 0 {
 		roots = []string{env.Dir}
 	}
@@ -101,10 +103,31 @@ func serverFor(env *catalog.Env, roots []string) (clients.Server, error) {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			return server, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", root), "--root must be a folder that exists, got %s", root)
 		}
-		server.Args = append(server.Args, "--root", root)
+		server.Args = append(server.Args, "--root", client.Folder(env.Dir, root))
 	}
-	server.Args = append(server.Args, "--project", env.Project)
+	server.Args = append(server.Args, "--project", client.Folder(env.Dir, env.Project))
 	return server, nil
+}
+
+// nameOnPath is the name of a program when the path finds the program by it, else
+// its file.
+func nameOnPath(program, path string) string {
+	own, err := os.Stat(program)
+	if err != nil {
+		return program
+	}
+	base := filepath.Base(program)
+	for _, dir := range filepath.SplitList(path) {
+		found, err := os.Stat(filepath.Join(dir, base))
+		if !filepath.IsAbs(dir) || err != nil || found.IsDir() {
+			continue
+		}
+		if os.SameFile(own, found) {
+			return strings.TrimSuffix(base, ".exe")
+		}
+		return program // another one of that name comes first
+	}
+	return program
 }
 
 // clientFile is where the client keeps its configuration.

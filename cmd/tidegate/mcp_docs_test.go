@@ -11,9 +11,9 @@ import (
 // `tidegate mcp config` prints for each client.
 func TestMCPDocumentShowsTheBlocksThatAreWritten(t *testing.T) {
 	text := documents(t)["docs/mcp.md"]
-	server := clients.Server{Name: "tidegate", Command: "/usr/local/bin/tidegate",
-		Args: []string{"mcp", "--root", "/home/ann/project", "--project", "/home/ann/project"}}
 	for _, c := range clients.All {
+		folder := c.Folder("/home/ann/project", "/home/ann/project")
+		server := clients.Server{Name: "tidegate", Command: "tidegate", Args: []string{"mcp", "--root", folder, "--project", folder}}
 		if !strings.Contains(text, "```text\n"+c.Block(server)+"```\n") || !strings.Contains(text, c.Title) {
 			t.Errorf("docs/mcp.md does not show the block of %s:\n%s", c.Title, c.Block(server))
 		}

@@ -39,7 +39,11 @@ A judgement that goes against an output is a result, not an error: read "pass", 
 const researchLoop = `To research a question: deep_research_run_init makes a run, whose run_id the other tools take as "run". Then repeat: deep_research_run_step does all that needs no agent and says in waiting_for what comes next. While that is "agents", take an open job with deep_research_job_lease, do exactly what its prompt_md says (or hand it, unchanged, to a sub-agent), and hand the answer in with deep_research_job_submit; where accepted is false, make the changes of each change_note and submit again. "time": call deep_research_run_step again. "person": stop, and tell the person the reason and the command in next. "nothing": the run is over.`
 
 // prompts are the jobs that people start most often.
-func prompts() []mcpserver.Prompt {
+func prompts(test string) []mcpserver.Prompt {
+	tests := "run or read its tests"
+	if test != "" {
+		tests = fmt.Sprintf("run its tests with the project's command %q", test)
+	}
 	return []mcpserver.Prompt{
 		{
 			Name:        "research",
@@ -113,10 +117,10 @@ The rubric decides, not you: do not argue with the result, and do not pass expli
 			Text: func(args map[string]string) (string, error) {
 				return fmt.Sprintf(`Review the change %[1]q against its specification and submit the review with create_review.
 
-1. Read the change's files and run or read its tests. Note for every issue: severity (high: wrong or unsafe; medium: should be mended; low: a suggestion), category, file, line, what is wrong, and what to do.
+1. Read the change's files and %[2]s. Note for every issue: severity (high: wrong or unsafe; medium: should be mended; low: a suggestion), category, file, line, what is wrong, and what to do.
 2. Verdict: APPROVED when nothing has to change, NEEDS_FIX when the author can mend it in one round, MAJOR_ISSUES when a person has to decide. A review with a high issue is not APPROVED.
 3. Call create_review once, with "change_id": %[1]q and everything you found. If it answers INVALID_ARGS, details.violations lists all faults with their paths: correct them and call again.
-4. Report the verdict, the counts of issues and "review_path". Read "warnings" in the result and say what they mean for the author.`, args["change_id"]), nil
+4. Report the verdict, the counts of issues and "review_path". Read "warnings" in the result and say what they mean for the author.`, args["change_id"], tests), nil
 			},
 		},
 	}

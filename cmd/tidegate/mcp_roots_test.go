@@ -221,7 +221,7 @@ func TestPromptsNameOnlyWhatIsThere(t *testing.T) {
 			known[word] = true
 		}
 	}
-	for _, p := range prompts() {
+	for _, p := range prompts("") {
 		args := map[string]string{}
 		for _, a := range p.Arguments {
 			args[a.Name] = "/x"

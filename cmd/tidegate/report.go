@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
@@ -129,7 +130,8 @@ run does not hold what its seal says.`,
 			formatFlag("text", "markdown", "junit"),
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
-			if call.Flag("signers") == "" {
+			listed := cmp.Or(call.Flag("signers"), env.Config.Signers)
+			if listed == "" {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("signers", nil), "--signers must name an allowed_signers file: a signature shows nothing unless you know whose it is")
 			}
 			path, err := operand(call, "FILE", "the sealed run")
@@ -143,7 +145,7 @@ run does not hold what its seal says.`,
 			if err != nil {
 				return err
 			}
-			signers, err := seal.ReadSigners(ctx, "signers", call.Flag("signers"))
+			signers, err := seal.ReadSigners(ctx, "signers", listed)
 			if err != nil {
 				return err
 			}

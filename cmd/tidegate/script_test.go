@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/internal/full"
 	_ "github.com/tidegate/tidegate/internal/scratch"
 )
 
@@ -37,7 +38,11 @@ func inHarbour() {
 		panic(err)
 	}
 	env.Fetch = demo.Pages{Now: env.Now}.Fetch
-	os.Exit(assemble(env).Run(context.Background(), os.Args[1:]))
+	program := assemble(env)
+	if err := configure(context.Background(), env, program); err != nil {
+		panic(err)
+	}
+	os.Exit(program.Run(context.Background(), os.Args[1:]))
 }
 
 func TestScript(t *testing.T) {
@@ -54,6 +59,12 @@ func TestScript(t *testing.T) {
 			env.Setenv("TIDEGATE_HOME", env.WorkDir+"/home")
 			env.Setenv("NO_COLOR", "1")
 			return nil
+		},
+		Condition: func(condition string) (bool, error) {
+			if condition != "full" {
+				return false, fmt.Errorf("unknown condition %s", condition)
+			}
+			return full.Asked(), nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,

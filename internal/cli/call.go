@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/spelling"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -94,7 +95,7 @@ func (p *Program) askForArguments(t *tool.Tool) {
 		fmt.Fprintf(&out, "  %s (%s): %s\n", m.Key, kind, m.Value.Get("description").Str())
 	}
 	// Nothing can be done about a stderr that cannot be written.
-	_, _ = io.WriteString(p.Stderr, folded(out.String(), p.helpWidth()))
+	_, _ = io.WriteString(p.Stderr, report.Filled(out.String(), p.helpWidth()))
 }
 
 func (p *Program) callArguments(ctx context.Context, source string) ([]byte, error) {

@@ -152,7 +152,7 @@ func TestExitStatusFollowsTheClass(t *testing.T) {
 
 func TestErrorsForPeopleNameTheThingAndHowToMendIt(t *testing.T) {
 	got := run(t, "", "boat", "weigh", "jolly", "--fail", "NOT_FOUND")
-	if got.stdout != "" || !strings.HasPrefix(got.err, "tidegate: NOT_FOUND: the boat /harbour/jolly sank") || !strings.Contains(got.err, "to mend it: ") {
+	if got.stdout != "" || !strings.HasPrefix(got.err, "tidegate: NOT_FOUND: the boat /harbour/jolly sank") || !strings.Contains(got.err, "to fix it: ") {
 		t.Errorf("got %q %q", got.stdout, got.err)
 	}
 	if strings.Contains(got.err, "\x1b") {

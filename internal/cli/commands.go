@@ -29,13 +29,13 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 	}
 	long := cmp.Or(t.Command.Long, t.Command.Short+".")
 	if len(t.Command.Operands) > 0 {
-		long += "\n" + operandList(t.Command.Operands)
+		long += "\n" + operandList(t.Command.Operands, p.helpWidth())
 	}
 	if !t.Person {
 		long += "\n\nFor scripts and agents it is the tool " + t.Name + "."
 	}
 	var format string
-	var watch, follow bool
+	var watch, follow, yes bool
 	cmd := &cobra.Command{
 		Use:     use,
 		Short:   t.Command.Short,
@@ -50,19 +50,29 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 	cmd.Flags().StringVar(&format, "format", "text", "how to print the result ("+strings.Join(formats, ", ")+")")
 	complete(cmd, "format", formats)
 	if t.Command.Watch != nil {
-		cmd.Flags().BoolVar(&watch, "watch", false, "judge again whenever a file changes, until interrupted")
+		cmd.Flags().BoolVar(&watch, "watch", false, "judge again whenever a file changes, and mark what changed, until interrupted")
 	}
 	if t.Command.Follow != nil {
 		cmd.Flags().BoolVar(&follow, "follow", false, "go on with what is added, one line each, until interrupted")
 	}
+	if t.Command.Confirm != nil {
+		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	}
 	cmd.RunE = func(cmd *cobra.Command, operands []string) error {
+		configured := p.Formats[t.Command.Path]
+		if configured != "" && !cmd.Flags().Changed("format") {
+			format = configured
+		}
 		if !slices.Contains(formats, format) {
 			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("format", format), "--format must be one of %s, got %q", strings.Join(formats, ", "), format)
 		}
-		if t.Command.Piped != "" && p.Terminal.Width == 0 && !cmd.Flags().Changed("format") {
+		if t.Command.Piped != "" && p.Terminal.Width == 0 && configured == "" && !cmd.Flags().Changed("format") {
 			format = t.Command.Piped
 		}
 		args, typed, err := p.arguments(cmd.Context(), cmd, t, operands)
+		if err == nil {
+			err = p.confirm(cmd.Context(), t.Command, args, yes)
+		}
 		if err != nil {
 			if format == "json" {
 				return p.show(tool.Failure(err), format)
@@ -184,6 +194,9 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 		for _, f := range c.Flags {
 			flag := cmd.Flags().Lookup(f.Name)
 			values := []string{flag.Value.String()}
+			if configured := p.Formats[c.Path]; f.Name == "format" && configured != "" && !flag.Changed {
+				values[0] = configured
+			}
 			if f.List {
 				values = flag.Value.(pflag.SliceValue).GetSlice()
 			}

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -28,9 +28,9 @@ func (p *Program) help(cmd *cobra.Command, _ []string) {
 	if about == "" {
 		about = cmd.Short + "."
 	}
-	text := folded(about, p.helpWidth()) + "\n\n" + cmd.UsageString()
+	text := report.Filled(about, p.helpWidth()) + "\n\n" + cmd.UsageString()
 	if !cmd.HasParent() {
-		text += "`tidegate help exit-status` lists the exit statuses.\n"
+		text += report.Wrapped("`tidegate help exit-status` lists the exit statuses.\n", p.helpWidth())
 	}
 	if err := p.write([]byte(text)); err != nil {
 		p.printError(cmd.CommandPath(), err)
@@ -46,85 +46,60 @@ func groupCommand(name, short, example string) *cobra.Command {
 	}
 }
 
-// usageTemplate is cobra's, but for the usage line of groups, and for flags that
-// are wrapped.
-func usageTemplate(width int) string {
-	return strings.ReplaceAll(`Usage:{{if not (index .Annotations "`+group+`")}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
+// usage prints how a command is called. Its lines are as wide as the help, but
+// for what is to be typed.
+func (p *Program) usage(cmd *cobra.Command) error {
+	width := p.helpWidth()
+	var b strings.Builder
+	b.WriteString("Usage:\n")
+	if cmd.Annotations[group] == "" {
+		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND\n", cmd.CommandPath())
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString("\nCommands:\n")
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() || c.Name() == "help" {
+				b.WriteString(hanging(fmt.Sprintf("  %-*s ", c.NamePadding(), c.Name()), c.Short, width) + "\n")
+			}
+		}
+	}
+	if cmd.HasAvailableLocalFlags() {
+		b.WriteString("\nFlags:\n" + cmd.LocalFlags().FlagUsagesWrapped(width))
+	}
+	if cmd.HasAvailableInheritedFlags() {
+		b.WriteString("\nGlobal flags:\n" + cmd.InheritedFlags().FlagUsagesWrapped(width))
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString(report.Wrapped(fmt.Sprintf("\n`%s COMMAND --help` says more about a command.\n", cmd.CommandPath()), width))
+	}
+	_, err := cmd.OutOrStdout().Write([]byte(b.String()))
+	return err
+}
 
-Examples:
-{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
-
-Commands:{{range .Commands}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
-  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
-
-Flags:
-{{.LocalFlags.FlagUsagesWrapped WIDTH | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
-
-Global flags:
-{{.InheritedFlags.FlagUsagesWrapped WIDTH | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
-
-`+"`{{.CommandPath}} COMMAND --help` says more about a command."+`{{end}}
-`, "WIDTH", strconv.Itoa(width))
+// hanging is a text beside what it is about, the lines that it is broken into
+// below each other.
+func hanging(head, text string, width int) string {
+	lines := strings.Split(report.Filled(text, max(width-len(head), 1)), "\n")
+	return head + strings.Join(lines, "\n"+strings.Repeat(" ", len(head)))
 }
 
 // operandList describes the operands, one below the other.
-func operandList(operands []tool.Operand) string {
+func operandList(operands []tool.Operand, helpWidth int) string {
 	width := 0
 	for _, o := range operands {
 		width = max(width, len(o.Name))
 	}
 	var b strings.Builder
 	for _, o := range operands {
-		fmt.Fprintf(&b, "\n  %-*s  %s", width, o.Name, o.About)
+		b.WriteString("\n" + hanging(fmt.Sprintf("  %-*s  ", width, o.Name), o.About, helpWidth))
 	}
 	return b.String()
-}
-
-// folded fills paragraphs up to width, breaking lines at blanks. Lines that are
-// indented are kept apart; what is broken off of them is indented further.
-func folded(text string, width int) string {
-	var out strings.Builder
-	column := 0
-	for i, line := range strings.Split(text, "\n") {
-		words := strings.Fields(line)
-		margin := ""
-		if len(words) > 0 {
-			margin = line[:strings.Index(line, words[0])]
-		}
-		if i > 0 && (len(words) == 0 || margin != "" || column == 0) {
-			out.WriteByte('\n')
-			column = 0
-		}
-		if margin != "" && len(line) <= width {
-			out.WriteString(line)
-			continue
-		}
-		for _, w := range words {
-			switch {
-			case column == 0:
-				out.WriteString(margin)
-				column = len(margin)
-			case column+1+len(w) > width:
-				further := ""
-				if margin != "" {
-					further = margin + "  "
-				}
-				out.WriteString("\n" + further)
-				column = len(further)
-			default:
-				out.WriteByte(' ')
-				column++
-			}
-			out.WriteString(w)
-			column += len(w)
-		}
-		if margin != "" {
-			column = 0
-		}
-	}
-	return out.String()
 }
 
 func indent(example string) string {

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,11 +67,39 @@ Usage:`},
 
 func TestNoLineOfHelpIsTooWide(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"boat", "--help"}, {"boat", "weigh", "--help"}, {"call", "--help"}, {"completion", "zsh", "--help"}} {
-		for line := range strings.Lines(onTerminal(t, cli.Terminal{}, "", args...).stdout) {
-			if len(line) > 81 {
-				t.Errorf("%v: %s", args, line)
+		for terminal, widest := range map[int]int{0: 80, 60: 60, 40: 40} {
+			typed := false // what is to be typed stays on one line
+			for line := range strings.Lines(onTerminal(t, cli.Terminal{Width: terminal}, "", args...).stdout) {
+				switch line {
+				case "Usage:\n", "Examples:\n":
+					typed = terminal > 0
+				case "\n":
+					typed = false
+				}
+				if len(line) > widest+1 && !typed {
+					t.Errorf("%v at width %d: %s", args, terminal, line)
+				}
 			}
 		}
+	}
+}
+
+// TestErrorsAreWrapped: at the width of stderr, between words, and not at all in
+// a pipe.
+func TestErrorsAreWrapped(t *testing.T) {
+	const path = "/harbour/a/rather/long/path/to/a/boat/that/sinks"
+	piped := onTerminal(t, cli.Terminal{Width: 40}, "", "boat", "weigh", path, "--unit", "stone").err
+	if strings.Count(piped, "\n") != 2 {
+		t.Errorf("in a pipe an error and its advice are two lines: %q", piped)
+	}
+	shown := onTerminal(t, cli.Terminal{ErrWidth: 40}, "", "boat", "weigh", path, "--unit", "stone").err
+	for line := range strings.Lines(shown) {
+		if len(line) > 41 && !strings.Contains(line, path) {
+			t.Errorf("wider than the terminal: %s", line)
+		}
+	}
+	if got, want := strings.Fields(shown), strings.Fields(piped); !slices.Equal(got, want) {
+		t.Errorf("the words are %q, want %q", got, want)
 	}
 }
 
@@ -120,7 +149,7 @@ func TestAnErrorNamesTheHelpOfItsCommandUnlessItSaysWhatWasMeant(t *testing.T) {
 		{[]string{"boat", "weigh", "jolly", "--untt", "t"}, ""},
 	} {
 		got := onTerminal(t, cli.Terminal{}, "", tt.args...)
-		if got.status != 2 || strings.Contains(got.err, "to mend it: "+tt.help) != (tt.help != "") {
+		if got.status != 2 || strings.Contains(got.err, "to fix it: "+tt.help) != (tt.help != "") {
 			t.Errorf("%v: %+v", tt.args, got)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -25,6 +26,10 @@ type Program struct {
 	Commands []Command         // what is no tool: servers, demo, doctor
 	Groups   map[string]string // the first word of commands → what they are for
 	Settings []Setting
+	Formats  map[string]string // commands → how they print where --format does not say
+	// Check is asked before a command runs, by its name without that of the program,
+	// and may refuse it; nil for no check.
+	Check func(command string) error
 	// Complete lists what an operand of that name, or that fills the argument of that
 	// name, can be, given the operands before it by name. A shell asks for it.
 	Complete map[string]func(ctx context.Context, before map[string]string) []string
@@ -43,6 +48,7 @@ type Terminal struct {
 	Color    bool // stdout shows colours
 	Width    int  // columns of stdout, 0 when it is no terminal
 	Progress bool // stderr is a terminal
+	ErrWidth int  // columns of stderr, 0 when it is no terminal
 
 	// Size is the size of stdout at this moment; nil where it is no terminal that
 	// can be drawn on.
@@ -157,8 +163,11 @@ fetches nothing.`,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		Args:              noSuchCommand,
 		Annotations:       map[string]string{group: "yes"},
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			return p.setLevel(level)
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := p.setLevel(level); err != nil || p.Check == nil {
+				return err
+			}
+			return p.Check(commandName(cmd))
 		},
 		RunE: showHelp,
 	}
@@ -169,7 +178,7 @@ fetches nothing.`,
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpFunc(p.help)
-	root.SetUsageTemplate(usageTemplate(p.helpWidth()))
+	root.SetUsageFunc(p.usage)
 	root.SetVersionTemplate("tidegate {{.Version}}\n")
 	root.SetHelpCommand(p.helpCommand(root))
 	root.AddCommand(p.toolsCommand(), p.callCommand(), p.versionCommand())
@@ -188,6 +197,12 @@ fetches nothing.`,
 	return root
 }
 
+// commandName is the path of a command without the name of the program.
+func commandName(cmd *cobra.Command) string {
+	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+	return name
+}
+
 // exitStatusTopic is what help tells about beside the commands.
 const exitStatusTopic = "exit-status"
 
@@ -198,7 +213,7 @@ func (p *Program) helpCommand(root *cobra.Command) *cobra.Command {
 		Example: "  tidegate help wave review\n  tidegate help " + exitStatusTopic,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if slices.Equal(args, []string{exitStatusTopic}) {
-				return p.write([]byte(statusTable()))
+				return p.write([]byte(report.Wrapped(statusTable(), p.helpWidth())))
 			}
 			target, rest, err := root.Find(args)
 			if err == nil {

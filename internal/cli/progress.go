@@ -37,7 +37,7 @@ func (p *Program) startProgress(label string) *progress {
 	if !p.Terminal.Progress {
 		return nil
 	}
-	return &progress{out: p.Stderr, label: label, width: cmp.Or(p.Terminal.Width, 80), next: time.Now().Add(progressAfter)}
+	return &progress{out: p.Stderr, label: label, width: cmp.Or(p.Terminal.ErrWidth, 80), next: time.Now().Add(progressAfter)}
 }
 
 func (b *progress) update(done, total int) {

@@ -88,29 +88,29 @@ func (p *Program) write(data []byte) error {
 // say tells a person something beside the result.
 func (p *Program) say(text string) {
 	// Nothing can be done about a stderr that cannot be written.
-	_, _ = fmt.Fprintln(p.Stderr, "tidegate: "+report.Visible(text))
+	_, _ = fmt.Fprintln(p.Stderr, report.Wrapped("tidegate: "+report.Visible(text), p.Terminal.ErrWidth))
 }
 
 // printError shows an error of a command to a person: what is wrong, where, and
 // what to do.
 func (p *Program) printError(command string, err error) {
 	e := tidegate.AsError(err)
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "tidegate: %s: %s\n", e.Code, report.Visible(e.Message))
+	out := message{width: p.Terminal.ErrWidth}
+	out.line("tidegate: %s: %s", e.Code, e.Message)
 	for _, d := range e.Details {
-		showDetail(&out, e.Message, d)
+		out.detail(e.Message, d)
 	}
-	if mend := mending(command, e); mend != "" {
-		fmt.Fprintf(&out, "  to mend it: %s\n", mend)
+	if advice := advice(command, e); advice != "" {
+		out.line("  to fix it: %s", advice)
 	}
 	// Nothing can be done about a stderr that cannot be written.
 	_, _ = p.Stderr.Write(out.Bytes())
 }
 
-// mending says what to do about an error. One with a detail "help" says so in its
+// advice says what to do about an error. One with a detail "help" says so in its
 // message. Arguments are explained by the help of the command that was typed,
 // unless the message says already what was meant.
-func mending(command string, e *tidegate.Error) string {
+func advice(command string, e *tidegate.Error) string {
 	if _, helped := e.Details.Get("help"); helped {
 		return ""
 	}
@@ -124,44 +124,57 @@ func mending(command string, e *tidegate.Error) string {
 	return "`" + command + " --help` shows what is expected."
 }
 
-// showDetail prints what the message does not say yet: scalars as they are,
-// lists item by item. What is nested deeper, and what is said to be absent, is
-// for programs, which read it as JSON.
-func showDetail(out *bytes.Buffer, message string, d tidegate.Detail) {
+// message is what a person reads about an error.
+type message struct {
+	bytes.Buffer
+	width int
+}
+
+// line adds a line, wrapped to the width.
+func (m *message) line(format string, args ...any) {
+	m.WriteString(report.Wrapped(report.Visible(fmt.Sprintf(format, args...)), m.width))
+	m.WriteByte('\n')
+}
+
+// detail adds what the text does not say yet: scalars as they are, lists item by
+// item. What is nested deeper, and what is said to be absent, is for programs,
+// which read it as JSON.
+func (m *message) detail(text string, d tidegate.Detail) {
 	v := codec.Of(d.Value)
 	switch v.Kind() {
 	case codec.Object, codec.Null:
 	case codec.Array:
 		if v.Len() > 0 {
-			fmt.Fprintf(out, "  %s:\n", report.Visible(d.Key))
+			m.line("  %s:", d.Key)
 		}
 		for _, item := range v.Elems() {
-			showItem(out, "    ", item)
+			m.item("    ", item)
 		}
 	default:
-		if text := tidegate.Cut(plain(v)); strings.TrimSpace(text) != "" && !strings.Contains(message, text) {
-			fmt.Fprintf(out, "  %s: %s\n", report.Visible(d.Key), report.Visible(text))
+		if value := tidegate.Cut(plain(v)); strings.TrimSpace(value) != "" && !strings.Contains(text, value) {
+			m.line("  %s: %s", d.Key, value)
 		}
 	}
 }
 
-// showItem prints one item of a list. An object leads with its message or text,
-// then says how to meet it: by a command where there is one, else by a tool.
-func showItem(out *bytes.Buffer, indent string, item *codec.Value) {
+// item adds one item of a list. An object leads with its message or text, then
+// says how to meet it: by a command where there is one, which stays on one line
+// to be copied, else by a tool.
+func (m *message) item(indent string, item *codec.Value) {
 	head := tidegate.Cut(plain(item))
 	for _, key := range []string{"message", "text"} {
 		if text := item.Get(key).Str(); text != "" {
 			head = text
 		}
 	}
-	fmt.Fprintf(out, "%s- %s\n", indent, report.Visible(head))
+	m.line("%s- %s", indent, head)
 	if command := item.Get("command").Str(); command != "" {
-		fmt.Fprintf(out, "%s  %s\n", indent, report.Visible(command))
+		fmt.Fprintf(m, "%s  %s\n", indent, report.Visible(command))
 	} else if name := item.Get("tool").Str(); name != "" {
-		fmt.Fprintf(out, "%s  by the tool %s\n", indent, report.Visible(name))
+		m.line("%s  by the tool %s", indent, name)
 	}
 	for _, inner := range item.Get("meet").Elems() {
-		showItem(out, indent+"  ", inner)
+		m.item(indent+"  ", inner)
 	}
 }
 

@@ -86,7 +86,7 @@ func TestWhatIsSlowIsNamed(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		var errs bytes.Buffer
-		program := cli.Program{Tools: []*tool.Tool{slow}, Stdin: strings.NewReader(""), Stdout: new(bytes.Buffer), Stderr: &errs, Dir: "/harbour", Terminal: cli.Terminal{Progress: true, Width: 100}}
+		program := cli.Program{Tools: []*tool.Tool{slow}, Stdin: strings.NewReader(""), Stdout: new(bytes.Buffer), Stderr: &errs, Dir: "/harbour", Terminal: cli.Terminal{Progress: true, ErrWidth: 100}}
 		program.Run(t.Context(), []string{"boat", "wait"})
 		const bar = "\r\x1b[Kboat wait [==========                    ] 1/3"
 		hostile := bar[4:] + ", waiting 7 s for https://\\x1b[2J.example/" + strings.Repeat("x", 100)

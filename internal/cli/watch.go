@@ -18,7 +18,8 @@ const watchEvery = 300 * time.Millisecond
 
 // watch calls the tool again whenever one of the files that its declaration
 // names has changed, until the context ends. What the call itself writes is no
-// change: it would call for the next one.
+// change: it would call for the next one. On a terminal a result takes the place
+// of the one before, and what has changed is marked.
 func (p *Program) watch(ctx context.Context, t *tool.Tool, args *codec.Value, typed tool.Typed, format string) error {
 	files := t.Command.Watch(args)
 	written := map[string]bool{}
@@ -27,18 +28,28 @@ func (p *Program) watch(ctx context.Context, t *tool.Tool, args *codec.Value, ty
 			written[filepath.Clean(path)] = true
 		}
 	}
+	judge := func(p *Program) {
+		err := p.callAndShow(ctx, t, args, typed, format)
+		var status exitStatus
+		if err != nil && !errors.As(err, &status) {
+			p.printError("tidegate "+t.Command.Path, err)
+		}
+		fmt.Fprintln(p.Stderr, "watching for changes; interrupt to stop")
+	}
+	drawing := &redraw{program: p}
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
 	before := ""
 	for {
 		if state := fingerprint(files, written); state != before {
 			before = state
-			err := p.callAndShow(ctx, t, args, typed, format)
-			var status exitStatus
-			if err != nil && !errors.As(err, &status) {
-				p.printError("tidegate "+t.Command.Path, err)
+			if format == "text" && p.Terminal.Size != nil {
+				if err := drawing.draw(judge); err != nil {
+					return err
+				}
+			} else {
+				judge(p)
 			}
-			fmt.Fprintln(p.Stderr, "watching for changes; interrupt to stop")
 		}
 		select {
 		case <-ctx.Done():
@@ -48,9 +59,9 @@ func (p *Program) watch(ctx context.Context, t *tool.Tool, args *codec.Value, ty
 	}
 }
 
-// fingerprint tells the sizes and times of the files, and of the entries of
+// fingerprint says the sizes and times of the files, and of the entries of
 // those that are folders, but for what is to be left out. What cannot be read is
-// told as absent.
+// said to be absent.
 func fingerprint(paths []string, without map[string]bool) string {
 	var b strings.Builder
 	describe := func(path string, info os.FileInfo, err error) {

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -75,4 +77,68 @@ func TestWatch(t *testing.T) {
 			t.Errorf("exit status %d after an interrupt", status)
 		}
 	})
+}
+
+// On a terminal a result is drawn over the one before, with marks where it
+// differs; one that is longer than the screen is drawn on an empty one.
+func TestWatchRedrawsInPlace(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		rows int
+		over string // what comes before the second result
+	}{
+		{"on a screen with room", 24, "\r\x1b[5A\x1b[J"},
+		{"on a small screen", 4, "\x1b[2J\x1b[H"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			harbour := t.TempDir()
+			depth := filepath.Join(harbour, "depth")
+			write := func(text string) {
+				if err := os.WriteFile(depth, []byte(text), 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+			write("3")
+			synctest.Test(t, func(t *testing.T) {
+				sound := tool.New(tool.Spec{
+					Name: "harbour_sound", Set: "toy", Summary: "Sound a harbour.", Effect: tool.Reads,
+					Command: &tool.Command{
+						Path:     "harbour sound",
+						Operands: []tool.Operand{{Name: "HARBOUR", Field: "harbour", About: "the folder"}},
+						Watch:    func(args *codec.Value) []string { return []string{args.Get("harbour").Str()} },
+					},
+				}, func(context.Context, soundIn) (depthOut, error) {
+					data, err := os.ReadFile(depth)
+					return depthOut{Depth: string(data)}, err
+				})
+				var out bytes.Buffer
+				program := cli.Program{Tools: []*tool.Tool{sound}, Stdout: &out, Stderr: io.Discard, Dir: harbour,
+					Terminal: cli.Terminal{Width: 60, Size: func() (int, int) { return 60, tt.rows }}}
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan int)
+				go func() { ended <- program.Run(ctx, []string{"harbour", "sound", harbour, "--watch"}) }()
+				time.Sleep(5050 * time.Millisecond)
+				write("12")
+				time.Sleep(5 * time.Second)
+				cancel()
+				<-ended
+				want := "  depth:  3\n  quay:   long\n  \n  sounded\n  watching for changes; interrupt to stop\n" +
+					tt.over + "› depth:  12\n  quay:   long\n  \n  sounded\n  watching for changes; interrupt to stop\n"
+				if out.String() != want {
+					t.Errorf("got  %q\nwant %q", out.String(), want)
+				}
+			})
+		})
+	}
+}
+
+type depthOut struct {
+	OK    codec.True `json:"ok"`
+	Depth string     `json:"depth"`
+}
+
+func (d depthOut) Report() report.Report {
+	r := report.Report{Summary: "sounded"}
+	r.Add(report.Fields{{Name: "depth", Value: d.Depth}, {Name: "quay", Value: "long"}})
+	return r
 }

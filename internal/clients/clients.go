@@ -25,6 +25,10 @@ type Client struct {
 	Title string // as its makers write it
 	file  string // of the configuration, with slashes, in the project or the user's home
 	user  bool   // the file is in the user's home
+	// here is how the file names the folder that it is in, so that a team can share
+	// it: a variable of the client, or "." where the client starts servers in that
+	// folder. It is "" where only an absolute path says it.
+	here  string
 	forms []string
 	// section is the path of the object, or table, that holds the servers.
 	section string
@@ -62,7 +66,7 @@ func stdio(s Server) any { return typedCommand{"stdio", s.Command, s.Args} }
 // All lists the clients that are known.
 var All = []Client{
 	{
-		Name: "claude-code", Title: "Claude Code", file: ".mcp.json", section: "mcpServers", entry: stdio,
+		Name: "claude-code", Title: "Claude Code", file: ".mcp.json", here: ".", section: "mcpServers", entry: stdio,
 		add: func(s Server) string {
 			return words(append([]string{"claude", "mcp", "add", "--scope", "project", s.Name, "--", s.Command}, s.Args...))
 		},
@@ -74,13 +78,13 @@ var All = []Client{
 		},
 	},
 	{
-		Name: "opencode", Title: "opencode", file: "opencode.json", forms: []string{"opencode.jsonc"}, section: "mcp",
+		Name: "opencode", Title: "opencode", file: "opencode.json", forms: []string{"opencode.jsonc"}, here: ".", section: "mcp",
 		entry: func(s Server) any { return localCommand{"local", append([]string{s.Command}, s.Args...), true} },
 		top:   []member{{"$schema", "https://opencode.ai/config.json"}},
 		add:   func(Server) string { return "opencode mcp add" },
 	},
 	{
-		Name: "gemini", Title: "Gemini CLI", file: ".gemini/settings.json", section: "mcpServers", entry: plain,
+		Name: "gemini", Title: "Gemini CLI", file: ".gemini/settings.json", here: ".", section: "mcpServers", entry: plain,
 		add: func(s Server) string {
 			// Options after -- are the server's own.
 			at := slices.IndexFunc(s.Args, func(a string) bool { return strings.HasPrefix(a, "-") })
@@ -92,14 +96,14 @@ var All = []Client{
 		},
 	},
 	{
-		Name: "cursor", Title: "Cursor", file: ".cursor/mcp.json", section: "mcpServers", entry: plain,
+		Name: "cursor", Title: "Cursor", file: ".cursor/mcp.json", here: "${workspaceFolder}", section: "mcpServers", entry: plain,
 		add: func(s Server) string {
 			query := url.Values{"name": {s.Name}, "config": {base64.StdEncoding.EncodeToString(oneLine(plain(s)))}}
 			return words([]string{"open", "cursor://anysphere.cursor-deeplink/mcp/install?" + query.Encode()})
 		},
 	},
 	{
-		Name: "vscode", Title: "VS Code", file: ".vscode/mcp.json", section: "servers", entry: stdio,
+		Name: "vscode", Title: "VS Code", file: ".vscode/mcp.json", here: "${workspaceFolder}", section: "servers", entry: stdio,
 		add: func(s Server) string {
 			return words([]string{"code", "--add-mcp", string(oneLine(struct {
 				Name string `json:"name"`
@@ -135,6 +139,19 @@ func (c Client) File(project, home string) string {
 		folder = home
 	}
 	return filepath.Join(folder, filepath.FromSlash(c.file))
+}
+
+// Folder is a folder as the client's file of a project names it: relative to the
+// project where the client allows that and the folder lies in it, else as it is.
+func (c Client) Folder(project, folder string) string {
+	inside, err := filepath.Rel(project, folder)
+	switch {
+	case c.here == "" || err != nil || !filepath.IsLocal(inside):
+		return folder
+	case inside == ".":
+		return c.here
+	}
+	return c.here + "/" + filepath.ToSlash(inside)
 }
 
 // OtherForms are files that the client reads beside [Client.File] and that may

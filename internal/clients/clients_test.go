@@ -50,6 +50,27 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// TestFoldersThatATeamCanShare is what each client's file says of folders in the
+// project and elsewhere.
+func TestFoldersThatATeamCanShare(t *testing.T) {
+	project := filepath.FromSlash("/home/ann/project")
+	for name, want := range map[string][]string{
+		"claude-code": {".", "./data/texts"},
+		"codex":       {project, filepath.Join(project, "data", "texts")}, // its file is not the project's
+		"opencode":    {".", "./data/texts"},
+		"gemini":      {".", "./data/texts"},
+		"cursor":      {"${workspaceFolder}", "${workspaceFolder}/data/texts"},
+		"vscode":      {"${workspaceFolder}", "${workspaceFolder}/data/texts"},
+	} {
+		c := client(t, name)
+		outside := filepath.FromSlash("/home/ann/project2")
+		got := []string{c.Folder(project, project), c.Folder(project, filepath.Join(project, "data", "texts")), c.Folder(project, outside), c.Folder(project, filepath.Dir(project))}
+		if diff := cmp.Diff(append(want, outside, filepath.Dir(project)), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestBlocksOfJSONClientsAreJSON(t *testing.T) {
 	for _, c := range clients.All {
 		if c.Name != "codex" && !json.Valid([]byte(c.Block(server))) {

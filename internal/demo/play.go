@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/report"
 )
 
 // Player plays the story.
@@ -16,6 +17,7 @@ type Player struct {
 	Out    io.Writer
 	Folder string // absolute; the story plays in it and leaves it
 	Color  bool
+	Width  int // of Out, 0 where it has none
 	// Run runs a command line of tidegate in Folder, with its runs in Folder/runs,
 	// prints to Out and returns the exit status.
 	Run func(ctx context.Context, args []string) int
@@ -31,22 +33,22 @@ func (p *Player) Play(ctx context.Context) error {
 		return err
 	}
 	p.printf("%s\n\n%s\n\n  %s\n\n%s\n\n", p.strong("Should a harbour buy electric tugs? A demo of tidegate"),
-		wrap("Everything below really happens, offline, in a folder that stays there for you to look at:"), p.Folder,
-		wrap("The lines that begin with $ are what you would type in that folder, after export TIDEGATE_HOME=$PWD."))
+		p.fill("Everything below really happens, offline, in a folder that stays there for you to look at:"), p.Folder,
+		p.fill("The lines that begin with $ are what you would type in that folder, after export TIDEGATE_HOME=$PWD."))
 	for i, s := range story {
 		if i > 0 && p.Pause != nil {
 			if err := p.Pause(ctx); err != nil {
 				return err
 			}
 		}
-		p.printf("%s\n\n%s\n\n", p.strong(fmt.Sprintf("%d. %s", i+1, s.title)), wrap(s.text))
+		p.printf("%s\n\n%s\n\n", p.strong(fmt.Sprintf("%d. %s", i+1, s.title)), p.fill(s.text))
 		for _, a := range s.actions {
 			if err := p.act(ctx, i+1, a); err != nil {
 				return err
 			}
 		}
 	}
-	p.printf("%s\n\n%s", p.strong("The end"), strings.ReplaceAll(ending, "{folder}", p.Folder))
+	p.printf("%s\n\n%s", p.strong("The end"), p.fill(strings.ReplaceAll(ending, "{folder}", p.Folder)))
 	return nil
 }
 
@@ -73,7 +75,7 @@ func (p *Player) act(ctx context.Context, number int, a action) error {
 		}
 	}
 	if a.after != "" {
-		p.printf("%s\n\n", wrap(a.after))
+		p.printf("%s\n\n", p.fill(a.after))
 	}
 	return nil
 }
@@ -103,22 +105,11 @@ func (p *Player) strong(text string) string {
 	return "\x1b[1m" + text + "\x1b[0m"
 }
 
-// wrap breaks running text into lines of at most 78 columns.
-func wrap(text string) string {
-	var b strings.Builder
-	column := 0
-	for _, word := range strings.Fields(text) {
-		switch n := len([]rune(word)); {
-		case column == 0:
-			column = n
-		case column+1+n > 78:
-			b.WriteByte('\n')
-			column = n
-		default:
-			b.WriteByte(' ')
-			column += 1 + n
-		}
-		b.WriteString(word)
+// fill breaks running text into lines of at most 78 columns.
+func (p *Player) fill(text string) string {
+	width := 78
+	if p.Width > 0 {
+		width = min(p.Width, width)
 	}
-	return b.String()
+	return report.Filled(text, width)
 }

@@ -124,7 +124,7 @@ Try next, in {folder}:
   tidegate run verify harbour    every file, held against the log
   tidegate job list harbour      what agents were asked for
   tidegate wave review perspectives.json drafts
-                                 outputs judged by hand: four break their contracts
+                                 outputs judged by hand: four fail
   tidegate explain NUMBER_NOT_FOUND
                                  any code or rule, with an example
 

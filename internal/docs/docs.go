@@ -1,6 +1,6 @@
 // Package docs writes the documents that derive from declarations:
-// docs/tools.md, docs/errors.md and the table of tools in the README. A test
-// fails when a document no longer says what the program does.
+// docs/tools.md, docs/errors.md, the tables of tools in the README and of keys in
+// docs/configuration.md. A test fails when a document no longer says what the program does.
 package docs
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/config"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -145,10 +146,20 @@ text block that holds the envelope.
 	last = 0
 	for _, e := range tidegate.Explanations {
 		if e.Class != last {
-			fmt.Fprintf(&b, "\n## %s (exit status %d)\n\n| code | meaning | to mend it |\n|---|---|---|\n", e.Class, status(e.Class))
+			fmt.Fprintf(&b, "\n## %s (exit status %d)\n\n| code | meaning | to fix it |\n|---|---|---|\n", e.Class, status(e.Class))
 			last = e.Class
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.Code, e.Meaning, e.Mend)
+	}
+	return b.String()
+}
+
+// Keys is the table of docs/configuration.md.
+func Keys() string {
+	var b strings.Builder
+	b.WriteString("| key | type | what it decides | default | goes before it | waits because |\n|---|---|---|---|---|---|\n")
+	for _, k := range config.Keys {
+		fmt.Fprintf(&b, "| `%s` | %s | %s; for example `%s` | %s | %s | %s |\n", k.Name, k.Type, k.About, k.Example, k.Default, k.Over, k.Waits)
 	}
 	return b.String()
 }

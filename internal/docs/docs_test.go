@@ -25,6 +25,13 @@ func TestGeneratedDocuments(t *testing.T) {
 	} {
 		compare(t, name, func(string) string { return want })
 	}
+	compare(t, "docs/configuration.md", func(document string) string {
+		filled, err := docs.Fill(document, "keys", docs.Keys())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return filled
+	})
 	compare(t, "README.md", func(readme string) string {
 		filled, err := docs.Fill(readme, "tools", docs.ToolTable(tools))
 		if err != nil {

@@ -251,7 +251,7 @@ func (a Agents) report() report.Report {
 		status := report.Pass
 		switch {
 		case s.State == agentAbsent && !s.wanted:
-			status, state, note = report.Skip, "not installed", s.Help
+			status, state, note = report.None, "not installed", s.Help
 		case !s.fine():
 			status = report.Fail
 			failed++

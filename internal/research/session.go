@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -138,25 +137,10 @@ func (s *session) canAsk() bool { return s.call.Terminal.Input }
 // ask asks a question and returns the first letter of the answer, in lower case;
 // 0 where there was none.
 func (s *session) ask(ctx context.Context, question string) (rune, error) {
-	fmt.Fprint(s.call.Stderr, question+" ")
 	if s.input == nil {
 		s.input = bufio.NewReader(s.call.Stdin)
 	}
-	answer := make(chan string, 1)
-	go func() {
-		text, _ := s.input.ReadString('\n') // its end is an answer, too: none
-		answer <- text
-	}()
-	select {
-	case text := <-answer:
-		for _, r := range strings.ToLower(strings.TrimSpace(text)) {
-			return r, nil
-		}
-		return 0, nil
-	case <-ctx.Done():
-		fmt.Fprintln(s.call.Stderr)
-		return 0, tidegate.Errorf(tidegate.Cancelled, nil, "stopped before anything was begun: %w", context.Cause(ctx))
-	}
+	return cli.Ask(ctx, s.input, s.call.Stderr, question)
 }
 
 // during shows the run of a manifest while work goes on.

@@ -196,8 +196,8 @@ func (p painter) mark(m Mark) string { return p.paint(marks[m].color, marks[m].s
 // head is the name with the status at the right, and the question.
 func (p painter) head(v View) []string {
 	status := fit(clean(v.Status), p.columns/2)
-	name := fit("tidegate  "+clean(v.Name), p.columns-columnsOf(status)-2)
-	gap := strings.Repeat(" ", p.columns-columnsOf(name)-columnsOf(status))
+	name := fit("tidegate  "+clean(v.Name), p.columns-report.Columns(status)-2)
+	gap := strings.Repeat(" ", p.columns-report.Columns(name)-report.Columns(status))
 	return []string{p.paint(bold, name) + gap + p.paint(bold, status), fit(clean(v.Question), p.columns)}
 }
 
@@ -209,7 +209,7 @@ func (p painter) rail(stages []Stage) []string {
 		if s.Mark == Working {
 			name = p.paint(bold, name)
 		}
-		part, takes := p.mark(s.Mark)+" "+name, 2+columnsOf(s.Name)
+		part, takes := p.mark(s.Mark)+" "+name, 2+report.Columns(s.Name)
 		if i < len(stages)-1 {
 			part, takes = part+p.paint(dim, " ›"), takes+2
 		}
@@ -249,7 +249,7 @@ func (p painter) table(jobs []Job) table {
 	longest := func(of func(Job) string, least, most int) int {
 		n := least
 		for _, j := range jobs {
-			n = max(n, columnsOf(clean(of(j))))
+			n = max(n, report.Columns(clean(of(j))))
 		}
 		return min(n, max(least, most))
 	}
@@ -323,7 +323,7 @@ func (p painter) meters(meters []Meter) []string {
 func (p painter) meter(m Meter) (part string, takes int) {
 	if math.IsInf(m.Limit, 1) {
 		part = m.Name + " " + m.Text
-		return p.paint(dim, m.Name) + " " + m.Text, columnsOf(part)
+		return p.paint(dim, m.Name) + " " + m.Text, report.Columns(part)
 	}
 	share := 1.0
 	if m.Limit > 0 {
@@ -339,14 +339,14 @@ func (p painter) meter(m Meter) (part string, takes int) {
 	}
 	bar := p.paint(color, strings.Repeat("█", full)) + p.paint(dim, strings.Repeat("░", barColumns-full))
 	text := m.Text + " of " + m.Most
-	return p.paint(dim, m.Name) + " " + bar + " " + text, columnsOf(m.Name) + 1 + barColumns + 1 + columnsOf(text)
+	return p.paint(dim, m.Name) + " " + bar + " " + text, report.Columns(m.Name) + 1 + barColumns + 1 + report.Columns(text)
 }
 
 // events are the last things that happened.
 func (p painter) events(events []Event) []string {
 	longest := 0
 	for _, e := range events {
-		longest = max(longest, columnsOf(clean(e.Job)))
+		longest = max(longest, report.Columns(clean(e.Job)))
 	}
 	longest = min(longest, p.columns/3)
 	var lines []string
@@ -359,7 +359,7 @@ func (p painter) events(events []Event) []string {
 		if e.Mark == Done || e.Mark == Failed {
 			color = marks[e.Mark].color
 		}
-		text := fit(clean(e.Text), max(8, p.columns-columnsOf(before)))
+		text := fit(clean(e.Text), max(8, p.columns-report.Columns(before)))
 		lines = append(lines, p.paint(dim, before)+p.paint(color, text))
 	}
 	return lines
@@ -369,12 +369,12 @@ func (p painter) events(events []Event) []string {
 func (p painter) hints(hints []Hint) []string {
 	longest := 0
 	for _, h := range hints {
-		longest = max(longest, columnsOf(clean(h.Command)))
+		longest = max(longest, report.Columns(clean(h.Command)))
 	}
 	var lines []string
 	for _, h := range hints {
 		line := fit(clean(h.Command), p.columns)
-		if room := p.columns - longest - 2; room >= columnsOf(clean(h.About)) {
+		if room := p.columns - longest - 2; room >= report.Columns(clean(h.About)) {
 			line = pad(line, longest) + "  " + p.paint(dim, clean(h.About))
 		}
 		lines = append(lines, line)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/report"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -130,8 +131,8 @@ func TestEverySizeFits(t *testing.T) {
 					t.Fatalf("%d×%d: %d and %d lines", columns, rows, len(plainLines), len(colored))
 				}
 				for i, line := range plainLines {
-					if strings.ContainsAny(line, "\x1b\n\r\a") || columnsOf(line) > columns {
-						t.Fatalf("%d×%d, line %d takes %d columns: %q", columns, rows, i, columnsOf(line), line)
+					if strings.ContainsAny(line, "\x1b\n\r\a") || report.Columns(line) > columns {
+						t.Fatalf("%d×%d, line %d takes %d columns: %q", columns, rows, i, report.Columns(line), line)
 					}
 					if without := color.ReplaceAllString(colored[i], ""); without != line {
 						t.Fatalf("%d×%d: in colour %q, without %q", columns, rows, without, line)

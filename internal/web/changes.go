@@ -39,9 +39,6 @@ func phaseState(phase, needsPerson, problem string) state {
 	return working(phase)
 }
 
-// changesDir is where the changes of a project lie.
-const changesDir = "agentd/changes"
-
 // stampChanges tells two states of the changes of the project apart; there is none
 // while something is being written. begun are those that have a folder and nothing
 // in it: somebody is about to make them.
@@ -53,12 +50,13 @@ func (s *Site) stampChanges(ctx context.Context) (stamp string, begun map[string
 	defer root.Close()
 	var b strings.Builder
 	begun = map[string]bool{}
-	found, err := root.List(changesDir)
+	changes := tidegate.ChangesOf(ctx) + "/changes"
+	found, err := root.List(changes)
 	if err != nil {
 		return "", nil, err
 	}
 	for _, entry := range found {
-		folder, err := root.Folder(changesDir + "/" + entry.Name())
+		folder, err := root.Folder(changes + "/" + entry.Name())
 		if err != nil {
 			continue // no folder, or no longer
 		}

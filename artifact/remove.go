@@ -1,0 +1,61 @@
+package artifact
+
+import (
+	"crypto/rand"
+	"io/fs"
+
+	"github.com/tidegate/tidegate"
+)
+
+// removedPrefix begins the name that a folder has while it is removed.
+const removedPrefix = ".tidegate.removed-"
+
+// RemoveFolder removes a folder in f with all that is in it. It is moved aside
+// first, so that a reader sees it whole or not at all; a process that is killed
+// after that leaves a folder whose name begins with ".tidegate.removed-". A link
+// is refused with PATH_NOT_ALLOWED: what it leads to would stay. It also returns
+// NOT_FOUND and WRITE_FAILED.
+func (f *Folder) RemoveFolder(name string) error {
+	local, err := f.local(name)
+	if err != nil {
+		return err
+	}
+	info, err := f.root.Lstat(local)
+	switch {
+	case err != nil:
+		return f.place(name).unreadable(err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return f.place(name).notAllowed("it is a link; name the folder itself")
+	case !info.IsDir():
+		return tidegate.Errorf(tidegate.WriteFailed, f.place(name).details(), "not a folder: %s", f.place(name).path)
+	}
+	aside := removedPrefix + rand.Text()
+	if err := f.root.Rename(local, aside); err != nil {
+		return f.place(name).unwritable(err)
+	}
+	if err := f.root.RemoveAll(aside); err != nil {
+		return f.place(aside).unwritable(err)
+	}
+	return f.place(name).unwritable(syncFolder(f.root, "."))
+}
+
+// Size counts the files in f and below it, and their bytes. It returns
+// READ_FAILED.
+func (f *Folder) Size() (files, bytes int64, err error) {
+	err = fs.WalkDir(f.FS(), ".", func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		files++
+		bytes += info.Size()
+		return nil
+	})
+	if err != nil {
+		return 0, 0, f.place(".").unreadable(err)
+	}
+	return files, bytes, nil
+}

@@ -1,0 +1,459 @@
+package main
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// action is action.yml.
+type action struct {
+	Name        string
+	Description string
+	Inputs      map[string]struct {
+		Description string
+		Required    bool
+		Default     *string
+	}
+	Outputs map[string]struct{ Description, Value string }
+	Runs    struct {
+		Using string
+		Steps []actionStep
+	}
+}
+
+type actionStep struct {
+	ID, Name, If, Uses, Run, Shell string
+	Dir                            string `yaml:"working-directory"`
+	Env, With                      map[string]string
+}
+
+// runner runs the steps of an action as GitHub's does, as far as action.yml needs
+// it: a step of another action does what the test says.
+type runner struct {
+	t         *testing.T
+	workspace string
+	temp      string
+	values    map[string]string // of expressions: inputs.only, steps.cache.outputs.cache-hit
+	uses      map[string]func(with map[string]string) (outputs map[string]string)
+	path      string   // goes before PATH
+	did       []string // the names of the steps that ran
+	log       bytes.Buffer
+	summary   string
+}
+
+func newRunner(t *testing.T, workspace string, inputs map[string]string) *runner {
+	t.Helper()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("there is no bash")
+	}
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &runner{t: t, workspace: workspace, temp: t.TempDir(), values: map[string]string{
+		"github.action_path": root, "github.action_ref": "main", "runner.os": "Linux", "runner.arch": "X64", "runner.temp": "",
+	}}
+	r.values["runner.temp"] = r.temp
+	r.uses = map[string]func(map[string]string) map[string]string{
+		"actions/cache": func(map[string]string) map[string]string { return map[string]string{"cache-hit": "false"} },
+	}
+	for name, value := range inputs {
+		r.values["inputs."+name] = value
+	}
+	return r
+}
+
+// run runs the action and returns its outputs and the exit status of the step that
+// failed, 0 where none did.
+func (r *runner) run(a action) (outputs map[string]string, status int) {
+	r.t.Helper()
+	for name, input := range a.Inputs {
+		if _, given := r.values["inputs."+name]; !given && input.Default != nil {
+			r.values["inputs."+name] = *input.Default
+		}
+	}
+	for _, step := range a.Runs.Steps {
+		if step.If != "" && !r.holds(step.If) {
+			continue
+		}
+		r.did = append(r.did, step.Name)
+		made := map[string]string{}
+		if step.Uses != "" {
+			name, _, _ := strings.Cut(step.Uses, "@")
+			do, known := r.uses[name]
+			if !known {
+				r.t.Fatalf("the step %q uses %s, which this runner does not have", step.Name, step.Uses)
+			}
+			made = do(r.filled(step.With))
+		} else if made, status = r.shell(step); status != 0 {
+			break
+		}
+		for name, value := range made {
+			r.values["steps."+step.ID+".outputs."+name] = value
+		}
+	}
+	outputs = map[string]string{}
+	for name, output := range a.Outputs {
+		outputs[name] = r.fill(output.Value)
+	}
+	return outputs, status
+}
+
+// shell runs a step's script.
+func (r *runner) shell(step actionStep) (outputs map[string]string, status int) {
+	r.t.Helper()
+	output, summary := filepath.Join(r.t.TempDir(), "output"), filepath.Join(r.t.TempDir(), "summary")
+	command := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
+	command.Dir = r.workspace
+	if step.Dir != "" {
+		command.Dir = r.fill(step.Dir)
+	}
+	command.Stdout, command.Stderr = &r.log, &r.log
+	command.Env = append(os.Environ(), "RUNNER_TEMP="+r.temp, "GITHUB_OUTPUT="+output, "GITHUB_STEP_SUMMARY="+summary, "PATH="+r.path+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for name, value := range r.filled(step.Env) {
+		command.Env = append(command.Env, name+"="+value)
+	}
+	err := command.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		r.t.Fatal(err)
+	}
+	if text, err := os.ReadFile(summary); err == nil {
+		r.summary += string(text)
+	}
+	outputs = map[string]string{}
+	text, err := os.ReadFile(output)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		r.t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), "=")
+		outputs[name] = value
+	}
+	return outputs, command.ProcessState.ExitCode()
+}
+
+var expression = regexp.MustCompile(`\$\{\{ *([a-z_.-]+) *\}\}`)
+
+func (r *runner) fill(text string) string {
+	return expression.ReplaceAllStringFunc(text, func(found string) string {
+		return r.value(expression.FindStringSubmatch(found)[1])
+	})
+}
+
+func (r *runner) filled(texts map[string]string) map[string]string {
+	out := map[string]string{}
+	for name, text := range texts {
+		out[name] = r.fill(text)
+	}
+	return out
+}
+
+// value is what an expression stands for. An output that a step did not set is
+// empty.
+func (r *runner) value(name string) string {
+	value, known := r.values[name]
+	if !known && !strings.HasPrefix(name, "steps.") {
+		r.t.Errorf("%s is not known here", name)
+	}
+	return value
+}
+
+var comparison = regexp.MustCompile(`^([a-z_.-]+) (==|!=) '([^']*)'$`)
+
+// holds reports whether a condition holds: comparisons with a text, joined by &&.
+func (r *runner) holds(condition string) bool {
+	for part := range strings.SplitSeq(condition, " && ") {
+		m := comparison.FindStringSubmatch(part)
+		if m == nil {
+			r.t.Fatalf("the condition %q is not one that this runner understands", condition)
+		}
+		if (r.value(m[1]) == m[3]) != (m[2] == "==") {
+			return false
+		}
+	}
+	return true
+}
+
+func TestActionIsWhole(t *testing.T) {
+	var a action
+	text := parseYAML(t, "action.yml", &a)
+	if a.Name == "" || a.Description == "" || a.Runs.Using != "composite" || len(a.Runs.Steps) == 0 {
+		t.Errorf("action.yml lacks its name, description or steps: %+v", a)
+	}
+	for _, m := range regexp.MustCompile(`inputs\.([a-z_-]+)`).FindAllStringSubmatch(string(text), -1) {
+		if _, ok := a.Inputs[m[1]]; !ok {
+			t.Errorf("the input %s is used and not declared", m[1])
+		}
+	}
+	for name, input := range a.Inputs {
+		if input.Description == "" || !input.Required && input.Default == nil {
+			t.Errorf("the input %s has no description, or is optional without a default", name)
+		}
+	}
+	for _, step := range a.Runs.Steps {
+		if step.Run != "" && step.Shell == "" {
+			t.Errorf("the step %q has no shell", step.Name)
+		}
+		if strings.Contains(step.Run, "${{") {
+			t.Errorf("the step %q pastes an expression into its script, where an input could run commands", step.Name)
+		}
+	}
+}
+
+// demoData is the folder with the demo's drafts.
+func demoData(t *testing.T) string {
+	t.Helper()
+	data, err := filepath.Abs(filepath.Join("..", "..", "internal", "demo", "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// cached is a cache that has the program already.
+func (r *runner) cached() {
+	program, err := exec.LookPath("tidegate")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.uses["actions/cache"] = func(with map[string]string) map[string]string {
+		if err := os.Symlink(program, filepath.Join(with["path"], "tidegate")); err != nil {
+			r.t.Error(err)
+		}
+		return map[string]string{"cache-hit": "true"}
+	}
+}
+
+// TestActionReviewsAWave runs the steps of the action with the program in the
+// cache, as every run but the first has it.
+func TestActionReviewsAWave(t *testing.T) {
+	data := demoData(t)
+	var a action
+	parseYAML(t, "action.yml", &a)
+	partly := t.TempDir()
+	text, err := os.ReadFile(filepath.Join(data, "mended", "grid.md"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(partly, "grid.md"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name       string
+		inputs     map[string]string
+		status     int
+		annotation string
+		summary    string // a part of it
+		uploads    bool
+	}{
+		{"faults", map[string]string{"outputs": "drafts"}, 1, "::error file=drafts/grid.md,line=20,", "such as '- Title `https://example.org/page`', or remove it", false},
+		{"uploaded", map[string]string{"outputs": "drafts", "sarif": "true"}, 1, "::error file=drafts/grid.md,line=20,", "**✗ fail** 4 of 6 outputs failed", true},
+		{"only", map[string]string{"outputs": "drafts", "only": "economics,skeptic"}, 0, "", "**✓ pass**", false},
+		{"passed", map[string]string{"outputs": "mended", "sarif": "true"}, 0, "", "**✓ pass**", true},
+		{"missing outputs", map[string]string{"outputs": partly, "sarif": "true"}, 3, "/emissions.md,title=OUTPUT_NOT_FOUND::the file is not there", "| emissions | missing |", true},
+		{"no folder", map[string]string{"outputs": "nowhere", "sarif": "true"}, 3, "NOT_FOUND", "", false},
+		{"an input that is a command", map[string]string{"outputs": "$(touch " + partly + "/owned)", "only": "`touch " + partly + "/owned`"}, 3, "NOT_FOUND", "", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRunner(t, data, test.inputs)
+			r.values["inputs.perspectives"] = "perspectives.json"
+			r.cached()
+			uploaded := ""
+			r.uses["github/codeql-action/upload-sarif"] = func(with map[string]string) map[string]string {
+				text, err := os.ReadFile(with["sarif_file"])
+				if err != nil {
+					t.Error(err)
+				}
+				uploaded = string(text)
+				return nil
+			}
+			start := time.Now()
+			outputs, status := r.run(a)
+			t.Logf("the steps took %v", time.Since(start).Round(time.Millisecond))
+			if status != test.status || outputs["status"] != strconv.Itoa(test.status) {
+				t.Fatalf("exit status %d, output %v, want %d\n%s", status, outputs, test.status, r.log.String())
+			}
+			if !strings.Contains(r.log.String(), test.annotation) {
+				t.Errorf("no annotation %q in:\n%s", test.annotation, r.log.String())
+			}
+			if !strings.Contains(r.summary, test.summary) || (r.summary == "") != (test.summary == "") {
+				t.Errorf("the summary lacks %q:\n%s", test.summary, r.summary)
+			}
+			if strings.Contains(uploaded, `"version": "2.1.0"`) != test.uploads || (outputs["sarif"] == "") != (test.summary == "") {
+				t.Errorf("uploaded %.200q, the file is %q", uploaded, outputs["sarif"])
+			}
+			if _, err := os.Stat(filepath.Join(partly, "owned")); err == nil {
+				t.Error("an input was run")
+			}
+			for _, step := range []string{"Install the release", "Set up Go", "Build the program"} {
+				if strings.Contains(strings.Join(r.did, ";"), step) {
+					t.Errorf("with the program in the cache the step %q runs", step)
+				}
+			}
+		})
+	}
+}
+
+// TestActionInstallsARelease has curl answer from a folder: the archive with its
+// checksum, another archive under the same name, and none.
+func TestActionInstallsARelease(t *testing.T) {
+	program, err := exec.LookPath("tidegate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := demoData(t)
+	var a action
+	parseYAML(t, "action.yml", &a)
+	served := t.TempDir()
+	archive := archiveOf(t, program)
+	bin := t.TempDir()
+	curl := "#!/bin/bash\nfor last; do :; done\necho \"$last\" >> " + served + "/asked\nwhile [ $# -gt 1 ]; do if [ \"$1\" = --output ]; then out=$2; fi; shift; done\ncp \"" + served + "/$(basename \"$last\")\" \"$out\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "curl"), []byte(curl), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	name := "tidegate_1.2.3_linux_amd64.tar.gz"
+	sums := fmt.Sprintf("%x  other.zip\n%x  %s\n", sha256.Sum256(nil), sha256.Sum256(archive), name)
+	for _, test := range []struct {
+		name, ref, version string
+		archive            []byte
+		status             int
+	}{
+		{"the version that is asked for", "main", "v1.2.3", archive, 0},
+		{"the version that the action is pinned to", "v1.2.3", "", archive, 0},
+		{"another archive", "main", "v1.2.3", append([]byte("x"), archive...), 1},
+		{"a version that is none", "main", "v1.2.3; touch x", archive, 2},
+		{"a version that leads elsewhere", "main", "v1.2.3/../../evil", archive, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for file, text := range map[string][]byte{name: test.archive, "checksums.txt": []byte(sums), "asked": nil} {
+				if err := os.WriteFile(filepath.Join(served, file), text, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := newRunner(t, data, map[string]string{"perspectives": "perspectives.json", "outputs": "mended", "version": test.version})
+			r.values["github.action_ref"], r.path = test.ref, bin
+			_, status := r.run(a)
+			if status != test.status {
+				t.Fatalf("exit status %d, want %d\n%s", status, test.status, r.log.String())
+			}
+			asked, err := os.ReadFile(filepath.Join(served, "asked"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "https://github.com/tidegate/tidegate/releases/download/v1.2.3/" + name + "\nhttps://github.com/tidegate/tidegate/releases/download/v1.2.3/checksums.txt\n"
+			if test.status == 2 {
+				want = ""
+			}
+			if string(asked) != want {
+				t.Errorf("asked for %s", asked)
+			}
+			if did := strings.Join(r.did, ";"); strings.Contains(did, "Build") || (test.status == 1) == strings.Contains(did, "Review") && test.status != 2 {
+				t.Errorf("the steps are %s", did)
+			}
+		})
+	}
+}
+
+// archiveOf is a release archive with a program.
+func archiveOf(t *testing.T, program string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	packed, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	files := tar.NewWriter(packed)
+	err = files.WriteHeader(&tar.Header{Name: "tidegate", Mode: 0o755, Size: int64(len(text))})
+	if err == nil {
+		_, err = files.Write(text)
+	}
+	if err := errors.Join(err, files.Close(), packed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestActionBuildsWhereNothingIsCached stops after the build, which is the
+// compiler's own cache's business.
+func TestActionBuildsWhereNothingIsCached(t *testing.T) {
+	var a action
+	parseYAML(t, "action.yml", &a)
+	r := newRunner(t, demoData(t), map[string]string{"perspectives": "perspectives.json", "outputs": "mended"})
+	key := ""
+	r.uses["actions/cache"] = func(with map[string]string) map[string]string {
+		key = with["key"]
+		return nil // a cache without the key sets no output
+	}
+	r.uses["actions/setup-go"] = func(with map[string]string) map[string]string {
+		if _, err := os.Stat(with["go-version-file"]); err != nil {
+			t.Error(err)
+		}
+		return nil
+	}
+	r.path = t.TempDir()
+	fake := "#!/bin/bash\n[ \"$*\" = \"build -trimpath -o $RUNNER_TEMP/tidegate/ ./cmd/tidegate\" ] && [ -f go.mod ] && ln -s \"$(command -v tidegate)\" \"$RUNNER_TEMP/tidegate/tidegate\"\n"
+	if err := os.WriteFile(filepath.Join(r.path, "go"), []byte(fake), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, status := r.run(a); status != 0 || strings.Join(r.did, ";") != "Choose the program;Take the program from the cache;Set up Go;Build the program;Review the wave;Judge the wave" {
+		t.Errorf("exit status %d, steps %q\n%s", status, r.did, r.log.String())
+	}
+	if !regexp.MustCompile(`^tidegate-Linux-X64-[0-9a-f]{40}$`).MatchString(key) {
+		t.Errorf("the key of the cache is %q", key)
+	}
+}
+
+func TestExampleWorkflowUsesWhatTheActionOffers(t *testing.T) {
+	var a action
+	parseYAML(t, "action.yml", &a)
+	var workflow struct {
+		Permissions map[string]string
+		Jobs        map[string]struct {
+			Steps []struct {
+				Uses string
+				With map[string]string
+			}
+		}
+	}
+	parseYAML(t, "docs/examples/review-wave.yaml", &workflow)
+	used := 0
+	for _, job := range workflow.Jobs {
+		for _, step := range job.Steps {
+			if !strings.HasPrefix(step.Uses, "tidegate/tidegate@") {
+				continue
+			}
+			used++
+			for name, input := range a.Inputs {
+				if input.Required && step.With[name] == "" {
+					t.Errorf("the required input %s is missing", name)
+				}
+			}
+			for name := range step.With {
+				if _, ok := a.Inputs[name]; !ok {
+					t.Errorf("the action has no input %s", name)
+				}
+			}
+			if step.With["sarif"] == "true" && workflow.Permissions["security-events"] != "write" {
+				t.Error("the workflow may not upload findings")
+			}
+		}
+	}
+	if used != 1 {
+		t.Errorf("the action is used %d times", used)
+	}
+}

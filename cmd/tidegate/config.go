@@ -1,0 +1,274 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/config"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/spelling"
+	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// configPlaces are where the configuration of this program is.
+func configPlaces(env *catalog.Env, formats func() map[string][]string) config.Places {
+	return config.Places{Dir: env.Dir, User: env.ConfigDir, Getenv: env.Getenv, Formats: formats}
+}
+
+// configure reads the configuration and lets it count. Where a file is wrong, what
+// the environment says counts all the same.
+func configure(ctx context.Context, env *catalog.Env, program *cli.Program) error {
+	loaded, err := config.Load(ctx, configPlaces(env, func() map[string][]string { return formatsOf(program) }))
+	env.Config = loaded.Settings
+	if env.Config.Home != "" {
+		env.Home = filepath.Join(env.Config.Home, "runs")
+	}
+	program.Formats = env.Config.Formats
+	return err
+}
+
+// unlessItNeedsNone is the error of a configuration that is wrong, unless the
+// command can do without one.
+func unlessItNeedsNone(command string, err error) error {
+	first, _, _ := strings.Cut(command, " ")
+	without := []string{"", "config", "help", "version", "completion", "__complete", "__completeNoDesc", "explain", "doctor", "schema", "tools", "demo", "canary"}
+	if slices.Contains(without, first) {
+		return nil
+	}
+	return err
+}
+
+// formatsOf lists what each command can print.
+func formatsOf(program *cli.Program) map[string][]string {
+	formats := map[string][]string{}
+	for _, t := range program.Tools {
+		if t.Command != nil {
+			formats[t.Command.Path] = append([]string{"text", "json"}, t.Command.Formats...)
+		}
+	}
+	for _, c := range program.Commands {
+		for _, f := range c.Flags {
+			if f.Name == "format" {
+				formats[c.Path] = f.Enum
+			}
+		}
+	}
+	return formats
+}
+
+func configCommand(env *catalog.Env, tools []*tool.Tool) cli.Command {
+	return cli.Command{
+		Path: "config", Operands: "[KEY]", MaxArgs: 1,
+		Short: "Show every setting, where it comes from, and whether it counts",
+		Long: `Show what tidegate.toml and the environment say: every key with its value, the file
+and line or the variable that it comes from, and, for a value that does not count,
+why. With KEY it shows that one, and what it means.
+
+The project's file is the nearest tidegate.toml at or above the working folder, and
+goes before the user's own in the configuration folder of the system. Variables of
+the environment go before both, and flags before everything. Of a project's file
+that you have not trusted, only formats, named drivers, models and roots inside its
+folder count: ` + "`tidegate config trust`" + `.`,
+		Example:  "tidegate config\ntidegate config agents.default.driver\ntidegate config --format json",
+		Flags:    []cli.Flag{formatFlag("text", "json", "markdown")},
+		Complete: config.Names(),
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			loaded, err := config.Load(ctx, configPlaces(env, func() map[string][]string { return formatsOf(&call.Program) }))
+			if err != nil {
+				return err
+			}
+			shown := configuration(loaded)
+			if len(call.Args) > 0 {
+				if err := shown.only(call.Args[0]); err != nil {
+					return err
+				}
+			}
+			if call.Flag("format") != "json" {
+				return call.Show(shown.report(), call.Flag("format"))
+			}
+			data, err := codec.MarshalFile(shown)
+			if err != nil {
+				return err
+			}
+			if _, err := call.Stdout.Write(data); err != nil {
+				return tidegate.Errorf(tidegate.WriteFailed, nil, "the result cannot be written to stdout: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+// settingsShown is what `tidegate config` prints.
+type settingsShown struct {
+	OK    codec.True     `json:"ok"`
+	Files []configFile   `json:"files"`
+	Keys  []config.Entry `json:"keys"`
+
+	about *config.Key // the one key that was asked for
+}
+
+// configFile is a file that was read.
+type configFile struct {
+	Of      string   `json:"of"` // project or user
+	Path    string   `json:"path"`
+	Digest  string   `json:"digest"`
+	Trusted bool     `json:"trusted"`
+	Waiting []string `json:"waiting"` // keys that do not count before a person trusts the file
+}
+
+func configuration(loaded config.Config) settingsShown {
+	shown := settingsShown{Files: []configFile{}, Keys: loaded.Entries()}
+	for _, each := range []struct {
+		of     string
+		source *config.Source
+	}{{"project", loaded.Project}, {"user", loaded.User}} {
+		if s := each.source; s != nil {
+			shown.Files = append(shown.Files, configFile{each.of, s.Path, s.Digest, s.Trusted, append([]string{}, s.Waiting...)})
+		}
+	}
+	return shown
+}
+
+// only keeps one key. It returns INVALID_ARGS for a name that is none.
+func (s *settingsShown) only(name string) error {
+	names := config.Names()
+	for _, e := range s.Keys {
+		names = append(names, e.Key)
+	}
+	about := config.Find(name)
+	if about == nil || !slices.Contains(names, name) && !strings.HasPrefix(name, "formats.") {
+		meant := ""
+		if near := spelling.Nearest(name, names); near != "" {
+			meant = "; did you mean " + near + "?"
+		}
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("key", tidegate.Cut(name)), "there is no key %q%s", tidegate.Cut(name), meant)
+	}
+	s.about = about
+	s.Keys = slices.DeleteFunc(s.Keys, func(e config.Entry) bool {
+		return e.Key != name && !(e.From == config.DefaultSource && e.Key == about.Name)
+	})
+	if len(s.Keys) == 0 {
+		s.Keys = []config.Entry{{Key: name, Value: about.Default, From: config.DefaultSource, Counts: true}}
+	}
+	return nil
+}
+
+func (s settingsShown) report() report.Report {
+	r := report.Report{Name: "config", Title: "Configuration"}
+	if s.about != nil {
+		r.Title = s.about.Name
+		r.Add(report.Paragraph(s.about.About+"."), report.Fields{
+			{Name: "type", Value: s.about.Type}, {Name: "example", Value: s.about.Example},
+			{Name: "default", Value: s.about.Default}, {Name: "goes before it", Value: s.about.Over},
+		})
+	}
+	table := report.NewTable("Key", "Value", "From", "Does not count because")
+	waiting := 0
+	for _, e := range s.Keys {
+		status := report.None
+		if !e.Counts {
+			status = report.Skip
+		}
+		table.Row(status, e.Key, e.Value, e.From, e.Why)
+	}
+	r.Add(table)
+	for _, f := range s.Files {
+		waiting += len(f.Waiting)
+	}
+	switch {
+	case waiting > 0:
+		r.Status, r.Summary = report.Warn, report.Counted(waiting, "key")+" of the project's file do not count; `tidegate config trust` shows them and asks"
+	case len(s.Files) == 0:
+		r.Summary = "there is no " + config.FileName + " here or above, and none of the user's own"
+	}
+	return r
+}
+
+func configTrustCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path:  "config trust",
+		Short: "Let everything in the project's tidegate.toml count",
+		Long: `Show what the project's tidegate.toml would decide beyond what a file of a project
+may decide by itself - programs that it starts, addresses that it opens, secrets that
+it hands out, folders outside its own - and ask whether it may.
+
+It asks on a terminal only, and the yes is for the file as it was shown: when a byte
+of it changes, it has to be trusted again. The digest is kept in the user's own
+configuration folder.`,
+		Example: "tidegate config trust",
+		Run:     func(ctx context.Context, call cli.Invocation) error { return trustProject(ctx, env, call) },
+	}
+}
+
+func trustProject(ctx context.Context, env *catalog.Env, call cli.Invocation) error {
+	ctx = tidegate.WithActor(ctx, tidegate.Person)
+	from := configPlaces(env, func() map[string][]string { return formatsOf(&call.Program) })
+	loaded, err := config.Load(ctx, from)
+	if err != nil {
+		return err
+	}
+	switch {
+	case loaded.Project == nil:
+		return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("config", filepath.Join(env.Dir, config.FileName)), "no %s is in %s or above it", config.FileName, env.Dir)
+	case loaded.Project.Trusted:
+		return call.Render(report.Report{Status: report.Pass, Summary: loaded.Project.Path + " is trusted already"})
+	case len(loaded.Project.Waiting) == 0:
+		return call.Render(report.Report{Status: report.Pass, Summary: loaded.Project.Path + " has nothing that needs trust"})
+	}
+	if err := call.Render(wouldCount(loaded)); err != nil {
+		return err
+	}
+	if !call.Terminal.Input || call.Terminal.Width == 0 {
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("config", loaded.Project.Path, "help", "tidegate config trust"),
+			"a file is trusted on a terminal only, by a person who has read what it would do: %s", loaded.Project.Path)
+	}
+	yes, err := askYes(ctx, call, "\nTrust this file as it is? Type yes:")
+	if err != nil {
+		return err
+	}
+	if !yes {
+		return call.Render(report.Report{Status: report.Skip, Summary: "nothing was changed"})
+	}
+	if err := from.Trust(ctx, *loaded.Project); err != nil {
+		return err
+	}
+	return call.Render(report.Report{Status: report.Pass, Summary: loaded.Project.Path + " is trusted until it changes"})
+}
+
+// wouldCount is what a person says yes to. Nothing of it is cut.
+func wouldCount(loaded config.Config) report.Report {
+	r := report.Report{Name: "config_trust", Title: "If you trust " + loaded.Project.Path + ", this counts too"}
+	table := report.NewTable("Key", "Value", "Why it asks")
+	for _, e := range loaded.Entries() {
+		if reason, waits := strings.CutPrefix(e.Why, config.NotBeforeTrust); waits {
+			table.Row(report.None, e.Key, e.Value, reason)
+		}
+	}
+	r.Add(table)
+	return r
+}
+
+// askYes asks on the terminal, and is true for the whole word.
+func askYes(ctx context.Context, call cli.Invocation, question string) (bool, error) {
+	fmt.Fprint(call.Stderr, question+" ")
+	answer := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(call.Stdin).ReadString('\n') // its end is an answer, too: none
+		answer <- text
+	}()
+	select {
+	case text := <-answer:
+		return strings.TrimSpace(text) == "yes", nil
+	case <-ctx.Done():
+		fmt.Fprintln(call.Stderr)
+		return false, tidegate.Errorf(tidegate.Cancelled, nil, "stopped before anything was changed: %w", context.Cause(ctx))
+	}
+}
