@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -159,7 +158,7 @@ func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Too
 	}
 	if t.Command.Fill != nil {
 		if err := t.Command.Fill(ctx, typed, args); err != nil {
-			return nil, typed, err
+			return nil, typed, p.misplaced(err)
 		}
 	}
 	return args, typed, nil
@@ -185,13 +184,6 @@ func (p *Program) flagValue(cmd *cobra.Command, a tool.Argument, name, text stri
 		text = absolute(p.Dir, text)
 	}
 	return codec.Of(text)
-}
-
-func absolute(dir, path string) string {
-	if path == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
 }
 
 func operandsRule(operands []tool.Operand) cobra.PositionalArgs {
