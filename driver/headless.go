@@ -191,7 +191,7 @@ func (d *headless) check(ctx context.Context) (string, error) {
 	return version, err
 }
 
-// ask runs the client with a few arguments that are no task, and returns what it
+// ask runs the client with a few arguments that are not a task, and returns what it
 // writes.
 func (d *headless) ask(ctx context.Context, args ...string) (string, error) {
 	path, err := d.path()
