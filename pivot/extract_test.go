@@ -308,7 +308,7 @@ func TestCheckGapsSaysWhatToChange(t *testing.T) {
 		got = append(got, f.Error.Message+"|"+f.ChangeNote)
 	}
 	want := []string{
-		"line 2, a bullet under Gaps, is not of the form - (P0|P1|P2|P3) text|Write line 2 as `- (P1) text of the gap`, with P0, P1, P2 or P3, or, if it states no gap, as a sentence that is no list item.",
+		"line 2, a bullet under Gaps, is not of the form - (P0|P1|P2|P3) text|Write line 2 as `- (P1) text of the gap`, with P0, P1, P2 or P3, or, if it states no gap, as a sentence that is not a list item.",
 		"line 4 begins with a priority below a heading inside Gaps, where no gap is looked for|Move the gap in line 4 up into the section Gaps, before the first heading inside it, as `- (P1) text of the gap`.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
