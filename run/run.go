@@ -57,7 +57,7 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	if err := CheckPath("manifest_path", manifestPath); err != nil {
 		return nil, err
 	}
-	data, err := artifact.ReadFile(ctx, "manifest_path", manifestPath)
+	data, err := artifact.ReadDocument(ctx, "manifest_path", manifestPath)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	}
 	r.found = r.manifest.Revision()
 	if r.finished = r.finishInterrupted(ctx); r.finished {
-		if data, err = artifact.ReadFile(ctx, "manifest_path", manifestPath); err == nil {
+		if data, err = artifact.ReadDocument(ctx, "manifest_path", manifestPath); err == nil {
 			err = r.takeManifest(data)
 		}
 		if err != nil {

@@ -370,7 +370,7 @@ func (u *Update) Manifest() (Manifest, error) {
 		u.manifest = u.run.manifest
 		return u.manifest, nil
 	}
-	data, err := artifact.ReadFile(u.ctx, "manifest_path", u.run.path)
+	data, err := artifact.ReadDocument(u.ctx, "manifest_path", u.run.path)
 	if err != nil {
 		return Manifest{}, err
 	}
