@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate/codec"
@@ -82,7 +83,7 @@ func (l GateList) Report() report.Report {
 		}
 		table.Row(shade, g.GateID, g.Name, status, why, "tidegate gate "+strings.ToLower(g.GateID)+" "+report.ShellWord(l.Root))
 	}
-	r := report.Report{Name: "gate_list", Title: "Gates of run " + l.RunID, Summary: report.Counted(passed, "gate") + " of " + report.Counted(len(l.Gates), "gate") + " passed"}
+	r := report.Report{Name: "gate_list", Title: "Gates of run " + l.RunID, Summary: strconv.Itoa(passed) + " of " + report.Counted(len(l.Gates), "gate") + " passed"}
 	r.Add(table)
 	return r
 }
