@@ -2,7 +2,7 @@ package step
 
 import (
 	"context"
-	"strconv"
+	"fmt"
 	"strings"
 
 	"github.com/tidegate/tidegate/codec"
@@ -83,7 +83,7 @@ func (l GateList) Report() report.Report {
 		}
 		table.Row(shade, g.GateID, g.Name, status, why, "tidegate gate "+strings.ToLower(g.GateID)+" "+report.ShellWord(l.Root))
 	}
-	r := report.Report{Name: "gate_list", Title: "Gates of run " + l.RunID, Summary: strconv.Itoa(passed) + " of " + report.Counted(len(l.Gates), "gate") + " passed"}
+	r := report.Report{Name: "gate_list", Title: "Gates of run " + l.RunID, Summary: fmt.Sprintf("%d of %s passed", passed, report.Counted(len(l.Gates), "gate"))}
 	r.Add(table)
 	return r
 }
