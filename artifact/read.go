@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 )
 
@@ -25,10 +27,30 @@ func ReadFile(ctx context.Context, arg, path string) ([]byte, error) {
 	return data, place{arg, path}.unreadable(err)
 }
 
-// ReadJSON reads the JSON document at path as [ReadFile] does. It also returns
-// INVALID_JSON.
+// MaxDocument is how many bytes a JSON document may have: far longer than any that has a
+// use, and short enough for the memory of every machine.
+const MaxDocument = 64 << 20
+
+// ReadDocument is [ReadFile] for a JSON document. One of more than 64 MiB is
+// INVALID_JSON, and not read.
+func ReadDocument(ctx context.Context, arg, path string) ([]byte, error) {
+	f, err := OpenFile(ctx, arg, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > MaxDocument {
+		return nil, tidegate.Errorf(tidegate.InvalidJSON, tidegate.D(arg, path),
+			"%s has %d MiB, and a JSON document may have %d", filepath.Base(path), info.Size()>>20, MaxDocument>>20)
+	}
+	data, err := readAll(f)
+	return data, place{arg, path}.unreadable(err)
+}
+
+// ReadJSON reads the JSON document at path as [ReadDocument] does. It also returns
+// INVALID_JSON for what is not JSON.
 func ReadJSON(ctx context.Context, arg, path string) (*codec.Value, error) {
-	data, err := ReadFile(ctx, arg, path)
+	data, err := ReadDocument(ctx, arg, path)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package artifact
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"syscall"
 	"time"
@@ -30,9 +31,9 @@ func parentOf(pid int) (int, bool) {
 	return parent, err == nil && parent > 0
 }
 
-// stampOf is the stamp of an open file; told is false where the system has none.
-func stampOf(f *os.File) (s stamp, told bool) {
-	info, err := f.Stat()
+// stampOf is the stamp of a file that was looked at; told is false where the
+// system has none, or looking failed.
+func stampOf(info fs.FileInfo, err error) (s stamp, told bool) {
 	if err != nil {
 		return stamp{}, false
 	}

@@ -4,6 +4,7 @@ package artifact
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 )
 
@@ -15,5 +16,6 @@ func syncAll(*os.File) error { return errors.ErrUnsupported }
 // only that of this one.
 func parentOf(pid int) (int, bool) { return os.Getppid(), pid == os.Getpid() }
 
-// stampOf is the stamp of an open file; told is false where the system has none.
-func stampOf(*os.File) (s stamp, told bool) { return stamp{}, false }
+// stampOf is the stamp of a file that was looked at; told is false where the
+// system has none.
+func stampOf(fs.FileInfo, error) (s stamp, told bool) { return stamp{}, false }

@@ -62,18 +62,28 @@ func (l *Lock) Begin() *Tx {
 // commit. It returns the errors of [Folder.Write]; the transaction cannot be
 // committed after one.
 func (tx *Tx) Write(name string, data []byte) error {
-	_, err := tx.stage(name, codec.DigestBytes(data), func(file *os.File) error {
+	_, err := tx.stage(name, codec.DigestBytes(data), true, writing(data))
+	return err
+}
+
+// WritePlain is [Tx.Write] for a name that must not be a symbolic link, wherever
+// it leads: that is PATH_NOT_ALLOWED. It returns the digest of data.
+func (tx *Tx) WritePlain(name string, data []byte) (digest string, err error) {
+	return tx.stage(name, codec.DigestBytes(data), false, writing(data))
+}
+
+func writing(data []byte) func(*os.File) error {
+	return func(file *os.File) error {
 		_, err := file.Write(data)
 		return err
-	})
-	return err
+	}
 }
 
 // WriteBy is [Tx.Write] for content that write writes piece by piece, so that
 // it need not be in memory as a whole. It returns the digest of the content,
 // and also the error of write.
 func (tx *Tx) WriteBy(name string, write func(io.Writer) error) (digest string, err error) {
-	return tx.stage(name, "", func(file *os.File) error {
+	return tx.stage(name, "", true, func(file *os.File) error {
 		hash := sha256.New()
 		buffered := bufio.NewWriterSize(io.MultiWriter(file, hash), 64<<10)
 		if err := write(buffered); err != nil {
@@ -89,12 +99,15 @@ func (tx *Tx) WriteBy(name string, write func(io.Writer) error) (digest string, 
 
 // stage adds a change of the file name and lets write write its content, whose
 // digest it returns. Write sets the digest of the change itself where it was
-// not known before.
-func (tx *Tx) stage(name, digest string, write func(*os.File) error) (string, error) {
+// not known before. A symbolic link is followed where follow says so.
+func (tx *Tx) stage(name, digest string, follow bool, write func(*os.File) error) (string, error) {
 	f := tx.lock.folder
 	target, old, err := f.target(name)
 	if err != nil {
 		return "", tx.fail(err)
+	}
+	if !follow && target != path.Clean(name) {
+		return "", tx.fail(f.place(name).notAllowed("name is a symbolic link"))
 	}
 	if err := tx.add(change{target: target, digest: digest, replaces: old != nil}); err != nil {
 		return "", tx.fail(err)

@@ -107,11 +107,28 @@ func reviewTools(env *Env) []*tool.Tool {
 			Name: "review_show", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "review show",
-				Operands: []tool.Operand{{Name: "FILE", Field: "review_path", About: "the REVIEW.md to read"}},
+				Operands: []tool.Operand{{Name: "ID", Field: "review_path", About: "the change, or the path of a REVIEW.md"}},
 				Formats:  exports,
+				Fill: func(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+					if path, ok := change.ReviewOf(ctx, env.Project, filepath.Base(typed.Operands["ID"])); ok && filepath.Dir(typed.Operands["ID"]) == env.Dir {
+						args.Set("review_path", codec.Of(path))
+					}
+					return nil
+				},
 			},
 		}, func(ctx context.Context, in reviewShowIn) (review.Shown, error) {
 			return change.ShowReview(ctx, in.ReviewPath)
+		}),
+		declare(tool.Spec{
+			Name: "review_import", Set: "review", Effect: tool.WritesOnRequest,
+			Command: &tool.Command{
+				Path:     "review import",
+				Operands: []tool.Operand{{Name: "FILE", Field: "files", About: "SARIF or rdjson of other tools", Repeats: true}},
+				Rename:   map[string]string{"change_id": "change"},
+				Formats:  exports,
+			},
+		}, func(ctx context.Context, in change.ImportInput) (review.Imported, error) {
+			return change.ImportReview(ctx, env.Project, env.changeClock(), in)
 		}),
 		declare(tool.Spec{
 			Name: "review_list", Set: "review", Effect: tool.Reads, Idempotent: true,

@@ -2,11 +2,14 @@ package catalog
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
 	"github.com/tidegate/tidegate/wave"
@@ -23,10 +26,11 @@ func waveTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path: "wave validate",
 				Operands: []tool.Operand{
-					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
+					contractsOperand,
 					{Name: "ID", Field: "perspective_id", About: "the perspective that the output was written for"},
-					{Name: "OUTPUT", Field: "markdown_path", About: "the markdown file to judge"},
+					{Name: "OUTPUT", Field: "markdown_path", About: "the markdown file to judge; that of the run when absent", Optional: true},
 				},
+				Fill: env.fillWave("markdown_path", "OUTPUT"),
 			},
 		}, wave.Validate),
 		declare(tool.Spec{
@@ -38,9 +42,10 @@ func waveTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path: "wave review",
 				Operands: []tool.Operand{
-					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
-					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective"},
+					contractsOperand,
+					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective; that of the run when absent", Optional: true},
 				},
+				Fill:    env.fillWave("outputs_dir", "OUTPUTS_DIR"),
 				Rename:  map[string]string{"perspective_ids": "only", "report_path": "report"},
 				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
 				Watch:   watchWave,
@@ -59,9 +64,10 @@ func waveTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path: "wave retry-prompt",
 				Operands: []tool.Operand{
-					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json with the contracts"},
-					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective"},
+					contractsOperand,
+					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective; that of the run when absent", Optional: true},
 				},
+				Fill:   env.fillWave("outputs_dir", "OUTPUTS_DIR"),
 				Rename: map[string]string{"perspective_ids": "only"}, Formats: []string{"markdown"}, Piped: "markdown",
 			},
 		}, func(ctx context.Context, in wave.RetryPromptInput) (wave.RetryPrompts, error) {
@@ -77,13 +83,79 @@ func waveTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path: "perspectives check",
 				Operands: []tool.Operand{
-					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json"},
+					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json, or a run by its id"},
+				},
+				Fill: func(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+					if isFile(ctx, typed.Operands["PERSPECTIVES"]) {
+						return nil
+					}
+					return env.fillContracts(ctx, args, func(*run.Run, run.Stage) {})
 				},
 				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
 				Watch:   func(args *codec.Value) []string { return []string{args.Get("perspectives_path").Str()} },
 			},
 		}, perspective.Lint),
 	}
+}
+
+var contractsOperand = tool.Operand{Name: "PERSPECTIVES", Field: "perspectives_path",
+	About: "perspectives.json with the contracts, or a run by its id, whose contracts and outputs are meant then"}
+
+// fillWave takes a run in the place of contracts and outputs: its own, of the
+// wave that it is in, else of the first. It returns INVALID_ARGS for contracts
+// without outputs.
+func (e *Env) fillWave(argument, operand string) func(context.Context, tool.Typed, *codec.Value) error {
+	return func(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+		if typed.Operands[operand] != "" {
+			return nil
+		}
+		if isFile(ctx, typed.Operands["PERSPECTIVES"]) {
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(operand, nil), "%s is missing: only a run has outputs of its own", operand)
+		}
+		return e.fillContracts(ctx, args, func(r *run.Run, wave run.Stage) {
+			path := r.Path(r.WaveDir(wave))
+			if argument == "markdown_path" {
+				path = r.Path(r.Output(wave, typed.Operands["ID"]))
+			}
+			args.Set(argument, codec.Of(path))
+		})
+	}
+}
+
+// fillContracts makes the contracts of a run of the run that perspectives_path
+// names, and hands the run to more. What names no run is left as it is: the tool
+// says what is wrong with it.
+func (e *Env) fillContracts(ctx context.Context, args *codec.Value, more func(r *run.Run, wave run.Stage)) error {
+	name, err := filepath.Rel(e.Dir, args.Get("perspectives_path").Str())
+	if err != nil {
+		name = args.Get("perspectives_path").Str()
+	}
+	manifest, _, err := run.FindByBeginning(ctx, e.Home, e.Dir, name)
+	if err != nil {
+		return err
+	}
+	r, err := run.Open(ctx, manifest)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	wave := run.Wave1
+	if r.Manifest().Stage() == run.Wave2 {
+		wave = run.Wave2
+	}
+	args.Set("perspectives_path", codec.Of(r.Path(r.ContractsOf(wave))))
+	more(r, wave)
+	return nil
+}
+
+// isFile reports whether a path leads to a file that can be read.
+func isFile(ctx context.Context, path string) bool {
+	file, err := artifact.OpenFile(ctx, "path", path)
+	if err != nil {
+		return false
+	}
+	file.Close()
+	return true
 }
 
 // reviewThere shows what can be judged of a wave of which outputs are missing.

@@ -165,6 +165,17 @@ func listed(ctx context.Context, folder *artifact.Folder, id string) ListEntry {
 	return entry
 }
 
+// ReviewOf is the path of the REVIEW.md of a change; ok says whether the project
+// has the change.
+func ReviewOf(ctx context.Context, project, id string) (path string, ok bool) {
+	folder, err := open(ctx, project, id)
+	if err != nil {
+		return "", false
+	}
+	defer folder.Close()
+	return filepath.Join(folder.Path(), reviewFile), true
+}
+
 // ShowReview reads the REVIEW.md at an absolute path, by our own rule and by
 // Agentd's. It returns NOT_FOUND and READ_FAILED.
 func ShowReview(ctx context.Context, path string) (review.Shown, error) {

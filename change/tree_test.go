@@ -284,7 +284,7 @@ func TestModesInARepository(t *testing.T) {
 		_, err := Start(t.Context(), project, Clock{Now: func() time.Time { return gitEpoch }}, "c", nil)
 		must(t, err)
 		for file, shared := range map[string]bool{"STATE.yaml": true, "log.jsonl": true, ".": true, ".tidegate.lock": false} {
-			info, err := os.Stat(filepath.Join(project, changesDir, "c", file))
+			info, err := os.Stat(filepath.Join(project, changesDir(t.Context()), "c", file))
 			must(t, err)
 			put(t, project, "by/another", "program\n") // it shows the umask
 			other, err := os.Stat(filepath.Join(project, "by", "another"))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"sync"
 )
 
 // Digest is "sha256:" and the hexadecimal SHA-256 of the canonical form of v.
@@ -28,11 +29,17 @@ func DigestBytes(data []byte) string {
 // DigestReader is [DigestBytes] of all that r gives. It returns the errors of r.
 func DigestReader(r io.Reader) (string, error) {
 	sum := sha256.New()
-	if _, err := io.Copy(sum, r); err != nil {
+	buffer := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buffer)
+	// Without its other methods a file is read into the buffer given.
+	if _, err := io.CopyBuffer(sum, struct{ io.Reader }{r}, buffer[:]); err != nil {
 		return "", err
 	}
 	return DigestOf(sum), nil
 }
+
+// buffers are what [DigestReader] reads into: most files are smaller than one.
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // DigestOf is [DigestBytes] of all that was written to sum, a SHA-256 hash.
 func DigestOf(sum hash.Hash) string { return "sha256:" + hex.EncodeToString(sum.Sum(nil)) }

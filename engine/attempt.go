@@ -25,13 +25,23 @@ type attempt struct {
 	role string
 	stop context.CancelCauseFunc
 
-	working bool          // it has an agent, or is about to have one; known to the home's loop alone
-	granted chan struct{} // has a value once it may have an agent again
+	state   state         // known to the home's loop alone, as is since
+	since   int           // the answers that there were when it was begun
+	granted chan struct{} // has a value once it may have an agent
 
 	began  time.Time          // this home's part of it
 	events bytes.Buffer       // the agent's own stream, one line each
 	called map[string]float64 // tools, in all turns
 }
+
+// state is where an attempt is.
+type state int
+
+const (
+	coming state = iota // being leased, or waiting for its agent
+	atWork              // its agent works
+	judged              // its answer is being judged, or waits for its repair
+)
 
 // ending is how an attempt ended: accepted, refused, or by a failure of its
 // agent.
@@ -62,8 +72,8 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		faults = verdict.Faults
 	}
 	session := a.held.Session
-	fresh := false    // the session of a repair is gone: the whole task once more
-	released := false // another attempt may have the agent
+	fresh := false  // the session of a repair is gone: the whole task once more
+	waiting := true // for an agent
 	for ; turn <= 2; turn++ {
 		prompt := a.held.PromptMD
 		repair := ""
@@ -86,10 +96,12 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 			}
 			prompt = repair
 		}
-		if released && !a.ask(ctx) {
-			return ending{}, a.left(ctx, context.Cause(ctx))
+		if waiting {
+			if err := a.ask(ctx); err != nil {
+				return ending{}, a.left(ctx, err)
+			}
+			waiting = false
 		}
-		released = false
 		task := a.task(turn, prompt, session)
 		answer, err := a.home.Pool.Do(ctx, task, a.event)
 		a.home.tools.rests(a.held.JobID)
@@ -115,7 +127,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 			return ending{failure}, a.failed(ctx, failure, prompt, answer)
 		}
 		session = answer.Session
-		released = a.release(ctx)
+		waiting = a.release(ctx)
 		verdict, err := a.home.board.Submit(ctx, job.SubmitInput{
 			Token: a.held.Token, Answer: []byte(answer.Text), Usage: usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
 			Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.home.agent(a.role).Price},
@@ -142,20 +154,28 @@ func (a *attempt) release(ctx context.Context) bool {
 	}
 }
 
-// ask waits until the attempt may have an agent again. It reports false when the
-// home stops first.
-func (a *attempt) ask(ctx context.Context) bool {
+// ask waits until the attempt may have an agent. The time that it waits does not
+// count, and a lease that would not last for its answer is extended. It returns why
+// the home stops where that comes first, and the errors of [job.Board.Extend].
+func (a *attempt) ask(ctx context.Context) error {
+	asked := a.home.Clock.Now()
 	select {
 	case a.home.asking <- a:
 	case <-ctx.Done():
-		return false
+		return context.Cause(ctx)
 	}
 	select {
 	case <-a.granted:
-		return true
 	case <-ctx.Done():
-		return false
+		return context.Cause(ctx)
 	}
+	now := a.home.Clock.Now()
+	a.began = a.began.Add(now.Sub(asked))
+	if ends, ok := tidegate.ParseTime(a.held.ExpiresAt); ok && ends.Sub(now) > a.timeLeft()+leaseMargin/2 {
+		return nil
+	}
+	_, err := a.home.board.Extend(ctx, a.held.Token, a.home.leaseTime())
+	return err
 }
 
 // lease takes the job of a fresh attempt.

@@ -60,7 +60,7 @@ const (
 	firstWait   = time.Second
 	longestWait = time.Minute
 	maxEvents   = 16 << 20 // bytes of an agent's own event stream that are kept
-	maxJudged   = 16       // answers that are judged while their agents have gone on to other jobs
+	maxBeside   = 32       // attempts without an agent: leased ahead, or answered and being judged
 )
 
 // errStop ends the attempts of a home that stops.
@@ -127,9 +127,11 @@ type home struct {
 
 	done     chan result
 	answered chan *attempt       // whose agent has answered: another may begin while that is judged
-	asking   chan *attempt       // that need an agent once more
+	asking   chan *attempt       // that need an agent, for the first time or to repair an answer
 	running  map[string]*attempt // by job id
-	repairs  []*attempt          // those that wait for an agent
+	asked    []*attempt          // those that wait for an agent, in the order in which they asked
+	answers  int                 // that agents have given
+	pace     int                 // answers that came while the last lease was being written
 	waits    map[string]*backOff // by role
 	stale    bool                // what the board holds may not be what is there
 	stuck    *driver.Error       // of an agent that a person has to help
@@ -185,9 +187,13 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 				return Outcome{}, cancelled(ctx, err)
 			}
 		case a := <-h.answered:
-			a.working = false
+			a.state = judged
+			h.answers++
 		case a := <-h.asking:
-			h.repairs = append(h.repairs, a)
+			h.asked = append(h.asked, a)
+			if a.state == coming {
+				h.pace = h.answers - a.since
+			}
 		case role := <-woken:
 			h.waits[role].waiting = false
 		case <-news.there:
@@ -263,21 +269,15 @@ func (h *home) agent(role string) Agent {
 	return h.Agents[""]
 }
 
-// fill gives agents to those who wait for one, and begins attempts at what is open,
-// as far as parallelism allows: it counts agents, not answers that are judged.
+// fill gives agents to attempts that wait for one, and begins attempts at what is
+// open, as far as parallelism allows: it counts agents, not answers that are judged.
 func (h *home) fill(ctx context.Context) {
 	most := int(h.board.Policy().Budget.MaxParallel)
 	if h.Parallel > 0 {
 		most = min(most, h.Parallel)
 	}
-	working, busy := 0, map[string]int{}
-	for _, a := range h.running {
-		if a.working {
-			working++
-			busy[a.role]++
-		}
-	}
-	h.repairs = slices.DeleteFunc(h.repairs, func(a *attempt) bool {
+	working, busy := h.count(func(a *attempt) bool { return a.state == atWork })
+	h.asked = slices.DeleteFunc(h.asked, func(a *attempt) bool {
 		if h.running[a.held.JobID] != a {
 			return true // it was stopped
 		}
@@ -286,19 +286,35 @@ func (h *home) fill(ctx context.Context) {
 		}
 		working++
 		busy[a.role]++
-		a.working = true
+		a.state = atWork
 		a.granted <- struct{}{}
 		return true
 	})
-	for working < most && len(h.running) < most+maxJudged {
+	// As many jobs are leased ahead as agents got through while the last lease was
+	// written, so that agents that answer at once do not wait for the disk. Where
+	// they take their time, that is none.
+	taken, busy := h.count(func(a *attempt) bool { return a.state != judged })
+	for taken < most+h.pace && len(h.running) < most+maxBeside {
 		id, kind := h.board.Next(func(id, kind string) bool { return h.running[id] == nil && h.free(job.Role(kind), busy) })
 		if id == "" {
 			return
 		}
-		working++
+		taken++
 		busy[job.Role(kind)]++
 		h.start(ctx, job.Held{Assignment: job.Assignment{JobID: id, Kind: kind}})
 	}
+}
+
+// count counts attempts, all and by role.
+func (h *home) count(those func(*attempt) bool) (all int, byRole map[string]int) {
+	byRole = map[string]int{}
+	for _, a := range h.running {
+		if those(a) {
+			all++
+			byRole[a.role]++
+		}
+	}
+	return all, byRole
 }
 
 // free reports whether one more agent of a role may begin.
@@ -313,7 +329,7 @@ func (h *home) free(role string, busy map[string]int) bool {
 // start begins, or goes on with, an attempt.
 func (h *home) start(ctx context.Context, held job.Held) {
 	own, stop := context.WithCancelCause(ctx)
-	a := &attempt{home: h, held: held, role: job.Role(held.Kind), stop: stop, working: true, granted: make(chan struct{}, 1)}
+	a := &attempt{home: h, held: held, role: job.Role(held.Kind), stop: stop, since: h.answers, granted: make(chan struct{}, 1)}
 	h.running[held.JobID] = a
 	go func() {
 		end, err := a.run(own)
@@ -363,11 +379,8 @@ func boolInt(b bool) int {
 // slowDown lets a role wait, and gives it fewer agents at once.
 func (h *home) slowDown(ctx context.Context, role string, w *backOff, failure *driver.Error, woken chan<- string) {
 	if failure.Kind == driver.Rate {
-		running := 0
-		for _, a := range h.running {
-			running += boolInt(a.role == role && a.working)
-		}
-		w.most = max(1, running)
+		_, busy := h.count(func(a *attempt) bool { return a.state == atWork })
+		w.most = max(1, busy[role])
 	}
 	if w.waiting {
 		return

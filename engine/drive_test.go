@@ -145,8 +145,8 @@ func TestRepairGoesBackIntoTheSessionOnce(t *testing.T) {
 		t.Errorf("the turns were %v", turns)
 	}
 	r := openRun(t, manifest)
-	if n, err := r.Attempts("wave1.figures"); err != nil || len(n) != 1 {
-		t.Errorf("%v attempts, %v", n, err)
+	if has, err := r.JobFolder("wave1.figures"); err != nil || len(has.Attempts) != 1 {
+		t.Errorf("%v attempts, %v", has.Attempts, err)
 	}
 }
 
@@ -192,8 +192,8 @@ func TestMissingLoginLeavesTheRunAsItIs(t *testing.T) {
 		t.Errorf("%s", shown(out))
 	}
 	r := openRun(t, manifest)
-	if n, err := r.Attempts("perspectives"); err != nil || len(n) != 1 {
-		t.Errorf("the attempt was not begun again under its own number: %v, %v", n, err)
+	if has, err := r.JobFolder("perspectives"); err != nil || len(has.Attempts) != 1 {
+		t.Errorf("the attempt was not begun again under its own number: %v, %v", has.Attempts, err)
 	}
 }
 
@@ -340,8 +340,8 @@ func TestInterruptedHomeGoesOnUnderTheSameAttempt(t *testing.T) {
 		t.Errorf("%s", shown(out))
 	}
 	r := openRun(t, manifest)
-	if n, err := r.Attempts("perspectives"); err != nil || len(n) != 1 {
-		t.Errorf("%v, %v", n, err)
+	if has, err := r.JobFolder("perspectives"); err != nil || len(has.Attempts) != 1 {
+		t.Errorf("%v, %v", has.Attempts, err)
 	}
 }
 

@@ -84,8 +84,8 @@ esac
 			account(t, manifest, clock, 4)
 			r := openRun(t, manifest)
 			for _, id := range []string{"wave1.figures", "wave1.doubts", "wave1.records"} {
-				if n, err := r.Attempts(id); err != nil || len(n) != 2 {
-					t.Errorf("%s has the attempts %v, %v: a kill used a try", id, n, err)
+				if has, err := r.JobFolder(id); err != nil || len(has.Attempts) != 2 {
+					t.Errorf("%s has the attempts %v, %v: a kill used a try", id, has.Attempts, err)
 				}
 			}
 			events, err := r.Events()

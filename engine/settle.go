@@ -172,7 +172,7 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 	case run.Summaries:
 		return s.pack(ctx)
 	}
-	return s.advance(ctx)
+	return s.advance(ctx, "")
 }
 
 // Why is why a paused or failed run waits for a person.
@@ -239,7 +239,7 @@ func (s *settler) plan(ctx context.Context, m run.Manifest) (*pause, error) {
 		return nil, err
 	}
 	if planned {
-		return s.advance(ctx)
+		return s.advance(ctx, "")
 	}
 	fault, err := s.perspectivesFault(m)
 	if err != nil {
@@ -287,16 +287,17 @@ func (s *settler) review(ctx context.Context) (*pause, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !passed {
-		l := r.Layout()
-		result, err := step.Review(ctx, s.clock, wave.ReviewInput{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
-			MaxFailures: 50, ReportPath: r.Path(l.WaveReview)})
-		if err != nil {
-			return nil, err
-		}
-		s.note("review", "%d of %s failed", result.Failed, report.Counted(result.Validated, "output"))
+	if passed {
+		return s.advance(ctx, "")
 	}
-	return s.advance(ctx)
+	l := r.Layout()
+	result, err := step.Review(ctx, s.clock, wave.ReviewInput{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
+		MaxFailures: 50, ReportPath: r.Path(l.WaveReview)})
+	if err != nil {
+		return nil, err
+	}
+	s.note("review", "%d of %s failed", result.Failed, report.Counted(result.Validated, "output"))
+	return s.advance(ctx, "B")
 }
 
 func (s *settler) gatePassed(id string) (bool, error) {
@@ -320,10 +321,10 @@ func (s *settler) decide(ctx context.Context) (*pause, error) {
 	if there {
 		_, err := s.move(ctx, true)
 		if err == nil {
-			return s.advance(ctx)
+			return s.advance(ctx, "")
 		}
 		if tidegate.ClassOf(tidegate.CodeOf(err)) != tidegate.Conflict || !strings.Contains(tidegate.AsError(err).Message, "pivot") {
-			return s.advance(ctx) // something else is in the way
+			return s.advance(ctx, "") // something else is in the way
 		}
 	}
 	in, err := pivot.FromRun(ctx, s.manifest)
@@ -339,7 +340,7 @@ func (s *settler) decide(ctx context.Context) (*pause, error) {
 		return nil, err
 	}
 	s.note("pivot", "%s", decision.Explanation)
-	return s.advance(ctx)
+	return s.advance(ctx, "")
 }
 
 // judgeSources fetches what the outputs cite and the archive does not have,
@@ -351,7 +352,7 @@ func (s *settler) judgeSources(ctx context.Context) (*pause, error) {
 		return nil, err
 	}
 	if passed {
-		return s.advance(ctx)
+		return s.advance(ctx, "")
 	}
 	judged, err := step.ValidateCitations(ctx, s.clock, s.board.Fetch, step.CitationsInput{ManifestPath: s.manifest, DryRun: s.board.Fetch == nil, Reason: "settled"})
 	if err != nil {
@@ -359,7 +360,7 @@ func (s *settler) judgeSources(ctx context.Context) (*pause, error) {
 	}
 	usable := judged.Statuses.Valid + judged.Statuses.Paywalled
 	s.note("citations", "fetched %d, %d of %s can be cited", judged.Fetched, usable, report.Counted(judged.Validated, "source"))
-	return s.advance(ctx)
+	return s.advance(ctx, "C")
 }
 
 // pack builds the pack of the summaries that were accepted, and goes on.
@@ -369,7 +370,7 @@ func (s *settler) pack(ctx context.Context) (*pause, error) {
 		return nil, err
 	}
 	if passed {
-		return s.advance(ctx)
+		return s.advance(ctx, "")
 	}
 	r := s.board.Run()
 	built, err := summary.Build(ctx, s.clock, summary.Input{ManifestPath: s.manifest, Mode: summary.Fixture,
@@ -381,7 +382,7 @@ func (s *settler) pack(ctx context.Context) (*pause, error) {
 		return nil, err
 	}
 	s.note("pack", "built from %d accepted", built.SummaryCount)
-	return s.advance(ctx)
+	return s.advance(ctx, "D")
 }
 
 // move moves the run on, or says what is in the way.
@@ -391,10 +392,17 @@ func (s *settler) move(ctx context.Context, dryRun bool) (stage.AdvanceResult, e
 }
 
 // advance moves the run on. A gate that is in the way is judged, once; one that
-// does not pass then, and anything else in the way, is for a person.
-func (s *settler) advance(ctx context.Context) (*pause, error) {
+// does not pass then, and anything else in the way, is for a person. First is a gate
+// of which it is known that it will be in the way, "" where none is.
+func (s *settler) advance(ctx context.Context, first string) (*pause, error) {
 	judged := map[string]bool{}
-	for {
+	for id := first; ; {
+		if id != "" {
+			judged[id] = true
+			if passed, err := s.judgeGate(ctx, id); !passed || err != nil {
+				return nil, err
+			}
+		}
 		moved, err := s.move(ctx, false)
 		if err == nil {
 			s.note("advance", "moved from %s to %s", moved.From, moved.To)
@@ -410,21 +418,24 @@ func (s *settler) advance(ctx context.Context) (*pause, error) {
 		case tidegate.RevisionMismatch, tidegate.ReviewCapExceeded:
 			return nil, nil // another process moved it, or it was left to a person
 		}
-		id := blockedBy(e)
-		if id == "" || judged[id] {
+		if id = blockedBy(e); id == "" || judged[id] {
 			return nil, s.leave(ctx, run.Failure{Code: e.Code, Gate: id, Message: e.Message})
 		}
-		judged[id] = true
-		record, err := step.RecordGate(ctx, s.clock, step.GateInput{ManifestPath: s.manifest, Gate: id, Reason: "settled"})
-		if err != nil {
-			return nil, err
-		}
-		s.note("gate "+id, "%s", record.Status)
-		if !record.Passed() {
-			return nil, s.leave(ctx, run.Failure{Code: tidegate.GateBlocked, Gate: id,
-				Message: "gate " + id + " does not pass: " + tidegate.Cut(strings.Join(record.Warnings, ", "))})
-		}
 	}
+}
+
+// judgeGate judges a gate, and leaves the run to a person where it does not pass.
+func (s *settler) judgeGate(ctx context.Context, id string) (passed bool, err error) {
+	record, err := step.RecordGate(ctx, s.clock, step.GateInput{ManifestPath: s.manifest, Gate: id, Reason: "settled"})
+	if err != nil {
+		return false, err
+	}
+	s.note("gate "+id, "%s", record.Status)
+	if !record.Passed() {
+		return false, s.leave(ctx, run.Failure{Code: tidegate.GateBlocked, Gate: id,
+			Message: "gate " + id + " does not pass: " + tidegate.Cut(strings.Join(record.Warnings, ", "))})
+	}
+	return true, nil
 }
 
 // blockedBy is the gate that a refused move names first, "" when the first thing

@@ -3,6 +3,7 @@ package job
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tidegate/tidegate"
@@ -189,6 +190,18 @@ func (a *Attempt) lastAnswer() *Submission {
 		return nil
 	}
 	return a.Submissions[len(a.Submissions)-1]
+}
+
+// clone is a copy that may be changed.
+func (a *Attempt) clone() *Attempt {
+	own := *a
+	own.ToolCalls = maps.Clone(a.ToolCalls)
+	own.Submissions = make([]*Submission, len(a.Submissions))
+	for i, s := range a.Submissions {
+		copied := *s
+		own.Submissions[i] = &copied
+	}
+	return &own
 }
 
 func (a *Attempt) dir() string { return run.AttemptDir(a.JobID, a.Number) }

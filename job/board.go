@@ -34,10 +34,12 @@ type Board struct {
 	jobs   map[string]*Job
 	order  []string
 	waves  map[run.Stage]contracts
-	gaps   map[string]string // texts of the gaps of the second wave, by perspective id
-	cited  *sources          // that answers may cite, once somebody asked
-	own    []step.Document   // the person's own documents, once somebody asked
-	first  int               // all jobs before this one, in order, are done
+	before map[run.Stage]contracts // as they were when the board was last read whole
+	gaps   map[string]string       // texts of the gaps of the second wave, by perspective id
+	scope  *scope                  // once somebody asked
+	cited  *sources                // that answers may cite, once somebody asked
+	own    []step.Document         // the person's own documents, once somebody asked
+	first  int                     // all jobs before this one, in order, are done
 	ledger ledger
 }
 
@@ -84,8 +86,9 @@ func (b *Board) Reload(ctx context.Context) error {
 	if b.run != nil {
 		b.past = append(b.past, b.run)
 	}
-	b.run, b.waves, b.jobs, b.order = r, map[run.Stage]contracts{}, map[string]*Job{}, nil
-	b.gaps, b.cited, b.own, b.first, b.ledger = nil, nil, nil, 0, newLedger()
+	known := b.jobs
+	b.run, b.before, b.waves, b.jobs, b.order = r, b.waves, map[run.Stage]contracts{}, map[string]*Job{}, nil
+	b.gaps, b.scope, b.cited, b.own, b.first, b.ledger = nil, nil, nil, nil, 0, newLedger()
 	if _, err := r.Gates(); err != nil {
 		return err
 	}
@@ -95,7 +98,8 @@ func (b *Board) Reload(ctx context.Context) error {
 	if b.ledger.beside, err = sizeOf(r.Folder().FS(), ".", run.JobsDir); err != nil {
 		return err
 	}
-	if b.ledger.worked, err = r.RulesAtWork(); err != nil {
+	// The run that was opened first has read most of the log.
+	if b.ledger.worked, err = append(b.past, r)[0].RulesAtWork(); err != nil {
 		return err
 	}
 	begun, err := r.Folder().List(run.JobsDir)
@@ -118,6 +122,9 @@ func (b *Board) Reload(ctx context.Context) error {
 		for _, j := range jobs {
 			j.Kind, j.kind = k.name, k
 			if folders[path.Base(run.JobDir(j.ID))] {
+				if before := known[j.ID]; before != nil {
+					j.attempts = before.attempts // those that have ended
+				}
 				if err := b.read(j); err != nil {
 					return err
 				}
@@ -186,17 +193,20 @@ func (b *Board) know(a *Attempt, lease *run.Lease, line int) {
 	j.attempts = append(slices.Clip(j.attempts), a)
 	j.lease, j.asOf = lease, line
 	b.ledger.count(j)
-	b.setDone(j)
+	if a.Outcome != "" { // before that it has written nothing but its own files
+		b.ledger.grown[j.ID] = j
+		b.setDone(j)
+	}
 }
 
 // read reads what the folder of a job has.
 func (b *Board) read(j *Job) error {
-	numbers, err := b.run.Attempts(j.ID)
+	has, err := b.run.JobFolder(j.ID)
 	if err != nil {
 		return err
 	}
-	attempts := make([]*Attempt, 0, len(numbers))
-	for _, n := range numbers {
+	attempts := make([]*Attempt, 0, len(has.Attempts))
+	for _, n := range has.Attempts {
 		if known := len(attempts); known < len(j.attempts) && j.attempts[known].Number == n && j.attempts[known].Outcome != "" {
 			attempts = append(attempts, j.attempts[known]) // an attempt that has ended does not change
 			continue
@@ -210,18 +220,21 @@ func (b *Board) read(j *Job) error {
 		}
 		attempts = append(attempts, a)
 	}
-	j.attempts = attempts
-	if j.lease, err = b.run.Lease(j.ID); err != nil {
-		return err
+	j.attempts, j.lease, j.after = attempts, nil, 0
+	if has.Leased {
+		if j.lease, err = b.run.Lease(j.ID); err != nil {
+			return err
+		}
 	}
-	if j.after, err = b.run.RetriedAfter(j.ID); err != nil {
-		return err
-	}
-	if j.after > 0 {
+	if has.Retried {
+		if j.after, err = b.run.RetriedAfter(j.ID); err != nil {
+			return err
+		}
 		j.note = retryNote(b.run, j.ID)
 	}
 	j.after, j.asOf = max(j.after, grantedBy(b.run.Manifest(), j.ID)), 0
 	b.ledger.count(j)
+	b.ledger.grown[j.ID] = j
 	return nil
 }
 
@@ -353,6 +366,12 @@ func (b *Board) shown(j *Job) Job {
 func (b *Board) contracts(wave run.Stage) (contracts, error) {
 	if c, ok := b.waves[wave]; ok {
 		return c, nil
+	}
+	if c, ok := b.before[wave]; ok {
+		if digest, err := b.run.Folder().Digest(b.run.ContractsOf(wave)); err == nil && digest == c.digest {
+			b.waves[wave] = c
+			return c, nil
+		}
 	}
 	doc, digest, err := step.Contracts(b.run, wave)
 	if err != nil {

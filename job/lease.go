@@ -363,12 +363,35 @@ func (b *Board) held(u *run.Update, token string) (*Attempt, *run.Lease, error) 
 	if err := u.NotFinal(); err != nil {
 		return nil, nil, err
 	}
-	lease, err := u.Run().Lease(id)
+	a, lease, err := b.present(u, id, number)
 	if err != nil {
 		return nil, nil, err
 	}
 	if lease == nil || lease.Attempt != number || lease.TokenDigest != codec.DigestBytes([]byte(token)) || !lease.Lives(b.clock.Now()) {
 		return nil, nil, lost(id)
+	}
+	return a, lease, nil
+}
+
+// present is the lease of a job, nil where nobody has one, and the attempt of that
+// number where the lease is for it, as they are under the lock. What this board
+// wrote last, and nobody else since, it does not read.
+func (b *Board) present(u *run.Update, id string, number int) (*Attempt, *run.Lease, error) {
+	b.mu.Lock()
+	j := b.jobs[id]
+	if j != nil && j.asOf >= u.OthersWrote() && j.last() != nil && j.last().Number == number {
+		defer b.mu.Unlock()
+		lease := j.lease
+		if lease != nil {
+			own := *lease
+			lease = &own
+		}
+		return j.last().clone(), lease, nil
+	}
+	b.mu.Unlock()
+	lease, err := u.Run().Lease(id)
+	if err != nil || lease == nil || lease.Attempt != number {
+		return nil, lease, err
 	}
 	a, err := readAttempt(u.Run(), id, number)
 	return a, lease, err

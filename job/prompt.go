@@ -92,17 +92,36 @@ type lastAnswer struct {
 	Faults []Fault
 }
 
-// about reads what prompts say about the run, and the digest of its scope.
-func (b *Board) about(j *Job) (about, map[string]string, error) {
-	m := b.run.Manifest()
+// scope is the scope of a run as it was read.
+type scope struct {
+	doc    *codec.Value
+	digest string
+}
+
+// readScope reads the scope of the run, once.
+func (b *Board) readScope() error {
+	if b.scope != nil {
+		return nil
+	}
 	data, err := b.run.Folder().Read(run.ScopeFile)
 	if err != nil {
-		return about{}, nil, tidegate.WithDetails(err, tidegate.D("scope_path", b.run.Path(run.ScopeFile)))
+		return tidegate.WithDetails(err, tidegate.D("scope_path", b.run.Path(run.ScopeFile)))
 	}
-	scope, err := codec.ParseFile("scope_path", b.run.Path(run.ScopeFile), data)
+	doc, err := codec.ParseFile("scope_path", b.run.Path(run.ScopeFile), data)
+	if err == nil {
+		b.scope = &scope{doc, codec.DigestBytes(data)}
+	}
+	return err
+}
+
+// about is what prompts say about the run, with the digest of its scope.
+func (b *Board) about(j *Job) (about, map[string]string, error) {
+	m := b.run.Manifest()
+	err := b.readScope()
 	if err != nil {
 		return about{}, nil, err
 	}
+	scope := b.scope.doc
 	a := about{
 		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Attempt: 1, Note: j.note,
 		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: oneLine(scope.Get("deliverable").Str()),
@@ -117,7 +136,7 @@ func (b *Board) about(j *Job) (about, map[string]string, error) {
 	if a.Last, err = b.lastRefused(j); err != nil {
 		return about{}, nil, err
 	}
-	return a, map[string]string{run.ScopeFile: codec.DigestBytes(data)}, nil
+	return a, map[string]string{run.ScopeFile: b.scope.digest}, nil
 }
 
 func lines(list *codec.Value) []string {

@@ -69,6 +69,7 @@ func (b *Board) makeWaiting() {
 	}
 	errs := b.Run().UpdateTogether(ctx, b.clock, changes...)
 	stop()
+	b.forget(batch)
 	for i, c := range batch {
 		c.made <- errs[i]
 	}
@@ -76,6 +77,18 @@ func (b *Board) makeWaiting() {
 	defer t.mu.Unlock()
 	if t.busy = len(t.waiting) > 0; t.busy {
 		t.waiting[0].lead <- struct{}{}
+	}
+}
+
+// forget makes what the board knows of changed jobs a thing of the past, until
+// whoever changed them says how they are.
+func (b *Board) forget(batch []*change) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range batch {
+		if j := b.jobs[c.job]; j != nil {
+			j.asOf = 0
+		}
 	}
 }
 

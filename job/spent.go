@@ -26,7 +26,7 @@ type ledger struct {
 	beside       int64           // of the run's folder, without them
 	worked       run.Times       // in which an attempt that has ended had a lease, or a rule was at work
 	open         map[string]*Job // those with an attempt that has not ended
-	grown        map[string]*Job // those whose folder may have another size by now
+	grown        map[string]*Job // those whose folder is to be measured: read from the disk, or with an attempt that has ended since
 }
 
 func newLedger() ledger { return ledger{open: map[string]*Job{}, grown: map[string]*Job{}} }
@@ -59,7 +59,6 @@ func (l *ledger) count(j *Job) {
 	}
 	l.tokens += j.tally.tokens - before.tokens
 	l.cost += j.tally.cost - before.cost
-	l.grown[j.ID] = j
 }
 
 // Spent sums up what the attempts took. Minutes are those in which a lease was

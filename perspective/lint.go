@@ -54,7 +54,7 @@ type LintInput struct {
 // say. It returns NOT_FOUND, READ_FAILED or INVALID_JSON.
 func Lint(ctx context.Context, in LintInput) (LintResult, error) {
 	path := in.PerspectivesPath
-	data, err := artifact.ReadFile(ctx, "perspectives_path", path)
+	data, err := artifact.ReadDocument(ctx, "perspectives_path", path)
 	if err != nil {
 		return LintResult{}, err
 	}

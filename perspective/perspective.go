@@ -68,7 +68,7 @@ var used = map[Use][]string{
 // order of their ids. It returns NOT_FOUND, READ_FAILED, INVALID_JSON or
 // SCHEMA_VALIDATION_FAILED; arg is the argument that named the path.
 func Read(ctx context.Context, arg, path string, use Use) (*Document, error) {
-	data, err := artifact.ReadFile(ctx, arg, path)
+	data, err := artifact.ReadDocument(ctx, arg, path)
 	if err != nil {
 		return nil, err
 	}

@@ -207,7 +207,7 @@ func ReplayBundle(ctx context.Context, program string, in BundleReplayInput) (Bu
 // readBundle reads what describes a captured run.
 func readBundle(ctx context.Context, root string) (*codec.Value, error) {
 	path := filepath.Join(root, bundleFile)
-	data, err := artifact.ReadFile(ctx, "bundle_root", path)
+	data, err := artifact.ReadDocument(ctx, "bundle_root", path)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"time"
@@ -97,31 +98,43 @@ func WaveJob(wave Stage, perspectiveID string) string { return string(wave) + ".
 // count.
 func Retried(jobID string) string { return JobDir(jobID) + "/retry.json" }
 
-// Attempts lists the numbers of the attempts at a job, in order. It returns
-// READ_FAILED.
-func (r *Run) Attempts(jobID string) ([]int, error) {
+// JobFolder is what the folder of a job has.
+type JobFolder struct {
+	Attempts []int // their numbers, in order
+	Leased   bool  // there is a lease; it may have run out
+	Retried  bool  // some attempts do not count any more
+}
+
+// JobFolder lists the folder of a job. It returns READ_FAILED.
+func (r *Run) JobFolder(jobID string) (JobFolder, error) {
 	entries, err := r.folder.List(JobDir(jobID))
 	if err != nil {
-		return nil, err
+		return JobFolder{}, err
 	}
-	var numbers []int
+	var has JobFolder
 	for _, e := range entries {
-		if n, err := strconv.Atoi(e.Name()); err == nil && n > 0 && e.IsDir() {
-			numbers = append(numbers, n)
+		n, err := strconv.Atoi(e.Name())
+		switch {
+		case err == nil && n > 0 && e.IsDir():
+			has.Attempts = append(has.Attempts, n)
+		case e.Name() == path.Base(LeaseFile(jobID)):
+			has.Leased = true
+		case e.Name() == path.Base(Retried(jobID)):
+			has.Retried = true
 		}
 	}
-	slices.Sort(numbers)
-	return numbers, nil
+	slices.Sort(has.Attempts)
+	return has, nil
 }
 
 // JobAccepted reports whether the last attempt at a job was accepted and still
 // counts. It returns READ_FAILED.
 func (r *Run) JobAccepted(jobID string) (bool, error) {
-	numbers, err := r.Attempts(jobID)
-	if err != nil || len(numbers) == 0 {
+	has, err := r.JobFolder(jobID)
+	if err != nil || len(has.Attempts) == 0 {
 		return false, err
 	}
-	last := numbers[len(numbers)-1]
+	last := has.Attempts[len(has.Attempts)-1]
 	data, err := r.folder.Read(AttemptDir(jobID, last) + "/attempt.json")
 	if err != nil {
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
@@ -158,17 +171,15 @@ func (r *Run) RetriedAfter(jobID string) (int, error) {
 // ForgetAttempts stages that the attempts at a job so far do not count, and that
 // nobody holds it. Note is for the next agent, "" for none.
 func (u *Update) ForgetAttempts(jobID, note string) error {
-	numbers, err := u.run.Attempts(jobID)
-	if err != nil || len(numbers) == 0 {
+	has, err := u.run.JobFolder(jobID)
+	if err != nil || len(has.Attempts) == 0 {
 		return err
 	}
-	if lease, err := u.run.Lease(jobID); err != nil {
-		return err
-	} else if lease != nil {
+	if has.Leased {
 		if err := u.Remove(LeaseFile(jobID)); err != nil {
 			return err
 		}
 	}
-	return u.WriteJSON(Retried(jobID), tidegate.D("schema_version", "job_retry.v1", "job_id", jobID, "after", numbers[len(numbers)-1],
+	return u.WriteJSON(Retried(jobID), tidegate.D("schema_version", "job_retry.v1", "job_id", jobID, "after", has.Attempts[len(has.Attempts)-1],
 		"note", Note(note), "granted_at", u.now))
 }

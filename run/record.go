@@ -28,6 +28,7 @@ type record struct {
 	run   *Run
 	bare  bool              // there are no gates: nothing is recorded
 	found map[string]string // document → digest of the bytes that are there
+	stand string            // the state of what is there
 	lines int64             // in the log, known under the lock
 
 	unrecorded []string // documents that no line speaks of, as far as check looked
@@ -70,13 +71,17 @@ func (r *Run) readRecord() (record, error) {
 			rec.found[name] = digest
 		}
 	}
+	rec.stand = stateOf(rec.found)
 	return rec, nil
 }
 
 func (r *Run) readEnds() (logEnds, error) {
-	ends, err := r.readBeginning()
-	if err != nil {
-		return ends, err
+	ends := logEnds{origin: r.ends.origin, signers: r.ends.signers}
+	if ends.origin != ours || r.ends.legacy { // else it is known who began the log
+		var err error
+		if ends, err = r.readBeginning(); err != nil {
+			return ends, err
+		}
 	}
 	last, err := r.folder.LastLine(AuditFile)
 	if err != nil {
@@ -141,8 +146,11 @@ func (rec record) digest(name string) any {
 func (e logEnds) judgedByUs() bool { return e.origin != foreign || e.state != "" }
 
 func (rec record) stateAfter(written []writtenFile) string {
-	if rec.bare || !rec.judgedByUs() {
+	switch {
+	case rec.bare || !rec.judgedByUs():
 		return ""
+	case !rec.covers(written):
+		return rec.stand
 	}
 	after := map[string]string{}
 	for name, digest := range rec.found {
@@ -176,7 +184,7 @@ func stateOf(digests map[string]string) string {
 // check returns TAMPERED when a document is not what the log records. A document
 // that nobody recorded was written by hand; the next line records it.
 func (rec *record) check() error {
-	if rec.bare || rec.legacy || !rec.judgedByUs() || rec.state != "" && rec.state == stateOf(rec.found) {
+	if rec.bare || rec.legacy || !rec.judgedByUs() || rec.state == rec.stand {
 		return nil
 	}
 	changed, unrecorded, err := rec.changed()

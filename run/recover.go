@@ -34,7 +34,7 @@ func Recover(ctx context.Context, clock Clock, manifestPath string) (RecoverResu
 		return RecoverResult{}, err
 	}
 	defer lock.Unlock()
-	data, err := artifact.ReadFile(ctx, "manifest_path", r.path)
+	data, err := artifact.ReadDocument(ctx, "manifest_path", r.path)
 	if err == nil {
 		err = r.takeManifest(data)
 	}

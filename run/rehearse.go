@@ -56,6 +56,15 @@ func (u *Update) put(name string, data []byte) error {
 	return u.tx.Write(name, data)
 }
 
+// putPlain is put for a file that is the run's own, and no link to another. It
+// returns the digest of data.
+func (u *Update) putPlain(name string, data []byte) (digest string, err error) {
+	if u.rehearsal != nil {
+		return codec.DigestBytes(data), u.put(name, data)
+	}
+	return u.tx.WritePlain(name, data)
+}
+
 // take stages the removal of a file.
 func (u *Update) take(name string) error {
 	if u.rehearsal != nil {

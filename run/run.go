@@ -28,6 +28,11 @@ type Run struct {
 	found    int64   // revision before an interrupted write was finished
 	finished bool    // there was one
 
+	// Lines of the log: how many there were after the last transaction through
+	// this Run, and up to which of them others may have written. Both are known
+	// under the run's lock.
+	wrote, others int64
+
 	eventsMu sync.Mutex
 	events   map[string]*readEvents // by what was asked for
 }
@@ -52,7 +57,7 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	if err := CheckPath("manifest_path", manifestPath); err != nil {
 		return nil, err
 	}
-	data, err := artifact.ReadFile(ctx, "manifest_path", manifestPath)
+	data, err := artifact.ReadDocument(ctx, "manifest_path", manifestPath)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +77,7 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	}
 	r.found = r.manifest.Revision()
 	if r.finished = r.finishInterrupted(ctx); r.finished {
-		if data, err = artifact.ReadFile(ctx, "manifest_path", manifestPath); err == nil {
+		if data, err = artifact.ReadDocument(ctx, "manifest_path", manifestPath); err == nil {
 			err = r.takeManifest(data)
 		}
 		if err != nil {

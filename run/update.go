@@ -2,7 +2,7 @@ package run
 
 import (
 	"context"
-	"errors"
+	"math"
 	"path"
 	"slices"
 	"time"
@@ -144,6 +144,9 @@ func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []C
 	if err := rec.findEnd(lock, how); err != nil {
 		return len(changes), Audit{}, err
 	}
+	if rec.lines != r.wrote {
+		r.others = rec.lines
+	}
 	tx := lock.Begin()
 	made, lines := 0, 0
 	for n < len(changes) {
@@ -158,10 +161,10 @@ func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []C
 		}
 		made++
 		lines += len(u.lines)
+		rec.lines += int64(len(u.lines))
 		if u.adopted != nil || rec.covers(u.written) {
 			break // the next change sees what this one wrote
 		}
-		rec.lines += int64(len(u.lines))
 		if len(u.lines) > 0 {
 			rec.unrecorded = nil
 		}
@@ -172,6 +175,7 @@ func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []C
 	if err := tx.Commit(); err != nil {
 		return n, Audit{}, err
 	}
+	r.wrote = rec.lines
 	audit = Audit{Path: r.Path(AuditFile), Written: lines > 0}
 	if err := tx.LogError(); err != nil {
 		audit.Written, audit.Problem = false, tidegate.AsError(err).Message
@@ -293,12 +297,11 @@ func (u *Update) As(actor tidegate.Actor) { u.actor = actor }
 // PATH_NOT_ALLOWED, and the update must end with that error. The log keeps the
 // file's digest, by which [Verify] knows it again.
 func (u *Update) Write(name string, data []byte) error {
-	if linked, err := u.run.folder.IsLink(name); err == nil && linked {
-		return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("path", u.run.Path(name)),
-			"%s is a symbolic link; a run writes only files of its own", name)
+	digest, err := u.putPlain(name, data)
+	if err == nil {
+		u.written = append(u.written, writtenFile{path.Clean(name), digest, false})
 	}
-	u.written = append(u.written, writtenFile{path.Clean(name), codec.DigestBytes(data), false})
-	return u.put(name, data)
+	return err
 }
 
 // WriteJSON stages a document: two-space indent and a final newline.
@@ -342,6 +345,16 @@ func (u *Update) Pending() map[string]string {
 // that stood in the log before it.
 func (u *Update) LastLine() int { return int(u.record.lines) + len(u.lines) }
 
+// OthersWrote is the number of the last line in the log that may be another's.
+// All later lines were written by updates of this opened run, so that whoever
+// knows what those wrote need not read it again.
+func (u *Update) OthersWrote() int {
+	if u.rehearsal != nil || u.record.legacy || u.record.bare {
+		return math.MaxInt // nobody counts
+	}
+	return int(u.run.others)
+}
+
 // Log stages a line of the run's log.
 func (u *Update) Log(event Event, kind string, fields tidegate.Details) {
 	u.lines = append(u.lines, Line{event, kind, fields})
@@ -353,15 +366,11 @@ func (u *Update) Manifest() (Manifest, error) {
 	if u.manifest.doc != nil {
 		return u.manifest, nil
 	}
-	same, err := u.run.isUnchanged(u.ctx)
-	if err != nil {
-		return Manifest{}, err
-	}
-	if same {
+	if u.Found(u.run.name) == u.run.digest {
 		u.manifest = u.run.manifest
 		return u.manifest, nil
 	}
-	data, err := artifact.ReadFile(u.ctx, "manifest_path", u.run.path)
+	data, err := artifact.ReadDocument(u.ctx, "manifest_path", u.run.path)
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -371,21 +380,6 @@ func (u *Update) Manifest() (Manifest, error) {
 	}
 	u.manifest = m
 	return m, nil
-}
-
-// isUnchanged reports whether the manifest still has the bytes with which the
-// run was opened. A manifest that has need not be held a second time.
-func (r *Run) isUnchanged(ctx context.Context) (bool, error) {
-	file, err := artifact.OpenFile(ctx, "manifest_path", r.path)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	digest, err := codec.DigestReader(file)
-	if err != nil {
-		return false, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("manifest_path", r.path), "cannot read (%w): %s", errors.Unwrap(err), r.path)
-	}
-	return digest == r.digest, nil
 }
 
 // NotFinal returns INVALID_STATE for a run that is completed or cancelled: what
@@ -491,9 +485,11 @@ const filesPerLine = 1000
 // nothing itself does not begin a log.
 func (u *Update) logFiles() {
 	files := slices.DeleteFunc(slices.Clone(u.written), func(f writtenFile) bool { return f.hasLine })
-	begun, err := u.run.folder.Exists(AuditFile)
-	if len(u.lines) == 0 && (len(files) == 0 || err == nil && !begun) {
-		return
+	if len(u.lines) == 0 {
+		begun, err := u.run.folder.Exists(AuditFile)
+		if len(files) == 0 || err == nil && !begun {
+			return
+		}
 	}
 	for _, name := range u.record.unrecorded { // written by hand, and recorded from here on
 		if !slices.ContainsFunc(u.written, func(f writtenFile) bool { return f.name == name }) {

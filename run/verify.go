@@ -95,7 +95,7 @@ func Verify(ctx context.Context, in VerifyInput) (VerifyResult, error) {
 
 // fingerprint changes with every write of the run.
 func fingerprint(ctx context.Context, manifestPath string) string {
-	data, err := artifact.ReadFile(ctx, "manifest_path", manifestPath)
+	data, err := artifact.ReadDocument(ctx, "manifest_path", manifestPath)
 	if err != nil {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"context"
 	"path"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/run"
 )
 
@@ -49,13 +51,20 @@ func citedBy(r *run.Run, waves []run.Stage) (cited, error) {
 		}
 		agents := agentTypes(r, contracts)
 		c.files = append(append(c.files, contracts), outputs...)
-		for _, name := range outputs {
-			text, err := r.Folder().Read(name)
-			if err != nil {
-				return cited{}, err
+		urls := make([][]citation.Cited, len(outputs))
+		err = parallel.Each(context.Background(), len(outputs), nil, func() func(int) error {
+			return func(i int) error {
+				text, err := r.Folder().Read(outputs[i])
+				urls[i] = citation.Extract(text)
+				return err
 			}
+		})
+		if err != nil {
+			return cited{}, err
+		}
+		for k, name := range outputs {
 			id := strings.TrimSuffix(path.Base(name), ".md")
-			for _, url := range citation.Extract(text) {
+			for _, url := range urls[k] {
 				c.found = append(c.found, citation.Found{Cited: url, Wave: i + 1, Perspective: id, AgentType: agents(id), ArtifactPath: name})
 			}
 		}

@@ -88,7 +88,7 @@ func writeFreely(ctx context.Context, in PerspectivesInput) (PerspectivesResult,
 	if !strings.HasSuffix(filepath.Base(in.PerspectivesPath), "perspectives.json") {
 		return PerspectivesResult{}, refused("a file of perspectives has a name that ends in perspectives.json")
 	}
-	data, err := artifact.ReadFile(ctx, "perspectives_path", in.PerspectivesPath)
+	data, err := artifact.ReadDocument(ctx, "perspectives_path", in.PerspectivesPath)
 	switch {
 	case err == nil:
 		if doc, err := codec.Parse(data); err != nil || doc.Get("schema_version").Str() != perspective.Version {

@@ -76,8 +76,8 @@ func freeForReport(ctx context.Context, holder run.Holder, path string) error {
 	if name := filepath.Base(path); strings.HasPrefix(name, ".") || slices.Contains(othersNames, name) {
 		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("report_path", path), "a report cannot have a name that means something else to a program: %s", path)
 	}
-	data, err := artifact.ReadFile(ctx, "report_path", path)
-	if err != nil {
+	data, err := artifact.ReadDocument(ctx, "report_path", path)
+	if err != nil && tidegate.CodeOf(err) != tidegate.InvalidJSON {
 		return nil // new, or for the write to refuse with its reason
 	}
 	if doc, err := codec.Parse(data); err == nil && doc.Get("results").Kind() == codec.Array && doc.Get("retry_directives").Kind() == codec.Array {

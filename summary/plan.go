@@ -117,7 +117,7 @@ func (p *plan) readPerspectives(ctx context.Context, runID string) (digest strin
 	if err != nil {
 		return "", err
 	}
-	data, err := artifact.ReadFile(ctx, "perspectives_path", path)
+	data, err := artifact.ReadDocument(ctx, "perspectives_path", path)
 	if err != nil {
 		return "", err
 	}

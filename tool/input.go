@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 )
 
 // Stdin is what a person types in the place of a file to have standard input read.
@@ -20,7 +21,7 @@ func ReadInput(ctx context.Context, in io.Reader, what string) ([]byte, error) {
 	}
 	done := make(chan read, 1)
 	go func() {
-		data, err := io.ReadAll(in)
+		data, err := io.ReadAll(io.LimitReader(in, artifact.MaxDocument+1))
 		done <- read{data, err}
 	}()
 	select {
@@ -29,6 +30,9 @@ func ReadInput(ctx context.Context, in io.Reader, what string) ([]byte, error) {
 	case r := <-done:
 		if r.err != nil {
 			return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "%s cannot be read from stdin: %w", what, r.err)
+		}
+		if len(r.data) > artifact.MaxDocument {
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, nil, "%s must not have more than %d MiB on stdin", what, artifact.MaxDocument>>20)
 		}
 		return r.data, nil
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
@@ -14,6 +15,15 @@ import (
 // completions list what a shell offers for operands. What cannot be read offers
 // nothing.
 func completions(env *catalog.Env) map[string]func(context.Context, map[string]string) []string {
+	changes := func(ctx context.Context, _ map[string]string) []string {
+		var ids []string
+		if list, err := change.All(ctx, env.Project); err == nil {
+			for _, c := range list.Changes {
+				ids = append(ids, c.ChangeID)
+			}
+		}
+		return ids
+	}
 	return map[string]func(context.Context, map[string]string) []string{
 		"RUN": func(ctx context.Context, _ map[string]string) []string {
 			var ids []string
@@ -41,11 +51,7 @@ func completions(env *catalog.Env) map[string]func(context.Context, map[string]s
 		},
 		"perspective_id": func(ctx context.Context, before map[string]string) []string {
 			path := before["PERSPECTIVES"]
-			if path == "" {
-				manifest, err := run.Find(ctx, env.Home, env.Dir, before["RUN"])
-				if err != nil {
-					return nil
-				}
+			if manifest, err := run.Find(ctx, env.Home, env.Dir, cmp.Or(before["RUN"], path)); err == nil && filepath.Base(manifest) == run.ManifestFile {
 				r, err := run.Open(ctx, manifest)
 				if err != nil {
 					return nil
@@ -65,14 +71,7 @@ func completions(env *catalog.Env) map[string]func(context.Context, map[string]s
 			}
 			return ids
 		},
-		"change_id": func(ctx context.Context, _ map[string]string) []string {
-			var ids []string
-			if list, err := change.All(ctx, env.Project); err == nil {
-				for _, c := range list.Changes {
-					ids = append(ids, c.ChangeID)
-				}
-			}
-			return ids
-		},
+		"change_id":   changes,
+		"review_path": changes,
 	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -114,14 +113,17 @@ func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Too
 		if i >= len(operands) {
 			break
 		}
-		text := operands[i]
-		if (o.Path || paths[o.Field]) && text != tool.Stdin {
-			text = absolute(p.Dir, text)
+		rest := slices.Clone(operands[i:])
+		for n, text := range rest {
+			if (o.Path || paths[o.Field]) && text != tool.Stdin {
+				rest[n] = absolute(p.Dir, text)
+			}
 		}
 		if o.Repeats {
-			args.Set(o.Field, codec.Of(operands[i:]))
+			args.Set(o.Field, codec.Of(rest))
 			break
 		}
+		text := rest[0]
 		typed.Operands[o.Name] = text
 		switch kind := kinds[o.Field]; {
 		case kind == reflect.Int || kind == reflect.Float64:
@@ -156,7 +158,7 @@ func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Too
 	}
 	if t.Command.Fill != nil {
 		if err := t.Command.Fill(ctx, typed, args); err != nil {
-			return nil, typed, err
+			return nil, typed, p.misplaced(err)
 		}
 	}
 	return args, typed, nil
@@ -182,13 +184,6 @@ func (p *Program) flagValue(cmd *cobra.Command, a tool.Argument, name, text stri
 		text = absolute(p.Dir, text)
 	}
 	return codec.Of(text)
-}
-
-func absolute(dir, path string) string {
-	if path == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
 }
 
 func operandsRule(operands []tool.Operand) cobra.PositionalArgs {

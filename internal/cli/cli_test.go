@@ -345,3 +345,13 @@ func TestAnAbsentValueIsNotShown(t *testing.T) {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }
+
+// TestAPathThatIsNotUTF8: it may well be there, so that it is not called one that
+// is not found.
+func TestAPathThatIsNotUTF8(t *testing.T) {
+	for _, args := range [][]string{{"boat", "weigh", "jo\xfflly"}, {"boat", "weigh", "jolly", "--unit", "\xff"}} {
+		if got := onTerminal(t, cli.Terminal{}, "", args...); got.status != 2 || !strings.Contains(got.err, "is not UTF-8") {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+}

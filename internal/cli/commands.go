@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -46,6 +47,7 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		ValidArgsFunction: p.completions(t.Command.Operands),
 	}
 	defineFlags(cmd, t)
+	p.flagCompletions(cmd, t)
 	formats := append([]string{"text", "json"}, t.Command.Formats...)
 	cmd.Flags().StringVar(&format, "format", "text", "how to print the result ("+strings.Join(formats, ", ")+")")
 	complete(cmd, "format", formats)
@@ -68,6 +70,9 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		}
 		if t.Command.Piped != "" && p.Terminal.Width == 0 && configured == "" && !cmd.Flags().Changed("format") {
 			format = t.Command.Piped
+		}
+		if err := p.note(cmd, operands); err != nil {
+			return err
 		}
 		args, typed, err := p.arguments(cmd.Context(), cmd, t, operands)
 		if err == nil {
@@ -104,11 +109,40 @@ func (p *Program) completions(operands []tool.Operand) cobra.CompletionFunc {
 			if list == nil {
 				break
 			}
-			fitting := slices.DeleteFunc(list(cmd.Context(), before), func(each string) bool { return !strings.HasPrefix(each, begun) })
-			return fitting, cobra.ShellCompDirectiveNoFileComp
+			if fitting := beginning(begun, list(cmd.Context(), before)); len(fitting) > 0 || !o.Path && !strings.HasSuffix(o.Field, "_path") {
+				return fitting, cobra.ShellCompDirectiveNoFileComp
+			}
+			break
 		}
 		return nil, cobra.ShellCompDirectiveDefault
 	}
+}
+
+// flagCompletions offers ids for the flags that take several: --only takes what
+// perspective_id does.
+func (p *Program) flagCompletions(cmd *cobra.Command, t *tool.Tool) {
+	for _, a := range flagged(t) {
+		list := p.Complete[strings.TrimSuffix(a.Name, "s")]
+		if a.Kind != reflect.Slice || list == nil {
+			continue
+		}
+		complete := func(cmd *cobra.Command, typed []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			before := map[string]string{}
+			for i, o := range t.Command.Operands {
+				if i < len(typed) {
+					before[o.Name] = typed[i]
+				}
+			}
+			return beginning(begun, list(cmd.Context(), before)), cobra.ShellCompDirectiveNoFileComp
+		}
+		if err := cmd.RegisterFlagCompletionFunc(t.Command.FlagName(a.Name), complete); err != nil {
+			panic("cli: " + err.Error())
+		}
+	}
+}
+
+func beginning(begun string, all []string) []string {
+	return slices.DeleteFunc(all, func(each string) bool { return !strings.HasPrefix(each, begun) })
 }
 
 // follow prints one line for each entry, as it comes. The end of the context is
@@ -137,6 +171,9 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 	bar := p.startProgress(t.Command.Path)
 	result := t.Call(ctx, raw, tool.Caller{Progress: bar.update, Waiting: bar.wait, Panicked: p.logPanic})
 	bar.stop()
+	if result.Err != nil {
+		result = tool.Failure(p.misplaced(result.Err))
+	}
 	if result.Err != nil && format != "json" && t.Command.Instead != nil {
 		in, err := t.Input(ctx, args)
 		if err == nil {
@@ -190,6 +227,9 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 		}
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := p.note(cmd, args); err != nil {
+			return err
+		}
 		call := Invocation{Args: args, Flags: map[string][]string{}, Program: *p}
 		for _, f := range c.Flags {
 			flag := cmd.Flags().Lookup(f.Name)
@@ -212,7 +252,7 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 				call.Flags[f.Name] = values
 			}
 		}
-		return c.Run(cmd.Context(), call)
+		return p.misplaced(c.Run(cmd.Context(), call))
 	}
 	return cmd
 }

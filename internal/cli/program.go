@@ -40,6 +40,8 @@ type Program struct {
 	Terminal       Terminal
 	Dir            string // the working folder, against which paths are made absolute
 	Log            *slog.LevelVar
+
+	typed []string // what may be a path among the operands and flags, absolute
 }
 
 // Terminal is what is known of stdin, stdout and stderr.

@@ -100,7 +100,7 @@ func (p *Program) printError(command string, err error) {
 	for _, d := range e.Details {
 		out.detail(e.Message, d)
 	}
-	if advice := advice(command, e); advice != "" {
+	if advice := p.advice(command, e); advice != "" {
 		out.line("  to fix it: %s", advice)
 	}
 	// Nothing can be done about a stderr that cannot be written.
@@ -110,9 +110,14 @@ func (p *Program) printError(command string, err error) {
 // advice says what to do about an error. One with a detail "help" says so in its
 // message. Arguments are explained by the help of the command that was typed,
 // unless the message says already what was meant.
-func advice(command string, e *tidegate.Error) string {
+func (p *Program) advice(command string, e *tidegate.Error) string {
 	if _, helped := e.Details.Get("help"); helped {
 		return ""
+	}
+	if e.Code == tidegate.FileNotFound {
+		if around := p.lookAround(e); around != "" {
+			return around
+		}
 	}
 	if e.Code != tidegate.InvalidArgs {
 		x, _ := tidegate.Explain(e.Code)

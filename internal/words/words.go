@@ -38,6 +38,7 @@ var List = []Word{
 	{"seal", "One signed file with a finished run, which a stranger can check without asking anybody.", "tidegate run seal RUN"},
 	{"change", "A code change on its way through implementation and review.", "tidegate change list"},
 	{"verdict", "What a review says of a change: APPROVED, NEEDS_FIX or MAJOR_ISSUES.", "tidegate change status ID"},
+	{"NEEDS_CHANGES", "What Agentd calls the verdict NEEDS_FIX. REVIEW.md has both words, because Agentd reads it too; they mean the same.", "tidegate review show ID"},
 	{"canary", "A test of the judges themselves: every fault that they must find is planted, and each must be found.", "tidegate canary"},
 }
 
