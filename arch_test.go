@@ -93,7 +93,7 @@ var outside = map[string]string{
 	"golang.org/x/sys":                       "artifact driver",
 	"golang.org/x/crypto":                    "seal",
 	"golang.org/x/net":                       "citation fetch",
-	"golang.org/x/text":                      "citation perspective internal/pdf internal/planted report",
+	"golang.org/x/text":                      "citation perspective internal/pdf internal/planted report synthesis",
 	"github.com/nlnwa/whatwg-url":            "citation",
 	"golang.org/x/term":                      "cmd/tidegate",
 	"os/exec":                                "change driver internal/cli internal/release bench",

@@ -120,6 +120,17 @@ func reviewTools(env *Env) []*tool.Tool {
 			return change.ShowReview(ctx, in.ReviewPath)
 		}),
 		declare(tool.Spec{
+			Name: "review_import", Set: "review", Effect: tool.WritesOnRequest,
+			Command: &tool.Command{
+				Path:     "review import",
+				Operands: []tool.Operand{{Name: "FILE", Field: "files", About: "SARIF or rdjson of other tools", Repeats: true}},
+				Rename:   map[string]string{"change_id": "change"},
+				Formats:  exports,
+			},
+		}, func(ctx context.Context, in change.ImportInput) (review.Imported, error) {
+			return change.ImportReview(ctx, env.Project, env.changeClock(), in)
+		}),
+		declare(tool.Spec{
 			Name: "review_list", Set: "review", Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "review list",

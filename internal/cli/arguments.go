@@ -113,14 +113,17 @@ func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Too
 		if i >= len(operands) {
 			break
 		}
-		text := operands[i]
-		if (o.Path || paths[o.Field]) && text != tool.Stdin {
-			text = absolute(p.Dir, text)
+		rest := slices.Clone(operands[i:])
+		for n, text := range rest {
+			if (o.Path || paths[o.Field]) && text != tool.Stdin {
+				rest[n] = absolute(p.Dir, text)
+			}
 		}
 		if o.Repeats {
-			args.Set(o.Field, codec.Of(operands[i:]))
+			args.Set(o.Field, codec.Of(rest))
 			break
 		}
+		text := rest[0]
 		typed.Operands[o.Name] = text
 		switch kind := kinds[o.Field]; {
 		case kind == reflect.Int || kind == reflect.Float64:
