@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/pivot"
+	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/tool"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -22,6 +25,43 @@ func sample(name string) string {
 		log.Fatal(err)
 	}
 	return path
+}
+
+// A first session: judge what agents wrote, ask one of them for another try, and
+// judge again.
+func Example() {
+	ctx := context.Background()
+	in := wave.ReviewInput{PerspectivesPath: sample("perspectives.json"), OutputsDir: sample("drafts"), MaxFailures: 25, PerspectiveIDs: []string{"grid"}}
+	first, err := wave.Review(ctx, in)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(first.Pass, first.RetryDirectives[0].ChangeNote)
+
+	prompts, err := wave.RetryPrompt(ctx, wave.RetryPromptInput{PerspectivesPath: in.PerspectivesPath, OutputsDir: in.OutputsDir, PerspectiveIDs: in.PerspectiveIDs, MaxFailures: 25})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.HasPrefix(prompts.Prompts[0].PromptMD, "# Write the output of perspective grid again"))
+
+	in.OutputsDir = sample("mended") // what the agent wrote then
+	second, err := wave.Review(ctx, in)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := report.Text(os.Stdout, second.Report(), report.Options{Root: sample("")}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// false Rewrite line 20 in the Sources section as a list item with an http(s):// URL, such as '- Title https://example.org/page', or remove it.
+	// true
+	// Review of a wave
+	//
+	// Result  Perspective    Words  Sources  What is wrong  Where
+	// ------  -----------  -------  -------  -------------  --------------
+	// ✓ pass  grid         182/320      3/5                 mended/grid.md
+	//
+	// ✓ pass  1 output judged, all meet their contracts.
 }
 
 // Outputs that break their contract are data: the result says what to change.

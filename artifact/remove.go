@@ -3,6 +3,7 @@ package artifact
 import (
 	"crypto/rand"
 	"io/fs"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 )
@@ -11,10 +12,10 @@ import (
 const removedPrefix = ".tidegate.removed-"
 
 // RemoveFolder removes a folder in f with all that is in it. It is moved aside
-// first, so that a reader sees it whole or not at all; a process that is killed
-// after that leaves a folder whose name begins with ".tidegate.removed-". A link
-// is refused with PATH_NOT_ALLOWED: what it leads to would stay. It also returns
-// NOT_FOUND and WRITE_FAILED.
+// first, so that a reader sees it whole or not at all. What a process that was
+// killed after that left in f goes with it. A link is refused with
+// PATH_NOT_ALLOWED: what it leads to would stay. It also returns NOT_FOUND and
+// WRITE_FAILED.
 func (f *Folder) RemoveFolder(name string) error {
 	local, err := f.local(name)
 	if err != nil {
@@ -29,12 +30,20 @@ func (f *Folder) RemoveFolder(name string) error {
 	case !info.IsDir():
 		return tidegate.Errorf(tidegate.WriteFailed, f.place(name).details(), "not a folder: %s", f.place(name).path)
 	}
-	aside := removedPrefix + rand.Text()
-	if err := f.root.Rename(local, aside); err != nil {
+	if err := f.root.Rename(local, removedPrefix+rand.Text()); err != nil {
 		return f.place(name).unwritable(err)
 	}
-	if err := f.root.RemoveAll(aside); err != nil {
-		return f.place(aside).unwritable(err)
+	entries, err := fs.ReadDir(f.root.FS(), ".")
+	if err != nil {
+		return f.place(".").unreadable(err)
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), removedPrefix) {
+			continue
+		}
+		if err := f.root.RemoveAll(entry.Name()); err != nil {
+			return f.place(entry.Name()).unwritable(err)
+		}
 	}
 	return f.place(name).unwritable(syncFolder(f.root, "."))
 }

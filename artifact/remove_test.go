@@ -11,7 +11,7 @@ import (
 
 func TestRemoveFolder(t *testing.T) {
 	home := t.TempDir()
-	for _, name := range []string{"one/a/b.txt", "one/c.txt", "two/d.txt", "file"} {
+	for _, name := range []string{"one/a/b.txt", "one/c.txt", "two/d.txt", "file", ".tidegate.removed-BEFORE/e.txt"} {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,8 @@
 package citation
 
 import (
+	"bytes"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -29,19 +31,21 @@ type statement struct {
 func statements(document []byte) (found []statement, readable bool) {
 	in := inspector{text: document, doc: markdown.Parse(document), showing: true}
 	languages := guessLanguages(string(document[:min(len(document), languageSample)]))
-	for _, p := range in.inspect().Passages {
-		if p.Text == "" {
+	passages := in.inspect().Passages
+	shown, numbers := make([]string, len(passages)), make([]string, len(passages))
+	cited := map[int]bool{}
+	for i, p := range passages {
+		shown[i], numbers[i] = shownText([]byte(p.Text))
+		cited[in.numbers[i]] = len(p.CIDs) > 0
+	}
+	quoted, blocks := quotationsOf(shown), blockQuotes(in.quotes, cited)
+	for i, p := range passages {
+		if p.Text == "" || len(p.CIDs) == 0 {
 			continue
 		}
-		s := statement{line: p.Line, text: tidegate.Cut(p.Text), cids: p.CIDs}
-		var quoted string
-		quoted, s.numbers = shownText([]byte(p.Text))
-		s.quotations = quotations(quoted)
-		for _, part := range p.Quoted {
-			text, _ := shownText([]byte(part))
-			if q, ok := newQuotation(text); ok {
-				s.quotations = append(s.quotations, q)
-			}
+		s := statement{line: p.Line, text: tidegate.Cut(p.Text), cids: p.CIDs, quotations: quoted[i], numbers: numbers[i]}
+		if q, ok := newQuotation(blocks[in.numbers[i]]); ok {
+			s.quotations = append(s.quotations, q)
 		}
 		s.numbers = plainNumerals(s.numbers)
 		s.figures = claimed(s.numbers, figures(s.numbers, !inEnglish(s.numbers), languages))
@@ -91,8 +95,14 @@ func claimed(text string, read []figure) []figure {
 			read[found].counts = false // once
 		}
 	}
+	for _, m := range digitByDigit.FindAllStringIndex(text, -1) {
+		out = append(out, figure{start: m[0], end: m[1], written: true})
+	}
 	return out
 }
+
+// digitByDigit finds numbers that are written with a sign between their digits.
+var digitByDigit = regexp.MustCompile(`\b[0-9](?:[ |/·-][0-9]){2,}\b`)
 
 // isLarge holds for a number of two digits or more, and for one in words or in
 // characters that are numbers by themselves, which counts whatever its value.
@@ -100,7 +110,7 @@ func isLarge(number []rune) bool {
 	digits := 0
 	for _, r := range number {
 		switch {
-		case unicode.IsDigit(r):
+		case unicode.IsDigit(r), digits > 0 && strings.ContainsRune("OoIl", r): // 7OO
 			digits++
 		case unicode.IsNumber(r) || isPercentSign(r):
 			return true
@@ -110,7 +120,8 @@ func isLarge(number []rune) bool {
 }
 
 // plainNumerals writes digits that are raised, lowered or in a circle as plain ones
-// where they are a number by themselves: not in 10⁶ and m².
+// where they are a number by themselves: not in 10⁶ and m². Blanks of rare widths, and
+// signs that look as if they part thousands, become those that do.
 func plainNumerals(text string) string {
 	var b strings.Builder
 	before := rune(0)
@@ -121,11 +132,17 @@ func plainNumerals(text string) string {
 				continue // the digits after it are part of the number
 			}
 		}
+		if isRareBlank(r) {
+			r = thinBlank
+		}
 		b.WriteRune(r)
 		before = r
 	}
-	return b.String()
+	return thousandsMark.ReplaceAllString(b.String(), "$1’$2")
 }
+
+// thousandsMark finds signs that part thousands nowhere but look as if.
+var thousandsMark = regexp.MustCompile(`([0-9])[′_˙ʼ˒‚،⸴ꓹ¸·ʹ´` + "`" + `]([0-9]{3})\b`)
 
 // inEnglish reports whether a claim seems to be in English, in which 1.234 is never
 // 1234.
@@ -135,14 +152,22 @@ func inEnglish(text string) bool {
 }
 
 // shownText is a passage as a reader sees it, and once more without code, links
-// and URLs, in which no number is a claim; their places are kept apart.
+// and URLs, in which no number is a claim; their places are kept apart. Code that
+// touches a word is part of it, and code behind a number is its unit.
 func shownText(passage []byte) (all, claimed string) {
 	const apart = " · "
 	var seen, numbers strings.Builder
 	doc := markdown.Parse(passage)
 	for _, b := range doc.Blocks {
-		for _, piece := range doc.Inlines(b) {
+		pieces := doc.Inlines(b)
+		for i, piece := range pieces {
 			switch {
+			case piece.Kind == markdown.CodeInline && touchesWord(pieces, i):
+				seen.Write(piece.Text)
+				numbers.Write(piece.Text)
+			case piece.Kind == markdown.CodeInline && endsInDigit(numbers.String()) && !bytes.ContainsFunc(piece.Text, unicode.IsNumber):
+				seen.WriteString(WithoutMarks(string(piece.Text)))
+				numbers.Write(piece.Text)
 			case piece.Kind == markdown.CodeInline:
 				seen.WriteString(WithoutMarks(string(piece.Text)))
 				numbers.WriteString(apart)
@@ -159,6 +184,23 @@ func shownText(passage []byte) (all, claimed string) {
 		}
 	}
 	return withoutHidden(seen.String()), withoutURLs(withoutHidden(numbers.String()), apart)
+}
+
+// touchesWord holds for a piece with a letter or digit right before or behind it.
+func touchesWord(pieces []markdown.Inline, i int) bool {
+	var before, after rune
+	if i > 0 && pieces[i-1].Kind == markdown.TextInline {
+		before, _ = utf8.DecodeLastRune(pieces[i-1].Text)
+	}
+	if i+1 < len(pieces) && pieces[i+1].Kind == markdown.TextInline {
+		after, _ = utf8.DecodeRune(pieces[i+1].Text)
+	}
+	return isWordPart(before) || isWordPart(after)
+}
+
+func endsInDigit(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(text, unicode.IsSpace))
+	return unicode.IsNumber(last)
 }
 
 // withoutHidden leaves out what a reader cannot see: hidden characters, except

@@ -190,7 +190,7 @@ func (f *folder) add(c byte, at int) {
 
 // isQuoteMark holds for quotation marks and apostrophes of all kinds.
 func isQuoteMark(r rune) bool {
-	return strings.ContainsRune("\"'`´“”„‟‘’‚‛«»‹›′″‴ʼʹ「」『』〝〞〟＂＇", r)
+	return r == '`' || r == '´' || r == '″' || isQuotationMark(r) || strings.ContainsRune(likeMarks, r)
 }
 
 // whole reports whether the bytes from i to j are whole words of the text: no

@@ -135,6 +135,54 @@ func TestDocumentedQuotations(t *testing.T) {
 	}
 }
 
+// TestQuotationsOverPassages: what stands between two marks is quoted, also in
+// paragraphs without a mark, and a block quote is a quotation as a whole.
+func TestQuotationsOverPassages(t *testing.T) {
+	const page = "The keepers say that tides are slow here. They also say a lot about boats.\n\nThe end is near, they say."
+	for doc, missing := range map[string]int{
+		"\"Tides are slow here.\n\nThey also say a lot [@s].\n\nThe end is near\" [@s].": 0,
+		"\"Tides are slow [@s]\n\nand we lied [@s]\n\nThe end is near\" [@s].":           1,
+		"\"Tides are slow [@s]\n\n- and we lied [@s]\n- to you [@s]\n\nis near\" [@s].":  2,
+		"> Tides are\n>\n> slow here [@s]":                                               0,
+		"> We lied\n>\n> to every\n>\n> tides are slow here [@s]":                        1,
+		"> ### We lied to all\n>\n> tides are slow here [@s]":                            1,
+		"> ### Tides are slow here\n>\n> The end is near, they say [@s]":                 0,
+		">     we lied to all\n>\n> tides are slow here [@s]":                            1,
+		"> - we lied\n> - tides are slow here [@s]":                                      1,
+		"> tides are slow here [@s]\n>\n> we lied":                                       1,
+		"> tides are slow here [@s]\n\n> we lied to you all":                             1,
+		"> tides are slow here [@s]\n\nx\n\n> we lied to you all":                        0, // nothing is cited for it
+		"- They say [@s]:\n\n  > tides are slow here\n  >\n  > The end is near":          0,
+		"- They say [@s]:\n\n  > tides are slow here\n  >\n  > we lied":                  1,
+		"They said `\"`we lied to you`\"` [@s].":                                         1, // code that touches a word is part of it
+		"They \"say … tides … are … slow\" [@s].":                                        1, // too little is joined by too much
+		"They \"say that tides … about boats … end is near\" [@s].":                      0,
+		"They \"also say a lot … the keepers say that\" [@s].":                           1, // in another order
+	} {
+		g := citation.Ground([]byte(doc), func(string) (string, bool) { return page, true })
+		if g.Metrics.QuotationsMissing != missing {
+			t.Errorf("%q: %d missing, want %d: %+v", doc, g.Metrics.QuotationsMissing, missing, g.Claims)
+		}
+	}
+}
+
+// TestPartsStandNearOneAnother: parts from anywhere on a page are not a quotation. The
+// nearest places of the parts count, wherever else they stand.
+func TestPartsStandNearOneAnother(t *testing.T) {
+	far := strings.Repeat("and more of it. ", 200)
+	for page, want := range map[string]bool{
+		"The port is safe. " + far + "It killed the crew.":                                                      false,
+		"The port is safe. " + far + "The port is safe. It killed the crew.":                                    true,
+		"It killed the crew. The port is safe. " + far + "It killed the crew.":                                  false,
+		"The port is safe. " + far + "The port is safe. Well. " + far + "The port is safe. It killed the crew.": true,
+	} {
+		g := citation.Ground([]byte("“The port is … killed the crew” [@s]"), func(string) (string, bool) { return page, true })
+		if found := g.Metrics.QuotationsMissing == 0; found != want {
+			t.Errorf("found %v, want %v: %.60q", found, want, page)
+		}
+	}
+}
+
 // TestQuotationsOfOtherWords: blanks neither vanish nor appear inside words, and
 // digits are not glued together.
 func TestQuotationsOfOtherWords(t *testing.T) {

@@ -42,9 +42,8 @@ type Passage struct {
 	Item bool
 	// Text is one line: the passage as it is written, without its citations,
 	// the white space before them, and HTML.
-	Text   string
-	Quoted []string // the parts of it that stand in block quotes
-	CIDs   []string // in order of appearance, each once
+	Text string
+	CIDs []string // in order of appearance, each once
 }
 
 // Inspect reads a Markdown text. What it finds is what a reader of the source
@@ -65,7 +64,7 @@ type inspector struct {
 	text    []byte
 	doc     *markdown.Document
 	careful bool // render also what certainly has no markup
-	showing bool // no HTML hides the text that stands between its tags
+	showing bool // for grounding: no HTML hides text, and all passages and quotes are kept
 	unread  bool // a block of HTML has text, which is part of no passage
 
 	// What is written comes first, in order, and then what only the page has.
@@ -89,6 +88,8 @@ type inspector struct {
 	words    []byte          // its text
 	listed   map[string]bool // its cids, when they are many
 	passages []Passage
+	numbers  []int // of the passages
+	quotes   []quotedBlock
 }
 
 func (in *inspector) inspect() Inspection {
@@ -276,7 +277,10 @@ func (in *inspector) addToPassage(b markdown.Block) {
 		in.endPassage()
 		in.passage, in.current = b.Passage, Passage{Line: b.Line, Item: b.Item}
 	}
-	if b.Passage == 0 || b.Kind == markdown.HTMLBlock || b.Kind == markdown.DefinitionBlock {
+	if in.showing {
+		in.quotes = append(in.quotes, quotedBlock{passage: b.Passage, quoted: b.Quoted})
+	}
+	if b.Kind == markdown.HTMLBlock || b.Kind == markdown.DefinitionBlock || b.Passage == 0 && !(in.showing && b.Quoted) {
 		return
 	}
 	in.cuts = in.cuts[:0]
@@ -292,8 +296,12 @@ func (in *inspector) addToPassage(b markdown.Block) {
 	}
 	from := len(in.words)
 	in.addWords(b, in.cuts)
-	if b.Quoted {
-		in.current.Quoted = append(in.current.Quoted, string(bytes.TrimSpace(in.words[from:])))
+	if in.showing && b.Quoted {
+		text := string(bytes.TrimSpace(in.words[from:]))
+		if b.Kind != markdown.CodeBlock {
+			text, _ = shownText([]byte(text))
+		}
+		in.quotes[len(in.quotes)-1].text = text
 	}
 }
 
@@ -352,9 +360,9 @@ func (in *inspector) addWords(b markdown.Block, cuts []cut) {
 }
 
 func (in *inspector) endPassage() {
-	if len(in.current.CIDs) > 0 {
+	if len(in.current.CIDs) > 0 || in.showing && in.passage > 0 {
 		in.current.Text = string(bytes.TrimSpace(in.words))
-		in.passages = append(in.passages, in.current)
+		in.passages, in.numbers = append(in.passages, in.current), append(in.numbers, in.passage)
 	}
 	in.words = in.words[:0]
 	in.current = Passage{}

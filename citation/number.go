@@ -314,8 +314,12 @@ func (r *numberReader) number(at int) int {
 	if values == nil {
 		return r.skipWord(n.end)
 	}
+	if strings.HasSuffix(r.s[:at], " .") && len(n.groups) == 1 { // .73
+		values = []string{canonical("", n.groups[0], 0)}
+	}
 	f.counts = significant(n.groups) >= 2
 	if base, power, end := r.powerOfTen(n); end > 0 {
+		f.counts = true
 		for i := range values {
 			values[i] = scaled(values[i], power)
 		}
@@ -438,6 +442,17 @@ func (r *numberReader) dateOrTime(at int, n spelling) (end int, ok bool) {
 func (r *numberReader) powerOfTen(n spelling) (base bool, power, end int) {
 	if power, end := raisedDigits(r.s, n.end); end > 0 && len(n.groups) == 1 && n.groups[0] == "10" {
 		return true, power, end
+	}
+	if rest := r.s[n.end:]; strings.HasPrefix(rest, "e") || strings.HasPrefix(rest, "E") { // 9e9
+		at := n.end + 1
+		if strings.HasPrefix(r.s[at:], "+") {
+			at++
+		}
+		digits, end := digitsAt(r.s, at)
+		if next, _ := utf8.DecodeRuneInString(r.s[end:]); len(digits) > 0 && len(digits) <= 2 && !isAttaching(next) {
+			power, _ := strconv.Atoi(digits)
+			return false, power, end
+		}
 	}
 	rest := strings.TrimLeft(r.s[n.end:], " \u00a0")
 	for _, times := range []string{"×", "x", "·", "*"} {

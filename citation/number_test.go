@@ -1,6 +1,8 @@
 package citation_test
 
 import (
+	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -32,7 +34,8 @@ func TestNumbers(t *testing.T) {
 		{"3.5 metres", "35 metres", false},
 		{"1,234.5 tons", "1.234,5 tons", true},
 		{"12.50 euros", "12.5 euros", true},
-		{"0.75 litres", ".75 litres", false}, // nobody writes so in running text
+		{"0.75 litres", "They hold .75 litres", true},
+		{"hold .73 litres", "73 litres", false},
 		// Per cent.
 		{"45 %", "45% of the coast", true},
 		{"45 percent", "45 per cent of the coast", true},
@@ -133,7 +136,8 @@ func TestNumbers(t *testing.T) {
 		{"3,400 people", "three thousand four hundred people", true},
 		{"12 eggs", "a dozen eggs", true},
 		{"36 eggs", "three dozen eggs", true},
-		{"3 dozen eggs and 48 more", "48 eggs", true},
+		{"3 dozen eggs and 48 more", "36 eggs, 48 eggs", true},
+		{"9 dozen eggs", "9 eggs", false},
 		{"2.480 Plätze für die Boote", "2,480 berths", true},
 		{"2.480 berths for the boats", "2480 berths", false},
 		{"12 of them, ge\u00adten", "12 of them", true}, // no ten
@@ -219,6 +223,31 @@ func TestNumbers(t *testing.T) {
 				t.Errorf("%q on %q: the match %q does not hold", c.claim, c.page, c.page[n.Start:n.End])
 			}
 		}
+	}
+}
+
+var matchRow = regexp.MustCompile("^\\| (yes|no) \\| `(.*)` \\| `(.*)` \\|$")
+
+// TestDocumentedMatches holds the examples of docs/numbers.md to what is found.
+func TestDocumentedMatches(t *testing.T) {
+	doc, err := os.ReadFile("../docs/numbers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := 0
+	for line := range strings.Lines(string(doc)) {
+		row := matchRow.FindStringSubmatch(strings.TrimSpace(line))
+		if row == nil {
+			continue
+		}
+		examples++
+		g := citation.Ground([]byte("They say "+row[2]+" [@s].\n"), func(string) (string, bool) { return "It has " + row[3] + ".", true })
+		if m := g.Metrics; m.Numbers == 0 || (m.NumbersMissing == 0) != (row[1] == "yes") {
+			t.Errorf("%s: %+v", line, g.Claims)
+		}
+	}
+	if examples < 40 {
+		t.Errorf("only %d examples were read", examples)
 	}
 }
 

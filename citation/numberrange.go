@@ -24,11 +24,11 @@ func (r *numberReader) ranges() {
 		own := f.readings[0].unit
 		if i == len(r.out)-1 || !joined[i+1] {
 			lent, unitEnd, valueEnd = quantity{}, 0, 0
-		} else if (own == noUnit || own == f.prefix) && !isYear(r.s[f.start:f.end]) && f.borrow(lent) {
+		} else if (own == noUnit || own == f.prefix) && !isYear(r.s[f.start:f.end]) && f.borrow(lent, r.page) {
 			f.end = max(unitEnd, valueEnd)
 		}
 		if own != noUnit && own != f.prefix && own != clock && own != decade {
-			lent.unit, unitEnd = own, f.end
+			lent, unitEnd, valueEnd = quantity{unit: own}, f.end, 0
 		}
 		if f.magnitude > 0 {
 			lent.value, valueEnd = strconv.Itoa(f.magnitude), f.end
@@ -51,8 +51,9 @@ func (r *numberReader) ranges() {
 	}
 }
 
-// borrow adds the readings that a number has with what the number after it says.
-func (f *figure) borrow(lent quantity) bool {
+// borrow adds the readings that a number has with what the number after it says. A
+// claim has no other.
+func (f *figure) borrow(lent quantity, page bool) bool {
 	n := len(f.readings)
 	for _, q := range f.readings[:n:n] {
 		with := q
@@ -64,10 +65,14 @@ func (f *figure) borrow(lent quantity) bool {
 		}
 		if with != q {
 			f.readings = append(f.readings, with)
-			f.counts = f.counts || with.value != q.value || with.unit == percent || with.unit == points || isCurrency(with.unit)
+			f.counts = f.counts || with.value != q.value || isAmount(with.unit)
 		}
 	}
-	return len(f.readings) > n
+	borrowed := len(f.readings) > n
+	if borrowed && !page {
+		f.readings = f.readings[n:]
+	}
+	return borrowed
 }
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -21,12 +21,34 @@ func (r *numberReader) finish(f figure, values []string) int {
 		return r.skipWord(f.end)
 	}
 	r.trailing(&f)
+	r.loosely(&f)
 	f.counts = f.counts || f.magnitude > 0 || f.prefix != noUnit
 	for _, q := range f.readings {
-		f.counts = f.counts || q.unit == percent || q.unit == points || isCurrency(q.unit)
+		f.counts = f.counts || isAmount(q.unit)
+	}
+	if r.negative(f.start) {
+		f.negate(r.page)
 	}
 	r.out = append(r.out, f)
 	return f.end
+}
+
+// isAmount holds for the units of numbers that must be on the page however few digits
+// they have.
+func isAmount(u unit) bool {
+	return u == percent || u == points || u == "‰" || u == "ppm" || u == "bp" || isCurrency(u)
+}
+
+// negate makes the number one below zero. A page may have a dash there.
+func (f *figure) negate(page bool) {
+	for i, q := range f.readings {
+		below := quantity{"-" + q.value, q.unit}
+		if page {
+			f.readings = append(f.readings, below)
+		} else {
+			f.readings[i] = below
+		}
+	}
 }
 
 func isCurrency(u unit) bool {
@@ -179,6 +201,11 @@ func (r *numberReader) trailing(f *figure) {
 			}
 			f.magnitude, f.end = power, end
 			r.composite(f)
+		} else if words, ends := phraseAt(r.s, gap(r.s, f.end), 1); len(words) > 0 && multiples[strings.ToLower(words[0])] > 0 {
+			for i := range f.readings {
+				f.readings[i].value = times(f.readings[i].value, multiples[strings.ToLower(words[0])])
+			}
+			f.end, f.counts = ends[0], true
 		}
 	}
 	if f.readings[0].unit == noUnit || f.prefix != noUnit && f.readings[0].unit == f.prefix {
@@ -188,6 +215,20 @@ func (r *numberReader) trailing(f *figure) {
 			return
 		}
 	}
+}
+
+// multiples are words that multiply the number before them, beside powers of ten.
+var multiples = map[string]int64{"dozen": 12, "score": 20, "gross": 144}
+
+// times is a canonical value times a small number.
+func times(value string, n int64) string {
+	digits, exponent, found := strings.Cut(value, "e")
+	whole, ok := new(big.Int).SetString(digits, 10)
+	if !found || !ok {
+		return value
+	}
+	power, _ := strconv.Atoi(exponent)
+	return canonical(whole.Mul(whole, big.NewInt(n)).String(), "", power)
 }
 
 // composite reads on in a number such as 5兆3065億: smaller parts follow a
@@ -237,7 +278,7 @@ func phraseAt(s string, at, n int) (words []string, ends []int) {
 		end := at
 		for end < len(s) {
 			r, size := utf8.DecodeRuneInString(s[end:])
-			if !(unicode.IsLetter(r) || unicode.IsMark(r) || strings.ContainsRune("%‰°²³µ/$€£¥％٪", r) && r != utf8.RuneError || end > at && (r == '2' || r == '3' || r == '.')) {
+			if !(unicode.IsLetter(r) || unicode.IsMark(r) || strings.ContainsRune("%‰°²³µ/$€£¥¢％٪﹪", r) && r != utf8.RuneError || end > at && (r == '2' || r == '3' || r == '.')) {
 				break
 			}
 			end += size
@@ -266,6 +307,9 @@ func (r *numberReader) magnitudeAt(at int) (power, end int) {
 		return 0, 0
 	}
 	words, ends := phraseAt(r.s, start, 2)
+	if len(words) > 0 && len(words[0]) == 1 && strings.Contains("KMBT", words[0]) && strings.HasPrefix(r.s[ends[0]:], " ") {
+		return shortMagnitudes[words[0]], ends[0] // 5 M euros
+	}
 	for n := len(words); n > 0; n-- {
 		name := strings.ToLower(strings.Join(words[:n], " "))
 		if power, found := magnitudes().of(name, r.languages); found {
@@ -285,10 +329,8 @@ func (r *numberReader) unitAt(at int) (u unit, end int) {
 	start := gap(r.s, at)
 	spaced := start > at
 	rest := r.s[start:]
-	for _, sign := range []string{"%", "％", "٪"} {
-		if strings.HasPrefix(rest, sign) {
-			return percent, start + len(sign)
-		}
+	if sign, size := utf8.DecodeRuneInString(rest); isPercentSign(sign) && sign != '‰' && sign != '‱' {
+		return percent, start + size
 	}
 	for _, linking := range []string{"of ", "d’", "d'", "de ", "di "} {
 		if after, found := strings.CutPrefix(rest, linking); found {

@@ -21,7 +21,7 @@ var ordinalWords = map[string]int64{
 	"thirtieth": 30, "fortieth": 40, "fiftieth": 50, "sixtieth": 60, "seventieth": 70, "eightieth": 80, "ninetieth": 90, "hundredth": 100,
 }
 
-var multipliers = map[string]int64{"hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+var multipliers = map[string]int64{"hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "quadrillion": 1e15, "lakh": 1e5, "crore": 1e7}
 
 // words reads a number in English words that begins with the word from at to
 // end: twenty-five, one hundred and twelve, a million, half a billion, two and a

@@ -19,13 +19,30 @@ type Numeral struct{ From, To int }
 // The text is as a reader sees it, without characters that cannot be seen, and with
 // a zero in the place of what is never part of a number: code, links, citations.
 func Numerals(text []rune) []Numeral {
-	s := claimText(text)
+	s := claimText(plainBlanks(text))
 	found := slices.Concat(s.digits(), s.words())
 	slices.SortStableFunc(found, func(a, b Numeral) int { return a.From - b.From })
 	return found
 }
 
 type claimText []rune
+
+// plainBlanks writes the blanks of rare widths as a thin one, in as many characters.
+func plainBlanks(text []rune) []rune {
+	out := slices.Clone(text)
+	for i, r := range out {
+		if isRareBlank(r) {
+			out[i] = thinBlank
+		}
+	}
+	return out
+}
+
+const thinBlank = '\u2009'
+
+func isRareBlank(r rune) bool {
+	return r > unicode.MaxASCII && unicode.IsSpace(r) && r != '\u00a0' && r != '\u202f' && r != '\u2007' && r != '\u0085' && r != '\u2028' && r != '\u2029'
+}
 
 // at is a character, or 0 outside of the text.
 func (s claimText) at(i int) rune {
@@ -99,7 +116,7 @@ func (s claimText) identifier(i, end int) int {
 		before, hyphen = before-1, true
 	}
 	switch {
-	case s.at(before) == '_':
+	case s.at(before) == '_' && (isCased(s.at(before-1)) || unicode.IsNumber(s.at(before-1))):
 	case !isCased(s.at(before)):
 		if end == i+1 && (s.at(end) == 'D' || s.at(end) == 'G') && !isCased(s.at(end+1)) && !unicode.IsNumber(s.at(end+1)) {
 			return end + 1
@@ -123,11 +140,14 @@ func (s claimText) identifier(i, end int) int {
 // names reports whether the word that stands right before a number, or with a hyphen
 // between them, makes a name of it: GPT4, v1.2.3, COVID-19, omega-3. A currency does
 // not (EUR11m), nor does the sign of multiplication (x99). A number with thousands
-// separators, a year behind a hyphen, and a number of two digits or more behind a
-// plain word and a hyphen (record-99) are no names.
+// separators, a year behind a hyphen, a number of two digits or more behind a plain
+// word and a hyphen (record-99), one of four or more behind a plain word (Port4711), and
+// one behind a word that says how much (about-99) are no names.
 func names(word string, hyphen bool, number string) bool {
 	switch {
-	case slices.Contains(currencies, word), strings.ContainsAny(number, ",'’\u00a0\u2007\u2009\u202f"):
+	case slices.Contains(currencies, word), strings.ContainsAny(number, ",'’\u00a0\u2007\u2009\u202f"), modifiers[strings.ToLower(word)]:
+		return false
+	case isPlainWord(word) && utf8.RuneCountInString(number) > 3: // Port4711
 		return false
 	case !hyphen:
 		return word != "x" && word != "X" || number == "32" || number == "64" || number == "86"
@@ -135,6 +155,17 @@ func names(word string, hyphen bool, number string) bool {
 		return false
 	}
 	return strings.ToLower(word) != word || word == "covid" || utf8.RuneCountInString(number) < 2
+}
+
+// modifiers say how much, and name nothing.
+var modifiers = wordSet("about roughly approximately nearly almost around exactly only just some over under circa total sum all up more less than least most maybe perhaps " +
+	"another other every each the a an and or of by to in at with from for plus minus")
+
+// isPlainWord holds for three letters or more, of which only the first may be a capital.
+func isPlainWord(word string) bool {
+	_, first := utf8.DecodeRuneInString(word)
+	rest := word[first:]
+	return utf8.RuneCountInString(word) > 2 && strings.ToLower(rest) == rest
 }
 
 // word is the run of letters that ends with the one at last.
@@ -148,7 +179,7 @@ func (s claimText) word(last int) string {
 
 // currencies are written right before an amount.
 var currencies = strings.Fields("AED ARS AUD BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HUF IDR ILS INR JPY KES KRW " +
-	"MXN MYR NGN NOK NZD PHP PKR PLN RMB RON RUB SAR SEK SGD THB TRY TWD UAH USD VND ZAR Rs kr")
+	"MXN MYR NGN NOK NZD PHP PKR PLN RMB RON RUB SAR SEK SGD THB TRY TWD UAH USD VND ZAR Rs kr BTC ETH KWD BHD OMR QAR JOD ISK BGN PEN BDT LKR KZT IQD MAD DZD TND GHS UGX TZS ETB XOF XAF EURO Euro euro US Fr TL")
 
 // percent holds where a per cent follows.
 func (s claimText) percent(i int) bool {

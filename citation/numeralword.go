@@ -11,7 +11,7 @@ import (
 var (
 	smallWords     = wordSet("one two three four five six seven eight nine")
 	largeWords     = wordSet("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety dozen")
-	magnitudeWords = wordSet("hundred thousand million billion trillion")
+	magnitudeWords = wordSet("hundred thousand million billion trillion quadrillion quintillion lakh crore")
 	partWords      = wordSet("half halves third thirds quarter quarters fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths tenth tenths")
 	smallOrdinals  = wordSet("first second third fourth fifth sixth seventh eighth ninth")
 )
@@ -73,7 +73,7 @@ func (s claimText) numberOf(i int) (n Numeral, counts bool) {
 	switch {
 	case small && partWords[following]:
 		of, _ := s.gap(end)
-		if after, _ := s.wordAt(of); hyphen || after == "of" {
+		if after, _ := s.wordAt(of); hyphen || after == "of" || word != "one" && word != "two" && following == "quarters" || word != "one" && strings.HasSuffix(following, "ths") {
 			n.To = end
 			return n, true
 		}

@@ -1,28 +1,37 @@
 package citation
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// quotedWords is how many words a quotation has that is looked for. Shorter ones
-// are names and terms.
-const quotedWords = 4
+// The measures of a quotation. Shorter ones are names and terms.
+const (
+	quotedWords  = 4  // the words of one that is looked for
+	compound     = 4  // the parts of a word with hyphens that is one word: state-of-the-art
+	mostParts    = 16 // the parts that … joins
+	wordsPerPart = 2  // of them, on average
+)
 
 // quotation is a text between quotation marks, as parts that must follow one
 // another on the page.
 type quotation struct {
 	text  string   // as the document has it, without the marks
-	parts [][]byte // folded
+	parts [][]byte // folded; none where too little is joined by too much, which no page has
 }
 
-// Quotations lists the quotations of four words or more in a text as a reader sees
-// it, without their marks. What counts is listed in docs/quotations.md.
-func Quotations(text string) []string {
-	var out []string
-	for _, q := range quotations(withoutHidden(text)) {
-		out = append(out, q.text)
+// Quotations lists the quotations of four words or more in each of the passages of a
+// document, as a reader sees them, without their marks. What counts is listed in
+// docs/quotations.md.
+func Quotations(passages []string) [][]string {
+	out := make([][]string, len(passages))
+	for i, found := range quotationsOf(passages) {
+		for _, q := range found {
+			out[i] = append(out[i], q.text)
+		}
 	}
 	return out
 }
@@ -45,201 +54,232 @@ func WithoutMarks(text string) string {
 	}, text)
 }
 
-// quotations finds the quotations of four words or more in a rendered text. A double
-// mark without its other half quotes everything up to the end of the text, or, where
-// it can only be an end, everything since the last quotation.
-func quotations(text string) []quotation {
-	text = plainMarks.Replace(text)
-	var found []quotation
-	add := func(part string) {
-		if q, ok := newQuotation(part); ok {
-			found = append(found, q)
+// quotationsOf finds the quotations of the passages of a document. One that is open
+// at the end of a passage goes on in those after it, if one of them ends it: then
+// each of its pieces counts, whatever its length.
+func quotationsOf(passages []string) [][]quotation {
+	found := make([][]quotation, len(passages))
+	open, words := -1, 0 // the passage with the mark that is not closed, and the words since
+	texts, marks := make([]string, len(passages)), make([]quoteMarks, len(passages))
+	add := func(i int, piece string, least int) {
+		if q, ok := newQuotationOf(piece, least); ok {
+			found[i] = append(found[i], q)
 		}
 	}
-	ends, mixed := map[rune]map[int]int{}, map[rune]map[int]int{} // by the mark that begins a quotation
-	last, unclosed := 0, false
-	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRuneInString(text[at:])
-		closers := closingMarks(r)
-		if closers == "" || !opens(text, at, size) {
-			at += size
-			continue
-		}
-		if ends[r] == nil {
-			ends[r] = closings(text, r, closers)
-		}
-		end, closed := ends[r][at]
-		if other := mixedMark(r); !closed && other != "" {
-			if mixed[r] == nil {
-				mixed[r] = closings(text, r, other)
-			}
-			end, closed = mixed[r][at]
-		}
+	for i, text := range passages {
+		texts[i] = withPlainMarks(withoutHidden(text))
+		m := readMarks(texts[i])
+		marks[i] = m
+		least := quotedWords
 		switch {
-		case closed:
-			add(text[at+size : end])
-			_, width := utf8.DecodeRuneInString(text[end:])
-			at = end + width
-			last = at
-			continue
-		case isSingle(r):
-		case onlyEnds(text, at, size, r):
-			add(text[last:at])
-			last = at + size
-		case !unclosed:
-			add(text[at+size:])
-			unclosed = true
+		case open >= 0 && m.ended:
+			if words+countQuoted(m.before) >= quotedWords {
+				least = 1
+				add(open, marks[open].rest, 1)
+				for k := open + 1; k < i; k++ {
+					add(k, texts[k], 1)
+				}
+			}
+			open = -1
+		case open >= 0 && !m.any:
+			words += countQuoted(texts[i])
+		default:
+			open = -1
 		}
-		at += size
+		if m.ended {
+			add(i, m.before, least)
+		}
+		for _, piece := range m.pieces {
+			add(i, piece, quotedWords)
+		}
+		if m.open {
+			add(i, m.rest, quotedWords)
+			open, words = i, countQuoted(m.rest)
+		}
 	}
 	return found
 }
 
-// plainMarks writes marks that are made of others, or look like them, as those.
-var plainMarks = strings.NewReplacer("''", `"`, "``", `"`, "´´", `"`, "’’", `"`, "‘‘", `"`, ",,", "„", "‚‚", "„", "<<", "«", ">>", "»", "‹‹", "«", "››", "»",
-	"″", `"`, "‶", `"`, "＂", `"`, "❝", "“", "❞", "”", "〝", "„", "〞", "”", "〟", "”", "＇", "'", "`", "‘", "´", "’")
-
-func isSingle(r rune) bool { return strings.ContainsRune("'‘’‚‛‹›", r) }
-
-// onlyEnds reports whether a mark can only be the end of a quotation: it stands right
-// after a word and not right before one.
-func onlyEnds(text string, at, size int, r rune) bool {
-	if strings.ContainsRune("“„‟«「『《", r) {
-		return false
-	}
-	before, _ := utf8.DecodeLastRuneInString(text[:at])
-	after, _ := utf8.DecodeRuneInString(text[at+size:])
-	return at > 0 && !unicode.IsSpace(before) && !unicode.IsLetter(after) && !unicode.IsNumber(after)
+// quoteMarks are what the marks of a passage quote.
+type quoteMarks struct {
+	any    bool     // it has a double mark
+	pieces []string // between marks
+	ended  bool     // its first double mark ends a quotation
+	before string   // what that mark quotes
+	open   bool     // a double mark is never closed
+	rest   string   // what that mark quotes
 }
 
-// closingMarks are the marks that end a quotation which begins with r, "" where
-// r begins none.
-func closingMarks(r rune) string {
-	switch r {
-	case '"':
-		return string(r)
-	case '“', '‟', '”':
-		return "”"
-	case '„':
-		return "“”‟"
-	case '«':
-		return "»"
-	case '»':
-		return "«»"
-	case '‹':
-		return "›"
-	case '›':
-		return "‹"
-	case '《':
-		return "》"
-	case '「':
-		return "」"
-	case '『':
-		return "』"
-	case '‘', '‛':
-		return "’"
-	case '‚':
-		return "‘’"
-	case '\'':
-		return "'"
-	}
-	return ""
-}
-
-// mixedMark ends a quotation which begins with r and which no mark of its own kind
-// ends, "" where there is no such mark.
-func mixedMark(r rune) string {
-	switch r {
-	case '“', '‟', '„', '”':
-		return "\""
-	case '"':
-		return "”“"
-	case '‘', '‛', '‚':
-		return "'"
-	case '\'':
-		return "’"
-	}
-	return ""
-}
-
-// opens reports whether the mark at a position can begin a quotation. A double mark
-// right after a digit is one for inches or seconds. A single mark inside or at the
-// end of a word is an apostrophe, and so is the one of '90s.
-func opens(text string, at, size int) bool {
-	mark, _ := utf8.DecodeRuneInString(text[at:])
-	before, _ := utf8.DecodeLastRuneInString(text[:at])
-	switch mark {
-	case '"':
-		return !unicode.IsNumber(before)
-	case '\'', '‘', '‚', '‛':
-		_, digits := digitsAt(text, at+size)
-		return !unicode.IsLetter(before) && !unicode.IsNumber(before) && digits-at-size != 2
-	}
-	return true
-}
-
-// closings says for each place of a mark where the mark stands that ends its
-// quotation. The quotation may hold others of the same kind, one inside the other.
-// All are found in one pass, however many are never closed.
-func closings(text string, opener rune, closers string) map[int]int {
-	ends := map[int]int{}
-	size := utf8.RuneLen(opener)
-	paired := !strings.ContainsRune(closers, opener)
-	var open []int
-	for i, r := range text {
-		if strings.ContainsRune(closers, r) && !isApostrophe(text, i, r) {
-			if paired && len(open) > 0 {
-				last := len(open) - 1
-				if i > open[last]+size {
-					ends[open[last]] = i
-				}
-				open = open[:last]
-			} else if !paired {
-				adjacent := -1 // one right before this mark, which it does not close
-				for _, at := range open {
-					if i > at+size {
-						ends[at] = i
-					} else {
-						adjacent = at
-					}
-				}
-				if open = open[:0]; adjacent >= 0 {
-					open = append(open, adjacent)
-				}
+// readMarks reads the marks of a passage. Double marks may stand inside one another,
+// and the outermost ones count.
+func readMarks(text string) (m quoteMarks) {
+	var open []int         // where the quotations begin that are open, behind their marks
+	var quoted []textRange // the quotations
+	last := 0              // where the last one ended
+	for at, r := range text {
+		if !strings.ContainsRune(doubleMarks, r) {
+			continue
+		}
+		end := at + utf8.RuneLen(r)
+		does := sideOf(text, at, end)
+		if before, _ := utf8.DecodeLastRuneInString(text[:at]); r == '"' && unicode.IsNumber(before) && does != opening {
+			if after, _ := utf8.DecodeRuneInString(text[end:]); len(open) == 0 && !unicode.IsLetter(after) {
+				continue // inches, or seconds
 			}
 		}
-		if r == opener {
-			open = append(open, i)
+		if does == either {
+			does = byNature(r, len(open) > 0)
+		}
+		switch {
+		case does == opening:
+			open = append(open, end)
+		case len(open) > 1:
+			open = open[:len(open)-1]
+		case len(open) == 1:
+			quoted = append(quoted, textRange{open[0], at})
+			open, last = open[:0], end
+		case !m.any:
+			m.ended, m.before, last = true, text[:at], end
+		default:
+			quoted = append(quoted, textRange{last, at})
+			last = end
+		}
+		m.any = true
+	}
+	if len(open) > 0 {
+		m.open, m.rest = true, text[open[0]:]
+	}
+	quoted = append(quoted, singleQuoted(text)...)
+	slices.SortFunc(quoted, func(a, b textRange) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	outer := quoted[:0] // those that stand in no other
+	for _, q := range quoted {
+		if n := len(outer); n == 0 || q.start >= outer[n-1].end {
+			outer = append(outer, q)
+			m.pieces = append(m.pieces, text[q.start:q.end])
 		}
 	}
-	return ends
+	m.pieces = append(m.pieces, shortRuns(text, outer)...)
+	return m
 }
 
-// isApostrophe holds for a single mark inside a word.
-func isApostrophe(text string, at int, r rune) bool {
-	if r != '’' && r != '\'' {
-		return false
+// byNature is what a mark does where what stands beside it does not say it.
+func byNature(r rune, open bool) side {
+	switch {
+	case strings.ContainsRune("“„‟«「『《", r):
+		return opening
+	case strings.ContainsRune("”»」』》", r) || open:
+		return closing
 	}
-	after, _ := utf8.DecodeRuneInString(text[at+utf8.RuneLen(r):])
-	return unicode.IsLetter(after) || unicode.IsDigit(after)
+	return opening
 }
 
-// newQuotation takes a quotation apart at the marks that join its parts: … and
-// ..., also in brackets. A letter in brackets, as in [T]he, is that letter.
-func newQuotation(text string) (quotation, bool) {
+// shortRuns joins short quotations that stand one after another with nothing but
+// blanks and signs between them: together they quote.
+func shortRuns(text string, quoted []textRange) []string {
+	var out []string
+	for i := 0; i < len(quoted); {
+		pieces, n := []string{text[quoted[i].start:quoted[i].end]}, i+1
+		for ; n < len(quoted) && isJoint(text, quoted[n-1], quoted[n]); n++ {
+			pieces = append(pieces, text[quoted[n].start:quoted[n].end])
+		}
+		if n > i+1 {
+			out = append(out, strings.Join(pieces, " "))
+		}
+		i = n
+	}
+	return out
+}
+
+// isJoint holds for two short quotations with no word, comma or semicolon between.
+func isJoint(text string, a, b textRange) bool {
+	return b.start > a.end && countQuoted(text[a.start:a.end]) < quotedWords && countQuoted(text[b.start:b.end]) < quotedWords &&
+		!strings.ContainsFunc(text[a.end:b.start], func(r rune) bool { return isWordPart(r) || r == ',' || r == ';' || r == '、' })
+}
+
+// singleQuoted finds the quotations between single marks, which are apostrophes as
+// well. One behind an s may be that of a possessive: it ends a quotation that nothing
+// else ends.
+func singleQuoted(text string) []textRange {
+	var out []textRange
+	from, maybe := -1, -1 // where the quotation under way begins, and may end
+	end := func(at int) {
+		out = append(out, textRange{from, at})
+		from, maybe = -1, -1
+	}
+	for at, r := range text {
+		if !strings.ContainsRune(singleMarks, r) {
+			continue
+		}
+		next := at + utf8.RuneLen(r)
+		does := sideOf(text, at, next)
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[next:])
+		switch {
+		case does == opening && (unicode.IsNumber(before) || isDecade(text[next:])), does == either && !(r == '‘' && from < 0):
+		case does != closing && (from < 0 || maybe >= 0):
+			if maybe >= 0 {
+				end(maybe)
+			}
+			from = next
+		case does != closing || from < 0 || at == from || unicode.IsLetter(after):
+		case before == 's':
+			maybe = at
+		default:
+			end(at)
+		}
+	}
+	if maybe >= 0 {
+		end(maybe)
+	}
+	return out
+}
+
+// isDecade holds for a text that begins like that of '90s.
+func isDecade(text string) bool {
+	_, end := digitsAt(text, 0)
+	return end == 2 && strings.HasPrefix(text[end:], "s")
+}
+
+// newQuotation is the quotation of a text, if it has four words or more.
+func newQuotation(text string) (quotation, bool) { return newQuotationOf(text, quotedWords) }
+
+// newQuotationOf takes a quotation of so many words or more apart at the marks that
+// join its parts: … and ..., also in brackets. A letter in brackets, as in [T]he, is
+// that letter.
+func newQuotationOf(text string, least int) (quotation, bool) {
 	text = strings.TrimSpace(text)
 	q := quotation{text: text}
 	words := 0
 	for _, part := range strings.Split(joints.Replace(text), "\x00") {
 		part = bracketedLetters(strings.TrimFunc(part, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".,;:!?。、，；：！？", r) }))
-		if n := countWords(part); n > 0 {
+		if n := countQuoted(part); n > 0 {
 			words += n
 			if f := fold(part); len(f.text) > 0 {
 				q.parts = append(q.parts, f.text)
 			}
 		}
 	}
-	return q, words >= quotedWords && len(q.parts) > 0
+	there := len(q.parts) > 0
+	if n := len(q.parts); n > mostParts || n > 1 && words < n*wordsPerPart {
+		q.parts = nil
+	}
+	return q, words >= least && there
+}
+
+// countQuoted counts the words of a quotation. A word of many parts, such as
+// we-have-no-tugs-at-all, is as many words.
+func countQuoted(text string) int {
+	words := countWords(text)
+	for word := range strings.FieldsSeq(text) {
+		parts := 0
+		for range strings.FieldsFuncSeq(word, func(r rune) bool { return !isWordPart(r) }) {
+			parts++
+		}
+		if n := countWords(word); n == 1 && parts > compound {
+			words += parts - 1
+		}
+	}
+	return words
 }
 
 // asWritten is a number that is looked for as it is written.

@@ -1,8 +1,8 @@
 package citation
 
 import (
-	"bytes"
 	"slices"
+	"sort"
 )
 
 // quoteFinder looks for many quotations in one text, in one pass: it is the
@@ -14,18 +14,26 @@ type quoteFinder struct {
 	ends    []int32 // the part that ends in a state, plus 1
 	shorter []int32 // the next state on the way of fail in which a part ends
 	parts   [][]byte
-	waiting [][]*quoteSearch // by part: the quotations whose next part it is
+	turns   [][]turn // by part: the quotations that have it
 	byPart  map[string]int32
 }
 
 // quoteSearch is a quotation on its way through a text.
 type quoteSearch struct {
-	parts []int32 // as indices
-	done  int     // how many were found
-	after int     // where the next may begin
-	start int     // where the first begins
-	found bool
-	at    textRange // where the text has it
+	parts   []int32 // as indices
+	longest int     // of the parts, in bytes
+	// chains has, for each part but the last, where it ended with all parts before it
+	// found, and where the first of these begins; those that are too far back are
+	// forgotten.
+	chains [][]textRange
+	found  bool
+	at     textRange // where the text has it
+}
+
+// turn is a quotation that has a part, and which of its parts that is.
+type turn struct {
+	of *quoteSearch
+	at int
 }
 
 type textRange struct{ start, end int }
@@ -36,11 +44,12 @@ func newQuoteFinder() *quoteFinder {
 
 // add puts a quotation in.
 func (f *quoteFinder) add(q quotation) *quoteSearch {
-	s := &quoteSearch{}
-	for _, part := range q.parts {
-		s.parts = append(s.parts, f.part(part))
+	s := &quoteSearch{chains: make([][]textRange, len(q.parts))}
+	for at, part := range q.parts {
+		i := f.part(part)
+		s.parts, s.longest = append(s.parts, i), max(s.longest, len(part))
+		f.turns[i] = append(f.turns[i], turn{s, at})
 	}
-	f.waiting[s.parts[0]] = append(f.waiting[s.parts[0]], s)
 	return s
 }
 
@@ -51,7 +60,7 @@ func (f *quoteFinder) part(part []byte) int32 {
 	i := int32(len(f.parts))
 	f.byPart[string(part)] = i
 	f.parts = append(f.parts, part)
-	f.waiting = append(f.waiting, nil)
+	f.turns = append(f.turns, nil)
 	state := int32(0)
 	for _, c := range part {
 		to := f.step(state, c)
@@ -115,8 +124,12 @@ func (f *quoteFinder) link() {
 	}
 }
 
+// maxJoint is how many bytes of a page may stand between two parts of a quotation
+// that … joins: some paragraphs.
+const maxJoint = 2000
+
 // run passes over a text. Every quotation is found at the first place at which
-// its parts follow one another as whole words.
+// its parts follow one another as whole words, none of them too far from the next.
 func (f *quoteFinder) run(source string) {
 	if len(f.parts) == 0 {
 		return
@@ -132,7 +145,7 @@ func (f *quoteFinder) run(source string) {
 		for k := range states {
 			states[k] = f.advance(states[k], c)
 			for s := states[k]; s != 0; s = f.shorter[s] {
-				if part := f.ends[s] - 1; part >= 0 && len(f.waiting[part]) > 0 {
+				if part := f.ends[s] - 1; part >= 0 && len(f.turns[part]) > 0 {
 					f.hit(&text, part, i+1)
 				}
 			}
@@ -165,64 +178,39 @@ func (f *quoteFinder) forked(states []int32) []int32 {
 	return states
 }
 
-// hit takes a part that ends at a position to the quotations that wait for it.
+// hit takes a part that ends at a position to the quotations that have it.
 func (f *quoteFinder) hit(text *folded, part int32, end int) {
 	start := text.beginOf(f.parts[part], end)
 	if !text.whole(start, end) {
 		return
 	}
-	waiting := f.waiting[part]
-	f.waiting[part] = nil
-	for _, s := range waiting {
-		if start < s.after {
-			f.waiting[part] = append(f.waiting[part], s)
-			continue
+	turns := f.turns[part][:0]
+	for _, t := range f.turns[part] {
+		if !t.of.found {
+			turns = append(turns, t)
+			t.of.take(text, t.at, textRange{start, end})
 		}
-		if s.done == 0 {
-			s.start = start
+	}
+	f.turns[part] = turns
+}
+
+// take goes on with a part that stands at a place.
+func (s *quoteSearch) take(text *folded, part int, place textRange) {
+	chain := place // from the first part to this one
+	if part > 0 {
+		before := s.chains[part-1]
+		near := sort.Search(len(before), func(i int) bool { return before[i].end > place.start })
+		if near == 0 || before[near-1].end < place.start-maxJoint {
+			return
 		}
-		s.done++
-		s.after = end
-		if s.done < len(s.parts) {
-			next := s.parts[s.done]
-			f.waiting[next] = append(f.waiting[next], s)
-			continue
-		}
+		chain.start = before[near-1].start
+	}
+	if part == len(s.parts)-1 {
 		s.found = true
-		s.at.start, s.at.end = text.span(f.nearest(text, s, start), end)
+		s.at.start, s.at.end = text.span(chain.start, chain.end)
+		return
 	}
-}
-
-// maxLookBack is how far before the last part of a quotation a nearer place of
-// the parts before it is looked for.
-const maxLookBack = 16 << 10
-
-// nearest moves the parts before the last one as close to it as they stand, so
-// that what is shown is a passage and not half a page.
-func (f *quoteFinder) nearest(text *folded, s *quoteSearch, last int) int {
-	at, from := last, max(s.start, last-maxLookBack)
-	for i := len(s.parts) - 2; i >= 0; i-- {
-		part := f.parts[s.parts[i]]
-		n := lastWhole(text, part, from, at)
-		if n < 0 {
-			return s.start
-		}
-		at = n
-	}
-	return at
-}
-
-// lastWhole is the last place of a part between two positions, -1 where it is
-// nowhere.
-func lastWhole(text *folded, part []byte, from, to int) int {
-	for {
-		n := bytes.LastIndex(text.text[from:to], part)
-		if n < 0 {
-			return -1
-		}
-		if text.whole(from+n, from+n+len(part)) {
-			return from + n
-		}
-		to = from + n + len(part) - 1
-	}
+	kept := s.chains[part]
+	far := sort.Search(len(kept), func(i int) bool { return kept[i].end >= place.end-maxJoint-s.longest })
+	s.chains[part] = append(kept[far:], chain)
 }

@@ -94,10 +94,10 @@ func (t lexicon[V]) of(word string, languages []string) (value V, found bool) {
 }
 
 const unitTable = `
-	%: %, ％, ٪, percent, per cent, pct, процент, процента, процентов, проценты, відсоток, відсотка, відсотків, відсотки, τοις εκατό, パーセント, 퍼센트, अंश प्रतिशत, प्रतिशत, אחוז, אחוזים, في المئة, بالمئة, بالمائة | de: prozent | sv nl: procent | cs: procento, procenta | da: prosent | fi: prosenttia | fr: pour cent | es: por ciento | pt: por cento | it: per cento | vi: phần trăm | id: persen | cs: percento
+	%: %, ％, ٪, ﹪, percent, p.c, per cent, pct, процент, процента, процентов, проценты, відсоток, відсотка, відсотків, відсотки, τοις εκατό, パーセント, 퍼센트, अंश प्रतिशत, प्रतिशत, אחוז, אחוזים, في المئة, بالمئة, بالمائة | de: prozent | sv nl: procent | cs: procento, procenta | da: prosent | fi: prosenttia | fr: pour cent | es: por ciento | pt: por cento | it: per cento | vi: phần trăm | id: persen | cs: percento
 	pp: percentage point, percentage points, pp | de: prozentpunkt, prozentpunkte, prozentpunkten | fr: points de pourcentage
 	‰: ‰, per mille, per mil | de nl sv da: promille
-	$: dollar, dollars
+	$: dollar, dollars, buck, bucks
 	USD: us dollar, us dollars, u.s. dollars, american dollars
 	AUD: australian dollars
 	CAD: canadian dollars
@@ -162,11 +162,16 @@ const unitTable = `
 	wk: week, weeks, недель, недели, 週間, 周, 주 | de: woche, wochen | fr: semaine, semaines | es pt: semana, semanas | it: settimana, settimane | nl: weken | sv: veckor | pl: tygodni
 	mo: month, months, месяцев, месяца, か月, ヶ月, 个月, 개월 | de: monat, monate, monaten | fr: mois | es pt: mes, meses | it: mese, mesi | nl: maand, maanden | sv: månader | pl: miesięcy
 	yr: year, years, лет, года, год, 年, 年間, 岁, 歳, 년 | de: jahr, jahre, jahren | fr: an, ans, année, années | es: año, años | it: anno, anni | pt: ano, anos | nl: jaar | sv da: år | pl: lat, lata | cs: rok, roku
+	decades: decade, decades
 	km/h: km/h, kmh, kph, kilometres per hour, kilometers per hour
 	mph: mph, miles per hour
 	m/s: m/s
 	kn: knot, knots
 	ppm: ppm, parts per million
+	bp: basis point, basis points, bps
+	cent: cent, cents, ¢
+	THB: baht
+	BTC: bitcoin, bitcoins, btc
 	dB: db, decibel, decibels
 	hPa: hpa
 	µg: µg, mcg, microgram, micrograms
@@ -184,6 +189,8 @@ var magnitudes = sync.OnceValue(func() lexicon[int] {
 		7:  "करोड़, crore",
 		8:  "億, 亿, 억",
 		9:  "billion, billions, bn, bln, mrd, mrd., млрд, миллиард, миллиарда, миллиардов, мільярд, мільярда, мільярдів, δισεκατομμύρια, مليار, מיליארד, अरब, 十億, 十亿, พันล้าน | de: milliarde, milliarden | fr: milliard, milliards | es: mil millones | it: miliardo, miliardi | pt: mil milhões, bilhão, bilhões | nl: miljard | sv: miljarder | da: milliarder | pl: miliard, miliarda, miliardów, miliardy | cs: miliardu | fi: miljardia | tr: milyar | vi: tỷ | id: miliar",
+		15: "quadrillion, quadrillions",
+		18: "quintillion, quintillions",
 		12: "trillion, trillions, tn, trn, 兆, 조 | de: billionen",
 	} {
 		table.add(list, power)

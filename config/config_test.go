@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -391,5 +392,32 @@ func TestRootsOfACallerDoNotHideTheConfiguration(t *testing.T) {
 	settings, err := config.Load(artifact.WithRoots(t.Context(), work), config.Places{Dir: work, User: user})
 	if err != nil || !slices.Equal(settings.Fetch.Allow, []string{"intranet.example"}) {
 		t.Errorf("%v %v", settings.Fetch, err)
+	}
+}
+
+// TestAFileThatAnybodyCouldHaveWritten lies in a folder like that of temporary
+// files: nothing in it counts, unless a person has read it.
+func TestAFileThatAnybodyCouldHaveWritten(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("folders have no modes")
+	}
+	p := place(t, "roots = ['docs']\n[formats]\nreport = 'html'\n[agents.default]\ndriver = 'codex'\n", "")
+	if err := os.Chmod(filepath.Join(p.Dir, "..", ".."), 0o1777); err != nil {
+		t.Fatal(err)
+	}
+	c := load(t, p)
+	if len(c.Roots)+len(c.Formats)+len(c.Agents) != 0 || !slices.Equal(c.Project.Waiting, []string{"agents.default.driver", "formats.report", "roots"}) {
+		t.Errorf("it decides %+v", c)
+	}
+	if i := slices.IndexFunc(c.Entries(), func(e config.Entry) bool {
+		return strings.HasSuffix(e.Why, "everybody can write to the folder of this file")
+	}); i < 0 {
+		t.Error("nothing says why")
+	}
+	if err := p.Trust(tidegate.WithActor(context.Background(), tidegate.Person), *c.Project); err != nil {
+		t.Fatal(err)
+	}
+	if c := load(t, p); c.Formats["report"] != "html" || len(c.Roots) != 1 {
+		t.Errorf("trusted, it decides %+v", c.Settings)
 	}
 }

@@ -53,11 +53,14 @@ func (c Config) Entries() []Entry {
 			case counted == value:
 				e.Counts = true
 			default:
-				if counted != "" { // of roots
+				if counted != "" { // a part of the roots
 					given[name] = append(given[name], Entry{Key: name, Value: counted, From: e.From, Counts: true})
 					e.Value = quoteAll(c.outside)
 				}
 				e.Why = NotBeforeTrust + keyOf(name).Waits
+				if c.Project.open {
+					e.Why = NotBeforeTrust + "everybody can write to the folder of this file"
+				}
 			}
 			given[name] = append(given[name], e)
 			if e.Counts && !addsUp(name, l) {

@@ -2,7 +2,9 @@ package config
 
 import (
 	"context"
+	"io/fs"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -81,6 +83,22 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 	wait("signers", s.Signers != "")
 	slices.Sort(waiting)
 	return counts, waiting
+}
+
+// everybodyWrites reports whether every user of the machine can put a file into a
+// folder, as in that of temporary files. Where it cannot be found out, nobody else
+// can.
+func everybodyWrites(ctx context.Context, dir string) bool {
+	if runtime.GOOS == "windows" { // its folders have no such mode
+		return false
+	}
+	folder, err := artifact.Open(ctx, "config", dir)
+	if err != nil {
+		return false
+	}
+	defer folder.Close()
+	info, err := fs.Stat(folder.FS(), ".")
+	return err == nil && info.Mode().Perm()&0o002 != 0
 }
 
 // realInside is where a folder really is, if that is inside dir. A link that

@@ -154,9 +154,9 @@ func (a *attempt) release(ctx context.Context) bool {
 	}
 }
 
-// ask waits until the attempt may have an agent. Its time counts from then on, and
-// a lease that has waited for long lasts as long as one that has not. It returns
-// why the home stops where that comes first, and the errors of [job.Board.Extend].
+// ask waits until the attempt may have an agent. The time that it waits does not
+// count, and a lease that would not last for its answer is extended. It returns why
+// the home stops where that comes first, and the errors of [job.Board.Extend].
 func (a *attempt) ask(ctx context.Context) error {
 	asked := a.home.Clock.Now()
 	select {
@@ -169,9 +169,9 @@ func (a *attempt) ask(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	waited := a.home.Clock.Now().Sub(asked)
-	a.began = a.began.Add(waited)
-	if waited < leaseMargin/2 {
+	now := a.home.Clock.Now()
+	a.began = a.began.Add(now.Sub(asked))
+	if ends, ok := tidegate.ParseTime(a.held.ExpiresAt); ok && ends.Sub(now) > a.timeLeft()+leaseMargin/2 {
 		return nil
 	}
 	_, err := a.home.board.Extend(ctx, a.held.Token, a.home.leaseTime())

@@ -28,7 +28,7 @@ type Block struct {
 	// 0 for a block that belongs to none.
 	Passage int
 	Item    bool // that passage is a list item
-	Quoted  bool // it stands in a block quote; not known of a heading
+	Quoted  bool // it stands in a block quote
 
 	first, end int // its lines, as indexes of the document's
 }
@@ -197,9 +197,9 @@ func (c *collector) addPart(i, j, number int) {
 }
 
 // heading takes a heading whose text begins at byte i of the current line.
-func (c *collector) heading(level, i, length, number int, top bool, p *passages) {
+func (c *collector) heading(level, i, length, number int, top, quoted bool, p *passages) {
 	block := c.begin(HeadingBlock, p)
-	block.Level, block.Top = level, top
+	block.Level, block.Top, block.Quoted = level, top, quoted
 	if c.end-c.at > MaxLine {
 		length = c.end - c.at - i
 	}

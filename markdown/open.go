@@ -70,7 +70,7 @@ func (b *blocks) openLeaf(c *cursor, n int, to text) (in Place, level int, ok bo
 					// difference is where the title begins.
 					at += cap(rest) - cap(b.title)
 				}
-				b.leaves.heading(level, at, len(b.title), b.passages.number, n == 0, &b.passages)
+				b.leaves.heading(level, at, len(b.title), b.passages.number, n == 0, len(b.quotes) > 0, &b.passages)
 			}
 			if n > 0 {
 				b.passages.add(b.title)

@@ -23,6 +23,7 @@ import (
 // closing are the tools after which the run takes less than before.
 var closing = []string{
 	"deep_research_perspectives_write", "deep_research_stage_advance", "deep_research_watchdog_check", "deep_research_run_pause", "deep_research_run_cancel",
+	deleteRun,
 }
 
 // tools are the tools of a world, called in this process, with those that close

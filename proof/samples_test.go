@@ -147,6 +147,9 @@ var (
 	pauseRun     = command{"deep_research_run_pause", `{` + manifestArg + `,"reason":"r"}`}
 )
 
+// deleteRun is the tool after which there is no run.
+const deleteRun = "deep_research_run_delete"
+
 // writers lists every tool that writes.
 func writers() []writer {
 	inWave1 := []command{initRun, perspectives, planWave, advance}
@@ -199,7 +202,7 @@ func writers() []writer {
 		{"synthesis write", nil, "deep_research_synthesis_write", `{` + deskArg + `,"mode":"generate","reason":"r"}`, command{}},
 		{"review of a synthesis", nil, "deep_research_review_factory_run", `{` + handArg + `,"mode":"generate","reason":"r"}`, command{}},
 		{"revision control", nil, "deep_research_revision_control", `{` + handArg + `,"gates_path":"$WORK/hand/gates.json","review_bundle_path":"$WORK/hand/review/review-bundle.json","current_iteration":1,"reason":"r"}`, command{}},
-		{"fallback offer", nil, "deep_research_fallback_offer", `{"manifest_path":"$WORK/stop/manifest.json","gates_path":"$WORK/stop/gates.json","reason":"r"}`, command{}},
+		{"fallback offer", nil, "deep_research_fallback_offer", `{"manifest_path":"$WORK/stop/manifest.json","gates_path":"$WORK/stop/gates.json","reason":"r"}`, command{recoverRun.tool, `{"manifest_path":"$WORK/stop/manifest.json"}`}},
 		{"seed", nil, "deep_research_fixture_run_seed", `{"fixture_dir":"$WORK/hand","run_id":"seeded","reason":"r"}`, command{}},
 		{"dry run", nil, "deep_research_dry_run_seed", `{"fixture_dir":"$WORK/hand","run_id":"dry","reason":"r"}`, command{}},
 		{"capture", nil, "deep_research_fixture_bundle_capture", `{` + handArg + `,"output_dir":"$WORK/runs/bundles","bundle_id":"b1","reason":"r"}`, command{}},

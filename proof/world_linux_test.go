@@ -192,6 +192,7 @@ var baseArguments = map[string]string{
 	"deep_research_run_recover":          `{` + manifestArg + `}`,
 	"deep_research_run_pause":            `{` + manifestArg + `}`,
 	"deep_research_run_cancel":           `{` + manifestArg + `}`,
+	deleteRun:                            `{` + manifestArg + `}`,
 	"deep_research_run_resume":           `{` + manifestArg + `}`,
 	"deep_research_wave_output_validate": `{` + perspectivesArg + `,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md"}`,
 	"deep_research_wave_review":          `{` + perspectivesArg + `,"outputs_dir":"$WORK/runs/tides/wave-1","report_path":"$WORK/runs/tides/wave-review.json","perspective_ids":["moon"]}`,

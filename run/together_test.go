@@ -81,3 +81,42 @@ func filesIn(t *testing.T, dir string) map[string]string {
 	}
 	return files
 }
+
+// TestAnUpdateKnowsWhatOthersWrote changes a run by two hands in turn: one that has
+// opened it knows up to which line the log may be another's.
+func TestAnUpdateKnowsWhatOthersWrote(t *testing.T) {
+	root := create(t, run.InitInput{}).Root
+	manifest := filepath.Join(root, run.ManifestFile)
+	hands := map[string]*run.Run{"mine": open(t, manifest), "another": open(t, manifest)}
+	lines, mine := 0, 0 // in the log, and up to which of them the other hand may have written
+	for i, hand := range []string{"mine", "mine", "another", "another", "mine", "mine", "another", "mine"} {
+		var others, end int
+		_, err := hands[hand].Update(t.Context(), pinned, func(u *run.Update) error {
+			others = u.OthersWrote()
+			if i == 0 {
+				lines = u.LastLine()
+			}
+			u.Log(run.EventProgress, "test", tidegate.D("i", i))
+			if err := u.Write("a.md", fmt.Append(nil, i)); err != nil {
+				return err
+			}
+			end = u.LastLine() + 1 // the digest of the file follows
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hand == "mine" && i > 0 && others != mine {
+			t.Errorf("update %d: others wrote up to line %d, want %d", i, others, mine)
+		}
+		if i == 0 {
+			mine = lines // who had written before is not known
+			if others != mine {
+				t.Errorf("the first update: others wrote up to line %d, want %d", others, mine)
+			}
+		}
+		if hand == "another" {
+			mine = end
+		}
+	}
+}

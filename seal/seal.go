@@ -37,7 +37,7 @@ func Write(ctx context.Context, w io.Writer, key *Key, files []File, predicate *
 	if predicate.Kind() != codec.Object {
 		return tidegate.Errorf(tidegate.InvalidArgs, nil, "the predicate must be an object, not %s", codec.Describe(predicate))
 	}
-	payload, err := codec.MarshalLine(about(files, predicate))
+	payload, err := codec.MarshalLine(about(subjectsOf(files), PredicateType, predicate))
 	if err != nil {
 		return err
 	}
@@ -80,6 +80,14 @@ func Open(data []byte, signers *Signers, at time.Time) (*Sealed, error) {
 		return nil, err
 	}
 	return &Sealed{files, predicate, signer}, nil
+}
+
+func subjectsOf(files []File) []Subject {
+	var subjects []Subject
+	for _, file := range files {
+		subjects = append(subjects, Subject{file.Name, digest(file.Data)})
+	}
+	return subjects
 }
 
 // checkNames says what is wrong with the names of files that are to be sealed,

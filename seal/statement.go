@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 
@@ -43,15 +44,33 @@ var statementShape = codec.Table(
 	codec.Field{Name: "predicate", Shape: codec.MapOf(codec.Anything())},
 )
 
-// about is the statement over files.
-func about(files []File, predicate *codec.Value) statement {
-	s := statement{Type: statementType, PredicateType: PredicateType, Predicate: predicate}
-	for _, file := range files {
-		sub := subject{Name: file.Name}
-		sub.Digest.SHA256 = digest(file.Data)
+// about is the statement over files, by the SHA-256 of each.
+func about(subjects []Subject, predicateType string, predicate *codec.Value) statement {
+	s := statement{Type: statementType, PredicateType: predicateType, Predicate: predicate}
+	for _, each := range subjects {
+		sub := subject{Name: each.Name}
+		sub.Digest.SHA256 = each.SHA256
 		s.Subject = append(s.Subject, sub)
 	}
 	return s
+}
+
+// Subject is a file that a statement is about.
+type Subject struct{ Name, SHA256 string }
+
+// Attest writes an in-toto statement about files that lie elsewhere, as one line
+// of JSON: bare, or, with a key, in a DSSE envelope that it signs. It returns the
+// errors of [Key.Sign].
+func Attest(ctx context.Context, key *Key, subjects []Subject, predicateType string, predicate *codec.Value) ([]byte, error) {
+	payload, err := codec.MarshalLine(about(subjects, predicateType, predicate))
+	if err != nil || key == nil {
+		return payload, err
+	}
+	enclosed, err := enclose(ctx, key, payload)
+	if err != nil {
+		return nil, err
+	}
+	return codec.MarshalLine(enclosed)
 }
 
 // digest is the SHA-256 of data as in-toto writes it.

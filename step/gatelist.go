@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/tidegate/tidegate/codec"
@@ -82,7 +83,7 @@ func (l GateList) Report() report.Report {
 		}
 		table.Row(shade, g.GateID, g.Name, status, why, "tidegate gate "+strings.ToLower(g.GateID)+" "+report.ShellWord(l.Root))
 	}
-	r := report.Report{Name: "gate_list", Title: "Gates of run " + l.RunID, Summary: report.Counted(passed, "gate") + " of " + report.Counted(len(l.Gates), "gate") + " passed"}
+	r := report.Report{Name: "gate_list", Title: "Gates of run " + l.RunID, Summary: fmt.Sprintf("%d of %s passed", passed, report.Counted(len(l.Gates), "gate"))}
 	r.Add(table)
 	return r
 }

@@ -38,15 +38,16 @@ const (
 // block is a container with children, or a leaf with text.
 type block struct {
 	kind     kind
-	line     int    // where it begins, 1-based
-	level    int    // of a heading, 1 to 6
-	ordered  bool   // a list
-	start    int    // the number of an ordered list's first item
-	loose    bool   // a list whose items stand apart
-	info     string // the language of a fenced code block
-	align    string // of a cell: left, right, center or ""
-	text     string // of a block of code or HTML
-	quoted   bool   // it stands in a block quote
+	line     int      // where it begins, 1-based
+	level    int      // of a heading, 1 to 6
+	ordered  bool     // a list
+	start    int      // the number of an ordered list's first item
+	loose    bool     // a list whose items stand apart
+	info     string   // the language of a fenced code block
+	align    string   // of a cell: left, right, center or ""
+	text     string   // of a block of code or HTML
+	quoted   bool     // it stands in a block quote
+	item     *passage // of the list item that a block quote belongs to
 	children []*block
 	leaf
 }
@@ -147,7 +148,7 @@ func (r *reader) block(n ast.Node) *block {
 		b.children = r.children(n)
 		r.open = nil
 	case *ast.Blockquote:
-		b.kind = quote
+		b.kind, b.item = quote, r.open
 		r.quotes++
 		b.children = r.children(n)
 		r.quotes--

@@ -27,6 +27,7 @@ type inside uint8
 
 const (
 	inCode    inside = 1 << iota // a code span
+	inWord                       // of code: it touches a word, and is part of it
 	inLink                       // the text of a link, an address in angle brackets
 	inTag                        // an HTML tag or comment itself
 	inImage                      // the text of an image, which a reader sees when it is not there
@@ -56,8 +57,28 @@ const (
 func (r *reader) inline(n ast.Node) leaf {
 	w := inlineWriter{source: r.source, cell: n.Kind() == kindCell}
 	w.children(n)
+	w.leaf.wordsOfCode()
 	return w.leaf
 }
+
+// wordsOfCode marks the code that touches a letter or digit on either side.
+func (l leaf) wordsOfCode() {
+	for from := 0; from < len(l.glyphs); {
+		to := from
+		for to < len(l.glyphs) && l.glyphs[to].in&inCode != 0 {
+			to++
+		}
+		if to > from && (from > 0 && isWordRune(l.glyphs[from-1].r) || to < len(l.glyphs) && isWordRune(l.glyphs[to].r)) {
+			for i := from; i < to; i++ {
+				l.glyphs[i].in |= inWord
+			}
+		}
+		from = to + 1
+	}
+}
+
+// isCode holds for a character of code that is not part of a word.
+func (g glyph) isCode() bool { return g.in&(inCode|inWord) == inCode }
 
 type inlineWriter struct {
 	leaf

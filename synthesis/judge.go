@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
@@ -18,11 +17,6 @@ import (
 // Sections are the titles that a synthesis must have as headings of the second
 // level, in the order in which they are asked for.
 var Sections = []string{"Summary", "Key Findings", "Evidence", "Caveats"}
-
-// Reserved are the titles of what the report adds to a synthesis. No heading of a
-// synthesis may have one of them, in whatever spelling.
-var Reserved = []string{"References", "Sources", "Sources that the report does not cite", "Not found on the cited pages", "Contents",
-	"How this report was made", "Gates", "Contracts of the outputs", "Agents and models", "Cost of the accepted answers", "Questions that were left open"}
 
 // Fault is one rule that a text breaks: what is wrong, where, and what to change.
 type Fault struct {
@@ -194,42 +188,6 @@ func (j *judge) sections() {
 	}
 }
 
-// headings finds those that the report writes itself, behind the draft: a reader
-// would take what stands below them for what the program says.
-func (j *judge) headings() {
-	j.eachLeaf(func(b *block) {
-		if title := plainTitle(j.textOf(b)); b.kind == heading && slices.ContainsFunc(Reserved, func(own string) bool { return plainTitle(own) == title }) {
-			j.fault(tidegate.ReservedHeading, b.line, "Give the section another title, or leave it out: the report adds its own.",
-				"line %d has the heading %q, which the report writes itself", b.line, tidegate.Cut(j.textOf(b)))
-		}
-	})
-}
-
-// plainTitle is a title by which two are compared: its letters, in lower case.
-func plainTitle(title string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, title)
-}
-
-// textOf is what a reader sees of a leaf. In code quotation marks mean nothing.
-func (j *judge) textOf(b *block) string {
-	var text strings.Builder
-	for _, g := range b.glyphs {
-		switch {
-		case g.in&inTag != 0:
-		case g.in&inCode != 0:
-			text.WriteString(citation.WithoutMarks(string(g.r)))
-		default:
-			text.WriteRune(g.r)
-		}
-	}
-	return text.String()
-}
-
 // citations counts what the draft cites, and finds what it may not cite.
 func (j *judge) citations() {
 	type place struct {
@@ -348,43 +306,6 @@ func (j *judge) numbers() {
 	}
 }
 
-// quotations finds the passages that quote without a source, and headings that
-// quote.
-func (j *judge) quotations() {
-	if j.facts.Unsourced {
-		return
-	}
-	uncited := func(line int, what string, quoted []string) {
-		if len(quoted) > 0 {
-			j.fault(tidegate.UncitedQuotation, line,
-				"Put the citation of the page that has the words into the same paragraph or list item, or take the quotation out.",
-				"the %s that begins in line %d quotes %q without a citation", what, line, tidegate.Cut(quoted[0]))
-		}
-	}
-	for _, p := range j.passages {
-		if j.cited(p) {
-			continue
-		}
-		var text strings.Builder
-		var quoted []string
-		for _, b := range p.leaves {
-			b.eachLeaf(func(b *block) {
-				part := j.textOf(b)
-				text.WriteString(part + "\n")
-				if b.quoted && citation.IsQuotation(part) {
-					quoted = append(quoted, part)
-				}
-			})
-		}
-		uncited(p.line, p.name(), append(quoted, citation.Quotations(text.String())...))
-	}
-	j.eachLeaf(func(b *block) {
-		if b.kind == heading {
-			uncited(b.line, "heading", citation.Quotations(j.textOf(b)))
-		}
-	})
-}
-
 func (p *passage) name() string {
 	if len(p.leaves) > 0 && p.leaves[0].kind == table {
 		return "table"
@@ -394,15 +315,16 @@ func (p *passage) name() string {
 
 // cited holds for a passage with a citation, of a validated source, that a
 // reader sees.
-func (j *judge) cited(p *passage) (yes bool) {
-	for _, b := range p.leaves {
-		b.eachLeaf(func(b *block) {
-			for _, m := range b.leaf.citations() {
-				_, known := j.known[m.cid]
-				yes = yes || known && m.seen
-			}
-		})
-	}
+func (j *judge) cited(p *passage) bool { return slices.ContainsFunc(p.leaves, j.cites) }
+
+// cites holds for a block with such a citation in it.
+func (j *judge) cites(b *block) (yes bool) {
+	b.eachLeaf(func(b *block) {
+		for _, m := range b.leaf.citations() {
+			_, known := j.known[m.cid]
+			yes = yes || known && m.seen
+		}
+	})
 	return yes
 }
 

@@ -37,7 +37,7 @@ func (l leaf) claimed() (text []rune, places []int) {
 		}
 		switch {
 		case g.in&inTag != 0 || apart(g.r):
-		case g.in&(inCode|inLink) != 0 || len(cited) > 0 && cited[0].from <= i:
+		case g.isCode() || g.in&inLink != 0 || len(cited) > 0 && cited[0].from <= i:
 			text, places = append(text, 0), append(places, i)
 		default:
 			text, places = append(text, g.r), append(places, i)

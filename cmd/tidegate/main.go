@@ -235,7 +235,13 @@ func terminal() cli.Terminal {
 	return t
 }
 
+// released is the version of a release, which its build sets.
+var released string
+
 func version() string {
+	if released != "" {
+		return released
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,49 +24,6 @@ func parseYAML(t *testing.T, name string, into any) []byte {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return data
-}
-
-func TestReleaseIsConfigured(t *testing.T) {
-	var release struct {
-		Version int
-		Before  struct{ Hooks []string }
-		Builds  []struct {
-			Main         string
-			Env, Flags   []string
-			Goos, Goarch []string
-		}
-		Archives []struct{ Files []any }
-	}
-	text := string(parseYAML(t, ".goreleaser.yaml", &release))
-	if release.Version != 2 || len(release.Builds) != 1 || len(release.Archives) != 1 {
-		t.Fatalf("%+v", release)
-	}
-	build := release.Builds[0]
-	for _, system := range []string{"linux", "darwin", "windows"} {
-		if !slices.Contains(build.Goos, system) {
-			t.Errorf("nothing is built for %s", system)
-		}
-	}
-	if build.Main != "./cmd/tidegate" || !slices.Contains(build.Flags, "-trimpath") || !slices.Contains(build.Env, "CGO_ENABLED=0") {
-		t.Errorf("the build is not reproducible: %+v", build)
-	}
-	for _, part := range []string{"completions/*", "man/*", "LICENSE", "go run -tags man ./cmd/tidegate man"} {
-		if !strings.Contains(text, part) {
-			t.Errorf("the archives lack %s", part)
-		}
-	}
-	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if out, err := exec.Command("tidegate", "completion", shell).Output(); err != nil || !strings.Contains(string(out), "tidegate") {
-			t.Errorf("there is no completion for %s: %v", shell, err)
-		}
-	}
-	if goreleaser, err := exec.LookPath("goreleaser"); err == nil {
-		check := exec.Command(goreleaser, "check")
-		check.Dir = filepath.Join("..", "..")
-		if out, err := check.CombinedOutput(); err != nil {
-			t.Errorf("goreleaser check: %v\n%s", err, out)
-		}
-	}
 }
 
 func TestContainerHoldsNothingButTheProgram(t *testing.T) {

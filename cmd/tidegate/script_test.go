@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -12,13 +15,16 @@ import (
 	"os/exec"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidegate/tidegate/citation"
+	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/demo"
 	"github.com/tidegate/tidegate/internal/full"
 	_ "github.com/tidegate/tidegate/internal/scratch"
@@ -27,7 +33,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tidegate": main, "tidegate-in-harbour": inHarbour})
+	testscript.Main(m, map[string]func(){"tidegate": main, "tidegate-in-harbour": inHarbour, "mcp-client": mcpClient})
 }
 
 // inHarbour is the program in a world that has no other pages than the demo's.
@@ -43,6 +49,62 @@ func inHarbour() {
 		panic(err)
 	}
 	os.Exit(program.Run(context.Background(), os.Args[1:]))
+}
+
+var textRule = regexp.MustCompile(`"@[\w.]+"`)
+
+// mcpClient is an agent's client: it starts the server with its own arguments and
+// calls a tool for each line of stdin, "TOOL ARGUMENTS : PATH", then prints what
+// the result has at PATH, or the code of the error. $token stands for the last
+// token that a result had, "@FILE" for the text of a file.
+func mcpClient() {
+	check := func(err error) {
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	command := exec.Command("tidegate", append([]string{"mcp"}, os.Args[1:]...)...)
+	command.Stderr = os.Stderr
+	ctx := context.Background()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil).Connect(ctx, &mcp.CommandTransport{Command: command}, nil)
+	check(err)
+	tools, err := session.ListTools(ctx, nil)
+	check(err)
+	token := ""
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		name, rest, _ := strings.Cut(lines.Text(), " ")
+		if !slices.ContainsFunc(tools.Tools, func(t *mcp.Tool) bool { return t.Name == name }) {
+			log.Fatalf("the server does not offer %s", name)
+		}
+		at := strings.LastIndex(rest, " : ")
+		args := strings.ReplaceAll(rest[:at], "$token", token)
+		args = textRule.ReplaceAllStringFunc(args, func(name string) string {
+			text, err := os.ReadFile(strings.Trim(name, `"@`))
+			check(err)
+			quoted, err := json.Marshal(string(text))
+			check(err)
+			return string(quoted)
+		})
+		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(args)})
+		check(err)
+		doc, err := codec.Parse([]byte(result.Content[0].(*mcp.TextContent).Text))
+		check(err)
+		found := doc.Get("error").Get("code")
+		if !result.IsError {
+			found = doc
+			for key := range strings.SplitSeq(rest[at+len(" : "):], ".") {
+				found = found.Get(key)
+			}
+			if lent := doc.Get("job").Get("token").Str(); lent != "" {
+				token = lent
+			}
+		}
+		line, err := codec.MarshalLine(found)
+		check(err)
+		fmt.Printf("%s: %s\n", name, line)
+	}
+	check(session.Close())
 }
 
 func TestScript(t *testing.T) {

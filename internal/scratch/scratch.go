@@ -11,6 +11,6 @@ import (
 
 func init() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+		debug.SetGCPercent(800)
 	}
 }

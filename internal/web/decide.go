@@ -44,7 +44,7 @@ func decisionsOf(tools []*tool.Tool) []decision {
 	var out []decision
 next:
 	for _, t := range tools {
-		if !t.Person || t.Command == nil || t.Effect == tool.Reads {
+		if !t.Person || t.Command == nil || t.Effect == tool.Reads || t.Command.NeedsYes { // what nothing brings back is left to the command
 			continue
 		}
 		d := decision{Tool: t, name: strings.ReplaceAll(t.Command.Path, " ", "-")}

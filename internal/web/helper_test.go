@@ -20,7 +20,6 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/demo"
-	_ "github.com/tidegate/tidegate/internal/full" // collects garbage seldom
 	"github.com/tidegate/tidegate/internal/research"
 	_ "github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/internal/web"

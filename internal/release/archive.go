@@ -1,0 +1,129 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"path"
+	"slices"
+	"time"
+)
+
+// archives writes one archive per platform: the program, what explains it, the
+// scripts of shells and the manual pages.
+func (r *release) archives() error {
+	for _, t := range r.targets {
+		entries := append([]entry{{t.program(), r.programs[t], 0o755}}, r.share...)
+		pack := tarGz
+		if t.os == "windows" {
+			pack = zipped
+		}
+		data, err := pack(entries, r.time)
+		if err != nil {
+			return err
+		}
+		if err := r.write(r.archiveName(t), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *release) archiveName(t target) string {
+	extension := ".tar.gz"
+	if t.os == "windows" {
+		extension = ".zip"
+	}
+	return "tidegate_" + r.number() + "_" + t.os + "_" + t.arch + extension
+}
+
+// owner is whom the files of a tar belong to.
+type owner struct{ id int }
+
+// tarGz is a compressed tar of entries, in their order, in which everything is of
+// one time and root's.
+func tarGz(entries []entry, at time.Time) ([]byte, error) {
+	plain, err := tarOf(entries, at, owner{0})
+	if err != nil {
+		return nil, err
+	}
+	return gz(plain)
+}
+
+// tarOf is a tar of entries; one whose name ends in a slash is a folder.
+func tarOf(entries []entry, at time.Time, of owner) ([]byte, error) {
+	var out bytes.Buffer
+	files := tar.NewWriter(&out)
+	for _, e := range entries {
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: at, Uid: of.id, Gid: of.id, Format: tar.FormatUSTAR}
+		if e.name[len(e.name)-1] == '/' {
+			header.Typeflag = tar.TypeDir
+		}
+		if err := files.WriteHeader(header); err != nil {
+			return nil, err
+		}
+		if _, err := files.Write(e.data); err != nil {
+			return nil, err
+		}
+	}
+	if err := files.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// gz is data compressed without name and time.
+func gz(data []byte) ([]byte, error) {
+	var out bytes.Buffer
+	packed, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := packed.Write(data); err != nil {
+		return nil, err
+	}
+	if err := packed.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func zipped(entries []entry, at time.Time) ([]byte, error) {
+	var out bytes.Buffer
+	files := zip.NewWriter(&out)
+	for _, e := range entries {
+		header := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: at}
+		header.SetMode(0o644)
+		if e.mode == 0o755 {
+			header.SetMode(0o755)
+		}
+		w, err := files.CreateHeader(header)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(e.data); err != nil {
+			return nil, err
+		}
+	}
+	if err := files.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// withFolders puts the folders of entries before them, as packages want it.
+func withFolders(entries []entry) []entry {
+	var out []entry
+	seen := map[string]bool{}
+	for _, e := range entries {
+		var missing []entry
+		for dir := path.Dir(path.Clean(e.name)); dir != "." && !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			missing = append(missing, entry{"./" + dir + "/", nil, 0o755})
+		}
+		slices.Reverse(missing)
+		out = append(append(out, missing...), entry{"./" + path.Clean(e.name), e.data, e.mode})
+	}
+	return out
+}

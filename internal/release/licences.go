@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// A program that is handed on brings the licences of what it is built from: a file
+// with all of them, which names each module. One whose licence is not among those
+// that may be handed on like this stops the release.
+
+// licence is a licence, known by a sentence that only it has.
+type licence struct {
+	name string
+	said *regexp.Regexp
+}
+
+// licences are those that a module may have.
+var licences = []licence{
+	{"Apache-2.0", regexp.MustCompile(`Apache License\s+Version 2\.0`)},
+	{"MIT", regexp.MustCompile(`Permission is hereby granted, free of charge`)},
+	{"BSD-3-Clause", regexp.MustCompile(`Redistribution and use in source and binary forms[\s\S]*Neither the name`)},
+	{"BSD-2-Clause", regexp.MustCompile(`Redistribution and use in source and binary forms`)},
+	{"ISC", regexp.MustCompile(`Permission to use, copy, modify, and/?(or)? distribute this software`)},
+}
+
+// licenceOf is the name of the licence in a text, "" for one that is not known.
+func licenceOf(text []byte) string {
+	for _, l := range licences {
+		if l.said.Match(text) {
+			return l.name
+		}
+	}
+	return ""
+}
+
+// module is a module that the program is built from.
+type module struct {
+	Path, Version, Dir string
+	Main               bool
+}
+
+// builtFrom lists the modules of the packages that a program is built from, in byte
+// order, for one platform or another.
+func builtFrom(ctx context.Context, dir string, targets []target) ([]module, error) {
+	var found []module
+	for _, t := range targets {
+		out, err := command(ctx, dir, []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOFLAGS="}, "go", "list", "-deps", "-json=Module", "./cmd/tidegate")
+		if err != nil {
+			return nil, err
+		}
+		for packages := json.NewDecoder(bytes.NewReader(out)); ; {
+			var p struct{ Module *module }
+			err := packages.Decode(&p)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			if p.Module != nil && !p.Module.Main && !slices.Contains(found, *p.Module) {
+				found = append(found, *p.Module)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b module) int { return strings.Compare(a.Path, b.Path) })
+	return found, nil
+}
+
+// third is the text with the licences of other people's work in the program.
+func third(ctx context.Context, dir string, targets []target) ([]byte, error) {
+	modules, err := builtFrom(ctx, dir, targets)
+	if err != nil {
+		return nil, err
+	}
+	root, err := command(ctx, dir, nil, "go", "env", "GOROOT")
+	if err != nil {
+		return nil, err
+	}
+	modules = append(modules, module{Path: "the Go standard library and runtime", Version: runtime.Version(), Dir: strings.TrimSpace(string(root))})
+	var out bytes.Buffer
+	out.WriteString("tidegate is built from the work of others, under these licences.\n")
+	for _, m := range modules {
+		name, text, err := m.licence()
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&out, "\n%s\n%s %s: %s\n%s\n\n%s\n", strings.Repeat("-", 80), m.Path, m.Version, name, strings.Repeat("-", 80), bytes.TrimSpace(text))
+	}
+	return out.Bytes(), nil
+}
+
+// licence reads the licence of a module.
+func (m module) licence() (name string, text []byte, err error) {
+	for _, file := range []string{"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "LICENCE"} {
+		text, err = os.ReadFile(filepath.Join(m.Dir, file))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		if name = licenceOf(text); name == "" {
+			return "", nil, fmt.Errorf("%s %s has a licence that nobody decided on: %s", m.Path, m.Version, file)
+		}
+		return name, text, nil
+	}
+	return "", nil, fmt.Errorf("%s %s has no licence", m.Path, m.Version)
+}

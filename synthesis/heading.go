@@ -1,0 +1,71 @@
+package synthesis
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/tidegate/tidegate"
+)
+
+// Reserved are the titles of what the report adds to a synthesis. No heading of a
+// synthesis may have one of them, in whatever spelling.
+var Reserved = []string{"References", "Sources", "Sources that the report does not cite", "Not found on the cited pages", "Contents",
+	"How this report was made", "Gates", "Contracts of the outputs", "Agents and models", "Cost of the accepted answers", "Questions that were left open"}
+
+// headings finds those that the report writes itself, behind the draft: a reader
+// would take what stands below them for what the program says.
+func (j *judge) headings() {
+	j.eachLeaf(func(b *block) {
+		if b.kind != heading {
+			return
+		}
+		text, at := "", 0
+		for _, m := range b.leaf.citations() {
+			text, at = text+string(runes(b.glyphs[at:m.from])), m.to
+		}
+		text += string(runes(b.glyphs[at:]))
+		if title := plainTitle(text); title != "" && slices.ContainsFunc(Reserved, func(own string) bool { return plainTitle(own) == title }) {
+			j.fault(tidegate.ReservedHeading, b.line, "Give the section another title, or leave it out: the report adds its own.",
+				"line %d has the heading %q, which the report writes itself", b.line, tidegate.Cut(strings.TrimSpace(text)))
+		}
+	})
+}
+
+// sayLittle are words that do not make one title differ from another.
+const sayLittle = " the this that our its all and or of for in by to list used cited checked consulted results result report section "
+
+// plainTitle is a title by which two are compared: its words without accents, in plain
+// letters, in lower case and without a plural, but for those that say little and single
+// letters.
+func plainTitle(title string) string {
+	plain := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Mn, r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Lm, r), r == '\'', r == '’':
+			return -1
+		case unicode.IsLetter(r):
+			return unicode.ToLower(unicode.ToUpper(r)) // ſ is s
+		}
+		return ' '
+	}, norm.NFKD.String(withoutRaised(title)))
+	var words []string
+	for word := range strings.FieldsSeq(plain) {
+		if len(word) > 1 && !strings.Contains(sayLittle, " "+word+" ") {
+			words = append(words, strings.TrimSuffix(word, "s"))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// withoutRaised leaves out letters and digits that are raised or lowered: they are
+// marks of notes.
+func withoutRaised(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Lm, r) || unicode.Is(unicode.No, r) || r == 'ª' || r == 'º' {
+			return -1
+		}
+		return r
+	}, text)
+}
