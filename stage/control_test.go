@@ -240,7 +240,7 @@ func TestPauseWaitsForAWriterInsteadOfFailing(t *testing.T) {
 	}
 }
 
-func TestLogsFolderThatLeadsOutIsRefusedAndTheRunStaysAsItIs(t *testing.T) {
+func TestLogsFolderThatLeadsOutIsRefused(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	y.put("manifest.json", replaceOnce(t, y.read("manifest.json"), `"logs_dir": "logs"`, `"logs_dir": "../logs"`))
 	_, err := y.control("pause")
