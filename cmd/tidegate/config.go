@@ -14,7 +14,6 @@ import (
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/spelling"
 	"github.com/tidegate/tidegate/report"
-	"github.com/tidegate/tidegate/tool"
 )
 
 // configPlaces are where the configuration of this program is.
@@ -63,7 +62,7 @@ func formatsOf(program *cli.Program) map[string][]string {
 	return formats
 }
 
-func configCommand(env *catalog.Env, tools []*tool.Tool) cli.Command {
+func configCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "config", Operands: "[KEY]", MaxArgs: 1,
 		Short: "Show every setting, where it comes from, and whether it counts",
