@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -83,7 +84,7 @@ folder count: ` + "`tidegate config trust`" + `.`,
 			if err != nil {
 				return err
 			}
-			shown := configuration(loaded)
+			shown := configuration(loaded, env.Home)
 			if len(call.Args) > 0 {
 				if err := shown.only(call.Args[0]); err != nil {
 					return err
@@ -122,8 +123,15 @@ type configFile struct {
 	Waiting []string `json:"waiting"` // keys that do not count before a person trusts the file
 }
 
-func configuration(loaded config.Config) settingsShown {
+// configuration is what was loaded, with the folder of runs in the place of the
+// words for where it is by default.
+func configuration(loaded config.Config, runs string) settingsShown {
 	shown := settingsShown{Files: []configFile{}, Keys: loaded.Entries()}
+	for i, e := range shown.Keys {
+		if e.Key == "home" && e.From == config.DefaultSource && runs != "" {
+			shown.Keys[i].Value = strconv.Quote(filepath.Dir(runs))
+		}
+	}
 	for _, each := range []struct {
 		of     string
 		source *config.Source
