@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -230,11 +229,11 @@ func trustProject(ctx context.Context, env *catalog.Env, call cli.Invocation) er
 		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("config", loaded.Project.Path, "help", "tidegate config trust"),
 			"a file is trusted on a terminal only, by a person who has read what it would do: %s", loaded.Project.Path)
 	}
-	yes, err := askYes(ctx, call, "\nTrust this file as it is? Type yes:")
+	answer, err := cli.Answer(ctx, bufio.NewReader(call.Stdin), call.Stderr, "\nTrust this file as it is? Type yes:")
 	if err != nil {
 		return err
 	}
-	if !yes {
+	if answer != "yes" {
 		return call.Render(report.Report{Status: report.Skip, Summary: "nothing was changed"})
 	}
 	if err := from.Trust(ctx, *loaded.Project); err != nil {
@@ -254,21 +253,4 @@ func wouldCount(loaded config.Config) report.Report {
 	}
 	r.Add(table)
 	return r
-}
-
-// askYes asks on the terminal, and is true for the whole word.
-func askYes(ctx context.Context, call cli.Invocation, question string) (bool, error) {
-	fmt.Fprint(call.Stderr, question+" ")
-	answer := make(chan string, 1)
-	go func() {
-		text, _ := bufio.NewReader(call.Stdin).ReadString('\n') // its end is an answer, too: none
-		answer <- text
-	}()
-	select {
-	case text := <-answer:
-		return strings.TrimSpace(text) == "yes", nil
-	case <-ctx.Done():
-		fmt.Fprintln(call.Stderr)
-		return false, tidegate.Errorf(tidegate.Cancelled, nil, "stopped before anything was changed: %w", context.Cause(ctx))
-	}
 }

@@ -539,7 +539,8 @@ func TestOfEveryPlatform(t *testing.T) {
 // TestLicencesOfOthers reads the licence of every module that the program is built
 // from, and refuses one that nobody decided on.
 func TestLicencesOfOthers(t *testing.T) {
-	text, err := third(t.Context(), filepath.Join("..", ".."), all)
+	t.Parallel()
+	text, err := third(t.Context(), filepath.Join("..", ".."), []target{{"linux", "amd64"}, {"windows", "arm64"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -560,5 +561,26 @@ func TestLicencesOfOthers(t *testing.T) {
 		if _, _, err := m.licence(); err == nil || !strings.Contains(err.Error(), "that nobody decided on") {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// TestLicencesOfTestsToo reads those of everything in the module, tests included.
+func TestLicencesOfTestsToo(t *testing.T) {
+	t.Parallel()
+	list := exec.Command("go", "list", "-deps", "-test", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}", "./...")
+	list.Dir = filepath.Join("..", "..")
+	read := map[string]bool{}
+	for line := range strings.Lines(output(t, list)) {
+		words := strings.Fields(line)
+		if len(words) != 3 || read[words[0]] {
+			continue
+		}
+		read[words[0]] = true
+		if _, _, err := (module{Path: words[0], Version: words[1], Dir: words[2]}).licence(); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(read) < 20 {
+		t.Errorf("only %d modules were read", len(read))
 	}
 }
