@@ -119,7 +119,11 @@ const (
 	Cancelled Code = "CANCELLED"
 )
 
+<<<<<<< HEAD
 // Explanation says what a code means and what to do about it.
+=======
+// Explanation says what a code means and how to fix what it reports.
+>>>>>>> h/words1
 type Explanation struct {
 	Code    Code
 	Class   Class
@@ -143,7 +147,7 @@ var Explanations = []Explanation{
 	{Wave1NotValidated, NotMet, "A validation report says that its output did not pass.", "Correct and validate the output first; pass only reports with ok true."},
 	{Wave1ContractNotMet, NotMet, "A validation report lists missing sections.", "Correct the output until its report has an empty missing_sections."},
 	{GapsSectionNotFound, NotMet, "An output has no top-level heading Gaps, and no explicit gaps were given.", "Add a Gaps section to the output, or pass explicit_gaps."},
-	{GapsParseFailed, NotMet, "A bullet under Gaps, or a line there that begins with a priority, does not have the required form.", "Write the line as `- (P0) text`, with P0, P1, P2 or P3. Where there are no gaps, say so in a sentence that is no list item."},
+	{GapsParseFailed, NotMet, "A bullet under Gaps, or a line there that begins with a priority, does not have the required form.", "Write the line as `- (P0) text`, with P0, P1, P2 or P3. Where there are no gaps, say so in a sentence that is not a list item."},
 	{RawURLNotAllowed, NotMet, "A summary or a synthesis contains a raw URL.", "Replace the URL with a citation [@cid]."},
 	{UnknownCID, NotMet, "A summary cites an id that is not among the validated citations.", "Cite an id whose status in citations.jsonl is valid or paywalled, or remove the citation."},
 	{SizeCapExceeded, NotMet, "A summary, or all summaries together, are larger than the manifest allows.", "Shorten the summary, or raise the limit in the manifest."},
@@ -190,7 +194,11 @@ var Explanations = []Explanation{
 	{RequestedNextNotAllowed, Conflict, "The requested stage does not follow the present one.", "Request a stage that may follow, or none."},
 	{LockHeld, Conflict, "Another process is changing the same run or change.", "Try again when it has finished."},
 	{Disabled, Conflict, "The run is switched off in its manifest.", "Set the switch in the manifest to true."},
+<<<<<<< HEAD
 	{GateNotDerived, Conflict, "A gate was said to pass, and its judge does not find that it does.", "Correct what the judge found; `tidegate run status` names the command that judges the gate."},
+=======
+	{GateNotDerived, Conflict, "A gate was said to pass, and its judge does not find that it does.", "Fix what the judge found; `tidegate run status` names the command that judges the gate."},
+>>>>>>> h/words1
 	{ContractFrozen, Conflict, "The perspectives of a run cannot change once its wave is planned.", "Start another run, or have a person replan: `tidegate perspectives write --replan`."},
 	{Tampered, Conflict, "The record of a run or change does not match its files.", "Look at `tidegate run verify` or `tidegate change status`, and put back what was changed; a person accepts what is there in a run with `tidegate run accept`."},
 	{JobNotOpen, Conflict, "The job is not open: somebody holds it, its answer was accepted, or its tries are used up.", "Take another job; `tidegate job list` shows which are open."},
