@@ -38,7 +38,7 @@ func TestRunPassesThroughAllStagesToCompleted(t *testing.T) {
 	}
 }
 
-func TestRefusedAdvanceListsEveryBlockerAndItsRemedy(t *testing.T) {
+func TestRefusedAdvanceListsEveryBlocker(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		at    run.Stage
@@ -222,7 +222,7 @@ func TestReviewPassWithFailedGateEIsNoDeadEnd(t *testing.T) {
 	y.mustAdvance(run.Synthesis)
 }
 
-func TestOnlyOutputsCountAsWaveOutputs(t *testing.T) {
+func TestOnlyOutputsOfAWaveAreCounted(t *testing.T) {
 	y := newToy(t, run.InitInput{}).to(run.Wave1)
 	y.put("wave-1/wave1-plan.json", "{}")
 	y.put("wave-1/p1.meta.json", "{}")

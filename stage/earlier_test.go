@@ -35,7 +35,7 @@ func earlier(t *testing.T) *toy {
 	return y
 }
 
-func TestRunOfTheEarlierSystemIsTakenAndJudgedAgain(t *testing.T) {
+func TestRunOfTheEarlierSystemIsJudgedAgain(t *testing.T) {
 	y := earlier(t)
 	status, err := stage.Status(t.Context(), y.files.ManifestPath)
 	if err != nil || status.Stage != run.Pivot || status.Gates[1].Status != "pass" || status.Gates[1].Counts != "not_run" || len(status.WaitingFor) == 0 {

@@ -163,7 +163,7 @@ func TestPatchDigestsAreThoseOfTheEarlierSystem(t *testing.T) {
 	}
 }
 
-func TestResumingByPatchRestartsOnlyTheWatchdog(t *testing.T) {
+func TestResumingByPatchRestartsTheWatchdog(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	if err := y.patch(`{"status":"paused"}`); err != nil {
 		t.Fatal(err)

@@ -156,7 +156,7 @@ func TestCancelledContextNeverRuns(t *testing.T) {
 	}
 }
 
-func TestOutsidePathsAreRefusedAfterArgumentChecks(t *testing.T) {
+func TestPathsOutsideTheRootsAreRefused(t *testing.T) {
 	root := t.TempDir()
 	type file struct {
 		Path string `json:"path" path:"run"`
