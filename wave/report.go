@@ -118,7 +118,7 @@ func rules() []report.Rule {
 		tidegate.MissingRequiredSection, tidegate.TooManyWords, tidegate.MalformedSources, tidegate.TooManySources, tidegate.OutputNotFound,
 	} {
 		if e, ok := tidegate.Explain(code); ok {
-			list = append(list, report.Rule{ID: string(code), Short: e.Meaning, Help: e.Mend})
+			list = append(list, report.Rule{ID: string(code), Short: e.Meaning, Help: e.Fix})
 		}
 	}
 	return list

@@ -94,7 +94,7 @@ func (r *Rule) explain() {
 	header := r.plants[0].archive.header
 	r.Meaning, r.Mend, r.Why = header["meaning"], header["fix"], header["why"]
 	if x, ok := tidegate.Explain(tidegate.Code(r.ID)); ok {
-		r.Meaning, r.Mend = x.Meaning, x.Mend
+		r.Meaning, r.Mend = x.Meaning, x.Fix
 	}
 }
 
