@@ -119,11 +119,7 @@ const (
 	Cancelled Code = "CANCELLED"
 )
 
-<<<<<<< HEAD
 // Explanation says what a code means and what to do about it.
-=======
-// Explanation says what a code means and how to fix what it reports.
->>>>>>> h/words1
 type Explanation struct {
 	Code    Code
 	Class   Class
@@ -194,11 +190,7 @@ var Explanations = []Explanation{
 	{RequestedNextNotAllowed, Conflict, "The requested stage does not follow the present one.", "Request a stage that may follow, or none."},
 	{LockHeld, Conflict, "Another process is changing the same run or change.", "Try again when it has finished."},
 	{Disabled, Conflict, "The run is switched off in its manifest.", "Set the switch in the manifest to true."},
-<<<<<<< HEAD
 	{GateNotDerived, Conflict, "A gate was said to pass, and its judge does not find that it does.", "Correct what the judge found; `tidegate run status` names the command that judges the gate."},
-=======
-	{GateNotDerived, Conflict, "A gate was said to pass, and its judge does not find that it does.", "Fix what the judge found; `tidegate run status` names the command that judges the gate."},
->>>>>>> h/words1
 	{ContractFrozen, Conflict, "The perspectives of a run cannot change once its wave is planned.", "Start another run, or have a person replan: `tidegate perspectives write --replan`."},
 	{Tampered, Conflict, "The record of a run or change does not match its files.", "Look at `tidegate run verify` or `tidegate change status`, and put back what was changed; a person accepts what is there in a run with `tidegate run accept`."},
 	{JobNotOpen, Conflict, "The job is not open: somebody holds it, its answer was accepted, or its tries are used up.", "Take another job; `tidegate job list` shows which are open."},

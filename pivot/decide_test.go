@@ -397,11 +397,7 @@ func TestInputsDigestDependsOnWhatDecides(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD
 func TestOrderAndWhiteSpaceOfGapsDoNotMatter(t *testing.T) {
-=======
-func TestArgumentOrderAndGapWhiteSpaceDoNotMatter(t *testing.T) {
->>>>>>> h/words1
 	random := rand.New(rand.NewPCG(7, 7))
 	blank := func() string { return []string{" ", "\t", "  ", " \t "}[random.IntN(4)] }
 	space := func() string { return []string{" ", "\t", "\u00a0", " \u2003\t"}[random.IntN(4)] }

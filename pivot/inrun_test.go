@@ -146,11 +146,7 @@ func TestTheAuditLineIsWrittenWhenAReasonIsGiven(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD
 func TestAnUnwritableAuditLogChangesNothingElse(t *testing.T) {
-=======
-func TestUnwritableAuditLogChangesNothingElse(t *testing.T) {
->>>>>>> h/words1
 	root, in := newRun(t, plainManifest)
 	write(t, filepath.Join(root, "logs"), "a file in the place of the folder")
 	in.Reason = "because"

@@ -38,11 +38,7 @@ func TestRunPassesThroughAllStagesToCompleted(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD
 func TestRefusedAdvanceListsEveryBlocker(t *testing.T) {
-=======
-func TestRefusedAdvanceListsEveryBlockerAndItsRemedy(t *testing.T) {
->>>>>>> h/words1
 	for _, tt := range []struct {
 		name  string
 		at    run.Stage
@@ -226,11 +222,7 @@ func TestReviewPassWithFailedGateEIsNoDeadEnd(t *testing.T) {
 	y.mustAdvance(run.Synthesis)
 }
 
-<<<<<<< HEAD
 func TestOnlyOutputsOfAWaveAreCounted(t *testing.T) {
-=======
-func TestOnlyOutputsCountAsWaveOutputs(t *testing.T) {
->>>>>>> h/words1
 	y := newToy(t, run.InitInput{}).to(run.Wave1)
 	y.put("wave-1/wave1-plan.json", "{}")
 	y.put("wave-1/p1.meta.json", "{}")

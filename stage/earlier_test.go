@@ -35,11 +35,7 @@ func earlier(t *testing.T) *toy {
 	return y
 }
 
-<<<<<<< HEAD
 func TestRunOfTheEarlierSystemIsJudgedAgain(t *testing.T) {
-=======
-func TestRunOfTheEarlierSystemIsTakenAndJudgedAgain(t *testing.T) {
->>>>>>> h/words1
 	y := earlier(t)
 	status, err := stage.Status(t.Context(), y.files.ManifestPath)
 	if err != nil || status.Stage != run.Pivot || status.Gates[1].Status != "pass" || status.Gates[1].Counts != "not_run" || len(status.WaitingFor) == 0 {

@@ -163,11 +163,7 @@ func TestPatchDigestsAreThoseOfTheEarlierSystem(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD
 func TestResumingByPatchRestartsTheWatchdog(t *testing.T) {
-=======
-func TestResumingByPatchRestartsOnlyTheWatchdog(t *testing.T) {
->>>>>>> h/words1
 	y := newToy(t, run.InitInput{})
 	if err := y.patch(`{"status":"paused"}`); err != nil {
 		t.Fatal(err)

@@ -42,11 +42,7 @@ func TestTablePrintsItself(t *testing.T) {
 	golden(t, "stages.mmd", stage.Mermaid())
 }
 
-<<<<<<< HEAD
 func TestTableHoldsEveryDocumentedMove(t *testing.T) {
-=======
-func TestTableHoldsExactlyTheDocumentedMoves(t *testing.T) {
->>>>>>> h/words1
 	var moves []string
 	for _, row := range stage.Table() {
 		if row.Status == run.Completed || row.Status == run.Cancelled {

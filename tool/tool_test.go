@@ -156,11 +156,7 @@ func TestCancelledContextNeverRuns(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD
 func TestPathsOutsideTheRootsAreRefused(t *testing.T) {
-=======
-func TestOutsidePathsAreRefusedAfterArgumentChecks(t *testing.T) {
->>>>>>> h/words1
 	root := t.TempDir()
 	type file struct {
 		Path string `json:"path" path:"run"`

@@ -38,11 +38,7 @@ var story = []step{
 	},
 	{
 		title:   "An answer that broke its contract",
-<<<<<<< HEAD
 		text:    "The researcher of the grid listed a source that no program could have read. It got the line back with what to change, and corrected it in the same session.",
-=======
-		text:    "The researcher of the grid listed a source that no program could have read. It was shown the line, and corrected it in the same session.",
->>>>>>> h/words1
 		actions: []action{tidegateLine(0, "", "job", "show", runName, "wave1.grid")},
 	},
 	{
