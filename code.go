@@ -143,7 +143,7 @@ var Explanations = []Explanation{
 	{Wave1NotValidated, NotMet, "A validation report says that its output did not pass.", "Correct and validate the output first; pass only reports with ok true."},
 	{Wave1ContractNotMet, NotMet, "A validation report lists missing sections.", "Correct the output until its report has an empty missing_sections."},
 	{GapsSectionNotFound, NotMet, "An output has no top-level heading Gaps, and no explicit gaps were given.", "Add a Gaps section to the output, or pass explicit_gaps."},
-	{GapsParseFailed, NotMet, "A bullet under Gaps, or a line there that begins with a priority, does not have the required form.", "Write the line as `- (P0) text`, with P0, P1, P2 or P3. Where there are no gaps, say so in a sentence that is no list item."},
+	{GapsParseFailed, NotMet, "A bullet under Gaps, or a line there that begins with a priority, does not have the required form.", "Write the line as `- (P0) text`, with P0, P1, P2 or P3. Where there are no gaps, say so in a sentence that is not a list item."},
 	{RawURLNotAllowed, NotMet, "A summary or a synthesis contains a raw URL.", "Replace the URL with a citation [@cid]."},
 	{UnknownCID, NotMet, "A summary cites an id that is not among the validated citations.", "Cite an id whose status in citations.jsonl is valid or paywalled, or remove the citation."},
 	{SizeCapExceeded, NotMet, "A summary, or all summaries together, are larger than the manifest allows.", "Shorten the summary, or raise the limit in the manifest."},

@@ -35,7 +35,7 @@ func (y *toy) control(verb string) (stage.ControlResult, error) {
 }
 
 func TestPauseResumeAndCancelFollowTheTable(t *testing.T) {
-	want := map[string]string{ // "" is refused, the same status is no change
+	want := map[string]string{ // "" is refused, the same status is not a change
 		"created pause": "paused", "created resume": "", "created accept": "", "created cancel": "cancelled",
 		"running pause": "paused", "running resume": "running", "running accept": "running", "running cancel": "cancelled",
 		"paused pause": "paused", "paused resume": "running", "paused accept": "", "paused cancel": "cancelled",

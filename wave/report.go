@@ -103,8 +103,8 @@ func (r OutputResult) reportCase() report.Case {
 	return c
 }
 
-// summary says in a line what is wrong. All missing titles are named, because a
-// reader wants to mend them at once.
+// summary says in a line what is wrong. All missing titles are named, so that a
+// reader can add them at once.
 func (f Fault) summary(r OutputResult) string {
 	if len(r.Metrics.MissingSections) > 1 && f.Error.Code == tidegate.MissingRequiredSection {
 		return tidegate.Cut("Missing sections: "+joinTitles(r.Metrics.MissingSections)) + f.hint

@@ -30,7 +30,7 @@ func Explain(r Rule, status func(tidegate.Class) int, command func(tool string) 
 	if said := strings.TrimSpace(first.text("", "answer")); said != "" {
 		out.Add(report.Heading("What tidegate says"), report.Preformatted(shown(said)))
 	}
-	out.Add(report.Heading(good), report.Preformatted(first.example(mended, command)))
+	out.Add(report.Heading(good), report.Preformatted(first.example(fixed, command)))
 	planted := "`tidegate canary` plants this example and demands that it is caught."
 	if why := first.header["unplanted"]; why != "" {
 		planted = "`tidegate canary` does not plant it: " + why + "."
