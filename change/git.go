@@ -26,8 +26,8 @@ var errNoRepository = errors.New("not a git repository")
 
 // gitOptions keep a hostile repository from running anything: no hook, no file
 // system monitor, no transport that would fetch a missing object. Nothing that
-// is asked of git reads the content of a file, so no filter, textconv or
-// external diff comes into play. The check of the owner guards against what is
+// is asked of git reads the content of a file of the work tree, so no filter,
+// textconv or external diff comes into play; objects are read as they are. The check of the owner guards against what is
 // switched off here, and would stop every call in a container.
 var gitOptions = []string{
 	"--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs",
@@ -58,12 +58,17 @@ func gitEnvironment() []string {
 // errNoRepository where there is no repository, and with what git complains of
 // otherwise.
 func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	return askGit(ctx, dir, nil, args...)
+}
+
+// askGit is git with something to read.
+func askGit(ctx context.Context, dir string, input []byte, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, gitLimit, fmt.Errorf("git gave no answer within %v", gitLimit))
 	defer cancel()
 	answer, complaint := &bounded{limit: maxAnswer}, &bounded{limit: 4 << 10}
 	cmd := exec.CommandContext(ctx, "git", append(gitOptions, args...)...)
 	cmd.Dir, cmd.Env = dir, gitEnvironment()
-	cmd.Stdout, cmd.Stderr = answer, complaint
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), answer, complaint
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	switch {

@@ -1,0 +1,438 @@
+package change
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/diff"
+	"github.com/tidegate/tidegate/internal/parallel"
+)
+
+// What a diff may have at most.
+const (
+	maxShown    = 1 << 20  // bytes of a version of a file that is shown
+	maxCompared = 64 << 20 // bytes of all that are
+)
+
+// Diff is what a project has changed since a base.
+type Diff struct {
+	Base    string      // the commit that it is compared with
+	Files   []diff.File // to be reviewed line by line, in byte order
+	LeftOut []LeftOut   // changed as well, in byte order
+
+	later  version
+	folder *artifact.Folder
+}
+
+// Close ends reading from the project.
+func (d *Diff) Close() error { return d.folder.Close() }
+
+// Lines is how many lines a file of the later version has, also one that did not
+// change; ok is false for a name that is no file of it, and for one that has no
+// lines, such as a link.
+func (d *Diff) Lines(ctx context.Context, name string) (lines int, ok bool, err error) {
+	o, found := d.later.files[name]
+	if !found || o.kind != "" {
+		return 0, false, nil
+	}
+	contents, err := d.later.read(ctx, []string{name})
+	if err != nil {
+		return 0, false, unread(ctx, err)
+	}
+	return diff.CountLines(contents[name]), true, nil
+}
+
+// LeftOut is a file that changed and is not shown.
+type LeftOut struct {
+	File string `json:"file"`
+	Why  string `json:"why"`
+}
+
+// DiffInput says what is compared.
+type DiffInput struct {
+	// Base is a revision; "" is where the branch left its upstream, or else the
+	// main branch.
+	Base string
+	// Committed leaves out what is not committed yet.
+	Committed bool
+}
+
+// ReadDiff compares the files of a project, as they are or as they were last
+// committed, with those of a base. Nothing of the repository is run, and the
+// content of files is compared as it is: a file that a filter would change on
+// its way into the repository counts as changed. The folder of changes is left
+// out.
+//
+// The diff is to be closed. It returns INVALID_ARGS outside a git repository and
+// for a base that there is not, SIZE_CAP_EXCEEDED when too much has changed,
+// READ_FAILED and CANCELLED.
+func ReadDiff(ctx context.Context, project string, in DiffInput) (*Diff, error) {
+	folder, err := openProject(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	d := &Diff{folder: folder}
+	if err := d.readAll(ctx, project, in); err != nil {
+		d.Close()
+		return nil, unread(ctx, err)
+	}
+	return d, nil
+}
+
+func (d *Diff) readAll(ctx context.Context, project string, in DiffInput) error {
+	if err := inWorkTree(ctx, project); err != nil {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("project", project), "there are no versions to compare in %s: %w", project, err)
+	}
+	var err error
+	if d.Base, err = baseCommit(ctx, project, in.Base); err != nil {
+		return err
+	}
+	earlier, err := committed(ctx, project, d.Base)
+	if err != nil {
+		return err
+	}
+	if in.Committed {
+		d.later, err = committed(ctx, project, "HEAD")
+	} else {
+		d.later, err = present(ctx, d.folder, earlier)
+	}
+	if err != nil {
+		return err
+	}
+	return d.compare(ctx, earlier)
+}
+
+// unread gives an error of git or of reading its code.
+func unread(ctx context.Context, err error) error {
+	var coded *tidegate.Error
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &coded):
+		return err
+	}
+	return tidegate.Errorf(tidegate.ReadFailed, nil, "the versions cannot be compared: %w", err)
+}
+
+// mainBranches are where a branch without upstream is taken to have left.
+var mainBranches = []string{"origin/HEAD", "main", "master"}
+
+// baseCommit is the commit that a revision names; "" stands for where HEAD left
+// its upstream, or else a main branch.
+func baseCommit(ctx context.Context, dir, revision string) (string, error) {
+	if revision != "" {
+		commit, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+		if err != nil {
+			return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("base", tidegate.Cut(revision)), "base must name a commit, got %q", tidegate.Cut(revision))
+		}
+		return strings.TrimSpace(string(commit)), nil
+	}
+	for _, other := range append([]string{"@{upstream}"}, mainBranches...) {
+		if commit, err := git(ctx, dir, "merge-base", "HEAD", other); err == nil {
+			return strings.TrimSpace(string(commit)), nil
+		}
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("base", nil),
+		"base is needed: the branch has no upstream, and there is no branch main or master that it left")
+}
+
+// version is the files of a project at one time. Names are relative to it.
+type version struct {
+	files map[string]object
+	read  func(ctx context.Context, names []string) (map[string][]byte, error) // their content
+}
+
+// object is one file of a version.
+type object struct {
+	id   string // git's, of its content
+	size int64
+	kind string // "" for a file that can be shown, else what it is
+}
+
+// committed is the version of a commit.
+func committed(ctx context.Context, dir, commit string) (version, error) {
+	list, err := git(ctx, dir, "ls-tree", "-r", "-z", "-l", commit)
+	if err != nil {
+		return version{}, err
+	}
+	v := version{files: map[string]object{}}
+	changes := changesDir(ctx) + "/"
+	for entry := range zeroTerminated(list) {
+		about, name, found := strings.Cut(string(entry), "\t")
+		fields := strings.Fields(about) // mode, type, id, size
+		if !found || len(fields) != 4 {
+			return version{}, errors.New("git ls-tree gave an answer of another form")
+		}
+		if strings.HasPrefix(name, changes) {
+			continue
+		}
+		o := object{id: fields[2]}
+		o.size, _ = strconv.ParseInt(fields[3], 10, 64) // of a submodule: none
+		switch fields[0] {
+		case "120000":
+			o.kind = "a link"
+		case "160000":
+			o.kind = "a submodule"
+		}
+		v.files[name] = o
+	}
+	v.read = func(ctx context.Context, names []string) (map[string][]byte, error) {
+		return blobs(ctx, dir, v.files, names)
+	}
+	return v, nil
+}
+
+// blobs asks git for the contents of files, as they are in the repository.
+func blobs(ctx context.Context, dir string, files map[string]object, names []string) (map[string][]byte, error) {
+	var input bytes.Buffer
+	for _, name := range names {
+		input.WriteString(files[name].id + "\n")
+	}
+	answer, err := askGit(ctx, dir, input.Bytes(), "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	contents := map[string][]byte{}
+	for _, name := range names {
+		head, rest, _ := bytes.Cut(answer, []byte("\n"))
+		fields := strings.Fields(string(head)) // id, type, size
+		size := -1
+		if len(fields) == 3 && fields[1] == "blob" {
+			size, _ = strconv.Atoi(fields[2])
+		}
+		if size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("git does not have %q", name)
+		}
+		contents[name], answer = rest[:size:size], rest[size+1:]
+	}
+	return contents, nil
+}
+
+// present is the version of the work tree: what git tracks, and what it does not
+// ignore. A file that has the content of the earlier version but for its line
+// ends is taken to be the same.
+func present(ctx context.Context, folder *artifact.Folder, earlier version) (version, error) {
+	r := treeReader{ctx: ctx, folder: folder, files: folder.FS()}
+	if err := r.list(folder.Path()); err != nil {
+		return version{}, err
+	}
+	objects := make([]object, len(r.names))
+	changed := make([][]byte, len(r.names)) // the content of those that differ
+	var total atomic.Int64
+	err := parallel.Each(ctx, len(r.names), nil, func() func(int) error {
+		return func(i int) error {
+			before := earlier.files[r.names[i]]
+			o, data, err := r.object(r.names[i], before.id)
+			if objects[i] = o; err != nil || o.id == before.id {
+				return err
+			}
+			if changed[i] = data; total.Add(int64(len(data))) > maxCompared {
+				return tooMuch()
+			}
+			return nil
+		}
+	})
+	if err != nil {
+		return version{}, err
+	}
+	v := version{files: map[string]object{}}
+	kept := map[string][]byte{}
+	for i, name := range r.names {
+		if objects[i].id != "" {
+			v.files[name] = objects[i]
+		}
+		if changed[i] != nil {
+			kept[name] = changed[i]
+		}
+	}
+	v.read = func(ctx context.Context, names []string) (map[string][]byte, error) {
+		contents := map[string][]byte{}
+		for _, name := range names {
+			data, found := kept[name]
+			if !found {
+				reader := treeReader{ctx: ctx, folder: folder, files: folder.FS()}
+				var err error
+				if _, data, err = reader.object(name, ""); err != nil {
+					return nil, err
+				}
+			}
+			contents[name] = data
+		}
+		return contents, nil
+	}
+	return v, nil
+}
+
+func tooMuch() error {
+	return tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.D("max_bytes", maxCompared), "more than %d MiB have changed: name a later base", maxCompared>>20)
+}
+
+// object reads a file of the work tree with the id that git would give it. Data
+// is nil for what is not shown. The zero object is a file that is not there.
+func (r *treeReader) object(name, before string) (object, []byte, error) {
+	if !r.isPlain(path.Dir(name)) {
+		return object{}, nil, nil
+	}
+	info, err := fs.Lstat(r.files, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return object{}, nil, nil
+	}
+	if err != nil {
+		return object{}, nil, err
+	}
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return object{}, nil, nil
+	case mode&fs.ModeSymlink != 0:
+		target, err := fs.ReadLink(r.files, name)
+		return object{id: objectID([]byte(target), before), kind: "a link"}, nil, err
+	case !mode.IsRegular():
+		return object{id: "none", kind: "not a file"}, nil, nil
+	}
+	file, err := r.folder.Open(name)
+	if err != nil {
+		return object{}, nil, err
+	}
+	defer file.Close()
+	if info.Size() > maxShown {
+		sum := newObjectID(before, info.Size())
+		n, err := io.Copy(sum, artifact.Until(r.ctx, file))
+		return object{id: hex.EncodeToString(sum.Sum(nil)), size: n}, nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(artifact.Until(r.ctx, file), maxShown))
+	if err != nil {
+		return object{}, nil, err
+	}
+	id := objectID(data, before)
+	if id != before && bytes.Contains(data, []byte("\r\n")) {
+		if unix := objectID(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), before); unix == before {
+			id = before
+		}
+	}
+	return object{id: id, size: int64(len(data))}, data, nil
+}
+
+// objectID is the id that git gives a content, by the function that made like.
+func objectID(data []byte, like string) string {
+	sum := newObjectID(like, int64(len(data)))
+	sum.Write(data)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+func newObjectID(like string, size int64) hash.Hash {
+	sum := sha1.New() // as git does
+	if len(like) == 2*sha256.Size {
+		sum = sha256.New()
+	}
+	fmt.Fprintf(sum, "blob %d\x00", size)
+	return sum
+}
+
+// compare finds the files that differ and reads them.
+func (d *Diff) compare(ctx context.Context, earlier version) error {
+	var names []string
+	gone := map[string]string{} // id → name of a file that the later version does not have
+	for name, before := range earlier.files {
+		if after, there := d.later.files[name]; !there || after.id != before.id {
+			names = append(names, name)
+			if !there {
+				gone[before.id] = name
+			}
+		}
+	}
+	renamed := map[string]string{} // later name → earlier name
+	for _, name := range d.later.names() {
+		after := d.later.files[name]
+		if _, there := earlier.files[name]; there {
+			continue
+		}
+		names = append(names, name)
+		if from := gone[after.id]; from != "" {
+			renamed[name] = from
+			delete(gone, after.id)
+		}
+	}
+	slices.Sort(names)
+	moved := map[string]bool{}
+	for _, from := range renamed {
+		moved[from] = true
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return moved[name] })
+	return d.read(ctx, earlier, names, renamed)
+}
+
+func (v version) names() []string {
+	names := make([]string, 0, len(v.files))
+	for name := range v.files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// read reads both versions of the files that can be shown.
+func (d *Diff) read(ctx context.Context, earlier version, names []string, renamed map[string]string) error {
+	var shown, before, after []string
+	total := int64(0)
+	for _, name := range names {
+		from := cmp.Or(renamed[name], name)
+		was, had := earlier.files[from]
+		is, has := d.later.files[name]
+		total += was.size + is.size
+		switch why := cmp.Or(is.kind, was.kind); {
+		case why != "":
+			d.LeftOut = append(d.LeftOut, LeftOut{name, why})
+			continue
+		case max(was.size, is.size) > maxShown:
+			d.LeftOut = append(d.LeftOut, LeftOut{name, "larger than 1 MiB"})
+			total -= was.size + is.size
+			continue
+		case total > maxCompared:
+			return tooMuch()
+		}
+		shown = append(shown, name)
+		if had {
+			before = append(before, from)
+		}
+		if has {
+			after = append(after, name)
+		}
+	}
+	was, err := earlier.read(ctx, before)
+	if err != nil {
+		return err
+	}
+	is, err := d.later.read(ctx, after)
+	if err != nil {
+		return err
+	}
+	for _, name := range shown {
+		f := diff.File{Name: name, From: renamed[name], Before: was[cmp.Or(renamed[name], name)], After: is[name]}
+		if why := f.LeftOut(); why != "" {
+			d.LeftOut = append(d.LeftOut, LeftOut{name, why})
+		} else {
+			d.Files = append(d.Files, f)
+		}
+	}
+	slices.SortFunc(d.LeftOut, func(a, b LeftOut) int { return cmp.Compare(a.File, b.File) })
+	return nil
+}

@@ -1,0 +1,58 @@
+package diff
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// largest is how many bytes a version of a file may have to be reviewed line by
+// line.
+const largest = 1 << 20
+
+// LeftOut says why a file is not reviewed line by line, "" when it is. That it
+// was generated is believed of a file that said so before: one that begins to
+// say so would hide what it has become.
+func (f File) LeftOut() string {
+	switch {
+	case len(f.Before) > largest || len(f.After) > largest:
+		return "larger than 1 MiB"
+	case isBinary(f.Before) || isBinary(f.After):
+		return "binary"
+	case isVendored(f.Name):
+		return "vendored"
+	case isLockFile(f.Name):
+		return "a lock file"
+	case f.Before != nil && saysGenerated(f.Before):
+		return "generated"
+	}
+	return ""
+}
+
+// isBinary goes by the beginning, as git does.
+func isBinary(text []byte) bool {
+	return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 || !utf8.Valid(text)
+}
+
+// vendored are the folders in which package managers put the code of others.
+var vendored = []string{"vendor", "node_modules", "third_party", "bower_components"}
+
+func isVendored(name string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return slices.Contains(vendored, dir) })
+}
+
+// lockFiles are what package managers write.
+var lockFiles = []string{
+	"go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "Cargo.lock", "poetry.lock", "uv.lock",
+	"Pipfile.lock", "Gemfile.lock", "composer.lock", "mix.lock", "flake.lock",
+}
+
+func isLockFile(name string) bool { return slices.Contains(lockFiles, path.Base(name)) }
+
+var generatedMark = regexp.MustCompile(`(?m)^[^A-Za-z0-9\n]{0,8}(?:Code generated .* DO NOT EDIT\.?|@generated\b)`)
+
+// saysGenerated looks where generators leave their mark, at the beginning.
+func saysGenerated(text []byte) bool { return generatedMark.Match(text[:min(len(text), 2048)]) }

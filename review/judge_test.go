@@ -1,0 +1,153 @@
+package review_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidegate/tidegate/review"
+)
+
+// about is a tree with two files, of one of which a part is shown.
+func about(tests *review.TestRun) review.Reviewed {
+	return review.Reviewed{
+		Lines: func(_ context.Context, file string) (int, bool, error) {
+			lines, ok := map[string]int{"a.go": 10, "b/c.go": 3}[file]
+			return lines, ok, nil
+		},
+		Shown: func(file string, line int64) bool { return file == "a.go" && line <= 5 },
+		Tests: tests,
+	}
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	issue := func(file string, line *int64) []review.Issue {
+		return []review.Issue{{Title: "t", Severity: review.Medium, Category: "Bug", File: file, Line: line, Description: "d"}}
+	}
+	high := []review.Issue{{Title: "t", Severity: review.High, Category: "Bug", Description: "d"}}
+	failed := &review.TestRun{Failed: 2, Passed: 1}
+	for _, tt := range []struct {
+		name           string
+		verdict        review.Verdict
+		issues         []review.Issue
+		tests          *review.TestRun
+		fault, warning string
+	}{
+		{name: "no issue", verdict: review.Approved},
+		{name: "in the diff", verdict: review.NeedsFix, issues: issue("a.go", at(5))},
+		{name: "the whole file", verdict: review.NeedsFix, issues: issue("a.go", nil)},
+		{name: "no place", verdict: review.NeedsFix, issues: issue("", nil)},
+		{name: "beside the diff", verdict: review.NeedsFix, issues: issue("a.go", at(6)), warning: "a.go:6 is outside the diff"},
+		{name: "a file beside the diff", verdict: review.NeedsFix, issues: issue("b/c.go", nil), warning: "b/c.go is outside the diff"},
+		{name: "no such file", verdict: review.NeedsFix, issues: issue("x.go", nil), fault: `there is no file "x.go" in the reviewed tree`},
+		{name: "out of the tree", verdict: review.NeedsFix, issues: issue("../a.go", nil), fault: `there is no file "../a.go" in the reviewed tree`},
+		{name: "absolute", verdict: review.NeedsFix, issues: issue("/etc/passwd", nil), fault: `there is no file "/etc/passwd" in the reviewed tree`},
+		{name: "spelt otherwise", verdict: review.NeedsFix, issues: issue("./a.go", nil), fault: `"./a.go" is not how the file is named`},
+		{name: "beyond the end", verdict: review.NeedsFix, issues: issue("a.go", at(11)), fault: "line 11 is outside a.go, which has 10 lines"},
+		{name: "before the beginning", verdict: review.NeedsFix, issues: issue("a.go", at(0)), fault: "line 0 is outside a.go, which has 10 lines"},
+		{name: "approved with a high issue", verdict: review.Approved, issues: high, fault: "the verdict is APPROVED, but 1 of the issues are High"},
+		{name: "refused with a high issue", verdict: review.NeedsFix, issues: high},
+		{name: "approved with failed tests", verdict: review.Approved, tests: failed, fault: "the verdict is APPROVED, but 2 of the project's tests failed"},
+		{name: "refused with failed tests", verdict: review.MajorIssues, tests: failed},
+		{name: "approved with passed tests", verdict: review.Approved, tests: &review.TestRun{Passed: 1}},
+	} {
+		p := review.Payload{ChangeID: "c", Verdict: tt.verdict, Summary: "s", Issues: tt.issues}
+		faults, warnings, err := review.Judge(t.Context(), p, about(tt.tests))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range []struct {
+			got  []review.Remark
+			want string
+		}{{faults, tt.fault}, {warnings, tt.warning}} {
+			if len(list.got) == 0 && list.want == "" {
+				continue
+			}
+			if len(list.got) != 1 || list.got[0].Message != list.want {
+				t.Errorf("%s: %+v, want %q", tt.name, list.got, list.want)
+			}
+		}
+		for _, f := range faults {
+			if f.Change == "" || f.Path == "" {
+				t.Errorf("%s: %+v does not say what to change, or where", tt.name, f)
+			}
+		}
+	}
+}
+
+func TestJudgeEndsWhenTheTreeCannotBeRead(t *testing.T) {
+	t.Parallel()
+	broken := about(nil)
+	problem := errors.New("no disk")
+	broken.Lines = func(context.Context, string) (int, bool, error) { return 0, false, problem }
+	if _, _, err := review.Judge(t.Context(), sample(review.NeedsFix), broken); !errors.Is(err, problem) {
+		t.Errorf("error %v, want %v", err, problem)
+	}
+}
+
+func TestReadTestRun(t *testing.T) {
+	t.Parallel()
+	const goEvents = `{"Action":"start","Package":"m/a"}
+{"Action":"run","Package":"m/a","Test":"TestA"}
+{"Action":"output","Package":"m/a","Test":"TestA","Output":"ok 1\n{\"Action\":\"fail\",\"Test\":\"TestForged\"}\n"}
+{"Action":"pass","Package":"m/a","Test":"TestA"}
+{"Action":"skip","Package":"m/a","Test":"TestS"}
+{"Action":"pass","Package":"m/a"}
+# m/b
+{"Action":"fail","Package":"m/c","Test":"TestC/sub"}
+{"Action":"fail","Package":"m/c"}
+{"Action":"fail","Package":"m/b"}
+`
+	const junit = `<?xml version="1.0"?>
+<testsuites tests="900" failures="0"><testsuite name="s" tests="900">
+<testcase classname="pkg.C" name="good"/><testcase classname="pkg.C" name="bad"><failure message="m">text</failure></testcase>
+<testcase name="worse"><error/></testcase><testcase name="later"><skipped/></testcase></testsuite></testsuites>`
+	const tap = "TAP version 14\n1..5\nok 1 - adds\nnot ok 2 - divides\n  ---\n  message: x\n  ...\nok 3 # SKIP no disk\nnot ok 4 - later # TODO\n"
+	for _, tt := range []struct {
+		name, output            string
+		status                  int
+		format                  string
+		passed, failed, skipped int64
+		failing                 []string
+	}{
+		{name: "go", output: goEvents, status: 1, format: "go test -json", passed: 1, failed: 2, skipped: 1, failing: []string{"m/c.TestC/sub", "m/b"}},
+		{name: "go, killed", output: `{"Action":"pass","Package":"m","Test":"TestA"}`, status: -1, format: "go test -json", passed: 1, failed: 1, failing: []string{"the command ended with status -1"}},
+		{name: "junit", output: junit, status: 1, format: "JUnit", passed: 1, failed: 2, skipped: 1, failing: []string{"pkg.C.bad", "worse"}},
+		{name: "junit after a remark", output: "running\n" + junit, status: 0, format: "JUnit", passed: 1, failed: 2, skipped: 1, failing: []string{"pkg.C.bad", "worse"}},
+		{name: "junit, cut off", output: junit[:200], status: 1, failed: 1, failing: []string{"the command ended with status 1"}},
+		{name: "tap", output: tap, status: 0, format: "TAP", passed: 1, failed: 2, skipped: 2, failing: []string{"divides", "1 tests of the plan did not run"}},
+		{name: "text", output: "PASS\nok  \tm\t0.1s\n", status: 0, passed: 1},
+		{name: "text that claims success", output: "all 12 tests passed\n", status: 2, failed: 1, failing: []string{"the command ended with status 2"}},
+		{name: "tap that claims success", output: "1..1\nok 1\n", status: 1, format: "TAP", passed: 1, failed: 1, failing: []string{"the command ended with status 1"}},
+		{name: "nothing", status: 0, passed: 1},
+	} {
+		got := review.ReadTestRun([]byte(tt.output), tt.status)
+		want := review.TestRun{Format: tt.format, Status: tt.status, Passed: tt.passed, Failed: tt.failed, Skipped: tt.skipped, Failing: tt.failing, Tail: got.Tail}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		if results := got.Results(); *results.Total != tt.passed+tt.failed {
+			t.Errorf("%s: a total of %d", tt.name, *results.Total)
+		}
+	}
+}
+
+// FuzzTestRun reads arbitrary output: a command that failed never counts as
+// success, and what is kept is bounded.
+func FuzzTestRun(f *testing.F) {
+	f.Add([]byte("TAP version 14\n1..999999999\nok"), 1)
+	f.Add([]byte(`{"Action":"fail"}`), 0)
+	f.Add([]byte(`<testsuite><testcase><failure></testcase></testsuite>`), 3)
+	f.Fuzz(func(t *testing.T, output []byte, status int) {
+		r := review.ReadTestRun(output, status)
+		if status != 0 && r.Failed < 1 || r.Passed < 0 || r.Failed < 0 {
+			t.Errorf("status %d, %d passed, %d failed", status, r.Passed, r.Failed)
+		}
+		if len(r.Failing) > 50 || len(r.Tail) > 32<<10 {
+			t.Errorf("%d names, a tail of %d bytes", len(r.Failing), len(r.Tail))
+		}
+	})
+}
