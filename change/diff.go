@@ -79,9 +79,9 @@ type DiffInput struct {
 // its way into the repository counts as changed. The folder of changes is left
 // out.
 //
-// The diff is to be closed. It returns INVALID_ARGS outside a git repository and
-// for a base that there is not, SIZE_CAP_EXCEEDED when too much has changed,
-// READ_FAILED and CANCELLED.
+// The diff is to be closed. It returns NOT_FOUND outside a git repository,
+// INVALID_ARGS for a base that there is not, SIZE_CAP_EXCEEDED when too much has
+// changed, READ_FAILED and CANCELLED.
 func ReadDiff(ctx context.Context, project string, in DiffInput) (*Diff, error) {
 	folder, err := openProject(ctx, project)
 	if err != nil {
@@ -97,7 +97,7 @@ func ReadDiff(ctx context.Context, project string, in DiffInput) (*Diff, error) 
 
 func (d *Diff) readAll(ctx context.Context, project string, in DiffInput) error {
 	if err := inWorkTree(ctx, project); err != nil {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("project", project), "there are no versions to compare in %s: %w", project, err)
+		return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("project", project), "there are no versions to compare in %s: %w", project, err)
 	}
 	var err error
 	if d.Base, err = baseCommit(ctx, project, in.Base); err != nil {

@@ -116,8 +116,8 @@ func TestDiffRefuses(t *testing.T) {
 			t.Errorf("base %q: %v, want INVALID_ARGS", base, err)
 		}
 	}
-	if _, err := ReadDiff(t.Context(), t.TempDir(), DiffInput{}); tidegate.CodeOf(err) != tidegate.InvalidArgs {
-		t.Errorf("outside a repository: %v, want INVALID_ARGS", err)
+	if _, err := ReadDiff(t.Context(), t.TempDir(), DiffInput{}); tidegate.CodeOf(err) != tidegate.FileNotFound {
+		t.Errorf("outside a repository: %v, want NOT_FOUND", err)
 	}
 }
 
