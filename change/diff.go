@@ -161,6 +161,9 @@ type version struct {
 	read  func(ctx context.Context, names []string) (map[string][]byte, error) // their content
 }
 
+// gitlink is the mode by which git marks a submodule.
+const gitlink = "160000"
+
 // object is one file of a version.
 type object struct {
 	id   string // git's, of its content
@@ -190,7 +193,7 @@ func committed(ctx context.Context, dir, commit string) (version, error) {
 		switch fields[0] {
 		case "120000":
 			o.kind = "a link"
-		case "160000":
+		case gitlink:
 			o.kind = "a submodule"
 		}
 		v.files[name] = o
@@ -235,6 +238,11 @@ func present(ctx context.Context, folder *artifact.Folder, earlier version) (ver
 	if err := r.list(folder.Path()); err != nil {
 		return version{}, err
 	}
+	v := version{files: map[string]object{}}
+	if err := v.addSubmodules(ctx, folder.Path()); err != nil {
+		return version{}, err
+	}
+	r.names = slices.DeleteFunc(r.names, v.inSubmodule)
 	objects := make([]object, len(r.names))
 	changed := make([][]byte, len(r.names)) // the content of those that differ
 	var total atomic.Int64
@@ -254,7 +262,6 @@ func present(ctx context.Context, folder *artifact.Folder, earlier version) (ver
 	if err != nil {
 		return version{}, err
 	}
-	v := version{files: map[string]object{}}
 	kept := map[string][]byte{}
 	for i, name := range r.names {
 		if objects[i].id != "" {
@@ -280,6 +287,32 @@ func present(ctx context.Context, folder *artifact.Folder, earlier version) (ver
 		return contents, nil
 	}
 	return v, nil
+}
+
+// addSubmodules adds the submodules that git tracks, by the commits that it has
+// for them. Their files are those of another repository.
+func (v version) addSubmodules(ctx context.Context, dir string) error {
+	tracked, err := git(ctx, dir, "ls-files", "-z", "--cached", "--stage")
+	if err != nil {
+		return err
+	}
+	for entry := range zeroTerminated(tracked) {
+		about, name, _ := strings.Cut(string(entry), "\t")
+		if fields := strings.Fields(about); len(fields) == 3 && fields[0] == gitlink {
+			v.files[name] = object{id: fields[1], kind: "a submodule"}
+		}
+	}
+	return nil
+}
+
+// inSubmodule reports whether a file lies in one of the submodules.
+func (v version) inSubmodule(name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if v.files[dir].kind != "" {
+			return true
+		}
+	}
+	return false
 }
 
 func tooMuch() error {
