@@ -35,7 +35,7 @@ func (o *orchestrator) call(name, format string, args ...any) *codec.Value {
 }
 
 var (
-	askedHeadings = regexp.MustCompile(`(?m)^ {7}(## .*)$`)
+	askedHeadings = regexp.MustCompile(`(?m)^ {3,7}(## .*)$`)
 	listedSources = regexp.MustCompile(`(?m)^- (s[0-9]+): `)
 	exampleBlock  = regexp.MustCompile("(?s)## Example\n.*?```\n(.*?)```\n")
 )

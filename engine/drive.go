@@ -129,7 +129,7 @@ type home struct {
 	answered chan *attempt       // whose agent has answered: another may begin while that is judged
 	asking   chan *attempt       // that need an agent, for the first time or to repair an answer
 	running  map[string]*attempt // by job id
-	asked    []*attempt          // those that wait for an agent, in the order in which they asked
+	asked    []*attempt          // those that wait for an agent, repairs first
 	answers  int                 // that agents have given
 	pace     int                 // answers that came while the last lease was being written
 	waits    map[string]*backOff // by role
@@ -190,10 +190,7 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 			a.state = judged
 			h.answers++
 		case a := <-h.asking:
-			h.asked = append(h.asked, a)
-			if a.state == coming {
-				h.pace = h.answers - a.since
-			}
+			h.ask(a)
 		case role := <-woken:
 			h.waits[role].waiting = false
 		case <-news.there:
@@ -303,6 +300,17 @@ func (h *home) fill(ctx context.Context) {
 		busy[job.Role(kind)]++
 		h.start(ctx, job.Held{Assignment: job.Assignment{JobID: id, Kind: kind}})
 	}
+}
+
+// ask lets an attempt wait for its agent: a repair before those that come fresh.
+func (h *home) ask(a *attempt) {
+	next := len(h.asked)
+	if a.state == coming {
+		h.pace = h.answers - a.since
+	} else if fresh := slices.IndexFunc(h.asked, func(each *attempt) bool { return each.state == coming }); fresh >= 0 {
+		next = fresh
+	}
+	h.asked = slices.Insert(h.asked, next, a)
 }
 
 // count counts attempts, all and by role.

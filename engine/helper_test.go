@@ -61,7 +61,7 @@ func (c *crew) times(job string) int {
 }
 
 var (
-	headings = regexp.MustCompile(`(?m)^ {7}(## .*)$`)
+	headings = regexp.MustCompile(`(?m)^ {3,7}(## .*)$`)
 	listed   = regexp.MustCompile(`(?m)^- (s[0-9]+): `)
 )
 

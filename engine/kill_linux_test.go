@@ -45,27 +45,11 @@ func TestKilledHomeLosesNothing(t *testing.T) {
 	if full.Asked() {
 		runs = 50
 	}
-	dir := t.TempDir()
-	agent := filepath.Join(dir, "agent.sh")
-	if err := os.WriteFile(filepath.Join(dir, "good.md"), []byte(answerText), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	// An agent that is asked for the first time takes longer than its home lives,
-	// and the first attempt at every job is bad.
-	script := `seen=` + dir + `/seen-$TIDEGATE_JOB
-[ -e "$seen" ] || { touch "$seen"; sleep 2; }
-case $TIDEGATE_KIND in
-perspectives) sed -n '/^## Example$/,/^## Answer$/p' | sed -n '/^{$/,/^}$/p' ;;
-*) if [ $TIDEGATE_ATTEMPT = 1 ]; then echo no; else cat ` + filepath.Join(dir, "good.md") + `; fi ;;
-esac
-`
-	if err := os.WriteFile(agent, []byte(script), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	taken := 0
 	for i := range runs {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(5, uint64(i)))
+			agent := slowAtFirst(t)
 			manifest, clock := newRun(t, nil)
 			for range 6 {
 				home := exec.Command(os.Args[0])
@@ -103,4 +87,27 @@ esac
 	if taken == 0 {
 		t.Error("no home was killed while it had a lease")
 	}
+}
+
+// slowAtFirst is an agent that takes longer than its home lives when it is asked for
+// the first time, and whose first attempt at every job is bad.
+func slowAtFirst(t *testing.T) (script string) {
+	t.Helper()
+	dir := t.TempDir()
+	script = filepath.Join(dir, "agent.sh")
+	for name, text := range map[string]string{
+		"good.md": answerText,
+		"agent.sh": `seen=` + dir + `/seen-$TIDEGATE_JOB
+[ -e "$seen" ] || { touch "$seen"; sleep 2; }
+case $TIDEGATE_KIND in
+perspectives) sed -n '/^## Example$/,/^## Answer$/p' | sed -n '/^{$/,/^}$/p' ;;
+*) if [ $TIDEGATE_ATTEMPT = 1 ]; then echo no; else cat ` + filepath.Join(dir, "good.md") + `; fi ;;
+esac
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return script
 }

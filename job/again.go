@@ -36,17 +36,7 @@ func (b *Board) JudgeAgain(ctx context.Context, clock run.Clock, id string, numb
 		return Again{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("job_id", id, "attempt", number, "answer", n),
 			"attempt %d at %s keeps %d answers, none with the number %d", number, id, len(a.Submissions), n)
 	}
-	s := a.Submissions[n-1]
-	data, err := b.Run().Folder().Read(a.dir() + "/" + s.Answer)
-	if err != nil {
-		return Again{}, err
-	}
-	text, took := unwrap(data, j.kind.format)
-	usage, err := a.toolUse(n)
-	if err != nil {
-		return Again{}, err
-	}
-	judged, err := j.kind.judge(ctx, b, &j, answer{text: text, toolUsage: usage, attempt: a})
+	judged, took, err := b.judge(ctx, &j, a, n)
 	if err != nil {
 		return Again{}, err
 	}

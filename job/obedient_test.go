@@ -32,7 +32,7 @@ var (
 	wordCap   = regexp.MustCompile(`at most (\d+) words`)
 	charCap   = regexp.MustCompile(`at most (\d+) characters`)
 	sourceCap = regexp.MustCompile(`has at most (\d+) sources?, and names`)
-	heading   = regexp.MustCompile(`(?m)^ {7}(## .*)$`)
+	heading   = regexp.MustCompile(`(?m)^ {3,7}(## .*)$`)
 )
 
 func readPrompt(t *testing.T, prompt string) standIn {

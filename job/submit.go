@@ -281,17 +281,7 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 	if n > len(a.Submissions) {
 		return Verdict{}, lost(id)
 	}
-	s := a.Submissions[n-1]
-	data, err := b.Run().Folder().Read(a.dir() + "/" + s.Answer)
-	if err != nil {
-		return Verdict{}, err
-	}
-	text, took := unwrap(data, j.kind.format)
-	usage, err := a.toolUse(n)
-	if err != nil {
-		return Verdict{}, err
-	}
-	judged, err := j.kind.judge(ctx, b, &j, answer{text: text, toolUsage: usage, attempt: a})
+	judged, took, err := b.judge(ctx, &j, a, n)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -310,6 +300,22 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 	after, err := b.Job(id)
 	verdict.TriesLeft, verdict.State = after.TriesLeft, after.State
 	return verdict, err
+}
+
+// judge judges answer n of an attempt as the run keeps it, and says how it was
+// unwrapped.
+func (b *Board) judge(ctx context.Context, j *Job, a *Attempt, n int) (judgement, []string, error) {
+	data, err := b.Run().Folder().Read(a.dir() + "/" + a.Submissions[n-1].Answer)
+	if err != nil {
+		return judgement{}, nil, err
+	}
+	text, took := unwrap(data, j.kind.format)
+	usage, err := a.toolUse(n)
+	if err != nil {
+		return judgement{}, nil, err
+	}
+	judged, err := j.kind.judge(ctx, b, j, answer{text: text, toolUsage: usage, attempt: a})
+	return judged, took, err
 }
 
 // toolUse is the use of tools by which answer n of an attempt is judged: what came

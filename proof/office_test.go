@@ -370,7 +370,7 @@ func (f folder) doJobs(t *testing.T) {
 }
 
 var (
-	askedHeadings = regexp.MustCompile(`(?m)^ {7}(## .*)$`)
+	askedHeadings = regexp.MustCompile(`(?m)^ {3,7}(## .*)$`)
 	listedSources = regexp.MustCompile(`(?m)^- (s[0-9]+): `)
 	exampleBlock  = regexp.MustCompile("(?s)## Example\n.*?```\n(.*?)```\n")
 )

@@ -56,7 +56,7 @@ var kinds = []kind{
 }
 
 var (
-	headings = regexp.MustCompile(`(?m)^ {7}(## .*)$`)
+	headings = regexp.MustCompile(`(?m)^ {3,7}(## .*)$`)
 	listed   = regexp.MustCompile(`(?m)^- (s[0-9]+): `)
 )
 

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -175,8 +176,11 @@ func TerminalColumns(s string) int {
 
 // fields aligns the values. One with a word that does not fit beside the names
 // stands below its own, and all do where the names take more than half of the
-// width.
+// width. On a terminal those without a value are left out.
 func (t *terminal) fields(fields Fields) {
+	if t.width > 0 {
+		fields = slices.DeleteFunc(slices.Clone(fields), func(f Field) bool { return f.Mark == None && oneLine(f.Value) == "" })
+	}
 	names := make([]string, len(fields))
 	widest := 0
 	for i, f := range fields {

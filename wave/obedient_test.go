@@ -30,7 +30,7 @@ var (
 	sourcesLimit = regexp.MustCompile(`has at most (\d+) sources?, and names no more different URLs than that\.$`)
 	charsRule    = regexp.MustCompile(`^(?:The whole output|Outside the section .+ the output) has at most (\d+) characters, white space and marks included\.$`)
 	emptySection = "At most 0 sources are allowed, so leave the section empty."
-	headingsRule = "These headings are required."
+	headingsRule = "The headings between the fences below are required."
 )
 
 // task is what the agent understood.
@@ -66,7 +66,7 @@ func (a obedient) understand() (task, error) {
 		case text == "No URL has a user name, a password, a token or a key in it.":
 		case strings.HasPrefix(text, headingsRule):
 			for line := range strings.SplitSeq(text, "\n") {
-				if shown, isShown := strings.CutPrefix(line, "       "); isShown {
+				if shown, isShown := strings.CutPrefix(line, "   "); isShown && !strings.HasPrefix(shown, "```") {
 					t.headings = append(t.headings, shown)
 				}
 			}

@@ -3,9 +3,9 @@ package main
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -15,7 +15,6 @@ import (
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/spelling"
 	"github.com/tidegate/tidegate/report"
-	"github.com/tidegate/tidegate/tool"
 )
 
 // configPlaces are where the configuration of this program is.
@@ -64,7 +63,7 @@ func formatsOf(program *cli.Program) map[string][]string {
 	return formats
 }
 
-func configCommand(env *catalog.Env, tools []*tool.Tool) cli.Command {
+func configCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "config", Operands: "[KEY]", MaxArgs: 1,
 		Short: "Show every setting, where it comes from, and whether it counts",
@@ -85,7 +84,7 @@ folder count: ` + "`tidegate config trust`" + `.`,
 			if err != nil {
 				return err
 			}
-			shown := configuration(loaded)
+			shown := configuration(loaded, env.Home)
 			if len(call.Args) > 0 {
 				if err := shown.only(call.Args[0]); err != nil {
 					return err
@@ -124,8 +123,15 @@ type configFile struct {
 	Waiting []string `json:"waiting"` // keys that do not count before a person trusts the file
 }
 
-func configuration(loaded config.Config) settingsShown {
+// configuration is what was loaded, with the folder of runs in the place of the
+// words for where it is by default.
+func configuration(loaded config.Config, runs string) settingsShown {
 	shown := settingsShown{Files: []configFile{}, Keys: loaded.Entries()}
+	for i, e := range shown.Keys {
+		if e.Key == "home" && e.From == config.DefaultSource && runs != "" {
+			shown.Keys[i].Value = strconv.Quote(filepath.Dir(runs))
+		}
+	}
 	for _, each := range []struct {
 		of     string
 		source *config.Source
@@ -230,11 +236,11 @@ func trustProject(ctx context.Context, env *catalog.Env, call cli.Invocation) er
 		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("config", loaded.Project.Path, "help", "tidegate config trust"),
 			"a file is trusted on a terminal only, by a person who has read what it would do: %s", loaded.Project.Path)
 	}
-	yes, err := askYes(ctx, call, "\nTrust this file as it is? Type yes:")
+	answer, err := cli.Answer(ctx, bufio.NewReader(call.Stdin), call.Stderr, "\nTrust this file as it is? Type yes:")
 	if err != nil {
 		return err
 	}
-	if !yes {
+	if answer != "yes" {
 		return call.Render(report.Report{Status: report.Skip, Summary: "nothing was changed"})
 	}
 	if err := from.Trust(ctx, *loaded.Project); err != nil {
@@ -254,21 +260,4 @@ func wouldCount(loaded config.Config) report.Report {
 	}
 	r.Add(table)
 	return r
-}
-
-// askYes asks on the terminal, and is true for the whole word.
-func askYes(ctx context.Context, call cli.Invocation, question string) (bool, error) {
-	fmt.Fprint(call.Stderr, question+" ")
-	answer := make(chan string, 1)
-	go func() {
-		text, _ := bufio.NewReader(call.Stdin).ReadString('\n') // its end is an answer, too: none
-		answer <- text
-	}()
-	select {
-	case text := <-answer:
-		return strings.TrimSpace(text) == "yes", nil
-	case <-ctx.Done():
-		fmt.Fprintln(call.Stderr)
-		return false, tidegate.Errorf(tidegate.Cancelled, nil, "stopped before anything was changed: %w", context.Cause(ctx))
-	}
 }

@@ -17,6 +17,16 @@ import (
 // that comes in, in lower case; 0 where there was none. It returns CANCELLED when
 // ctx ends before.
 func Ask(ctx context.Context, in *bufio.Reader, out io.Writer, question string) (rune, error) {
+	answer, err := Answer(ctx, in, out, question)
+	for _, r := range strings.ToLower(answer) {
+		return r, nil
+	}
+	return 0, err
+}
+
+// Answer is Ask for what takes more than a letter: it returns the whole line,
+// without the white space around it.
+func Answer(ctx context.Context, in *bufio.Reader, out io.Writer, question string) (string, error) {
 	fmt.Fprint(out, question+" ")
 	answer := make(chan string, 1)
 	go func() {
@@ -25,13 +35,10 @@ func Ask(ctx context.Context, in *bufio.Reader, out io.Writer, question string) 
 	}()
 	select {
 	case text := <-answer:
-		for _, r := range strings.ToLower(strings.TrimSpace(text)) {
-			return r, nil
-		}
-		return 0, nil
+		return strings.TrimSpace(text), nil
 	case <-ctx.Done():
 		fmt.Fprintln(out)
-		return 0, tidegate.Errorf(tidegate.Cancelled, nil, "stopped before anything was begun: %w", context.Cause(ctx))
+		return "", tidegate.Errorf(tidegate.Cancelled, nil, "stopped before anything was begun: %w", context.Cause(ctx))
 	}
 }
 
