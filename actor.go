@@ -11,7 +11,7 @@ type Actor string
 const (
 	Agent  Actor = "agent"  // `tidegate call`, MCP, drivers
 	Person Actor = "person" // a named command, or the page with --allow-decisions
-	Rule   Actor = "rule"   // what tidegate does by itself, whoever started it
+	Rule   Actor = "rule"   // what tidegate does by itself, no matter who started it
 )
 
 type actorKey struct{}

@@ -206,7 +206,7 @@ func checkImport(t *testing.T, file, room, name string, used map[arrow]bool) {
 
 // TestWhatReachesTheWorld looks at everything that the tools are built from,
 // other people's packages included. Only change, which starts git, and driver,
-// which starts agents, start programs; and internal/cli, which is none of them,
+// which starts agents, start programs; and internal/cli, which is not one of them,
 // starts the person's editor and the command of --notify. Only fetch opens connections to other
 // machines, and driver to those that a person named; seal knows the sockets of
 // an ssh-agent.
@@ -287,7 +287,7 @@ func builtFrom(t *testing.T, room string) map[string][]string {
 	return imports
 }
 
-// sources are the files of a package that are no tests.
+// sources are the files of a package that are not tests.
 func sources(t *testing.T, room string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(room, "*.go"))

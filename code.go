@@ -119,12 +119,12 @@ const (
 	Cancelled Code = "CANCELLED"
 )
 
-// Explanation says what a code means and how to mend what it reports.
+// Explanation says what a code means and what to do about it.
 type Explanation struct {
 	Code    Code
 	Class   Class
 	Meaning string // one sentence
-	Mend    string // one sentence, an instruction
+	Fix     string // one sentence, an instruction
 }
 
 // Explanations is the table of all codes, grouped by class. docs/errors.md and
@@ -140,10 +140,10 @@ var Explanations = []Explanation{
 	{TooLong, NotMet, "An output that a run is to take has more than 12 characters for each word that the contract allows, outside its Sources section.", "Shorten the output; a text without blanks between its words counts by its characters."},
 	{CredentialsNotAllowed, NotMet, "An output that a run is to take has a URL with a user name, a password, a token or a key in it.", "Replace the URL by one that everyone can open, or remove it."},
 	{ToolBudgetExceeded, NotMet, "The recorded use of a tool is above the contract's budget.", "Run the agent again, and within its budget."},
-	{Wave1NotValidated, NotMet, "A validation report says that its output did not pass.", "Mend and validate the output first; pass only reports with ok true."},
-	{Wave1ContractNotMet, NotMet, "A validation report lists missing sections.", "Mend the output until its report has an empty missing_sections."},
+	{Wave1NotValidated, NotMet, "A validation report says that its output did not pass.", "Correct and validate the output first; pass only reports with ok true."},
+	{Wave1ContractNotMet, NotMet, "A validation report lists missing sections.", "Correct the output until its report has an empty missing_sections."},
 	{GapsSectionNotFound, NotMet, "An output has no top-level heading Gaps, and no explicit gaps were given.", "Add a Gaps section to the output, or pass explicit_gaps."},
-	{GapsParseFailed, NotMet, "A bullet under Gaps, or a line there that begins with a priority, does not have the required form.", "Write the line as `- (P0) text`, with P0, P1, P2 or P3. Where there are no gaps, say so in a sentence that is no list item."},
+	{GapsParseFailed, NotMet, "A bullet under Gaps, or a line there that begins with a priority, does not have the required form.", "Write the line as `- (P0) text`, with P0, P1, P2 or P3. Where there are no gaps, say so in a sentence that is not a list item."},
 	{RawURLNotAllowed, NotMet, "A summary or a synthesis contains a raw URL.", "Replace the URL with a citation [@cid]."},
 	{UnknownCID, NotMet, "A summary cites an id that is not among the validated citations.", "Cite an id whose status in citations.jsonl is valid or paywalled, or remove the citation."},
 	{SizeCapExceeded, NotMet, "A summary, or all summaries together, are larger than the manifest allows.", "Shorten the summary, or raise the limit in the manifest."},
@@ -190,7 +190,7 @@ var Explanations = []Explanation{
 	{RequestedNextNotAllowed, Conflict, "The requested stage does not follow the present one.", "Request a stage that may follow, or none."},
 	{LockHeld, Conflict, "Another process is changing the same run or change.", "Try again when it has finished."},
 	{Disabled, Conflict, "The run is switched off in its manifest.", "Set the switch in the manifest to true."},
-	{GateNotDerived, Conflict, "A gate was said to pass, and its judge does not find that it does.", "Mend what the judge found; `tidegate run status` names the command that judges the gate."},
+	{GateNotDerived, Conflict, "A gate was said to pass, and its judge does not find that it does.", "Correct what the judge found; `tidegate run status` names the command that judges the gate."},
 	{ContractFrozen, Conflict, "The perspectives of a run cannot change once its wave is planned.", "Start another run, or have a person replan: `tidegate perspectives write --replan`."},
 	{Tampered, Conflict, "The record of a run or change does not match its files.", "Look at `tidegate run verify` or `tidegate change status`, and put back what was changed; a person accepts what is there in a run with `tidegate run accept`."},
 	{JobNotOpen, Conflict, "The job is not open: somebody holds it, its answer was accepted, or its tries are used up.", "Take another job; `tidegate job list` shows which are open."},

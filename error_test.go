@@ -108,7 +108,7 @@ func TestEveryCodeIsExplainedInItsPlace(t *testing.T) {
 	class := tidegate.NotMet
 	for _, e := range tidegate.Explanations {
 		explained = append(explained, string(e.Code))
-		if e.Class < class || e.Class.String() == "unknown" || !strings.HasSuffix(e.Meaning, ".") || !strings.HasSuffix(e.Mend, ".") {
+		if e.Class < class || e.Class.String() == "unknown" || !strings.HasSuffix(e.Meaning, ".") || !strings.HasSuffix(e.Fix, ".") {
 			t.Errorf("%s is out of its class or says too little: %+v", e.Code, e)
 		}
 		class = e.Class

@@ -77,7 +77,7 @@ func commitAll(dir string) error {
 	return nil
 }
 
-func TestTransactionIsAllOrNothingWhereverItIsInterrupted(t *testing.T) {
+func TestInterruptedTransactionIsAllOrNothing(t *testing.T) {
 	needStrace(t)
 	atEveryCall(t, "commit", []fault{killed, brokenDisk, noSpace, noAccess}, prepareOld(t), checkCommit)
 }
@@ -203,7 +203,7 @@ func commitAndFail(dir string) error {
 	return tx.Commit()
 }
 
-func TestFailedCommitTakesItsChangesBackWhereverItIsInterrupted(t *testing.T) {
+func TestInterruptedFailedCommitTakesItsChangesBack(t *testing.T) {
 	needStrace(t)
 	atEveryCall(t, "take back", []fault{killed, brokenDisk}, prepareOld(t), func(t *testing.T, dir, said string) {
 		if strings.HasPrefix(said, "done") {
@@ -279,7 +279,7 @@ func commitMany(dir string) error {
 	return tx.Commit()
 }
 
-func TestLargeTransactionIsAllOrNothingWhicheverSyncFails(t *testing.T) {
+func TestLargeTransactionIsWholeWhicheverSyncFails(t *testing.T) {
 	needStrace(t)
 	files := func(content string) map[string]string {
 		files := manyFiles(content)
@@ -381,7 +381,7 @@ func checkCreated(t *testing.T, dir, said string) {
 	expectFiles(t, tree(t, dir), createdRun, false)
 }
 
-func TestFolderAppearsWholeOrNotAtAllWhereverItIsInterrupted(t *testing.T) {
+func TestInterruptedFolderIsWholeOrAbsent(t *testing.T) {
 	needStrace(t)
 	atEveryCall(t, "create", []fault{killed, brokenDisk, noSpace, noAccess}, func(string) {}, checkCreated)
 }

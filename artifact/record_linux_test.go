@@ -224,7 +224,7 @@ func TestRecordedLineIsThereExactlyWhenItsChangeIs(t *testing.T) {
 	}
 }
 
-func TestRecordedLineIsThereExactlyWhenItsChangeIsWhicheverSyncFails(t *testing.T) {
+func TestRecordedLineAndChangeStayTogether(t *testing.T) {
 	needStrace(t)
 	prepare, before, after := outcome(t, "record", logsBefore(t)["a log with a head"])
 	atEverySync(t, "record", prepare, func(t *testing.T, dir, said string) {

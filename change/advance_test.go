@@ -299,7 +299,7 @@ func TestStatusSaysWhatMovesTheChangeOn(t *testing.T) {
 	create(t, root, payload("c", review.NeedsFix, "s", "one"))
 	next("tidegate change advance c")
 	advance(t, root, "c")
-	next("mend what the review found; then tidegate review create PAYLOAD")
+	next("fix what the review found; then tidegate review create PAYLOAD")
 	create(t, root, payload("c", review.Approved, "s"))
 	next("tidegate change advance c")
 	advance(t, root, "c")

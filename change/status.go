@@ -70,7 +70,7 @@ func next(ctx context.Context, folder *artifact.Folder, r *record, id string, s 
 	case err != nil: // there is no review that could move it
 		return nextStep(id, s.phase), nil
 	case j.counted(s, r):
-		return "mend what the review found; then " + nextStep(id, s.phase), nil
+		return "fix what the review found; then " + nextStep(id, s.phase), nil
 	}
 	return "tidegate change advance " + id, nil
 }

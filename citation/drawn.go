@@ -1,6 +1,8 @@
 package citation
 
 import (
+	"bytes"
+	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,6 +77,17 @@ func foreignName(name []byte) atom.Atom {
 	return 0
 }
 
+// customName stands for an element that HTML does not have, by a digest of its name.
+func customName(name []byte) atom.Atom {
+	sum := fnv.New32a()
+	_, _ = sum.Write(bytes.ToLower(name))
+	return firstCustom | atom.Atom(sum.Sum32())&(firstCustom-1)
+}
+
+const firstCustom atom.Atom = 1 << 30
+
+func isCustom(name atom.Atom) bool { return name >= firstCustom && name < firstNotDrawn }
+
 // styleEffect reads the declarations of a style attribute. Displayed says that
 // they set display to something that shows.
 func styleEffect(style string) (e effect, displayed bool) {
@@ -124,10 +137,43 @@ func declared(style string) map[string]string {
 		} else if important[name] {
 			continue
 		}
-		values[name] = value
+		if name == "font" { // its size stands before the fonts
+			for part := range strings.FieldsSeq(value) {
+				if size, _, _ := strings.Cut(part, "/"); strings.IndexByte("0123456789.", size[0]) >= 0 {
+					name, value = "font-size", size
+					break
+				}
+			}
+		}
+		if isStyle(name, value) {
+			values[name] = value
+		}
 	}
 	return values
 }
+
+// isStyle reports whether a browser takes a declaration: one that it does not
+// understand leaves the one before it alone.
+func isStyle(name, value string) bool {
+	switch name {
+	case "display", "visibility":
+		words := strings.Fields(value)
+		return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !styleWords[word] })
+	case "opacity", "font-size":
+		n, _ := measure(value)
+		return n < 1<<20 || sizeWords[value]
+	}
+	return true
+}
+
+// The words that a browser takes for display and visibility, and for sizes. What a
+// function gives is not known.
+var (
+	styleWords = wordSet("none block inline inline-block flex inline-flex grid inline-grid table inline-table table-row table-cell table-column table-row-group " +
+		"table-header-group table-footer-group table-column-group table-caption list-item contents flow flow-root ruby ruby-base ruby-text run-in math " +
+		"visible hidden collapse inherit initial unset revert revert-layer -webkit-box -webkit-flex -ms-flexbox")
+	sizeWords = wordSet("inherit initial unset revert smaller larger xx-small x-small small medium large x-large xx-large xxx-large calc min max clamp var")
+)
 
 // plainStyle is a style in lower case, without comments, with escapes decoded, and
 // with nothing in the place of strings and of what stands in brackets.

@@ -110,14 +110,18 @@ func (w *walker) token() bool {
 	return true
 }
 
-// nameOf is the name of the tag; of those that package atom does not know, only
-// the ones in a drawing that matter have one.
+// nameOf is the name of the tag.
 func (w *walker) nameOf() atom.Atom {
 	name := w.z.name()
-	if name == 0 && w.count[atom.Svg] > 0 {
-		return foreignName(w.z.tagName())
+	if name != 0 {
+		return name
 	}
-	return name
+	if w.count[atom.Svg] > 0 {
+		if name = foreignName(w.z.tagName()); name != 0 {
+			return name
+		}
+	}
+	return customName(w.z.tagName())
 }
 
 func (w *walker) start(closed bool) {
@@ -127,6 +131,9 @@ func (w *walker) start(closed bool) {
 	w.note(name, a)
 	if w.implied > 0 {
 		w.imply(name)
+	}
+	if w.count[atom.Svg] > 0 {
+		a.style = a.drawing + a.style
 	}
 	e := element{name: name, effect: effectOf(name, a)}
 	hides := e.effect&hideAll != 0
@@ -169,6 +176,9 @@ func (w *walker) start(closed bool) {
 		return
 	}
 	if closed && (!hides || w.xml || w.count[atom.Svg] > 0) || !hasEnd(name) && (e.effect == 0 || !endImplied(name)) {
+		return
+	}
+	if isCustom(name) && e.effect == 0 && w.count[name] == 0 {
 		return
 	}
 	e.from = w.out.Len()
@@ -313,11 +323,16 @@ var superscripts, plainDigits = func() (raise, lower *strings.Replacer) {
 type attributes struct {
 	name, property, content, rel, href, kind, role, id, class, value, src, action, lang, equiv, itemprop, datetime string
 	style, hidden, open, popover                                                                                   string // the last three are not "" where they are there
+	drawing                                                                                                        string // attributes that are a style in a drawing
 }
 
 func (a *attributes) add(element atom.Atom, key, val []byte) {
 	field := a.field(element, string(key))
-	if field == nil {
+	switch field {
+	case nil:
+		return
+	case &a.drawing:
+		a.drawing += string(key) + ":" + string(val[:min(len(val), 100)]) + ";"
 		return
 	}
 	*field = string(val[:min(len(val), 2*MaxURL)])
@@ -330,6 +345,8 @@ func (a *attributes) add(element atom.Atom, key, val []byte) {
 // link leads matters of the link element only.
 func (a *attributes) field(element atom.Atom, key string) *string {
 	switch key {
+	case "display", "visibility", "opacity", "font-size":
+		return &a.drawing
 	case "name":
 		return &a.name
 	case "property":
@@ -471,7 +488,7 @@ func isBlock(name atom.Atom) bool {
 		atom.Tr, atom.Ul, atom.Button, atom.Noscript, atom.Frameset:
 		return true
 	}
-	return name == 0
+	return isCustom(name)
 }
 
 // hasEnd holds for elements that are closed by their own end tag, and whose end

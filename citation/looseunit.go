@@ -83,7 +83,7 @@ func (r *numberReader) looseSigns(at int) (next int, parted bool) {
 			if parted = true; c == '.' && strings.HasPrefix(r.s[at+size:], " ") {
 				return at, parted
 			}
-		} else if !unicode.IsSpace(c) && !strings.ContainsRune("()[]*_\\-–—…/~", c) && !isQuoteMark(c) || c == '\n' {
+		} else if !unicode.IsSpace(c) && !strings.ContainsRune("()[]*_\\-–—…/~&+=", c) && !isQuoteMark(c) || c == '\n' {
 			return at, parted
 		}
 		at += size

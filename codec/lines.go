@@ -25,7 +25,7 @@ type LineMember struct {
 // are. Only the present line is in memory, and a line costs no allocation, so
 // that a file of any length can be read.
 //
-// A line that is no JSON ends the reading with a *[SyntaxError] whose Line is the
+// A line that is not JSON ends the reading with a *[SyntaxError] whose Line is the
 // number of the line. Errors of r and of each are returned as they are.
 func EachLine(r io.Reader, names []string, each func(number int, members []LineMember) error) error {
 	l := lines{in: bufio.NewReaderSize(r, 64<<10), members: make([]LineMember, len(names))}

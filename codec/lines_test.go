@@ -30,7 +30,7 @@ func TestEachLine(t *testing.T) {
 		{"one line is not the next", `{"a":"x"}` + "\n" + `{"b":"y"}` + "\n", "1 a=string:x b=absent:\n2 a=absent: b=string:y\n"},
 		{"blank lines count", "\n \t\r\n{}\n\n", "3 a=absent: b=absent:\n"},
 		{"kinds", `{"a":null,"b":true}` + "\n" + `{"a":1.5,"b":[]}` + "\n" + `{"a":{}}`, "1 a=null: b=boolean:\n2 a=number: b=array:\n3 a=object: b=absent:\n"},
-		{"lines that are no objects", "[1]\n\"a\"\n3\nnull\n", "1 a=absent: b=absent:\n2 a=absent: b=absent:\n3 a=absent: b=absent:\n4 a=absent: b=absent:\n"},
+		{"lines that are not objects", "[1]\n\"a\"\n3\nnull\n", "1 a=absent: b=absent:\n2 a=absent: b=absent:\n3 a=absent: b=absent:\n4 a=absent: b=absent:\n"},
 		{"escapes in keys and strings", `{"\u0061":"\u00e9\n\"","b":""}`, "1 a=string:é\n\" b=string:\n"},
 		{"byte-order mark and CRLF", "\ufeff{\"a\":\"x\"}\r\n{}", "1 a=string:x b=absent:\n2 a=absent: b=absent:\n"},
 		{"longer than the buffer", `{"a":"` + long + `"}` + "\n" + `{"a":"x"}`, "1 a=string:" + long + " b=absent:\n2 a=string:x b=absent:\n"},

@@ -193,7 +193,7 @@ func (s Shape) Tables(field string) []string {
 	return names
 }
 
-// CheckFields is [Shape.CheckAt] for an author who wants to mend everything at
+// CheckFields is [Shape.CheckAt] for an author who wants to correct everything at
 // once: it returns a violation for each field of v, and of the tables in it,
 // that has one.
 func (s Shape) CheckFields(path string, v *Value) []error {

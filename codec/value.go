@@ -129,7 +129,7 @@ func (v *Value) Members() []Member {
 // Len is the number of elements or members.
 func (v *Value) Len() int { return len(v.Elems()) + len(v.Members()) }
 
-// Get is the member with that key, nil when v is no object or has none. A chain
+// Get is the member with that key, nil when v is not an object or has no such member. A chain
 // of calls reaches into a document: v.Get("stage").Get("current").
 func (v *Value) Get(key string) *Value {
 	if i := v.find(key); i >= 0 {

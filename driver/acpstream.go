@@ -138,7 +138,7 @@ type acpMode struct {
 }
 
 // Modes, the best first. In the first group the agent asks before it writes, and
-// is told no; some agents write without asking in the mode that they begin in.
+// is refused; some agents write without asking in the mode in which they start.
 var (
 	askingModes  = []string{"read-only", "default", "ask", "manual"}
 	writingModes = []string{"acceptEdits", "auto-edit", "autoEdit", "agent", "build", "auto", "code"}
@@ -284,7 +284,7 @@ func (s *acpStream) refused(e *acpFailure) *Error {
 // update takes what the agent tells while it works. What it tells while it loads
 // an old session is old.
 func (s *acpStream) update(params json.RawMessage) Event {
-	var told struct {
+	var sent struct {
 		Update struct {
 			Kind    string `json:"sessionUpdate"`
 			Message string `json:"messageId"`
@@ -300,8 +300,8 @@ func (s *acpStream) update(params json.RawMessage) Event {
 			} `json:"cost"`
 		} `json:"update"`
 	}
-	json.Unmarshal(params, &told)
-	u := told.Update
+	json.Unmarshal(params, &sent)
+	u := sent.Update
 	if !s.asked {
 		return Event{Kind: Other}
 	}
@@ -314,7 +314,7 @@ func (s *acpStream) update(params json.RawMessage) Event {
 		s.said.WriteString(u.Content.Text)
 		return Event{Kind: Message, Text: shown(u.Content.Text)}
 	case "tool_call":
-		s.said.Reset() // what it said before it called a tool is no answer
+		s.said.Reset() // what it said before it called a tool is not its answer
 		return Event{Kind: ToolCall, Tool: s.tools.count(u.Call, acpTool(u.ToolKind, u.Title))}
 	case "usage_update":
 		if u.Cost != nil && u.Cost.Currency == "USD" {

@@ -26,7 +26,7 @@ type stream interface {
 	take(chunk []byte, event func(Event))
 	// done reports whether the client has said its last word.
 	done() bool
-	// result is what came, once nothing more comes, and why it is no answer
+	// result is what came, once nothing more comes, and why it is not an answer
 	// where the client itself said so. Standard error is for clients that say it
 	// there; the exit is judged by the caller.
 	result(stderr string) (Answer, *Error)

@@ -376,8 +376,8 @@ func (c *conversation) offered() []any {
 	return all
 }
 
-// do does a call and returns what the model is told of it, also where the call
-// is none.
+// do makes a call and returns the text that the model gets for it, also where
+// the call is not a valid one.
 func (c *conversation) do(ctx context.Context, call chatCall) string {
 	var names []string
 	for _, tool := range c.offered() {

@@ -182,7 +182,7 @@ func expect(method, result string) string {
 	}
 }
 
-// inquiry handles the calls of a client that are no task.
+// inquiry handles the calls of a client that are not tasks.
 func (d dialect) inquiry(scene string) bool {
 	args := os.Args[1:]
 	switch {

@@ -49,7 +49,7 @@ type Task struct {
 	Files  map[string]string `json:"files,omitempty"`
 }
 
-// TaskID is the id of a task: the same work has the same id, whoever starts it.
+// TaskID is the id of a task: the same work has the same id, no matter who starts it.
 func TaskID(run, createdAt, job string, attempt, turn int, prompt string) string {
 	return codec.Digest(struct {
 		Run       string `json:"run_id"`

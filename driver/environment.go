@@ -20,7 +20,7 @@ var passed = []string{
 	"APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)",
 }
 
-// never lists what no agent gets, whoever names it: with these it could sign a
+// never lists what no agent gets, even where it is named: with these it could sign a
 // person's decisions.
 var never = []string{"SSH_AUTH_SOCK", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "TIDEGATE_SIGN_KEY"}
 

@@ -73,7 +73,7 @@ func prepareGemini(task Task, resume string, f *folder, env []string) (args, var
 	tools = left(task, geminiTool, tools...)
 	allowed := tools
 	if len(tools) == 0 {
-		tools = []string{"none"} // an empty list would be no list
+		tools = []string{"none"} // an empty list would not restrict anything
 	}
 	settings := map[string]any{
 		"general":     map[string]any{"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "maxAttempts": 3},
@@ -164,7 +164,7 @@ func (s *geminiStream) read(e *geminiEvent) Event {
 		s.answer.Text += e.Content
 		return Event{Kind: Message, Text: shown(e.Content)}
 	case e.Type == "tool_use":
-		s.answer.Text = "" // what it said before it called a tool is no answer
+		s.answer.Text = "" // what it said before it called a tool is not its answer
 		return Event{Kind: ToolCall, Tool: s.tools.count(e.Call, geminiTool(e.Tool))}
 	case e.Type == "error":
 		s.said = e.Message

@@ -114,14 +114,14 @@ var (
 // and the client's own id, and checks the model's name with it.
 func session(task Task) (key, id string, err error) {
 	if task.Model != "" && !modelName.MatchString(task.Model) {
-		return "", "", &Error{Kind: Unavailable, Message: fmt.Sprintf("%q is no name of a model", shown(task.Model)), Lasting: true}
+		return "", "", &Error{Kind: Unavailable, Message: fmt.Sprintf("%q is not the name of a model", shown(task.Model)), Lasting: true}
 	}
 	if task.Session == "" {
 		return "", "", nil
 	}
 	parts := sessionName.FindStringSubmatch(task.Session)
 	if parts == nil {
-		return "", "", &Error{Kind: Unavailable, Message: "the session is none of this driver's", SessionGone: true}
+		return "", "", &Error{Kind: Unavailable, Message: "the session does not belong to this driver", SessionGone: true}
 	}
 	return parts[1], parts[2], nil
 }
@@ -147,7 +147,7 @@ func (d *headless) path() (string, error) {
 // probeLimit is how long a client may take to say its version.
 const probeLimit = 2 * time.Minute
 
-// known is the client's version, asked for once, or why there can be no task: it
+// known is the client's version, asked for once, or why no task can start: it
 // is not installed, does not start, or is too old.
 func (d *headless) known(ctx context.Context) (string, error) {
 	d.mu.Lock()
@@ -191,7 +191,7 @@ func (d *headless) check(ctx context.Context) (string, error) {
 	return version, err
 }
 
-// ask runs the client with a few arguments that are no task, and returns what it
+// ask runs the client with a few arguments that are not a task, and returns what it
 // writes.
 func (d *headless) ask(ctx context.Context, args ...string) (string, error) {
 	path, err := d.path()

@@ -34,7 +34,7 @@ func newModel(settings Settings, host Host, address string) (Driver, error) {
 	}
 	if host.Search.Service != "" {
 		if _, known := searchServices[host.Search.Service]; !known {
-			return nil, invalid(settings, "%q is no search service; expected searxng, brave or tavily", host.Search.Service)
+			return nil, invalid(settings, "%q is not a search service; expected searxng, brave or tavily", host.Search.Service)
 		}
 	}
 	return &model{settings: settings, host: host, url: strings.TrimRight(address, "/"), http: newHTTP(), sessions: map[string][]chatMessage{}}, nil

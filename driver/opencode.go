@@ -149,7 +149,7 @@ func (s *opencodeStream) read(e *opencodeEvent) Event {
 		}
 		s.ended = e.Part.Reason != "tool-calls"
 		if s.ended && e.Part.Message != s.message {
-			s.answer.Text = "" // what an earlier step said is no answer
+			s.answer.Text = "" // what an earlier step said is not the answer
 		}
 		if e.Part.Reason == "content-filter" {
 			s.failed = &opencodeFailure{Name: "content-filter"}

@@ -76,7 +76,7 @@ type outsider struct {
 	web     []string                         // the names of its tools for the web
 	shell   func(path string) fakemodel.Call // a call that makes a file
 	write   func(path string) fakemodel.Call // a call of its own tool that writes one; nil: its model has none that can be scripted
-	asks    bool                             // the model has more tools, and is told no when it calls one
+	asks    bool                             // the model has more tools, and is refused when it calls one
 	cost    bool                             // it reports what it cost
 	differs map[string]driver.Kind           // from what others make of a fault
 }
@@ -262,7 +262,7 @@ func TestRealClientsKeepToTheirTools(t *testing.T) {
 				}
 			}
 			if !called && !realClients[name].asks {
-				t.Error("the model was not told what became of its call")
+				t.Error("the model did not learn what became of its call")
 			}
 			v.checkNothingLeft(t)
 		}
@@ -292,12 +292,12 @@ func TestRealClientsReachTheServersOfTheTask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := ""
+		answers := ""
 		for _, r := range v.model.Requests() {
-			told += strings.Join(r.Results, "\n")
+			answers += strings.Join(r.Results, "\n")
 		}
-		if !strings.Contains(told, "PATH_NOT_ALLOWED") {
-			t.Errorf("tidegate did not answer: %q; offered %v", told, v.model.Requests()[0].Tools)
+		if !strings.Contains(answers, "PATH_NOT_ALLOWED") {
+			t.Errorf("tidegate did not answer: %q; offered %v", answers, v.model.Requests()[0].Tools)
 		}
 		if len(answer.ToolCalls) != 1 {
 			t.Errorf("counted %v", answer.ToolCalls)
@@ -352,17 +352,17 @@ func TestRealClientsJudgeTheirAnswer(t *testing.T) {
 		if _, err := os.Stat(outside); err == nil {
 			t.Error("a file was written outside the folder")
 		}
-		told := ""
+		answers := ""
 		for _, r := range v.model.Requests() {
 			if len(r.Results) > 2 {
-				told = strings.Join(r.Results, "\n")
+				answers = strings.Join(r.Results, "\n")
 			}
 			if slices.Contains(r.Tools, realClients[name].shell("").Name) {
 				t.Error("the model has a shell")
 			}
 		}
-		if !strings.Contains(strings.ReplaceAll(told, " ", ""), `"words":`) {
-			t.Errorf("the answer was not judged: %q", told)
+		if !strings.Contains(strings.ReplaceAll(answers, " ", ""), `"words":`) {
+			t.Errorf("the answer was not judged: %q", answers)
 		}
 		v.checkNothingLeft(t)
 	})

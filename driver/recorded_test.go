@@ -67,7 +67,7 @@ func TestRecorded(t *testing.T) {
 		{name: "nothing", job: "wave1.grid", attempt: 3, turn: 1, kind: driver.Empty},
 		{name: "an empty answer", job: "wave1.grid", attempt: 4, turn: 1, kind: driver.Empty},
 		{name: "a broken record", job: "wave1.grid", attempt: 5, turn: 1, kind: driver.Unavailable},
-		{name: "an id that is no file name", job: "wave1.a/b", attempt: 1, turn: 1, want: driver.Answer{Text: "# Escaped\n"}},
+		{name: "an id that is not a file name", job: "wave1.a/b", attempt: 1, turn: 1, want: driver.Answer{Text: "# Escaped\n"}},
 		{name: "an id that leads out", job: "../wave1.grid", attempt: 1, turn: 1, kind: driver.Empty},
 		{name: "JSON", job: "review", attempt: 1, turn: 1, want: driver.Answer{Text: `{"decision":"PASS"}`}},
 		{name: "too long", job: "review", attempt: 2, turn: 1, kind: driver.Flood},

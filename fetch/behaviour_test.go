@@ -556,18 +556,18 @@ func TestProgressNamesWhatIsSlow(t *testing.T) {
 	}, func(t *testing.T, w *small) {
 		client := fetch.New(w.options())
 		defer client.Close()
-		var told []string
+		var heard []string
 		err := client.Each(t.Context(), []string{"http://slow.example/", "http://a.example/", "http://a.example/", "http://u:p@b.example/"},
 			func([]*archive.Packed) error { return nil },
 			func(p fetch.Progress) {
-				told = append(told, fmt.Sprintf("%d/%d %s %v", p.Done, p.Total, p.Slow, p.For))
+				heard = append(heard, fmt.Sprintf("%d/%d %s %v", p.Done, p.Total, p.Slow, p.For))
 			})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{"1/2  0s", "1/2 http://slow.example/ 3s", "1/2 http://slow.example/ 9s", "2/2  0s"} {
-			if !slices.Contains(told, want) {
-				t.Errorf("nobody heard %q: %q", want, told)
+			if !slices.Contains(heard, want) {
+				t.Errorf("nobody heard %q: %q", want, heard)
 			}
 		}
 	})

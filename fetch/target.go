@@ -18,7 +18,7 @@ import (
 // MaxURL is the length of the longest URL that is fetched, in bytes.
 const MaxURL = 2048
 
-// target is a URL that may be asked, as far as that can be told from the URL.
+// target is a URL that may be asked, as far as the URL alone can show.
 type target struct {
 	url        *url.URL // with an ASCII host, and without fragment
 	host, port string

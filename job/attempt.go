@@ -173,7 +173,7 @@ func faultOf(err error, change string) Fault {
 	}
 	if change == "" {
 		if known, ok := tidegate.Explain(e.Code); ok {
-			change = known.Mend
+			change = known.Fix
 		}
 	}
 	return fault(string(e.Code), e.Message, line, change)

@@ -1,12 +1,12 @@
 package markdown
 
 // cursor is a place in a line, in columns, so that a tab can be used up in
-// parts: what counts is how far it is to the next byte that is no space or tab.
+// parts: what counts is how far it is to the next byte that is not a space or tab.
 type cursor struct {
 	line []byte
 	cut  bool // the line goes on beyond what is seen
 	col  int  // the column that has been reached
-	next int  // index of the next byte that is no space or tab
+	next int  // index of the next byte that is not a space or tab
 	to   int  // its column
 
 	noBreak [3]int // by mark: index before which no thematic break begins
@@ -70,7 +70,7 @@ func (c *cursor) skipListMark(n int) int {
 
 // isBreak tells whether the rest of the line is a thematic break. What one look
 // has found out serves the next, as in "- - - x" every mark asks. Where the line
-// is cut, what may be a list item is none.
+// is cut, what may be a list item does not count as one.
 func (c *cursor) isBreak() bool {
 	rest := c.rest()
 	var mark int

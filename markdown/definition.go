@@ -13,14 +13,14 @@ type definitions struct {
 	closer  byte // what ends the title
 	parens  int  // open ones in the destination
 	chars   int  // in the label
-	filled  bool // the label has a character that is no white space
+	filled  bool // the label has a character that is not white space
 	escaped bool // the byte before was a backslash that may escape this one
 }
 
 type defState uint8
 
 const (
-	defText        defState = iota // there is text that is no definition: final
+	defText        defState = iota // there is text that is not a definition: final
 	defStart                       // a label must come
 	defLabel                       // inside the brackets
 	defColon                       // a colon must come
@@ -183,7 +183,7 @@ func (d *definitions) inBare(c byte, escaped bool) {
 		if d.parens == 0 {
 			d.state = defTitleHere
 		}
-	case c < ' ' && c != 0 || c == 0x7F: // NUL stands for U+FFFD, which is no control character
+	case c < ' ' && c != 0 || c == 0x7F: // NUL stands for U+FFFD, which is not a control character
 		d.state = defText
 	case escaped: // also where the backslash escapes nothing, as then c means nothing
 	case c == '\\':

@@ -3,7 +3,7 @@ package markdown
 import "unicode"
 
 // emphasisRun is a run of * or _ that may open or close emphasis. Runs form a list, in
-// which indexes are counted from one, so that 0 is none.
+// which indexes are counted from one, so that 0 stands for no run.
 type emphasisRun struct {
 	node       int // index of its node
 	mark       byte

@@ -41,7 +41,7 @@ func CharacterReference(b []byte) (decoded string, n int) {
 }
 
 // numericEntity is the character whose number, without &# and ;, is given; "" for
-// what is no number.
+// what is not a number.
 func numericEntity(number string) string {
 	base, most := 10, 7
 	if number != "" && number[0]|0x20 == 'x' {

@@ -75,7 +75,7 @@ var goldmarkDifferences = []difference{
 		applies:  regexp.MustCompile(`<[^\n]*[\f\v]`),
 	},
 	{
-		name:     "meta is no block element",
+		name:     "meta is not a block element",
 		sentence: "Start condition 6: … link, main, menu, menuitem, nav, …",
 		example:  "a\n<meta>\n# b\n",
 		applies:  regexp.MustCompile(`(?i)<meta`),

@@ -151,7 +151,7 @@ func TestCommonmarkJSDiffersInsideBlocksAsListed(t *testing.T) {
 	for i, referee := range commonmarkJSRenderings(t, examples) {
 		d := inlineDifferences[i]
 		if got, _ := ourRendering(d.example); !d.applies.MatchString(d.example) || cmp.Equal(referee.shown(), got.shown()) {
-			t.Errorf("%s: %q is no difference, or is not recognised", d.name, d.example)
+			t.Errorf("%s: %q is not a difference, or is not recognised", d.name, d.example)
 		}
 	}
 }

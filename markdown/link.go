@@ -102,7 +102,7 @@ func destinationEnd(b []byte, i int) (start, end, after int) {
 			}
 			parens--
 			continue
-		case c > ' ' && c != 0x7F || c == 0: // NUL stands for U+FFFD, which is no control character
+		case c > ' ' && c != 0x7F || c == 0: // NUL stands for U+FFFD, which is not a control character
 			continue
 		}
 		break

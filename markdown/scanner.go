@@ -63,7 +63,7 @@ type Scanner struct {
 
 // Scan reads r to its end, reports what on asks for, and returns the number of
 // words: the tokens between Unicode white space, markup included. Bytes that are
-// not UTF-8 are no white space, and a byte-order mark at the start is no text.
+// not UTF-8 are not white space, and a byte-order mark at the start is not text.
 // The only errors are those of r, returned as they are.
 func (s *Scanner) Scan(r io.Reader, on Events) (words int, err error) {
 	s.on, s.number, s.wanted = on, 0, false

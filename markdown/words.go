@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// wordCounter counts the maximal runs of bytes that are no white space. It
+// wordCounter counts the maximal runs of bytes that are not white space. It
 // looks at eight bytes at a time: all white space is ASCII, or begins with one
 // of four bytes that never stand inside another character, so that it can be
 // found without decoding.

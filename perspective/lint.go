@@ -287,7 +287,7 @@ func (l *linter) sections(c Contract) {
 	}
 	switch {
 	case len(sources) == 0:
-		l.warn("NO_SOURCES_SECTION", path, "no Sources section is required, so that sources are neither counted nor held against max_sources")
+		l.warn("NO_SOURCES_SECTION", path, "no Sources section is required, so that sources are neither counted nor compared with max_sources")
 	case len(sources) > 1:
 		l.warn("SOURCES_AMBIGUOUS", path, "only the section %q is judged as the list of sources", sources[0])
 	case sources[0] != "Sources":

@@ -81,7 +81,7 @@ func TestLint(t *testing.T) {
 		{"id that is a device elsewhere", lintDocument(full("Con", "100", "5"), full("nul.x", "100", "5"), full("console", "100", "5")), []string{
 			"warning ID_NOT_PORTABLE $.perspectives[0].id", "warning ID_NOT_PORTABLE $.perspectives[1].id",
 		}},
-		{"id that is no file name elsewhere", lintDocument(full("why?", "100", "5")), []string{"warning ID_NOT_PORTABLE $.perspectives[0].id"}},
+		{"id that is not a file name elsewhere", lintDocument(full("why?", "100", "5")), []string{"warning ID_NOT_PORTABLE $.perspectives[0].id"}},
 		{"id in another case", lintDocument(full("a", "100", "5"), full("A", "100", "5")), []string{"warning ID_DIFFERS_ONLY_IN_CASE $.perspectives[1].id"}},
 		{"ids that look alike", lintDocument(full("e\u0301tude", "100", "5"), full("\u00e9tude", "100", "5"), full("\u00e9tu\u200bde", "100", "5"), full("\u00c9TUDE", "100", "5")), []string{
 			"warning ID_LOOKS_THE_SAME $.perspectives[1].id", "warning ID_LOOKS_THE_SAME $.perspectives[2].id", "warning ID_LOOKS_THE_SAME $.perspectives[3].id",
@@ -203,7 +203,7 @@ func TestLintRefusals(t *testing.T) {
 	}
 }
 
-// TestLintSaysWhatWasMeantAndWhere: a name that nothing reads is held against those
+// TestLintSaysWhatWasMeantAndWhere: a name that nothing reads is compared with those
 // that are read, and every finding has its line.
 func TestLintSaysWhatWasMeantAndWhere(t *testing.T) {
 	doc := "{\"schema_version\": \"perspectives.v1\", \"run_id\": \"r\", \"created_at\": \"2026-02-14\", \"perspectives\": [\n" +

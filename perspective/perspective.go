@@ -79,7 +79,7 @@ func Read(ctx context.Context, arg, path string, use Use) (*Document, error) {
 	return doc, err
 }
 
-// Parse is [Read] for a document in memory. A document that is no strict JSON
+// Parse is [Read] for a document in memory. A document that is not strict JSON
 // gives the *[codec.SyntaxError] itself.
 func Parse(data []byte, use Use) (*Document, error) {
 	top, err := codec.Parse(data)

@@ -31,7 +31,7 @@ func TestParseNamesTheFirstViolation(t *testing.T) {
 		{"list of another type", `{"schema_version":"perspectives.v1","perspectives":{}}`, perspective.Contracts, "$.perspectives"},
 		{"the version goes before the entries", `{"perspectives":[{"id":3}],"schema_version":"x"}`, perspective.Contracts, "$.schema_version"},
 		{"unused field of the wrong type", `{"schema_version":"perspectives.v1","run_id":7,"perspectives":[]}`, perspective.Contracts, "$.run_id"},
-		{"entry is no object", document(`3`), perspective.Contracts, "$.perspectives[0]"},
+		{"entry is not an object", document(`3`), perspective.Contracts, "$.perspectives[0]"},
 		{"no id", document(`{` + contract + `}`), perspective.Contracts, "$.perspectives[0].id"},
 		{"no contract where one is used", document(`{"id":"a"}`), perspective.Contracts, "$.perspectives[0].prompt_contract"},
 		{"no contract where none is used", document(`{"id":"a"}`), perspective.Artifacts, ""},

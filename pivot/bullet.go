@@ -74,7 +74,7 @@ func (b *bulletLines) judge(number int, line []byte) {
 }
 
 // piece takes a piece of a line longer than [markdown.MaxLine]. Such a line is
-// held only as far as it takes to see that it is a bullet line.
+// kept only as far as it takes to see that it is a bullet line.
 func (b *bulletLines) piece(l markdown.Line) {
 	if l.First {
 		b.quote, b.start = b.quote[:0], b.start[:0]

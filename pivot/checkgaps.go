@@ -69,7 +69,7 @@ func (g *gapChecker) bullet(b bullet) {
 		note = fmt.Sprintf("Move the gap in line %d up into the section %s, before the first heading inside it, as `- (P1) text of the gap`.", b.number, gapsTitle)
 	default:
 		message = fmt.Sprintf("line %d, a bullet under %s, %s", b.number, gapsTitle, b.fault)
-		note = fmt.Sprintf("Write line %d as `- (P1) text of the gap`, with P0, P1, P2 or P3, or, if it states no gap, as a sentence that is no list item.", b.number)
+		note = fmt.Sprintf("Write line %d as `- (P1) text of the gap`, with P0, P1, P2 or P3, or, if it states no gap, as a sentence that is not a list item.", b.number)
 	}
 	if g.count++; g.count > maxFaults {
 		return

@@ -165,10 +165,10 @@ func TestExplicitGapsAreCheckedOneByOne(t *testing.T) {
 		{"no text", `[{"gap_id": "g", "priority": "P0"}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].text", nil)},
 		{"text of another type", `[{"gap_id": "g", "priority": "P0", "text": 7}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].text", 7)},
 		{"blank text", `[{"gap_id": "g", "priority": "P0", "text": "\n"}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].text", "\n")},
-		{"tags that are no list", `[{"gap_id": "g", "priority": "P0", "text": "x", "tags": "a"}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].tags", "a")},
-		{"a tag that is no text", `[{"gap_id": "g", "priority": "P0", "text": "x", "tags": ["a", 1]}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].tags[1]", 1)},
+		{"tags that are not a list", `[{"gap_id": "g", "priority": "P0", "text": "x", "tags": "a"}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].tags", "a")},
+		{"a tag that is not text", `[{"gap_id": "g", "priority": "P0", "text": "x", "tags": ["a", 1]}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].tags[1]", 1)},
 		{"a blank tag", `[{"gap_id": "g", "priority": "P0", "text": "x", "tags": [""]}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].tags[0]", "")},
-		{"a perspective that is no text", `[{"gap_id": "g", "priority": "P0", "text": "x", "from_perspective_id": {"a": 1}}]`,
+		{"a perspective that is not text", `[{"gap_id": "g", "priority": "P0", "text": "x", "from_perspective_id": {"a": 1}}]`,
 			tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].from_perspective_id", "object of 1")},
 		{"an id twice", `[` + good + `, ` + good + `]`, tidegate.DuplicateGapID, tidegate.D("gap_id", "g")},
 		{"an id twice once it is trimmed", `[` + good + `, {"gap_id": "\tg ", "priority": "P1", "text": "y"}]`, tidegate.DuplicateGapID, tidegate.D("gap_id", "g")},
@@ -213,7 +213,7 @@ func TestArguments(t *testing.T) {
 		{"a path with NUL", func(in *pivot.Input) { in.Outputs[0].Path = "/a\x00b" }, tidegate.D("wave1_outputs[0].output_md_path", "/a\x00b")},
 		{"a relative path without a run", func(in *pivot.Input) { in.Outputs[0].Path = "wave-1/p1.md" }, tidegate.D("wave1_outputs[0].output_md_path", "wave-1/p1.md")},
 		{"a relative manifest", func(in *pivot.Input) { in.ManifestPath = "manifest.json" }, tidegate.D("manifest_path", "manifest.json")},
-		{"a report that is no object", func(in *pivot.Input) { in.Reports = list(t, `[[true]]`) }, tidegate.D(reportName, "array of 1")},
+		{"a report that is not an object", func(in *pivot.Input) { in.Reports = list(t, `[[true]]`) }, tidegate.D(reportName, "array of 1")},
 		{"a report without ok", without("ok"), tidegate.D(reportName+".ok", nil)},
 		{"a report with another ok", set("ok", `"true"`), tidegate.D(reportName+".ok", "true")},
 		{"a report without an id", without("perspective_id"), tidegate.D(reportName+".perspective_id", nil)},
@@ -397,7 +397,7 @@ func TestInputsDigestDependsOnWhatDecides(t *testing.T) {
 	}
 }
 
-func TestTheOrderOfArgumentsAndTheWhiteSpaceOfGapsDoNotMatter(t *testing.T) {
+func TestOrderAndWhiteSpaceOfGapsDoNotMatter(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	blank := func() string { return []string{" ", "\t", "  ", " \t "}[random.IntN(4)] }
 	space := func() string { return []string{" ", "\t", "\u00a0", " \u2003\t"}[random.IntN(4)] }

@@ -17,11 +17,11 @@ const gapsTitle = "Gaps"
 // such heading, GAPS_PARSE_FAILED for the first bullet line that has another
 // form, and the errors of r as they are.
 //
-// A bullet line begins, after white space, with "-" and is no thematic break,
+// A bullet line begins, after white space, with "-" and is not a thematic break,
 // with another list marker, or, to a reader of the page, with a priority in
 // parentheses: list markers of any kind, quote marks, emphasis, escapes, tags and
 // characters of no width before it hide nothing. Lines in fenced code and in HTML
-// comments are none, and all other lines are ignored. A bullet line longer than
+// comments do not count as such, and all other lines are ignored. A bullet line longer than
 // [markdown.MaxLine] has no form that is accepted.
 func Extract(perspectiveID string, r io.Reader) ([]Gap, error) {
 	return new(extractor).extract(perspectiveID, r)

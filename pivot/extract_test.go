@@ -47,15 +47,15 @@ func TestExtract(t *testing.T) {
 		{"nested items are gaps", "# Gaps\n- (P1) a\n  - (P2) b\n      - (P3) c\n", []string{"gap_p1_1|2|P1|a", "gap_p1_2|3|P2|b", "gap_p1_3|4|P3|c"}},
 		{"indentation alone hides nothing", "# Gaps\n\n        - (P0) deep\n\t\t- (P1) tabs\n", []string{"gap_p1_1|3|P0|deep", "gap_p1_2|4|P1|tabs"}},
 		{"unusual white space before the bullet", "# Gaps\n\u00a0\u3000\f\v- (P0) x\n", []string{"gap_p1_1|2|P0|x"}},
-		{"lines in fenced code are none", "# Gaps\n```\n- (P0) code\n- broken\n# Next\n```\n- (P1) x\n", []string{"gap_p1_1|7|P1|x"}},
+		{"lines in fenced code do not count", "# Gaps\n```\n- (P0) code\n- broken\n# Next\n```\n- (P1) x\n", []string{"gap_p1_1|7|P1|x"}},
 		{"fences of tildes", "# Gaps\n~~~ md\n* code\n~~~\n", []string{}},
 		{"a fence in a list item", "# Gaps\n- (P1) see\n  ```\n  - (P0) code\n  ```\n- (P2) y\n", []string{"gap_p1_1|2|P1|see", "gap_p1_2|6|P2|y"}},
-		{"lines in HTML comments are none", "# Gaps\n<!--\n- (P0) old\n- broken\n-->\n- (P1) x\n", []string{"gap_p1_1|6|P1|x"}},
+		{"lines in HTML comments do not count", "# Gaps\n<!--\n- (P0) old\n- broken\n-->\n- (P1) x\n", []string{"gap_p1_1|6|P1|x"}},
 		{"a comment on one line", "# Gaps\n<!-- - broken -->\n- (P1) x\n", []string{"gap_p1_1|3|P1|x"}},
 		{"other HTML hides nothing", "# Gaps\n<div>\n- (P0) x\n</div>\n", []string{"gap_p1_1|3|P0|x"}},
 		{"thematic breaks", "# Gaps\n- (P1) x\n\n---\n - - -\n* * *\n***\n_ _ _\n-\t-\t-\t-\n", []string{"gap_p1_1|2|P1|x"}},
-		{"emphasis is no list marker", "# Gaps\n*none* that matter\n**none**\n+1 for that\n3.5 percent\n(P4) of them\n(p0) lower\n", []string{}},
-		{"a number of ten digits is no list marker", "# Gaps\n1234567890. x\n", []string{}},
+		{"emphasis is not a list marker", "# Gaps\n*none* that matter\n**none**\n+1 for that\n3.5 percent\n(P4) of them\n(p0) lower\n", []string{}},
+		{"a number of ten digits is not a list marker", "# Gaps\n1234567890. x\n", []string{}},
 		{"prose that mentions a priority is prose", "# Gaps\nThe (P0) gaps are closed.\nNo (P1) gap.\nA (P0) gap would be bad.\nsee (P0)\n> Quoted (P0).\n1984 was (P1).\n3.5 percent (P2)\n**Note** (P0)\n[P0] x\nP0) x\n", []string{}},
 		{"block quotes of prose are other lines", "# Gaps\n> - quoted\n", []string{}},
 		{"carriage returns end lines", "# Gaps\r- (P1) a\r\n- (P2) b\r", []string{"gap_p1_1|2|P1|a", "gap_p1_2|3|P2|b"}},
@@ -308,7 +308,7 @@ func TestCheckGapsSaysWhatToChange(t *testing.T) {
 		got = append(got, f.Error.Message+"|"+f.ChangeNote)
 	}
 	want := []string{
-		"line 2, a bullet under Gaps, is not of the form - (P0|P1|P2|P3) text|Write line 2 as `- (P1) text of the gap`, with P0, P1, P2 or P3, or, if it states no gap, as a sentence that is no list item.",
+		"line 2, a bullet under Gaps, is not of the form - (P0|P1|P2|P3) text|Write line 2 as `- (P1) text of the gap`, with P0, P1, P2 or P3, or, if it states no gap, as a sentence that is not a list item.",
 		"line 4 begins with a priority below a heading inside Gaps, where no gap is looked for|Move the gap in line 4 up into the section Gaps, before the first heading inside it, as `- (P1) text of the gap`.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -140,8 +140,8 @@ func wrongValue(name string, v *codec.Value, rule string) error {
 	return wrong(name, quoted(v), rule)
 }
 
-// quoted is a value as details quote it: text is cut, and of a list or object
-// that is not empty only the kind and the length are told.
+// quoted is a value as details quote it: text is cut, and a list or object
+// that is not empty is quoted only by its kind and length.
 func quoted(v *codec.Value) any {
 	switch {
 	case v.Kind() == codec.String:

@@ -146,7 +146,7 @@ func TestTheAuditLineIsWrittenWhenAReasonIsGiven(t *testing.T) {
 	}
 }
 
-func TestAnAuditLogThatCannotBeWrittenChangesNothingElse(t *testing.T) {
+func TestAnUnwritableAuditLogChangesNothingElse(t *testing.T) {
 	root, in := newRun(t, plainManifest)
 	write(t, filepath.Join(root, "logs"), "a file in the place of the folder")
 	in.Reason = "because"

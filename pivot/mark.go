@@ -14,7 +14,7 @@ import (
 type stated uint8
 
 const (
-	prose   stated = iota // its first word is no list marker
+	prose   stated = iota // its first word is not a list marker
 	gapLine               // its visible text begins with a priority
 	unclear               // it has nothing but signs and white space
 )
@@ -23,7 +23,7 @@ const (
 // (P0) to (P3), once list markers of any kind, quote marks, emphasis, escapes,
 // character references, tags, bars of tables and characters of no width before
 // and between are taken off. A list marker is a sign, or a number, a single
-// letter or a small Roman number, in brackets or not. The article a is none, so
+// letter or a small Roman number, in brackets or not. The article a is not one, so
 // that prose may begin with it.
 //
 // A line that is cut goes on beyond what is seen, where a tag may end.
@@ -114,7 +114,7 @@ func (c *characters) next() (r rune, ok bool) {
 	}
 }
 
-// read takes the next character of the line, 0 for what is none.
+// read takes the next character of the line, 0 for what is not one.
 func (c *characters) read() (r rune, ok bool) {
 	if c.at == len(c.line) {
 		return 0, false

@@ -85,7 +85,7 @@ func (s source) gaps(ctx context.Context, outputs []Output) ([]Gap, error) {
 	return []Gap{}, nil
 }
 
-// exist demands that every output can be opened, as far as that can be told
+// exist demands that every output can be opened, as far as that can be seen
 // without reading it.
 func (s source) exist(ctx context.Context, outputs []Output) error {
 	return parallel.Each(ctx, len(outputs), s.progress, func() func(i int) error {

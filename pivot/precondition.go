@@ -29,16 +29,16 @@ func checkPreconditions(outputs []Output, reports []Report) error {
 }
 
 func notValidated(r Report) error {
-	details, who := tidegate.D("perspective_id", r.PerspectiveID), "the output of "+tidegate.Cut(r.PerspectiveID)
+	details, subject := tidegate.D("perspective_id", r.PerspectiveID), "the output of "+tidegate.Cut(r.PerspectiveID)
 	if r.PerspectiveID == "" {
-		details, who = tidegate.D("perspective_id", nil, "index", r.index), "an output"
+		details, subject = tidegate.D("perspective_id", nil, "index", r.index), "an output"
 	}
 	code, message := tidegate.Cut(r.failure.Get("code").Str()), tidegate.Cut(r.failure.Get("message").Str())
 	if code == "" {
-		return tidegate.Errorf(tidegate.Wave1NotValidated, details, "%s did not pass validation: its report has ok false", who)
+		return tidegate.Errorf(tidegate.Wave1NotValidated, details, "%s did not pass validation: its report has ok false", subject)
 	}
 	details = append(details, tidegate.D("failure", tidegate.D("code", code, "message", message))...)
-	return tidegate.Errorf(tidegate.Wave1NotValidated, details, "%s did not pass validation: %s (%s)", who, code, message)
+	return tidegate.Errorf(tidegate.Wave1NotValidated, details, "%s did not pass validation: %s (%s)", subject, code, message)
 }
 
 // checkPairs walks both sorted lists: every id must be in each exactly once.

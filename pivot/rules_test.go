@@ -41,8 +41,8 @@ func TestJudge(t *testing.T) {
 		{"volume with one P1", []int{0, 1, 2, 1}, true, "Wave2Required.Volume", "Wave 2 required because total_gaps=4 and p1_count+p2_count=3 (rule Wave2Required.Volume).", []string{"g1_0"}},
 		{"volume without P1 takes the first three", []int{0, 0, 3, 2}, true, "Wave2Required.Volume", "Wave 2 required because total_gaps=5 and p1_count+p2_count=3 (rule Wave2Required.Volume).", []string{"g2_0", "g2_1", "g2_2"}},
 		{"volume of P2 alone takes the first three", []int{0, 0, 5, 0}, true, "Wave2Required.Volume", "Wave 2 required because total_gaps=5 and p1_count+p2_count=5 (rule Wave2Required.Volume).", []string{"g2_0", "g2_1", "g2_2"}},
-		{"three gaps are no volume", []int{0, 0, 3, 0}, false, "Wave2Skip.NoGaps", "Wave 2 skipped because total_gaps=3 (rule Wave2Skip.NoGaps).", []string{}},
-		{"four gaps with two that matter are no volume", []int{0, 1, 1, 2}, false, "Wave2Skip.NoGaps", "Wave 2 skipped because total_gaps=4 (rule Wave2Skip.NoGaps).", []string{}},
+		{"three gaps are not a volume", []int{0, 0, 3, 0}, false, "Wave2Skip.NoGaps", "Wave 2 skipped because total_gaps=3 (rule Wave2Skip.NoGaps).", []string{}},
+		{"four gaps with two that matter are not a volume", []int{0, 1, 1, 2}, false, "Wave2Skip.NoGaps", "Wave 2 skipped because total_gaps=4 (rule Wave2Skip.NoGaps).", []string{}},
 		{"any number of P3 is skipped", []int{0, 0, 0, 40}, false, "Wave2Skip.NoGaps", "Wave 2 skipped because total_gaps=40 (rule Wave2Skip.NoGaps).", []string{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func readAudit(t *testing.T, root string) []logged {
 	for i, line := range bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
 		v, err := codec.Parse(line)
 		if err != nil {
-			t.Fatalf("line %d of the log is no JSON: %s", i+1, line)
+			t.Fatalf("line %d of the log is not JSON: %s", i+1, line)
 		}
 		if previous != nil && v.Get("prev").Str() != codec.DigestBytes(previous) {
 			t.Errorf("line %d of the log does not carry the digest of the line before", i+1)
@@ -66,7 +66,7 @@ func readAudit(t *testing.T, root string) []logged {
 	return lines
 }
 
-// checkRun holds what the workers were told against what the run recorded.
+// checkRun compares the answers that the workers got with what the run recorded.
 func checkRun(t *testing.T, work string, done [][]strike, eyes *watcher) {
 	t.Helper()
 	lines := readAudit(t, filepath.Join(work, "runs/tides"))
@@ -94,8 +94,8 @@ func checkRun(t *testing.T, work string, done [][]strike, eyes *watcher) {
 			case s.tool == "deep_research_wave_output_ingest":
 				accepted++
 			case s.tool == "deep_research_manifest_write":
-				if told := s.manifestRevision(); told <= revision {
-					t.Errorf("%s was told revision %d after %d", s.label, told, revision)
+				if got := s.manifestRevision(); got <= revision {
+					t.Errorf("%s got revision %d after %d", s.label, got, revision)
 				}
 				revision, label = s.manifestRevision(), s.label
 			}
@@ -155,20 +155,20 @@ func checkNotes(t *testing.T, gates *codec.Value, done [][]strike, lines []logge
 }
 
 // checkLogged holds one call against the lines that bear its label: an accepted
-// change is recorded, with the revision that the caller was told, and neither a
+// change is recorded, with the revision that the caller got, and neither a
 // refused call is nor one that had nothing to change.
 func checkLogged(t *testing.T, s strike, lines []logged) {
 	t.Helper()
-	told, _ := s.result.Get("new_revision").Int()
+	answered, _ := s.result.Get("new_revision").Int()
 	switch {
 	case s.code == tidegate.RetryExhausted: // the log says that it was asked
 	case s.code != "":
 		if len(lines) > 0 {
 			t.Errorf("%s %s was refused with %s, but the log has %+v", s.tool, s.label, s.code, lines)
 		}
-	case told > 0:
-		if len(lines) != 1 || lines[0].next != told {
-			t.Errorf("%s %s was told revision %d, but the log says %+v", s.tool, s.label, told, lines)
+	case answered > 0:
+		if len(lines) != 1 || lines[0].next != answered {
+			t.Errorf("%s %s got revision %d, but the log says %+v", s.tool, s.label, answered, lines)
 		}
 	case s.leavesLine() != (len(lines) > 0):
 		t.Errorf("%s %s was accepted and changed something: %v; but the log has %+v", s.tool, s.label, s.leavesLine(), lines)
@@ -232,7 +232,7 @@ func checkDocument(t *testing.T, work, kind, name string, lines []logged, eyes *
 	t.Logf("%s: %d revisions without a hole, %d of them seen under way", name, revision, len(eyes.seen[path]))
 }
 
-// checkChange holds what the workers were told against what the change keeps:
+// checkChange compares the answers that the workers got with what the change keeps:
 // every review once, under numbers without a hole, and every round counted once.
 func checkChange(t *testing.T, work string, done [][]strike, eyes *watcher) {
 	t.Helper()

@@ -12,8 +12,8 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// TestNoAgentTakesAPersonsDecision: what only a person decides is no tool, no
-// argument and no patch.
+// TestNoAgentTakesAPersonsDecision: no tool, argument or patch
+// makes a decision that is a person's.
 func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 	t.Parallel()
 	set := func(what, value string) attack {

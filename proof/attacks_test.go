@@ -37,7 +37,7 @@ type attack struct {
 }
 
 // try is one call of the attacker and the code of its answer, "" when it is
-// granted, which is no success by itself.
+// granted, which is not a success by itself.
 type try struct {
 	tool, args string
 	code       tidegate.Code

@@ -263,7 +263,7 @@ func overMCP(ctx context.Context, session *mcp.ClientSession, name, args string)
 	}
 	text, ok := result.Content[0].(*mcp.TextContent)
 	if !ok {
-		return nil, fmt.Errorf("the answer is no text but %T", result.Content[0])
+		return nil, fmt.Errorf("the answer is not text but %T", result.Content[0])
 	}
 	return []byte(text.Text), nil
 }
@@ -281,7 +281,7 @@ func isPersons(each *tool.Tool, args string) bool {
 	return each.Person || slices.ContainsFunc(each.PersonArgs, func(arg string) bool { return strings.Contains(args, `"`+arg+`":`) })
 }
 
-// operands are what a person types for an operand that is no argument of the
+// operands are what a person types for an operand that is not an argument of the
 // tool, or is one under another name.
 var operands = map[string]string{"RUN": "tides", "CHANGE": "c1", "PERSPECTIVES": "perspectives-in.json"}
 

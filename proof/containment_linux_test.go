@@ -180,12 +180,12 @@ func TestNoPathLeadsOut(t *testing.T) {
 	t.Logf("%d paths for %d arguments", tried, arguments)
 }
 
-// TestWhatLiesOutsideWouldBeTold shows that the other tests can fail: without
+// TestWhatLiesOutsideWouldShow shows that the other tests can fail: without
 // roots, the tools that read tell what is in the very same files.
-func TestWhatLiesOutsideWouldBeTold(t *testing.T) {
+func TestWhatLiesOutsideWouldShow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	told := 0
+	shown := 0
 	for _, each := range w.tools() {
 		if each.Effect != tool.Reads {
 			continue
@@ -193,12 +193,12 @@ func TestWhatLiesOutsideWouldBeTold(t *testing.T) {
 		for _, at := range placesIn(each.InputSchema(), pathRule) {
 			args := w.arguments(t, each.Name, at, w.outPaths(w.present(t, each.Name, at))["absolute"])
 			if strings.Contains(string(each.Call(t.Context(), args, tool.Caller{}).Envelope), marker) {
-				told++
+				shown++
 			}
 		}
 	}
-	if told < 5 {
-		t.Errorf("only %d arguments would tell", told)
+	if shown < 5 {
+		t.Errorf("only %d arguments would show it", shown)
 	}
 }
 

@@ -335,7 +335,7 @@ func checkChain(t *testing.T, where string, data []byte) {
 	for i, line := range bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
 		v, err := codec.Parse(line)
 		if err != nil {
-			t.Errorf("%s: line %d of the log is no JSON: %s", where, i+1, line)
+			t.Errorf("%s: line %d of the log is not JSON: %s", where, i+1, line)
 			return
 		}
 		if prev := v.Get("prev").Str(); previous != nil && prev != codec.DigestBytes(previous) {

@@ -52,22 +52,22 @@ func measured(command *exec.Cmd) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	told, tell, err := os.Pipe()
+	read, write, err := os.Pipe()
 	if err != nil {
 		return cost{}, err
 	}
-	defer told.Close()
+	defer read.Close()
 	command.Args = append([]string{self}, command.Args...)
 	command.Path = self
 	command.Env = append(command.Env, measureVariable+"=1")
-	command.ExtraFiles = []*os.File{tell}
+	command.ExtraFiles = []*os.File{write}
 	err = command.Start()
-	tell.Close()
+	write.Close()
 	if err != nil {
 		return cost{}, err
 	}
 	var spent cost
-	decodeErr := json.NewDecoder(told).Decode(&spent)
+	decodeErr := json.NewDecoder(read).Decode(&spent)
 	if err := command.Wait(); err != nil {
 		return spent, err
 	}

@@ -290,8 +290,7 @@ func changeByHand(t *testing.T, path string) {
 	}
 }
 
-// call makes the call. That it was refused is the concern of who compares the
-// files.
+// call makes the call. Whether it was refused shows when the files are compared.
 func (w writer) call(t *testing.T, work string) {
 	t.Helper()
 	call(t, work, nil, "", "", w.tool, []byte(strings.ReplaceAll(w.args, "$WORK", work)))

@@ -53,7 +53,7 @@ func loads() []load {
 
 // TestLargeInputsCostNoMoreThanTheirBounds gives the tools inputs of a size and
 // of a tenth of it, each in a process of its own. The memory is held to the
-// bounds; the times are told, for the reader to see that they grow with the size.
+// bounds; the times are printed, so that the reader sees how they grow with the size.
 func TestLargeInputsCostNoMoreThanTheirBounds(t *testing.T) {
 	for _, l := range loads() {
 		t.Run(l.name, func(t *testing.T) {

@@ -42,7 +42,7 @@ func linked(name string) trap {
 }
 
 // hardLinked replaces a file of the root by the very file outside. What it says
-// is then in the root, and may be told; it must not be written through.
+// is then in the root, and may be shown; it must not be written through.
 func hardLinked(name string) trap {
 	return trap{name: name + " is a hard link", set: func(t *testing.T, w *world) {
 		t.Helper()
@@ -138,7 +138,7 @@ func traps() []trap {
 // TestNoTrapLeadsOut sets each trap and calls every tool, in the short form some
 // traps and for each of them some tools, always others. A person accepts the trap first, or tools
 // that write would go no further than the record. With roots, nothing
-// outside is read, told or written; without, which the long form tries too,
+// outside is read, shown or written; without, which the long form tries too,
 // links are followed for reading and never for writing.
 func TestNoTrapLeadsOut(t *testing.T) {
 	t.Parallel()
@@ -171,7 +171,7 @@ func TestNoTrapLeadsOut(t *testing.T) {
 					calls++
 					result := w.call(t, each, args, roots)
 					if roots {
-						w.checkTold(t, what, result.Envelope)
+						w.checkShown(t, what, result.Envelope)
 					}
 					w.checkEach(t, what, nil)
 					if result.Err != nil && result.Err.Code == tidegate.Internal {

@@ -196,7 +196,7 @@ func (x *watch) checkRun(w *walk, f folder, tool string, names []string) {
 	if was.fixed != now.fixed {
 		w.broken("question, sensitivity, limits or places of %s have changed", f.root)
 	}
-	// A run whose stage has used up its time fails by rule, whoever asks the watchdog.
+	// A run whose stage has used up its time fails by rule, no matter who asks the watchdog.
 	late := tool == "deep_research_watchdog_check" && strings.Contains(strings.Join(now.failures[min(len(now.failures), len(was.failures)):], ""), `"timeout"`)
 	failed := (late || tool == settles && was.status == "running") && now.status == "failed" && len(now.failures) == len(was.failures)+1
 	if len(now.failures) < len(was.failures) || !slices.Equal(now.failures[:len(was.failures)], was.failures) || len(now.failures) > len(was.failures) && !failed {

@@ -68,10 +68,10 @@ func newWatcher(work string) *watcher {
 // replanned are the files that a replan takes away.
 var replanned = map[string]bool{"runs/tides/wave-review.json": true, "runs/tides/wave-1/wave1-plan.json": true, "runs/tides/wave-1/moon.md": true}
 
-// watch looks at the files whenever it is told to, until told is closed. A file
+// watch looks at the files at every tick, until ticks is closed. A file
 // that was there once is always there, unless a replan takes it away.
-func (w *watcher) watch(t *testing.T, told <-chan struct{}) {
-	for range told {
+func (w *watcher) watch(t *testing.T, ticks <-chan struct{}) {
+	for range ticks {
 		for name, whole := range watched {
 			data, err := os.ReadFile(filepath.Join(w.work, name))
 			switch {
@@ -91,9 +91,9 @@ func (w *watcher) watch(t *testing.T, told <-chan struct{}) {
 }
 
 // lookAround asks one of the reading tools after the other, which must
-// understand every state that they meet, whenever it is told to, until told is
+// understand every state that they meet, at every tick, until ticks is
 // closed. It is the worker after the last.
-func lookAround(t *testing.T, work string, told <-chan struct{}, call caller) {
+func lookAround(t *testing.T, work string, ticks <-chan struct{}, call caller) {
 	questions := []command{
 		{"deep_research_run_status", `{` + manifestArg + `}`},
 		{"deep_research_run_log", `{` + manifestArg + `,"last":3}`},
@@ -103,7 +103,7 @@ func lookAround(t *testing.T, work string, told <-chan struct{}, call caller) {
 		{"deep_research_run_list", `{}`},
 	}
 	next := 0
-	for range told {
+	for range ticks {
 		q := questions[next%len(questions)]
 		next++
 		out, err := call(workers(), q.tool, strings.ReplaceAll(q.args, "$WORK", work))

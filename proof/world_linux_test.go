@@ -138,7 +138,7 @@ func (w *world) outside(t *testing.T) map[string]string {
 // check fails when something outside has changed, or an answer tells of it.
 func (w *world) check(t *testing.T, what string, answer []byte) {
 	t.Helper()
-	w.checkTold(t, what, answer)
+	w.checkShown(t, what, answer)
 	now := w.outside(t)
 	for path, was := range w.before {
 		if is, ok := now[path]; !ok {
@@ -161,13 +161,13 @@ func (w *world) check(t *testing.T, what string, answer []byte) {
 // outside only after all of them.
 func (w *world) checkEach(t *testing.T, what string, answer []byte) {
 	t.Helper()
-	w.checkTold(t, what, answer)
+	w.checkShown(t, what, answer)
 	if full.Asked() {
 		w.check(t, what, nil)
 	}
 }
 
-func (w *world) checkTold(t *testing.T, what string, answer []byte) {
+func (w *world) checkShown(t *testing.T, what string, answer []byte) {
 	t.Helper()
 	if strings.Contains(string(answer), marker) {
 		t.Fatalf("%s tells what lies outside:\n%s", what, answer)

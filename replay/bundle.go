@@ -170,7 +170,7 @@ func (b BundleReplay) Passed() bool { return b.Summary.OverallPass }
 // says of its synthesis with what it keeps. It writes nothing.
 //
 // It returns NOT_FOUND, INVALID_JSON and SCHEMA_VALIDATION_FAILED for a folder that
-// is no captured run, and the errors of [run.Open] and [Run].
+// is not a captured run, and the errors of [run.Open] and [Run].
 func ReplayBundle(ctx context.Context, program string, in BundleReplayInput) (BundleReplay, error) {
 	if err := run.CheckPath("bundle_root", in.BundleRoot); err != nil {
 		return BundleReplay{}, err

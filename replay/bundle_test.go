@@ -215,7 +215,7 @@ func TestABundleOfTheEarlierSystemIsReplayed(t *testing.T) {
 }
 
 // TestQualityAuditShowsWhatRunsShowTogether over bundles of the earlier system, golden
-// runs, and folders that are none.
+// runs, and folders that are not runs.
 func TestQualityAuditShowsWhatRunsShowTogether(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

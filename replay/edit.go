@@ -24,7 +24,7 @@ func edited(s *scene) error {
 	return err
 }
 
-// editOf is the edit that a line records, nil for one that cannot be told from it.
+// editOf is the edit that a line records, nil where the line does not show it.
 func (s *scene) editOf(l line) func(u *run.Update) error {
 	reason := l.get("reason")
 	switch {

@@ -40,7 +40,7 @@ func (f Foreign) Payload() Payload {
 }
 
 // ReadForeign reads the document of another tool, whose file is path: SARIF
-// 2.1.0 or reviewdog's rdjson, told apart by their content. Roots are the
+// 2.1.0 or reviewdog's rdjson, distinguished by their content. Roots are the
 // absolute paths by which the project is known; files are named relative to the
 // project, and an issue in a file outside of it is left out. What a tool
 // suppressed, or says to be in order, is left out, too.

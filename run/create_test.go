@@ -170,7 +170,7 @@ func TestSecondInitWithTheSameArgumentsChangesNothing(t *testing.T) {
 	}
 }
 
-func TestInitWithOtherArgumentsIsAConflictThatSaysWhatDiffers(t *testing.T) {
+func TestInitWithOtherArgumentsSaysWhatDiffers(t *testing.T) {
 	home := t.TempDir()
 	if _, err := run.Create(t.Context(), pinned, home, run.InitInput{Query: "q", RunID: "r1"}); err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func wantCode(t *testing.T, err error, code tidegate.Code) *tidegate.Error {
 	return tidegate.AsError(err)
 }
 
-func TestUpdateWritesFilesAndAuditLineTogetherOrNotAtAll(t *testing.T) {
+func TestUpdateWritesFilesAndAuditLineTogether(t *testing.T) {
 	out := create(t, run.InitInput{})
 	r := open(t, out.ManifestPath)
 	before := read(t, filepath.Join(out.Root, run.AuditFile))

@@ -398,7 +398,7 @@ func TestForgedEnvelopesAreRefused(t *testing.T) {
 		{"another type of statement", key, again(key, strings.Replace(statement, "Statement/v1", "Statement/v0.1", 1)), "not an in-toto statement of ours"},
 		{"another type of predicate", key, again(key, strings.Replace(statement, "sealed-run", "other", 1)), "not an in-toto statement of ours"},
 		{"no subjects", key, again(key, statement[:strings.Index(statement, `[`)]+`[],"predicateType":"https://tidegate.dev/sealed-run/v1","predicate":{}}`), "not an in-toto statement of ours"},
-		{"a predicate that is no object", key, again(key, statement[:strings.Index(statement, `"predicate":`)]+`"predicate":1}`), "not an in-toto statement of ours"},
+		{"a predicate that is not an object", key, again(key, statement[:strings.Index(statement, `"predicate":`)]+`"predicate":1}`), "not an in-toto statement of ours"},
 		{"another digest", key, again(key, strings.Replace(statement, `"sha256"`, `"sha1"`, 1)), "not an in-toto statement of ours"},
 		{"a file twice", key, again(key, strings.Replace(statement, `"name":"manifest.json"`, `"name":"report.md"`, 1)), "names a file twice"},
 		{"a field of others", key, again(key, strings.Replace(statement, `"predicate":`, `"x":1,"predicate":`, 1)), "counts"},

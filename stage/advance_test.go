@@ -38,7 +38,7 @@ func TestRunPassesThroughAllStagesToCompleted(t *testing.T) {
 	}
 }
 
-func TestRefusedAdvanceListsEveryBlockerWithWhatWouldMeetIt(t *testing.T) {
+func TestRefusedAdvanceListsEveryBlocker(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		at    run.Stage
@@ -222,7 +222,7 @@ func TestReviewPassWithFailedGateEIsNoDeadEnd(t *testing.T) {
 	y.mustAdvance(run.Synthesis)
 }
 
-func TestWaveOutputsAreCountedAsOutputsNotAsFolderEntries(t *testing.T) {
+func TestOnlyOutputsOfAWaveAreCounted(t *testing.T) {
 	y := newToy(t, run.InitInput{}).to(run.Wave1)
 	y.put("wave-1/wave1-plan.json", "{}")
 	y.put("wave-1/p1.meta.json", "{}")
@@ -462,10 +462,10 @@ func TestBrokenDocumentsAreNamedNotCalledWriteFailures(t *testing.T) {
 		name, file, content string
 		code                tidegate.Code
 	}{
-		{"manifest is no JSON", "manifest.json", "{", tidegate.InvalidJSON},
+		{"manifest is not JSON", "manifest.json", "{", tidegate.InvalidJSON},
 		{"manifest breaks the schema", "manifest.json", strings.Replace(good, `"running"`, `"x"`, 1)[:1] + `}`, tidegate.SchemaValidationFailed},
 		{"later manifest", "manifest.json", strings.Replace(good, "manifest.v1", "manifest.v2", 1), tidegate.SchemaValidationFailed},
-		{"gates are no JSON", "gates.json", "[", tidegate.InvalidJSON},
+		{"gates are not JSON", "gates.json", "[", tidegate.InvalidJSON},
 		{"gates break the schema", "gates.json", "{}", tidegate.SchemaValidationFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -35,7 +35,7 @@ func (y *toy) control(verb string) (stage.ControlResult, error) {
 }
 
 func TestPauseResumeAndCancelFollowTheTable(t *testing.T) {
-	want := map[string]string{ // "" is refused, the same status is no change
+	want := map[string]string{ // "" is refused, the same status is not a change
 		"created pause": "paused", "created resume": "", "created accept": "", "created cancel": "cancelled",
 		"running pause": "paused", "running resume": "running", "running accept": "running", "running cancel": "cancelled",
 		"paused pause": "paused", "paused resume": "running", "paused accept": "", "paused cancel": "cancelled",
@@ -240,7 +240,7 @@ func TestPauseWaitsForAWriterInsteadOfFailing(t *testing.T) {
 	}
 }
 
-func TestLogsFolderThatLeadsOutIsRefusedAndTheRunStaysAsItIs(t *testing.T) {
+func TestLogsFolderThatLeadsOutIsRefused(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	y.put("manifest.json", replaceOnce(t, y.read("manifest.json"), `"logs_dir": "logs"`, `"logs_dir": "../logs"`))
 	_, err := y.control("pause")

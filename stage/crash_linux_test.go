@@ -18,12 +18,12 @@ import (
 // changes something on the disk, and those that make it durable.
 var crashCalls = []string{"openat", "write", "fsync", "renameat", "renameat2", "unlinkat", "mkdirat", "linkat", "flock", "ftruncate"}
 
-// TestRunContinuesToTheSameArtifactsWhereverItIsKilled runs the whole sequence
+// TestAKilledRunContinuesToTheSameArtifacts runs the whole sequence
 // in another process under strace, which kills it at one call, or lets that
 // call fail, or that and all that follow, and then starts it again: the final artifacts must be those of a
 // run that nothing happened to, byte for byte. With -full it tries every call,
 // which takes minutes; without, some of each kind.
-func TestRunContinuesToTheSameArtifactsWhereverItIsKilled(t *testing.T) {
+func TestAKilledRunContinuesToTheSameArtifacts(t *testing.T) {
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}

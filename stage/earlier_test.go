@@ -35,7 +35,7 @@ func earlier(t *testing.T) *toy {
 	return y
 }
 
-func TestRunMadeByTheEarlierSystemIsTakenAsFoundAndJudgedAgain(t *testing.T) {
+func TestRunOfTheEarlierSystemIsJudgedAgain(t *testing.T) {
 	y := earlier(t)
 	status, err := stage.Status(t.Context(), y.files.ManifestPath)
 	if err != nil || status.Stage != run.Pivot || status.Gates[1].Status != "pass" || status.Gates[1].Counts != "not_run" || len(status.WaitingFor) == 0 {
@@ -75,7 +75,7 @@ func TestRetriesOfTheEarlierSystemCount(t *testing.T) {
 	}
 }
 
-// TestAPassCountsForItsSynthesisAndByItsAuthor: in a run that is no legacy run a
+// TestAPassCountsForItsSynthesisAndByItsAuthor: in a run that is not a legacy run a
 // review lets it end only if it is about the synthesis that stands there, and was
 // made by a review job or a person.
 func TestAPassCountsForItsSynthesisAndByItsAuthor(t *testing.T) {
@@ -125,7 +125,7 @@ func TestWhatWeWriteTheEarlierSystemReads(t *testing.T) {
 			}
 		}
 		if _, ok := h.Get("gates_revision").Int(); !ok {
-			t.Errorf("history[%d].gates_revision is no integer", i)
+			t.Errorf("history[%d].gates_revision is not an integer", i)
 		}
 	}
 	for _, key := range []string{"wave1_dir", "wave2_dir", "citations_dir", "summaries_dir", "synthesis_dir", "logs_dir",

@@ -19,7 +19,7 @@ import (
 	"github.com/tidegate/tidegate/step"
 )
 
-// The test binary runs itself as another process when it is told an operation
+// The test binary runs itself as another process when it is given an operation
 // and a folder.
 const (
 	opVar     = "STAGE_TEST_OP"
@@ -116,7 +116,7 @@ func (y *toy) manifest() *codec.Value { return parse(y.t, y.read("manifest.json"
 func (y *toy) stage() string  { return y.manifest().Get("stage").Get("current").Str() }
 func (y *toy) status() string { return y.manifest().Get("status").Str() }
 
-// force writes stage and status into the manifest as no tool would let one.
+// force writes stage and status into the manifest, which no tool would do.
 func (y *toy) force(at run.Stage, status run.Status) {
 	y.t.Helper()
 	m := y.manifest()

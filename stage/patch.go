@@ -182,7 +182,7 @@ func valueAt(doc *codec.Value, f field) *codec.Value {
 	return doc
 }
 
-// leaves lists where a patch writes something: every value that is no object,
+// leaves lists where a patch writes something: every value that is not an object,
 // and every object without members.
 func leaves(f field, v *codec.Value) []leaf {
 	if len(f) > 0 && (v.Kind() != codec.Object || v.Len() == 0) {

@@ -98,7 +98,7 @@ func TestPatchChangesTheRest(t *testing.T) {
 	wantCode(t, y.patch(`[]`), tidegate.InvalidArgs)
 }
 
-func TestCapBelowZeroCanBeMendedButNotRaised(t *testing.T) {
+func TestCapBelowZeroCanBeCorrectedButNotRaised(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	y.put("manifest.json", strings.Replace(y.read("manifest.json"), `"max_review_iterations": 4`, `"max_review_iterations": -1`, 1))
 	wantCode(t, y.patch(`{"limits":{"max_review_iterations":99}}`), tidegate.ImmutableField)
@@ -163,7 +163,7 @@ func TestPatchDigestsAreThoseOfTheEarlierSystem(t *testing.T) {
 	}
 }
 
-func TestResumingByPatchKeepsTheStageStartAndRestartsTheWatchdog(t *testing.T) {
+func TestResumingByPatchRestartsTheWatchdog(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	if err := y.patch(`{"status":"paused"}`); err != nil {
 		t.Fatal(err)

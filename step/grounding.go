@@ -28,7 +28,7 @@ type GroundResult struct {
 	OK           codec.True                `json:"ok"`
 	RunID        string                    `json:"run_id"`
 	DocumentPath string                    `json:"document_path"`
-	Pass         bool                      `json:"pass" jsonschema:"every quotation was found, and of the numbers at most one in twenty was not; false where something is claimed and no cited page has a text"`
+	Pass         bool                      `json:"pass" jsonschema:"every quotation was found, and of the numbers at most one in twenty was not, those that were found counted once each; false where something is claimed and no cited page has a text"`
 	Claims       []citation.Claim          `json:"claims"`
 	Metrics      citation.GroundingMetrics `json:"metrics"`
 

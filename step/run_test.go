@@ -151,7 +151,7 @@ func warnings(g step.GateBResult) []string {
 	return list
 }
 
-func TestPlanKeepsTheOrderOfTheDocumentAndStatesEveryRule(t *testing.T) {
+func TestPlanKeepsTheOrderAndStatesEveryRule(t *testing.T) {
 	r := newRun(t)
 	r.writePerspectives("r1", `{"search":3}`, "b", "a")
 	result, err := step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: " plan "})

@@ -26,8 +26,8 @@ func TestCaps(t *testing.T) {
 		{name: "above the cap of all", summaryKB: 2, totalKB: 3, p1: 2048, p2: 1025, refused: true, refusedForTheirSum: 3073},
 		{name: "a cap with a fraction", summaryKB: 0.5, totalKB: 0.75, p1: 512, p2: 256, estimatedTokensWant: 192},
 		{name: "above a cap with a fraction", summaryKB: 0.5, totalKB: 10, p1: 513, p2: 1, refused: true, refusedPerspective: "p1"},
-		{name: "a cap that is no whole number of bytes", summaryKB: 0.001, totalKB: 1, p1: 1, p2: 1, estimatedTokensWant: 1},
-		{name: "above a cap that is no whole number of bytes", summaryKB: 0.001, totalKB: 1, p1: 2, p2: 1, refused: true, refusedPerspective: "p1"},
+		{name: "a cap that is not a whole number of bytes", summaryKB: 0.001, totalKB: 1, p1: 1, p2: 1, estimatedTokensWant: 1},
+		{name: "above a cap that is not a whole number of bytes", summaryKB: 0.001, totalKB: 1, p1: 2, p2: 1, refused: true, refusedPerspective: "p1"},
 		{name: "a cap of nothing", summaryKB: 0, totalKB: 0, p1: 0, p2: 0, estimatedTokensWant: 0},
 		{name: "above a cap of nothing", summaryKB: 0, totalKB: 9, p1: 0, p2: 1, refused: true, refusedPerspective: "p2"},
 		{name: "a cap beyond all sizes", summaryKB: 1e300, totalKB: 1e300, p1: 9000, p2: 1, estimatedTokensWant: 2251},
@@ -73,6 +73,6 @@ func TestBuildReportsProgress(t *testing.T) {
 		}
 	})
 	if len(most) != 2 {
-		t.Errorf("progress was told %d times, want 2", len(most))
+		t.Errorf("progress heard %d figures, want 2", len(most))
 	}
 }

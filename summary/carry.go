@@ -169,7 +169,7 @@ func unwrap(out, line []byte, url citation.Span) ([]byte, int) {
 const maxLink = 1000
 
 // linkEnd is where a link ends whose destination ends at from: after an
-// optional title and the closing parenthesis. It is -1 for what is no link.
+// optional title and the closing parenthesis. It is -1 for what is not a link.
 func linkEnd(line []byte, from int) int {
 	at := from
 	if at+2 < len(line) && line[at] == ' ' && bytes.IndexByte([]byte(`"'(`), line[at+1]) >= 0 {

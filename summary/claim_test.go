@@ -29,8 +29,8 @@ func TestKeyClaims(t *testing.T) {
 		{"several lines", "Revenue grew\nby a third\n[@cid_a].\n", []summary.Claim{claim("Revenue grew by a third.", 100, "cid_a")}},
 		{"nested items", "- Outer [@cid_a]\n  - Inner [@cid_b]\n", []summary.Claim{claim("Outer", 100, "cid_a"), claim("Inner", 60, "cid_b")}},
 		{"quotes", "> Said [@cid_a]\n", []summary.Claim{claim("Said", 100, "cid_a")}},
-		{"headings and code are none", "# H [@cid_a]\n\nT [@cid_a]\n===\n\n```\nC [@cid_a]\n```\n\n    D [@cid_a]\n", nil},
-		{"nothing but citations is none", "- [@cid_a]\n- [@cid_a] [@cid_b]\n", nil},
+		{"headings and code are not claims", "# H [@cid_a]\n\nT [@cid_a]\n===\n\n```\nC [@cid_a]\n```\n\n    D [@cid_a]\n", nil},
+		{"nothing but citations is not a claim", "- [@cid_a]\n- [@cid_a] [@cid_b]\n", nil},
 		{"markup stays", "- **Bold** `code` [@cid_a]\n", []summary.Claim{claim("**Bold** `code`", 100, "cid_a")}},
 		{"cut at 200 characters", strings.Repeat("é", 250) + " [@cid_b]\n", []summary.Claim{claim(strings.Repeat("é", 200), 60, "cid_b")}},
 	}
@@ -74,7 +74,7 @@ func TestAtMostTwentyClaims(t *testing.T) {
 	}
 }
 
-// TestPackHoldsNoOtherText: what is no claim does not reach the pack.
+// TestPackHoldsNoOtherText: what is not a claim does not reach the pack.
 func TestPackHoldsNoOtherText(t *testing.T) {
 	r := newRun(t)
 	r.fixture("p1", "# Secret heading\n\nSecret paragraph.\n\n- Open claim [@cid_a]\n- Secret item\n")

@@ -163,7 +163,7 @@ func checkAfterKill(t *testing.T, r *testRun, said string, old, fresh map[string
 			t.Errorf("the new pack is there and %s is %q", entry.Get("summary_md").Str(), text)
 		}
 	}
-	// Whoever takes the lock next ends what was interrupted.
+	// The next holder of the lock finishes what was interrupted.
 	if _, err := run.Recover(t.Context(), run.Clock{Now: time.Now}, r.path("manifest.json")); err != nil {
 		t.Errorf("recovering says %v", err)
 	}

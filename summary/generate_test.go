@@ -16,7 +16,7 @@ func TestGenerate(t *testing.T) {
 			"- Before.\n- Para graph.\n- Item\n- Inner\n- Number\n"},
 		{"cited findings first", "Plain one.\n\nCited [@cid_b].\n\nPlain two.\n\nBy URL https://x.org/a\n",
 			"- Cited [@cid_b].\n- By URL [@cid_a]\n- Plain one.\n- Plain two.\n"},
-		{"sources and gaps are no findings", "Text.\n\n## Gaps\n- (P1) A gap\n\nMore of it.\n\n## Sources\n- https://x.org/no\n\n## Next\nMore.\n",
+		{"sources and gaps are not findings", "Text.\n\n## Gaps\n- (P1) A gap\n\nMore of it.\n\n## Sources\n- https://x.org/no\n\n## Next\nMore.\n",
 			"- Text.\n- More.\n"},
 		{"titles in any letter case", "Text.\n\n# GAPS\n- (P1) A gap\n# sources\n- x\n", "- Text.\n"},
 		{"letters that Unicode folds make no such title", "# ſources\n- x\n# gapſ\n- y\n", "- x\n- y\n"},
@@ -33,11 +33,11 @@ func TestGenerate(t *testing.T) {
 			"- A [@cid_a], b [c] [@cid_b] and [@cid_a].\n"},
 		{"only marks are left", "**https://x.org/no**\n\n- [@cid_no]\n- ok\n", "- ok\n"},
 		{"task lists and brackets that were there before stay", "- [ ] do () it [@cid_no]\n", "- [ ] do () it\n"},
-		{"code and headings are no findings", "Text.\n\n```\ncode [@cid_a]\n```\n\nSetext [@cid_a]\n===\n", "- Text.\n"},
+		{"code and headings are not findings", "Text.\n\n```\ncode [@cid_a]\n```\n\nSetext [@cid_a]\n===\n", "- Text.\n"},
 		{"a URL with its own parentheses", "X https://x.org/a_(b) and https://x.org/a.\n", "- X and [@cid_a].\n"},
 		{"a gap whose sides would make a URL stays", "www [@no].x.org and http [@no]://x\n", "- www .x.org and http ://x\n"},
 		{"an open bracket is not closed by a citation", "[@x https://x.org/a\n\nText.\n", "- Text.\n"},
-		{"a citation broken over lines is none", "[@cid_no\nx] text\n", "- text\n"},
+		{"a citation broken over lines does not count", "[@cid_no\nx] text\n", "- text\n"},
 		{"byte-order mark, CRLF and bytes that are not UTF-8", "\ufeffText.\r\n\r\n- \xff item\r\n", "- Text.\n- \xff item\n"},
 	}
 	for _, test := range tests {

@@ -29,7 +29,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"no manifest", arg(func(req *summary.Input, r *testRun) { req.ManifestPath = r.path("none.json") }),
 			`NOT_FOUND {"manifest_path":"$RUN/none.json"}`, ""},
-		{"manifest is no JSON", spoil(func(r *testRun) { r.manifest("{") }),
+		{"manifest is not JSON", spoil(func(r *testRun) { r.manifest("{") }),
 			`INVALID_JSON {"manifest_path":"$RUN/manifest.json"}`, ""},
 		{"manifest of another schema", spoil(func(r *testRun) { r.manifest(`{"schema_version":"manifest.v2"}`) }),
 			`SCHEMA_VALIDATION_FAILED {"path":"$.schema_version"}`, `$.schema_version is "manifest.v2", a later version`},
@@ -49,7 +49,7 @@ func TestRefusals(t *testing.T) {
 
 		{"no perspectives", spoil(func(r *testRun) { os.Remove(r.path("perspectives.json")) }),
 			`NOT_FOUND {"perspectives_path":"$RUN/perspectives.json"}`, ""},
-		{"perspectives are no JSON", spoil(func(r *testRun) { r.write("perspectives.json", twoPerspectives+"x") }),
+		{"perspectives are not JSON", spoil(func(r *testRun) { r.write("perspectives.json", twoPerspectives+"x") }),
 			`INVALID_JSON {"perspectives_path":"$RUN/perspectives.json"}`, ""},
 		{"perspectives of another schema", spoil(func(r *testRun) { r.write("perspectives.json", `{"schema_version":"x","perspectives":[]}`) }),
 			`SCHEMA_VALIDATION_FAILED {"path":"$.schema_version"}`, ""},
@@ -65,7 +65,7 @@ func TestRefusals(t *testing.T) {
 
 		{"no pool", spoil(func(r *testRun) { os.Remove(r.path("citations/citations.jsonl")) }),
 			`NOT_FOUND {"citations_path":"$RUN/citations/citations.jsonl"}`, ""},
-		{"a line of the pool is no JSON", spoil(func(r *testRun) { r.write("citations/citations.jsonl", pool+"\n{]\n") }),
+		{"a line of the pool is not JSON", spoil(func(r *testRun) { r.write("citations/citations.jsonl", pool+"\n{]\n") }),
 			`INVALID_JSON {"citations_path":"$RUN/citations/citations.jsonl","line_number":5}`, ""},
 		{"pool is a folder", arg(func(req *summary.Input, r *testRun) { req.CitationsPath = r.path("citations") }),
 			`READ_FAILED {"citations_path":"$RUN/citations"}`, ""},

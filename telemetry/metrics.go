@@ -116,8 +116,8 @@ func eventsOf(r *run.Run) (events []*codec.Value, source string, err error) {
 	return events, "log", err
 }
 
-// figuresOf counts events. Waiting for people is no time of a run: from its log the
-// time is that of its stages.
+// figuresOf counts events. Waiting for people does not count as time of a run: the
+// time in its log is that of its stages.
 func figuresOf(r *run.Run, events []*codec.Value, source string) (RunFigures, tidegate.Details) {
 	figures, stages := count(events, string(r.Manifest().Status()))
 	if source == "log" {

@@ -12,7 +12,7 @@ import (
 )
 
 // Command is how a person calls a tool. Flags derive from the input: every
-// argument that is no operand becomes --its-name, described by its schema.
+// argument that is not an operand becomes --its-name, described by its schema.
 type Command struct {
 	Path     string            // "wave review"
 	Operands []Operand         // in order
@@ -23,7 +23,7 @@ type Command struct {
 	Hide     []string          // arguments that Fill provides or that people do not need
 	Flags    []Flag            // beyond those of the input
 	Formats  []string          // report formats beyond text and json
-	Piped    string            // the format where stdout is no terminal, text when empty
+	Piped    string            // the format where stdout is not a terminal, text when empty
 	Defaults map[string]any    // arguments that a person gets when none is typed
 	// Fill turns what was typed into the tool's arguments, where that is more
 	// than copying: a run folder becomes a manifest path. It sees the arguments
@@ -70,7 +70,7 @@ type Operand struct {
 	Path     bool // made absolute; implied by a Field that is a path
 }
 
-// Flag is an option that is no argument of the tool: Fill makes something of it.
+// Flag is an option that is not an argument of the tool: Fill makes something of it.
 type Flag struct {
 	Name  string
 	About string

@@ -168,7 +168,7 @@ type field struct {
 	about     string
 	typ       reflect.Type
 	optional  bool
-	path      string // pathAbsolute, pathInRun, or "" for what is no path
+	path      string // pathAbsolute, pathInRun, or "" for what is not a path
 	writes    bool
 	openItems bool
 	enum      []string
@@ -244,7 +244,7 @@ func number(tag string) *float64 {
 	}
 	f, err := strconv.ParseFloat(tag, 64)
 	if err != nil {
-		panic(fmt.Sprintf("tool: %q in a tag is no number", tag))
+		panic(fmt.Sprintf("tool: %q in a tag is not a number", tag))
 	}
 	return &f
 }

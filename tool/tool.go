@@ -76,7 +76,7 @@ var nameRule = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 //
 // In belongs to the package that does the work, which declares it once, as
 // SomethingInput, beside the function that takes it: that function is run itself
-// where it needs nothing else. A field that is no argument, such as one that
+// where it needs nothing else. A field that is not an argument, such as one that
 // hears of progress, has the tag json:"-".
 //
 // Fields of In use these tags:

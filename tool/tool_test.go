@@ -156,7 +156,7 @@ func TestCancelledContextNeverRuns(t *testing.T) {
 	}
 }
 
-func TestPathsOutsideTheRootsAreRefusedAfterTheArgumentChecks(t *testing.T) {
+func TestPathsOutsideTheRootsAreRefused(t *testing.T) {
 	root := t.TempDir()
 	type file struct {
 		Path string `json:"path" path:"run"`
@@ -187,7 +187,7 @@ func TestPathsOutsideTheRootsAreRefusedAfterTheArgumentChecks(t *testing.T) {
 		{"in a list", `{"folder":"$ROOT","files":[{"path":"wave-1/a.md"},{"path":"/x/b.md"}]}`, tidegate.PathNotAllowed, "files[1].path"},
 		{"in a list of paths", `{"folder":"$ROOT","more":["$ROOT/a","/x"]}`, tidegate.PathNotAllowed, "more[1]"},
 		{"relative in a list of paths", `{"folder":"$ROOT","more":["a"]}`, tidegate.InvalidArgs, "more[0]"},
-		{"a text that is no path", `{"folder":"$ROOT","text":"/x"}`, "", ""},
+		{"a text that is not a path", `{"folder":"$ROOT","text":"/x"}`, "", ""},
 		{"in an object", `{"folder":"$ROOT","inner":{"path":"/x"}}`, tidegate.PathNotAllowed, "inner.path"},
 		{"relative to a run", `{"folder":"$ROOT","files":[{"path":"wave-1/a.md"}]}`, "", ""},
 		{"wrong arguments go first", `{"folder":"/x","files":3}`, tidegate.InvalidArgs, "files"},

@@ -191,12 +191,12 @@ func TestHostileReviewAsJUnit(t *testing.T) {
 func TestHostileReviewAsGitHubCommands(t *testing.T) {
 	result, root := hostileWave(t)
 	lines := strings.Split(strings.TrimSpace(string(render(t, result.Report(), "github", root))), "\n")
-	commands, told := 0, false
+	commands, explained := 0, false
 	for _, line := range lines {
 		if strings.HasPrefix(line, "::error file=wave-1/") {
 			commands++
 		} else if line == "::notice title=tidegate::180 of 190 findings are not shown here: GitHub shows 10 annotations of a kind for a step" {
-			told = true
+			explained = true
 		} else if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") {
 			t.Errorf("a command that is not ours: %q", line)
 		}
@@ -204,7 +204,7 @@ func TestHostileReviewAsGitHubCommands(t *testing.T) {
 	if commands != 10 {
 		t.Errorf("%d annotations, want 10, the most that GitHub shows", commands)
 	}
-	if !told {
+	if !explained {
 		t.Errorf("nothing says how many were left out: %q", lines[commands:])
 	}
 }

@@ -29,8 +29,8 @@ func judge(t testing.TB, c perspective.Contract, output string) wave.Verdict {
 	return whole
 }
 
-// told is a verdict in a line: figures, then each fault with its line and details.
-func told(t testing.TB, v wave.Verdict) string {
+// inLine is a verdict in a line: figures, then each fault with its line and details.
+func inLine(t testing.TB, v wave.Verdict) string {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d words, %d sources", v.Words, v.Sources)
@@ -62,7 +62,7 @@ func TestJudge(t *testing.T) {
 	}{
 		{"empty file meets an empty contract", all, "", "0 words, 0 sources"},
 		{"headings of every level count", require("A", "B", "C", "D", "E", "F"), "# A\n## B\n### C\n#### D\n##### E\n###### F\n", "12 words, 0 sources"},
-		{"seven marks are no heading", require("A"), "####### A\n", `2 words, 0 sources; MISSING_REQUIRED_SECTION at 0 {"section":"A"}`},
+		{"seven marks are not a heading", require("A"), "####### A\n", `2 words, 0 sources; MISSING_REQUIRED_SECTION at 0 {"section":"A"}`},
 		{"no blank after the marks", require("A"), "#A\n", `1 words, 0 sources; MISSING_REQUIRED_SECTION at 0 {"section":"A"}`},
 		{"letter case counts", require("Findings"), "# findings\n", `2 words, 0 sources; MISSING_REQUIRED_SECTION at 0 {"section":"Findings"}`},
 		{"the whole text counts", require("Findings"), "# Findings:\n# **Findings**\n# Key Findings\n", `7 words, 0 sources; MISSING_REQUIRED_SECTION at 0 {"section":"Findings"}`},
@@ -82,23 +82,23 @@ func TestJudge(t *testing.T) {
 		{"a cap of nothing", capped(0, 0), "x", `1 words, 0 sources; TOO_MANY_WORDS at 0 {"max_words":0,"words":1}`},
 		{"markup and code are words", capped(100, 0), "# A\n- b\n```\nc d\n```\n", "8 words, 0 sources"},
 		{"unicode white space separates", all, "a\u00a0b\u3000c\u2028d\u0085e\u200bf", "5 words, 0 sources"},
-		{"a byte-order mark is no text", require("A"), "\ufeff# A\n\ufeff", "3 words, 0 sources"},
+		{"a byte-order mark is not text", require("A"), "\ufeff# A\n\ufeff", "3 words, 0 sources"},
 		{"only a byte-order mark", all, "\ufeff", "0 words, 0 sources"},
 		{"bytes that are not UTF-8 are words", all, "\xff \xc3\x28 \x00", "3 words, 0 sources"},
 
 		{"sources are counted", require("Sources"), "# Sources\n\n- https://a\n- b http://c d\n* https://e\n+ https://f\n1. https://g\n2) https://h\n", "16 words, 6 sources"},
 		{"indented items and tabs count", require("Sources"), "# Sources\n   - https://a\n\t-\thttps://b\n\u3000- https://c\n", "8 words, 3 sources"},
 		{"the scheme in any case", require("Sources"), "# Sources\n- HTTPS://a\n- hTTp://b\n", "6 words, 2 sources"},
-		{"letters that fold to s are no s", require("Sources"), "# Sources\n- http\u017f://a\n",
+		{"letters that fold to s are not an s", require("Sources"), "# Sources\n- http\u017f://a\n",
 			`4 words, 0 sources; MALFORMED_SOURCES at 2 {"line":"- httpſ://a","line_number":2,"reason":"MISSING_URL"}`},
-		{"a scheme alone is no URL", require("Sources"), "# Sources\n- https:// x\n",
+		{"a scheme alone is not a URL", require("Sources"), "# Sources\n- https:// x\n",
 			`5 words, 0 sources; MALFORMED_SOURCES at 2 {"line":"- https:// x","line_number":2,"reason":"MISSING_URL"}`},
-		{"a scheme and a wide blank is no URL", require("Sources"), "# Sources\n- https://\u3000\n",
+		{"a scheme and a wide blank are not a URL", require("Sources"), "# Sources\n- https://\u3000\n",
 			`4 words, 0 sources; MALFORMED_SOURCES at 2 {"line":"- https://　","line_number":2,"reason":"MISSING_URL"}`},
-		{"another scheme is no URL", require("Sources"), "# Sources\n- ftp://a\n",
+		{"another scheme is not accepted", require("Sources"), "# Sources\n- ftp://a\n",
 			`4 words, 0 sources; MALFORMED_SOURCES at 2 {"line":"- ftp://a","line_number":2,"reason":"MISSING_URL"}`},
 		{"a second URL can save a line", require("Sources"), "# Sources\n- ftp://a http:// https://b\n", "6 words, 1 sources"},
-		{"prose is no item", require("Sources"), "# Sources\nsee https://a\n",
+		{"prose is not an item", require("Sources"), "# Sources\nsee https://a\n",
 			`4 words, 0 sources; MALFORMED_SOURCES at 2 {"line":"see https://a","line_number":2,"reason":"NOT_BULLET"}`},
 		{"a marker needs a blank", require("Sources"), "# Sources\n-https://a\n",
 			`3 words, 0 sources; MALFORMED_SOURCES at 2 {"line":"-https://a","line_number":2,"reason":"NOT_BULLET"}`},
@@ -108,9 +108,9 @@ func TestJudge(t *testing.T) {
 			`6 words, 1 sources; MALFORMED_SOURCES at 3 {"line":"1234567890. https://a","line_number":3,"reason":"NOT_BULLET"}`},
 		{"a number alone", require("Sources"), "# Sources\n1\n",
 			`3 words, 0 sources; MALFORMED_SOURCES at 2 {"line":"1","line_number":2,"reason":"NOT_BULLET"}`},
-		{"the first malformed line is told, the good ones counted", require("Sources"), "# Sources\n- https://a\n- b\n\nc\n- https://d\n",
+		{"the first malformed line is shown, the good ones counted", require("Sources"), "# Sources\n- https://a\n- b\n\nc\n- https://d\n",
 			`9 words, 2 sources; MALFORMED_SOURCES at 3 {"line":"- b","line_number":3,"reason":"MISSING_URL"}`},
-		{"the line is told as it stands", require("Sources"), "# Sources\r\n\r\n  text \t\r\n",
+		{"the line is shown as it stands", require("Sources"), "# Sources\r\n\r\n  text \t\r\n",
 			`3 words, 0 sources; MALFORMED_SOURCES at 3 {"line":"  text \t","line_number":3,"reason":"NOT_BULLET"}`},
 		{"lines in code and comments are lines", require("Sources"), "# Sources\n```\n- https://a\n```\n",
 			"6 words, 1 sources; MALFORMED_SOURCES at 2 {\"line\":\"```\",\"line_number\":2,\"reason\":\"NOT_BULLET\"}"},
@@ -143,7 +143,7 @@ func TestJudge(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, told(t, judge(t, test.contract, test.output))); diff != "" {
+			if diff := cmp.Diff(test.want, inLine(t, judge(t, test.contract, test.output))); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
 			var j wave.Judge
@@ -151,7 +151,7 @@ func TestJudge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, told(t, v)); diff != "" {
+			if diff := cmp.Diff(test.want, inLine(t, v)); diff != "" {
 				t.Errorf("verdict, read byte by byte (-want +got):\n%s", diff)
 			}
 		})
@@ -206,7 +206,7 @@ func TestSourceOnALongLine(t *testing.T) {
 					reason, _ := f.Details.Get("reason")
 					got = reason.(string)
 					if line, _ := f.Details.Get("line"); line != test.line[:200] && !strings.HasPrefix(test.line, "\u3000") {
-						t.Errorf("read by %d: the line is told as %q", size, line)
+						t.Errorf("read by %d: the line is shown as %q", size, line)
 					}
 				}
 				if got != test.want {
@@ -261,7 +261,7 @@ func TestJudgeIsReusable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(told(t, judge(t, c, output)), told(t, got)); diff != "" {
+		if diff := cmp.Diff(inLine(t, judge(t, c, output)), inLine(t, got)); diff != "" {
 			t.Errorf("output %d, judged again (-fresh +reused):\n%s", i, diff)
 		}
 	}
@@ -292,7 +292,7 @@ func TestJudgeManySections(t *testing.T) {
 	}
 	c := perspective.Contract{MaxWords: 1e9, MaxSources: 1, Sections: append(titles, "Sources")}
 	output.WriteString("# Sources\n- https://a\n# Sources\ntext\n")
-	if got := told(t, judge(t, c, output.String())); got != "120007 words, 1 sources" {
+	if got := inLine(t, judge(t, c, output.String())); got != "120007 words, 1 sources" {
 		t.Error(got)
 	}
 	v := judge(t, c, strings.Replace(output.String(), "# Title 5\n", "", 1))
@@ -318,7 +318,7 @@ func FuzzJudge(f *testing.F) {
 			t.Errorf("%d words, want %d", v.Words, want)
 		}
 		if (v.Failure() == nil) != (len(v.MissingSections) == 0 && float64(v.Words) <= maxWords && !malformed(v) && float64(v.Sources) <= maxSources) {
-			t.Errorf("failure %v of %s", v.Failure(), told(t, v))
+			t.Errorf("failure %v of %s", v.Failure(), inLine(t, v))
 		}
 		if len(v.MissingSections) == 0 && !bytes.Contains(output, []byte(title)) {
 			t.Errorf("a title is found that the output does not hold")

@@ -97,13 +97,13 @@ func peak(t *testing.T, variable, value string) (said string, memory int64) {
 	}
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), variable+"="+value, "GOGC=100")
-	var told strings.Builder
-	cmd.Stderr = &told
+	var peak strings.Builder
+	cmd.Stderr = &peak
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%v: %s%s", err, out, told.String())
+		t.Fatalf("%v: %s%s", err, out, peak.String())
 	}
-	memory, err = strconv.ParseInt(strings.TrimSpace(told.String()), 10, 64)
+	memory, err = strconv.ParseInt(strings.TrimSpace(peak.String()), 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ type nearHeadings struct {
 	first  []byte // the first bytes of the output
 }
 
-// Outputs with more headings than that are no outputs of agents.
+// An output with more headings than that was not written by an agent.
 const mostHeadings = 1000
 
 const firstBytes = 64
@@ -35,7 +35,7 @@ func (a *nearHeadings) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// heading looks at one that is none of the required.
+// heading looks at one that is not among the required ones.
 func (a *nearHeadings) heading(sections []string, text []byte, line int) {
 	if a.looked++; a.looked > mostHeadings {
 		return

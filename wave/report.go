@@ -103,8 +103,8 @@ func (r OutputResult) reportCase() report.Case {
 	return c
 }
 
-// summary says in a line what is wrong. All missing titles are named, because a
-// reader wants to mend them at once.
+// summary says in a line what is wrong. All missing titles are named, so that a
+// reader can add them at once.
 func (f Fault) summary(r OutputResult) string {
 	if len(r.Metrics.MissingSections) > 1 && f.Error.Code == tidegate.MissingRequiredSection {
 		return tidegate.Cut("Missing sections: "+joinTitles(r.Metrics.MissingSections)) + f.hint
@@ -118,7 +118,7 @@ func rules() []report.Rule {
 		tidegate.MissingRequiredSection, tidegate.TooManyWords, tidegate.MalformedSources, tidegate.TooManySources, tidegate.OutputNotFound,
 	} {
 		if e, ok := tidegate.Explain(code); ok {
-			list = append(list, report.Rule{ID: string(code), Short: e.Meaning, Help: e.Mend})
+			list = append(list, report.Rule{ID: string(code), Short: e.Meaning, Help: e.Fix})
 		}
 	}
 	return list

@@ -30,8 +30,8 @@ func CheckReportPath(ctx context.Context, req ReviewInput) error {
 	return err
 }
 
-// fileInfo is nil for what cannot be opened: whoever reads or writes the file
-// says why.
+// fileInfo is nil for what cannot be opened: the code that reads or writes
+// the file says why.
 func fileInfo(ctx context.Context, arg, path string) fs.FileInfo {
 	file, err := artifact.OpenFile(ctx, arg, path)
 	if err != nil {

@@ -29,7 +29,7 @@ type sourceLines struct {
 	long longLine // under way
 }
 
-// maxListed is how many malformed lines of one output are told by number.
+// maxListed is how many malformed lines of one output are named by number.
 const maxListed = 5
 
 func (s *sourceLines) reset(limit float64) {

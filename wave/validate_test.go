@@ -73,7 +73,7 @@ func TestValidateRefusals(t *testing.T) {
 		{"an entry without id", entry(`{"prompt_contract":{"max_words":1,"max_sources":1,"must_include_sections":[]}}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].id"}`},
 		{"an entry without contract", entry(`{"id":"p1"}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].prompt_contract"}`},
 		{"a cap below 0", contractOf(`{"max_words":-1,"max_sources":1,"must_include_sections":[]}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].prompt_contract.max_words"}`},
-		{"a cap that is no number", contractOf(`{"max_words":1,"max_sources":"1","must_include_sections":[]}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].prompt_contract.max_sources"}`},
+		{"a cap that is not a number", contractOf(`{"max_words":1,"max_sources":"1","must_include_sections":[]}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].prompt_contract.max_sources"}`},
 		{"a cap that no number can hold", contractOf(`{"max_words":1e999,"max_sources":1,"must_include_sections":[]}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].prompt_contract.max_words"}`},
 		{"a blank title", contractOf(`{"max_words":1,"max_sources":1,"must_include_sections":["A"," "]}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].prompt_contract.must_include_sections[1]"}`},
 		{"an id that leaves its folder", strings.Replace(wellFormed, `"id":"p1"`, `"id":"../../etc/passwd"`, 1), "../../etc/passwd", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].id"}`},

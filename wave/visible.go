@@ -237,7 +237,7 @@ func (v *viewer) urls() {
 
 // splitURLs takes URLs apart that are written one after the other without a
 // blank. Behind a sign that URLs have inside them, as in that of an archive, one
-// is part of the other. What leads to no page is no source.
+// is part of the other. What leads to no page is not a source.
 func splitURLs(text string) []string {
 	var list []string
 	from := 0

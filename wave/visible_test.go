@@ -108,7 +108,7 @@ func TestCharactersOutsideSources(t *testing.T) {
 		{"to open a second section of sources", "# Sources\n# Sources\n" + strings.Repeat("x", 120), []string{"3 TOO_LONG"}},
 		{"to end its sources by an empty heading", "# Sources\n#\n" + strings.Repeat("x", 120), []string{"3 TOO_LONG"}},
 		{"to write with a byte-order mark", "\ufeff" + strings.Repeat("x", 120), nil},
-		{"to write bytes that are no characters", strings.Repeat("\xff", 121), []string{"1 TOO_LONG"}},
+		{"to write bytes that are not characters", strings.Repeat("\xff", 121), []string{"1 TOO_LONG"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, visible(c, test.output)); diff != "" {

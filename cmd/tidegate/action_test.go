@@ -90,7 +90,7 @@ func (r *runner) run(a action) (outputs map[string]string, status int) {
 			continue
 		}
 		r.did = append(r.did, step.Name)
-		made := map[string]string{}
+		var made map[string]string
 		if step.Uses != "" {
 			name, _, _ := strings.Cut(step.Uses, "@")
 			do, known := r.uses[name]

@@ -22,7 +22,7 @@ func canaryCommand(env *catalog.Env) cli.Command {
 		Path:  "canary",
 		Short: "Plant a violation of every rule and demand that each is caught",
 		Long: `Plant one violation per rule in a scratch wave, run and review, and demand that
-each is caught by its code, and that its mended counterpart passes. A gate that
+each is caught by its code, and that its corrected counterpart passes. A gate that
 lets everything through looks just like one that finds nothing: this command
 tells them apart. Sources are pages of a web in memory, one for every rule of
 ` + "`tidegate citations rules`" + `, and no connection is opened. The exit status is 1 when a
@@ -65,7 +65,7 @@ func fetching(web *planted.Web, now func() time.Time) step.Fetch {
 	}
 }
 
-// formatFlag is --format of a command that is no tool; the first is the default.
+// formatFlag is --format of a command that is not a tool; the first is the default.
 func formatFlag(names ...string) cli.Flag {
 	return cli.Flag{Name: "format", About: "how to print the result", Default: names[0], Enum: names}
 }

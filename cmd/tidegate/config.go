@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -14,7 +15,6 @@ import (
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/spelling"
 	"github.com/tidegate/tidegate/report"
-	"github.com/tidegate/tidegate/tool"
 )
 
 // configPlaces are where the configuration of this program is.
@@ -63,7 +63,7 @@ func formatsOf(program *cli.Program) map[string][]string {
 	return formats
 }
 
-func configCommand(env *catalog.Env, tools []*tool.Tool) cli.Command {
+func configCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "config", Operands: "[KEY]", MaxArgs: 1,
 		Short: "Show every setting, where it comes from, and whether it counts",
@@ -84,7 +84,7 @@ folder count: ` + "`tidegate config trust`" + `.`,
 			if err != nil {
 				return err
 			}
-			shown := configuration(loaded)
+			shown := configuration(loaded, env.Home)
 			if len(call.Args) > 0 {
 				if err := shown.only(call.Args[0]); err != nil {
 					return err
@@ -123,8 +123,15 @@ type configFile struct {
 	Waiting []string `json:"waiting"` // keys that do not count before a person trusts the file
 }
 
-func configuration(loaded config.Config) settingsShown {
+// configuration is what was loaded, with the folder of runs in the place of the
+// words for where it is by default.
+func configuration(loaded config.Config, runs string) settingsShown {
 	shown := settingsShown{Files: []configFile{}, Keys: loaded.Entries()}
+	for i, e := range shown.Keys {
+		if e.Key == "home" && e.From == config.DefaultSource && runs != "" {
+			shown.Keys[i].Value = strconv.Quote(filepath.Dir(runs))
+		}
+	}
 	for _, each := range []struct {
 		of     string
 		source *config.Source

@@ -20,7 +20,7 @@ func demoCommand(env *catalog.Env) cli.Command {
 		Path:  "demo",
 		Short: "Play the whole story on sample data, offline, in a few seconds",
 		Long: `Play the whole story on sample data: a question goes in, agents research it, break
-their contracts and mend what they wrote, a link leads nowhere, a gap needs a
+their contracts and correct what they wrote, a link leads nowhere, a gap needs a
 second wave, a number is on no page, a reviewer wants a change, and a checked,
 cited report comes out; then a code review moves a change.
 
@@ -58,7 +58,7 @@ func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Co
 	program.Commands = append(research.Commands(researchEnv(inner)), reportCommand(inner))
 	program.Stderr, program.Dir, program.Terminal.Progress = call.Stdout, folder, false
 	program.Terminal.ErrWidth = program.Terminal.Width
-	program.Terminal.Size = nil // the story is told line by line
+	program.Terminal.Size = nil // the story is printed line by line
 	return program.Run
 }
 

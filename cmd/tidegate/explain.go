@@ -18,7 +18,7 @@ func explainCommand(tools []*tool.Tool) cli.Command {
 		MaxArgs:  1,
 		Short:    "Explain an error code, a rule or a word, with examples",
 		Long: `Explain an error code, or a rule that a result names: what it means, why it
-exists, how to meet it, an example that fails and the same one mended; or a word
+exists, how to meet it, an example that fails and the same one put right; or a word
 that tidegate uses in a sense of its own, such as gate. Without a name, all codes
 and rules are listed.`,
 		Example:  "tidegate explain\ntidegate explain TOO_MANY_WORDS\ntidegate explain Wave2Required.P1\ntidegate explain gate",

@@ -109,7 +109,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		sealCommand(env),
 		verifyCommand(env),
 		explainCommand(tools),
-		configCommand(env, tools),
+		configCommand(env),
 		configTrustCommand(env),
 		doctorCommand(env),
 		canaryCommand(env),

@@ -117,8 +117,8 @@ The rubric decides, not you: do not argue with the result, and do not pass expli
 			Text: func(args map[string]string) (string, error) {
 				return fmt.Sprintf(`Review the change %[1]q against its specification and submit the review with create_review.
 
-1. Read the change's files and %[2]s. Note for every issue: severity (high: wrong or unsafe; medium: should be mended; low: a suggestion), category, file, line, what is wrong, and what to do.
-2. Verdict: APPROVED when nothing has to change, NEEDS_FIX when the author can mend it in one round, MAJOR_ISSUES when a person has to decide. A review with a high issue is not APPROVED.
+1. Read the change's files and %[2]s. Note for every issue: severity (high: wrong or unsafe; medium: should be fixed; low: a suggestion), category, file, line, what is wrong, and what to do.
+2. Verdict: APPROVED when nothing has to change, NEEDS_FIX when the author can fix it in one round, MAJOR_ISSUES when a person has to decide. A review with a high issue is not APPROVED.
 3. Call create_review once, with "change_id": %[1]q and everything you found. If it answers INVALID_ARGS, details.violations lists all faults with their paths: correct them and call again.
 4. Report the verdict, the counts of issues and "review_path". Read "warnings" in the result and say what they mean for the author.`, args["change_id"], tests), nil
 			},

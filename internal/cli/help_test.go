@@ -138,7 +138,7 @@ func TestAToolIsFoundByTheEndOfItsName(t *testing.T) {
 	}
 }
 
-func TestAnErrorNamesTheHelpOfItsCommandUnlessItSaysWhatWasMeant(t *testing.T) {
+func TestAnErrorNamesTheHelpOfItsCommand(t *testing.T) {
 	for _, tt := range []struct {
 		args []string
 		help string

@@ -23,7 +23,7 @@ import (
 // Program is the command line as main assembles it.
 type Program struct {
 	Tools    []*tool.Tool
-	Commands []Command         // what is no tool: servers, demo, doctor
+	Commands []Command         // what is not a tool: servers, demo, doctor
 	Groups   map[string]string // the first word of commands → what they are for
 	Settings []Setting
 	Formats  map[string]string // commands → how they print where --format does not say
@@ -48,9 +48,9 @@ type Program struct {
 type Terminal struct {
 	Input    bool // stdin is a terminal: somebody has to type what is read
 	Color    bool // stdout shows colours
-	Width    int  // columns of stdout, 0 when it is no terminal
+	Width    int  // columns of stdout, 0 when it is not a terminal
 	Progress bool // stderr is a terminal
-	ErrWidth int  // columns of stderr, 0 when it is no terminal
+	ErrWidth int  // columns of stderr, 0 when it is not a terminal
 
 	// Size is the size of stdout at this moment; nil where it is no terminal that
 	// can be drawn on.
@@ -71,7 +71,7 @@ type Setting struct {
 	Set   func(value string)
 }
 
-// Command is a command that is no tool.
+// Command is a command that is not a tool.
 type Command struct {
 	Path     string // "mcp", or "mcp config"
 	Operands string // as in the usage line: "[CODE]"
@@ -248,7 +248,7 @@ func addCompletion(root *cobra.Command) {
 	}
 }
 
-// completions say how a shell is told of its script: for the shell that runs,
+// completions say how a shell gets its script: for the shell that runs,
 // and for every new one.
 var completions = map[string]struct{ long, example string }{
 	"bash": {

@@ -121,7 +121,7 @@ func (p *Program) advice(command string, e *tidegate.Error) string {
 	}
 	if e.Code != tidegate.InvalidArgs {
 		x, _ := tidegate.Explain(e.Code)
-		return x.Mend
+		return x.Fix
 	}
 	if strings.Contains(e.Message, "did you mean ") || strings.Contains(e.Message, "`tidegate ") {
 		return ""

@@ -1,4 +1,4 @@
-// Package clients knows how agent clients are told about an MCP server: where
+// Package clients knows how to add an MCP server to an agent client: where
 // each keeps its configuration, what an entry looks like there, and the client's
 // own command for adding one. It turns texts into texts and touches no file.
 package clients

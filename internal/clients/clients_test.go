@@ -150,7 +150,7 @@ func TestMergeRefusesWhatItCannotKeep(t *testing.T) {
 		{"cut short", "vscode", `{"servers": {`, "not plain JSON"},
 		{"goes on", "vscode", `{} {}`, "goes on"},
 		{"list", "vscode", `[]`, "not a JSON object"},
-		{"section of another type", "vscode", `{"servers": []}`, "no object"},
+		{"section of another type", "vscode", `{"servers": []}`, "not an object"},
 		{"key twice", "vscode", `{"servers": {}, "servers": {}}`, "given twice"},
 		{"another entry", "vscode", `{"servers": {"tidegate": {"url": "http://127.0.0.1:1/mcp"}}}`, "another entry"},
 		{"not text", "vscode", "\xff\xfe{}", "not UTF-8"},

@@ -39,7 +39,7 @@ func mergeJSON(existing []byte, section, name string, entry any) ([]byte, bool, 
 		return splice(existing, mark, top, section, object{{name, entry}}), true, nil
 	}
 	if text[servers.start] != '{' {
-		return nil, false, fmt.Errorf("%q is there and is no object", section)
+		return nil, false, fmt.Errorf("%q is there and is not an object", section)
 	}
 	inner, err := outline(text[servers.start:servers.end])
 	if err != nil {

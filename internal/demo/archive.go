@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// rules/<kind>/<ID>.txtar holds one violation of a rule and what mends it. The
+// rules/<kind>/<ID>.txtar holds one violation of a rule and its fix. The
 // text before the first section is a header of "key: value" lines:
 //
-//	meaning, mend  what the rule says and how to meet it; of a code, code.go says that
+//	meaning, fix   what the rule says and how to meet it; for a code, code.go says that
 //	why            why the rule exists
 //	base           an archive of rules/base whose sections come first
 //	unplanted      why the violation cannot be planted; the examples are then texts
@@ -18,9 +18,9 @@ import (
 // target), "folder NAME", "remove NAME", "append NAME", "tear NAME" (append
 // without the line end), "replace NAME" (the first line becomes the second),
 // "call TOOL" (must succeed), "judge TOOL" (the call that must find the
-// violation). "failing" or "mended" before it confines a step to that variant.
+// violation). "failing" or "fixed" before it confines a step to that variant.
 // "answer" is what the judging call says of the failing variant, and "failing
-// text" and "mended text" are examples that only show. $DIR is the folder in
+// text" and "fixed text" are examples that are only shown. $DIR is the folder in
 // which it is played.
 //
 // <ID>~<name>.txtar is a further violation of the same rule.
@@ -40,7 +40,7 @@ type section struct {
 	data    string
 }
 
-const failing, mended = "failing", "mended"
+const failing, fixed = "failing", "fixed"
 
 func readArchive(name string) (archive, error) {
 	data, err := archives.ReadFile(path.Join("rules", name))
@@ -88,7 +88,7 @@ func sectionTitle(line string) (string, bool) {
 
 func newSection(title string) section {
 	s := section{}
-	for _, variant := range []string{failing, mended} {
+	for _, variant := range []string{failing, fixed} {
 		if rest, ok := strings.CutPrefix(title, variant+" "); ok {
 			s.variant, title = variant, rest
 		}

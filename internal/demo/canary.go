@@ -36,7 +36,7 @@ type Sighting struct {
 }
 
 // Run plays every plant twice: the failing variant must be caught by its rule,
-// and the mended one must pass. It returns an error only when the rules cannot
+// and the fixed one must pass. It returns an error only when the rules cannot
 // be read or ctx ends.
 func (c Canary) Run(ctx context.Context) ([]Sighting, error) {
 	rules, err := Rules()
@@ -88,12 +88,12 @@ func (c Canary) look(ctx context.Context, p plant, s *Sighting) {
 		return
 	}
 	s.Answer = strings.ReplaceAll(answer(bad, s.Rule), folder, "$DIR")
-	good, _, _, err := c.play(ctx, p, mended)
+	good, _, _, err := c.play(ctx, p, fixed)
 	switch {
 	case err != nil:
-		s.Status, s.Problem = report.Fail, "the mended example cannot be set up: "+err.Error()
+		s.Status, s.Problem = report.Fail, "the fixed example cannot be set up: "+err.Error()
 	case !good.Passed || caught(good, s.Rule):
-		s.Status, s.Problem = report.Fail, "the mended example does not pass: "+codeOrOK(good)
+		s.Status, s.Problem = report.Fail, "the fixed example does not pass: "+codeOrOK(good)
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package demo holds what shows the program at work: sample data and a story
-// that plays on it, and planted violations of every rule with their mended
+// that plays on it, and planted violations of every rule with their fixed
 // counterparts, which explain the rules and prove that they are applied. Sources
 // are judged on the pages of [planted].
 //

@@ -20,9 +20,9 @@ func Explain(r Rule, status func(tidegate.Class) int, command func(tool string) 
 	}
 	out.Add(report.Paragraph(r.Meaning), where,
 		report.Heading("Why"), report.Paragraph(r.Why),
-		report.Heading("To mend it"), report.Paragraph(r.Mend))
+		report.Heading("To fix it"), report.Paragraph(r.Mend))
 	first := r.plants[0].archive
-	bad, good := "An example that fails", "The same, mended"
+	bad, good := "An example that fails", "The same, put right"
 	if r.Kind.Folder == "pivot" {
 		bad, good = "An example to which it applies", "One to which it does not"
 	}
@@ -30,7 +30,7 @@ func Explain(r Rule, status func(tidegate.Class) int, command func(tool string) 
 	if said := strings.TrimSpace(first.text("", "answer")); said != "" {
 		out.Add(report.Heading("What tidegate says"), report.Preformatted(shown(said)))
 	}
-	out.Add(report.Heading(good), report.Preformatted(first.example(mended, command)))
+	out.Add(report.Heading(good), report.Preformatted(first.example(fixed, command)))
 	planted := "`tidegate canary` plants this example and demands that it is caught."
 	if why := first.header["unplanted"]; why != "" {
 		planted = "`tidegate canary` does not plant it: " + why + "."

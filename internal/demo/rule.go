@@ -39,7 +39,7 @@ var kinds = []Kind{
 	{"review", "Doubts about a review", "findings of `review show` and `change advance`"},
 }
 
-// plant is one violation of a rule, with what mends it.
+// plant is one violation of a rule, with its fix.
 type plant struct {
 	name    string
 	archive archive
@@ -92,9 +92,9 @@ func rulesOf(kind Kind) ([]Rule, error) {
 
 func (r *Rule) explain() {
 	header := r.plants[0].archive.header
-	r.Meaning, r.Mend, r.Why = header["meaning"], header["mend"], header["why"]
+	r.Meaning, r.Mend, r.Why = header["meaning"], header["fix"], header["why"]
 	if x, ok := tidegate.Explain(tidegate.Code(r.ID)); ok {
-		r.Meaning, r.Mend = x.Meaning, x.Mend
+		r.Meaning, r.Mend = x.Meaning, x.Fix
 	}
 }
 

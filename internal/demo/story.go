@@ -38,7 +38,7 @@ var story = []step{
 	},
 	{
 		title:   "An answer that broke its contract",
-		text:    "The researcher of the grid listed a source that no program could have read. It was told so, with the line, and mended it in the same session.",
+		text:    "The researcher of the grid listed a source that no program could have read. It got the line back with what to change, and corrected it in the same session.",
 		actions: []action{tidegateLine(0, "", "job", "show", runName, "wave1.grid")},
 	},
 	{
@@ -64,7 +64,7 @@ var story = []step{
 	},
 	{
 		title: "A number that no page has",
-		text: "That a source exists does not mean that it says what it is cited for. Quotations and numbers are held against the archived text: " +
+		text: "That a source exists does not mean that it says what it is cited for. Quotations and numbers are compared with the archived text: " +
 			"the first report saved 310,000 euro a year, and the study says 210,000.",
 		actions: []action{tidegateLine(0, "", "job", "show", runName, "synthesis")},
 	},
@@ -121,7 +121,7 @@ Try next, in {folder}:
   tidegate run log harbour       everything that happened, in order
   tidegate serve                 all of it as pages, in a browser
   tidegate run status harbour    the gates, and what they stand on
-  tidegate run verify harbour    every file, held against the log
+  tidegate run verify harbour    every file, compared with the log
   tidegate job list harbour      what agents were asked for
   tidegate wave review perspectives.json drafts
                                  outputs judged by hand: four fail

@@ -149,7 +149,7 @@ text block that holds the envelope.
 			fmt.Fprintf(&b, "\n## %s (exit status %d)\n\n| code | meaning | to fix it |\n|---|---|---|\n", e.Class, status(e.Class))
 			last = e.Class
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.Code, e.Meaning, e.Mend)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.Code, e.Meaning, e.Fix)
 	}
 	return b.String()
 }

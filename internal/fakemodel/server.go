@@ -77,7 +77,7 @@ const (
 	NoText             // a whole answer, without a word in it
 	NoEvents           // status 200, and then nothing
 	Refusal            // the model will not do it
-	Garbage            // bytes that are no protocol
+	Garbage            // bytes that follow no protocol
 	TooLong            // 400: the messages do not fit into the model's context
 )
 

@@ -41,7 +41,7 @@ type HTTP struct {
 // path; /healthz answers 200 as long as the server runs. The address, once it is
 // known, and every request are logged.
 //
-// It returns INVALID_ARGS for an address that is none, that others can reach
+// It returns INVALID_ARGS for an address that is not valid, that others can reach
 // without a token, or that cannot be listened on.
 func ServeHTTP(ctx context.Context, tools []*tool.Tool, settings HTTP, options Options) error {
 	address, loopback, err := parseAddress(settings.Address)
@@ -155,8 +155,8 @@ func limited(next http.Handler) http.Handler {
 }
 
 // logged writes one line per request. What a request asked for is named; what
-// it carried is not. Whoever is refused on the way has no more time to send the
-// rest than others.
+// it carried is not. A client that is refused on the way has no more time to send
+// the rest than others.
 func logged(log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()

@@ -71,7 +71,7 @@ func known(flag string, wanted []string, tools []*tool.Tool, value func(*tool.To
 		if near := spelling.Nearest(each, values); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(flag, tidegate.Cut(each)), "--%s names %q, which is none; %s", flag, tidegate.Cut(each), hint)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(flag, tidegate.Cut(each)), "--%s names %q, which does not exist; %s", flag, tidegate.Cut(each), hint)
 	}
 	return nil
 }

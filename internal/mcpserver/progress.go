@@ -9,7 +9,7 @@ import (
 )
 
 // progressPause is the shortest time between two notifications of one call. A
-// wave of ten thousand outputs is no reason for ten thousand messages.
+// wave of ten thousand outputs does not need ten thousand messages.
 const progressPause = 100 * time.Millisecond
 
 // progress sends notifications to a client that gave a token, and is nil for
@@ -32,7 +32,7 @@ func progress(ctx context.Context, request *mcp.CallToolRequest) func(done, tota
 			return
 		}
 		sent, last = done, time.Now()
-		// A client that cannot be told is no reason to stop its call.
+		// The call goes on where the client cannot be reached.
 		_ = request.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(done), Total: float64(total)})
 	}
 }

@@ -59,7 +59,7 @@ func receive(tools []*tool.Tool, options Options) mcp.Middleware {
 
 // sendable is err with data that can be sent. The SDK quotes the URI of a
 // resource that is not there by the rules of Go, and a connection ends with an
-// answer that is no JSON.
+// answer that is not JSON.
 func sendable(err error) error {
 	var failure *jsonrpc.Error
 	if !errors.As(err, &failure) || failure.Data == nil || json.Valid(failure.Data) {
@@ -164,7 +164,7 @@ func (n *note) attributes() []slog.Attr {
 
 // warnings is a log that keeps what the SDK has to say below a warning to
 // itself: it reports every connection, which over HTTP is every request. That a
-// server was told to stop, which the SDK calls an error, is a normal end.
+// server was asked to stop, which the SDK calls an error, is a normal end.
 func warnings(log *slog.Logger) *slog.Logger { return slog.New(atLeastWarn{log.Handler()}) }
 
 type atLeastWarn struct{ slog.Handler }

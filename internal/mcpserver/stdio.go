@@ -19,7 +19,7 @@ import (
 const maxMessage = 16 << 20
 
 // ServeStdio serves one client on in and out until in ends and everything that
-// was asked by then is answered, or until ctx ends. A line that is no message,
+// was asked by then is answered, or until ctx ends. A line that is not a message,
 // or too long for one, is answered with an error and ends nothing.
 func ServeStdio(ctx context.Context, tools []*tool.Tool, in io.Reader, out io.Writer, options Options) error {
 	err := New(tools, options).Run(withCarrier(ctx), &lines{in: in, out: out})
@@ -183,7 +183,7 @@ func idOf(line []byte) any {
 	return nil
 }
 
-// refuse answers a line that is no request, and returns false.
+// refuse answers a line that is not a request, and returns false.
 func (c *lineConnection) refuse(id any, code int64, reason string) bool {
 	type failure struct {
 		Code    int64  `json:"code"`
@@ -195,7 +195,7 @@ func (c *lineConnection) refuse(id any, code int64, reason string) bool {
 		Error   failure `json:"error"`
 	}{"2.0", id, failure{code, reason}})
 	if err == nil {
-		_ = c.writeLine(data) // whoever closed the output hears of it with the next answer
+		_ = c.writeLine(data) // a closed output shows with the next answer
 	}
 	return false
 }

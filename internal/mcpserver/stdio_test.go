@@ -39,7 +39,7 @@ func converse(t *testing.T, stdin string) map[string][]string {
 	return answers
 }
 
-// TestNoLineEndsTheServer sends every kind of line that is no request, and then
+// TestNoLineEndsTheServer sends every kind of line that is not a request, and then
 // a request that must be answered all the same.
 func TestNoLineEndsTheServer(t *testing.T) {
 	for _, tt := range []struct{ name, line, id, answer string }{
@@ -125,10 +125,10 @@ func TestARequestWithAnIDInUseIsRefused(t *testing.T) {
 	if lines.Scan(); !strings.Contains(lines.Text(), "not answered yet") {
 		t.Errorf("got %s", lines.Text())
 	}
-	// Being told to stop ends the call that is under way, and is no failure.
+	// A request to stop ends the call that is under way, and is not a failure.
 	go io.Copy(io.Discard, answers)
-	stop(errors.New("told to stop"))
-	if err := <-h.ended; err == nil || err.Error() != "told to stop" {
+	stop(errors.New("asked to stop"))
+	if err := <-h.ended; err == nil || err.Error() != "asked to stop" {
 		t.Errorf("the call ended with %v", err)
 	}
 	feed.Close()

@@ -51,7 +51,7 @@ func TestEveryStepIsDoneOnce(t *testing.T) {
 		}
 	}
 	if len(heard) != n {
-		t.Errorf("progress was told of %d steps, want %d", len(heard), n)
+		t.Errorf("progress heard of %d steps, want %d", len(heard), n)
 	}
 }
 

@@ -236,9 +236,42 @@ func TestDebianPackage(t *testing.T) {
 	if got := output(t, exec.Command(filepath.Join(dir, "usr/bin/tidegate"), "demo")); got != "tidegate demo\n" {
 		t.Errorf("it says %q", got)
 	}
+	if os.Geteuid() == 0 {
+		installsAndRemoves(t, deb)
+	}
 	listed := output(t, exec.Command("dpkg-deb", "--contents", deb))
 	if !strings.Contains(listed, "-rwxr-xr-x 0/0 ") || !strings.Contains(listed, "./usr/bin/\n") {
 		t.Errorf("it holds\n%s", listed)
+	}
+}
+
+// installsAndRemoves has dpkg install the package for its own architecture into a
+// system of its own, verify it, and remove it without a trace.
+func installsAndRemoves(t *testing.T, deb string) {
+	t.Helper()
+	system := t.TempDir()
+	for _, dir := range []string{"info", "updates", "triggers"} {
+		if err := os.MkdirAll(filepath.Join(system, "var/lib/dpkg", dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(system, "var/lib/dpkg/status"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dpkg := func(args ...string) string {
+		t.Helper()
+		return output(t, exec.Command("dpkg", append([]string{"--root=" + system, "--force-architecture", "--log=" + filepath.Join(system, "log")}, args...)...))
+	}
+	dpkg("--install", deb)
+	if shown := dpkg("--verify", "tidegate"); shown != "" {
+		t.Errorf("dpkg finds differences:\n%s", shown)
+	}
+	if _, err := os.Stat(filepath.Join(system, "usr/bin/tidegate")); err != nil {
+		t.Error(err)
+	}
+	dpkg("--purge", "tidegate")
+	if _, err := os.Stat(filepath.Join(system, "usr/bin")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something is left: %v", err)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/tidegate/tidegate/report"
 )
 
-// agentsCommands are those that show who could work, and who will.
+// agentsCommands show which agents could work, and which will.
 func agentsCommands(env *Env) []cli.Command {
 	format := cli.Flag{Name: "format", About: "how to show it", Default: "text", Enum: []string{"text", "json"}}
 	return []cli.Command{
@@ -115,7 +115,7 @@ func (e *Env) showAgents(ctx context.Context, call cli.Invocation, ask bool) err
 }
 
 // agents looks at every agent, or only at one, all at once. It returns
-// INVALID_ARGS for a driver that is none, CANCELLED, and the errors of
+// INVALID_ARGS for a driver that does not exist, CANCELLED, and the errors of
 // [config.Load].
 func (e *Env) agents(ctx context.Context, only string, ask bool) (Agents, error) {
 	loaded, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})

@@ -75,7 +75,7 @@ The exit status is that of ` + "`tidegate research`" + `.`,
 		{
 			Path: "run watch", Operands: "RUN", MaxArgs: 1,
 			Short: "Watch a run that another process drives",
-			Long: `Show a run as it goes on, whoever drives it: its stages, its jobs, what was spent
+			Long: `Show a run as it goes on, no matter who drives it: its stages, its jobs, what was spent
 and what happened last. It ends with the run, with the exit status that the run
 has, and changes nothing.`,
 			Example: "tidegate run watch harbour\ntidegate run watch harbour --format json",

@@ -27,7 +27,7 @@ type Recording struct {
 	Fetch  step.Fetch // answers with the pages, and opens no connection
 }
 
-// crew is who does the work of a run.
+// crew is the agents that do the work of a run.
 type crew struct {
 	named   string                  // with --agent, "" where nobody was
 	agents  map[string]engine.Agent // by role
@@ -37,7 +37,7 @@ type crew struct {
 	remove  func() // what was unpacked
 }
 
-// crewOf finds who does the work of each role: named for all of them, else those
+// crewOf finds the agent for each role: named for all of them, else those
 // whose names a run keeps, else as the configuration says, else the first client
 // that is installed and logged in. It returns INVALID_ARGS for a role that nobody
 // does, and the errors of [config.Load] and [driver.New].

@@ -17,8 +17,7 @@ type moment struct {
 	meters   []screen.Meter // in the order of policyNames
 }
 
-// nearLimit is the share of a budget from which on a person is told how to raise
-// it.
+// nearLimit is the share of a budget from which on a person sees how to raise it.
 const nearLimit = 0.8
 
 // hints are the decisions that a person may want to take at this moment.

@@ -38,7 +38,7 @@ func TestADecisionIsNamedWhenItIsNeeded(t *testing.T) {
 		{"money runs out", calm(func(m *moment) { m.meters[2] = screen.Meter{Used: 2, Limit: 2.5} }), []string{"tidegate run limit tugs max_cost_usd 5"}, false},
 		{"there is no budget", calm(func(m *moment) { m.meters[1] = screen.Meter{} }), []string{"tidegate run limit tugs max_tokens 1"}, false},
 		{"a source cannot be used", calm(func(m *moment) { m.stage, m.unusable = run.Citations, 1 }), sources, false},
-		{"an agent still mends its sources", calm(func(m *moment) { m.unusable = 1 }), nil, false},
+		{"an agent still corrects its sources", calm(func(m *moment) { m.unusable = 1 }), nil, false},
 		{"all sources can be used", calm(func(m *moment) { m.stage = run.Citations }), nil, false},
 		{"nobody drives it", calm(func(m *moment) { m.driven = false }), []string{"tidegate run continue tugs"}, true},
 		{"it is done", calm(func(m *moment) { m.status, m.driven = run.Completed, false }), nil, true},

@@ -108,7 +108,7 @@ func (l *live) rest() {
 func (l *live) loop(ctx, interrupted context.Context, manifest string) {
 	board, err := job.OpenBoard(ctx, l.s.clock(), manifest)
 	if err != nil {
-		<-l.stop // whoever drives the run meets the same, and says so
+		<-l.stop // the driver of the run meets the same, and says so
 		return
 	}
 	defer board.Close()

@@ -12,7 +12,7 @@ import (
 
 // opener gives an agent the text of a page, through the same door as sources and
 // with the same checks. What it opens is kept nowhere: a page that an agent read
-// is no evidence.
+// is not evidence.
 func opener(fetch step.Fetch) func(ctx context.Context, url string) (string, error) {
 	return func(ctx context.Context, url string) (string, error) {
 		var text string

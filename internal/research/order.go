@@ -31,7 +31,7 @@ type order struct {
 	planOnly     bool
 }
 
-// budgetFlags are the flags of the budget. Parallel bounds one home and is no part
+// budgetFlags are the flags of the budget. Parallel bounds one home and is not part
 // of the run's policy.
 var budgetFlags = []cli.Flag{
 	{Name: "parallel", About: "most agents at once (default as the run's budget says: 4)", Kind: tool.Word},

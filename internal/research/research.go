@@ -34,7 +34,7 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		free := o.yes || o.planOnly && o.perspectives != nil
 		if !free && !s.canAsk() {
 			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("yes", nil),
-				"nobody can be asked here, because standard input is no terminal: --yes says yes beforehand")
+				"nobody can be asked here, because standard input is not a terminal: --yes says yes beforehand")
 		}
 		if !o.planOnly || o.perspectives == nil {
 			if err := c.ready(ctx); err != nil {

@@ -159,7 +159,7 @@ func (s *session) during(ctx context.Context, manifest string, work func() error
 		defer close(done)
 		for entry, err := range r.Tail(tailing, s.seen+1) {
 			if err != nil {
-				return // whoever drives the run meets the same, and says so
+				return // the driver of the run meets the same, and says so
 			}
 			s.happened(entry)
 		}

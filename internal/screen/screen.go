@@ -19,7 +19,7 @@ type Screen struct {
 // New is a screen on a terminal.
 func New(out io.Writer) *Screen { return &Screen{out: out} }
 
-// What a terminal is told. The title is kept and put back.
+// What is sent to a terminal. The title is kept and put back.
 const (
 	enter  = "\x1b[?1049h\x1b[22;0t\x1b[?25l\x1b[?7l"
 	leave  = "\x1b[?7h\x1b[?25h\x1b[23;0t\x1b[?1049l"

@@ -130,8 +130,8 @@ func (p *tab) open(path string) {
 }
 
 // click follows a link as a person does, and waits until the page is there. A part
-// of a page that is live can be replaced under the pointer; who sees nothing happen
-// clicks again.
+// of a page that is live can be replaced under the pointer; a person who sees nothing
+// happen clicks again.
 func (p *tab) click(selector string) {
 	p.t.Helper()
 	var err error

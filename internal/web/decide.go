@@ -327,7 +327,7 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, f, true, "do "+f.here+" "+string(args))
 		return
 	}
-	// Who closes the page does not take the decision back.
+	// Closing the page does not take the decision back.
 	ctx := tidegate.WithActor(context.WithoutCancel(r.Context()), tidegate.Person)
 	result := f.Call(ctx, args, tool.Caller{Panicked: func(value any, stack []byte) {
 		slog.Error("a decision panicked", "decision", f.name, "value", value, "stack", string(stack))

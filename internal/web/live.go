@@ -18,8 +18,8 @@ const beatEvery = 15 * time.Second
 
 // events streams the numbers of the lines that are added to the log of a run.
 // A reader that comes back says which it saw last, and gets all that came since.
-// What a line says is not sent: whoever hears of one asks for the page again,
-// and gets it as of one moment.
+// What a line says is not sent: a reader who hears of one asks for the page
+// again, and gets it as of one moment.
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("run")
 	if run.CheckID(id) != nil {

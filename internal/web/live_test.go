@@ -318,13 +318,13 @@ func TestListsAreLive(t *testing.T) {
 		if err := c.write(); err != nil {
 			t.Fatalf("%s: %v", c.page, err)
 		}
-		told := events.nextID(t)
-		if after := state(); told != after || after == before {
-			t.Errorf("%s was %s, is told to be %s and is %s", c.page, before, told, after)
+		sent := events.nextID(t)
+		if after := state(); sent != after || after == before {
+			t.Errorf("%s was %s, the event says %s and it is %s", c.page, before, sent, after)
 		}
 		events.stop()
-		if again := b.follow(t, c.live, before).nextID(t); again != told {
-			t.Errorf("%s comes back with %s, want %s", c.live, again, told)
+		if again := b.follow(t, c.live, before).nextID(t); again != sent {
+			t.Errorf("%s comes back with %s, want %s", c.live, again, sent)
 		}
 	}
 }

@@ -63,7 +63,7 @@ type look struct {
 	pages map[string]rendered
 }
 
-// rendered is a page that was made a moment ago: whoever follows a run asks for
+// rendered is a page that was made a moment ago: all who follow a run ask for
 // the same page at the same time.
 type rendered struct {
 	at   time.Time
@@ -241,7 +241,7 @@ func (l *look) readGateNotes() error {
 
 // stampOf tells two states of a run apart: every write ends with a line in the
 // log, and the other files are for those that a person edits by hand. While
-// something is being written there is none.
+// something is being written it is empty.
 func stampOf(r *run.Run) string {
 	var b strings.Builder
 	if r.Folder().Writing() {

@@ -49,7 +49,7 @@ type Place struct {
 func NewToken() string { return rand.Text() }
 
 // Serve serves the site until ctx ends. It returns INVALID_ARGS for an address
-// that is none or cannot be listened on.
+// that is not valid or cannot be listened on.
 func Serve(ctx context.Context, site *Site, place Place) error {
 	address, err := parseAddress(place.Address)
 	if err != nil {
@@ -262,7 +262,7 @@ func (g guard) cookie() string {
 	return "tidegate-" + hex.EncodeToString(sum[:4])
 }
 
-// tokens lets in whoever has the token: in the address on the first visit, which
+// tokens lets in everyone who has the token: in the address on the first visit, which
 // leaves a cookie and takes the token out of the address, and in that cookie
 // from then on.
 func (g guard) tokens(base string, next http.Handler) http.Handler {

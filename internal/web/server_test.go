@@ -69,15 +69,15 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"DELETE", "/runs/harbour", with(method("DELETE"), header("Origin", server.URL)), 405},
 		{"HEAD", "/runs/harbour", with(method("HEAD")), 200},
 		{"a path out of the runs", "/runs/..%2f..%2fetc", with(), 404},
-		{"a run that is none", "/runs/nothing", with(), 404},
-		{"a job that is none", "/runs/harbour/jobs/nothing", with(), 404},
-		{"a text that is none", "/runs/harbour/text/synthesis/1/attempt.json", with(), 404},
+		{"a run that does not exist", "/runs/nothing", with(), 404},
+		{"a job that does not exist", "/runs/harbour/jobs/nothing", with(), 404},
+		{"a text that does not exist", "/runs/harbour/text/synthesis/1/attempt.json", with(), 404},
 		{"a text out of the attempt", "/runs/harbour/text/synthesis/1/..%2fattempt.json", with(), 404},
-		{"a change that is none", "/changes/nothing", with(), 404},
+		{"a change that does not exist", "/changes/nothing", with(), 404},
 		{"a change out of the folder", "/changes/..%2f..", with(), 400},
 		{"the archive of pages", "/runs/harbour/evidence/archive.warc.gz", with(), 404},
 		{"a file of the run", "/runs/harbour/manifest.json", with(), 404},
-		{"a page that is none", "/nothing", with(), 404},
+		{"a page that does not exist", "/nothing", with(), 404},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+c.path, nil)

@@ -12,8 +12,8 @@ import (
 
 // Lists, and pages of a change, have no log that could be followed: they are made
 // again while somebody follows them, once for all of them, and compared. The
-// digest of a page is the id of its event, so that whoever comes back hears of a
-// change by comparing it with the one seen last.
+// digest of a page is the id of its event, so that a reader who comes back hears
+// of a change by comparing it with the one seen last.
 
 // How often a page is made again. One that takes long is made less often, so that
 // following it never takes more than a part of a core.
@@ -38,7 +38,7 @@ type watch struct {
 	changed chan struct{} // closed when the digest is another
 }
 
-// join follows a page. Who has joined calls leave in the end.
+// join follows a page. The caller calls leave in the end.
 func (w *watches) join(address string, build func(context.Context) (*page, error)) (joined *watch, leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
