@@ -46,7 +46,7 @@ var arrows = map[string]string{
 	"step":               ". codec artifact archive markdown citation perspective gate run wave pivot synthesis report internal/parallel internal/secret",
 	"telemetry":          ". codec run",
 	"stage":              ". codec gate run pivot synthesis step report",
-	"review":             ". codec report internal/spelling",
+	"review":             ". codec markdown report internal/spelling",
 	"diff":               "markdown",
 	"change":             ". codec artifact diff review seal report internal/parallel",
 	"seal":               ". codec artifact",

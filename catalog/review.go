@@ -120,6 +120,26 @@ func reviewTools(env *Env) []*tool.Tool {
 			return change.ShowReview(ctx, in.ReviewPath)
 		}),
 		declare(tool.Spec{
+			Name: "review_prompt", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Command: &tool.Command{
+				Path:     "review prompt",
+				Operands: changeOperand,
+				Formats:  []string{"markdown"}, Piped: "markdown",
+			},
+		}, func(ctx context.Context, in change.AskInput) (change.Asked, error) {
+			return change.AskForReview(ctx, env.Project, in)
+		}),
+		declare(tool.Spec{
+			Name: "review_check", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Command: &tool.Command{
+				Path:     "review check",
+				Operands: []tool.Operand{{Name: "PAYLOAD", Field: "payload_path", About: "a JSON file with the review"}},
+				Formats:  exports,
+			},
+		}, func(ctx context.Context, in change.CheckInput) (change.Checked, error) {
+			return change.CheckReview(ctx, env.Project, in)
+		}),
+		declare(tool.Spec{
 			Name: "review_import", Set: "review", Effect: tool.WritesOnRequest,
 			Command: &tool.Command{
 				Path:     "review import",

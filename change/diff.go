@@ -79,9 +79,9 @@ type DiffInput struct {
 // its way into the repository counts as changed. The folder of changes is left
 // out.
 //
-// The diff is to be closed. It returns INVALID_ARGS outside a git repository and
-// for a base that there is not, SIZE_CAP_EXCEEDED when too much has changed,
-// READ_FAILED and CANCELLED.
+// The diff is to be closed. It returns NOT_FOUND outside a git repository,
+// INVALID_ARGS for a base that there is not, SIZE_CAP_EXCEEDED when too much has
+// changed, READ_FAILED and CANCELLED.
 func ReadDiff(ctx context.Context, project string, in DiffInput) (*Diff, error) {
 	folder, err := openProject(ctx, project)
 	if err != nil {
@@ -97,7 +97,7 @@ func ReadDiff(ctx context.Context, project string, in DiffInput) (*Diff, error) 
 
 func (d *Diff) readAll(ctx context.Context, project string, in DiffInput) error {
 	if err := inWorkTree(ctx, project); err != nil {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("project", project), "there are no versions to compare in %s: %w", project, err)
+		return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("project", project), "there are no versions to compare in %s: %w", project, err)
 	}
 	var err error
 	if d.Base, err = baseCommit(ctx, project, in.Base); err != nil {
@@ -161,6 +161,9 @@ type version struct {
 	read  func(ctx context.Context, names []string) (map[string][]byte, error) // their content
 }
 
+// gitlink is the mode by which git marks a submodule.
+const gitlink = "160000"
+
 // object is one file of a version.
 type object struct {
 	id   string // git's, of its content
@@ -190,7 +193,7 @@ func committed(ctx context.Context, dir, commit string) (version, error) {
 		switch fields[0] {
 		case "120000":
 			o.kind = "a link"
-		case "160000":
+		case gitlink:
 			o.kind = "a submodule"
 		}
 		v.files[name] = o
@@ -235,6 +238,11 @@ func present(ctx context.Context, folder *artifact.Folder, earlier version) (ver
 	if err := r.list(folder.Path()); err != nil {
 		return version{}, err
 	}
+	v := version{files: map[string]object{}}
+	if err := v.addSubmodules(ctx, folder.Path()); err != nil {
+		return version{}, err
+	}
+	r.names = slices.DeleteFunc(r.names, v.inSubmodule)
 	objects := make([]object, len(r.names))
 	changed := make([][]byte, len(r.names)) // the content of those that differ
 	var total atomic.Int64
@@ -254,7 +262,6 @@ func present(ctx context.Context, folder *artifact.Folder, earlier version) (ver
 	if err != nil {
 		return version{}, err
 	}
-	v := version{files: map[string]object{}}
 	kept := map[string][]byte{}
 	for i, name := range r.names {
 		if objects[i].id != "" {
@@ -280,6 +287,32 @@ func present(ctx context.Context, folder *artifact.Folder, earlier version) (ver
 		return contents, nil
 	}
 	return v, nil
+}
+
+// addSubmodules adds the submodules that git tracks, by the commits that it has
+// for them. Their files are those of another repository.
+func (v version) addSubmodules(ctx context.Context, dir string) error {
+	tracked, err := git(ctx, dir, "ls-files", "-z", "--cached", "--stage")
+	if err != nil {
+		return err
+	}
+	for entry := range zeroTerminated(tracked) {
+		about, name, _ := strings.Cut(string(entry), "\t")
+		if fields := strings.Fields(about); len(fields) == 3 && fields[0] == gitlink {
+			v.files[name] = object{id: fields[1], kind: "a submodule"}
+		}
+	}
+	return nil
+}
+
+// inSubmodule reports whether a file lies in one of the submodules.
+func (v version) inSubmodule(name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if v.files[dir].kind != "" {
+			return true
+		}
+	}
+	return false
 }
 
 func tooMuch() error {

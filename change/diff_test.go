@@ -109,6 +109,27 @@ func TestDiffOfAFolderInARepository(t *testing.T) {
 	}
 }
 
+// TestDiffNamesSubmodules changes the commit of a submodule, and its files: those
+// belong to another repository.
+func TestDiffNamesSubmodules(t *testing.T) {
+	dir := repository(t)
+	gitlink := func(digit string) {
+		run(t, dir, "git", "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat(digit, 40)+",sub/module")
+	}
+	gitlink("1")
+	run(t, dir, "git", "-c", "user.name=n", "-c", "user.email=e@example.org", "commit", "-q", "-m", "m")
+	put(t, dir, "sub/module/inner.go", "package inner\n")
+	put(t, dir, "sub/outer.go", "package outer\n")
+	want := []string{"new.go: added", "sub/outer.go: added"}
+	if diff := cmp.Diff(want, statuses(readDiff(t, dir, DiffInput{Base: "HEAD"}))); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	gitlink("2")
+	if diff := cmp.Diff(append(want, "sub/module left out: a submodule"), statuses(readDiff(t, dir, DiffInput{Base: "HEAD"}))); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
 func TestDiffRefuses(t *testing.T) {
 	dir := repository(t)
 	for _, base := range []string{"nowhere", "--help", "-h", "HEAD:main.go", "HEAD\nHEAD"} {
@@ -116,8 +137,8 @@ func TestDiffRefuses(t *testing.T) {
 			t.Errorf("base %q: %v, want INVALID_ARGS", base, err)
 		}
 	}
-	if _, err := ReadDiff(t.Context(), t.TempDir(), DiffInput{}); tidegate.CodeOf(err) != tidegate.InvalidArgs {
-		t.Errorf("outside a repository: %v, want INVALID_ARGS", err)
+	if _, err := ReadDiff(t.Context(), t.TempDir(), DiffInput{}); tidegate.CodeOf(err) != tidegate.FileNotFound {
+		t.Errorf("outside a repository: %v, want NOT_FOUND", err)
 	}
 }
 

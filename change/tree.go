@@ -126,13 +126,12 @@ func (r *treeReader) list(dir string) error {
 	if err != nil {
 		return err
 	}
-	const gitlink = "160000 "
 	for entry := range zeroTerminated(tracked) {
 		about, name, found := bytes.Cut(entry, []byte("\t"))
 		if !found {
 			return errors.New("git ls-files gave an answer of another form")
 		}
-		if bytes.HasPrefix(about, []byte(gitlink)) {
+		if bytes.HasPrefix(about, []byte(gitlink+" ")) {
 			err = r.walk(string(name))
 		} else {
 			err = r.add(string(name))

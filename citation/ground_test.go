@@ -660,3 +660,17 @@ func BenchmarkGround(b *testing.B) {
 		})
 	}
 }
+
+// TestManyJoinedQuotationsOnOnePage: quotations of parts that stand on a page again and
+// again are looked for together.
+func TestManyJoinedQuotationsOnOnePage(t *testing.T) {
+	var doc strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&doc, "They “the the … the the … the the … zebra z%d no” and “a%d b … the the … zebra” [@s].\n\n", i, i)
+	}
+	page := strings.Repeat("the the ", 50_000) + "zebra z7 no"
+	g := citation.Ground([]byte(doc.String()), func(string) (string, bool) { return page, true })
+	if m := g.Metrics; m.Quotations != 800 || m.QuotationsMissing != 799 {
+		t.Errorf("%+v", m)
+	}
+}

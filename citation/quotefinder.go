@@ -14,43 +14,55 @@ type quoteFinder struct {
 	ends    []int32 // the part that ends in a state, plus 1
 	shorter []int32 // the next state on the way of fail in which a part ends
 	parts   [][]byte
-	turns   [][]turn // by part: the quotations that have it
+	waiting [][]*quoteSearch // by part: the searches that it would take on
+	roots   map[int32]*quoteSearch
 	byPart  map[string]int32
 }
 
-// quoteSearch is a quotation on its way through a text.
+// quoteSearch is the way of a quotation through a text, up to one of its parts. Those
+// that begin with the same parts go it together.
 type quoteSearch struct {
-	parts   []int32 // as indices
-	longest int     // of the parts, in bytes
-	// chains has, for each part but the last, where it ended with all parts before it
-	// found, and where the first of these begins; those that are too far back are
-	// forgotten.
-	chains [][]textRange
+	before  *quoteSearch // up to the part before, nil for the first
+	next    map[int32]*quoteSearch
+	part    int32
+	longest int // of this part and those that may follow it, in bytes
+	// chains are where the part ended with all parts before it found, and where the
+	// first of these begins; those that are too far back are forgotten.
+	chains []textRange
+	idle   []*quoteSearch // of next, those that do not wait for their part
 	found  bool
-	at     textRange // where the text has it
-}
-
-// turn is a quotation that has a part, and which of its parts that is.
-type turn struct {
-	of *quoteSearch
-	at int
+	at     textRange // where the text first has it
 }
 
 type textRange struct{ start, end int }
 
 func newQuoteFinder() *quoteFinder {
-	return &quoteFinder{next: map[uint64]int32{}, fail: make([]int32, 1), ends: make([]int32, 1), shorter: make([]int32, 1), byPart: map[string]int32{}}
+	return &quoteFinder{next: map[uint64]int32{}, fail: make([]int32, 1), ends: make([]int32, 1), shorter: make([]int32, 1), byPart: map[string]int32{}, roots: map[int32]*quoteSearch{}}
 }
 
-// add puts a quotation in.
+// add puts a quotation in. One without parts is never found.
 func (f *quoteFinder) add(q quotation) *quoteSearch {
-	s := &quoteSearch{chains: make([][]textRange, len(q.parts))}
-	for at, part := range q.parts {
+	var last *quoteSearch
+	next := f.roots
+	for _, part := range q.parts {
 		i := f.part(part)
-		s.parts, s.longest = append(s.parts, i), max(s.longest, len(part))
-		f.turns[i] = append(f.turns[i], turn{s, at})
+		s := next[i]
+		if s == nil {
+			s = &quoteSearch{before: last, next: map[int32]*quoteSearch{}, part: i, longest: len(part)}
+			next[i] = s
+			if last == nil {
+				f.waiting[i] = append(f.waiting[i], s)
+			} else {
+				last.longest = max(last.longest, len(part))
+				last.idle = append(last.idle, s)
+			}
+		}
+		last, next = s, s.next
 	}
-	return s
+	if last == nil {
+		return &quoteSearch{}
+	}
+	return last
 }
 
 func (f *quoteFinder) part(part []byte) int32 {
@@ -60,7 +72,7 @@ func (f *quoteFinder) part(part []byte) int32 {
 	i := int32(len(f.parts))
 	f.byPart[string(part)] = i
 	f.parts = append(f.parts, part)
-	f.turns = append(f.turns, nil)
+	f.waiting = append(f.waiting, nil)
 	state := int32(0)
 	for _, c := range part {
 		to := f.step(state, c)
@@ -145,7 +157,7 @@ func (f *quoteFinder) run(source string) {
 		for k := range states {
 			states[k] = f.advance(states[k], c)
 			for s := states[k]; s != 0; s = f.shorter[s] {
-				if part := f.ends[s] - 1; part >= 0 && len(f.turns[part]) > 0 {
+				if part := f.ends[s] - 1; part >= 0 && len(f.waiting[part]) > 0 {
 					f.hit(&text, part, i+1)
 				}
 			}
@@ -178,39 +190,51 @@ func (f *quoteFinder) forked(states []int32) []int32 {
 	return states
 }
 
-// hit takes a part that ends at a position to the quotations that have it.
+// hit takes a part that ends at a position to the searches that wait for it.
 func (f *quoteFinder) hit(text *folded, part int32, end int) {
 	start := text.beginOf(f.parts[part], end)
 	if !text.whole(start, end) {
 		return
 	}
-	turns := f.turns[part][:0]
-	for _, t := range f.turns[part] {
-		if !t.of.found {
-			turns = append(turns, t)
-			t.of.take(text, t.at, textRange{start, end})
+	waiting := f.waiting[part]
+	f.waiting[part] = nil
+	kept := waiting[:0]
+	for _, s := range waiting {
+		if f.take(text, s, textRange{start, end}) {
+			kept = append(kept, s)
 		}
 	}
-	f.turns[part] = turns
+	f.waiting[part] = append(kept, f.waiting[part]...)
 }
 
-// take goes on with a part that stands at a place.
-func (s *quoteSearch) take(text *folded, part int, place textRange) {
+// take goes on with the part of a search, which stands at a place. It reports whether
+// the search waits for another place.
+func (f *quoteFinder) take(text *folded, s *quoteSearch, place textRange) (waits bool) {
 	chain := place // from the first part to this one
-	if part > 0 {
-		before := s.chains[part-1]
+	if s.before != nil {
+		before := s.before.chains
+		if before[len(before)-1].end < place.start-maxJoint-s.longest {
+			s.before.idle = append(s.before.idle, s) // until the part before is found again
+			return false
+		}
 		near := sort.Search(len(before), func(i int) bool { return before[i].end > place.start })
 		if near == 0 || before[near-1].end < place.start-maxJoint {
-			return
+			return true
 		}
 		chain.start = before[near-1].start
 	}
-	if part == len(s.parts)-1 {
+	if !s.found {
 		s.found = true
 		s.at.start, s.at.end = text.span(chain.start, chain.end)
-		return
 	}
-	kept := s.chains[part]
-	far := sort.Search(len(kept), func(i int) bool { return kept[i].end >= place.end-maxJoint-s.longest })
-	s.chains[part] = append(kept[far:], chain)
+	if len(s.next) == 0 {
+		return false
+	}
+	far := sort.Search(len(s.chains), func(i int) bool { return s.chains[i].end >= place.end-maxJoint-s.longest })
+	s.chains = append(s.chains[far:], chain)
+	for _, next := range s.idle {
+		f.waiting[next.part] = append(f.waiting[next.part], next)
+	}
+	s.idle = nil
+	return true
 }

@@ -22,7 +22,7 @@ func Explain(r Rule, status func(tidegate.Class) int, command func(tool string) 
 		report.Heading("Why"), report.Paragraph(r.Why),
 		report.Heading("To fix it"), report.Paragraph(r.Fix))
 	first := r.plants[0].archive
-	bad, good := "An example that fails", "The same, put right"
+	bad, good := "An example that fails", "The same, fixed"
 	if r.Kind.Folder == "pivot" {
 		bad, good = "An example to which it applies", "One to which it does not"
 	}

@@ -1,0 +1,85 @@
+package review
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/markdown"
+)
+
+// Prompt is what a reviewer is given. Everything but the rules is quoted: it was
+// written by the author of the change, by the tests or by another reviewer.
+type Prompt struct {
+	ChangeID string
+	Diff     string // with line numbers
+	Part     int    // of the change that is shown, from 1
+	Parts    int
+	LeftOut  []string     // files that changed and are not shown, with the reason
+	Tests    *TestRun     // nil when none were run
+	Earlier  []Identified // the issues of the review before
+}
+
+//go:embed prompt.md
+var promptText string
+
+var promptTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("prompt").Funcs(template.FuncMap{
+		"quote": markdown.Quote, "leftOut": func(list []string) string { return strings.Join(list, "\n") }, "testText": testText, "issues": issueList,
+	}).Parse(promptText))
+})
+
+// Text is the whole text for the reviewer.
+func (p Prompt) Text() (string, error) {
+	line := int64(12)
+	verdict := Approved
+	if p.Tests != nil && p.Tests.Failed > 0 {
+		verdict = NeedsFix
+	}
+	example, err := codec.MarshalFile(Payload{
+		ChangeID: p.ChangeID, Verdict: verdict, Summary: "The change adds a limit to the queue. It reads well; one name is misleading.",
+		Issues: []Issue{{
+			Title: "Name says minutes, value is seconds", Severity: Low, Category: "Style", File: "queue/limit.go", Line: &line,
+			Description: "waitMinutes holds seconds, as its only caller shows.", Recommendation: "Call it waitSeconds.",
+		}},
+	})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = promptTemplate().Execute(&b, struct {
+		Prompt
+		Example string
+	}{p, string(example)})
+	if err != nil {
+		return "", fmt.Errorf("the prompt of a review cannot be filled: %w", err)
+	}
+	return b.String(), nil
+}
+
+// testText is what the tests said beyond their counts.
+func testText(r *TestRun) string {
+	var b strings.Builder
+	for _, name := range r.Failing {
+		b.WriteString("failed: " + name + "\n")
+	}
+	if r.Failed > 0 || r.Format == "" {
+		b.WriteString("the output ends with:\n" + r.Tail)
+	}
+	return b.String()
+}
+
+func issueList(list []Identified) string {
+	var b strings.Builder
+	for _, issue := range list {
+		fmt.Fprintf(&b, "- id %s, title %s, category %s, severity %s", issue.ID, cleanLine(issue.Title), issue.Category, issue.Severity)
+		if issue.File != "" {
+			b.WriteString(", at " + issue.where())
+		}
+		fmt.Fprintf(&b, "\n  %s\n", cutBytes(cleanLine(issue.Description)))
+	}
+	return b.String()
+}
