@@ -133,8 +133,8 @@ type strike struct {
 }
 
 // hammer lets workers call tools at random, each as fast as it can, and returns
-// what each of them did, in its order. After every call each of the watchers is
-// told, unless it is still busy.
+// what each of them did, in its order. After every call each of the watchers
+// gets a tick, unless it is still busy.
 func hammer(t *testing.T, work string, workers, calls int, call caller, watchers ...chan struct{}) [][]strike {
 	t.Helper()
 	done := make([][]strike, workers)

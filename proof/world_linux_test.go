@@ -46,8 +46,8 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) fill(args string) string { return strings.ReplaceAll(args, "$WORK", w.work) }
 
-// plantSecrets copies the root beside itself, with the marker in all that can be
-// told of it: ids, titles, texts and lines that do not parse.
+// plantSecrets copies the root beside itself, with the marker in all that an
+// answer could show of it: ids, titles, texts and lines that do not parse.
 func (w *world) plantSecrets(t *testing.T) {
 	t.Helper()
 	err := filepath.WalkDir(w.work, func(path string, entry fs.DirEntry, err error) error {
