@@ -325,8 +325,8 @@ func settleTo(stage string) func(*testing.T, folder) {
 	}
 }
 
-// lease takes a job, or the next one when none is named. It is null when there
-// is none.
+// lease takes a job, or the next one when none is named. It is null when no job
+// is open.
 func (f folder) lease(t *testing.T, job string) *codec.Value {
 	t.Helper()
 	args := tidegate.D("manifest_path", f.manifest(), "holder", "an agent")

@@ -198,8 +198,8 @@ func leaves(f field, v *codec.Value) []leaf {
 // patchTrigger is what a patch does to the status, "" when it leaves it. A patch
 // sets a created run running; in a legacy run it moves the status along the
 // whole table. It returns IMMUTABLE_FIELD for a status that is a person's to set,
-// and INVALID_STATE for one that no row of the table allows; one that is no
-// status at all is left to the schema.
+// and INVALID_STATE for one that no row of the table allows; one that is not
+// a status at all is left to the schema.
 func patchTrigger(r *run.Run, m run.Manifest, patch *codec.Value) (Trigger, error) {
 	to := run.Status(patch.Get("status").Str())
 	from := m.Status()

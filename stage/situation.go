@@ -98,8 +98,8 @@ func (s *situation) readReview() (*reviewBundle, error) {
 	return b, nil
 }
 
-// document reads a JSON object of the run. A missing file, one that is no
-// object and one that belongs to another run are problems; an error is a file
+// document reads a JSON object of the run. A missing file, one that is not
+// an object and one that belongs to another run are problems; an error is a file
 // that cannot be read at all.
 func (s *situation) document(name, missing, notObject string) (doc *codec.Value, problem string, err error) {
 	data, err := s.run.Folder().Read(name)

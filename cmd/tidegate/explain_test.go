@@ -97,7 +97,7 @@ func literals(t *testing.T, file, pattern string, least int) []string {
 func TestEveryExplanationIsWhole(t *testing.T) {
 	for _, r := range allRules(t) {
 		t.Run(r.ID, func(t *testing.T) {
-			for what, text := range map[string]string{"meaning": r.Meaning, "why": r.Why, "mend": r.Mend} {
+			for what, text := range map[string]string{"meaning": r.Meaning, "why": r.Why, "fix": r.Fix} {
 				if !strings.HasSuffix(text, ".") {
 					t.Errorf("%s is no sentence: %q", what, text)
 				}

@@ -227,8 +227,8 @@ func caught(r tool.Result, id string) bool {
 	return false
 }
 
-// answer is what a result that names the rule says of it, "" when that is no
-// more than its name.
+// answer is what a result that names the rule says of it, "" when it says only
+// the name.
 func answer(r tool.Result, id string) string {
 	if r.Err != nil {
 		return r.Err.Message

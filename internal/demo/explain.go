@@ -20,7 +20,7 @@ func Explain(r Rule, status func(tidegate.Class) int, command func(tool string) 
 	}
 	out.Add(report.Paragraph(r.Meaning), where,
 		report.Heading("Why"), report.Paragraph(r.Why),
-		report.Heading("To fix it"), report.Paragraph(r.Mend))
+		report.Heading("To fix it"), report.Paragraph(r.Fix))
 	first := r.plants[0].archive
 	bad, good := "An example that fails", "The same, fixed"
 	if r.Kind.Folder == "pivot" {

@@ -17,7 +17,7 @@ type Rule struct {
 	ID      string
 	Kind    Kind
 	Meaning string
-	Mend    string
+	Fix     string
 	Why     string
 	plants  []plant
 }
@@ -92,9 +92,9 @@ func rulesOf(kind Kind) ([]Rule, error) {
 
 func (r *Rule) explain() {
 	header := r.plants[0].archive.header
-	r.Meaning, r.Mend, r.Why = header["meaning"], header["fix"], header["why"]
+	r.Meaning, r.Fix, r.Why = header["meaning"], header["fix"], header["why"]
 	if x, ok := tidegate.Explain(tidegate.Code(r.ID)); ok {
-		r.Meaning, r.Mend = x.Meaning, x.Fix
+		r.Meaning, r.Fix = x.Meaning, x.Fix
 	}
 }
 

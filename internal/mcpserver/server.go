@@ -86,9 +86,9 @@ func describe(t *tool.Tool) *mcp.Tool {
 	}
 }
 
-// orFailure is the schema of a result or an error envelope. An error is no
-// structured content of ours, but some clients make it one out of the text, hold
-// it to the schema, and keep it from the model where it does not fit.
+// orFailure is the schema of a result or an error envelope. We send an
+// error as text only, but some clients turn the text into structured content,
+// check that against the schema, and keep it from the model where it does not fit.
 func orFailure(result *codec.Value) *codec.Value {
 	failure := tidegate.D("type", "object", "properties", tidegate.D("ok", tidegate.D("const", false), "error", tidegate.D("type", "object")), "required", []string{"ok", "error"})
 	return codec.Of(tidegate.D("type", "object", "anyOf", []any{result, failure}))
