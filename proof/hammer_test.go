@@ -54,6 +54,7 @@ func blows() []blow {
 		{tool: "deep_research_gates_write", weight: 15, args: labelled(gates)},
 		{tool: "create_review", weight: 15, args: labelled(`{"change_id":"c1","verdict":"NEEDS_FIX","summary":"$LABEL","issues":[{"title":"T","severity":"High","category":"Bug","description":"$LABEL"}]}`)},
 		{tool: "create_review", weight: 1, args: labelled(`{"change_id":"c1","verdict":"MAJOR_ISSUES","summary":"$LABEL","issues":[{"title":"T","severity":"High","category":"Bug","description":"$LABEL"}]}`)},
+		{tool: "review_import", weight: 1, args: always(`{"files":["$WORK/findings.json"]}`)},
 		{tool: "change_advance", weight: 8, args: always(`{"change_id":"c1"}`)},
 		{tool: "change_start", weight: 2, args: always(startChange.args)},
 		{tool: "change_resume", weight: 2, args: labelled(`{"change_id":"c1","accept":true,"reason":"$LABEL"}`)},

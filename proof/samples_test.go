@@ -64,6 +64,8 @@ var sampleFiles = map[string]string{
 	"bare/wave-1/moon.md":                          strings.ReplaceAll(sampleOutput, `\n`, "\n"),
 	"moon.md":                                      strings.ReplaceAll(sampleOutput, `\n`, "\n"),
 	"recorded/jobs/perspectives/001/answer-1.json": samplePerspectives,
+	"findings.json":                                `{"diagnostics":[{"message":"m","severity":"WARNING","location":{"path":"moon.html","range":{"start":{"line":1}}}}]}`,
+	"payload.json":                                 `{"change_id":"c1","verdict":"NEEDS_FIX","summary":"s","issues":[]}`,
 	"moon.html":                                    "<title>The moon</title><p>The moon pulls at the water, and the water follows it twice a day around the earth.</p>",
 	"citations-in.jsonl":                           `{"cid":"cid_a","status":"valid","normalized_url":"https://example.invalid/moon"}` + "\n",
 }
@@ -223,6 +225,7 @@ func writers() []writer {
 		{"run continue", []command{initRun}, "run continue $WORK/runs/tides --agent recorded:$WORK/recorded --format json", "", command{}},
 		{"summary pack", nil, "deep_research_summary_pack_build", buildPack, command{}},
 		{"first review", nil, firstReview.tool, firstReview.args, command{}},
+		{"review import", []command{startChange, firstReview}, "review_import", `{"files":["$WORK/findings.json"],"change_id":"c1"}`, command{}},
 		{"second review", []command{startChange, firstReview}, "create_review", `{"change_id":"c1","verdict":"APPROVED","summary":"Two."}`, command{}},
 		{"change start", nil, startChange.tool, startChange.args, command{}},
 		{"change limit", []command{startChange}, "change start c1 --max-rounds 3 --project $WORK", "", command{}},

@@ -39,7 +39,7 @@ func TestTrustOnATerminal(t *testing.T) {
 			t.Fatalf("the answer %q is taken for yes", answer)
 		}
 	}
-	c := newConsole(t, home, 80, 24, "config", "trust")
+	c := newConsole(t, home, 200, 24, "config", "trust")
 	c.await("Type yes:")
 	c.press("yes\n")
 	c.await("is trusted")
