@@ -35,7 +35,8 @@ func newRecorded(settings Settings, folder string) (Driver, error) {
 	return &recorded{folder}, nil
 }
 
-// unreadable is the failure of a folder of recorded answers that is not there.
+// unreadable is the failure of recorded answers that cannot be read. It lasts
+// until a person acts, so that the attempt whose answer was kept is not used up.
 func unreadable(err error) *Error {
 	return &Error{Kind: Unavailable, Message: "the recorded answers cannot be read: " + tidegate.AsError(err).Message, Lasting: true}
 }
@@ -54,7 +55,7 @@ func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answe
 	at := fmt.Sprintf("jobs/%s/%03d/", artifact.FileName(task.Job), task.Attempt)
 	kept, err := readRecord(folder, at+"attempt.json", task.Turn)
 	if err != nil {
-		return Answer{}, failf(Unavailable, "the recorded answers cannot be read: %v", err)
+		return Answer{}, unreadable(err)
 	}
 	answer := Answer{Version: kept.Version, ToolCalls: kept.ToolCalls, Usage: kept.usage, CostUSD: kept.cost}
 	text, err := readFirst(folder, fmt.Sprintf("%sanswer-%d", at, task.Turn), ".md", ".json")
@@ -64,13 +65,17 @@ func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answe
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
 		return answer, failf(Empty, "no answer was recorded for %s, attempt %d, turn %d", task.Job, task.Attempt, task.Turn)
 	case err != nil:
-		return answer, failf(Unavailable, "the recorded answers cannot be read: %v", err)
+		return answer, unreadable(err)
 	}
 	prompt := "prompt.md"
 	if task.Turn > 1 {
 		prompt = fmt.Sprintf("prompt-%d.md", task.Turn)
 	}
-	if asked, err := folder.Read(at + prompt); err == nil && string(asked) != task.Prompt {
+	asked, err := folder.Read(at + prompt)
+	switch {
+	case err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound:
+		return answer, unreadable(err)
+	case err == nil && string(asked) != task.Prompt:
 		event(Event{Kind: Warning, Text: fmt.Sprintf("the answer was recorded for another prompt: %s, and the prompt is %s",
 			codec.DigestBytes(asked), codec.DigestBytes([]byte(task.Prompt)))})
 	}
@@ -82,8 +87,12 @@ func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answe
 	}
 	event(Event{Kind: Message, Text: "recorded"})
 	answer.Text = string(text)
-	if _, err := readFirst(folder, fmt.Sprintf("%sanswer-%d", at, task.Turn+1), ".md", ".json"); err == nil {
+	_, err = readFirst(folder, fmt.Sprintf("%sanswer-%d", at, task.Turn+1), ".md", ".json")
+	switch {
+	case err == nil:
 		answer.Session = "recorded" // the answer was repaired
+	case tidegate.CodeOf(err) != tidegate.FileNotFound:
+		return answer, unreadable(err)
 	}
 	return answer, nil
 }

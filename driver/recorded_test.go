@@ -27,6 +27,11 @@ func TestRecorded(t *testing.T) {
 		"wave1.grid/002/attempt.json":  `{"outcome":"rate"}`,
 		"wave1.grid/004/answer-1.md":   " \n",
 		"wave1.grid/005/attempt.json":  `{"outcome":`,
+		"wave1.grid/006/answer-1.md/x": "in a folder of that name",
+		"wave1.grid/007/answer-1.md":   "# First\n",
+		"wave1.grid/007/prompt.md/x":   "in a folder of that name",
+		"wave1.grid/008/answer-1.md":   "# First\n",
+		"wave1.grid/008/answer-2.md/x": "in a folder of that name",
 		"wave1.a%2Fb/001/answer-1.md":  "# Escaped\n",
 		"review/001/answer-1.json":     `{"decision":"PASS"}`,
 		"review/002/answer-1.json":     strings.Repeat("x", driver.DefaultAnswer+1),
@@ -67,6 +72,9 @@ func TestRecorded(t *testing.T) {
 		{name: "nothing", job: "wave1.grid", attempt: 3, turn: 1, kind: driver.Empty},
 		{name: "an empty answer", job: "wave1.grid", attempt: 4, turn: 1, kind: driver.Empty},
 		{name: "a broken record", job: "wave1.grid", attempt: 5, turn: 1, kind: driver.Unavailable},
+		{name: "an answer that cannot be read", job: "wave1.grid", attempt: 6, turn: 1, kind: driver.Unavailable},
+		{name: "a prompt that cannot be read", job: "wave1.grid", attempt: 7, turn: 1, kind: driver.Unavailable},
+		{name: "a repair that cannot be read", job: "wave1.grid", attempt: 8, turn: 1, kind: driver.Unavailable},
 		{name: "an id that is not a file name", job: "wave1.a/b", attempt: 1, turn: 1, want: driver.Answer{Text: "# Escaped\n"}},
 		{name: "an id that leads out", job: "../wave1.grid", attempt: 1, turn: 1, kind: driver.Empty},
 		{name: "JSON", job: "review", attempt: 1, turn: 1, want: driver.Answer{Text: `{"decision":"PASS"}`}},
@@ -80,6 +88,10 @@ func TestRecorded(t *testing.T) {
 			var failure *driver.Error
 			if errors.As(err, &failure) != (test.kind != "") || failure != nil && failure.Kind != test.kind {
 				t.Fatalf("got %v, want %q", err, test.kind)
+			}
+			// Tried again, it would use up an attempt whose answer is there.
+			if test.kind == driver.Unavailable && !failure.NeedsPerson() {
+				t.Errorf("%v does not last", failure)
 			}
 			if test.kind == "" {
 				if diff := cmp.Diff(test.want, got); diff != "" {
