@@ -22,8 +22,8 @@ func WithActor(ctx context.Context, actor Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, actor)
 }
 
-// ActorOf is the actor of a call: [Agent], which may do the least, where nobody
-// said otherwise.
+// ActorOf is the actor of a call: [Agent], which may do the least, where none was
+// set.
 func ActorOf(ctx context.Context) Actor {
 	if actor, ok := ctx.Value(actorKey{}).(Actor); ok {
 		return actor

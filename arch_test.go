@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the list of arrows in docs/layo
 const module = "github.com/tidegate/tidegate"
 
 // arrows lists, for every package, the packages of this module that it imports.
-// A package that nobody drew here fails the test, and so does an arrow that no
+// A package that is missing here fails the test, and so does an arrow that no
 // file uses. docs/layout.md shows the same table: go test . -update.
 var arrows = map[string]string{
 	".":                  "",
@@ -81,7 +81,7 @@ var arrows = map[string]string{
 
 // outside lists the packages from other modules, and from the parts of the
 // standard library that reach the world, with the packages that import them.
-// Those that only tests may import have none.
+// A package that only tests may import has no importers here.
 var outside = map[string]string{
 	"github.com/spf13/pflag":                 "internal/cli",
 	"github.com/spf13/cobra":                 "internal/cli",
@@ -167,7 +167,7 @@ func TestArrows(t *testing.T) {
 // arrow is one import: of a package of this module, or of one that outside lists.
 type arrow struct{ from, to string }
 
-// owner is the drawn package that dir is, or is part of.
+// owner is the listed package that dir is, or is part of.
 func owner(dir string) string {
 	if strings.HasPrefix(dir, "bench") {
 		return "bench"
@@ -175,7 +175,7 @@ func owner(dir string) string {
 	return dir
 }
 
-// checkImport fails for an import that nobody drew, and notes the arrow in used.
+// checkImport fails for an import that arrows does not list, and notes the arrow in used.
 func checkImport(t *testing.T, file, room, name string, used map[arrow]bool) {
 	if inner, ok := strings.CutPrefix(name, module); ok {
 		target := strings.TrimPrefix(inner, "/")
@@ -205,11 +205,11 @@ func checkImport(t *testing.T, file, room, name string, used map[arrow]bool) {
 }
 
 // TestWhatReachesTheWorld looks at everything that the tools are built from,
-// other people's packages included. Only change, which starts git, and driver,
-// which starts agents, start programs; and internal/cli, which is not one of them,
-// starts the person's editor and the command of --notify. Only fetch opens connections to other
-// machines, and driver to those that a person named; seal knows the sockets of
-// an ssh-agent.
+// other people's packages included. Two packages start programs: change starts
+// git, and driver starts agents. internal/cli, which no tool is built from, starts
+// the person's editor and the command of --notify. Only fetch opens connections to
+// other machines, and driver to those that a person named; seal knows the sockets
+// of an ssh-agent.
 func TestWhatReachesTheWorld(t *testing.T) {
 	imports := builtFrom(t, "catalog")
 	if !slices.Contains(imports[module+"/change"], "os/exec") || !slices.Contains(imports[module+"/fetch"], "net/http") {
@@ -251,7 +251,7 @@ func TestWhatReachesTheWorld(t *testing.T) {
 	}
 }
 
-// TestJudgingOpensNoConnection is why fetching and judging are two things: what
+// TestJudgingOpensNoConnection is why fetching and judging are separate: what
 // reads the archive and what judges sources are built from nothing that could
 // open a connection.
 func TestJudgingOpensNoConnection(t *testing.T) {
@@ -308,9 +308,9 @@ func sources(t *testing.T, room string) map[string]string {
 	return texts
 }
 
-// TestOnlyArtifactOpensFiles keeps access by path in one place: what a caller may
-// touch is decided there, and a package that opened files itself would go around
-// it.
+// TestOnlyArtifactOpensFiles keeps access by path in one place: package artifact
+// decides what a caller may touch, and a package that opened files itself would
+// go around it.
 func TestOnlyArtifactOpensFiles(t *testing.T) {
 	opens := regexp.MustCompile(`\bos\.(Open|OpenFile|OpenRoot|ReadFile|ReadDir|WriteFile|Create|CreateTemp|Mkdir|MkdirAll|MkdirTemp|Stat|Lstat|Readlink|Remove|RemoveAll|Rename|Symlink|Link|Truncate|Chmod|DirFS|CopyFS)\(|filepath\.(Walk|WalkDir|Glob)\(|ioutil\.`)
 	read := 0

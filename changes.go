@@ -15,7 +15,7 @@ func WithChanges(ctx context.Context, folder string) context.Context {
 }
 
 // ChangesOf is the folder of a project that holds its code changes:
-// [DefaultChanges] where nobody said otherwise.
+// [DefaultChanges] where none was set.
 func ChangesOf(ctx context.Context) string {
 	if folder, ok := ctx.Value(changesKey{}).(string); ok && folder != "" {
 		return folder

@@ -52,7 +52,7 @@ func AsError(err error) *Error {
 	return &Error{Code: Internal, Message: Cut(err.Error()), cause: err}
 }
 
-// CodeOf is the code of err: "" for nil, INTERNAL for an error of no known kind.
+// CodeOf is the code of err: "" for nil, INTERNAL for an error of unknown kind.
 func CodeOf(err error) Code {
 	if e := AsError(err); e != nil {
 		return e.Code
@@ -60,8 +60,8 @@ func CodeOf(err error) Code {
 	return ""
 }
 
-// WithDetails is err with other details: those by which its reader knows what it
-// is about. Code, message and cause stay. It returns nil for nil.
+// WithDetails is err with other details: those that tell its reader what it is
+// about. Code, message and cause stay. It returns nil for nil.
 func WithDetails(err error, details Details) error {
 	e := AsError(err)
 	if e == nil {

@@ -28,9 +28,9 @@ type Env struct {
 	// half the ssh-agent at AgentSocket has.
 	SignKey     string
 	AgentSocket string
-	Passphrase  func() ([]byte, error) // asks for that of SignKey; nil where nobody can be asked
-	// Signers is an allowed_signers file: runs that are made ask for signed
-	// decisions.
+	Passphrase  func() ([]byte, error) // asks for the passphrase of SignKey; nil where nobody can be asked
+	// Signers is an allowed_signers file. With it, the runs that are made require
+	// signed decisions.
 	Signers   string
 	Config    config.Settings     // what tidegate.toml and the environment say
 	ConfigDir string              // the folder of the user's own tidegate.toml, "" for none

@@ -19,7 +19,7 @@ import (
 
 func tools() []*tool.Tool { return catalog.Tools(&catalog.Env{}) }
 
-// TestSnapshots keeps what a client sees of every tool under review.
+// TestSnapshots keeps under review what a client sees of every tool.
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	listed := map[string]bool{}
@@ -138,8 +138,8 @@ func checkSchema(t *testing.T, schema *codec.Value, input bool) {
 	}
 }
 
-// checkPortable demands of every schema inside that it says what it allows, by
-// one type or by branches: some clients refuse a list of tools for less.
+// checkPortable demands that every schema inside says what it allows, by one type
+// or by branches: some clients refuse a list of tools for less.
 func checkPortable(t *testing.T, path string, schema *codec.Value) {
 	t.Helper()
 	branches := schema.Get("anyOf")
@@ -157,8 +157,8 @@ func checkPortable(t *testing.T, path string, schema *codec.Value) {
 	}
 }
 
-// TestWhatTheStageMachineNamesExists holds the remedies of package stage to the
-// tools and commands that there are.
+// TestWhatTheStageMachineNamesExists checks that the remedies of package stage name
+// tools and commands that exist.
 func TestWhatTheStageMachineNamesExists(t *testing.T) {
 	t.Parallel()
 	names, commands := map[string]bool{"": true}, map[string]bool{"": true}
@@ -198,8 +198,8 @@ var specified = []string{
 	"deep_research_wave_review", "deep_research_wave_output_validate", "deep_research_pivot_decide", "deep_research_summary_pack_build", "create_review",
 }
 
-// TestToolsThatAgentsAreOffered holds what a client loads into every conversation
-// to its size: names, descriptions and input schemas.
+// TestToolsThatAgentsAreOffered limits the size of what a client loads into every
+// conversation: names, descriptions and input schemas.
 func TestToolsThatAgentsAreOffered(t *testing.T) {
 	t.Parallel()
 	offered, err := mcpserver.Narrow(tool.ForAgents(catalog.Tools(&catalog.Env{})), mcpserver.Narrowing{})

@@ -147,7 +147,7 @@ func (w *walker) plant(id string) string {
 	return "writing a REVIEW.md"
 }
 
-// check holds what happened to the model.
+// check compares what happened with the model.
 func (w *walker) check(id, what, before string, answer *codec.Value) {
 	c, state := w.changes[id], w.state(id)
 	isComplete, wasComplete := strings.Contains(state, "\nphase: complete\n"), strings.Contains(before, "\nphase: complete\n")

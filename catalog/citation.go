@@ -11,9 +11,8 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// Pages fetches pages, from the web as the configuration allows it. Nothing is
-// opened before it is called, and a run that must not reach the web does not call
-// it.
+// Pages fetches pages from the web, as the configuration allows. Nothing is opened
+// before it is called, and a run that must not reach the web does not call it.
 func (e *Env) Pages(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 	if e.Fetch != nil {
 		return e.Fetch(ctx, urls, keep)

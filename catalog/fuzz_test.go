@@ -73,8 +73,8 @@ func FuzzCall(f *testing.F) {
 	})
 }
 
-// callIn calls a tool by name, confined to work; a name that is none is an
-// empty envelope.
+// callIn calls a tool by name, confined to work; the envelope is empty for a name
+// that no tool has.
 func callIn(t testing.TB, work, name string, args []byte) tool.Result {
 	env := &catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")}
 	for _, candidate := range catalog.Tools(env) {

@@ -260,7 +260,7 @@ func jobTools(env *Env) []*tool.Tool {
 	}
 }
 
-// oneAnswer returns INVALID_ARGS unless the answer was given in one way.
+// oneAnswer returns INVALID_ARGS unless the answer was given in exactly one way.
 func (in jobSubmitIn) oneAnswer() error {
 	switch {
 	case in.Answer == "" && in.AnswerPath == "":

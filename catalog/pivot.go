@@ -49,9 +49,9 @@ func pivotTools(env *Env) []*tool.Tool {
 	}
 }
 
-// wave1ReportSchema and explicitGapSchema tell callers what the entries of two
-// lists are. Only their schemas are used: faults in the entries have codes of
-// their own, so that the decision checks them.
+// wave1ReportSchema and explicitGapSchema say what the entries of two lists are.
+// Only their schemas are used: faults in the entries have codes of their own, so
+// the decision checks them.
 type wave1ReportSchema struct {
 	OK              bool     `json:"ok" jsonschema:"true; an output that did not pass cannot be decided on"`
 	PerspectiveID   string   `json:"perspective_id" jsonschema:"one of wave1_outputs"`
@@ -74,7 +74,7 @@ func refinePivotDecide(input tool.Schema) {
 	input.Properties["explicit_gaps"].Items = tool.SchemaFor[explicitGapSchema]()
 }
 
-// fillPivot makes of a run what the tool asks for: its manifest, its outputs,
+// fillPivot turns a run into what the tool asks for: its manifest, its outputs,
 // and a validation report of each.
 func (e *Env) fillPivot(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	if err := e.fillRun(ctx, typed, args); err != nil {

@@ -47,7 +47,7 @@ func (e *Env) fillRun(ctx context.Context, typed tool.Typed, args *codec.Value) 
 }
 
 // fillReadRun is fillRun for a command that changes nothing: the beginning of an id
-// is enough, and without any the latest run is meant.
+// is enough, and without one the latest run is meant.
 func (e *Env) fillReadRun(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	name := typed.Operands["RUN"]
 	manifest, others, err := run.FindByBeginning(ctx, e.Home, e.Dir, name)
@@ -110,8 +110,8 @@ func pathOf(r *run.Run, arg string, args *codec.Value) string {
 	return r.ManifestPath()
 }
 
-// openRun does what fillRun does and opens the run, for what else is to be
-// filled from it.
+// openRun does what fillRun does and opens the run, so that more can be filled
+// from it.
 func (e *Env) openRun(ctx context.Context, typed tool.Typed, args *codec.Value) (*run.Run, error) {
 	if err := e.fillRun(ctx, typed, args); err != nil {
 		return nil, err

@@ -122,9 +122,9 @@ func (e *Env) fillWave(argument, operand string) func(context.Context, tool.Type
 	}
 }
 
-// fillContracts makes the contracts of a run of the run that perspectives_path
-// names, and hands the run to more. What names no run is left as it is: the tool
-// says what is wrong with it.
+// fillContracts replaces a run in perspectives_path by the contracts of that run,
+// and hands the run to more. What names no run is left as it is: the tool says what
+// is wrong with it.
 func (e *Env) fillContracts(ctx context.Context, args *codec.Value, more func(r *run.Run, wave run.Stage)) error {
 	name, err := filepath.Rel(e.Dir, args.Get("perspectives_path").Str())
 	if err != nil {
@@ -158,7 +158,7 @@ func isFile(ctx context.Context, path string) bool {
 	return true
 }
 
-// reviewThere shows what can be judged of a wave of which outputs are missing.
+// reviewThere shows what can be judged of a wave when some outputs are missing.
 func reviewThere(ctx context.Context, in any, err *tidegate.Error) (report.Report, bool) {
 	if err.Code != tidegate.OutputNotFound {
 		return report.Report{}, false

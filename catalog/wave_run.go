@@ -60,7 +60,7 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 }
 
 // readOutputs reads the outputs that were handed in by their paths. It returns
-// INVALID_ARGS for one that was given in no way or in two.
+// INVALID_ARGS for one that was not given, or given in two ways.
 func (e *Env) readOutputs(ctx context.Context, in step.IngestInput) error {
 	for i := range in.Outputs {
 		o := &in.Outputs[i]
@@ -82,7 +82,7 @@ func (e *Env) readOutputs(ctx context.Context, in step.IngestInput) error {
 	return nil
 }
 
-// refusedOutputs shows everything for which outputs are refused, where they stand.
+// refusedOutputs shows every reason why outputs are refused, and where it stands.
 func (e *Env) refusedOutputs(ctx context.Context, in any, err *tidegate.Error) (report.Report, bool) {
 	handed := in.(step.IngestInput)
 	if tidegate.ClassOf(err.Code) != tidegate.NotMet || e.readOutputs(ctx, handed) != nil {

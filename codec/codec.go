@@ -45,7 +45,7 @@ var (
 // that JSON cannot hold, such as NaN or a channel.
 func Marshal(v any) ([]byte, error) {
 	// The encoder writes into the buffer's own memory, so that a large result
-	// is held once.
+	// is in memory once.
 	var out bytes.Buffer
 	err := json.MarshalWrite(&out, v, wire)
 	return out.Bytes(), err

@@ -87,7 +87,7 @@ func TestParseNamesThePositionOfAFault(t *testing.T) {
 }
 
 // TestWhatIsHandedInStaysSmall: indentation makes a deep document many times as
-// large when it is written, so that one that is handed in is bounded.
+// large when it is written, so a document that is handed in is bounded.
 func TestWhatIsHandedInStaysSmall(t *testing.T) {
 	nested := func(depth int, inside string) string {
 		return strings.Repeat("[", depth) + inside + strings.Repeat("]", depth)

@@ -10,8 +10,8 @@ import (
 )
 
 // Digest is "sha256:" and the hexadecimal SHA-256 of the canonical form of v.
-// It panics for a value that JSON cannot hold, which no document that was read
-// and no result type of this module can be.
+// It panics for a value that JSON cannot hold; no document that was read and no
+// result type of this module is one.
 func Digest(v any) string {
 	data, err := Canonical(v)
 	if err != nil {

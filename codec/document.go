@@ -16,8 +16,8 @@ func ParseFile(arg, path string, data []byte) (*Value, error) {
 	return doc, nil
 }
 
-// NotJSON is INVALID_JSON for the file at path, of which syntax says where and
-// why it is not JSON. The message names the file alone: a long path before the
+// NotJSON is INVALID_JSON for the file at path; syntax says where and why it is
+// not JSON. The message names the file without its folders: a long path before the
 // position would push it out of the message.
 func NotJSON(details tidegate.Details, path string, syntax error) error {
 	return tidegate.Errorf(tidegate.InvalidJSON, details, "%s is not JSON: %w", filepath.Base(path), syntax)

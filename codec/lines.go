@@ -20,9 +20,9 @@ type LineMember struct {
 
 // EachLine reads JSON lines: every line that is not blank holds one document,
 // as strict as [Parse] demands. It calls each with the number of the line,
-// counted from 1, and the top-level members of those names, in the order of
-// names, Absent for one that is not there; on a line that holds no object all
-// are. Only the present line is in memory, and a line costs no allocation, so
+// counted from 1, and the top-level members with the given names, in the order of
+// names. A member that is not there is Absent; so are all on a line without an
+// object. Only the current line is in memory, and a line costs no allocation, so
 // that a file of any length can be read.
 //
 // A line that is not JSON ends the reading with a *[SyntaxError] whose Line is the
@@ -72,7 +72,7 @@ type lines struct {
 	dec     *jsontext.Decoder
 	names   [][]byte
 	key     []byte
-	text    []byte // the strings of the present line, one after the other
+	text    []byte // the strings of the current line, one after the other
 	members []LineMember
 }
 

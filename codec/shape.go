@@ -90,8 +90,8 @@ func (s Shape) OrNull() Shape {
 }
 
 // Using is the shape for a reader that uses only some fields: those, and what
-// leads to them, are required and checked by their rules; of every other known
-// field only the type is checked where it is there. A path is written
+// leads to them, are required and checked by their rules; every other known field
+// may be absent, and only its type is checked. A path is written
 // "perspectives[].prompt_contract.max_words".
 func (s Shape) Using(paths ...string) Shape { return s.using("", paths) }
 
@@ -150,8 +150,8 @@ type UnknownMember struct {
 	Known []string // the names that the table knows
 }
 
-// Unknown lists the members of v, which stands at path, and of the tables in it that
-// no shape knows, in the order of the document.
+// Unknown lists the members that no shape knows, of v, which stands at path, and of
+// the tables in it, in the order of the document.
 func (s Shape) Unknown(path string, v *Value) []UnknownMember {
 	var unknown []UnknownMember
 	switch {

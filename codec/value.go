@@ -388,8 +388,8 @@ func kindOfToken(kind jsontext.Kind) Kind {
 	return Absent
 }
 
-// syntaxError says where in data a decoder failed with err; offset is where it
-// had come to.
+// syntaxError says where in data a decoder failed with err; offset is how far it
+// had come.
 func syntaxError(data []byte, offset int64, err error) *SyntaxError {
 	reason, key := "", ""
 	var syntactic *jsontext.SyntacticError

@@ -16,13 +16,13 @@ import (
 const (
 	// FileName is the name of a file with configuration.
 	FileName = "tidegate.toml"
-	// HomeVariable is the environment variable that goes before home.
+	// HomeVariable is the environment variable that overrides home.
 	HomeVariable = "TIDEGATE_HOME"
 	// AllowVariable is the environment variable with what fetch allows, separated
-	// by commas, in the place of what files say.
+	// by commas. It replaces what files say.
 	AllowVariable = "TIDEGATE_FETCH_ALLOW"
 
-	// ChangesVariable is the environment variable that goes before changes.
+	// ChangesVariable is the environment variable that overrides changes.
 	ChangesVariable = "TIDEGATE_CHANGES"
 
 	maxFile = 64 << 10
@@ -34,7 +34,7 @@ type Places struct {
 	User   string              // the folder of the user's own file and of what it trusts; "" for none
 	Getenv func(string) string // nil for no environment
 	// Formats lists what each command can print, by its name. Where it is nil,
-	// every name of a command or a format is taken as it is.
+	// any name of a command or a format is accepted.
 	Formats func() map[string][]string
 }
 
@@ -56,15 +56,15 @@ type Source struct {
 	Waiting []string // keys that do not count before a person trusts the file, in order
 
 	lines map[string]int
-	open  bool // everybody can write to its folder, so that nobody knows whose it is
+	open  bool // everybody can write to its folder, so nobody knows whose it is
 }
 
-// environment is how the layer of variables is called.
+// environment is the name of the layer of variables.
 const environment = "the environment"
 
 // Load reads the configuration. It returns INVALID_ARGS for a variable that is
-// wrong, and for a file, naming file, line and key, and READ_FAILED for one that cannot be read; what the
-// environment says counts then all the same.
+// wrong, and for a file, naming file, line and key, and READ_FAILED for a file that
+// cannot be read. What the environment says counts even then.
 func Load(ctx context.Context, places Places) (Config, error) {
 	ctx = artifact.WithoutRoots(ctx) // a caller of a tool names none of these files
 	variables, err := places.environment()
@@ -126,7 +126,7 @@ func (p Places) environment() (Settings, error) {
 	return s, nil
 }
 
-// variableOf is the variable that goes before a key.
+// variableOf is the variable that overrides a key.
 func variableOf(key string) string {
 	switch key {
 	case "home":
@@ -150,7 +150,7 @@ func (p Places) user(ctx context.Context) (Settings, *Source, error) {
 }
 
 // project reads the nearest file at or above the working folder: what it says, and
-// what of it counts.
+// which part of that counts.
 func (p Places) project(ctx context.Context) (said, counts Settings, source *Source, err error) {
 	for dir := filepath.Clean(p.Dir); ; dir = filepath.Dir(dir) {
 		said, source, err = p.read(ctx, filepath.Join(dir, FileName))

@@ -141,7 +141,7 @@ func TestWhatAProjectDecidesByItself(t *testing.T) {
 	}
 }
 
-// TestEveryDriverThatStartsSomethingWaits goes through all that are not named.
+// TestEveryDriverThatStartsSomethingWaits: without trust, only a named driver counts.
 func TestEveryDriverThatStartsSomethingWaits(t *testing.T) {
 	for driver, counts := range map[string]bool{
 		"claude": true, "codex": true, "opencode": true, "gemini": true,
@@ -233,7 +233,7 @@ func TestATrustListThatIsDamagedIsAnError(t *testing.T) {
 	}
 }
 
-// TestTheNearerFileWins shows how the two files are joined.
+// TestTheNearerFileWins shows how the two files are merged.
 func TestTheNearerFileWins(t *testing.T) {
 	p := place(t, `
 [formats]
@@ -284,7 +284,7 @@ func TestTheEnvironmentGoesFirst(t *testing.T) {
 }
 
 // TestFaults is what a file may not say. The message names the key and what was
-// meant, and the file does not count in part.
+// meant, and no part of the file counts.
 func TestFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"roots = [":                           "line 1 is not TOML",
@@ -353,7 +353,7 @@ func TestAFolderInThePlaceOfAFileIsAnError(t *testing.T) {
 	}
 }
 
-// FuzzLoad looks for text that does not end in settings or INVALID_ARGS, and for
+// FuzzLoad looks for text that gives neither settings nor INVALID_ARGS, and for
 // a project that decides what it may not.
 func FuzzLoad(f *testing.F) {
 	f.Add(everything)
@@ -383,7 +383,7 @@ func FuzzLoad(f *testing.F) {
 }
 
 // TestRootsOfACallerDoNotHideTheConfiguration is a tool call over a server that
-// confines its callers: what the operator configured holds all the same.
+// confines its callers: what the operator configured still counts.
 func TestRootsOfACallerDoNotHideTheConfiguration(t *testing.T) {
 	user, work := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(user, "tidegate.toml"), []byte("[fetch]\nallow = [\"intranet.example\"]\n"), 0o600); err != nil {
@@ -395,8 +395,8 @@ func TestRootsOfACallerDoNotHideTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestAFileThatAnybodyCouldHaveWritten lies in a folder like that of temporary
-// files: nothing in it counts, unless a person has read it.
+// TestAFileThatAnybodyCouldHaveWritten has a file in a folder like that of temporary
+// files: nothing in it counts, unless a person has trusted it.
 func TestAFileThatAnybodyCouldHaveWritten(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("folders have no modes")

@@ -34,6 +34,6 @@
 // the folder that holds it. Everything else in it counts only after a person has
 // trusted the file as it is, by [Trust]; [Source.Waiting] names it until then.
 //
-// A file with a key that nobody knows, or a value of the wrong type, is refused
-// as a whole: a misspelt limit must not be taken for none.
+// A file with an unknown key, or a value of the wrong type, is refused as a whole:
+// a misspelt limit must not be taken for no limit.
 package config

@@ -14,29 +14,29 @@ import (
 // program itself where nothing else does.
 type Entry struct {
 	Key    string `json:"key"`
-	Value  string `json:"value"` // as a file would have it; in words for what the program does by itself
+	Value  string `json:"value"` // as in a file; in words for what the program does by itself
 	From   string `json:"from"`  // "file:line", the name of a variable, or "default"
 	Counts bool   `json:"counts"`
 	Why    string `json:"why"` // why it does not count
 }
 
-// DefaultSource is the From of a key that nothing gives a value.
+// DefaultSource is the From of a key to which nothing gives a value.
 const DefaultSource = "default"
 
 // NotBeforeTrust begins the Why of what counts as soon as a person trusts the file;
 // the reason follows.
 const NotBeforeTrust = "not before `tidegate config trust`: "
 
-// layer is one thing that gives keys values.
+// layer is one source of values for keys.
 type layer struct {
 	says   Settings
 	counts Settings // the part of it that counts
 	from   func(key string) string
-	name   string // as one that goes before another is called
+	name   string // what it is called where it overrides another
 }
 
-// Entries are all keys with what gives them a value, the strongest first, and what
-// the program does by itself where nothing that counts does.
+// Entries are all keys with what gives them a value, the strongest first. Where
+// nothing that counts gives one, the last is what the program does by itself.
 func (c Config) Entries() []Entry {
 	given := map[string][]Entry{} // by key
 	joined := c.Settings.leaves()
@@ -85,7 +85,7 @@ func (c Config) Entries() []Entry {
 	return all
 }
 
-// addsUp reports whether a list of one file is joined with that of the other.
+// addsUp reports whether a list in one file is joined with that in the other.
 func addsUp(name string, l layer) bool {
 	return l.name != environment && (name == "roots" || name == "fetch.allow")
 }
@@ -95,7 +95,7 @@ func (s *Source) at(key string) string {
 	return s.Path + ":" + strconv.Itoa(lineOf(s.lines, key))
 }
 
-// leaves are the keys that the settings give a value, each as a file would have it.
+// leaves are the keys to which the settings give a value, each as in a file.
 func (s Settings) leaves() map[string]string {
 	leaves := map[string]string{}
 	text := func(name, value string) {

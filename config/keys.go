@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// Key is one key of a file: what it decides, and what goes before it. The words
-// COMMAND and ROLE in its name stand for any of them.
+// Key is one key of a file: what it decides, and what overrides it. The words
+// COMMAND and ROLE in its name stand for any command and any role.
 type Key struct {
 	Name    string
 	Type    string // in words
@@ -11,7 +11,7 @@ type Key struct {
 	About   string
 	Default string // in words
 	Waits   string // why a project's file does not decide it by itself; "" where it does
-	Over    string // the variable or flags that go before it, in words; "" for none
+	Over    string // the variable or flags that override it, in words; "" for none
 }
 
 // Keys are all keys, in the order in which they are shown.

@@ -8,7 +8,7 @@ import (
 )
 
 // deepest is how many parts a key of a file can have: agents.ROLE.price.input.
-// Beyond that there are only faults, which the line of their beginning finds.
+// Deeper keys are faults; they get the line of the part that is known.
 const deepest = 4
 
 // finder finds the lines of keys in a text that is TOML, in one pass.
@@ -35,8 +35,8 @@ func linesOf(text []byte) map[string]int {
 	return f.lines
 }
 
-// note notes the line of the key of a node in a table, and of the tables that it
-// names on the way, and returns its whole name.
+// note notes the line of the key of a node in a table, and of the tables that the
+// key names on the way, and returns its whole name.
 func (f *finder) note(table string, node *unstable.Node) string {
 	name, depth := table, strings.Count(table, ".")
 	for keys := node.Key(); keys.Next() && depth < deepest; depth++ {

@@ -17,7 +17,7 @@ import (
 // namedDrivers need no command and no address.
 var namedDrivers = []string{"claude", "codex", "opencode", "gemini"}
 
-// otherDrivers are named with what they start or ask.
+// otherDrivers are named together with what they start or ask.
 var otherDrivers = []string{"acp", "model", "exec", "recorded"}
 
 var (

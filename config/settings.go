@@ -42,10 +42,10 @@ type Search struct{ Service, URL, KeyEnv string }
 // Review is how code is reviewed.
 type Review struct{ Test string }
 
-// DefaultRole is the role that others take from what they do not say themselves.
+// DefaultRole is the role that fills in what other roles leave out.
 const DefaultRole = "default"
 
-// Roles are the roles that a file may give an agent to.
+// Roles are the roles to which a file may give an agent.
 var Roles = []string{DefaultRole, "planner", "researcher", "summarizer", "writer", "reviewer"}
 
 // Agent is what a role uses: what its own table says, then the default.
@@ -54,7 +54,7 @@ func (s Settings) Agent(role string) Agent {
 }
 
 // over is what a and below say together. A model, a price, a key and variables
-// belong to a driver: where a names a driver, nothing of another is taken.
+// belong to a driver: where a names a driver, nothing of another is taken over.
 func (a Agent) over(below Agent) Agent {
 	if a.Parallel == 0 {
 		a.Parallel = below.Parallel

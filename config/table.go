@@ -21,7 +21,7 @@ type reader struct {
 }
 
 // table is one table of a file. Its methods read a value, or nothing where it is
-// not there, and note a fault where it is of another kind.
+// absent, and note a fault where it is of another kind.
 type table struct {
 	*reader
 	name   string // with a dot at its end; "" for the whole file
@@ -45,7 +45,7 @@ func (t table) has(key string) bool {
 	return ok
 }
 
-// take is the value of a key, which is known from now on.
+// take is the value of a key, which counts as known afterwards.
 func (t table) take(key string) (any, bool) {
 	*t.known = append(*t.known, key)
 	value, ok := t.values[key]

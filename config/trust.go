@@ -38,7 +38,7 @@ var trustShape = codec.Table(
 )
 
 // untrusted is what counts of a project's file that nobody has trusted, and the
-// keys that do not.
+// keys that do not count.
 func untrusted(s Settings, dir string) (Settings, []string) {
 	counts := Settings{Formats: s.Formats, Agents: map[string]Agent{}}
 	var waiting []string
@@ -86,8 +86,7 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 }
 
 // everybodyWrites reports whether every user of the machine can put a file into a
-// folder, as in that of temporary files. Where it cannot be found out, nobody else
-// can.
+// folder, as into that of temporary files. It returns false where it cannot find out.
 func everybodyWrites(ctx context.Context, dir string) bool {
 	if runtime.GOOS == "windows" { // its folders have no such mode
 		return false
@@ -101,8 +100,8 @@ func everybodyWrites(ctx context.Context, dir string) bool {
 	return err == nil && info.Mode().Perm()&0o002 != 0
 }
 
-// realInside is where a folder really is, if that is inside dir. A link that
-// leads out is not; nor is what does not exist, because it may become one.
+// realInside is where a folder really is, if that is inside dir. It refuses a link
+// that leads out, and a folder that does not exist, because it may become such a link.
 func realInside(dir, folder string) (string, bool) {
 	real, err := filepath.EvalSymlinks(folder)
 	if err != nil {

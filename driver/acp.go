@@ -7,9 +7,9 @@ import (
 )
 
 // acp is the driver of any agent that speaks the Agent Client Protocol, version
-// 1, on its standard streams. What the agent writes is followed in a file as
-// that of every other client, so that it is never held up and nothing is ever
-// dropped, and only what it was asked for is kept of it.
+// 1, on its standard streams. The agent writes to a file, as every other client
+// does, so it never has to wait and nothing is dropped. Of what it writes, only
+// what it was asked for is kept.
 type acp struct {
 	settings Settings
 	host     Host
@@ -33,8 +33,8 @@ func (d *acp) Run(ctx context.Context, task Task, event func(Event)) (Answer, er
 }
 
 // acpVariables are for agents that need more than the protocol says; others do not
-// know them. The one for Claude Code hides the tools of MCP servers behind another
-// one, which searches for tools.
+// know them. The one for Claude Code keeps it from hiding the tools of MCP servers
+// behind a tool that searches for tools.
 var acpVariables = []string{"ENABLE_TOOL_SEARCH=false"}
 
 // check shakes hands with the agent and returns its version. Whether it is
@@ -124,7 +124,7 @@ func (m *mailbox) finish() {
 	m.more.Signal()
 }
 
-// close closes it at once.
+// close closes the agent's input at once.
 func (m *mailbox) close() {
 	m.finish()
 	m.to.Close()

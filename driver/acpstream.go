@@ -21,10 +21,10 @@ type acpStream struct {
 	input    *mailbox
 
 	number  int                   // of the request that is under way
-	then    func(json.RawMessage) // what its result leads to
-	asked   bool                  // the prompt is with the agent
-	message string                // id of the message that the answer is made of
-	said    strings.Builder       // that message
+	then    func(json.RawMessage) // takes its result
+	asked   bool                  // the agent has the prompt
+	message string                // id of the message that is the answer so far
+	said    strings.Builder       // the text of that message
 	answer  Answer
 	tools   toolCalls
 	failed  *Error
@@ -48,7 +48,7 @@ func (s *acpStream) result(string) (Answer, *Error) {
 
 // disguised is the failure that some agents hand over as their answer, with a
 // stop reason that says that all went well: codex-acp, copilot and goose do. It
-// is one line, and no answer to any job is.
+// is one line; an answer to a job never is.
 func disguised(name, text string) *Error {
 	text = strings.TrimSpace(text)
 	if strings.Contains(text, "\n") || !errorLine.MatchString(text) {
@@ -156,8 +156,8 @@ func (s *acpStream) opened(result json.RawMessage) {
 		if !slices.ContainsFunc(session.Modes.Available, func(m acpMode) bool { return m.ID == mode }) {
 			continue
 		}
-		// One that loaded a session may still be telling its history: setting the
-		// mode that it has gives it the time to come to an end.
+		// An agent that loaded a session may still be sending its history: setting
+		// the mode that it has gives it time to finish.
 		if mode != session.Modes.Current || s.resume != "" {
 			s.ask("session/set_mode", object{"sessionId": s.answer.Session, "modeId": mode}, func(json.RawMessage) { s.choose(session) })
 			return
@@ -167,7 +167,7 @@ func (s *acpStream) opened(result json.RawMessage) {
 	s.choose(session)
 }
 
-// choose names the model, where the task does and the agent lets it.
+// choose sets the model, where the task names one and the agent allows it.
 func (s *acpStream) choose(session acpSession) {
 	prompt := func(json.RawMessage) { s.prompt() }
 	if s.task.Model != "" {
@@ -281,7 +281,7 @@ func (s *acpStream) refused(e *acpFailure) *Error {
 	return failure
 }
 
-// update takes what the agent tells while it works. What it tells while it loads
+// update takes what the agent sends while it works. What it sends while it loads
 // an old session is old.
 func (s *acpStream) update(params json.RawMessage) Event {
 	var sent struct {
@@ -337,7 +337,7 @@ func acpTool(kind, title string) string {
 }
 
 // reply answers a request of the agent: a permission by the task's policy, and
-// everything else with no, because nothing else was offered.
+// everything else with a refusal, because nothing else was offered.
 func (s *acpStream) reply(m *acpMessage) {
 	if m.Method != "session/request_permission" {
 		s.send(object{"id": m.ID, "error": object{"code": -32601, "message": "not offered"}})

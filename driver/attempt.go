@@ -27,8 +27,8 @@ type stream interface {
 	// done reports whether the client has said its last word.
 	done() bool
 	// result is what came, once nothing more comes, and why it is not an answer
-	// where the client itself said so. Standard error is for clients that say it
-	// there; the exit is judged by the caller.
+	// where the client itself said so. Standard error is for clients that say so
+	// there; the caller judges the exit.
 	result(stderr string) (Answer, *Error)
 }
 
@@ -39,7 +39,7 @@ type attempt struct {
 	stream stream
 	output int64 // bytes that it may write
 	plain  bool  // it writes nothing but its answer, which is complete when it exits: Idle and Step do not apply
-	served bool  // it is ended by us, so that its exit says nothing
+	served bool  // the driver ends it, so its exit says nothing
 	now    func() time.Time
 	event  func(Event)
 }
@@ -76,7 +76,7 @@ func (a *attempt) run(ctx context.Context, c command, f *folder) (Answer, error)
 	}
 	defer complaints.Close()
 	if c.stdin == nil {
-		// A file, and no pipe: whether and when the client reads it is its own affair.
+		// A file, not a pipe: whether and when the client reads it is its own affair.
 		if err = f.write("prompt", []byte(a.task.Prompt)); err == nil {
 			c.stdin, err = f.root.Open("prompt")
 		}
@@ -157,7 +157,7 @@ func (a *attempt) follow(ctx context.Context, p *process, stdout, stderr *os.Fil
 	)
 	var (
 		state = working
-		since time.Time // of the state
+		since time.Time // when the state began
 		why   = exited
 		gone  = ctx.Done()
 		tick  = time.NewTicker(poll)
@@ -217,7 +217,7 @@ func (a *attempt) judge(ctx context.Context, end exit, why reason, stderr string
 	answer, failure := a.stream.result(stderr)
 	answer.Version = brief(answer.Version)
 	if len(answer.Session) > maxName {
-		answer.Session = "" // nothing to go on with
+		answer.Session = "" // nothing to continue
 	}
 	complete := a.stream.done() && failure == nil && (a.served || why != exited || end.ok())
 	if a.plain {

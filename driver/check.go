@@ -13,15 +13,15 @@ type checker interface {
 }
 
 // Check says whether the agent of d can be asked, before the first task and at
-// no cost, and which version it is where it has one. An error is an [*Error]: a
-// client that is not installed or too old is [Unavailable], one that is not
-// logged in [Auth], each with what helps. What only a model can say shows with
-// the first task.
+// no cost, and which version it is where it has one. An error is an [*Error], with
+// what helps: [Unavailable] for a client that is not installed or too old, [Auth]
+// for one that is not logged in. What only a model can say shows with the first
+// task.
 func Check(ctx context.Context, d Driver) (version string, err error) {
 	if c, ok := d.(checker); ok {
 		return c.check(ctx)
 	}
-	return "", nil // a driver of somebody else's
+	return "", nil // a driver from outside this package
 }
 
 func (d *program) check(context.Context) (string, error) {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// claude is Claude Code, `claude -p`. Which tools the model has at all is a list
-// (--tools), what it may do with them without a person another (--allowedTools),
-// and nobody is asked (dontAsk). No settings, hooks, plugins, skills or MCP
-// servers of the person's count.
+// claude is Claude Code, `claude -p`. One list (--tools) says which tools the model
+// has at all, another (--allowedTools) what it may do with them without a person,
+// and nobody is asked (dontAsk). The person's settings, hooks, plugins, skills and
+// MCP servers do not count.
 var claude = client{
 	name:      "claude",
 	oldest:    "2.1.0",

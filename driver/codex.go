@@ -4,7 +4,7 @@ import "strings"
 
 // codex is Codex, `codex exec`. Its shell works in a sandbox that can read every
 // file, so a task that may not write gets no shell at all. The person's
-// configuration, rules, plugins and MCP servers do not count, the login does.
+// configuration, rules, plugins and MCP servers do not count; the login does.
 var codex = client{
 	name:      "codex",
 	oldest:    "0.160.0",
@@ -18,7 +18,7 @@ var codex = client{
 }
 
 // codexLoggedIn asks codex only where no key in the environment stands in for a
-// login: it knows nothing of those.
+// login: codex says nothing about keys.
 func codexLoggedIn(env []string) []string {
 	if variable(env, "CODEX_API_KEY") != "" || variable(env, "OPENAI_API_KEY") != "" {
 		return nil
@@ -80,8 +80,8 @@ func prepareCodex(task Task, resume string, f *folder, env []string) (args, vari
 	return append(args, "-"), variables, nil
 }
 
-// toml writes a value as TOML. Of strings, lists of them, numbers and truths
-// JSON is a part of it.
+// toml writes a value as TOML. For strings, lists of them, numbers and booleans,
+// JSON is valid TOML.
 func toml(v any) string {
 	if text := string(marshal(v)); text != "null" {
 		return text

@@ -24,9 +24,9 @@ import (
 type scene struct {
 	name string
 	want driver.Kind // of the error; empty: the answer
-	// any is for one that comes out in time or not: what counts is what is left.
+	// any is for a scene that may end in time or not: only what is left counts.
 	any bool
-	// hurry lets time fly: from the start, or once an event has this in it.
+	// hurry lets time fly: from the start, or once an event contains this.
 	hurry string
 }
 
@@ -59,8 +59,8 @@ var plainScenes = []scene{
 	{name: "supervisor killed", want: driver.Died},
 }
 
-// clientScenes are for clients that write events; last is what stands in their
-// last word.
+// clientScenes are for clients that write events; last is a part of their last
+// event.
 func clientScenes(last string) []scene {
 	return []scene{
 		{name: "plain"},
@@ -104,7 +104,7 @@ var suite = map[string][]scene{
 	"codex":    append(clientScenes(`"turn.completed"`), scene{name: "no version", want: driver.Unavailable}),
 	"opencode": append(clientScenes(`"step_finish"`), scene{name: "no version", want: driver.Unavailable}),
 	"gemini":   append(clientScenes(`"result"`), scene{name: "no version", want: driver.Unavailable}),
-	// How an agent exits whose conversation is over says nothing.
+	// Once its conversation is over, how an agent exits says nothing.
 	"agent": slices.DeleteFunc(clientScenes(`"stopReason"`), func(s scene) bool { return s.name == "exit 1 after the answer" }),
 }
 
@@ -205,7 +205,7 @@ func TestKilledProgramLeavesNoAgent(t *testing.T) {
 	home.Wait()
 	for len(stage.alive()) > 0 {
 	}
-	// The supervisor, which has no mark, clears up after the last of them.
+	// The supervisor, which lacks the mark, cleans up after the last of them.
 	for left := 1; left > 0; {
 		entries, err := os.ReadDir(stage.temp)
 		if err != nil {
@@ -223,8 +223,8 @@ func task() driver.Task {
 	}
 }
 
-// stage is where one scene is played: a driver for a stand-in, a clock and a
-// folder for temporary files of its own.
+// stage is where one scene is played: a driver for a stand-in, a clock, and a
+// folder of its own for temporary files.
 type stage struct {
 	driver  driver.Driver
 	temp    string
@@ -270,7 +270,7 @@ func newStage(t *testing.T, name string, s scene) *stage {
 	}
 	if s.hurry == fromStart {
 		// What is asked before the first task is asked at the usual pace. An agent
-		// that does not even say hello cannot be asked.
+		// that does not even send its greeting cannot be asked.
 		if name != "agent" {
 			if _, err := driver.Check(t.Context(), stage.driver); err != nil {
 				t.Fatal(err)
@@ -344,8 +344,8 @@ func (s *stage) alive() []string {
 	return alive
 }
 
-// leftBehind names what the whole test has left: a child, zombies included, or
-// an open socket.
+// leftBehind names what the whole test has left: a child, even a zombie, or an
+// open socket.
 func leftBehind() string {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range stats {

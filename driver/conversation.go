@@ -166,7 +166,7 @@ type reply struct {
 	calls []chatCall
 }
 
-// ask asks the model once, again with less where the server says that it was
+// ask asks the model once, and again with less where the server says that it was
 // too much.
 func (c *conversation) ask(ctx context.Context, withTools bool) (reply, error) {
 	for {
@@ -262,7 +262,7 @@ func (c *conversation) hear(ctx context.Context, response *http.Response) (reply
 			return fromWords("the model", chunk.Error.Message)
 		}
 		if chunk.Usage != nil {
-			usage = chunk.Usage // of the whole response, also where every event has it
+			usage = chunk.Usage // of the whole response, even where every event has it
 		}
 		for _, choice := range chunk.Choices {
 			for _, delta := range []chatDelta{choice.Delta, choice.Message} {
@@ -304,7 +304,7 @@ func (c *conversation) hear(ctx context.Context, response *http.Response) (reply
 }
 
 // events hands over the data of every server-sent event of a body, or the whole
-// of one that is not streamed.
+// body where it is not streamed.
 func (c *conversation) events(body io.Reader, take func(data []byte) error) error {
 	limited := &io.LimitedReader{R: body, N: maxResponse + 1}
 	r := bufio.NewReader(limited)
@@ -376,8 +376,8 @@ func (c *conversation) offered() []any {
 	return all
 }
 
-// do makes a call and returns the text that the model gets for it, also where
-// the call is not a valid one.
+// do makes a call and returns the text that the model gets for it, even where
+// the call is not valid.
 func (c *conversation) do(ctx context.Context, call chatCall) string {
 	var names []string
 	for _, tool := range c.offered() {

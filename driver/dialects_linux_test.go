@@ -53,7 +53,7 @@ var dialects = map[string]dialect{
 			write(`{"type":"item.completed","item":{"id":"i0","type":"error","message":"a mere warning"}}`)
 			write(`{"type":"turn.started"}`)
 		},
-		// The last message is the answer, so that the parts before it are others.
+		// The last message is the answer, so the parts before it are other messages.
 		say: func(text string) {
 			write(`{"type":"item.completed","item":{"id":"i1","type":"agent_message","text":%s}}`, text)
 		},
@@ -128,7 +128,7 @@ var dialects = map[string]dialect{
 	},
 }
 
-// oddLines are in no version of any client.
+// oddLines are lines that no version of any client writes.
 var oddLines = []string{
 	`{"type":"novelty","item":7,"part":"x","message":[1,2],"method":{"a":1}}`,
 	`{"type":["list"]}`, `[1,2,3]`, `"text"`, `null`, `17`, `{}`, `{"type":null}`, "", "plain words\tof a notice",

@@ -1,13 +1,13 @@
-// Package driver starts agents: one agent, on one task, and back comes its
-// answer or an [*Error] that says what kind of failure it was.
+// Package driver starts agents: one agent on one task, which returns its answer
+// or an [*Error] that says what kind of failure it was.
 //
 // Agents hang, flood, die, refuse and leave processes behind. Whatever one does,
 // Run returns within its limits, and nothing of the attempt is left: no process,
 // no socket, no temporary folder. Success is a complete answer that is not
 // empty, never an exit status alone.
 //
-// The package knows no run and judges no answer. What a page says that an agent
-// opened is not evidence: what an answer cites is fetched by others.
+// The package knows no run and judges no answer. What an agent read on a page is
+// not evidence: other packages fetch what an answer cites.
 package driver
 
 import (
@@ -19,8 +19,8 @@ import (
 
 // Driver starts one agent on one task.
 //
-// Run tells event what the agent does, from one goroutine, until it returns. An
-// error is an [*Error], or that of ctx once ctx has ended; the answer beside it
+// Run calls event for what the agent does, from one goroutine, until it returns.
+// An error is an [*Error], or that of ctx once ctx has ended; the answer beside it
 // has no text, but the usage, cost, tool calls and version that are known.
 // A Driver may be used by several goroutines.
 type Driver interface {
@@ -43,8 +43,8 @@ type Task struct {
 	// Session continues the session of an earlier answer; empty: a fresh one.
 	Session string `json:"session,omitempty"`
 	// Folder is where the agent works, for a job that changes files. Empty: a
-	// folder of the attempt's own, which has the Files in it, by relative name,
-	// and nothing else, and does not outlive the attempt.
+	// folder of the attempt's own, which holds only the Files, by relative name,
+	// and does not outlive the attempt.
 	Folder string            `json:"folder,omitempty"`
 	Files  map[string]string `json:"files,omitempty"`
 }
@@ -61,8 +61,8 @@ func TaskID(run, createdAt, job string, attempt, turn int, prompt string) string
 	}{run, createdAt, job, attempt, turn, codec.DigestBytes([]byte(prompt))})
 }
 
-// Tools is what an agent may use. What it does not name the agent does not get,
-// as far as the client can enforce it.
+// Tools is what an agent may use. The agent does not get what it does not name,
+// as far as the client can enforce that.
 type Tools struct {
 	Web   bool     `json:"web"`   // search the web and open its pages
 	Files bool     `json:"files"` // read and write files in the folder of the task, and nowhere else
@@ -85,7 +85,7 @@ type Server struct {
 // knows.
 const FolderArg = "{folder}"
 
-// Limits bound one task. Zero means no limit, except where it says otherwise.
+// Limits bound one task. Zero means no limit, except where a field says otherwise.
 type Limits struct {
 	Idle     time.Duration `json:"idle_ns"`      // without a line from the agent
 	Step     time.Duration `json:"step_ns"`      // without a message or a tool call, whatever else it writes
@@ -93,14 +93,14 @@ type Limits struct {
 	Answer   int           `json:"answer_bytes"` // zero: DefaultAnswer
 
 	Steps  int   `json:"steps,omitempty"`  // messages and tool calls
-	Tokens int64 `json:"tokens,omitempty"` // in and out; model alone can keep it
+	Tokens int64 `json:"tokens,omitempty"` // in and out; only the model driver can keep to it
 	// ToolCalls is how often a tool may be called, by the names of
-	// Answer.ToolCalls. A tool with none left is withheld; only model can keep to
-	// another number.
+	// Answer.ToolCalls. A tool with no calls left is withheld; only the model
+	// driver can keep to other numbers.
 	ToolCalls map[string]int `json:"tool_calls,omitempty"`
 }
 
-// DefaultAnswer is how many bytes an answer may have where nobody said.
+// DefaultAnswer is how many bytes an answer may have where no limit is set.
 const DefaultAnswer = 512 << 10
 
 func (l Limits) answer() int {
@@ -115,8 +115,8 @@ type Answer struct {
 	Text    string   `json:"text"`
 	Usage   *Usage   `json:"usage,omitempty"`    // nil: the client reported none
 	CostUSD *float64 `json:"cost_usd,omitempty"` // nil: the client reported none
-	// Session continues this session as Task.Session, on the same machine. Empty:
-	// the agent has none.
+	// Session, given as Task.Session, continues this session on the same machine.
+	// Empty: the agent has none.
 	Session string `json:"session,omitempty"`
 	// ToolCalls counts what the agent called, as its events show it: SearchCalls,
 	// FetchCalls, and every other tool by the client's own name.
@@ -131,8 +131,8 @@ const (
 	FetchCalls  = "fetch_calls"
 )
 
-// Usage is what a model was given and what it wrote, in tokens. Input has those
-// that came out of a cache, too.
+// Usage is what a model was given and what it wrote, in tokens. Input includes
+// those that came out of a cache.
 type Usage struct {
 	Input  int64 `json:"input_tokens"`
 	Output int64 `json:"output_tokens"`

@@ -20,8 +20,8 @@ var passed = []string{
 	"APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)",
 }
 
-// never lists what no agent gets, even where it is named: with these it could sign a
-// person's decisions.
+// never lists what no agent gets, even where it is named: with these an agent could
+// sign a person's decisions.
 var never = []string{"SSH_AUTH_SOCK", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "TIDEGATE_SIGN_KEY"}
 
 // environment is what an agent gets of environ: what every agent gets, what
@@ -61,7 +61,7 @@ func variable(environ []string, name string) string {
 	return ""
 }
 
-// find is the path of a program: as it was named where that is a path, and else
+// find is the path of a program: as it was named where that is a path, otherwise
 // the first in the PATH of environ.
 func find(environ []string, program string) (string, error) {
 	if strings.ContainsAny(program, `/\`) {

@@ -84,7 +84,7 @@ func TestGeminiStranger(t *testing.T) {
 	}
 }
 
-// Some clients show the words of the provider, and nothing else.
+// Some clients show nothing but the words of the provider.
 func TestWordsOfProviders(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]Kind{

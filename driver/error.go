@@ -18,7 +18,7 @@ const (
 	Deadline    Kind = "deadline"    // the time, or the number of steps, is used up
 	Flood       Kind = "flood"       // more was written than an answer may have
 	Died        Kind = "died"        // the client ended without an answer
-	Empty       Kind = "empty"       // the client ended well, and its answer is empty
+	Empty       Kind = "empty"       // the client ended normally, but its answer is empty
 )
 
 var kinds = []Kind{Auth, Rate, Unavailable, Refused, Idle, Deadline, Flood, Died, Empty}
@@ -27,8 +27,8 @@ var kinds = []Kind{Auth, Rate, Unavailable, Refused, Idle, Deadline, Flood, Died
 type Error struct {
 	Kind    Kind          `json:"kind"`
 	Message string        `json:"message"`           // lower case, names the client
-	Wait    time.Duration `json:"wait_ns,omitempty"` // of Rate: how long, where the provider said it
-	Help    string        `json:"help,omitempty"`    // what a person types to get rid of the reason
+	Wait    time.Duration `json:"wait_ns,omitempty"` // of Rate: how long, where the provider said
+	Help    string        `json:"help,omitempty"`    // what a person types to remove the cause
 	// SessionGone says that Task.Session cannot be continued here: the task has
 	// to begin afresh.
 	SessionGone bool `json:"session_gone,omitempty"`

@@ -22,13 +22,13 @@ import (
 type folder struct {
 	root *os.Root
 	path string
-	key  string // what another folder at the same path is made by
+	key  string // the key that makes another folder at the same path
 }
 
 const folderPrefix = "tidegate-"
 
-// makeFolder makes a folder below temp: the one that had key before, for a
-// client whose sessions belong to a path, or any.
+// makeFolder makes a folder below temp: at the place that had key before, for a
+// client whose sessions belong to a path, or anywhere.
 func makeFolder(temp, key string) (*folder, error) {
 	var path string
 	var err error
@@ -126,7 +126,7 @@ func (f *folder) remove() error {
 	return removeTree(f.path)
 }
 
-// removeTree removes a folder, also one in which an agent took away its own
+// removeTree removes a folder, even one in which an agent took away its own
 // right to do so.
 func removeTree(path string) error {
 	if err := os.RemoveAll(path); err == nil {
@@ -147,7 +147,7 @@ func removeTree(path string) error {
 	return os.RemoveAll(path)
 }
 
-// tail is the end of a file, at most size bytes of it.
+// tail is the end of a file, at most size bytes.
 func tail(file *os.File, size int64) string {
 	info, err := file.Stat()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // gemini is Gemini CLI. Its settings lie in the folder that it works in, where
-// they win over the person's; tools.core names all tools that the model has. For
-// a task that works in a folder of the person's none are written there, and the
+// they win over the person's; tools.core names all tools that the model has. A
+// task that works in a folder of the person's gets no settings there, and the
 // approval mode alone decides.
 var gemini = client{
 	name:   "gemini",
@@ -34,7 +34,7 @@ var gemini = client{
 }
 
 // geminiStranger reports whether neither a variable nor the person's settings say
-// how to log in: without a person the client then gives up.
+// how to log in: without a person, the client then gives up.
 func geminiStranger(ctx context.Context, env []string) bool {
 	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_USE_VERTEXAI", "GEMINI_DEFAULT_AUTH_TYPE"} {
 		if variable(env, name) != "" {
@@ -44,13 +44,13 @@ func geminiStranger(ctx context.Context, env []string) bool {
 	home := cmp.Or(variable(env, "GEMINI_CLI_HOME"), variable(env, "HOME"), variable(env, "USERPROFILE"))
 	settings, err := artifact.ReadJSON(artifact.WithoutRoots(ctx), "settings", filepath.Join(home, ".gemini", "settings.json"))
 	if err != nil {
-		// Settings that cannot be read, as they may have comments, may say anything.
+		// Settings that cannot be read, perhaps because of comments, may say anything.
 		return tidegate.CodeOf(err) == tidegate.FileNotFound
 	}
 	return settings.Get("security").Get("auth").Get("selectedType").Str() == "" && settings.Get("selectedAuthType").Str() == ""
 }
 
-// geminiModel is asked where nobody names one: without a name the client first
+// geminiModel is the model where nobody names one: without a name, the client first
 // asks a router model.
 const geminiModel = "gemini-2.5-pro"
 
@@ -133,7 +133,7 @@ type geminiStream struct {
 	answer Answer
 	tools  toolCalls
 	last   *geminiEvent // of type result
-	said   string       // the last error that it spoke of
+	said   string       // the last error that it reported
 }
 
 type geminiEvent struct {

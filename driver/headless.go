@@ -20,9 +20,9 @@ type client struct {
 	get    string // what a person types to install or update it
 	login  string // what a person types to log in
 
-	// variables of the person's environment by which the client knows whom it
-	// works for and where; and those that it needs where a variable says that it
-	// works by way of somebody else.
+	// variables of the person's environment that tell the client whom it works
+	// for and where; and those that it needs where a variable says that it works
+	// through another provider.
 	variables []string
 	further   map[string][]string
 
@@ -104,7 +104,7 @@ func (d *headless) Run(ctx context.Context, task Task, event func(Event)) (Answe
 }
 
 // Names that end up among the arguments of a client. They may come from a run's
-// folder, and none of them may be a flag or lead elsewhere.
+// folder; none of them may be a flag or lead elsewhere.
 var (
 	modelName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
 	sessionName = regexp.MustCompile(`^([0-9]+)/([A-Za-z0-9][A-Za-z0-9._:-]*)$`)

@@ -30,9 +30,9 @@ func (l *lines) each(chunk []byte, do func(line []byte)) {
 	}
 }
 
-// readEvents reads a client's JSON lines: read is called with each that is an
+// readEvents reads a client's JSON lines: read is called with each line that is an
 // object, and says what it was. Everything else is passed on as it is: clients
-// write notices among their events, and new versions write new events.
+// write notices among their events, and later versions write other events.
 func readEvents[E any](l *lines, chunk []byte, event func(Event), read func(*E) Event) {
 	l.each(chunk, func(line []byte) {
 		e, v := Event{Kind: Other}, new(E)

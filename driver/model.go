@@ -24,7 +24,7 @@ type model struct {
 	order    []string                 // of the sessions, the oldest first
 }
 
-// keptSessions is how many conversations can be continued.
+// keptSessions is how many conversations are kept to be continued.
 const keptSessions = 64
 
 func newModel(settings Settings, host Host, address string) (Driver, error) {
@@ -49,8 +49,8 @@ func newHTTP() *http.Client {
 	}
 }
 
-// check asks for the list of models, which costs nothing. Servers that have none
-// are there all the same.
+// check asks for the list of models, which costs nothing. A server without such a
+// list can still be asked.
 func (d *model) check(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
@@ -66,8 +66,8 @@ func (d *model) check(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// send does a request with the key. A status that stands for a failure is one,
-// except that check and context limits need to see 400 and 404.
+// send does a request with the key. A status that stands for a failure becomes an
+// error, except 400 and 404, which check and context limits need to see.
 func (d *model) send(request *http.Request) (*http.Response, error) {
 	if d.settings.KeyEnv != "" {
 		key := variable(d.host.Environ, d.settings.KeyEnv)
@@ -115,14 +115,14 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// Run has the model answer the task, step by step: each step is one request, and
-// either ends in tool calls, which are done and answered, or in the answer.
+// Run has the model answer the task step by step. Each step is one request, which
+// ends either in tool calls, which are made and answered, or in the answer.
 func (d *model) Run(ctx context.Context, task Task, event func(Event)) (Answer, error) {
 	c, err := d.begin(task)
 	if err != nil {
 		return Answer{}, err
 	}
-	// While the model thinks nothing is read here, so the limits have a goroutine.
+	// While the model thinks, nothing is read here, so a goroutine watches the limits.
 	ctx, stop := d.watch(ctx, task.Limits)
 	defer stop.end()
 	c.alive = stop.alive
@@ -152,7 +152,7 @@ func (d *model) begin(task Task) (*conversation, error) {
 	return c, nil
 }
 
-// keep keeps a conversation for its repair and returns its name.
+// keep keeps a conversation so that its answer can be repaired, and returns its name.
 func (d *model) keep(task Task, c *conversation) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -222,7 +222,7 @@ func (d *model) watch(ctx context.Context, limits Limits) (context.Context, *wat
 	return ctx, w
 }
 
-// thinking is what some models write in front of their answer, in their answer.
+// thinking is what some models write at the beginning of their answer.
 var thinking = regexp.MustCompile(`(?s)^\s*<(think|thinking|reasoning)>.*?(</(?:think|thinking|reasoning)>|$)\s*`)
 
 // textCalls are calls of tools that a model wrote as text, because it or its

@@ -22,7 +22,7 @@ import (
 // well.
 const answerText = "# Answer\n\n- first *point* [1]\n- second point – ünïcode ✓\n\n[1]: https://example.org/a\n"
 
-// asked is a driver for a fake model, with a SearXNG and pages that are made up.
+// asked is a driver for a fake model, with a made-up SearXNG and made-up pages.
 type asked struct {
 	*fakemodel.Server
 	driver driver.Driver
@@ -254,7 +254,7 @@ func TestModelMakesRoomFromTheOldestResults(t *testing.T) {
 			t.Error("the prompt was cut")
 		}
 	}
-	// What cannot be made to fit is said.
+	// It is an error when the messages cannot be made to fit.
 	b := askModel(t, fakemodel.InTurn(fakemodel.Reply{Fault: fakemodel.TooLong}), nil)
 	task := modelTask()
 	task.Prompt = strings.Repeat("long ", 100_000)
@@ -418,7 +418,7 @@ func TestModelRefusesAddresses(t *testing.T) {
 	}
 }
 
-// The stand-ins answer as the services are documented to.
+// The stand-ins answer as the documentation of the services says.
 func TestSearchServices(t *testing.T) {
 	t.Parallel()
 	for name, serve := range map[string]http.HandlerFunc{

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// opencode is opencode, `opencode run`. What its permissions deny it takes from
-// the model's list of tools. It looks for the person's configuration in a folder
-// of the attempt's own, so that none counts; the login lies elsewhere.
+// opencode is opencode, `opencode run`. It takes what its permissions deny out of
+// the model's list of tools. It looks for the person's configuration in a folder of
+// the attempt's own, so that none counts; the login lies elsewhere.
 var opencode = client{
 	name:   "opencode",
 	oldest: "1.18.0",
@@ -63,7 +63,7 @@ func prepareOpencode(task Task, resume string, f *folder, _ []string) (args, var
 		args = append(args, "--session", resume)
 	}
 	variables = []string{"OPENCODE_CONFIG_CONTENT=" + string(config), "XDG_CONFIG_HOME=" + f.in("config")}
-	// It would fetch a package for plugins into each folder of a configuration.
+	// Otherwise it fetches a package for plugins into each folder of a configuration.
 	variables = append(variables, "npm_config_offline=true")
 	for _, what := range []string{"MODELS_FETCH", "AUTOUPDATE", "PROJECT_CONFIG", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "CLAUDE_CODE"} {
 		variables = append(variables, "OPENCODE_DISABLE_"+what+"=1")
@@ -76,7 +76,7 @@ type opencodeStream struct {
 	lines
 	answer  Answer
 	tools   toolCalls
-	message string // the id of the one that the answer is made of
+	message string // the id of the message that is the answer so far
 	ended   bool
 	failed  *opencodeFailure
 }

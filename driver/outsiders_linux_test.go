@@ -139,11 +139,10 @@ func writeCall(name, argument string) func(string) fakemodel.Call {
 	}
 }
 
-// only narrows the clients down, while one is being worked on.
+// only names the one client to test, while it is being worked on.
 var only = os.Getenv("TIDEGATE_CLIENT")
 
-// visit is one real client at one model, with a home and temporary files of its
-// own.
+// visit is one real client at one model, with its own home and temporary files.
 type visit struct {
 	driver driver.Driver
 	model  *fakemodel.Server
@@ -234,7 +233,7 @@ func TestRealClientsKeepToTheirTools(t *testing.T) {
 		for _, web := range []bool{true, false} {
 			made := filepath.Join(t.TempDir(), "made")
 			v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
-				// A client that names its sessions asks for that without any tools.
+				// A client that names its sessions asks for the name without any tools.
 				if len(r.Results) == 0 && strings.Contains(r.Prompt, task().Prompt) && (len(r.Tools) > 0 || !realClients[name].asks) {
 					return fakemodel.Reply{Calls: []fakemodel.Call{realClients[name].shell(made)}}
 				}
@@ -386,7 +385,7 @@ func TestRealClientsFail(t *testing.T) {
 		{"refusal", fakemodel.Refusal, driver.Refused},
 		{"garbage", fakemodel.Garbage, driver.Died},
 	} {
-		// Some clients ask again and again: their patience is for the full suite.
+		// Some clients ask again and again: only the full suite waits for them.
 		if !full.Asked() && !slices.Contains([]string{"401", "cut stream", "hang"}, fault.name) {
 			continue
 		}

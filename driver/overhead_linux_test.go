@@ -13,9 +13,9 @@ import (
 )
 
 // BenchmarkAttempt compares a driver with starting the bare program. The
-// difference of the times is what a driver costs per attempt; MiB is the memory
-// that the process has to itself which is there because of the driver, and mapped
-// what it shares with the program, whose file it runs, on top of that.
+// difference of the times is what a driver costs per attempt. MiB is the memory
+// that the supervisor has to itself; mapped includes what it shares with the
+// program whose file it runs.
 func BenchmarkAttempt(b *testing.B) {
 	bin := b.TempDir()
 	self, err := os.Executable()
@@ -58,7 +58,7 @@ func BenchmarkAttempt(b *testing.B) {
 			}
 		}
 		b.StopTimer()
-		// Its memory is looked at while an agent that does not exit is there.
+		// Its memory is measured while an agent that does not exit is there.
 		ctx, cancel := context.WithCancel(b.Context())
 		defer cancel()
 		var own, all int
@@ -71,8 +71,8 @@ func BenchmarkAttempt(b *testing.B) {
 	})
 }
 
-// supervisorMemory is the memory of the supervisor of this process that has most,
-// in KiB: what it has to itself, and with what it shares.
+// supervisorMemory is the memory, in KiB, of the supervisor of this process that
+// has most: what it has to itself, and that together with what it shares.
 func supervisorMemory() (own, all int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {

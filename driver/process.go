@@ -12,12 +12,12 @@ type command struct {
 	args    []string // without the program's name
 	env     []string
 	dir     string
-	scratch string // the attempt's folder, removed where this program cannot do it any more
+	scratch string // the attempt's folder, which is removed even where this program no longer can
 
 	stdin, stdout, stderr *os.File
 }
 
-// killGrace is how long a killed process may take until it is left alone: one
+// killGrace is how long a killed process may take before it is left alone: one
 // that waits for a dead disk cannot be killed at all.
 const killGrace = 10 * time.Second
 
@@ -33,7 +33,7 @@ func (p *process) kill() {
 	time.AfterFunc(killGrace, p.abandon)
 }
 
-// Orders to a process, as far as the system knows them apart.
+// Orders to a process, as far as the system can tell them apart.
 const (
 	orderStop = 't' // SIGTERM to the agent's group
 	orderKill = 'k' // SIGKILL to every descendant

@@ -13,8 +13,8 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// recorded is the driver that gives answers which were kept earlier. Its folder
-// is laid out as a run keeps its jobs, so that a run's folder is one:
+// recorded is the driver that gives answers that were kept earlier. Its folder
+// is laid out as a run keeps its jobs, so a run's folder can be used:
 //
 //	jobs/<job id>/<attempt, three digits>/prompt.md        optional
 //	                                      prompt-2.md      of turn 2, optional
@@ -41,8 +41,8 @@ func unreadable(err error) *Error {
 	return &Error{Kind: Unavailable, Message: "the recorded answers cannot be read: " + tidegate.AsError(err).Message, Lasting: true}
 }
 
-// Run answers with what was kept for the task's job, attempt and turn. An event
-// says so where it was kept for another prompt.
+// Run answers with what was kept for the task's job, attempt and turn. Where that
+// was kept for another prompt, an event says so.
 func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return Answer{}, context.Cause(ctx)
@@ -135,8 +135,8 @@ func readRecord(folder *artifact.Folder, name string, turn int) (record, error) 
 	return kept, nil
 }
 
-// callsOf counts the tool calls of one turn. A record that has them for the whole
-// attempt alone counts them all in the first.
+// callsOf counts the tool calls of one turn. A record that has them only for the
+// whole attempt counts them all in the first.
 func (r record) callsOf(turn int) map[string]int {
 	apart := false
 	for _, s := range r.Submissions {
@@ -151,7 +151,7 @@ func (r record) callsOf(turn int) map[string]int {
 	return nil
 }
 
-// readFirst reads the first file that is there of those with one of the endings.
+// readFirst reads the first existing file of those with one of the endings.
 func readFirst(folder *artifact.Folder, name string, endings ...string) ([]byte, error) {
 	var data []byte
 	var err error

@@ -14,7 +14,7 @@ import (
 // Search is where the model driver searches the web.
 type Search struct {
 	Service string // searxng, brave or tavily; empty: there is no search
-	URL     string // of the endpoint; empty: the service's own, which SearXNG has none
+	URL     string // of the endpoint; empty: the service's own, which SearXNG lacks
 	KeyEnv  string // the variable that holds the key
 }
 
@@ -25,7 +25,7 @@ const (
 
 // searchService is how one kind of endpoint is asked and what it answers.
 type searchService struct {
-	url     string // where nobody names another
+	url     string // the default address
 	request func(ctx context.Context, address, query, key string) (*http.Request, error)
 	results func(data []byte) ([]found, error)
 }

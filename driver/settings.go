@@ -9,8 +9,8 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
-// Settings say which driver, and what a person allows it beyond what every one
-// gets.
+// Settings say which driver to use, and what a person allows it beyond what every
+// driver gets.
 type Settings struct {
 	// Driver is claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND,
 	// model:URL or recorded:DIR.
@@ -29,15 +29,15 @@ type Host struct {
 	Environ []string         // the person's environment, of which agents get a part; nil: os.Environ()
 	Temp    string           // where attempts have their folders; empty: os.TempDir()
 
-	// What the model driver's tools use. Open returns the text of a page; nil:
-	// there is no such tool. Whether a page may be opened is for Open to say.
+	// What the model driver's tools use. Open returns the text of a page and
+	// decides whether it may be opened; nil: there is no such tool.
 	Open   func(ctx context.Context, url string) (string, error)
 	Search Search
 }
 
 // New returns the driver that settings name. It returns INVALID_ARGS for a name
 // that no driver has, and for a command, address or folder that is missing or
-// malformed. Whether the client is there is for [Check], and for Run.
+// malformed. [Check] and Run find out whether the client is there.
 func New(settings Settings, host Host) (Driver, error) {
 	if host.Now == nil {
 		host.Now = time.Now

@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/driver"
 )
 
-// standIn is the life of a stand-in for the client of that name.
+// standIn is what a stand-in for the client of that name does.
 func standIn(name, scene string) {
 	if name == "home" {
 		home()
@@ -193,7 +193,7 @@ func standIn(name, scene string) {
 	}
 }
 
-// home is a program that drives an agent until it is killed.
+// home is a program that drives an agent until the program is killed.
 func home() {
 	os.Setenv("STANDIN", "children at the deadline")
 	d, err := driver.New(driver.Settings{Driver: "exec:program", Env: []string{"STANDIN", "MARK"}}, driver.Host{})
@@ -268,7 +268,7 @@ func leaveHeir(name string) {
 	}
 }
 
-// child is the life of a process that was left behind.
+// child is what a process that was left behind does.
 func child() {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	if os.Getenv("GENERATION") == "" {

@@ -50,7 +50,7 @@ func read(s stream, data []byte, size func() int) outcome {
 	return o
 }
 
-// The streams are those of the real clients, at a scripted model.
+// The streams were recorded from the real clients, at a scripted model.
 func TestStreamsOfTheRealClients(t *testing.T) {
 	const text = "# Answer\n\n- first *point* [1]\n- second point – ünïcode ✓\n\n```go\nfunc main() {}\n```\n\n[1]: https://example.org/a\n"
 	usage := func(requests int64) *Usage { return &Usage{Input: requests * 1234, Output: requests * 56} }
@@ -125,7 +125,7 @@ func kindOf(err *Error) (Kind, time.Duration) {
 	return err.Kind, err.Wait
 }
 
-// Whatever a client writes, reading it ends, and how it was cut into pieces makes
+// Reading ends whatever a client writes, and the pieces into which it is cut make
 // no difference.
 func FuzzStreams(f *testing.F) {
 	files, err := filepath.Glob("testdata/streams/*.jsonl")

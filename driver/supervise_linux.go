@@ -23,21 +23,22 @@ import (
 
 // On Linux an agent runs below a supervisor: this program once more, under
 // another name. It is the subreaper of everything that the agent starts, so that
-// no process can leave the attempt, whatever it does to its group or session;
-// it reaps them all, and ends them when this program asks for it or is gone,
-// killed included. The agent itself gets a parent-death signal for the case that
-// the supervisor is killed.
+// no process can leave the attempt, whatever it does to its group or session.
+// It reaps them all, and ends them when this program asks for it or is gone, even
+// killed. The agent itself gets a parent-death signal in case the supervisor is
+// killed.
 //
 // A supervisor has one agent at a time. Once nothing of an attempt is left it
 // waits for the next one, because starting this program costs more than starting
 // a small one.
 
-// supervisorName is the name by which the program knows that it is one. The start
-// of every program that imports this package looks for it, so that no main has to.
+// supervisorName is the name by which the program knows that it is a supervisor.
+// Every program that imports this package looks for it at its start, so that no
+// main has to.
 const supervisorName = "tidegate-supervisor"
 
 // socketFD is what a supervisor has open beside its standard streams: orders come
-// in, exits go out, and its end is the end of the program.
+// in, exits go out, and it ends when the program does.
 const socketFD = 3
 
 // orderStart is the order to start an agent: its standard streams come with it,
@@ -47,7 +48,7 @@ const orderStart = 's'
 // idleTime is how long a supervisor waits for its next agent.
 const idleTime = 10 * time.Second
 
-// assignment is what a supervisor is to start.
+// assignment is what a supervisor has to start.
 type assignment struct {
 	Path    string
 	Args    []string
@@ -56,7 +57,7 @@ type assignment struct {
 	Scratch string // removed where the program that gave the order is gone
 }
 
-// supervisor is one that this program started.
+// supervisor is a supervisor that this program started.
 type supervisor struct {
 	cmd    *exec.Cmd
 	socket *os.File
@@ -91,7 +92,7 @@ func start(c command) (*process, error) {
 	}
 }
 
-// takeSupervisor takes one that has no agent, or a fresh one.
+// takeSupervisor takes a supervisor that has no agent, or a fresh one.
 func takeSupervisor() (s *supervisor, fresh bool, err error) {
 	resting.Lock()
 	defer resting.Unlock()
@@ -142,7 +143,7 @@ func (s *supervisor) give(task []byte, streams ...*os.File) error {
 		}
 		var unset error
 		if err := conn.Control(func(fd uintptr) {
-			// A program expects to wait where it reads.
+			// A program expects its reads to block.
 			unset = syscall.SetNonblock(int(fd), false)
 			numbers = append(numbers, int(fd))
 		}); err != nil {
@@ -171,7 +172,7 @@ func (s *supervisor) give(task []byte, streams ...*os.File) error {
 }
 
 // follow is the process of the agent that s was given, whose temporary files are in
-// scratch. Orders that come after its end are for nobody.
+// scratch. Orders that come after its end have no effect.
 func (s *supervisor) follow(scratch string) *process {
 	var mu sync.Mutex
 	ended := false
@@ -200,9 +201,9 @@ func (s *supervisor) follow(scratch string) *process {
 	return p
 }
 
-// endOrphans ends what an agent leaves that has killed its supervisor. The system
-// has given its children to another parent; what still knows them is the variable
-// that names their temporary folder. One that has taken it away stays.
+// endOrphans ends what is left of an agent that has killed its supervisor. The
+// system has given its children to another parent; they are found by the variable
+// that names their temporary folder. One that has removed the variable stays.
 func endOrphans(scratch string) {
 	mark := []byte("\x00TMPDIR=" + scratch + "/tmp\x00")
 	for end := time.Now().Add(killGrace); time.Now().Before(end); time.Sleep(poll) {
@@ -241,7 +242,7 @@ func init() {
 	}
 }
 
-// ward is the agent that a supervisor has at present.
+// ward is the agent that a supervisor has at the moment.
 type ward struct {
 	begun chan struct{} // has a value once an agent was started, or could not be
 
@@ -254,19 +255,19 @@ type ward struct {
 
 // supervise is the life of a supervisor. It ends with the program that started it.
 func supervise() {
-	// No agent gets what was open when the program was started. On a system that
-	// does not know the call, the socket alone is kept from it.
+	// An agent gets nothing that was open when the program was started. On a system
+	// without this call, only the socket is kept from it.
 	if unix.CloseRange(socketFD, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) != nil {
 		unix.CloseOnExec(socketFD)
 	}
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-	// Signals are for the agent's group; caught ones, unlike ignored ones, are
-	// not inherited.
+	// Signals are for the agent's group. They are caught because, unlike ignored
+	// ones, caught signals are not inherited.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	w := ward{begun: make(chan struct{})}
 	given := make(chan started)
 	go w.obey(given)
-	// This is the main thread, which lives as long as the process does: an agent's
+	// This is the main thread, which lives as long as the process: an agent's
 	// parent-death signal follows the thread that started it.
 	for next := range given {
 		status, err := json.Marshal(w.raise(next))
@@ -358,7 +359,7 @@ func readAssignment() (a assignment, err error) {
 	return a, json.NewDecoder(bytes.NewReader(text)).Decode(&a)
 }
 
-// fd is a descriptor that is read as it is.
+// fd is a descriptor that is read directly.
 type fd int
 
 func (d fd) Read(p []byte) (int, error) {
@@ -408,8 +409,8 @@ func (w *ward) reap(agent int) (end exit) {
 		var state syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &state, syscall.WNOHANG, nil)
 		if pid == 0 && err == nil {
-			// What a child had started is a child of this process before the child
-			// is reaped, so that the next round kills it.
+			// Before a child is reaped, what it had started is already a child of
+			// this process, so that the next round kills it.
 			if w.isEnding() {
 				killChildren()
 			}

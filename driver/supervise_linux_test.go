@@ -11,8 +11,8 @@ import (
 	"github.com/tidegate/tidegate/driver"
 )
 
-// TestASupervisorIsUsedAgain has agents tell who their parent is. It takes no part
-// in parallel tests, which share the supervisors.
+// TestASupervisorIsUsedAgain has agents name their parent. It does not run beside
+// parallel tests, which share the supervisors.
 func TestASupervisorIsUsedAgain(t *testing.T) {
 	driver.EndResting()
 	parentOf := func(command string) string {
@@ -52,8 +52,8 @@ func TestASupervisorIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestAnAgentGetsPlainStreamsAndNothingElse has an agent look at its open files: it
-// waits where it reads, and has none of those that the program was started with.
+// TestAnAgentGetsPlainStreamsAndNothingElse has an agent look at its open files: its
+// reads block, and it has none of the files that the program was started with.
 func TestAnAgentGetsPlainStreamsAndNothingElse(t *testing.T) {
 	driver.EndResting()
 	secret, err := os.Create(filepath.Join(t.TempDir(), "secret"))

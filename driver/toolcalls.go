@@ -13,7 +13,7 @@ type toolCalls struct {
 }
 
 // count counts the call with that id, unless it was counted before, and returns
-// the name. A call without an id is one of its own.
+// the name. Every call without an id counts.
 func (c *toolCalls) count(id, name string) string {
 	id, name = brief(id), brief(name)
 	if c.counts[name] == 0 && len(c.counts) >= maxTools {
@@ -30,13 +30,13 @@ func (c *toolCalls) count(id, name string) string {
 	return name
 }
 
-// A client says what it likes about itself and its tools.
+// Bounds, because a client may say anything about itself and its tools.
 const (
 	maxTools = 100 // different names that are counted
 	maxName  = 200 // bytes of a name, a version or the id of a session
 )
 
-// brief is a name of a client as it is kept.
+// brief is a name from a client as it is kept.
 func brief(name string) string {
 	if len(name) <= maxName {
 		return name
@@ -44,8 +44,8 @@ func brief(name string) string {
 	return strings.ToValidUTF8(name[:maxName], "")
 }
 
-// gets reports whether nothing takes a tool away from a task: the one that its
-// client calls own, and that counts as counted.
+// gets reports whether nothing takes a tool away from a task: the tool that its
+// client calls own and that is counted as counted.
 func (t Task) gets(counted, own string) bool {
 	if left, bounded := t.Limits.ToolCalls[counted]; bounded && left <= 0 {
 		return false
@@ -56,7 +56,7 @@ func (t Task) gets(counted, own string) bool {
 	})
 }
 
-// otherNames are those that people have for the tools of the web.
+// otherNames are other names that people use for the tools of the web.
 var otherNames = map[string]string{
 	"search": SearchCalls, "web_search": SearchCalls, "websearch": SearchCalls, "web search": SearchCalls,
 	"fetch": FetchCalls, "open": FetchCalls, "web_fetch": FetchCalls, "webfetch": FetchCalls, "web fetch": FetchCalls,

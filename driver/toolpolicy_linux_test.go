@@ -9,8 +9,8 @@ import (
 )
 
 // TestToolsThatAreTakenAway looks at the switches that each client is started
-// with: a tool that the perspective forbids, or of which no call is left, is not
-// among those that it has.
+// with: it does not get a tool that the perspective forbids, or of which no call is
+// left.
 func TestToolsThatAreTakenAway(t *testing.T) {
 	for client, has := range map[string]func(switches, tool string) bool{
 		"claude": func(switches, tool string) bool {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Some clients say what went wrong in words alone. The HTTP status of the
-// model's provider nearly always stands among them.
+// Some clients say what went wrong only in words. The HTTP status of the
+// model's provider is nearly always among them.
 var (
 	statusInWords = regexp.MustCompile(`(?i)(?:status(?: code)?:? |"code": ?|\[|\berror:? )([45]\d\d)\b`)
 	waitInWords   = regexp.MustCompile(`(?i)(?:(?:try again|retry) (?:in|after)|retryDelay":) ?"?(\d+(?:\.\d+)?) ?(ms|s|m|h)?`)
 )
 
-// phrases by which failures without a status are known, the first that matches.
+// phrases are how failures without a status are recognized; the first match counts.
 var phrases = []struct {
 	kind  Kind
 	words []string
@@ -26,7 +26,7 @@ var phrases = []struct {
 }
 
 // longestWait is how long a provider may let an agent wait: limits of an account
-// are over after some hours, and a longer wait is for a person to decide on.
+// end after some hours, and a person decides about a longer wait.
 const longestWait = 6 * time.Hour
 
 // fromWords is the failure that a client described.

@@ -21,8 +21,8 @@ type Caller struct {
 	// Progress hears how far a long call has come; nil when nobody listens. It
 	// may be called from several goroutines.
 	Progress func(done, total int)
-	// Waiting hears what a call has been waiting for longest, and how long, "" for
-	// nothing that is worth saying; nil when nobody listens.
+	// Waiting hears what a call has been waiting for longest, and for how long; ""
+	// when nothing is worth saying. Nil when nobody listens.
 	Waiting func(what string, since time.Duration)
 	// Panicked hears the value and the stack of a panic that became INTERNAL.
 	Panicked func(value any, stack []byte)
@@ -149,8 +149,8 @@ func parseArgs(raw []byte) (*codec.Value, error) {
 	return args, nil
 }
 
-// eachPath calls visit for every path in v, the value of a field, in the order of
-// declaration: for those that are absolute, and not for one inside a run.
+// eachPath calls visit for every absolute path in v, the value of a field, in the
+// order of declaration. A path relative to a run is left out.
 func eachPath(name string, f field, v reflect.Value, visit func(arg, path string) error) error {
 	switch v.Kind() {
 	case reflect.String:

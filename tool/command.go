@@ -38,7 +38,7 @@ type Command struct {
 	// After does what a flag asks for beside the tool, once it has returned value.
 	After func(ctx context.Context, typed Typed, value any) error
 	// Instead is what a person is shown in the place of an error of the tool, with
-	// more than its first fault; ok is false where it has no more to say. The exit
+	// more than its first fault; ok is false where there is no more to say. The exit
 	// status stays that of the error. In is the tool's input.
 	Instead func(ctx context.Context, in any, err *tidegate.Error) (r report.Report, ok bool)
 	// Watch lists the files and folders whose change makes --watch call again;

@@ -11,9 +11,9 @@ import (
 // Stdin is what a person types in the place of a file to have standard input read.
 const Stdin = "-"
 
-// ReadInput reads standard input to its end, which may be a person who types. What
-// is asked for names it in errors. It returns CANCELLED when ctx ends first; the
-// reader is then not to be used any more. It also returns READ_FAILED.
+// ReadInput reads standard input, which may be a person who types, to its end.
+// Errors call it what. It returns CANCELLED when ctx ends first; the reader must
+// not be used any more then. It also returns READ_FAILED.
 func ReadInput(ctx context.Context, in io.Reader, what string) ([]byte, error) {
 	type read struct {
 		data []byte

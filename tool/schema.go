@@ -88,9 +88,9 @@ func print(s *jsonschema.Schema) *codec.Value {
 	return portable(v)
 }
 
-// SchemaFor is the schema of T with further keys allowed, for a Refine that says
-// what an argument of type *codec.Value holds: one whose faults have codes of
-// their own, so that the decoder hands it over unchecked.
+// SchemaFor is the schema of T with further keys allowed. A Refine uses it to say
+// what an argument of type *codec.Value holds whose faults have codes of their own,
+// so that the decoder hands it over unchecked.
 func SchemaFor[T any]() Schema {
 	s := schemaOf(reflect.TypeFor[T]())
 	open(s)

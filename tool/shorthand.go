@@ -11,8 +11,8 @@ import (
 )
 
 // Shorthand is one argument that stands for others: the id of a run for the paths
-// of its files. A caller gives either it or them. The command line does not have
-// it: a person's operand is as short.
+// of its files. A caller gives either it or them. The command line has no
+// shorthands: a person's operand is just as short.
 type Shorthand struct {
 	Name  string
 	About string
@@ -45,7 +45,7 @@ func (s *Shorthand) expand(ctx context.Context, args *codec.Value) error {
 }
 
 // describe adds the shorthand to the schema of the arguments, behind the first
-// that it stands for. None of those is required any more.
+// argument that it stands for. None of those stays required.
 func (s *Shorthand) describe(schema Schema) {
 	schema.Properties[s.Name] = &jsonschema.Schema{Type: "string", Description: s.About}
 	at := slices.Index(schema.PropertyOrder, s.For[0])

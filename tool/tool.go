@@ -74,8 +74,8 @@ var nameRule = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 // order in which they are checked; Out is the result. It panics when the
 // declaration is incomplete, which is a mistake in the program.
 //
-// In belongs to the package that does the work, which declares it once, as
-// SomethingInput, beside the function that takes it: that function is run itself
+// In belongs to the package that does the work. It declares In once, as
+// SomethingInput, beside the function that takes it, and run is that function
 // where it needs nothing else. A field that is not an argument, such as one that
 // hears of progress, has the tag json:"-".
 //
@@ -164,7 +164,7 @@ func ForAgents(tools []*Tool) []*Tool {
 	return offered
 }
 
-// without is the tool without those of its arguments.
+// without is the tool without the given arguments.
 func (t *Tool) without(args []string) *Tool {
 	view := &Tool{Spec: t.Spec, in: t.in, out: t.out, run: t.run, hidden: slices.Concat(t.hidden, args)}
 	view.schemas = sync.OnceValues(view.derive)

@@ -40,8 +40,8 @@ type actionStep struct {
 	Env, With                      map[string]string
 }
 
-// runner runs the steps of an action as GitHub's does, as far as action.yml needs
-// it: a step of another action does what the test says.
+// runner runs the steps of an action as GitHub's runner does, as far as action.yml
+// needs it: the test says what a step of another action does.
 type runner struct {
 	t         *testing.T
 	workspace string
@@ -224,7 +224,7 @@ func demoData(t *testing.T) string {
 	return data
 }
 
-// cached is a cache that has the program already.
+// cached gives the runner a cache that already has the program.
 func (r *runner) cached() {
 	program, err := exec.LookPath("tidegate")
 	if err != nil {
@@ -239,7 +239,7 @@ func (r *runner) cached() {
 }
 
 // TestActionReviewsAWave runs the steps of the action with the program in the
-// cache, as every run but the first has it.
+// cache, as in every run but the first.
 func TestActionReviewsAWave(t *testing.T) {
 	data := demoData(t)
 	var a action
@@ -308,8 +308,8 @@ func TestActionReviewsAWave(t *testing.T) {
 	}
 }
 
-// TestActionInstallsARelease has curl answer from a folder: the archive with its
-// checksum, another archive under the same name, and none.
+// TestActionInstallsARelease has curl answer from a folder: with the archive that
+// matches its checksum, with another archive under the same name, and with none.
 func TestActionInstallsARelease(t *testing.T) {
 	program, err := exec.LookPath("tidegate")
 	if err != nil {
@@ -388,8 +388,8 @@ func archiveOf(t *testing.T, program string) []byte {
 	return out.Bytes()
 }
 
-// TestActionBuildsWhereNothingIsCached stops after the build, which is the
-// compiler's own cache's business.
+// TestActionBuildsWhereNothingIsCached has a stand-in for go in place of a real
+// build.
 func TestActionBuildsWhereNothingIsCached(t *testing.T) {
 	var a action
 	parseYAML(t, "action.yml", &a)

@@ -29,8 +29,8 @@ type harbour struct {
 	env   []string
 }
 
-// newHarbour makes one. Agents says who does the work, as tidegate.toml of the
-// person does; $MODEL in it is the address of the model.
+// newHarbour makes a harbour. Agents says which agents do the work, as the person's
+// tidegate.toml does; $MODEL in it is the address of the model.
 func newHarbour(t *testing.T, path, agents string, script fakemodel.Script) *harbour {
 	t.Helper()
 	h := &harbour{dir: t.TempDir(), model: fakemodel.Start(script)}
@@ -40,7 +40,7 @@ func newHarbour(t *testing.T, path, agents string, script fakemodel.Script) *har
 		"PATH=" + path, "HOME=" + h.dir, "TMPDIR=" + t.TempDir(), "XDG_CONFIG_HOME=" + filepath.Join(h.dir, "config"), "TIDEGATE_HOME=" + filepath.Join(h.dir, "home"),
 		"ANTHROPIC_API_KEY=k", "OPENAI_API_KEY=k", "GEMINI_API_KEY=k", "GOOGLE_GEMINI_BASE_URL=" + url, "OPENAI_BASE_URL=" + url + "/v1", "ANTHROPIC_BASE_URL=" + url,
 	}
-	if strings.Contains(agents, "opencode") { // it wants the version in the address, where claude wants none
+	if strings.Contains(agents, "opencode") { // it wants the version in the address; claude does not
 		h.env = append(h.env, "ANTHROPIC_BASE_URL="+url+"/v1")
 	}
 	config := filepath.Join(h.dir, "config", "tidegate")
@@ -81,7 +81,7 @@ func (h *harbour) run() string {
 	return filepath.Join(h.dir, "home", "runs", "should-the-port-replace-two")
 }
 
-// checkDone holds the run to the story of the recording.
+// checkDone compares the run with the story of the recording.
 func (h *harbour) checkDone(t *testing.T, said string, status int, story *story) {
 	t.Helper()
 	if status != 0 || !strings.Contains(said, "completed: every gate passed by its judge") {
@@ -96,7 +96,7 @@ func (h *harbour) checkDone(t *testing.T, said string, status int, story *story)
 }
 
 // story is what the recorded agents of the demo answer, by the prompts that they
-// were given.
+// got.
 type story struct {
 	args   []string // that a person types, without the agents
 	victim string   // the job that meets a fault
@@ -115,8 +115,8 @@ func wholeStory(t *testing.T) *story {
 	return newStory(t, "summary.policy", "recorded:demo")
 }
 
-// shortStory is the same question from one perspective of a person's, with the
-// pages of the demo: four jobs, and a first answer that has to be repaired.
+// shortStory is the same question from one perspective that a person wrote, with
+// the pages of the demo: four jobs, and a first answer that has to be repaired.
 func shortStory(t *testing.T) *story {
 	t.Helper()
 	files := map[string]string{
@@ -175,10 +175,9 @@ func newStory(t *testing.T, victim, agents string, flags ...string) *story {
 	return s
 }
 
-// answer is what the model says to a request, by the longest prompt that it
-// knows in it: the first answer to the prompt itself, and the good one to
-// everything that comes after it. The job is empty where it knows none: clients
-// also ask for titles.
+// answer is what the model says to a request, by the longest known prompt in it:
+// the first answer to the prompt itself, and the good one to everything that comes
+// after it. The job is empty where no prompt is known: clients also ask for titles.
 func (s *story) answer(r fakemodel.Request) (text, job string) {
 	var body any
 	if json.Unmarshal([]byte(r.Body), &body) != nil {
@@ -210,7 +209,7 @@ func (s *story) answersTo(id string) (first, good string) {
 	return "", ""
 }
 
-// inside lists the texts in a document of JSON.
+// inside lists the texts in a JSON document.
 func inside(v any) []string {
 	switch v := v.(type) {
 	case string:
@@ -274,8 +273,8 @@ var agentTables = map[string]string{
 	"acp":      "[agents.default]\ndriver = \"acp:opencode acp\"\nenv = [\"ANTHROPIC_*\"]\nmodel = \"anthropic/claude-sonnet-4-5\"\n",
 }
 
-// faults are what a model server does in the middle of a run. A person is needed
-// for the first alone.
+// faults are what a model server does in the middle of a run. Only the first needs
+// a person.
 var faults = []struct {
 	name  string
 	fault fakemodel.Fault
@@ -290,8 +289,8 @@ var faults = []struct {
 	{"refusal", fakemodel.Refusal},
 }
 
-// TestModelTakesTheQuestionToItsReport needs no client: the loop is ours. The
-// full form has every fault.
+// TestModelTakesTheQuestionToItsReport needs no client: the model driver has the
+// loop. The full form has every fault.
 func TestModelTakesTheQuestionToItsReport(t *testing.T) {
 	t.Parallel()
 	story := wholeStory(t)
@@ -305,7 +304,7 @@ func TestModelTakesTheQuestionToItsReport(t *testing.T) {
 	}
 }
 
-// everyRole is tidegate.toml for a run in which every role has another agent.
+// everyRole is tidegate.toml for a run in which every role has a different agent.
 const everyRole = `
 [agents.planner]
 driver = "gemini"
@@ -323,9 +322,9 @@ model = "fake-1"
 `
 
 // TestRealClientsTakeTheQuestionToItsReport takes the demo's question to its
-// report with every client alone, three of them through a fault, and with another
-// client for every role: by the short story. The full form tells the whole one,
-// and has every fault for every client.
+// report with every client alone, three of them through a fault, and with a
+// different client for every role. It uses the short story; the full form uses the
+// whole one, with every fault for every client.
 func TestRealClientsTakeTheQuestionToItsReport(t *testing.T) {
 	path := agentClients(t)
 	story := shortStory(t)
@@ -356,8 +355,8 @@ func TestRealClientsTakeTheQuestionToItsReport(t *testing.T) {
 
 // TestARealClientJudgesItsOutputInAWholeRun takes the question to its report with
 // `--mcp tidegate`: the researcher writes its output into its folder, has it judged
-// by the contract that lies there, is told what is wrong, and hands in what needs
-// no repair.
+// by the contract that lies there, reads what is wrong, and hands in an output that
+// needs no repair.
 func TestARealClientJudgesItsOutputInAWholeRun(t *testing.T) {
 	path := agentClients(t)
 	story := shortStory(t)
@@ -381,7 +380,7 @@ func TestARealClientJudgesItsOutputInAWholeRun(t *testing.T) {
 				output := filepath.Join(folder, "output.md")
 				draft, good := story.answersTo(job)
 				switch len(r.Results) {
-				case 0, 2: // what is wrong with the first is known by then
+				case 0, 2: // by then it knows what is wrong with the first
 					content := draft
 					if len(r.Results) == 2 {
 						content = good
@@ -428,7 +427,7 @@ func TestARealClientJudgesItsOutputInAWholeRun(t *testing.T) {
 }
 
 // researchWith takes the question to its report. At the first attempt at one
-// summary the model has the fault of that name.
+// summary, the model has the fault with that name.
 func researchWith(t *testing.T, story *story, path, agents, fault string) {
 	t.Helper()
 	began := time.Now()
@@ -500,7 +499,7 @@ func processesWith(variable string) []string {
 }
 
 // TestKilledProgramGoesOnWithoutAskingAgain kills the program while an agent is at
-// work. No agent is left, and going on asks for nothing that was accepted.
+// work. No agent is left, and nothing that was accepted is asked for again.
 func TestKilledProgramGoesOnWithoutAskingAgain(t *testing.T) {
 	t.Parallel()
 	story := shortStory(t)
@@ -510,7 +509,7 @@ func TestKilledProgramGoesOnWithoutAskingAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// It never ends at its first attempt at the report, and neither does its child.
+	// Its first attempt at the report never ends, and neither does its child.
 	agent := `cd ` + dir + `; echo $TIDEGATE_JOB >>asked
 if [ $TIDEGATE_JOB = synthesis ] && [ ! -e begun ]; then sleep 1000 & touch begun; sleep 1000; fi
 cat $TIDEGATE_JOB

@@ -54,7 +54,7 @@ rule is not applied.`,
 }
 
 // fetching fetches the pages of a planted web. One of them never answers, and
-// another is larger than is read.
+// another is larger than what is read.
 func fetching(web *planted.Web, now func() time.Time) step.Fetch {
 	limits := fetch.DefaultLimits
 	limits.Deadline, limits.MaxBody = 5*time.Second, 1<<20

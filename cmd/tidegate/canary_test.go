@@ -26,8 +26,7 @@ func scratchTools(folder string) []*tool.Tool {
 	return catalog.Tools(&catalog.Env{Now: func() time.Time { return at }, Pinned: true, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs")})
 }
 
-// TestEveryPlantedViolationIsCaught also keeps the
-// answers that `explain` shows true.
+// TestEveryPlantedViolationIsCaught also keeps the answers that `explain` shows true.
 func TestEveryPlantedViolationIsCaught(t *testing.T) {
 	scratch, err := os.MkdirTemp("", "tg") // short, so that no message is cut
 	if err != nil {
@@ -72,7 +71,7 @@ func record(t *testing.T, s demo.Sighting) {
 	}
 }
 
-// TestTheCanaryHasAPageForEveryRuleOfSources holds the canary against the table
+// TestTheCanaryHasAPageForEveryRuleOfSources compares the canary with the table
 // of rules.
 func TestTheCanaryHasAPageForEveryRuleOfSources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -130,7 +129,7 @@ func keepJudgements(t *testing.T, judgements []demo.Judgement) {
 	}
 }
 
-// TestACanaryWhoseSourcesAreNotReachedFails has its tools reach no page.
+// TestACanaryWhoseSourcesAreNotReachedFails has tools that reach no page.
 func TestACanaryWhoseSourcesAreNotReachedFails(t *testing.T) {
 	judgements, err := demo.Canary{Scratch: t.TempDir(), Tools: func(folder string) []*tool.Tool {
 		nothing := func(context.Context, []string, func([]*archive.Packed) error) error { return nil }

@@ -12,8 +12,8 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// completions list what a shell offers for operands. What cannot be read offers
-// nothing.
+// completions list what a shell offers for operands: nothing where it cannot be
+// read.
 func completions(env *catalog.Env) map[string]func(context.Context, map[string]string) []string {
 	changes := func(ctx context.Context, _ map[string]string) []string {
 		var ids []string

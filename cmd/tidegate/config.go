@@ -22,8 +22,8 @@ func configPlaces(env *catalog.Env, formats func() map[string][]string) config.P
 	return config.Places{Dir: env.Dir, User: env.ConfigDir, Getenv: env.Getenv, Formats: formats}
 }
 
-// configure reads the configuration and lets it count. Where a file is wrong, what
-// the environment says counts all the same.
+// configure reads the configuration and applies it. Even where a file is wrong, what
+// the environment says counts.
 func configure(ctx context.Context, env *catalog.Env, program *cli.Program) error {
 	loaded, err := config.Load(ctx, configPlaces(env, func() map[string][]string { return formatsOf(program) }))
 	env.Config = loaded.Settings
@@ -34,8 +34,8 @@ func configure(ctx context.Context, env *catalog.Env, program *cli.Program) erro
 	return err
 }
 
-// unlessItNeedsNone is the error of a configuration that is wrong, unless the
-// command can do without one.
+// unlessItNeedsNone is the error of a wrong configuration, unless the command
+// needs no configuration.
 func unlessItNeedsNone(command string, err error) error {
 	first, _, _ := strings.Cut(command, " ")
 	without := []string{"", "config", "help", "version", "completion", "__complete", "__completeNoDesc", "explain", "doctor", "schema", "tools", "demo", "canary"}
@@ -123,8 +123,8 @@ type configFile struct {
 	Waiting []string `json:"waiting"` // keys that do not count before a person trusts the file
 }
 
-// configuration is what was loaded, with the folder of runs in the place of the
-// words for where it is by default.
+// configuration is what was loaded, with the folder of runs in place of the words
+// that say where it is by default.
 func configuration(loaded config.Config, runs string) settingsShown {
 	shown := settingsShown{Files: []configFile{}, Keys: loaded.Entries()}
 	for i, e := range shown.Keys {
@@ -143,7 +143,7 @@ func configuration(loaded config.Config, runs string) settingsShown {
 	return shown
 }
 
-// only keeps one key. It returns INVALID_ARGS for a name that is none.
+// only keeps one key. It returns INVALID_ARGS for a name that is not a key.
 func (s *settingsShown) only(name string) error {
 	names := config.Names()
 	for _, e := range s.Keys {
@@ -249,7 +249,7 @@ func trustProject(ctx context.Context, env *catalog.Env, call cli.Invocation) er
 	return call.Render(report.Report{Status: report.Pass, Summary: loaded.Project.Path + " is trusted until it changes"})
 }
 
-// wouldCount is what a person says yes to. Nothing of it is cut.
+// wouldCount is what a person says yes to. Nothing in it is cut.
 func wouldCount(loaded config.Config) report.Report {
 	r := report.Report{Name: "config_trust", Title: "If you trust " + loaded.Project.Path + ", this counts too"}
 	table := report.NewTable("Key", "Value", "Why it asks")

@@ -8,7 +8,7 @@ import (
 )
 
 // TestTrustOnATerminal answers the question of `config trust` with everything but
-// yes, then with yes, then changes the file.
+// yes, then with yes, and then changes the file.
 func TestTrustOnATerminal(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -11,7 +11,7 @@ import (
 )
 
 // TestServersTakeTheConfiguration gives the same file to a server as the project's,
-// where nobody trusts it, and as the user's own.
+// which nobody trusts, and as the user's own.
 func TestServersTakeTheConfiguration(t *testing.T) {
 	all := folders(t, "project/work", "project/docs", "elsewhere", "config/tidegate", "home")
 	work, docs, elsewhere, user, home := all[0], all[1], all[2], all[3], all[4]

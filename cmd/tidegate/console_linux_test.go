@@ -19,25 +19,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// console is a program on a pseudo-terminal of its own, and somebody who types.
+// console is a program on a pseudo-terminal of its own, and a person who types.
 type console struct {
 	t       *testing.T
 	command *exec.Cmd
-	screen  *os.File // the side of the terminal that somebody looks at
+	screen  *os.File // the side of the terminal that the person looks at
 	ended   chan error
 
 	mu    sync.Mutex
 	more  *sync.Cond
 	shown []byte
 	over  bool
-	read  int // up to where somebody has read
+	read  int // how far the person has read
 }
 
-// patience is how long somebody waits for something to be shown.
+// patience is how long the person waits for something to be shown.
 const patience = time.Minute
 
-// newConsole starts tidegate on a terminal of some columns and rows, with its runs
-// in a home.
+// newConsole starts tidegate on a terminal with that many columns and rows, with its
+// runs in home.
 func newConsole(t *testing.T, home string, columns, rows uint16, args ...string) *console {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -126,7 +126,7 @@ func (c *console) await(text string) {
 	}
 }
 
-// exits waits for the end and demands an exit status. It returns everything that
+// exits waits for the end and demands that exit status. It returns everything that
 // was shown.
 func (c *console) exits(status int) string {
 	c.t.Helper()
@@ -153,13 +153,13 @@ func (c *console) exits(status int) string {
 	return shown
 }
 
-// What a terminal is told by the screen, and by a bell after it.
+// What the screen, and a bell after it, send to a terminal.
 const (
 	entersScreen = "\x1b[?1049h"
 	leavesScreen = "\x1b[?1049l"
 )
 
-// agentThat writes a program that is an agent.
+// agentThat writes a program that acts as an agent.
 func agentThat(t *testing.T, home, script string) string {
 	t.Helper()
 	path := filepath.Join(home, "agent")
@@ -202,7 +202,7 @@ func TestResearchOnATerminal(t *testing.T) {
 	c.await("[e]dit the perspectives")
 	c.press("y\n")
 	c.await(entersScreen)
-	c.await("recorded:demo") // the agent of a job; which jobs a picture has is left to chance
+	c.await("recorded:demo") // the agent of a job; which jobs are shown is left to chance
 	c.await(leavesScreen)
 	c.await("✓\x1b[0m report")
 	c.await("tidegate report tugs")
@@ -216,7 +216,7 @@ func TestResearchOnATerminal(t *testing.T) {
 	}
 }
 
-// TestANoOnATerminal says no to each question.
+// TestANoOnATerminal answers each question with no.
 func TestANoOnATerminal(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -278,8 +278,8 @@ func TestInterruptsOnATerminal(t *testing.T) {
 	}
 }
 
-// TestTheScreenFollowsTheTerminal changes its size while a run that another
-// process drives is watched, scrolls, and pauses the run.
+// TestTheScreenFollowsTheTerminal watches a run that another process drives: it
+// changes the size of the terminal, scrolls, and pauses the run.
 func TestTheScreenFollowsTheTerminal(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -290,7 +290,7 @@ func TestTheScreenFollowsTheTerminal(t *testing.T) {
 	watching.await("working")
 	watching.resize(60, 20)
 	watching.await("\x1b[2J")
-	watching.await("○\x1b[0m citations\x1b[2m ›\x1b[0m\x1b[") // now one stage earlier
+	watching.await("○\x1b[0m citations\x1b[2m ›\x1b[0m\x1b[") // one stage earlier
 	watching.press("jk\x1b[A\x1b[6~G\x0c")
 	watching.await(entersScreen) // drawn again
 	types(t, home, "run", "pause", "tugs")
@@ -301,7 +301,7 @@ func TestTheScreenFollowsTheTerminal(t *testing.T) {
 	}
 }
 
-// types runs a command of somebody else at the same home.
+// types runs a command of another person at the same home.
 func types(t *testing.T, home string, words ...string) string {
 	t.Helper()
 	command := exec.Command("tidegate", words...)
@@ -313,8 +313,8 @@ func types(t *testing.T, home string, words ...string) string {
 	return string(out)
 }
 
-// TestAPlanThatChangesIsShownAgain changes the perspectives between the moment in
-// which they are shown and the yes: the yes was for other bytes.
+// TestAPlanThatChangesIsShownAgain changes the perspectives after they are shown and
+// before the yes: the yes was for other bytes.
 func TestAPlanThatChangesIsShownAgain(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -358,7 +358,7 @@ func manyPerspectives(t *testing.T, home string, n int) string {
 	return path
 }
 
-// TestARunOfManyJobsScrolls looks at 200 jobs through a window of some rows, while
+// TestARunOfManyJobsScrolls looks at 200 jobs through a window of a few rows, while
 // their agents work.
 func TestARunOfManyJobsScrolls(t *testing.T) {
 	t.Parallel()
@@ -385,9 +385,9 @@ func TestARunOfManyJobsScrolls(t *testing.T) {
 	c.exits(130)
 }
 
-// TestEveryScreenShowsTheLastTool has a client that searches and goes on and on.
-// The screen of the process that drives it shows that, and so does the one of
-// another that watches.
+// TestEveryScreenShowsTheLastTool has a client that searches without end. The
+// screen of the process that drives it shows that, and so does the screen of
+// another process that watches.
 func TestEveryScreenShowsTheLastTool(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -416,7 +416,7 @@ esac
 func TestABudgetThatRunsOutIsNamedOnTheScreen(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	// One answers and is refused, the next hangs: tokens are used, and no more of them.
+	// One agent answers and is refused, the next hangs: some tokens are used, then no more.
 	agent := agentThat(t, home, "test -e \"$0.was\" && exec sleep 100\ntouch \"$0.was\"\necho "+strings.Repeat("x", 4000)+"\n")
 	c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", agent, "--yes", "--quiet")
 	c.await("refused, INVALID_JSON")
@@ -441,7 +441,7 @@ func TestABudgetThatRunsOutIsNamedOnTheScreen(t *testing.T) {
 	c.exits(130)
 }
 
-// TestWaitingForInputIsInterrupted presses Ctrl-C while a command waits for somebody
+// TestWaitingForInputIsInterrupted presses Ctrl-C while a command waits for a person
 // to type.
 func TestWaitingForInputIsInterrupted(t *testing.T) {
 	t.Parallel()

@@ -49,8 +49,8 @@ network and no agent, and leaves its folder for you to look at.`,
 	}
 }
 
-// runIn runs command lines as if typed in folder, with runs and code reviews of
-// its own.
+// runIn runs command lines as if typed in folder, with its own runs and code
+// reviews.
 func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Context, []string) int {
 	inner := &catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Program: env.Program, Fetch: demo.Pages{Now: env.Now}.Fetch}
 	program := call.Program
@@ -69,7 +69,7 @@ func enter(call cli.Invocation) func(context.Context) error {
 	go func() {
 		in := bufio.NewReader(call.Stdin)
 		for range ask {
-			// A stdin that has ended lets the story play on.
+			// The story goes on when stdin has ended.
 			_, _ = in.ReadString('\n')
 			lines <- struct{}{}
 		}

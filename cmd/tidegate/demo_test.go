@@ -18,7 +18,7 @@ var (
 	tokens  = regexp.MustCompile(`[0-9,]+ tokens`)
 )
 
-// playDemo plays the demo and returns what it says, without what depends on the
+// playDemo plays the demo and returns what it prints, without what depends on the
 // folder, the process and the words of prompts: names, digests of documents that
 // hold paths, and tokens.
 func playDemo(t *testing.T, folder, stdin string, flags ...string) string {
@@ -63,8 +63,8 @@ func TestDemoTellsItsStory(t *testing.T) {
 var event = regexp.MustCompile(`^\d\d:\d\d:\d\d  (.{18})`)
 
 // eachJob puts the events of each job together, from one move of the run to the
-// next: the answer of one agent is judged while the next one is at work, so that
-// their order among each other is left to chance.
+// next: the answer of one agent is judged while the next one is at work, so the
+// order of events of different jobs is left to chance.
 func eachJob(text string) string {
 	lines := strings.Split(text, "\n")
 	for from := 0; from < len(lines); from++ {

@@ -25,7 +25,7 @@ import (
 // program accepts.
 var played = []string{"README.md", "docs/tutorial.md", "docs/agents.md", "docs/mcp.md", "docs/people.md", "docs/ci.md", "docs/go.md", "docs/contracts.md", "docs/configuration.md"}
 
-// shown are the languages of blocks that hold nothing to run.
+// shown are the languages of blocks that contain nothing to run.
 var shown = map[string]string{
 	"":         "a layout or a diagram",
 	"text":     "a layout or an output",
@@ -95,8 +95,8 @@ func documents(t *testing.T) map[string]string {
 	return texts
 }
 
-// TestEveryBlockInTheDocumentsIsExercised runs what can be run and checks the
-// rest against the file that is.
+// TestEveryBlockInTheDocumentsIsExercised runs what can be run and compares the
+// rest with the file that it shows.
 func TestEveryBlockInTheDocumentsIsExercised(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("there is no bash to run the documents with")
@@ -160,8 +160,8 @@ func trimmed(lines []string) []string {
 	return out
 }
 
-// contains tells whether all lines stand in text one after the other,
-// indentation apart.
+// contains reports whether all lines are in text one after the other, apart from
+// indentation.
 func contains(text, lines []string) bool {
 	lines = trimmed(lines)
 	for i := 0; i+len(lines) <= len(text); i++ {
@@ -204,7 +204,7 @@ func newHome(t *testing.T) *home {
 	return h
 }
 
-// settingsOfGo are those without which another home would download and build
+// settingsOfGo are the settings without which another home would download and build
 // everything again.
 var settingsOfGo = sync.OnceValues(func() ([]string, error) {
 	names := []string{"GOPATH", "GOMODCACHE", "GOCACHE", "GOPROXY"}
@@ -427,7 +427,7 @@ func TestEveryLinkInTheDocumentsLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// TestREADMEListsEveryExitStatus holds the table to what help says.
+// TestREADMEListsEveryExitStatus compares the table with the help.
 func TestREADMEListsEveryExitStatus(t *testing.T) {
 	out, err := exec.Command("tidegate", "help", "exit-status").Output()
 	if err != nil {

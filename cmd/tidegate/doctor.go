@@ -116,7 +116,7 @@ func terminalFindings(t cli.Terminal) []finding {
 	return []finding{{"Terminal", "output", fmt.Sprintf("%d columns, %s", t.Width, colours), report.Pass}}
 }
 
-// clientFindings tells, for every client that has a configuration here, whether
+// clientFindings says, for every client that has a configuration here, whether
 // it starts this program.
 func clientFindings(env *catalog.Env) []finding {
 	var list []finding

@@ -81,7 +81,7 @@ func tryLock(ctx context.Context, now func() time.Time, first *artifact.Folder, 
 	return err
 }
 
-// sameFile tells whether names that differ only in letter case are one file.
+// sameFile reports whether names that differ only in letter case are one file.
 func sameFile(folder string) bool {
 	name := filepath.Join(folder, "Case")
 	if err := os.WriteFile(name, nil, 0o600); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/tidegate/tidegate/report"
 )
 
-// enoughFiles is what a server with a few calls at once and a wave under review
-// on many cores stays well below.
+// enoughFiles is a limit that a server with a few calls at once and a wave under
+// review on many cores stays well below.
 const enoughFiles = 256
 
 func openFiles() finding {

@@ -44,7 +44,7 @@ and rules are listed.`,
 	}
 }
 
-// personsCommand finds the command of a tool that only a person has.
+// personsCommand finds the command of a tool that only a person may use.
 func personsCommand(tools []*tool.Tool) func(name string) string {
 	return func(name string) string {
 		for _, t := range tools {
@@ -60,8 +60,8 @@ func personsCommand(tools []*tool.Tool) func(name string) string {
 	}
 }
 
-// codes are the names that a shell completes: codes and words. The other rules lie
-// in files that are read only when they are asked for.
+// codes are the names that a shell completes: codes and words. The other rules are
+// in files that are read only on demand.
 func codes() []string {
 	var names []string
 	for _, x := range tidegate.Explanations {

@@ -28,7 +28,7 @@ func allRules(t *testing.T) []demo.Rule {
 	return rules
 }
 
-// TestEveryRuleIsExplained holds the explanations to what the code can name.
+// TestEveryRuleIsExplained compares the explanations with what the code can name.
 func TestEveryRuleIsExplained(t *testing.T) {
 	explained := map[string]bool{}
 	for _, r := range allRules(t) {

@@ -72,8 +72,8 @@ func (r *researcher) reports() string {
 
 // TestKilledResearchGivesTheSameReport kills the research of the demo at one
 // moment after the other, and, in the last round, again and again on its way.
-// Going on gives the report of a research that nothing happened to, byte for
-// byte, and no agent is asked again for what was accepted.
+// Going on gives the report of an undisturbed research, byte for byte, and no agent
+// is asked again for what was accepted.
 func TestKilledResearchGivesTheSameReport(t *testing.T) {
 	t.Parallel()
 	calm := newResearcher(t)
@@ -158,8 +158,8 @@ var ends = []struct {
 	}, 4, "gate C", "tidegate gate c tugs --accept --reason TEXT"},
 }
 
-// answersEachKind is an agent whose one source nobody opens. It cites it where the
-// prompt names it.
+// answersEachKind is an agent whose one source nobody opens. It cites that source
+// where the prompt names it.
 const answersEachKind = `#!/bin/sh
 grep -q '^- s1: ' && cite=' [@s1]'
 case $TIDEGATE_KIND in
@@ -172,8 +172,8 @@ esac
 `
 
 // TestEveryEndSaysWhatToType ends research in every way, with and without what a
-// person decides about it, and holds each command that it names to those that
-// there are. Who watches the run is shown the same.
+// person decides about it, and checks that each command that it names exists. A
+// person who watches the run sees the same.
 func TestEveryEndSaysWhatToType(t *testing.T) {
 	t.Parallel()
 	for _, tt := range ends {

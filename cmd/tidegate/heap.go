@@ -9,12 +9,12 @@ import (
 
 // The heap may grow to least before garbage is collected, and beyond that by
 // percent of what is in use. So a short call ends before the first collection, a
-// run of a few megabytes is collected seldom, and a document of 30 MB is changed
+// run of a few megabytes is rarely collected, and a document of 30 MB is changed
 // in 64 MiB of memory.
 const (
 	least   = 16 << 20 // bytes
 	percent = 40
-	// Go's own least heap is 4 MiB at 100 percent, and grows with the percentage.
+	// Go's own minimum heap is 4 MiB at 100 percent, and grows with the percentage.
 	percentOfLeast = least / (4 << 20) * 100
 )
 
@@ -32,8 +32,7 @@ func paceCollections() {
 	})
 }
 
-// growth is the percentage by which a heap may grow of which so many bytes are
-// in use.
+// growth is the percentage by which a heap may grow that has live bytes in use.
 func growth(live uint64) int {
 	if live == 0 {
 		return percentOfLeast

@@ -13,7 +13,7 @@ func TestHeapGrowsToItsLeastAndThenByAPercentage(t *testing.T) {
 		want int
 	}{
 		{0, 400},
-		{1 * MiB, 400}, // Go's own least heap is 16 MiB then
+		{1 * MiB, 400}, // Go's own minimum heap is 16 MiB then
 		{4 * MiB, 300},
 		{8 * MiB, 100},
 		{12 * MiB, 40},

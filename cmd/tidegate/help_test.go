@@ -14,8 +14,8 @@ import (
 )
 
 // TestEveryExampleInTheHelpIsAccepted gives the examples of all tools to the
-// program, in a folder that has none of the files that they name: whatever is
-// missing there, nothing is wrong with the command lines.
+// program, in a folder without the files that they name: files may be missing, but
+// the command lines are right.
 func TestEveryExampleInTheHelpIsAccepted(t *testing.T) {
 	wrongArguments := cli.Status(tidegate.Invalid)
 	tried := 0

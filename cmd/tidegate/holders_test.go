@@ -15,12 +15,12 @@ import (
 	"github.com/tidegate/tidegate/internal/full"
 )
 
-// holder is one who takes jobs, by whatever face.
+// holder takes jobs, by any face.
 type holder func(name, args string) *codec.Value
 
 // TestSixteenHoldersNeverHoldOneJobTogether has eight agents over MCP and eight
-// on the command line take the jobs of one run, and hand each in. No job is held
-// twice, and an answer by a token that is not the holder's changes nothing.
+// on the command line take the jobs of one run, and hand each in. No job has two
+// holders, and an answer with a token that is not the holder's changes nothing.
 func TestSixteenHoldersNeverHoldOneJobTogether(t *testing.T) {
 	t.Parallel()
 	jobs := 16

@@ -27,9 +27,9 @@ func restoreKeys() {
 	}
 }
 
-// readKeys hands over what is typed, byte by byte, until restore is called. The
-// terminal is opened once more for it, so that nothing is read that is typed
-// later, for a question or an editor.
+// readKeys hands over what is typed, byte by byte, until restore is called. It opens
+// the terminal once more, so that it reads nothing that is typed later, for a
+// question or an editor.
 func readKeys() (keys <-chan byte, restore func()) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -61,7 +61,7 @@ func readKeys() (keys <-chan byte, restore func()) {
 				os.Stdout.WriteString(screen.Restore)
 				_ = syscall.Kill(0, syscall.SIGTSTP)
 				raw()
-				b[0] = ctrlL // all is to be drawn again
+				b[0] = ctrlL // everything has to be drawn again
 			}
 			if b[0] == ctrlC {
 				continue

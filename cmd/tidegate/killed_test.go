@@ -17,13 +17,13 @@ import (
 )
 
 // deadly is a web site whose server kills the process that fetches from it, at a
-// moment of the request of that number.
+// moment of the request with that number.
 type deadly struct {
 	*httptest.Server
 	mu     sync.Mutex
 	asked  []string // the pages, since the process was started
 	kill   func()   // the process; nil: it may live
-	number int      // of the request that it is killed at
+	number int      // of the request at which it is killed
 	moment string
 }
 
@@ -34,7 +34,7 @@ func newDeadly(t *testing.T) *deadly {
 	return d
 }
 
-// next begins to count from the start, and returns what was asked for before.
+// next starts counting again, and returns what was asked for before.
 func (d *deadly) next(kill func(), number int, moment string) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,7 +67,7 @@ func (d *deadly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// round is one start of the program, killed at a moment of the request of that
+// round is one start of the program, killed at a moment of the request with that
 // number; 0 lets it live.
 type round struct {
 	number int
@@ -75,10 +75,9 @@ type round struct {
 }
 
 // TestKilledWhileFetching kills `citations fetch` again and again, at moments that
-// the server of the pages chooses, and lets it end then. After every kill the run
-// agrees with its record and its archive can be read; no page is asked for that
-// the archive had; and in the end the records are those of a run that nothing
-// happened to.
+// the server of the pages chooses, and then lets it end. After every kill the run
+// agrees with its record and its archive can be read; no page that the archive had
+// is asked for again; and in the end the records are those of an undisturbed run.
 func TestKilledWhileFetching(t *testing.T) {
 	t.Parallel()
 	pages, rounds := 5, []round{{1, "half answered"}, {2, "answered"}, {3, "asked"}}
@@ -165,7 +164,7 @@ func TestKilledWhileFetching(t *testing.T) {
 	}
 }
 
-// archivedIn are the URLs that the archive of a run has by the lines of its log.
+// archivedIn are the URLs that the archive of a run has, according to its log.
 func archivedIn(t *testing.T, home, id string) map[string]bool {
 	t.Helper()
 	r, err := run.Open(t.Context(), filepath.Join(home, "runs", id, "manifest.json"))

@@ -66,8 +66,8 @@ func interruptible(parent context.Context) (context.Context, context.CancelFunc)
 	}
 }
 
-// atOnce ends the program without waiting for anything. Agents die with it; the
-// terminal is given back.
+// atOnce ends the program without waiting for anything. Agents die with it, and the
+// terminal is restored.
 func atOnce() {
 	restoreKeys()
 	if term.IsTerminal(int(os.Stdout.Fd())) {
@@ -94,7 +94,7 @@ func assemble(env *catalog.Env) *cli.Program {
 	}
 }
 
-// commands are what serves or explains the program itself.
+// commands are those that serve or explain the program itself.
 func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 	return append([]cli.Command{
 		mcpCommand(env, tools),
@@ -116,7 +116,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 	)...)
 }
 
-// researchEnv is what the commands that drive runs take, with the answers of the
+// researchEnv is what the commands that drive runs need, with the answers of the
 // demo among the recordings.
 func researchEnv(env *catalog.Env) *research.Env {
 	return &research.Env{Env: env, Recordings: map[string]research.Recording{
@@ -139,7 +139,7 @@ var groups = map[string]string{
 	"mcp":          "Serve the tools to agents",
 }
 
-// settings are what the operator of a face decides, and no caller of a tool.
+// settings are what the operator of a face decides, and not the caller of a tool.
 func settings(env *catalog.Env) []cli.Setting {
 	return []cli.Setting{
 		{

@@ -9,11 +9,11 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 )
 
-// main writes the manual pages into a folder that is there:
+// main writes the manual pages into an existing folder:
 //
 //	go run -tags man ./cmd/tidegate FOLDER
 //
-// The program that people have is built without the tag.
+// The program that people use is built without the tag.
 func main() {
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: go run -tags man ./cmd/tidegate FOLDER")

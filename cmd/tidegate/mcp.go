@@ -113,8 +113,8 @@ func offerOf(call cli.Invocation) mcpserver.Narrowing {
 
 // allowedRoots lists the folders that callers may touch. Clients start servers
 // in / or in the user's home when they have no better idea, so neither counts
-// unless it is named. Alone, those that are named are all. Called is what names
-// them.
+// unless it is named. With alone, only the given folders count. Called is what
+// errors call them.
 func allowedRoots(env *catalog.Env, called string, given []string, alone bool) ([]string, error) {
 	if alone && len(given) == 0 {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", nil), "--alone needs a --root")

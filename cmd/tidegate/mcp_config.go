@@ -88,7 +88,7 @@ func configureClient(ctx context.Context, env *catalog.Env, tools []*tool.Tool, 
 	return err
 }
 
-// serverFor is this program as a client has to start it.
+// serverFor is this program as a client must start it.
 func serverFor(env *catalog.Env, client clients.Client, roots []string) (clients.Server, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -109,7 +109,7 @@ func serverFor(env *catalog.Env, client clients.Client, roots []string) (clients
 	return server, nil
 }
 
-// nameOnPath is the name of a program when the path finds the program by it, else
+// nameOnPath is the name of a program where the path finds the program by it, otherwise
 // its file.
 func nameOnPath(program, path string) string {
 	own, err := os.Stat(program)

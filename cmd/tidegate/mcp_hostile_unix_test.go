@@ -151,15 +151,15 @@ func snapshot(t *testing.T, folder string) map[string]string {
 }
 
 // caller calls a tool with arguments that are sent as they are, and returns the
-// code of the error, "" for a result, with the whole answer.
+// code of the error, or "" for a result, and the whole answer.
 type caller func(name, arguments string) (code tidegate.Code, answer string)
 
 // TestHostileArguments crosses every argument of every tool with every fault.
 // Every call is answered, none with a panic; nothing outside the root is read or
 // written; and a path argument that leads out is refused as such.
 //
-// The transports hand the same bytes to the same code, so that in the short form
-// they meet some of the faults, and the tools in this process all of them.
+// The transports hand the same bytes to the same code. So in the short form they
+// get some of the faults, and the tools in this process all of them.
 func TestHostileArguments(t *testing.T) {
 	for _, transport := range []struct {
 		name    string
@@ -192,9 +192,9 @@ func TestHostileArguments(t *testing.T) {
 	}
 }
 
-// play makes the calls of the catalogue's corpus inside the root and crosses each
-// tool where its arguments are good ones for the first time. What crossing left
-// behind may spoil later calls, which does not matter here.
+// play makes the calls of the catalogue's corpus inside the root, and crosses each
+// tool at its first call with good arguments. What crossing left behind may spoil
+// later calls, which does not matter here.
 func (s *siege) play(t *testing.T, call caller, stride int) (crossed map[string]bool, calls int) {
 	scripts, err := filepath.Glob("../../catalog/testdata/calls/*.txtar")
 	if err != nil || len(scripts) == 0 {
@@ -252,7 +252,7 @@ type place struct {
 	with func(value string) string
 }
 
-// places lists them: each argument that the schema has or the arguments give,
+// places lists the places: each argument that the schema has or the arguments give,
 // one that is unknown, one that is given twice, and, in a list of objects, each
 // field of the first.
 func places(of *tool.Tool, good string) []place {
@@ -352,7 +352,7 @@ func overHTTP(t *testing.T, s *siege) caller {
 			t.Fatal(err)
 		}
 		if response.StatusCode != http.StatusOK {
-			return tidegate.InvalidArgs, "" // what is not even a message
+			return tidegate.InvalidArgs, "" // not even a message
 		}
 		_, message, _ := bytes.Cut(data, []byte("data: "))
 		var answer struct {

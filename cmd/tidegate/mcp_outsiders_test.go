@@ -72,8 +72,8 @@ func install(name, file string) (string, error) {
 
 var installing sync.Mutex
 
-// outsider is a command that runs one of them, with a Node that is new enough
-// and a home of its own.
+// outsider is a command that runs one of them, with a recent enough Node and a home
+// of its own.
 func outsider(t *testing.T, folder, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	path := os.Getenv("PATH")
@@ -174,8 +174,8 @@ func TestInspector(t *testing.T) {
 	}
 }
 
-// TestClientsReadWhatWasWritten sets each client that has a command line up with
-// one command and asks the client what it knows.
+// TestClientsReadWhatWasWritten uses one command to set up each client that has a
+// command line, and asks the client what it knows.
 func TestClientsReadWhatWasWritten(t *testing.T) {
 	folder := outsiders(t)
 	for name, tt := range map[string]struct {
@@ -306,7 +306,7 @@ func callAll(t *testing.T, calls []corpusCall, work string) []string {
 	for _, call := range calls {
 		command := exec.Command("tidegate", "call", call.Name)
 		command.Dir, command.Env, command.Stdin = work, append(os.Environ(), pinned(work)...), bytes.NewReader(call.Arguments)
-		// A refusal has a status of its own; its envelope is on stdout all the same.
+		// A refusal has its own status; its envelope is still on stdout.
 		out, _ := command.Output()
 		envelopes = append(envelopes, strings.TrimSuffix(string(out), "\n"))
 	}
@@ -320,8 +320,8 @@ type corpusCall struct {
 }
 
 // layOut empties the folder, writes the files of a corpus file into it and
-// returns its calls. Calls whose arguments a client of the SDK cannot send,
-// because they are no JSON object, are left out.
+// returns its calls. It leaves out calls whose arguments a client of the SDK cannot
+// send, because they are not a JSON object.
 func layOut(t *testing.T, script, work string) []corpusCall {
 	t.Helper()
 	if err := os.RemoveAll(work); err != nil {
@@ -362,7 +362,7 @@ func layOut(t *testing.T, script, work string) []corpusCall {
 }
 
 // duplicates reports whether a key is given twice, which JavaScript objects
-// cannot do.
+// cannot express.
 func duplicates(data []byte) bool {
 	var value any
 	if json.Unmarshal(data, &value) != nil {

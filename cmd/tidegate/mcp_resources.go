@@ -21,11 +21,11 @@ const (
 	schemaURI = "tidegate://schema/"
 	runURI    = "tidegate://run/"
 
-	// maxResource bounds what is sent of a run: a client puts it before a model.
+	// maxResource bounds what is sent of a run: a client gives it to a model.
 	maxResource = 4 << 20
 )
 
-// runTemplates are the artifacts of the runs in home, to be read only.
+// runTemplates are the artifacts of the runs in home, only for reading.
 func runTemplates(home string) []mcpserver.Template {
 	return []mcpserver.Template{
 		{
@@ -60,8 +60,8 @@ func runTemplates(home string) []mcpserver.Template {
 	}
 }
 
-// openRun opens the folder of the run that a URI names, and returns the name in
-// it that follows.
+// openRun opens the folder of the run that a URI names, and returns the name inside
+// it that follows in the URI.
 func openRun(ctx context.Context, home, uri string) (*artifact.Folder, string, error) {
 	id, name, _ := strings.Cut(strings.TrimPrefix(uri, runURI), "/")
 	id, errID := url.PathUnescape(id)

@@ -60,8 +60,8 @@ func folders(t *testing.T, names ...string) []string {
 	return paths
 }
 
-// TestWhereTheServerMayReach asks for a file that is not there in every kind of
-// folder: NOT_FOUND says that it was looked for.
+// TestWhereTheServerMayReach asks for a missing file in every kind of folder:
+// NOT_FOUND shows that the server looked for it.
 func TestWhereTheServerMayReach(t *testing.T) {
 	all := folders(t, "work", "root", "home", "elsewhere", "tide/runs", "project")
 	work, root, home, elsewhere, runs, project := all[0], all[1], all[2], all[3], all[4], all[5]
@@ -321,7 +321,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestToolsNeedNoNetwork runs the server where there is none.
+// TestToolsNeedNoNetwork runs the server where there is no network.
 func TestToolsNeedNoNetwork(t *testing.T) {
 	if err := exec.Command("unshare", "-rn", "true").Run(); err != nil {
 		t.Skipf("a process without network cannot be made here: %v", err)
@@ -339,7 +339,7 @@ func TestToolsNeedNoNetwork(t *testing.T) {
 	}
 }
 
-// TestAloneIsTheNamedFolderAlone is how an agent that tidegate started is kept to
+// TestAloneIsTheNamedFolderAlone shows how an agent that tidegate started is kept in
 // the folder of its attempt.
 func TestAloneIsTheNamedFolderAlone(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 )
 
 // schemaResources are the schemas of the documents that tools read and write.
-// Those of tool results are part of what a client gets for each tool.
+// A client gets the schemas of tool results with each tool.
 func schemaResources() []mcpserver.Resource {
 	var resources []mcpserver.Resource
 	for _, s := range documentSchemas() {

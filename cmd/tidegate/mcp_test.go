@@ -24,7 +24,7 @@ func connect(t *testing.T, args ...string) *mcp.ClientSession {
 	return connectIn(t, "", []string{"TIDEGATE_HOME=" + t.TempDir()}, args...)
 }
 
-// connectIn starts it in a folder and with more of an environment.
+// connectIn starts it in a folder, with additions to its environment.
 func connectIn(t *testing.T, dir string, env []string, args ...string) *mcp.ClientSession {
 	t.Helper()
 	command := exec.Command("tidegate", append([]string{"mcp"}, args...)...)
@@ -53,7 +53,7 @@ func serveHTTP(t *testing.T, dir string, env ...string) string {
 }
 
 // startHTTP also takes arguments and returns the process. It ends with the test,
-// and has to end well.
+// and must end without an error.
 func startHTTP(t *testing.T, dir string, env []string, args ...string) (url string, server *exec.Cmd) {
 	t.Helper()
 	server = exec.Command("tidegate", append([]string{"mcp", "--http", ":0"}, args...)...)
@@ -79,7 +79,7 @@ func startHTTP(t *testing.T, dir string, env []string, args ...string) (url stri
 		}
 	}()
 	t.Cleanup(func() {
-		// A client may have dialled once more than it had to, and shutting down
+		// A client may have dialled once more than necessary, and shutting down
 		// gives a connection that has not asked for anything five seconds.
 		http.DefaultClient.CloseIdleConnections()
 		server.Process.Signal(os.Interrupt)
@@ -124,7 +124,7 @@ func TestStdioServerListsTheCatalogueInOrder(t *testing.T) {
 	}
 }
 
-// A person's decisions have commands and no tools: an agent that could make them
+// A person's decisions have commands but no tools: an agent that could make them
 // would accept its own failed run.
 func TestStdioServerKeepsAPersonsDecisionsFromAgents(t *testing.T) {
 	session := connect(t)
@@ -158,7 +158,7 @@ func TestStdioServerAnswersLikeCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		call := exec.Command("tidegate", "call", "deep_research_wave_output_validate", "--args", string(raw))
-		// A refusal ends with status 1; its envelope is on stdout all the same.
+		// A refusal ends with status 1; its envelope is still on stdout.
 		want, _ := call.Output()
 		got := result.Content[0].(*mcp.TextContent).Text
 		if diff := cmp.Diff(strings.TrimSuffix(string(want), "\n"), got); diff != "" || result.IsError != (file == "bad.md") {

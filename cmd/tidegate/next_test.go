@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// person is somebody at a shell who pastes what tidegate prints.
+// person is a person at a shell who pastes what tidegate prints.
 type person struct {
 	t     *testing.T
 	dir   string
@@ -105,8 +105,8 @@ func (p *person) status() runStatus {
 const nextPerspectives = `{"schema_version":"perspectives.v1","run_id":"r","created_at":"2026-01-01","perspectives":[{"id":"p1","title":"T","track":"standard","agent_type":"a",
 	"prompt_contract":{"max_words":100,"max_sources":5,"tool_budget":{},"must_include_sections":["Findings","Sources","Gaps"]}}]}`
 
-// TestNextCommandLeadsOn follows the command that status prints, and does itself
-// only what status says no command does.
+// TestNextCommandLeadsOn follows the command that status prints. It does something
+// itself only where status says that no command does it.
 func TestNextCommandLeadsOn(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
@@ -132,8 +132,8 @@ func TestNextCommandLeadsOn(t *testing.T) {
 		t.Errorf("the run is in %s", s.Stage)
 	}
 
-	// What was judged changes: the gate is derived again, and a review is only
-	// asked for once the gate has failed on the old one.
+	// What was judged changes: the gate is derived again, and a review is asked
+	// for only once the gate has failed on the old one.
 	p.put("home/runs/r/wave-1/p1.md", "nothing that was asked for")
 	for _, want := range []string{"gate b", "wave review", "gate b"} {
 		if got := *p.status().NextCommand; !strings.HasPrefix(got, "tidegate "+want+" ") {
@@ -143,9 +143,9 @@ func TestNextCommandLeadsOn(t *testing.T) {
 	}
 }
 
-// TestNextCommandAboutSourcesThatCannotBeFetched: where there is nothing to fetch
-// nobody is sent to fetch it, and once gate C has failed, judging the same again
-// is not the answer.
+// TestNextCommandAboutSourcesThatCannotBeFetched: where there is nothing to fetch,
+// status does not suggest fetching, and once gate C has failed, it does not suggest
+// judging the same again.
 func TestNextCommandAboutSourcesThatCannotBeFetched(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ sources, sensitivity, want string }{
@@ -294,7 +294,7 @@ func (p *person) manifest() string {
 	return strings.ReplaceAll(filepath.Join(p.dir, "home/runs/r/manifest.json"), "'", `'\''`)
 }
 
-// refusal is what a dry run of a requested move lacks.
+// refusal is what is missing for a move, as a dry run says.
 func (p *person) refusal(to string) []blocker {
 	p.t.Helper()
 	out, err := p.paste(`tidegate call deep_research_stage_advance --args '{"manifest_path":"` + p.manifest() + `","gates_path":"` +

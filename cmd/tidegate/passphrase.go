@@ -7,8 +7,8 @@ import (
 	"golang.org/x/term"
 )
 
-// askPassphrase asks on the terminal for the passphrase of a key. Where there is
-// no terminal nobody can be asked: the answer is empty, and the key stays shut.
+// askPassphrase asks on the terminal for the passphrase of a key. Without a
+// terminal nobody can be asked: the answer is empty, and the key stays locked.
 func askPassphrase() ([]byte, error) {
 	fd := int(os.Stdin.Fd())
 	if !term.IsTerminal(fd) {

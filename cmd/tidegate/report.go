@@ -53,7 +53,6 @@ run that is under way shows what there is.`,
 	}
 }
 
-// program is what reports say that made them.
 // operand is the one operand of a command, or INVALID_ARGS.
 func operand(call cli.Invocation, name, about string) (string, error) {
 	if len(call.Args) == 0 {
@@ -62,8 +61,8 @@ func operand(call cli.Invocation, name, about string) (string, error) {
 	return call.Args[0], nil
 }
 
-// namedRun opens the run that a person names by its id, the beginning of it, or its
-// folder, to look at it.
+// namedRun opens for reading the run that a person names by its id, the beginning of
+// its id, or its folder.
 func namedRun(ctx context.Context, env *catalog.Env, call cli.Invocation) (*run.Run, error) {
 	name, err := operand(call, "RUN", "the run, by its id, the beginning of it, or its folder")
 	if err != nil {

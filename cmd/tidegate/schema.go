@@ -25,7 +25,7 @@ type schema struct {
 	print       func() *codec.Value
 }
 
-// documentSchemas are those of the documents that tools read and write.
+// documentSchemas are the schemas of the documents that tools read and write.
 func documentSchemas() []schema {
 	var list []schema
 	for _, s := range []struct {
@@ -46,7 +46,7 @@ func documentSchemas() []schema {
 	return list
 }
 
-// schemas are those of the documents and of the results of all tools.
+// schemas are the schemas of the documents and of the results of all tools.
 func schemas(tools []*tool.Tool) []schema {
 	list := documentSchemas()
 	for _, t := range tools {

@@ -14,7 +14,7 @@ const publishedSchemas = "../../docs/schemas"
 
 func schemaFile(name string) string { return filepath.Join(publishedSchemas, name+".json") }
 
-// TestPublishedSchemas keeps docs/schemas what `tidegate schema` prints.
+// TestPublishedSchemas compares docs/schemas with what `tidegate schema` prints.
 func TestPublishedSchemas(t *testing.T) {
 	listed := map[string]bool{}
 	for _, s := range schemas(catalog.Tools(&catalog.Env{})) {
@@ -51,5 +51,3 @@ func TestPublishedSchemas(t *testing.T) {
 		}
 	}
 }
-
-// compiled reads a schema with a second implementation.

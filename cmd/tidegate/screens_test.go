@@ -22,9 +22,9 @@ var screens = []string{
 	"pivot rules", "tools", "explain", "schema", "agents", "run advance harbour", "run status nothing",
 }
 
-// checkScreens demands of every screen, on every width, that nothing is wider
-// than the terminal but what is a single word, and that all words of the pipe
-// are there in one piece: ids, times, paths and the rest.
+// checkScreens demands of every screen, at every width, that only a single word is
+// wider than the terminal, and that all words that a pipe gets are there in one
+// piece: ids, times, paths and the rest.
 func checkScreens(t *testing.T, folder string) {
 	show := func(line string, width int) string {
 		env := &catalog.Env{

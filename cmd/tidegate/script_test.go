@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tidegate": main, "tidegate-in-harbour": inHarbour, "mcp-client": mcpClient})
 }
 
-// inHarbour is the program in a world that has no other pages than the demo's.
+// inHarbour is the program in a world that has only the demo's pages.
 func inHarbour() {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	env, err := environment()
@@ -54,9 +54,9 @@ func inHarbour() {
 var textRule = regexp.MustCompile(`"@[\w.]+"`)
 
 // mcpClient is an agent's client: it starts the server with its own arguments and
-// calls a tool for each line of stdin, "TOOL ARGUMENTS : PATH", then prints what
+// calls a tool for each line of stdin, "TOOL ARGUMENTS : PATH". It then prints what
 // the result has at PATH, or the code of the error. $token stands for the last
-// token that a result had, "@FILE" for the text of a file.
+// token in a result, "@FILE" for the text of a file.
 func mcpClient() {
 	check := func(err error) {
 		if err != nil {
@@ -136,7 +136,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// newSite is a web site on loopback, at $SITE: articles, a page that is not there,
+// newSite is a web site on loopback, at $SITE: articles, a page that is missing,
 // and one whose server is down until it is asked twice.
 func newSite() *httptest.Server {
 	var asked atomic.Int32

@@ -50,7 +50,7 @@ signed a page takes none and shows the command. Behind a reverse proxy,
 			}
 			shown := site(env, call.Version)
 			if call.Flag("allow-decisions") == "true" {
-				// A page has no key: what must be signed is typed.
+				// A page has no key: a decision that must be signed is typed.
 				unsigned := *env
 				unsigned.SignKey = ""
 				shown.Decisions = catalog.Tools(&unsigned)

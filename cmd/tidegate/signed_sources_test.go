@@ -14,7 +14,7 @@ import (
 
 // TestEvidenceByAPersonIsSigned: in a run whose decisions are signed, a file that
 // a person attached and a page that a person named count with the signature over
-// that very decision, and a line about one without it is found.
+// that very decision; a line about one without its signature is found.
 func TestEvidenceByAPersonIsSigned(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {

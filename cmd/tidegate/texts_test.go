@@ -27,8 +27,8 @@ var (
 )
 
 // TestEveryNameInTheTextsExists reads what the program can say: texts in its source,
-// in the files beside it, and the explanations. A tool that is named can be called,
-// a command can be typed, with its flags.
+// in the files beside it, and the explanations. Every tool that they name can be
+// called, and every command can be typed, with its flags.
 func TestEveryNameInTheTextsExists(t *testing.T) {
 	callable := map[string]bool{}
 	tools := catalog.Tools(&catalog.Env{})
@@ -78,8 +78,8 @@ func withoutVerbs(line string) string {
 	return regexp.MustCompile(`%[a-z]|%\[[0-9]\][a-z]`).ReplaceAllString(line, "x")
 }
 
-// textsOfTheSource are the sentences in the source of the program, and the files
-// that it embeds, by where they stand. A word by itself is a name and no text.
+// textsOfTheSource are the sentences in the source of the program and in the files
+// that it embeds, by where they stand. A word by itself is a name, not a text.
 func textsOfTheSource(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}

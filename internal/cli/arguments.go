@@ -13,8 +13,8 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// inTypedWords says a message about an argument of the operand or flag that a
-// person typed for it.
+// inTypedWords rewords a message about an argument: it names the operand or flag that
+// a person typed for it.
 func inTypedWords(t *tool.Tool, err error) error {
 	e := tidegate.AsError(err)
 	if e == nil || e.Code != tidegate.InvalidArgs || len(e.Details) != 1 {

@@ -15,7 +15,7 @@ import (
 
 // Ask asks a person a question on out and returns the first letter of the line
 // that comes in, in lower case; 0 where there was none. It returns CANCELLED when
-// ctx ends before.
+// ctx ends first.
 func Ask(ctx context.Context, in *bufio.Reader, out io.Writer, question string) (rune, error) {
 	answer, err := Answer(ctx, in, out, question)
 	for _, r := range strings.ToLower(answer) {
@@ -24,13 +24,13 @@ func Ask(ctx context.Context, in *bufio.Reader, out io.Writer, question string) 
 	return 0, err
 }
 
-// Answer is Ask for what takes more than a letter: it returns the whole line,
+// Answer is Ask for an answer of more than a letter: it returns the whole line,
 // without the white space around it.
 func Answer(ctx context.Context, in *bufio.Reader, out io.Writer, question string) (string, error) {
 	fmt.Fprint(out, question+" ")
 	answer := make(chan string, 1)
 	go func() {
-		text, _ := in.ReadString('\n') // its end is an answer, too: none
+		text, _ := in.ReadString('\n') // the end of the input counts as an empty answer
 		answer <- text
 	}()
 	select {
@@ -42,9 +42,8 @@ func Answer(ctx context.Context, in *bufio.Reader, out io.Writer, question strin
 	}
 }
 
-// confirm asks what a command wants to be asked. It returns an exit status when
-// the answer is no, and INVALID_ARGS when nobody can be asked and the command
-// needs a yes.
+// confirm asks the command's question. It returns an exit status when the answer
+// is no, and INVALID_ARGS when nobody can be asked and the command needs a yes.
 func (p *Program) confirm(ctx context.Context, c *tool.Command, args *codec.Value, yes bool) error {
 	switch {
 	case c.Confirm == nil || yes:

@@ -77,7 +77,7 @@ func unknownTool(name string, names []string) error {
 	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "there is no tool %q; %s", tidegate.Cut(name), hint)
 }
 
-// askForArguments tells who sits at the terminal what the program waits for.
+// askForArguments says to a person at the terminal what the program waits for.
 func (p *Program) askForArguments(t *tool.Tool) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "Type the arguments of %s as a JSON object, then Ctrl-D (on Windows Ctrl-Z and Enter).\n", t.Name)
@@ -94,7 +94,7 @@ func (p *Program) askForArguments(t *tool.Tool) {
 		}
 		fmt.Fprintf(&out, "  %s (%s): %s\n", m.Key, kind, m.Value.Get("description").Str())
 	}
-	// Nothing can be done about a stderr that cannot be written.
+	// Nothing can be done about a stderr that cannot be written to.
 	_, _ = io.WriteString(p.Stderr, report.Filled(out.String(), p.helpWidth()))
 }
 

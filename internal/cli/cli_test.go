@@ -346,8 +346,8 @@ func TestAnAbsentValueIsNotShown(t *testing.T) {
 	}
 }
 
-// TestAPathThatIsNotUTF8: it may well be there, so that it is not called one that
-// is not found.
+// TestAPathThatIsNotUTF8: the file may well exist, so the message does not say that
+// it was not found.
 func TestAPathThatIsNotUTF8(t *testing.T) {
 	for _, args := range [][]string{{"boat", "weigh", "jo\xfflly"}, {"boat", "weigh", "jolly", "--unit", "\xff"}} {
 		if got := onTerminal(t, cli.Terminal{}, "", args...); got.status != 2 || !strings.Contains(got.err, "is not UTF-8") {

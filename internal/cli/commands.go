@@ -96,7 +96,7 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 }
 
 // completions offers a shell what the next operand can be: ids where they are known,
-// else files.
+// otherwise files.
 func (p *Program) completions(operands []tool.Operand) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, typed []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		before := map[string]string{}
@@ -119,7 +119,7 @@ func (p *Program) completions(operands []tool.Operand) cobra.CompletionFunc {
 }
 
 // flagCompletions offers ids for the flags that take several: --only takes what
-// perspective_id does.
+// perspective_id takes.
 func (p *Program) flagCompletions(cmd *cobra.Command, t *tool.Tool) {
 	for _, a := range flagged(t) {
 		list := p.Complete[strings.TrimSuffix(a.Name, "s")]
@@ -146,7 +146,7 @@ func beginning(begun string, all []string) []string {
 }
 
 // follow prints one line for each entry, as it comes. The end of the context is
-// the end that is expected.
+// its normal end.
 func (p *Program) follow(ctx context.Context, t *tool.Tool, args *codec.Value, format string) error {
 	ctx = tidegate.WithActor(ctx, tidegate.Person)
 	return t.Command.Follow(ctx, args, func(text string, entry *codec.Value) error {

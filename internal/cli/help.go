@@ -9,7 +9,7 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// helpWidth is how wide the help is where the terminal does not say less.
+// helpWidth is the width of the help, unless the terminal is narrower.
 const helpWidth = 80
 
 func (p *Program) helpWidth() int {
@@ -46,8 +46,8 @@ func groupCommand(name, short, example string) *cobra.Command {
 	}
 }
 
-// usage prints how a command is called. Its lines are as wide as the help, but
-// for what is to be typed.
+// usage prints how a command is called. Its lines are as wide as the help, except
+// for what a person types.
 func (p *Program) usage(cmd *cobra.Command) error {
 	width := p.helpWidth()
 	var b strings.Builder
@@ -82,8 +82,8 @@ func (p *Program) usage(cmd *cobra.Command) error {
 	return err
 }
 
-// hanging is a text beside what it is about, the lines that it is broken into
-// below each other.
+// hanging is head with a text beside it; the lines of the text stand below each
+// other.
 func hanging(head, text string, width int) string {
 	lines := strings.Split(report.Filled(text, max(width-len(head), 1)), "\n")
 	return head + strings.Join(lines, "\n"+strings.Repeat(" ", len(head)))

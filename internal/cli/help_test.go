@@ -68,7 +68,7 @@ Usage:`},
 func TestNoLineOfHelpIsTooWide(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"boat", "--help"}, {"boat", "weigh", "--help"}, {"call", "--help"}, {"completion", "zsh", "--help"}} {
 		for terminal, widest := range map[int]int{0: 80, 60: 60, 40: 40} {
-			typed := false // what is to be typed stays on one line
+			typed := false // what a person types stays on one line
 			for line := range strings.Lines(onTerminal(t, cli.Terminal{Width: terminal}, "", args...).stdout) {
 				switch line {
 				case "Usage:\n", "Examples:\n":

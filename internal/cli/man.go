@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// WriteManual writes the manual pages of all commands into dir, a folder that is
-// there. They are dated by SOURCE_DATE_EPOCH, where it is set.
+// WriteManual writes the manual pages of all commands into dir, which must exist.
+// They are dated by SOURCE_DATE_EPOCH, where it is set.
 //
-// It exists only where the build tag man is set, for the making of a release.
-// cobra's generator compiles its patterns whenever a program with it starts,
-// which the program that people have need not wait for.
+// It exists only with the build tag man, for making a release: cobra's generator
+// compiles its patterns whenever a program with it starts, and the program that
+// people use need not wait for that.
 func (p *Program) WriteManual(dir string) error {
 	root := p.Root()
 	root.DisableAutoGenTag = true

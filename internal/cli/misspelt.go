@@ -10,7 +10,7 @@ import (
 	"github.com/tidegate/tidegate/internal/spelling"
 )
 
-// noSuchCommand refuses what stands where a group expects one of its commands.
+// noSuchCommand refuses a word where a group expects one of its commands.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -25,7 +25,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 		"unknown command %q for %q; %s", tidegate.Cut(args[0]), cmd.CommandPath(), meant(args[0], "", names, cmd))
 }
 
-// wrongFlag says of a flag that does not exist which one was probably meant.
+// wrongFlag says which flag was probably meant by one that does not exist.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !unknown {
@@ -37,8 +37,8 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		"unknown flag: --%s; %s", tidegate.Cut(name), meant(name, "--", names, cmd))
 }
 
-// meant says which of the names a word probably stands for, else where they are
-// listed. Two letters in the wrong order are one slip, however short the word.
+// meant says which of the names a word probably stands for, or where they are
+// listed. Two swapped letters are one slip, however short the word.
 func meant(word, mark string, names []string, cmd *cobra.Command) string {
 	near := spelling.Nearest(word, names)
 	for i := 0; i+1 < len(word) && near == ""; i++ {

@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/spelling"
 )
 
-// absolute is the path that a person typed, who need not type it whole.
+// absolute is the path that a person typed, made absolute.
 func absolute(dir, path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
@@ -23,8 +23,8 @@ func absolute(dir, path string) string {
 }
 
 // note notes which paths were typed. It returns INVALID_ARGS for what cannot be
-// an argument, because JSON has only UTF-8: a file with such a name is there all
-// the same, and must not be called one that is not found.
+// an argument, because JSON has only UTF-8: a file with such a name may exist, and
+// the message must not say that it was not found.
 func (p *Program) note(cmd *cobra.Command, operands []string) error {
 	var err error
 	take := func(name, text string) {
@@ -41,7 +41,7 @@ func (p *Program) note(cmd *cobra.Command, operands []string) error {
 }
 
 // misplaced is err, or INVALID_ARGS for an error about a folder that a person
-// named where a file belongs, or the other way round.
+// named where a file belongs, or vice versa.
 func (p *Program) misplaced(err error) error {
 	e := tidegate.AsError(err)
 	if e == nil || e.Code != tidegate.ReadFailed && e.Code != tidegate.FileNotFound || len(e.Details) != 1 {
@@ -63,7 +63,7 @@ func (p *Program) misplaced(err error) error {
 }
 
 // lookAround is what to do about a path that was typed and leads to nothing: it
-// says where the path ends to exist, and what there has a name like it. It is ""
+// says up to where the path exists, and what there has a similar name. It is ""
 // where the error is about something else.
 func (p *Program) lookAround(e *tidegate.Error) string {
 	for _, d := range e.Details {

@@ -26,12 +26,12 @@ type Program struct {
 	Commands []Command         // what is not a tool: servers, demo, doctor
 	Groups   map[string]string // the first word of commands → what they are for
 	Settings []Setting
-	Formats  map[string]string // commands → how they print where --format does not say
-	// Check is asked before a command runs, by its name without that of the program,
-	// and may refuse it; nil for no check.
+	Formats  map[string]string // commands → how they print without --format
+	// Check is called before a command runs, with its name without that of the
+	// program, and may refuse it; nil for no check.
 	Check func(command string) error
-	// Complete lists what an operand of that name, or that fills the argument of that
-	// name, can be, given the operands before it by name. A shell asks for it.
+	// Complete lists the possible values of an operand, by its name or by the name
+	// of the argument that it fills, given the operands before it. A shell asks for it.
 	Complete map[string]func(ctx context.Context, before map[string]string) []string
 	Version  string
 
@@ -41,23 +41,23 @@ type Program struct {
 	Dir            string // the working folder, against which paths are made absolute
 	Log            *slog.LevelVar
 
-	typed []string // what may be a path among the operands and flags, absolute
+	typed []string // the operands and flags that may be paths, absolute
 }
 
 // Terminal is what is known of stdin, stdout and stderr.
 type Terminal struct {
-	Input    bool // stdin is a terminal: somebody has to type what is read
+	Input    bool // stdin is a terminal: a person has to type what is read
 	Color    bool // stdout shows colours
 	Width    int  // columns of stdout, 0 when it is not a terminal
 	Progress bool // stderr is a terminal
 	ErrWidth int  // columns of stderr, 0 when it is not a terminal
 
-	// Size is the size of stdout at this moment; nil where it is no terminal that
-	// can be drawn on.
+	// Size is the current size of stdout; nil where it is not a terminal that can
+	// be drawn on.
 	Size func() (columns, rows int)
 	// Keys hands over what is typed, byte by byte, until restore is called, which
-	// gives the terminal back as it was. Ctrl-C interrupts as ever. Nil where
-	// nothing can be typed.
+	// restores the terminal. Ctrl-C still interrupts. Nil where nothing can be
+	// typed.
 	Keys func() (keys <-chan byte, restore func())
 }
 
@@ -126,8 +126,8 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	return Status(tidegate.ClassOf(tidegate.CodeOf(err)))
 }
 
-// under is the first word of a command line where that is enough to know which
-// commands can be meant, and else "": a command that is not called needs no flags.
+// under is the first word of a command line where it shows which commands can be
+// meant, otherwise "". A command that cannot be meant needs no flags.
 func (p *Program) under(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -205,7 +205,7 @@ func commandName(cmd *cobra.Command) string {
 	return name
 }
 
-// exitStatusTopic is what help tells about beside the commands.
+// exitStatusTopic is what the help describes besides the commands.
 const exitStatusTopic = "exit-status"
 
 func (p *Program) helpCommand(root *cobra.Command) *cobra.Command {
@@ -248,8 +248,8 @@ func addCompletion(root *cobra.Command) {
 	}
 }
 
-// completions say how a shell gets its script: for the shell that runs,
-// and for every new one.
+// completions say how a shell gets its script: for the current shell, and for every
+// later one.
 var completions = map[string]struct{ long, example string }{
 	"bash": {
 		"It needs the package bash-completion. The first example is for this shell, the second for every new one.",
@@ -281,7 +281,7 @@ func (p *Program) setLevel(name string) error {
 	return nil
 }
 
-// add puts cmd at its place in the tree, making the group it belongs to.
+// add puts cmd in its place in the tree, and makes the group it belongs to.
 func (p *Program) add(root *cobra.Command, path string, cmd *cobra.Command) {
 	words := strings.Fields(path)
 	parent := root

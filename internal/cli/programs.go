@@ -11,15 +11,15 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
-// Notify runs a command of the person's with data on its standard input, by the
-// system's shell, and waits for it. What it prints goes to stderr. When ctx ends,
+// Notify runs a command of the person's by the system's shell, with data on its
+// standard input, and waits for it. What it prints goes to stderr. When ctx ends,
 // the command ends with everything that it started in its process group, and
 // Notify returns the cause.
 func (i Invocation) Notify(ctx context.Context, command string, data []byte) error {
 	cmd := shell(ctx, command)
 	inGroup(cmd)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = i.Dir, bytes.NewReader(data), i.Stderr, i.Stderr
-	cmd.WaitDelay = time.Second // for what it left behind with its pipes open
+	cmd.WaitDelay = time.Second // for processes that it left behind with its pipes open
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

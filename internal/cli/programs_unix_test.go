@@ -15,9 +15,9 @@ import (
 	"github.com/tidegate/tidegate/internal/cli"
 )
 
-// TestNotifyEndsWithItsContext has a command that never ends and ignores what asks
-// it to, with a child like itself. When the context ends both are killed, and the
-// cause is what is returned.
+// TestNotifyEndsWithItsContext has a command that never ends and ignores requests
+// to end, with a child like itself. When the context ends both are killed, and the
+// cause is returned.
 func TestNotifyEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

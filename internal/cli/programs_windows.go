@@ -10,5 +10,5 @@ func shell(ctx context.Context, line string) *exec.Cmd {
 	return exec.CommandContext(ctx, "cmd", "/c", line)
 }
 
-// inGroup leaves a command as it is: its context ends the shell alone.
+// inGroup leaves a command as it is: its context ends only the shell.
 func inGroup(*exec.Cmd) {}

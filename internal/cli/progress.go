@@ -59,7 +59,7 @@ func (b *progress) update(done, total int) {
 	fmt.Fprint(b.out, "\r\x1b[K"+firstOf(line, b.width))
 }
 
-// wait notes what the next drawing says is waited for.
+// wait notes what the next drawing says the call waits for.
 func (b *progress) wait(what string, since time.Duration) {
 	if b == nil {
 		return
@@ -72,7 +72,7 @@ func (b *progress) wait(what string, since time.Duration) {
 	}
 }
 
-// firstOf cuts a line that would not fit into one of the terminal.
+// firstOf cuts a line that does not fit the width of the terminal.
 func firstOf(line string, width int) string {
 	if runes := []rune(line); len(runes) >= width {
 		return string(runes[:width-1])

@@ -8,8 +8,8 @@ import (
 	"github.com/tidegate/tidegate/report"
 )
 
-// changedMark stands before a line that was not there the last time; otherMark
-// before every other one.
+// changedMark stands before a line that was not there last time; otherMark before
+// every other line.
 const (
 	changedMark = "› "
 	otherMark   = "  "
@@ -20,10 +20,10 @@ const (
 type redraw struct {
 	program *Program
 	lines   []string // drawn last
-	rows    int      // that they took
+	rows    int      // how many rows they took
 }
 
-// draw shows what print prints with a program that writes into the drawing.
+// draw calls print with a program that writes into the drawing, and shows the result.
 func (d *redraw) draw(print func(p *Program)) error {
 	columns, rows := d.program.Terminal.Size()
 	width := max(columns-len(otherMark), 1)
@@ -56,8 +56,8 @@ func (d *redraw) draw(print func(p *Program)) error {
 	return d.program.write([]byte(b.String()))
 }
 
-// marks says of each line whether it was not among those before. Nothing has
-// changed where there were none, and an empty line never has.
+// marks says of each line whether it was missing from the lines before. Without
+// lines before, nothing has changed; an empty line never has.
 func marks(before, after []string) []bool {
 	left := map[string]int{}
 	for _, line := range before {

@@ -70,7 +70,7 @@ func (p *Program) print(v any) error {
 }
 
 // writeJSON writes JSON as it is to a file or a pipe. On a terminal, characters that
-// act on it or hide what is there are escaped, which is the same JSON.
+// act on it or hide what is there are escaped, which gives equivalent JSON.
 func (p *Program) writeJSON(data []byte) error {
 	if p.Terminal.Width > 0 {
 		data = report.VisibleJSON(data)
@@ -85,9 +85,9 @@ func (p *Program) write(data []byte) error {
 	return nil
 }
 
-// say tells a person something beside the result.
+// say prints something for a person besides the result.
 func (p *Program) say(text string) {
-	// Nothing can be done about a stderr that cannot be written.
+	// Nothing can be done about a stderr that cannot be written to.
 	_, _ = fmt.Fprintln(p.Stderr, report.Wrapped("tidegate: "+report.Visible(text), p.Terminal.ErrWidth))
 }
 
@@ -103,13 +103,13 @@ func (p *Program) printError(command string, err error) {
 	if advice := p.advice(command, e); advice != "" {
 		out.line("  to fix it: %s", advice)
 	}
-	// Nothing can be done about a stderr that cannot be written.
+	// Nothing can be done about a stderr that cannot be written to.
 	_, _ = p.Stderr.Write(out.Bytes())
 }
 
-// advice says what to do about an error. One with a detail "help" says so in its
-// message. Arguments are explained by the help of the command that was typed,
-// unless the message says already what was meant.
+// advice says what to do about an error. An error with a detail "help" already does
+// so in its message. For arguments it points to the help of the command that was
+// typed, unless the message already says what was meant.
 func (p *Program) advice(command string, e *tidegate.Error) string {
 	if _, helped := e.Details.Get("help"); helped {
 		return ""
@@ -142,8 +142,7 @@ func (m *message) line(format string, args ...any) {
 }
 
 // detail adds what the text does not say yet: scalars as they are, lists item by
-// item. What is nested deeper, and what is said to be absent, is for programs,
-// which read it as JSON.
+// item. Deeper nesting and null are for programs, which read them as JSON.
 func (m *message) detail(text string, d tidegate.Detail) {
 	v := codec.Of(d.Value)
 	switch v.Kind() {
@@ -162,9 +161,9 @@ func (m *message) detail(text string, d tidegate.Detail) {
 	}
 }
 
-// item adds one item of a list. An object leads with its message or text, then
-// says how to meet it: by a command where there is one, which stays on one line
-// to be copied, else by a tool.
+// item adds one item of a list. An object begins with its message or text, then
+// says how to meet it: by a command where there is one, on one line so that it can
+// be copied, otherwise by a tool.
 func (m *message) item(indent string, item *codec.Value) {
 	head := tidegate.Cut(plain(item))
 	for _, key := range []string{"message", "text"} {
@@ -202,8 +201,8 @@ func (p *Program) logPanic(value any, stack []byte) {
 // Render prints a report as text.
 func (i Invocation) Render(r report.Report) error { return i.render(r, "text") }
 
-// Show prints a report in the named format, and ends the command with the
-// status of a judgement that did not pass when the report failed.
+// Show prints a report in the named format. For a report that failed, it ends the
+// command with the status of a judgement that did not pass.
 func (i Invocation) Show(r report.Report, format string) error {
 	if err := i.render(r, format); err != nil {
 		return err

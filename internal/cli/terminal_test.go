@@ -66,8 +66,8 @@ func TestProgressIsShownOnATerminalAfterAMoment(t *testing.T) {
 	}
 }
 
-// TestWhatIsSlowIsNamed waits for two things, of which one has a name that would
-// act on a terminal and is too long for one.
+// TestWhatIsSlowIsNamed waits for two things. One has a name that would act on a
+// terminal and is too long for one.
 func TestWhatIsSlowIsNamed(t *testing.T) {
 	slow := tool.New(tool.Spec{
 		Name: "boat_wait", Set: "toy", Summary: "Wait for a boat.", Effect: tool.Reads,

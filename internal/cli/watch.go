@@ -17,9 +17,9 @@ import (
 const watchEvery = 300 * time.Millisecond
 
 // watch calls the tool again whenever one of the files that its declaration
-// names has changed, until the context ends. What the call itself writes is no
-// change: it would call for the next one. On a terminal a result takes the place
-// of the one before, and what has changed is marked.
+// names has changed, until the context ends. What the call itself writes does not
+// count as a change: it would cause the next call. On a terminal, a result replaces
+// the one before, and what has changed is marked.
 func (p *Program) watch(ctx context.Context, t *tool.Tool, args *codec.Value, typed tool.Typed, format string) error {
 	files := t.Command.Watch(args)
 	written := map[string]bool{}
@@ -59,9 +59,8 @@ func (p *Program) watch(ctx context.Context, t *tool.Tool, args *codec.Value, ty
 	}
 }
 
-// fingerprint says the sizes and times of the files, and of the entries of
-// those that are folders, but for what is to be left out. What cannot be read is
-// said to be absent.
+// fingerprint lists the sizes and times of the files, and of the entries of
+// folders, except for those in without. What cannot be read is listed as absent.
 func fingerprint(paths []string, without map[string]bool) string {
 	var b strings.Builder
 	describe := func(path string, info os.FileInfo, err error) {
@@ -89,7 +88,7 @@ func fingerprint(paths []string, without map[string]bool) string {
 			name := filepath.Join(path, e.Name())
 			info, err := os.Stat(name)
 			if errors.Is(err, fs.ErrNotExist) && e.Type()&fs.ModeSymlink == 0 {
-				continue // it went since the folder was listed
+				continue // it was removed after the folder was listed
 			}
 			describe(name, info, err)
 		}

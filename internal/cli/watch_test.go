@@ -27,7 +27,7 @@ type soundOut struct {
 	OK codec.True `json:"ok"`
 }
 
-// A watched call is repeated when something it reads has changed, and not for
+// A watched call is repeated when something it reads has changed, but not for
 // what it writes itself, even into the folder that is watched.
 func TestWatch(t *testing.T) {
 	harbour := t.TempDir()
@@ -79,8 +79,8 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// On a terminal a result is drawn over the one before, with marks where it
-// differs; one that is longer than the screen is drawn on an empty one.
+// On a terminal, a result is drawn over the one before, with marks where it
+// differs; after one longer than the screen, the screen is cleared first.
 func TestWatchRedrawsInPlace(t *testing.T) {
 	for _, tt := range []struct {
 		name string

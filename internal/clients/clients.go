@@ -25,16 +25,16 @@ type Client struct {
 	Title string // as its makers write it
 	file  string // of the configuration, with slashes, in the project or the user's home
 	user  bool   // the file is in the user's home
-	// here is how the file names the folder that it is in, so that a team can share
-	// it: a variable of the client, or "." where the client starts servers in that
-	// folder. It is "" where only an absolute path says it.
+	// here is how the file names its own folder, so that a team can share it: a
+	// variable of the client, or "." where the client starts servers in that
+	// folder. It is "" where only an absolute path works.
 	here  string
 	forms []string
 	// section is the path of the object, or table, that holds the servers.
 	section string
 	toml    bool
 	entry   func(Server) any
-	top     []member // what a new file has beside the section
+	top     []member // what a fresh file has besides the section
 	add     func(Server) string
 }
 
@@ -141,8 +141,8 @@ func (c Client) File(project, home string) string {
 	return filepath.Join(folder, filepath.FromSlash(c.file))
 }
 
-// Folder is a folder as the client's file of a project names it: relative to the
-// project where the client allows that and the folder lies in it, else as it is.
+// Folder is a folder as the client's project file names it: relative to the project
+// where the client allows that and the folder lies in it, otherwise as it is.
 func (c Client) Folder(project, folder string) string {
 	inside, err := filepath.Rel(project, folder)
 	switch {
@@ -154,8 +154,8 @@ func (c Client) Folder(project, folder string) string {
 	return c.here + "/" + filepath.ToSlash(inside)
 }
 
-// OtherForms are files that the client reads beside [Client.File] and that may
-// have comments. Where one of them is, it is the one that people keep.
+// OtherForms are files that the client reads besides [Client.File] and that may
+// have comments. Where one of them exists, it is the one that people use.
 func (c Client) OtherForms(project string) []string {
 	var paths []string
 	for _, name := range c.forms {
@@ -191,7 +191,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// oneLine is v as JSON. All that is written here can be.
+// oneLine is v as JSON, which works for everything that is written here.
 func oneLine(v any) []byte {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)

@@ -27,7 +27,7 @@ func client(t *testing.T, name string) clients.Client {
 	return c
 }
 
-// TestBlocks keeps what is printed for each client under review.
+// TestBlocks keeps under review what is printed for each client.
 func TestBlocks(t *testing.T) {
 	for _, c := range clients.All {
 		path := filepath.Join("testdata", c.Name+".txt")
@@ -50,7 +50,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestFoldersThatATeamCanShare is what each client's file says of folders in the
+// TestFoldersThatATeamCanShare is how each client's file names folders in the
 // project and elsewhere.
 func TestFoldersThatATeamCanShare(t *testing.T) {
 	project := filepath.FromSlash("/home/ann/project")
@@ -205,7 +205,7 @@ func TestMergeAppendsATable(t *testing.T) {
 	}
 }
 
-// FuzzMerge holds every merge to its promise: all old bytes in their order, the
+// FuzzMerge checks the promise of every merge: all old bytes in their order, the
 // same settings as before, and no change the second time.
 func FuzzMerge(f *testing.F) {
 	for _, seed := range []string{"{}", `{"mcpServers":{"a":{}},"b":[1,"}"]}`, "{\n\t\"x\": 1\n}\n", "a = 1\n[mcp_servers.x]\n", "a = '''\n'''", "[a.\"b\"]\n", "a=\"\\"} {

@@ -12,9 +12,9 @@ import (
 )
 
 // Merge adds the server to an existing configuration. Every byte that was there
-// stays, in its order; what is there already in the same words is left alone
-// (changed is false). An error says why it cannot be done safely; nothing is
-// guessed then.
+// stays, in its order. A server that is already there in the same words is left
+// alone (changed is false). An error says why it cannot be done safely; nothing is
+// guessed.
 func (c Client) Merge(existing []byte, s Server) (merged []byte, changed bool, err error) {
 	switch {
 	case !utf8.Valid(existing):
@@ -65,8 +65,8 @@ type shape struct {
 	close   int             // of the closing brace
 }
 
-// outline finds the members of the object that is the whole of text. It is an
-// error when text is not plain JSON or gives a key twice.
+// outline finds the members of the object that makes up text. It is an error when
+// text is not plain JSON or gives a key twice.
 func outline(text []byte) (shape, error) {
 	notPlain := func(err error) (shape, error) {
 		return shape{}, fmt.Errorf("the file is not plain JSON (comments cannot be kept): %w", err)
@@ -110,7 +110,7 @@ func outline(text []byte) (shape, error) {
 }
 
 // splice inserts a member at the end of the object that begins at from, in the
-// layout that the object has.
+// layout of that object.
 func splice(text []byte, from int, at shape, key string, value any) []byte {
 	body := string(text[from : from+at.close])
 	newline := "\n"

@@ -57,8 +57,8 @@ func mergeTOML(existing []byte, section string, s Server) ([]byte, bool, error) 
 	return append(slices.Clone(existing), block...), true, nil
 }
 
-// sameTable reports whether the table that the first statement begins is want,
-// up to the statement after it that begins another.
+// sameTable reports whether the table that begins with the first statement is want,
+// up to the statement that begins another table.
 func sameTable(text string, from []statement, want string) bool {
 	end := len(text)
 	if next := slices.IndexFunc(from[1:], func(s statement) bool { return s.header }); next >= 0 {
@@ -202,8 +202,8 @@ func (r *tomlReader) str() bool {
 	return false
 }
 
-// value reads up to the end of a value: arrays and inline tables may go over
-// lines and have comments.
+// value reads up to the end of a value: arrays and inline tables may span lines and
+// have comments.
 func (r *tomlReader) value() bool {
 	depth := 0
 	for r.at < len(r.text) {

@@ -1,5 +1,5 @@
 // Package corpus runs the committed calls of every tool, for the tests that
-// hold their results to the byte.
+// compare their results byte for byte.
 //
 // A file of the corpus is a txtar archive: input files, then calls in order, each a
 // section "call NAME" with the arguments and a section "want" with the
@@ -33,7 +33,7 @@ type Script struct {
 // Call makes one call and returns its envelope without final newline.
 type Call func(tool string, args []byte) []byte
 
-// Load reads all scripts in a folder. No script at all is an error: a corpus
+// Load reads all scripts in a folder. It is an error if there is none: a corpus
 // that went missing must not pass.
 func Load(dir string) ([]Script, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
@@ -57,7 +57,7 @@ func Load(dir string) ([]Script, error) {
 	return scripts, nil
 }
 
-// Outcome is one call of a script that was made.
+// Outcome is one call of a script, with its result.
 type Outcome struct {
 	Tool      string
 	Raw       string // the envelope as it came
@@ -104,7 +104,7 @@ func (s Script) Run(work string, call Call) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// Update writes what came as what is wanted.
+// Update writes the results as what is wanted.
 func (s Script) Update(outcomes []Outcome) error {
 	for _, o := range outcomes {
 		s.archive.Files[o.section].Data = []byte(o.Got)

@@ -12,16 +12,16 @@ import (
 //	meaning, fix   what the rule says and how to meet it; for a code, code.go says that
 //	why            why the rule exists
 //	base           an archive of rules/base whose sections come first
-//	unplanted      why the violation cannot be planted; the examples are then texts
+//	unplanted      why the violation cannot be planted; the examples are then only texts
 //
 // A section is one step, in order: "file NAME", "link NAME" (the data is the
 // target), "folder NAME", "remove NAME", "append NAME", "tear NAME" (append
 // without the line end), "replace NAME" (the first line becomes the second),
 // "call TOOL" (must succeed), "judge TOOL" (the call that must find the
 // violation). "failing" or "fixed" before it confines a step to that variant.
-// "answer" is what the judging call says of the failing variant, and "failing
+// "answer" is what the judging call says about the failing variant, and "failing
 // text" and "fixed text" are examples that are only shown. $DIR is the folder in
-// which it is played.
+// which the archive is played.
 //
 // <ID>~<name>.txtar is a further violation of the same rule.
 //

@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// Canary plants violations and looks whether the tools catch them.
+// Canary plants violations and checks whether the tools catch them.
 type Canary struct {
 	Scratch string // a folder to play in
 	// Tools are the tools of a world whose runs lie in folder/runs and whose
@@ -31,7 +31,7 @@ type Sighting struct {
 	Status  report.Status
 	Problem string // why it failed or was skipped
 
-	Answer   string // what the judging call said of the violation
+	Answer   string // what the judging call said about the violation
 	Recorded string // what [Explain] shows as that answer
 }
 
@@ -106,8 +106,8 @@ func codeOrOK(r tool.Result) string {
 
 var errNoLinks = errors.New("this system makes no symbolic links")
 
-// play does the steps of one variant in a folder of its own, and returns the
-// result of the judging call.
+// play does the steps of one variant in its own folder, and returns the result of
+// the judging call.
 func (c Canary) play(ctx context.Context, p plant, variant string) (result tool.Result, judge, folder string, err error) {
 	folder, err = os.MkdirTemp(c.Scratch, "plant-")
 	if err != nil {
@@ -157,7 +157,7 @@ func call(ctx context.Context, tools []*tool.Tool, s section, folder string) (to
 	return tool.Result{}, fmt.Errorf("there is no tool %s", s.name)
 }
 
-// change does what a section says to a file of folder.
+// change does to a file of folder what a section says.
 func (s section) change(folder string) error {
 	target := filepath.Join(folder, filepath.FromSlash(s.name))
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
@@ -206,7 +206,7 @@ func replaceIn(target, data string) error {
 	return os.WriteFile(target, []byte(strings.Replace(string(before), from, to, 1)), 0o600)
 }
 
-// caught tells whether a result names the rule: as its error's code, or
+// caught reports whether a result names the rule: as the code of its error, or
 // anywhere in a result or its report.
 func caught(r tool.Result, id string) bool {
 	if r.Err != nil {
@@ -227,8 +227,8 @@ func caught(r tool.Result, id string) bool {
 	return false
 }
 
-// answer is what a result that names the rule says of it, "" when it says only
-// the name.
+// answer is what a result that names the rule says about it, "" when it only names
+// it.
 func answer(r tool.Result, id string) string {
 	if r.Err != nil {
 		return r.Err.Message

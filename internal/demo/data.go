@@ -13,8 +13,8 @@ import (
 //go:embed data
 var samples embed.FS
 
-// unpack writes the sample data into a folder, which is made. It returns
-// INVALID_ARGS when the folder holds something already, and WRITE_FAILED.
+// unpack makes a folder and writes the sample data into it. It returns INVALID_ARGS
+// when the folder already holds something, and WRITE_FAILED.
 func unpack(folder string) error {
 	if entries, err := os.ReadDir(folder); err == nil && len(entries) > 0 {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("folder", folder), "the folder %s is not empty; the demo needs one of its own", folder)
@@ -22,7 +22,7 @@ func unpack(folder string) error {
 	return unpackTo(folder, "data")
 }
 
-// unpackTo writes a part of the sample data into a folder, which is made.
+// unpackTo makes a folder and writes a part of the sample data into it.
 func unpackTo(folder, root string) error {
 	return fs.WalkDir(samples, root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -41,8 +41,8 @@ func unpackTo(folder, root string) error {
 	})
 }
 
-// UnpackAgents writes the recorded answers into a temporary folder, which is
-// removed by remove. It returns WRITE_FAILED.
+// UnpackAgents writes the recorded answers into a temporary folder, which remove
+// removes. It returns WRITE_FAILED.
 func UnpackAgents() (folder string, remove func(), err error) {
 	folder, err = os.MkdirTemp("", "tidegate-recorded-")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package demo holds what shows the program at work: sample data and a story
+// Package demo holds what shows the program at work: sample data with a story
 // that plays on it, and planted violations of every rule with their fixed
 // counterparts, which explain the rules and prove that they are applied. Sources
 // are judged on the pages of [planted].

@@ -9,9 +9,9 @@ import (
 )
 
 // Explain shows one rule: what it means, why it exists, how to meet it, and an
-// example that fails and one that passes. The status is the exit status of a
-// class of codes. A tool that only a person has is named by its command, which is ""
-// for the others.
+// example that fails and one that passes. Status is the exit status of a class of
+// codes. Command is the command of a tool that only a person may use, which is shown
+// in place of the tool; "" for other tools.
 func Explain(r Rule, status func(tidegate.Class) int, command func(tool string) string) report.Report {
 	out := report.Report{Name: "explain", Title: r.ID}
 	where := report.Fields{{Name: "named in", Value: r.Kind.Where}}
@@ -40,7 +40,7 @@ func Explain(r Rule, status func(tidegate.Class) int, command func(tool string) 
 }
 
 // example is what a variant shows: its words, its files, then the call that
-// judges. A call that is the same in both variants stands in the failing one.
+// judges. A call that is the same in both variants is shown in the failing one.
 func (a archive) example(variant string, command func(tool string) string) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -74,7 +74,7 @@ func (a archive) example(variant string, command func(tool string) string) strin
 	return strings.Join(parts, "\n\n")
 }
 
-// shown puts a path that a reader recognises in the place of the scratch folder.
+// shown replaces the scratch folder by a path that a reader recognises.
 func shown(text string) string { return strings.ReplaceAll(text, "$DIR", "/path/to") }
 
 func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }

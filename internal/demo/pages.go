@@ -11,17 +11,17 @@ import (
 )
 
 // Pages answers the fetches of the story from the sample data, and opens no
-// connection. A section of data/pages.txtar is one URL: "page" has a title and
-// then a paragraph per line, "missing" the same for a page that a site shows with
-// status 200 in the place of another, "paywalled" the same for one that costs
-// money, "moved" the URL that it leads to.
+// connection. A section of data/pages.txtar is one URL. "page" has a title and
+// then a paragraph per line; "missing" has the same for a page that a site shows with
+// status 200 in place of another; "paywalled" has the same for a page that costs
+// money; "moved" has the URL that it leads to.
 type Pages struct {
 	Now func() time.Time
 }
 
-// Fetch hands over what the sample data has of each URL. A name that it does not
-// have does not exist. It returns INTERNAL for sample data that is not whole, and
-// the error of keep.
+// Fetch hands over what the sample data has for each URL. For a URL that it lacks,
+// the name does not exist. It returns INTERNAL for incomplete sample data, and the
+// error of keep.
 func (p Pages) Fetch(_ context.Context, urls []string, keep func([]*warc.Packed) error) error {
 	data, err := samples.ReadFile("data/pages.txtar")
 	if err != nil {

@@ -25,9 +25,9 @@ type Player struct {
 	Pause func(ctx context.Context) error
 }
 
-// Play unpacks the sample data and plays the story. A command that ends with
-// another exit status than the story says ends it with INTERNAL. Play also
-// returns INVALID_ARGS, WRITE_FAILED, READ_FAILED and what Pause returns.
+// Play unpacks the sample data and plays the story. A command that ends with an exit
+// status other than the story says ends it with INTERNAL. Play also returns
+// INVALID_ARGS, WRITE_FAILED, READ_FAILED and what Pause returns.
 func (p *Player) Play(ctx context.Context) error {
 	if err := unpack(p.Folder); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (a action) line() string {
 	return strings.Join(words, " ")
 }
 
-// printf ignores errors: a story that nobody hears has no one to tell.
+// printf ignores errors: where the output is gone, there is nobody to report them to.
 func (p *Player) printf(format string, args ...any) { _, _ = fmt.Fprintf(p.Out, format, args...) }
 
 func (p *Player) strong(text string) string {

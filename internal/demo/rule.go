@@ -11,8 +11,8 @@ import (
 	"github.com/tidegate/tidegate/internal/spelling"
 )
 
-// Rule is something that tidegate holds outputs, documents, runs or reviews to:
-// an error code, or a rule that results name.
+// Rule is a rule for outputs, documents, runs or reviews: an error code, or a rule
+// that results name.
 type Rule struct {
 	ID      string
 	Kind    Kind
@@ -104,7 +104,7 @@ func place(r Rule) int {
 }
 
 // Find finds a rule by its id, in any letter case. It returns INVALID_ARGS with
-// what was probably meant.
+// the id that was probably meant.
 func Find(id string) (Rule, error) {
 	rules, err := Rules()
 	if err != nil {

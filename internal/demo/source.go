@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// Judgement is what became of the example page of one rule for sources.
+// Judgement is how the example page of one rule for sources was judged.
 type Judgement struct {
 	Rule    string
 	Status  string // that the rule gives
@@ -32,7 +32,8 @@ const (
 
 // Sources cites an example page of every rule for sources in a run, and has the
 // tools fetch and judge them. The tools must reach the planted web. Every page must
-// be found by its rule, and before anything is fetched by the rule that says so.
+// be found by its rule, and, before anything is fetched, by the rule for sources that
+// were not fetched.
 func (c Canary) Sources(ctx context.Context) ([]Judgement, error) {
 	folder, err := os.MkdirTemp(c.Scratch, "sources-")
 	if err != nil {
@@ -68,7 +69,7 @@ func (c Canary) Sources(ctx context.Context) ([]Judgement, error) {
 	return all, nil
 }
 
-// compare holds a record against what the rule must say.
+// compare compares a record with what the rule must say.
 func (j *Judgement) compare(record *codec.Value) {
 	j.Notes = record.Get("notes").Str()
 	if rule, status := record.Get("rule").Str(), record.Get("status").Str(); rule != j.Rule || status != j.Status {
@@ -102,8 +103,8 @@ func (s *sourceTrial) call(name, args string) *codec.Value {
 	return value
 }
 
-// cite writes an output that names a page as a source. It is called like the
-// page's rule.
+// cite writes an output that names a page as a source. The output has the name of
+// the page's rule.
 func (s *sourceTrial) cite(page planted.Page) {
 	if s.err == nil {
 		output := fmt.Sprintf("## Findings\n\nHigh water.\n\n## Sources\n\n- [%s](<%s>)\n\n## Gaps\n\nNone.\n", strings.NewReplacer("[", `\[`, "]", `\]`).Replace(page.Title), page.URL)
@@ -111,7 +112,7 @@ func (s *sourceTrial) cite(page planted.Page) {
 	}
 }
 
-// judge has the sources judged, and lists their records by the output that cites
+// judge has the sources judged, and returns their records by the output that cites
 // them.
 func (s *sourceTrial) judge(more string) map[string]*codec.Value {
 	const run = `{"manifest_path": "$DIR/runs/canary/manifest.json"`

@@ -20,7 +20,7 @@ func tidegateLine(status int, after string, args ...string) action {
 	return action{args: args, status: status, after: after}
 }
 
-// The question, and the run that research makes of it: the words before the colon
+// The question, and the run that research makes from it: the words before the colon
 // are its name.
 const (
 	question = "Harbour: should the port replace two of its four tugs with electric ones?"

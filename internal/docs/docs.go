@@ -1,6 +1,7 @@
 // Package docs writes the documents that derive from declarations:
 // docs/tools.md, docs/errors.md, the tables of tools in the README and of keys in
-// docs/configuration.md. A test fails when a document no longer says what the program does.
+// docs/configuration.md. A test fails when a document no longer says what the
+// program does.
 package docs
 
 import (
@@ -94,7 +95,7 @@ func typeOf(schema *codec.Value) string {
 	return kind
 }
 
-// cell is the description with what the schema limits, fit for a table.
+// cell is the description with the limits of the schema, fit for a table.
 func cell(schema *codec.Value) string {
 	parts := []string{}
 	if about := schema.Get("description").Str(); about != "" {

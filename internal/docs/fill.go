@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Fill puts a text in the place that a document has for it, between the comments
+// Fill puts a text into its place in a document, between the comments
 // <!-- name --> and <!-- /name -->. It returns an error for a document without
 // that place.
 func Fill(document, name, text string) (string, error) {

@@ -1,7 +1,7 @@
 // Package fakemodel is a model server on loopback for tests. It speaks Anthropic
-// Messages, OpenAI Responses and Chat Completions, and Gemini, streaming where
-// it is asked to, says what a script tells it to say, and fails in the ways in
-// which model servers fail.
+// Messages, OpenAI Responses and Chat Completions, and Gemini, and streams on
+// request. It says what a script tells it to say, and fails in the ways in which
+// model servers fail.
 package fakemodel
 
 import (
@@ -28,8 +28,8 @@ type Server struct {
 	requests []Request
 }
 
-// Script says what the model answers. It is called from several goroutines at
-// once when clients ask at once.
+// Script says what the model answers. It is called from several goroutines when
+// clients ask at the same time.
 type Script func(Request) Reply
 
 // Request is what a client asked.
@@ -74,7 +74,7 @@ const (
 	HangInStream       // half of the text, then nothing
 	CutStream          // half of the text, then the connection is closed
 	Flood              // 50 MB of text that does not repeat itself
-	NoText             // a whole answer, without a word in it
+	NoText             // a whole answer without a word in it
 	NoEvents           // status 200, and then nothing
 	Refusal            // the model will not do it
 	Garbage            // bytes that follow no protocol
@@ -139,7 +139,7 @@ func (s *Server) Requests() []Request {
 // protocol is one way to ask a model.
 type protocol interface {
 	name() string
-	// read fills in what body asks, and reports whether the answer is to be
+	// read fills in what body asks, and reports whether the answer should be
 	// streamed.
 	read(r *http.Request, body []byte, into *Request) (streamed bool)
 	// stream sends a reply as server-sent events, and whole sends it at once.
@@ -150,7 +150,7 @@ type protocol interface {
 }
 
 // complaints are what providers say with a status. Some clients show nothing else
-// of a failure.
+// about a failure.
 var complaints = map[string]map[int]string{
 	"anthropic": {401: "invalid x-api-key", 429: "This request would exceed your account's rate limit. Please try again later.", 500: "Internal server error"},
 	"responses": openAIComplaints,
@@ -268,8 +268,8 @@ func writeJSON(w http.ResponseWriter, v any) {
 	json.NewEncoder(w).Encode(v)
 }
 
-// halfway is what a protocol sends in the place of the second half of a text
-// that will not come.
+// halfway is what a protocol sends in place of the second half of a text that will
+// not come.
 const halfway = "\x00halfway"
 
 // parts splits the text of a reply as a model streams it. A reply that fails on
@@ -307,11 +307,11 @@ var flood = sync.OnceValue(func() string {
 	return string(text)
 })
 
-// object is JSON in the making.
+// object is a JSON object that is being built.
 type object = map[string]any
 
-// strings of JSON that may have several forms: a text, or a list of parts that
-// have texts.
+// texts joins the strings of a JSON value that may have several forms: a text, or a
+// list of parts that have texts.
 func texts(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -343,7 +343,7 @@ func decode(body []byte) object {
 func list(v any) []any { l, _ := v.([]any); return l }
 func str(v any) string { s, _ := v.(string); return s }
 
-// arguments is the arguments of a call as JSON, where they are.
+// arguments is the arguments of a call, or an empty object where they are not JSON.
 func arguments(call Call) any {
 	var v any
 	if json.Unmarshal([]byte(call.Args), &v) != nil {

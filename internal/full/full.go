@@ -1,5 +1,5 @@
 // Package full is the test flag -full. Without it a suite tries some of its
-// points, at a stride, so that all tests together stay short; with it every
+// points, at a stride, so that all tests together stay short; with it, every
 // point. A test package that imports full must not define that flag itself.
 package full
 
@@ -10,8 +10,8 @@ var all = flag.Bool("full", false, "try every point of every suite, not one in s
 // Asked reports whether the tests were called with -full.
 func Asked() bool { return *all }
 
-// Stride is the step from one point of a suite to the next: 1 with -full,
-// and otherwise the smallest by which at most some of the points are tried.
+// Stride is the step from one point of a suite to the next: 1 with -full, otherwise
+// the smallest step that tries at most some of the points.
 //
 //	for i := 0; i < points; i += full.Stride(points, 20) {
 func Stride(points, some int) int {

@@ -26,7 +26,7 @@ var requestSeeds = []string{
 }
 
 // FuzzStdio sends any lines. Every line that comes back is a message, and the
-// request that follows is answered.
+// request after them is answered.
 func FuzzStdio(f *testing.F) {
 	for _, seed := range requestSeeds {
 		f.Add([]byte(seed))
@@ -59,8 +59,8 @@ func FuzzStdio(f *testing.F) {
 	})
 }
 
-// FuzzHTTP sends any body to the HTTP face, which answers everything and never
-// with a failure of its own.
+// FuzzHTTP sends any body to the HTTP face, which answers everything, never with an
+// internal error.
 func FuzzHTTP(f *testing.F) {
 	for _, seed := range requestSeeds {
 		f.Add([]byte(seed), "2025-11-25")

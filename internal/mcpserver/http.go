@@ -29,10 +29,10 @@ const (
 // HTTP says where and to whom a server speaks HTTP.
 type HTTP struct {
 	// Address is HOST:PORT, :PORT or PORT. Without a host it is the loopback
-	// address, and port 0 is any that is free.
+	// address, and port 0 is any free port.
 	Address string
-	// Token is what callers have to send as bearer token; "" asks for none,
-	// which only a loopback address may do.
+	// Token is what callers have to send as bearer token; "" requires none, which
+	// is allowed only on a loopback address.
 	Token string
 }
 
@@ -56,7 +56,7 @@ func ServeHTTP(ctx context.Context, tools []*tool.Tool, settings HTTP, options O
 	if err != nil {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", settings.Address), "cannot listen on %s: %w", address, err)
 	}
-	// Calls outlive ctx by the grace that shutting down gives them.
+	// Calls outlive ctx by the grace time of shutting down.
 	calls, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	server := &http.Server{
@@ -86,7 +86,7 @@ func ServeHTTP(ctx context.Context, tools []*tool.Tool, settings HTTP, options O
 	return nil
 }
 
-// parseAddress makes an address of what an operator wrote, and tells whether
+// parseAddress makes an address from what an operator wrote, and reports whether
 // only this machine can reach it.
 func parseAddress(given string) (address string, loopback bool, err error) {
 	if _, err := strconv.ParseUint(given, 10, 16); err == nil {
@@ -107,8 +107,8 @@ func parseAddress(given string) (address string, loopback bool, err error) {
 
 // Handler is the whole HTTP face. Requests pass, in this order: the log, the
 // check that no web page of another origin sent them, the token, the limits.
-// The SDK then refuses a Host that is not this machine's when it is reached by a
-// loopback address.
+// The SDK then refuses a request that comes by a loopback address with a Host that
+// is not this machine's.
 func Handler(tools []*tool.Tool, token string, options Options) http.Handler {
 	server := New(tools, options)
 	protocol := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
@@ -129,8 +129,8 @@ func Handler(tools []*tool.Tool, token string, options Options) http.Handler {
 }
 
 // limited bounds the size of a request and the time that sending it and
-// answering it may take. The body is read here, because a deadline for reading
-// that outlasts the body would end the call.
+// answering it may take. It reads the body, because a deadline for reading that
+// lasts longer than the body would end the call.
 func limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
@@ -154,9 +154,9 @@ func limited(next http.Handler) http.Handler {
 	})
 }
 
-// logged writes one line per request. What a request asked for is named; what
-// it carried is not. A client that is refused on the way has no more time to send
-// the rest than others.
+// logged writes one line per request. It names what a request asked for, not what
+// it carried. A client that is refused on the way gets no more time than others to
+// send the rest.
 func logged(log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -174,7 +174,7 @@ func logged(log *slog.Logger, next http.Handler) http.Handler {
 	})
 }
 
-// countingWriter knows what was answered.
+// countingWriter records what was answered.
 type countingWriter struct {
 	http.ResponseWriter
 	status int

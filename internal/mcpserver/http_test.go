@@ -20,8 +20,7 @@ import (
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
-// post is a request as a client of an older revision sends it; change may spoil
-// it.
+// post sends a request as a client of an older revision does; change may spoil it.
 func post(t *testing.T, url, body string, change func(*http.Request)) (status int, answer string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
@@ -280,7 +279,7 @@ func TestShuttingDownLetsCallsEnd(t *testing.T) {
 	<-h.began
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop() }()
-	// Once it refuses connections it is shutting down.
+	// Once it refuses connections, it is shutting down.
 	for {
 		conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp"))
 		if err != nil {

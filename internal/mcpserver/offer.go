@@ -83,7 +83,7 @@ type Template struct {
 	URITemplate string
 	Name        string
 	Description string
-	MIMEType    string // where all of them have the same
+	MIMEType    string // where all of them have the same one
 	Read        func(ctx context.Context, uri string) (data []byte, mimeType string, err error)
 }
 

@@ -13,8 +13,8 @@ import (
 const progressPause = 100 * time.Millisecond
 
 // progress sends notifications to a client that gave a token, and is nil for
-// one that did not. What is sent only ever grows, although the workers of a
-// call report in any order; the first and the last are always sent.
+// one that did not. The numbers only ever grow, although the workers of a call
+// report in any order; the first and the last are always sent.
 func progress(ctx context.Context, request *mcp.CallToolRequest) func(done, total int) {
 	token := request.Params.GetProgressToken()
 	if token == nil {
@@ -32,7 +32,7 @@ func progress(ctx context.Context, request *mcp.CallToolRequest) func(done, tota
 			return
 		}
 		sent, last = done, time.Now()
-		// The call goes on where the client cannot be reached.
+		// The call goes on even where the client cannot be reached.
 		_ = request.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(done), Total: float64(total)})
 	}
 }

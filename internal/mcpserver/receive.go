@@ -18,9 +18,9 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// receive is what happens around every request: it gets the rights that the
-// operator gave, ends with the connection that carries it, ends no more than
-// itself when it panics, and is noted without the contents of its arguments.
+// receive wraps every request: the request gets the rights that the operator gave,
+// ends with the connection that carries it, ends only itself when it panics, and is
+// logged without the contents of its arguments.
 func receive(tools []*tool.Tool, options Options) mcp.Middleware {
 	names := make([]string, len(tools))
 	for i, t := range tools {
@@ -57,9 +57,8 @@ func receive(tools []*tool.Tool, options Options) mcp.Middleware {
 	}
 }
 
-// sendable is err with data that can be sent. The SDK quotes the URI of a
-// resource that is not there by the rules of Go, and a connection ends with an
-// answer that is not JSON.
+// sendable is err with data that can be sent. The SDK quotes the URI of a missing
+// resource by the rules of Go, and an answer that is not JSON ends the connection.
 func sendable(err error) error {
 	var failure *jsonrpc.Error
 	if !errors.As(err, &failure) || failure.Data == nil || json.Valid(failure.Data) {
@@ -92,14 +91,14 @@ func subjectOf(request mcp.Request) string {
 type carrierKey struct{}
 
 // withCarrier marks the context of what carries requests: an HTTP request, or
-// the process whose stdin they come from.
+// the process on whose stdin they come.
 func withCarrier(ctx context.Context) context.Context {
 	return context.WithValue(ctx, carrierKey{}, ctx)
 }
 
-// untilCarrierEnds ends a request with its carrier. The SDK does that for HTTP
-// and the newest revision of the protocol only; a stateless server cannot
-// deliver an answer later in any of them.
+// untilCarrierEnds ends a request with its carrier. The SDK does that only for HTTP
+// with the latest revision of the protocol; a stateless server cannot deliver an
+// answer later in any revision.
 func untilCarrierEnds(ctx context.Context) (context.Context, context.CancelFunc) {
 	carrier, ok := ctx.Value(carrierKey{}).(context.Context)
 	if !ok {
@@ -112,8 +111,8 @@ func untilCarrierEnds(ctx context.Context) (context.Context, context.CancelFunc)
 
 type noteKey struct{}
 
-// note collects what the log says of a request. It may be written while the
-// HTTP request that it belongs to is already logged.
+// note collects what the log says about a request. It may be written to while the
+// HTTP request that it belongs to is already being logged.
 type note struct {
 	own bool // there is no HTTP request that logs it
 
@@ -162,9 +161,9 @@ func (n *note) attributes() []slog.Attr {
 	return append(attributes, slog.String("outcome", n.result))
 }
 
-// warnings is a log that keeps what the SDK has to say below a warning to
-// itself: it reports every connection, which over HTTP is every request. That a
-// server was asked to stop, which the SDK calls an error, is a normal end.
+// warnings is a log without what the SDK says below a warning: it reports every
+// connection, which over HTTP is every request. A request to stop the server, which
+// the SDK calls an error, is a normal end.
 func warnings(log *slog.Logger) *slog.Logger { return slog.New(atLeastWarn{log.Handler()}) }
 
 type atLeastWarn struct{ slog.Handler }

@@ -3,9 +3,9 @@
 // SDK, and knows no domain: what it serves is handed to it as plain values.
 //
 // Results carry the complete JSON as structuredContent and the same bytes as
-// text. Errors are one text block with the error envelope and no structured
-// content, because some clients validate that against the output schema even
-// when the call failed.
+// text. Errors are one text block with the error envelope. They have no structured
+// content, because some clients validate it against the output schema even when
+// the call failed.
 package mcpserver
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// maxText is the size of a text block up to which it repeats the whole result.
+// maxText is the largest text block that repeats the whole result.
 const maxText = 100 << 10
 
 // Options say what a server offers beside tools, and to whom.
@@ -45,7 +45,7 @@ func New(tools []*tool.Tool, options Options) *mcp.Server {
 		&mcp.ServerOptions{
 			Instructions: options.Instructions,
 			Logger:       warnings(options.Log),
-			// Nothing that is listed changes while the server runs.
+			// The lists do not change while the server runs.
 			Capabilities: &mcp.ServerCapabilities{
 				Tools:     &mcp.ToolCapabilities{},
 				Prompts:   &mcp.PromptCapabilities{},
@@ -87,7 +87,7 @@ func describe(t *tool.Tool) *mcp.Tool {
 }
 
 // orFailure is the schema of a result or an error envelope. We send an
-// error as text only, but some clients turn the text into structured content,
+// error only as text, but some clients turn the text into structured content,
 // check that against the schema, and keep it from the model where it does not fit.
 func orFailure(result *codec.Value) *codec.Value {
 	failure := tidegate.D("type", "object", "properties", tidegate.D("ok", tidegate.D("const", false), "error", tidegate.D("type", "object")), "required", []string{"ok", "error"})

@@ -59,8 +59,8 @@ func TestErrorsAreOneTextBlockWithTheEnvelope(t *testing.T) {
 	}
 }
 
-// TestResultsAndErrorsFollowTheSchema holds both to the output schema: some clients
-// do so with the text of an error, and keep it from the model where it does not fit.
+// TestResultsAndErrorsFollowTheSchema checks both against the output schema: some
+// clients check the text of an error, and keep it from the model where it does not fit.
 func TestResultsAndErrorsFollowTheSchema(t *testing.T) {
 	s := session(t, toys(nil), options(nil), nil)
 	list, err := s.ListTools(t.Context(), nil)

@@ -20,16 +20,16 @@ const maxMessage = 16 << 20
 
 // ServeStdio serves one client on in and out until in ends and everything that
 // was asked by then is answered, or until ctx ends. A line that is not a message,
-// or too long for one, is answered with an error and ends nothing.
+// or too long for one, is answered with an error; the server goes on.
 func ServeStdio(ctx context.Context, tools []*tool.Tool, in io.Reader, out io.Writer, options Options) error {
 	err := New(tools, options).Run(withCarrier(ctx), &lines{in: in, out: out})
 	if errors.Is(err, context.Canceled) {
-		return nil // being asked to stop is a normal end
+		return nil // a request to stop is a normal end
 	}
 	return err
 }
 
-// lines is a transport of one JSON-RPC message per line. The SDK's own ends with
+// lines is a transport with one JSON-RPC message per line. The SDK's own ends at
 // the first line that it cannot decode, and drops the answers that are under way
 // when the input ends.
 type lines struct {
@@ -142,7 +142,7 @@ func (c *lineConnection) read(in io.Reader) {
 // subscribe is the one request that is not answered before the connection ends.
 const subscribe = "subscriptions/listen"
 
-// decode makes a message of a line, or refuses it.
+// decode makes a message from a line, or refuses it.
 func (c *lineConnection) decode(line []byte) (jsonrpc.Message, bool) {
 	if !json.Valid(line) {
 		return nil, c.refuse(nil, jsonrpc.CodeParseError, "the line is not JSON; a message is one JSON object on one line")
@@ -167,8 +167,8 @@ func (c *lineConnection) decode(line []byte) (jsonrpc.Message, bool) {
 	return message, true
 }
 
-// idOf is the id of a message that is otherwise wrong, nil when it has none that
-// can be used.
+// idOf is the id of a message that is otherwise wrong, nil when it has no usable
+// one.
 func idOf(line []byte) any {
 	var message struct {
 		ID any `json:"id"`
@@ -200,8 +200,8 @@ func (c *lineConnection) refuse(id any, code int64, reason string) bool {
 	return false
 }
 
-// readLine reads up to the next line end. Of a line longer than limit it keeps
-// nothing.
+// readLine reads up to the next line end. It keeps nothing of a line longer than
+// limit.
 func readLine(reader *bufio.Reader, limit int) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := reader.ReadSlice('\n')

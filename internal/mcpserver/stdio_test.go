@@ -40,7 +40,7 @@ func converse(t *testing.T, stdin string) map[string][]string {
 }
 
 // TestNoLineEndsTheServer sends every kind of line that is not a request, and then
-// a request that must be answered all the same.
+// a request that must still be answered.
 func TestNoLineEndsTheServer(t *testing.T) {
 	for _, tt := range []struct{ name, line, id, answer string }{
 		{"text", "hello?", "null", "-32700"},
@@ -94,7 +94,7 @@ func TestEverythingAskedIsAnsweredBeforeTheEnd(t *testing.T) {
 	for i := range 200 {
 		fmt.Fprintf(&stdin, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"toy_say","arguments":{"word":"x","times":1000}}}`+"\n", i)
 	}
-	// The last line has no line end, as when somebody pipes a file.
+	// The last line has no line end, as when a file is piped.
 	answers := converse(t, strings.TrimSuffix(stdin.String(), "\n"))
 	if len(answers) != 201 {
 		t.Errorf("%d of 201 requests were answered", len(answers))

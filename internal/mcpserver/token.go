@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// withToken lets only those through who send the token. How long the answer
-// takes says nothing about the token.
+// withToken lets only callers with the token through. How long the answer takes
+// says nothing about the token.
 func withToken(token string, next http.Handler) http.Handler {
 	if token == "" {
 		return next

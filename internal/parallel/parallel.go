@@ -11,13 +11,13 @@ import (
 	"sync/atomic"
 )
 
-// Each does the steps 0 to n-1 on all cores, each worker with a function of its
-// own that start makes. It returns the error of the lowest step that fails,
-// whatever the order in which they were done, or that of ctx when it ends first;
-// steps after one that failed may not be done.
+// Each does the steps 0 to n-1 on all cores; start makes a separate function for
+// each worker. It returns the error of the lowest step that fails, whatever the order
+// in which they were done, or that of ctx when it ends first; steps after one that
+// failed may not be done.
 //
 // Progress, unless it is nil, hears how many steps are done, from several
-// goroutines. A panic of a step becomes one of the caller, who can recover it.
+// goroutines. A panic in a step becomes a panic of the caller, who can recover it.
 func Each(ctx context.Context, n int, progress func(done, total int), start func() func(i int) error) error {
 	s := steps{ctx: ctx, n: n, progress: progress}
 	s.failed.Store(int64(n))
@@ -41,7 +41,7 @@ type steps struct {
 	n          int
 	progress   func(done, total int)
 	next, done atomic.Int64
-	failed     atomic.Int64 // the lowest step that failed; from there on nothing matters
+	failed     atomic.Int64 // the lowest step that failed; later steps do not matter
 
 	mu       sync.Mutex
 	err      error // of that step

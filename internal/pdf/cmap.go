@@ -2,12 +2,12 @@ package pdf
 
 // cmap maps the codes of a font to text.
 type cmap struct {
-	lengths [5]bool // which lengths of codes there are
+	lengths [5]bool // which lengths codes have
 	chars   map[string]string
 	ranges  []codeRange
 }
 
-// codeRange maps codes that follow one another.
+// codeRange maps consecutive codes.
 type codeRange struct {
 	low, high uint32
 	length    int
@@ -78,7 +78,7 @@ func codeOf(s str) uint32 {
 	return v
 }
 
-// text is what a code stands for; it is false for a code that is not mapped.
+// text is what a code stands for, and false for a code that is not mapped.
 func (m *cmap) text(code string) (string, bool) {
 	if text, found := m.chars[code]; found {
 		return text, true

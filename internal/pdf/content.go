@@ -13,7 +13,7 @@ type matrix [6]float64
 
 var identity = matrix{1, 0, 0, 1, 0, 0}
 
-// then applies m first and n after it.
+// then applies m first and n second.
 func (m matrix) then(n matrix) matrix {
 	return matrix{
 		m[0]*n[0] + m[1]*n[2], m[0]*n[1] + m[1]*n[3],
@@ -47,12 +47,13 @@ type painter struct {
 // seen is what a reader sees of a page.
 type seen struct {
 	invisible bool // show text that is not drawn
-	left      bool // some was left out
+	left      bool // some text was left out
 	picture   bool // the page has a picture
 }
 
-// showPage writes the text of a page that is drawn. Text that is not is read where
-// there is no other, and a picture: a scan has what was read from it in this way.
+// showPage writes the text that a page draws. Text that is not drawn is read only
+// where there is no other text, but a picture: a scan has its recognised text in this
+// form.
 func (f *file) showPage(page dict, out *textWriter) {
 	var content []byte
 	for _, part := range f.list(page["Contents"]) {
@@ -73,8 +74,7 @@ func (f *file) showPage(page dict, out *textWriter) {
 	out.newPage()
 }
 
-// maxOperands is how many operands an operator can have; what is before them is
-// dropped.
+// maxOperands is how many operands an operator can have; earlier ones are dropped.
 const maxOperands = 1 << 10
 
 func (p *painter) run(content []byte) {
@@ -99,7 +99,7 @@ func (p *painter) run(content []byte) {
 	}
 }
 
-// skipImage skips an image that stands in the content.
+// skipImage skips an image in the content.
 func skipImage(l *lexer) {
 	n := bytes.Index(l.data[l.at:], []byte("ID"))
 	if n < 0 {
@@ -219,7 +219,7 @@ func (p *painter) show(o object) {
 	s.font.glyphs(text, func(g glyph) {
 		at := matrix{s.size * s.scale, 0, 0, s.size, 0, s.rise}.then(p.text).then(s.ctm)
 		end := matrix{1, 0, 0, 1, g.width * s.size * s.scale, s.rise}.then(p.text).then(s.ctm)
-		if s.mode == 3 || s.mode == 7 { // not drawn at all, or only clipped with
+		if s.mode == 3 || s.mode == 7 { // not drawn at all, or only used for clipping
 			p.seen.left = true
 		}
 		if p.seen.invisible || s.mode != 3 && s.mode != 7 {
@@ -233,7 +233,7 @@ func (p *painter) show(o object) {
 	})
 }
 
-// maxForms is how many forms may show one another.
+// maxForms is how deep forms may be nested.
 const maxForms = 8
 
 // form runs a form that the page shows.
@@ -259,7 +259,7 @@ func (p *painter) form(key name) {
 	inner.run(p.file.decode(s))
 }
 
-// textWriter puts glyphs together to lines.
+// textWriter joins glyphs into lines.
 type textWriter struct {
 	out   []byte
 	limit int
@@ -279,8 +279,8 @@ func (t *textWriter) newPage() {
 }
 
 // glyph writes the text of a glyph that goes from one place to another. A gap
-// makes a blank, a wide one a tab, another base line a line. Blanks themselves are
-// gaps: in some files they have no width and mean nothing.
+// becomes a blank, a wide gap a tab, another base line a line end. Blanks themselves
+// count as gaps: in some files they have no width and mean nothing.
 func (t *textWriter) glyph(text string, at, end matrix) {
 	if text == "" || text == " " || text == "\u00a0" || t.full() {
 		return

@@ -12,7 +12,7 @@ import (
 )
 
 // crypt undoes the encryption of files that open without a password: those whose
-// authors only forbid to print or change them.
+// authors only forbid printing or changing them.
 type crypt struct {
 	key              []byte
 	streams, strings method
@@ -26,7 +26,7 @@ const (
 	rivest         // RC4, a key for each object
 	aes128         // AES, a key for each object
 	aes256         // AES, one key
-	unknown        // a password is needed, or nobody knows how
+	unknown        // it needs a password, or is not known
 )
 
 // maxEncrypted is how many bytes are decrypted at once.
@@ -34,8 +34,8 @@ const maxEncrypted = 1 << 28
 
 var padding = []byte("\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x01\x08\x2E\x2E\x00\xB6\xD0\x68\x3E\x80\x2F\x0C\xA9\xFE\x64\x53\x69\x7A")
 
-// newCrypt reads how a file is encrypted. Where it needs a password, nothing can
-// be read.
+// newCrypt reads how a file is encrypted. A file that needs a password cannot be
+// read.
 func (f *file) newCrypt() *crypt {
 	locked := &crypt{streams: unknown, strings: unknown}
 	d, ok := f.resolve(f.trailer["Encrypt"]).(dict)
@@ -105,7 +105,7 @@ func (f *file) cryptFilter(filters dict, o object) method {
 }
 
 // oldKey makes the key of a file for the empty password, nil where that is not
-// the right one.
+// its password.
 func oldKey(o, u, id []byte, permissions int32, revision, length int, meta bool) []byte {
 	if len(o) < 32 || len(u) < 32 {
 		return nil
@@ -158,8 +158,8 @@ func rc4Of(key, data []byte) []byte {
 	return out
 }
 
-// modernKey is the key of a file of PDF 2.0 for the empty password, nil where
-// that is not the right one.
+// modernKey is the key of a PDF 2.0 file for the empty password, nil where that is
+// not its password.
 func modernKey(u, ue []byte, revision int) []byte {
 	if len(u) < 48 || len(ue) < 32 {
 		return nil

@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// file is a PDF file. Its cross-reference tables are not looked at: objects are
-// found where they stand, which works for broken files as well as for sound
-// ones.
+// file is a PDF file. Its cross-reference tables are ignored: objects are found
+// where they stand, which works for broken files as well as for sound ones.
 type file struct {
 	data    []byte
-	budget  int // what may still be spent
+	budget  int // how much may still be spent
 	objects map[int]place
 	packed  map[int][]byte // decoded object streams
 	trailer dict
@@ -28,7 +27,7 @@ type place struct {
 	next int // order of appearance
 }
 
-// maxBudget is the most that any file may cost: about as many bytes are read and
+// maxBudget is the most that any file may cost: about that many bytes are read and
 // decoded.
 const maxBudget = 1 << 30
 
@@ -76,7 +75,7 @@ func (f *file) scan(at int, packs *[]int) int {
 	return at + 1
 }
 
-// header reads number and generation before the word obj.
+// header reads the number and generation before the word obj.
 func header(data []byte, at int) (number, generation int, ok bool) {
 	generation, at, ok = numberBefore(data, at)
 	if !ok {
@@ -160,8 +159,8 @@ func (f *file) streamData(d dict, at int) (raw []byte, end int, ok bool) {
 	return f.data[start : start+n], start + n, true
 }
 
-// unpack notes the objects of an object stream. Those of the file that come
-// later go before them, but a file does not have both.
+// unpack notes the objects of an object stream. An object of the file itself takes
+// precedence, but a file does not have both.
 func (f *file) unpack(number int) {
 	s, ok := f.resolve(ref{number, 0}).(*stream)
 	if !ok {
@@ -200,7 +199,7 @@ func (f *file) findRoot() {
 	}
 }
 
-// resolve follows references to another object.
+// resolve follows references to the object they lead to.
 func (f *file) resolve(o object) object {
 	for range maxDepth {
 		r, ok := o.(ref)
@@ -251,7 +250,7 @@ func (f *file) load(r ref) object {
 }
 
 // exactly cuts data at the length that the file gives for it, if what follows
-// bears it out: the word endstream may occur in the data itself.
+// confirms it: the word endstream may occur in the data itself.
 func (f *file) exactly(raw []byte, n int) []byte {
 	if len(bytes.TrimRight(raw[n:], "\r\n ")) == 0 {
 		return raw[:n]
@@ -259,8 +258,8 @@ func (f *file) exactly(raw []byte, n int) []byte {
 	return raw
 }
 
-// pages lists the pages in order, with what they inherit. Where the tree is
-// broken, all objects that are pages are.
+// pages lists the pages in order, with what they inherit. Where the tree is broken,
+// it lists all objects that are pages.
 func (f *file) pages() []dict {
 	var pages []dict
 	root, _ := f.resolve(f.trailer["Root"]).(dict)
@@ -313,8 +312,8 @@ func (f *file) inOrder() []int {
 	return numbers
 }
 
-// textString is a text for people: in UTF-16 or UTF-8 with a mark, or else in a
-// code of its own that is nearly Latin-1.
+// textString is a text for people: in UTF-16 or UTF-8 with a mark, otherwise in
+// PDF's own encoding, which is nearly Latin-1.
 func (f *file) textString(o object) string {
 	s, ok := f.resolve(o).(str)
 	if !ok || len(s) > 1<<16 {

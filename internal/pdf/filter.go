@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// decode applies the filters of a stream. What it gives costs as much of the
-// budget as it has bytes; data that is broken ends where it breaks.
+// decode applies the filters of a stream. Its result costs as much of the budget as
+// it has bytes; broken data ends where it breaks.
 func (f *file) decode(s *stream) []byte {
 	data := s.raw
 	if f.crypt != nil && s.dict["Type"] != name("XRef") {
@@ -58,12 +58,12 @@ func (f *file) list(o object) array {
 	}
 }
 
-// inflate decompresses as much as there is, and as the budget has.
+// inflate decompresses as much as the data has and the budget allows.
 func (f *file) inflate(data []byte) []byte {
 	if len(data) < 2 {
 		return nil
 	}
-	// The checksum at the end is not looked at: a file that is cut still has text.
+	// The checksum at the end is ignored: a file that was cut still has text.
 	out := f.limited(flate.NewReader(bytes.NewReader(data[2:])))
 	if len(out) == 0 {
 		out = f.limited(flate.NewReader(bytes.NewReader(data)))
@@ -76,8 +76,8 @@ func (f *file) limited(r io.Reader) []byte {
 	return out
 }
 
-// predicted undoes the differences that a compressor was given in place of the
-// data.
+// predicted undoes the predictor: the compressor was given differences in place of
+// the data.
 func (f *file) predicted(data []byte, p dict) []byte {
 	number := func(key name, otherwise, most int) int {
 		v, ok := f.resolve(p[key]).(float64)
@@ -114,7 +114,7 @@ func (f *file) predicted(data []byte, p dict) []byte {
 	return out
 }
 
-// unfilter undoes a filter of PNG on a row.
+// unfilter undoes a PNG filter on a row.
 func unfilter(kind byte, line, before []byte, depth int) {
 	for i := range line {
 		var left, corner byte

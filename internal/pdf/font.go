@@ -12,7 +12,7 @@ type font struct {
 	wide    bool         // codes have two bytes
 	unicode bool         // codes are UTF-16 themselves
 	widths  map[int]float64
-	missing float64 // width of what has none of its own, in thousandths
+	missing float64 // width of codes without a width, in thousandths
 }
 
 // glyph is one code of a string.

@@ -72,8 +72,8 @@ func codePage(page *charmap.Charmap) (table [256]rune) {
 	return table
 }
 
-// standardEncoding is Adobe's own code: ASCII with other quotation marks, and a
-// few signs above it.
+// standardEncoding is Adobe's own encoding: ASCII with other quotation marks, and a
+// few characters above it.
 func standardEncoding() (table [256]rune) {
 	for i := 0x20; i < 0x7f; i++ {
 		table[i] = rune(i)

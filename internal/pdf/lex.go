@@ -17,11 +17,11 @@ type (
 	ref     struct{ number, generation int }
 )
 
-// stream is a dictionary with data, as the file has it.
+// stream is a dictionary with data, as it is in the file.
 type stream struct {
 	dict dict
 	raw  []byte
-	self ref // by which it is encrypted
+	self ref // its encryption depends on it
 }
 
 // lexer reads objects from bytes. Every byte costs a unit of the budget.
@@ -187,7 +187,7 @@ func (l *lexer) literal() object {
 	return str(b)
 }
 
-// escape reads what follows a backslash; it is false for a line that goes on.
+// escape reads what follows a backslash; false for a line that continues.
 func (l *lexer) escape() (byte, bool) {
 	switch c := l.data[l.at]; c {
 	case 'n':
@@ -280,7 +280,7 @@ func (l *lexer) dict(depth int) object {
 	for !l.done() {
 		key, ok := l.object(depth + 1).(name)
 		if !ok {
-			return d // the end, or nothing that goes on
+			return d // the end, or something that is not a key
 		}
 		before := l.at
 		value := l.object(depth + 1)
@@ -299,7 +299,7 @@ func (l *lexer) dict(depth int) object {
 	return d
 }
 
-// reference reads on where a number begins a reference.
+// reference reads on where a number may begin a reference.
 func (l *lexer) reference(number object) object {
 	start := l.at
 	if l.done() || l.data[l.at] < '0' || l.data[l.at] > '9' {

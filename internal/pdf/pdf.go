@@ -1,17 +1,17 @@
-// Package pdf reads the text of PDF files. It is made for files that anybody may
-// have made: whatever the bytes are, it neither panics nor runs on, and a broken
-// file gives as much text as can be read of it.
+// Package pdf reads the text of PDF files. It is made for files from anybody:
+// whatever the bytes are, it neither panics nor runs on, and a broken file gives as
+// much text as can be read from it.
 //
-// Everything that it does is paid for out of one budget that follows from the
-// size of the file, and not from a clock, so that the same bytes give the same
-// text on every machine. It knows nothing of citations.
+// Everything that it does is paid for out of one budget. The budget depends on the
+// size of the file and not on a clock, so that the same bytes give the same text on
+// every machine. The package knows nothing about citations.
 package pdf
 
 import (
 	"strings"
 )
 
-// Document is what can be read of a file.
+// Document is what can be read from a file.
 type Document struct {
 	Text    string // a line for each line of a page, in the order of the pages
 	Title   string
@@ -26,7 +26,7 @@ const (
 	maxKids  = 200_000 // nodes of the page tree
 )
 
-// Read reads a file, of its text at most maxText bytes.
+// Read reads a file, and at most maxText bytes of its text.
 func Read(data []byte, maxText int) Document {
 	f := open(data)
 	t := &textWriter{limit: maxText}

@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const maxTestText = 1 << 20
 
-// TestRead reads files of other people's programs: Ghostscript, Chromium and
-// pdfcpu, which encrypted some of them without a user password.
+// TestRead reads files that other programs made: Ghostscript, Chromium and pdfcpu,
+// which encrypted some of them without a user password.
 func TestRead(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.pdf")
 	if err != nil || len(files) < 5 {
@@ -180,8 +180,8 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// lzw compresses without finding anything: a code of nine bits for each byte, and
-// a new table before codes grow.
+// lzw writes LZW without compressing: a code of nine bits for each byte, and a fresh
+// table before codes grow.
 func lzw(data []byte) []byte {
 	var out []byte
 	held, bits := uint32(0), 0
@@ -328,11 +328,11 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// TestHostileFiles reads files that cost more than their size. That it ends is
-// the test.
+// TestHostileFiles reads files that cost more than their size. It passes when the
+// reading ends.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
-	much := 1 << 15 // in the short form a bomb has 2 MiB and not 64
+	much := 1 << 15 // in the short form a bomb has 2 MiB instead of 64
 	if full.Asked() {
 		much = 1 << 20
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Claim is what an agent says of a planted page, and whether the page says it.
+// Claim is what an agent says about a planted page, and whether the page says it.
 type Claim struct {
 	URL   string // of the page
 	About string // what the claim is an example of
@@ -15,7 +15,7 @@ type Claim struct {
 }
 
 // Claims are labelled claims about honest pages, in a stable order: numbers that
-// were labelled by hand, and quotations by rule of every page that has sentences.
+// were labelled by hand, and quotations, made by rule, of every page with sentences.
 func Claims() []Claim {
 	b := build()
 	claims := b.claims
@@ -31,8 +31,8 @@ func Claims() []Claim {
 	return claims
 }
 
-// quotations are claims that quote a page, in the typography of others, in parts,
-// and wrongly. Other is a page about something else.
+// quotations are claims that quote a page: in another typography, in parts, and
+// wrongly. Other is a page about something else.
 func quotations(n int, page, other Page) []Claim {
 	sentence, next := page.Sentences[n%len(page.Sentences)], page.Sentences[(n+1)%len(page.Sentences)]
 	words := strings.Fields(sentence)

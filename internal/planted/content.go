@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// sourceIn is an article in one of the tongues, English included, with the name
+// sourceIn is an article in one of the tongues, English included, with the title
 // that an agent would give it.
 func sourceIn(n int) (tongue, article) {
 	if n%3 == 0 {
@@ -29,7 +29,7 @@ func (b *builder) content() {
 	b.empty()
 }
 
-// stand plants a page that stands in the place of an article.
+// stand plants a page that takes the place of an article.
 func (b *builder) stand(kind, variant string, n int, make func(s *site, t tongue) answer) {
 	t, a := sourceIn(n)
 	s := b.newSite("www.")
@@ -79,7 +79,7 @@ func (b *builder) forSale() {
 	}
 }
 
-// signInPage is a page on which one signs in.
+// signInPage is a page for signing in.
 func (t tongue) signInPage(form int) string {
 	fields := `<form method="post" action="/session"><input type="email" name="user" autocomplete="username"><input type="password" name="password"><button>` + html.EscapeString(t.signIn) + `</button></form>`
 	return t.document(form, t.signIn, "", "<h1>"+html.EscapeString(t.signIn)+"</h1>"+fields+"<p>"+html.EscapeString(t.signInText)+"</p>")
@@ -109,7 +109,7 @@ func (b *builder) logins() {
 	}
 }
 
-// consentPage is a page that asks for consent and shows nothing else.
+// consentPage is a page that only asks for consent.
 func (t tongue) consentPage(form int) string {
 	return t.document(form, t.consent, "", fmt.Sprintf("<div role=\"dialog\"><h1>%s</h1><p>%s</p><form method=\"post\"><button>%s</button><button>%s</button></form></div>",
 		html.EscapeString(t.consent), html.EscapeString(t.consentText), html.EscapeString(t.accept), html.EscapeString(t.reject)))

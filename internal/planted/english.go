@@ -1,6 +1,6 @@
 package planted
 
-// english is the tongue of most pages. Its articles are several.
+// english is the tongue of most pages. It has several articles.
 var english = tongue{
 	code: "en", name: "English", home: "Home", about: "About us",
 	title: englishArticles[0].title, article: englishArticles[0].sentences,

@@ -8,7 +8,7 @@ import (
 )
 
 // figures plants pages that are full of numbers, and lists what may and may not
-// be claimed of them.
+// be claimed about them.
 func (b *builder) figures() {
 	for i, f := range figurePages {
 		s := b.newSite("")

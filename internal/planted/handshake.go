@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// handshake is how a host proves who it is, or fails to. Certificates are valid
+// handshake is how a host proves its identity, or fails to. Certificates are valid
 // in a bubble's year 2000 as well as today.
 func (w *Web) handshake(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	s := w.sites[hello.ServerName]
@@ -70,8 +70,8 @@ func (i *issuer) roots() *x509.CertPool {
 	return pool
 }
 
-// certificate is one for a name, valid from the beginning of a year to that of
-// another.
+// certificate is a certificate for a name, valid from the beginning of one year to
+// the beginning of another.
 func (i *issuer) certificate(name string, from, to int) tls.Certificate {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -18,8 +18,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// honest plants pages that nothing is wrong with, many of which look as if
-// something were.
+// honest plants pages without a fault, many of which look as if they had one.
 func (b *builder) honest() {
 	b.plainPages()
 	b.encoded()
@@ -220,7 +219,7 @@ func (b *builder) suspicious() {
 	})
 }
 
-// moved plants pages that are found by way of others.
+// moved plants pages that are reached through others.
 func (b *builder) moved() {
 	n := 150
 	found := func(variant string, t tongue, a article, link func(s *site, answer answer) string) {
@@ -389,7 +388,7 @@ func (b *builder) formats() {
 	b.plant(Honest, "until the connection closes", s.at("http", "/old/bees.html", raw("HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n"+body)), englishArticles[3].title).Sentences = sentences
 }
 
-// slow plants pages that take their time or want to be asked again.
+// slow plants pages that take their time or must be asked again.
 func (b *builder) slow() {
 	b.article("slow", 220, englishArticles[4], func(_ *site, sentences []string) answer {
 		pieces := strings.SplitAfter(english.html(1, englishArticles[4].title, paragraphs(sentences)...), "</p>")

@@ -2,7 +2,7 @@ package planted
 
 import "slices"
 
-// Page is a source as an agent would name it, and what must be said of it.
+// Page is a source as an agent would name it, and how it must be judged.
 type Page struct {
 	URL       string
 	Title     string   // that the agent gave it
@@ -25,7 +25,7 @@ const (
 // Honest is the kind of a page without a fault.
 const Honest = "honest"
 
-// kinds are the kinds of fault, what must be said of them, and by which rule.
+// kinds are the kinds of fault, how they must be judged, and by which rule.
 var kinds = map[string]struct{ verdict, rule string }{
 	Honest: {valid, "valid"},
 
@@ -70,7 +70,7 @@ var kinds = map[string]struct{ verdict, rule string }{
 // Pages are all planted pages, in a stable order.
 func Pages() []Page { return build().pages }
 
-// Examples are one page for each rule that some page must be found by.
+// Examples are one page for each rule by which some page must be found.
 func Examples() []Page {
 	var examples []Page
 	for _, page := range Pages() {

@@ -66,7 +66,7 @@ func (w *Web) Close() {
 	}
 }
 
-// Roots are whose certificates a client of this web believes.
+// Roots are the authorities whose certificates a client of this web trusts.
 func (w *Web) Roots() *x509.CertPool { return w.issuer.roots() }
 
 // Resolve says which addresses a name has.
@@ -153,7 +153,7 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	http.Error(rw, fmt.Sprintf("no site %s", host), http.StatusMisdirectedRequest)
 }
 
-// queue is a listener whose connections are put into it.
+// queue is a listener that returns the connections that are put into it.
 type queue struct {
 	conns chan net.Conn
 	ended chan struct{}

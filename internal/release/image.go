@@ -10,9 +10,10 @@ import (
 )
 
 // The image is an OCI layout in a tar: a static program in an empty file system, for
-// each Linux platform. It is what the Containerfile makes, without an engine.
+// each Linux platform. It is what the Containerfile makes, but needs no container
+// engine.
 
-// nobody is whom the program runs as in the image.
+// nobody is the user that the program runs as in the image.
 const nobody = 65532
 
 const (

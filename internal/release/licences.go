@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// A program that is handed on brings the licences of what it is built from: a file
-// with all of them, which names each module. One whose licence is not among those
-// that may be handed on like this stops the release.
+// A program that is handed on comes with the licences of what it is built from: one
+// file with all of them, which names each module. A module whose licence is not among
+// those listed here stops the release.
 
-// licence is a licence, known by a sentence that only it has.
+// licence is a licence, recognised by a sentence that only it has.
 type licence struct {
 	name string
 	said *regexp.Regexp
@@ -50,8 +50,8 @@ type module struct {
 	Main               bool
 }
 
-// builtFrom lists the modules of the packages that a program is built from, in byte
-// order, for one platform or another.
+// builtFrom lists the modules of the packages that a program is built from on any of
+// the platforms, in byte order.
 func builtFrom(ctx context.Context, dir string, targets []target) ([]module, error) {
 	var found []module
 	for _, t := range targets {

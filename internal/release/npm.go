@@ -7,13 +7,13 @@ import (
 )
 
 // The package tidegate has a launcher and, as optional dependencies, one package
-// per platform that holds the program: npm installs the one that fits. It is the
-// layout of esbuild's packages; nothing is run or fetched when it is installed.
+// per platform that holds the program: npm installs the one that fits. This is the
+// layout of esbuild's packages; installing it runs and fetches nothing.
 
 //go:embed launcher.js
 var launcher []byte
 
-// npmPlatform is how npm calls a platform.
+// npmPlatform is what npm calls a platform.
 func npmPlatform(t target) (system, cpu string) {
 	system, cpu = t.os, t.arch
 	if t.os == "windows" {

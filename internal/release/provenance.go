@@ -14,8 +14,8 @@ import (
 )
 
 // The provenance is an in-toto statement with the predicate of SLSA: which files
-// were made, from which commit and modules, with which compiler. It has no time and
-// no name of a machine, so that whoever builds the commit again makes the same one.
+// were made, from which commit and modules, with which compiler. It contains no time
+// and no machine name, so that whoever builds the commit again makes the same one.
 const (
 	provenanceType = "https://slsa.dev/provenance/v1"
 	buildType      = "https://github.com/tidegate/tidegate/blob/main/docs/installing.md#provenance"
@@ -79,7 +79,7 @@ func (r *release) provenance(ctx context.Context) error {
 	return r.write(name, append(statement, '\n'))
 }
 
-// modulesOf are those that the programs were built from, by the digests in go.sum.
+// modulesOf are the modules that the programs were built from, by the digests in go.sum.
 func (r *release) modulesOf() ([]resource, error) {
 	var found []resource
 	seen := map[string]bool{}

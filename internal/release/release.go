@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// target is a platform that is built for.
+// target is a platform of the release.
 type target struct{ os, arch string }
 
 // all are the platforms of a release.
@@ -55,7 +55,7 @@ type release struct {
 	commit   string
 	time     time.Time         // of the commit; every file has it
 	programs map[target][]byte // what was built
-	share    []entry           // what every archive has beside the program
+	share    []entry           // what every archive has besides the program
 	modules  []resource        // what the programs were built from
 	made     []made
 }
@@ -75,7 +75,7 @@ type made struct {
 
 var versionForm = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
-// number is the version without its v, as packages have it.
+// number is the version without its v, as in packages.
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
 // source finds out what is built.
@@ -96,7 +96,7 @@ func (r *release) source(ctx context.Context, dir string) error {
 	return nil
 }
 
-// build makes the programs, the manual pages and the scripts of shells.
+// build makes the programs, the manual pages and the completion scripts.
 func (r *release) build(ctx context.Context, dir string) error {
 	temp, err := os.MkdirTemp("", "release-")
 	if err != nil {
@@ -209,7 +209,7 @@ func (r *release) write(name string, data []byte) error {
 	return os.WriteFile(filepath.Join(r.output, name), data, 0o644)
 }
 
-// digestOf is the digest of a file that was made, and whether it was.
+// digestOf is the digest of a file that was made, and whether it was made.
 func (r *release) digestOf(name string) (string, bool) {
 	i := slices.IndexFunc(r.made, func(m made) bool { return m.name == name })
 	if i < 0 {

@@ -50,13 +50,13 @@ Exit status 0: each of them answers. 1: one does not, and what helps is shown.`,
 	}
 }
 
-// Agents is which agents there are, and which each role will use.
+// Agents lists the agents, and which of them each role will use.
 type Agents struct {
 	OK     codec.True   `json:"ok"`
 	Agents []AgentState `json:"agents"`
 	Roles  []RoleAgent  `json:"roles"`
 
-	asked bool // each got its tiny prompt
+	asked bool // each was asked the tiny question
 }
 
 // AgentState is how one agent stands.
@@ -66,11 +66,11 @@ type AgentState struct {
 	Version string        `json:"version"`
 	State   string        `json:"state"` // ready, answers, absent, or the kind of its failure
 	Problem string        `json:"problem"`
-	Help    string        `json:"help"` // what a person types
+	Help    string        `json:"help"` // what a person can type
 	Answer  string        `json:"answer"`
 	Usage   *driver.Usage `json:"usage"`
 	CostUSD *float64      `json:"cost_usd"`
-	agent   config.Agent  // what it is made of
+	agent   config.Agent  // its settings
 	wanted  bool          // a role will use it, or a person asked for it
 }
 
@@ -79,10 +79,10 @@ type RoleAgent struct {
 	Role   string `json:"role"`
 	Driver string `json:"driver"` // empty: none is named, and none can be found
 	Model  string `json:"model"`
-	From   string `json:"from"` // tidegate.toml, or found
+	From   string `json:"from"` // "tidegate.toml" or "found"
 }
 
-// The states of an agent beside the kinds of failures.
+// The states of an agent besides the kinds of failures.
 const (
 	agentReady   = "ready"
 	agentAnswers = "answers"
@@ -114,7 +114,7 @@ func (e *Env) showAgents(ctx context.Context, call cli.Invocation, ask bool) err
 	return nil
 }
 
-// agents looks at every agent, or only at one, all at once. It returns
+// agents looks at every agent at once, or only at the named one. It returns
 // INVALID_ARGS for a driver that does not exist, CANCELLED, and the errors of
 // [config.Load].
 func (e *Env) agents(ctx context.Context, only string, ask bool) (Agents, error) {
@@ -205,7 +205,7 @@ const (
 	tinyDeadline = 3 * time.Minute
 )
 
-// look asks the agent whether it can work and, where that is wanted, for a word.
+// look asks the agent whether it can work and, with ask, for a word.
 func (s *AgentState) look(ctx context.Context, d driver.Driver, ask bool) {
 	version, err := driver.Check(ctx, d)
 	s.Version, s.State = version, agentReady
@@ -232,8 +232,8 @@ func (s *AgentState) look(ctx context.Context, d driver.Driver, ask bool) {
 	}
 }
 
-// fine reports whether nothing is the matter with an agent: it can work, or it is
-// a client that nobody installed and nobody wants.
+// fine reports whether nothing is wrong with an agent: it can work, or it is a
+// client that is not installed and that nobody wants.
 func (s AgentState) fine() bool {
 	return s.State == agentReady || s.State == agentAnswers || s.State == agentAbsent && !s.wanted
 }

@@ -85,7 +85,7 @@ has, and changes nothing.`,
 	}, agentsCommands(env)...)
 }
 
-// named is the path of the manifest of the run that was typed.
+// named is the path of the manifest of the run that a person named.
 func (e *Env) named(ctx context.Context, call cli.Invocation) (string, error) {
 	if len(call.Args) == 0 {
 		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("RUN", nil), "RUN is missing: the run, by its id or its folder")

@@ -19,28 +19,28 @@ import (
 	"github.com/tidegate/tidegate/step"
 )
 
-// Recording is answers and pages that come with the program.
+// Recording is a set of answers and pages that come with the program.
 type Recording struct {
-	// Unpack writes the answers into a folder of its own, which is removed by
-	// remove.
+	// Unpack writes the answers into a folder of their own, which remove
+	// removes.
 	Unpack func() (folder string, remove func(), err error)
 	Fetch  step.Fetch // answers with the pages, and opens no connection
 }
 
 // crew is the agents that do the work of a run.
 type crew struct {
-	named   string                  // with --agent, "" where nobody was
+	named   string                  // with --agent, "" where none was
 	agents  map[string]engine.Agent // by role
 	drivers map[string]driver.Driver
 	made    map[string]driver.Driver // by what they were made from
 	fetch   step.Fetch
-	remove  func() // what was unpacked
+	remove  func() // removes what was unpacked
 }
 
-// crewOf finds the agent for each role: named for all of them, else those
-// whose names a run keeps, else as the configuration says, else the first client
-// that is installed and logged in. It returns INVALID_ARGS for a role that nobody
-// does, and the errors of [config.Load] and [driver.New].
+// crewOf finds the agent for each role: the named one for all roles, else those
+// whose names a run keeps, else those of the configuration, else the first client
+// that is installed and logged in. It returns INVALID_ARGS for a role without an
+// agent, and the errors of [config.Load] and [driver.New].
 func (e *Env) crewOf(ctx context.Context, named string, kept map[string]run.Agent) (*crew, error) {
 	loaded, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
 	if err != nil {
@@ -82,8 +82,8 @@ func namedAgent(settings config.Settings, role, named string) config.Agent {
 	return config.Agent{Driver: named}
 }
 
-// keptAgent is the agent whose name a run keeps. It returns INVALID_ARGS for one
-// that is more than a name, unless the configuration has it.
+// keptAgent is the agent whose name a run keeps. It returns INVALID_ARGS for a driver
+// whose name does not say all about it, unless the configuration has it.
 func keptAgent(settings config.Settings, role string, was run.Agent) (config.Agent, error) {
 	agent := settings.Agent(role)
 	if scheme(agent.Driver) == was.Driver {
@@ -97,7 +97,7 @@ func keptAgent(settings config.Settings, role string, was run.Agent) (config.Age
 		"the agents of this run were named as %s:…, which is never taken from a run's folder: name them again with --agent", was.Driver)
 }
 
-// scheme is what a run keeps of the name of a driver: all of it, or the part
+// scheme is the part of a driver's name that a run keeps: all of it, or what stands
 // before a command or an address.
 func scheme(name string) string {
 	if hasName(name) {
@@ -124,8 +124,8 @@ func (c *crew) names() map[string]run.Agent {
 	return kept
 }
 
-// again is the flag that a person must type once more to go on, with a blank
-// before it; "" where names are enough.
+// again is the flag that a person must type again to go on, with a blank before it;
+// "" where the names are enough.
 func (c *crew) again() string {
 	if c == nil || c.named == "" || hasName(c.named) {
 		return ""
@@ -200,7 +200,7 @@ func (c *crew) ready(ctx context.Context) error {
 // installed is the first client that is installed and logged in. It returns
 // INVALID_ARGS with what to do where there is none.
 func (e *Env) installed(ctx context.Context) (string, error) {
-	var said []string // of clients that are there and cannot be used
+	var said []string // about clients that are there but cannot be used
 	for _, client := range driver.Clients() {
 		d, err := driver.New(driver.Settings{Driver: client.Name}, driver.Host{})
 		if err != nil {
@@ -234,8 +234,8 @@ func (e *Env) installed(ctx context.Context) (string, error) {
 	return "", tidegate.Errorf(tidegate.InvalidArgs, details, "%s; `tidegate research QUESTION --agent …` names one", problem)
 }
 
-// costs returns INVALID_ARGS for an agent whose cost nobody can tell, where the
-// budget is one of money.
+// costs returns INVALID_ARGS for an agent whose cost cannot be known, where the
+// budget limits money.
 func (c *crew) costs() error {
 	for _, role := range job.Roles() {
 		agent := c.agents[role]
@@ -275,13 +275,13 @@ func (c *crew) recorded() bool {
 	return true
 }
 
-// pool starts the crew on this machine.
+// pool runs the crew on this machine.
 func (c *crew) pool() engine.Pool {
 	return &engine.Local{Drivers: func(role string) []driver.Driver { return []driver.Driver{c.drivers[role]} }}
 }
 
-// recordedPages answers with the pages that lie beside recorded answers, and opens
-// no connection. Where none lie there, pages are fetched.
+// recordedPages answers with the pages beside recorded answers, and opens no
+// connection. Where there are none, pages are fetched.
 func (e *Env) recordedPages(folder string) step.Fetch {
 	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		kept, err := artifact.Open(ctx, "driver", folder)
@@ -323,7 +323,7 @@ func (e *Env) recordedPages(folder string) step.Fetch {
 	}
 }
 
-// absolute is a path that a person typed in the folder dir.
+// absolute is a path that a person typed in the folder dir, made absolute.
 func absolute(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path

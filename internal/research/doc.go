@@ -2,6 +2,6 @@
 // research, run continue and run watch, which start agents on a run, show what
 // happens, and say at the end what came out and what to type next.
 //
-// What happens in a run is decided by its files and by package engine. This
-// package asks the person, hands the agents over, and shows.
+// The files of a run and package engine decide what happens in it. This package
+// asks the person, provides the agents, and shows the run.
 package research

@@ -55,7 +55,7 @@ func (e *Env) goOn(ctx context.Context, call cli.Invocation) error {
 	})
 }
 
-// keptAgents are the names of the agents that a run keeps, and the run's status.
+// keptAgents are the names of the agents that a run keeps, and its status.
 func (e *Env) keptAgents(ctx context.Context, manifest string) (map[string]run.Agent, run.Status, error) {
 	r, err := run.Open(ctx, manifest)
 	if err != nil {
@@ -80,8 +80,8 @@ func lastLine(ctx context.Context, manifest string) (int, error) {
 	return entries[len(entries)-1].Number, nil
 }
 
-// takeWord takes what a person says with run continue: a larger budget, that a
-// paused run, or one that the budget stopped, goes on, and yes to the plan.
+// takeWord takes a person's decisions with run continue: a larger budget, yes to the
+// plan, and that a run goes on that was paused or stopped by its budget.
 func (e *Env) takeWord(ctx context.Context, manifest string, budget map[string]float64) error {
 	for _, row := range policyNames {
 		value, given := budget[row.name]
@@ -158,7 +158,7 @@ func (e *Env) untilItEnds(ctx context.Context, manifest string) (Result, error) 
 	}
 }
 
-// lookEvery is how often a run is looked at that another process drives.
+// lookEvery is how often a run that another process drives is looked at.
 const lookEvery = 500 * time.Millisecond
 
 func wait(ctx context.Context) {

@@ -6,21 +6,21 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// moment is a run while it goes on, as far as a person's decisions depend on it.
+// moment is the state of a run, as far as a person's decisions depend on it.
 type moment struct {
 	name     string // of the run, as typed
 	status   run.Status
 	stage    run.Stage
-	driven   bool // by a process that lives
+	driven   bool // by a running process
 	jobs     []screen.Job
 	unusable int            // sources that cannot be cited
 	meters   []screen.Meter // in the order of policyNames
 }
 
-// nearLimit is the share of a budget from which on a person sees how to raise it.
+// nearLimit is the share of a budget from which a person is shown how to raise it.
 const nearLimit = 0.8
 
-// hints are the decisions that a person may want to take at this moment.
+// hints are the decisions that a person may want to take at the moment.
 func (m moment) hints() []screen.Hint {
 	n := nextFor{name: m.name}
 	var list []screen.Hint

@@ -10,8 +10,8 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// TestADecisionIsNamedWhenItIsNeeded goes through the moments of a run. Each names
-// the commands that help at that moment, and no others.
+// TestADecisionIsNamedWhenItIsNeeded goes through the states of a run. Each names
+// the commands that help then, and no others.
 func TestADecisionIsNamedWhenItIsNeeded(t *testing.T) {
 	calm := func(change func(*moment)) moment {
 		m := moment{
@@ -63,8 +63,8 @@ func TestADecisionIsNamedWhenItIsNeeded(t *testing.T) {
 	}
 }
 
-// TestKeysScrollTheJobs types keys, byte by byte as a terminal sends them, at a
-// list of 200 jobs of which 80 is the first that is followed.
+// TestKeysScrollTheJobs types keys, byte by byte as a terminal sends them, with a
+// list of 200 jobs in which the followed ones begin at 80.
 func TestKeysScrollTheJobs(t *testing.T) {
 	const jobs, first, page, follows = 200, 80, 12, -1
 	const up, down, pageUp, pageDown, home, end = "\x1b[A", "\x1b[B", "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F"

@@ -32,21 +32,21 @@ func (t textLines) happened(e run.Entry) {
 		return
 	}
 	line := fmt.Sprintf("%s  %-18s %s", e.Time.In(t.s.Now().Location()).Format("15:04:05"), h.job, oneLine(h.text))
-	// Nothing can be done about a reader that has gone.
+	// Nothing can be done about a reader that is gone.
 	fmt.Fprintln(t.s.call.Stdout, strings.TrimRight(line, " "))
 	t.s.plannedBy(e)
 }
 
 // plannedBy shows the plan where an entry says that the perspectives are there and
-// nobody is asked.
+// nobody is asked about them.
 func (s *session) plannedBy(e run.Entry) {
 	if e.Event == run.EventPerspectives && s.perspectives != nil {
-		// What cannot be shown is met again by what drives the run.
+		// An error here comes up again where the run is driven.
 		_ = s.perspectives()
 	}
 }
 
-// oneLine is a text of somebody else's on one line of a terminal.
+// oneLine is a text from elsewhere, on one line of a terminal.
 func oneLine(text string) string {
 	return report.Visible(strings.Join(strings.Fields(text), " "))
 }
@@ -58,7 +58,7 @@ func (jsonLines) begin(context.Context, string) {}
 func (jsonLines) rest()                         {}
 
 func (j jsonLines) happened(e run.Entry) {
-	// Nothing can be done about a reader that has gone.
+	// Nothing can be done about a reader that is gone.
 	_ = j.s.line(e.Entry)
 	j.s.plannedBy(e)
 }

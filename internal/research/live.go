@@ -25,15 +25,15 @@ type live struct {
 
 	mu      sync.Mutex
 	events  []screen.Event
-	changed map[string]bool // jobs to be read again
-	all     bool            // everything is to be read again
-	sources map[string]int  // by status: what the sources are worth
+	changed map[string]bool // jobs that must be read again
+	all     bool            // everything must be read again
+	sources map[string]int  // by status: how the sources were judged
 
 	stop chan struct{}
 	done chan struct{}
 }
 
-// frameEvery is how often the screen is drawn at most.
+// frameEvery is the shortest time between two drawings of the screen.
 const frameEvery = 200 * time.Millisecond
 
 // drawAgain is the key that draws everything again, Ctrl-L.
@@ -78,7 +78,7 @@ func (l *live) happened(e run.Entry) {
 	}
 }
 
-// toolWords are the tool that an agent used, as a person reads it.
+// toolWords is the tool that an agent used, as a person reads it.
 func toolWords(tool string) string {
 	switch tool {
 	case driver.SearchCalls:
@@ -97,18 +97,18 @@ func (l *live) begin(ctx context.Context, manifest string) {
 	}()
 }
 
-// rest gives the terminal back, with the way so far on it.
+// rest restores the terminal, and leaves the stages so far on it.
 func (l *live) rest() {
 	close(l.stop)
 	<-l.done
 }
 
-// loop draws the run until it rests. Interrupted is the context that ends with the
-// first Ctrl-C.
+// loop draws the run until it rests. The context interrupted ends with the first
+// Ctrl-C.
 func (l *live) loop(ctx, interrupted context.Context, manifest string) {
 	board, err := job.OpenBoard(ctx, l.s.clock(), manifest)
 	if err != nil {
-		<-l.stop // the driver of the run meets the same, and says so
+		<-l.stop // the driver of the run meets the same error, and reports it
 		return
 	}
 	defer board.Close()
@@ -158,8 +158,8 @@ func (l *live) size() screen.Size {
 	return screen.Size{Columns: columns, Rows: rows, Color: l.s.call.Terminal.Color}
 }
 
-// scrolled is the first job to be shown after some keys, and what of them is the
-// beginning of a key. Below 0 the jobs at work are followed.
+// scrolled is the first job to show after some keys, and those last bytes that only
+// begin a key. Below 0, the jobs at work are followed.
 func scrolled(top int, typed []byte, jobs, first, page int) (int, []byte) {
 	if top < 0 {
 		top = first
@@ -184,7 +184,7 @@ func scrolled(top int, typed []byte, jobs, first, page int) (int, []byte) {
 	return max(0, min(top+by, jobs-1)), nil
 }
 
-// refresh reads what has changed of the run.
+// refresh reads what has changed in the run.
 func (l *live) refresh(ctx context.Context, board *job.Board) {
 	l.mu.Lock()
 	all, ids := l.all, make([]string, 0, len(l.changed))
@@ -193,7 +193,7 @@ func (l *live) refresh(ctx context.Context, board *job.Board) {
 	}
 	l.all, l.changed = false, map[string]bool{}
 	l.mu.Unlock()
-	// What cannot be read is met again by what drives the run; until then the
+	// What cannot be read comes up again where the run is driven; until then the
 	// screen shows what it had.
 	switch {
 	case all || slices.ContainsFunc(ids, func(id string) bool { _, err := board.Job(id); return err != nil }):
@@ -221,7 +221,7 @@ var rail = []struct {
 	{"report", []run.Stage{run.Finalize}},
 }
 
-// view is the run as it stands.
+// view is the run in its current state.
 func (l *live) view(board *job.Board, stopping bool) screen.View {
 	r := board.Run()
 	m := r.Manifest()
@@ -305,7 +305,7 @@ func jobOf(board *job.Board, j job.Job, tool string, now time.Time) screen.Job {
 		if !ended {
 			to = now
 			if j.State != job.Leased {
-				to = from // its home has left it
+				to = from // the process that drove it is gone
 			}
 		}
 		out.Minutes += to.Sub(from).Minutes()
@@ -324,7 +324,7 @@ func jobOf(board *job.Board, j job.Job, tool string, now time.Time) screen.Job {
 	return out
 }
 
-// agentWords is the name of a driver as a person reads it: of a command the
+// agentWords is the name of a driver as a person reads it: of a command only the
 // program, of an address nothing.
 func agentWords(name string) string {
 	kind, rest, found := strings.Cut(name, ":")

@@ -11,7 +11,7 @@ import (
 )
 
 // TestACommandThatTakesTooLongChangesNothing stops a command of --notify at once:
-// that is said, and the program goes on.
+// the program reports that and goes on.
 func TestACommandThatTakesTooLongChangesNothing(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer

@@ -10,9 +10,9 @@ import (
 	"github.com/tidegate/tidegate/step"
 )
 
-// opener gives an agent the text of a page, through the same door as sources and
-// with the same checks. What it opens is kept nowhere: a page that an agent read
-// is not evidence.
+// opener gives an agent the text of a page, fetched in the same way and with the same
+// checks as sources. The page is not kept: a page that an agent read is not
+// evidence.
 func opener(fetch step.Fetch) func(ctx context.Context, url string) (string, error) {
 	return func(ctx context.Context, url string) (string, error) {
 		var text string

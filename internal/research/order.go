@@ -20,7 +20,7 @@ import (
 type order struct {
 	question     string
 	sensitivity  string
-	perspectives *codec.Value // of --perspectives FILE, nil for a planner's
+	perspectives *codec.Value // of --perspectives FILE, nil where a planner names them
 	count        int          // of --perspectives N
 	files        string
 	documents    []step.Document
@@ -96,7 +96,7 @@ func (e *Env) orderOf(ctx context.Context, call cli.Invocation) (order, error) {
 }
 
 // readPerspectives reads a file of perspectives, which needs no run_id and no
-// created_at, and holds it to the rules of the job.
+// created_at, and checks it by the rules of the job.
 func readPerspectives(ctx context.Context, path string) (*codec.Value, error) {
 	doc, err := artifact.ReadJSON(ctx, "perspectives", path)
 	if err != nil {
@@ -111,7 +111,7 @@ func readPerspectives(ctx context.Context, path string) (*codec.Value, error) {
 }
 
 // checkPerspectives returns SCHEMA_VALIDATION_FAILED for perspectives that break a
-// rule of the job. A person may name as many as he likes.
+// rule of the job. A person may name any number of them.
 func checkPerspectives(doc *codec.Value, path string) error {
 	faults, _, err := job.CheckPerspectives(doc, math.MaxInt)
 	if err != nil || len(faults) == 0 {
@@ -124,8 +124,8 @@ func checkPerspectives(doc *codec.Value, path string) error {
 	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("perspectives", path, "faults", all), "%s: %s: %s", path, faults[0].Code, faults[0].Message)
 }
 
-// nameOf is the id of a run for a question: the words before a colon, else its
-// first words.
+// nameOf is the id of a run for a question: the words before a colon, or its first
+// words.
 func nameOf(question string) string {
 	const most = 5 // words
 	inWords := func(text string) []string {

@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// plan is what a person says yes to: who will work on what, within which budget,
+// plan is what a person says yes to: which agents work on what, within which budget,
 // and what is sent where.
 type plan struct {
 	Event        string       `json:"event"` // plan
@@ -22,7 +22,7 @@ type plan struct {
 	Question     string       `json:"question"`
 	Agents       []planAgent  `json:"agents"`
 	Perspectives []contract   `json:"perspectives"` // empty before the planner has named them
-	Jobs         int          `json:"jobs"`         // that are known; a second wave and rounds of review add to them
+	Jobs         int          `json:"jobs"`         // the known ones; a second wave and rounds of review add to them
 	Budget       []budgetLine `json:"budget"`
 	Estimate     estimate     `json:"estimate"`
 	Sent         []string     `json:"sent"`
@@ -115,7 +115,7 @@ func contractOf(v *codec.Value) contract {
 	return c
 }
 
-// Figures of a guess, where no run at home tells more.
+// Figures for a guess, where no run at home tells more.
 const (
 	usualPerspectives = 5
 	waveTokens        = 120_000 // of one researcher: it reads pages, and each step reads all of it again
@@ -126,8 +126,8 @@ const (
 	lookedAt          = 20  // runs at home
 )
 
-// estimateOf tells what the jobs will take, by the completed runs at home that the
-// same agents worked on, else as a guess. Recorded answers take nothing.
+// estimateOf estimates what the jobs will take, from the completed runs at home with
+// the same agents, or as a guess. Recorded answers take nothing.
 func (e *Env) estimateOf(ctx context.Context, c *crew, jobs, waves int, parallel float64) (estimate, error) {
 	var sum estimate
 	done, runs := 0, 0
@@ -166,7 +166,7 @@ func (e *Env) estimateOf(ctx context.Context, c *crew, jobs, waves int, parallel
 	return guess, nil
 }
 
-// spentIn is what a run took that the same agents worked on, and at how many jobs.
+// spentIn is what a run with the same agents took, and for how many jobs.
 func (e *Env) spentIn(ctx context.Context, root string, c *crew) (job.Spent, int, bool) {
 	manifest, err := run.Find(ctx, e.Home, e.Dir, root)
 	if err != nil {
@@ -268,7 +268,7 @@ func (p plan) report() report.Report {
 	return out
 }
 
-// about is a part of an estimate in words; zero has a word of its own.
+// about is a part of an estimate in words; zero is the word for none.
 func about(figure float64, words, zero string) string {
 	if figure == 0 {
 		return zero
@@ -287,7 +287,7 @@ type agentRoles struct {
 	roles []string
 }
 
-// groupAgents puts roles together that the same agent does.
+// groupAgents groups the roles that have the same agent.
 func groupAgents(agents []planAgent) []agentRoles {
 	var lines []agentRoles
 	for _, a := range agents {

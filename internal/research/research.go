@@ -74,7 +74,7 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 	})
 }
 
-// mayPlan shows who will plan, within which budget, and asks.
+// mayPlan shows which agent will plan, within which budget, and asks.
 func (s *session) mayPlan(ctx context.Context, o order, c *crew) (bool, error) {
 	budget := run.DefaultBudget(o.budget)
 	p, err := s.planOf(ctx, o, c, "", budget, nil)
@@ -133,7 +133,7 @@ func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (mani
 	return manifest, e.takePerspectives(ctx, manifest, o.perspectives)
 }
 
-// takePerspectives writes perspectives of a person's into the run.
+// takePerspectives writes a person's perspectives into the run.
 func (e *Env) takePerspectives(ctx context.Context, manifest string, doc *codec.Value) error {
 	r, err := run.Open(ctx, manifest)
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *session) waitsForYes(ctx context.Context, manifest string) bool {
 }
 
 // confirm shows the plan and asks for the yes, which is for the bytes that were
-// shown. A result is how it ends where there is none.
+// shown. Without a yes, the result is how it ends.
 func (s *session) confirm(ctx context.Context, manifest string, o order, c *crew) (*Result, error) {
 	for {
 		shown, data, err := s.currentPlan(ctx, manifest, o, c)
@@ -204,7 +204,7 @@ func (s *session) confirm(ctx context.Context, manifest string, o order, c *crew
 	}
 }
 
-// currentPlan is the plan of a run as its perspectives are now.
+// currentPlan is the plan of a run with its current perspectives.
 func (s *session) currentPlan(ctx context.Context, manifest string, o order, c *crew) (plan, []byte, error) {
 	r, err := run.Open(ctx, manifest)
 	if err != nil {
@@ -223,7 +223,7 @@ func (s *session) currentPlan(ctx context.Context, manifest string, o order, c *
 	return p, data, err
 }
 
-// planned is how a run stands that waits for the yes.
+// planned is the result for a run that waits for the yes.
 func (s *session) planned(ctx context.Context, manifest string, c *crew, planOnly bool) (*Result, error) {
 	board, err := job.OpenBoard(ctx, s.clock(), manifest)
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *session) planned(ctx context.Context, manifest string, c *crew, planOnl
 	return &result, err
 }
 
-// edit lets the person edit the perspectives, and takes them when they keep to
+// edit lets the person edit the perspectives, and accepts them when they keep to
 // the rules of the job.
 func (s *session) edit(ctx context.Context, manifest string, data []byte) error {
 	edited, err := s.call.Edit(ctx, "perspectives.json", data)

@@ -26,13 +26,13 @@ type Result struct {
 	Status     run.Status     `json:"status"`
 	Passed     bool           `json:"passed"`      // completed, and every gate passed by its judge
 	Accepted   []string       `json:"accepted"`    // gates that a person let pass
-	WaitingFor engine.Waiting `json:"waiting_for"` // agents where it was interrupted
+	WaitingFor engine.Waiting `json:"waiting_for"` // agents, where it was interrupted
 	Reason     string         `json:"reason"`
 	Spent      job.Spent      `json:"spent"`
 	Report     *string        `json:"report_path"` // the text of the report, null where there is none yet
 	Next       []Next         `json:"next"`
 
-	asAsked bool // it stopped where the person wanted it to
+	asAsked bool // it stopped where the person asked it to
 }
 
 // Next is what a person may type.
@@ -62,8 +62,8 @@ func (r Result) exit() error {
 }
 
 // resultOf says how a run stands, and what to type next. Help is what a person
-// types to log in, where that is the reason; again is what must be typed once
-// more to go on.
+// types to log in, where that is the reason; again is what must be typed again to
+// go on.
 func (e *Env) resultOf(board *job.Board, waiting engine.Waiting, reason, help, again string) (Result, error) {
 	r := board.Run()
 	m := r.Manifest()
@@ -96,7 +96,7 @@ func (e *Env) resultOf(board *job.Board, waiting engine.Waiting, reason, help, a
 	return out, nil
 }
 
-// Next is what a person may type about a run as it stands.
+// Next is what a person may type about a run in its current state.
 func (e *Env) Next(board *job.Board) []Next {
 	waiting := engine.ForAgents
 	if board.Policy().ConfirmPlan && board.Run().Manifest().Stage() == run.Perspectives {
@@ -156,7 +156,7 @@ func (n nextFor) step(command, more, about string) Next {
 	return Next{"tidegate " + command + " " + n.name + more, about}
 }
 
-// failed are the decisions that take away the reason for which a run stopped.
+// failed are the decisions that remove the reason why a run stopped.
 func (n nextFor) failed(m run.Manifest) []Next {
 	goOn := n.step("run continue", n.again, "then goes on")
 	failures := m.Failures()
@@ -247,7 +247,7 @@ func spentText(s job.Spent) string {
 	return fmt.Sprintf("%.1f minutes, %s tokens, %.2f USD", s.Minutes, grouped(s.Tokens), s.CostUSD)
 }
 
-// grouped is a whole number with its thousands apart.
+// grouped is a whole number with its thousands separated.
 func grouped(f float64) string {
 	digits := strconv.FormatFloat(math.Round(f), 'f', 0, 64)
 	for i := len(digits) - 3; i > 0; i -= 3 {

@@ -7,12 +7,12 @@ import (
 	"github.com/tidegate/tidegate/driver"
 )
 
-// judging are the tools by which an agent judges its own output.
+// judging are the tools with which an agent judges its own output.
 var judging = []string{"deep_research_wave_output_validate", "deep_research_wave_review"}
 
 // servers are the MCP servers that a run's policy may name. There is one: this
-// program, on the folder of the attempt alone, with nothing but the tools that
-// judge. A command is never taken from a run's folder.
+// program, with access only to the folder of the attempt and only with the tools
+// that judge. A command is never taken from a run's folder.
 func servers() map[string]driver.Server {
 	program, err := os.Executable()
 	if err != nil {

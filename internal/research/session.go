@@ -28,9 +28,9 @@ type session struct {
 	face       face
 	seen       int // number of the last entry of the log that was shown
 	input      *bufio.Reader
-	notifyTime time.Duration // that the command of --notify may take
+	notifyTime time.Duration // how long the command of --notify may take
 	// perspectives shows the plan once the planner has named them, where nobody is
-	// asked; nil elsewhere.
+	// asked; otherwise nil.
 	perspectives func() error
 }
 
@@ -40,7 +40,7 @@ type face interface {
 	begin(ctx context.Context, manifest string)
 	// happened is called for each entry of the log, in order, by one goroutine.
 	happened(e run.Entry)
-	// rest is called when nothing moves: a person is asked, or it is the end.
+	// rest is called when nothing moves: a person is asked, or the run has ended.
 	rest()
 }
 
@@ -57,7 +57,7 @@ func (e *Env) session(ctx context.Context, call cli.Invocation, work func(ctx co
 		}
 		return s.failed(err)
 	}
-	if result == nil { // the plan was all
+	if result == nil { // only the plan was asked for
 		return nil
 	}
 	if s.json {
@@ -73,8 +73,8 @@ func (e *Env) session(ctx context.Context, call cli.Invocation, work func(ctx co
 	return result.exit()
 }
 
-// tellOthers rings the bell and runs the command of --notify. That it fails is
-// said, and changes nothing: the run has ended as it has.
+// tellOthers rings the bell and runs the command of --notify. A failure of that
+// command is reported and changes nothing: the run has already ended.
 func (s *session) tellOthers(ctx context.Context, result Result) error {
 	if s.call.Terminal.Size != nil && s.call.Flag("quiet") == "" {
 		fmt.Fprint(s.call.Stdout, "\a")
@@ -131,7 +131,7 @@ func (s *session) showPlan(p plan) error {
 	return err
 }
 
-// canAsk reports whether somebody can answer.
+// canAsk reports whether a person can answer.
 func (s *session) canAsk() bool { return s.call.Terminal.Input }
 
 // ask asks a question and returns the first letter of the answer, in lower case;
@@ -159,7 +159,7 @@ func (s *session) during(ctx context.Context, manifest string, work func() error
 		defer close(done)
 		for entry, err := range r.Tail(tailing, s.seen+1) {
 			if err != nil {
-				return // the driver of the run meets the same, and says so
+				return // the driver of the run meets the same error, and reports it
 			}
 			s.happened(entry)
 		}

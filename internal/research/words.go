@@ -16,8 +16,8 @@ type happening struct {
 	mark report.Status
 }
 
-// tell says what an entry of the log means; ok is false for one that only keeps
-// the books.
+// tell says what an entry of the log means; ok is false for an entry that is only
+// bookkeeping.
 func tell(e run.Entry) (h happening, ok bool) {
 	get := func(name string) string { return e.Entry.Get(name).Str() }
 	count := func(name string) int {

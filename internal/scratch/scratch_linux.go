@@ -7,7 +7,7 @@ import (
 
 const (
 	memory = "/dev/shm"
-	enough = 2 << 30 // bytes; containers often have a few megabytes only
+	enough = 2 << 30 // bytes; containers often have only a few megabytes
 )
 
 func init() {

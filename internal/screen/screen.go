@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Screen draws lines on a terminal that it has for itself until [Screen.Leave].
+// Screen draws lines on a terminal that it has to itself until [Screen.Leave].
 // Only what has changed is written, in one go, so that nothing flickers.
 type Screen struct {
 	out     io.Writer
@@ -19,7 +19,7 @@ type Screen struct {
 // New is a screen on a terminal.
 func New(out io.Writer) *Screen { return &Screen{out: out} }
 
-// What is sent to a terminal. The title is kept and put back.
+// What is sent to a terminal. The title is saved and restored.
 const (
 	enter  = "\x1b[?1049h\x1b[22;0t\x1b[?25l\x1b[?7l"
 	leave  = "\x1b[?7h\x1b[?25h\x1b[23;0t\x1b[?1049l"
@@ -27,11 +27,11 @@ const (
 	commit = "\x1b[?2026l"
 )
 
-// Restore gives a terminal back, whatever a Screen was doing with it.
+// Restore restores a terminal, whatever a Screen was doing with it.
 const Restore = leave
 
-// Draw shows lines, and a title. A size other than the one before draws all of
-// them again.
+// Draw shows lines, and a title. When the size has changed, it draws all of them
+// again.
 func (s *Screen) Draw(lines []string, title string, size Size) {
 	var b bytes.Buffer
 	if !s.entered {
@@ -55,18 +55,18 @@ func (s *Screen) Draw(lines []string, title string, size Size) {
 			was = s.shown[i]
 		}
 		if line != was {
-			// Clearing after a full line would take its last character away.
+			// Clearing after a full line would remove its last character.
 			fmt.Fprintf(&b, "\x1b[%d;1H\x1b[K%s", i+1, line)
 		}
 	}
 	s.shown = append(s.shown[:0:0], lines...)
 	if b.Len() > 0 {
-		// Nothing can be done about a terminal that has gone.
+		// Nothing can be done about a terminal that is gone.
 		_, _ = io.WriteString(s.out, begin+b.String()+commit)
 	}
 }
 
-// Leave gives the terminal back as it was.
+// Leave restores the terminal.
 func (s *Screen) Leave() {
 	if s.entered {
 		_, _ = io.WriteString(s.out, leave)

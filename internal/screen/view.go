@@ -1,6 +1,6 @@
 // Package screen shows a run on a terminal while it goes on. A [View] is what
-// there is to see; [View.Lines] lays it out for a size, and nothing else decides
-// how it looks; [Screen] draws lines without flicker.
+// there is to see; only [View.Lines], which lays it out for a size, decides how it
+// looks; [Screen] draws lines without flicker.
 package screen
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/tidegate/tidegate/report"
 )
 
-// View is a run at a moment. Its texts may be anybody's: what would act on a
-// terminal is made visible.
+// View is a run at a moment. Its texts may come from anybody: characters that would
+// act on a terminal are made visible.
 type View struct {
 	Name     string // of the run
 	Question string
@@ -43,7 +43,7 @@ var marks = map[Mark]struct{ sign, color string }{
 	Ahead: {"○", dim}, Working: {"●", yellow}, Done: {"✓", green}, Failed: {"✗", red}, Skipped: {"–", dim},
 }
 
-// Stage is one part of the way.
+// Stage is one stage of the run.
 type Stage struct {
 	Name string
 	Mark Mark
@@ -55,7 +55,7 @@ type Job struct {
 	Mark    Mark
 	State   string
 	Agent   string
-	Minutes float64 // in which somebody worked on it; below 0 for none
+	Minutes float64 // of work on it; below 0 for none
 	Attempt int     // 0 before the first
 	Tries   int     // that are allowed
 	Tool    string  // that its agent used last
@@ -79,7 +79,7 @@ type Event struct {
 // Hint is what a person can type, and why.
 type Hint struct{ Command, About string }
 
-// The colours. Each says again what a sign or a word says already.
+// The colours. Each repeats what a sign or a word already says.
 const (
 	bold   = "\x1b[1m"
 	dim    = "\x1b[2m"
@@ -95,11 +95,11 @@ type Size struct {
 	Color         bool
 }
 
-// The smallest size that is laid out. On a smaller terminal lines are cut.
+// The smallest size with a layout. On a smaller terminal, lines are cut.
 const (
 	leastColumns = 40
 	leastJobs    = 3
-	usualJobs    = 10 // that are shown before more than a few events are
+	usualJobs    = 10 // jobs that are shown before more than a few events are
 	mostEvents   = 6
 	leastEvents  = 3
 )
@@ -112,7 +112,7 @@ func (v View) Lines(size Size) []string {
 	head = append(head, p.rail(v.Stages)...)
 	meters := p.meters(v.Meters)
 	hints := p.hints(v.Hints)
-	// What is least needed goes first where there is little room.
+	// Where there is little room, the least needed parts are left out first.
 	room := func(events, hints int) int {
 		return size.Rows - len(head) - 2 - len(meters) - 1 - block(events) - block(hints)
 	}
@@ -142,7 +142,7 @@ func (v View) Lines(size Size) []string {
 	return lines[:min(len(lines), size.Rows)]
 }
 
-// block is how many rows a part takes with the empty one before it.
+// block is how many rows a part takes, with the empty row before it.
 func block(n int) int {
 	if n == 0 {
 		return 0
@@ -150,7 +150,7 @@ func block(n int) int {
 	return n + 1
 }
 
-// Rail is the way of a run and what it used, for the end.
+// Rail is the stages of a run and what it used, for the end.
 func (v View) Rail(size Size) []string {
 	p := painter{columns: max(size.Columns, leastColumns), color: size.Color}
 	return append(append(p.rail(v.Stages), ""), p.meters(v.Meters)...)
@@ -235,7 +235,7 @@ func (f *flow) add(part string, takes int) {
 	f.used += len(f.gap) + takes
 }
 
-// table is how the columns of the jobs are cut.
+// table is the widths of the columns of jobs.
 type table struct{ job, agent, tool int }
 
 const (
@@ -260,7 +260,7 @@ func (p painter) table(jobs []Job) table {
 	return t
 }
 
-// jobs is the list, in rows lines at most, its heading not counted.
+// jobs is the list, in at most rows lines, without its heading.
 func (p painter) jobs(v View, rows int) []string {
 	t := p.table(v.Jobs)
 	top := v.Top
@@ -294,7 +294,8 @@ func (p painter) jobs(v View, rows int) []string {
 	return lines
 }
 
-// follow is the first job of a list of rows that shows those at work.
+// follow is the first job to show in a list of rows lines, so that those at work are
+// seen.
 func follow(jobs []Job, rows int) int {
 	for i, j := range jobs {
 		if j.Mark == Working {

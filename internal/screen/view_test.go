@@ -144,7 +144,7 @@ func TestEverySizeFits(t *testing.T) {
 }
 
 // TestWhatMattersStaysInSight looks for the jobs at work on terminals of every
-// height that has room for more than the head.
+// height with room for more than the head.
 func TestWhatMattersStaysInSight(t *testing.T) {
 	for rows := 14; rows <= 60; rows++ {
 		shown := strings.Join(many().Lines(Size{80, rows, false}), "\n")
@@ -200,7 +200,7 @@ func (m *terminal) text(rows int) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// TestDrawingShowsTheLinesAndWritesOnlyWhatChanged draws a run that goes on, on a
+// TestDrawingShowsTheLinesAndWritesOnlyWhatChanged draws a run that moves, on a
 // terminal whose size changes.
 func TestDrawingShowsTheLinesAndWritesOnlyWhatChanged(t *testing.T) {
 	m := &terminal{rows: map[int]string{}}

@@ -6,7 +6,7 @@ import (
 	"github.com/tidegate/tidegate/report"
 )
 
-// fit cuts a text to some columns, and says so with an ellipsis.
+// fit cuts a text to some columns, and marks the cut with an ellipsis.
 func fit(text string, columns int) string {
 	if report.Columns(text) <= columns {
 		return text
@@ -20,12 +20,12 @@ func fit(text string, columns int) string {
 	return text
 }
 
-// pad fills a text up with blanks at its end.
+// pad fills up a text with blanks at its end.
 func pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-report.Columns(text)))
 }
 
-// left fills a text up with blanks before it.
+// left fills up a text with blanks before it.
 func left(text string, columns int) string {
 	return strings.Repeat(" ", max(0, columns-report.Columns(text))) + text
 }

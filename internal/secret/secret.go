@@ -1,7 +1,7 @@
-// Package secret finds what lets the bearer of a URL in: a user name or password,
-// and a parameter named token, access_token, api_key, apikey, auth, session or
-// password, in any letter case. It reads a text as it stands, so that it also
-// finds what only looks like a URL, and costs no more than the text is long.
+// Package secret finds credentials in a URL: a user name or password, and a
+// parameter named token, access_token, api_key, apikey, auth, session or password, in
+// any letter case. It reads a text as it stands, so that it also finds what only
+// looks like a URL, and its cost grows only with the length of the text.
 package secret
 
 import (
@@ -19,8 +19,8 @@ func In(text string) bool {
 	return slices.ContainsFunc(find(text), func(s span) bool { return !s.inFragment })
 }
 
-// Mask writes [REDACTED] over the credentials of the URLs in a text, also over
-// those in a fragment, and changes nothing the second time.
+// Mask writes [REDACTED] over the credentials of the URLs in a text, even those in a
+// fragment, and changes nothing the second time.
 func Mask(text string) string {
 	found := find(text)
 	if len(found) == 0 {
@@ -37,8 +37,8 @@ func Mask(text string) string {
 	return b.String()
 }
 
-// Parameter reports whether a parameter lets its bearer in, by its name as it
-// stands in a URL.
+// Parameter reports whether a parameter is a credential, by its name as it stands in
+// a URL.
 func Parameter(name string) bool {
 	switch Name(name) {
 	case "token", "access_token", "api_key", "apikey", "auth", "session", "password":
@@ -73,8 +73,8 @@ type span struct {
 	inFragment bool
 }
 
-// find finds the credentials of all URLs in a text, in order and apart from one
-// another. The text may be a URL without a scheme.
+// find finds the credentials of all URLs in a text, in order and without overlap.
+// The text may be a URL without a scheme.
 func find(text string) []span {
 	var found []span
 	fragment, i := false, 0
@@ -102,7 +102,8 @@ func find(text string) []span {
 }
 
 // userinfo is the part before the @ of the authority that follows the colon of
-// a scheme, which may be missing at the start of a text. Browsers read a backslash there as a slash.
+// a scheme, which may be missing at the start of a text. Browsers read a backslash
+// there as a slash.
 func userinfo(text string, colon int) (start, end int) {
 	start = colon + 1
 	for start < len(text) && (text[start] == '/' || text[start] == '\\') {
@@ -125,7 +126,7 @@ func userinfo(text string, colon int) (start, end int) {
 }
 
 // secretParameter is the value of the parameter whose name begins at from, if
-// it is a credential. Start is 0 if not.
+// it is a credential. Otherwise start is 0.
 func secretParameter(text string, from int) (start, end int) {
 	const longestName = 3 * len("access_token") // with every letter escaped
 	i := from

@@ -42,8 +42,8 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// TestWhatIsNeverSent: a fragment stays with the browser, so that it makes no URL
-// one with credentials; what is kept is masked all the same.
+// TestWhatIsNeverSent: a fragment stays with the browser, so a credential in it does
+// not count; what is kept is still masked.
 func TestWhatIsNeverSent(t *testing.T) {
 	const text = "https://h.test/x#access_token=s3cret"
 	if got := secret.Mask(text); secret.In(text) || got != "https://h.test/x#access_token=[REDACTED]" {

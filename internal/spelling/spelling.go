@@ -4,16 +4,16 @@ package spelling
 
 import "strings"
 
-// longest is how long a word may be that is compared at all; no name is nearly
-// as long.
+// longest is the length of the longest word that is compared at all; no name is
+// nearly that long.
 const longest = 100
 
 // separators make no difference: changeId, CHANGE-ID and change_id are one word.
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // Nearest is the name that a word probably stands for, or "" when none is close:
-// at most a third of its characters differ, letter case and separators aside. Of
-// names that are equally close it is the first.
+// at most a third of its characters differ, letter case and separators aside. Among
+// equally close names, it is the first.
 func Nearest(word string, names []string) string {
 	if len(word) > longest {
 		return ""

@@ -26,7 +26,7 @@ import (
 	"github.com/tidegate/tidegate/step"
 )
 
-// manyJobs is a run with n jobs of the first wave, each of which was answered.
+// manyJobs is a run with n answered jobs of the first wave.
 func manyJobs(t testing.TB, n int) *web.Site {
 	t.Helper()
 	s := site(t.TempDir())
@@ -50,7 +50,7 @@ func manyJobs(t testing.TB, n int) *web.Site {
 	return s
 }
 
-// instant is a pool whose agents have answered before they are asked.
+// instant is a pool whose agents answer at once.
 type instant struct{}
 
 func (instant) Do(context.Context, driver.Task, func(driver.Event)) (driver.Answer, error) {
@@ -59,7 +59,7 @@ func (instant) Do(context.Context, driver.Task, func(driver.Event)) (driver.Answ
 
 func (instant) Cancel(context.Context, string) error { return nil }
 
-// longReport is the demo's run with a report of so many bytes.
+// longReport is the demo's run with a report of that many bytes.
 func longReport(t testing.TB, size int) *web.Site {
 	t.Helper()
 	folder, err := play()
@@ -89,7 +89,7 @@ func longReport(t testing.TB, size int) *web.Site {
 	return s
 }
 
-// timed is how long it takes until an answer begins, and until it has come.
+// timed is how long it takes until an answer begins, and until all of it has come.
 func (b *browser) timed(t testing.TB, path string) (begins, whole time.Duration) {
 	t.Helper()
 	var begun, first time.Time
@@ -111,7 +111,7 @@ func (b *browser) timed(t testing.TB, path string) (begins, whole time.Duration)
 }
 
 // BenchmarkFirstBytes measures how long large pages take until their first byte:
-// the first time that a server is asked for one, and from then on.
+// for the first request to a server, and for later ones.
 func BenchmarkFirstBytes(b *testing.B) {
 	for _, c := range []struct {
 		name  string
@@ -126,7 +126,7 @@ func BenchmarkFirstBytes(b *testing.B) {
 			made := c.site()
 			for _, path := range c.paths {
 				b.Run(strings.ReplaceAll(path, "/", "."), func(b *testing.B) {
-					page := visit(b, site(made.Project), nil) // has looked at no run
+					page := visit(b, site(made.Project), nil) // it has looked at no run
 					begins, whole := page.timed(b, path)
 					var again time.Duration
 					n := 0
@@ -144,8 +144,8 @@ func BenchmarkFirstBytes(b *testing.B) {
 	}
 }
 
-// BenchmarkAWriteReachesThePage measures how long it takes from a write until a page
-// that was asked for because of it has come.
+// BenchmarkAWriteReachesThePage measures how long it takes from a write until the
+// page that shows it has come.
 func BenchmarkAWriteReachesThePage(b *testing.B) {
 	s := site(b.TempDir())
 	made, err := run.Create(b.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
@@ -181,9 +181,9 @@ func BenchmarkAWriteReachesThePage(b *testing.B) {
 	}
 }
 
-// BenchmarkFollowers has 200 tabs follow one run that is written five times a
-// second, each of which asks for the page whenever it hears of a line, and measures
-// what server and tabs take of a core, and what memory the process has.
+// BenchmarkFollowers has 200 tabs follow one run that is written to five times a
+// second. Each asks for the page whenever it hears of a line. It measures what share
+// of a core server and tabs take, and how much memory the process has.
 func BenchmarkFollowers(b *testing.B) {
 	const followers = 200
 	s := site(b.TempDir())
@@ -227,7 +227,7 @@ func BenchmarkFollowers(b *testing.B) {
 	stop()
 }
 
-// processorTime is what this process has used of the processor.
+// processorTime is how much processor time this process has used.
 func processorTime(t testing.TB) time.Duration {
 	t.Helper()
 	var use syscall.Rusage

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestALongDifferenceIsCut compares two answers of very many lines that have none in
+// TestALongDifferenceIsCut compares two answers of very many lines with no line in
 // common.
 func TestALongDifferenceIsCut(t *testing.T) {
 	shown, added, removed := compare(strings.Repeat("a\n", 100_000), strings.Repeat("b\n", 100_000))
@@ -27,7 +27,7 @@ func TestOnlyCleanPathsAreAnswered(t *testing.T) {
 	}
 }
 
-// bounded is a writer that hears how long its request may be read.
+// bounded is a writer that records the read deadline of its request.
 type bounded struct {
 	http.ResponseWriter
 	until time.Time
@@ -38,8 +38,8 @@ func (w *bounded) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// TestABodyMustComeSoon: a request with a body holds its connection for a while at
-// most; one without, such as a stream, as long as it likes.
+// TestABodyMustComeSoon: a request with a body keeps its connection only for a while;
+// one without, such as a stream, as long as it likes.
 func TestABodyMustComeSoon(t *testing.T) {
 	for body, limited := range map[string]bool{"": false, "a=b": true} {
 		w := &bounded{ResponseWriter: httptest.NewRecorder()}

@@ -13,8 +13,8 @@ import (
 	"github.com/tidegate/tidegate/stage"
 )
 
-// tour clicks through every view of a run, and of its jobs as many as are asked
-// for. look is called at each.
+// tour clicks through every view of a run, and through as many of its jobs as asked
+// for. It calls look at each.
 func (p *tab) tour(id string, jobs int, look func()) {
 	p.t.Helper()
 	p.open("/")
@@ -110,7 +110,7 @@ func TestBrowserLooksAtEveryView(t *testing.T) {
 	p.quiet()
 }
 
-// firstOf is a selector of the first link of a part of the page.
+// firstOf is a selector for the first link in a part of the page.
 func (p *tab) firstOf(selector string) string {
 	p.t.Helper()
 	links := p.links(selector)
@@ -120,7 +120,7 @@ func (p *tab) firstOf(selector string) string {
 	return `a[href="` + links[0] + `"]`
 }
 
-// TestBrowserNeedsNoScript: with scripts switched off each view has the same words,
+// TestBrowserNeedsNoScript: with scripts switched off, each view has the same words,
 // and everything can be opened.
 func TestBrowserNeedsNoScript(t *testing.T) {
 	s := site(t.TempDir())
@@ -157,8 +157,8 @@ func TestBrowserNeedsNoScript(t *testing.T) {
 	p.quiet()
 }
 
-// TestBrowserShowsHostileOutputsAsText: whatever agents and pages wrote, no
-// element, no handler and no address of theirs is in any view.
+// TestBrowserShowsHostileOutputsAsText: whatever agents and pages wrote, no view
+// contains an element, a handler or an address of theirs.
 func TestBrowserShowsHostileOutputsAsText(t *testing.T) {
 	h := hostileRun(t)
 	p := newTab(t, h.site)

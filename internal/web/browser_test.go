@@ -19,8 +19,8 @@ import (
 	"github.com/tidegate/tidegate/internal/web"
 )
 
-// tab is a tab of a real browser. It notes what no page of ours may do: say
-// something on the console, ask another server, open a dialog.
+// tab is a tab of a real browser. It notes what none of our pages may do: write to
+// the console, ask another server, open a dialog.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
@@ -32,7 +32,7 @@ type tab struct {
 	requests []string
 }
 
-// chromium is one browser for all tests; each has a tab and cookies of its own.
+// chromium is one browser for all tests; each test has its own tab and cookies.
 var chromium struct {
 	sync.Once
 	ctx    context.Context
@@ -69,7 +69,7 @@ func newTab(t *testing.T, s *web.Site) *tab {
 	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	p := &tab{t: t, ctx: ctx, base: b.base, cut: b.cut}
-	if err := chromedp.Do(ctx); err != nil { // the first one may have no time limit
+	if err := chromedp.Do(ctx); err != nil { // the first call may have no time limit
 		t.Fatal(err)
 	}
 	console := chromedp.Console(ctx)
@@ -130,8 +130,8 @@ func (p *tab) open(path string) {
 }
 
 // click follows a link as a person does, and waits until the page is there. A part
-// of a page that is live can be replaced under the pointer; a person who sees nothing
-// happen clicks again.
+// of a live page can be replaced under the pointer; a person who sees nothing happen
+// clicks again.
 func (p *tab) click(selector string) {
 	p.t.Helper()
 	var err error
@@ -146,7 +146,7 @@ func (p *tab) click(selector string) {
 	p.t.Fatalf("%s cannot be clicked: %v\n%s", selector, err, p.text())
 }
 
-// ask is what an expression is in the page.
+// ask is the value of an expression in the page.
 func ask[T any](p *tab, expression string) T {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -158,8 +158,8 @@ func ask[T any](p *tab, expression string) T {
 	return v
 }
 
-// until waits until an expression holds. A page is replaced while it is asked, so
-// that one failure says nothing.
+// until waits until an expression holds. The page may be replaced while it is asked,
+// so one failure says nothing.
 func (p *tab) until(expression string) {
 	p.t.Helper()
 	var last error
@@ -179,7 +179,7 @@ func (p *tab) text() string {
 	return ask[string](p, "document.body.innerText")
 }
 
-// media shows the page as on a screen of a width, in a scheme, or on paper.
+// media shows the page on a screen of that width, in a colour scheme, or on paper.
 func (p *tab) media(width int64, scheme, kind string) {
 	p.t.Helper()
 	p.do(chromedp.EmulateViewport(width, 900))
@@ -197,8 +197,8 @@ func (p *tab) scripts(on bool) {
 	}
 }
 
-// check looks at the page that is there: axe-core finds nothing in it, and it fits
-// its width.
+// check looks at the current page: axe-core finds nothing in it, and it fits its
+// width.
 func (p *tab) check(axe string) {
 	p.t.Helper()
 	where := ask[string](p, "location.pathname")
@@ -213,10 +213,10 @@ func (p *tab) check(axe string) {
 	}
 }
 
-// quiet fails for everything that the tab noted and no page of ours may do.
+// quiet fails for everything that the tab noted: what none of our pages may do.
 func (p *tab) quiet() {
 	p.t.Helper()
-	// What comes last in each stream shows that all before it was seen.
+	// What comes last in each stream shows that everything before it was seen.
 	const last = "the-end"
 	ask[bool](p, `(console.debug("`+last+`"), fetch("`+p.base+`/style.css?`+last+`").then(() => true))`)
 	p.waitFor(&p.said, last)

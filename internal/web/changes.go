@@ -39,9 +39,9 @@ func phaseState(phase, needsPerson, problem string) state {
 	return working(phase)
 }
 
-// stampChanges tells two states of the changes of the project apart; there is none
-// while something is being written. begun are those that have a folder and nothing
-// in it: somebody is about to make them.
+// stampChanges is a stamp of the state of the project's changes; it is empty while
+// something is being written. begun are the changes whose folder is still empty:
+// somebody is about to make them.
 func (s *Site) stampChanges(ctx context.Context) (stamp string, begun map[string]bool, err error) {
 	root, err := artifact.Open(ctx, "project", s.Project)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Site) stampChanges(ctx context.Context) (stamp string, begun map[string
 	for _, entry := range found {
 		folder, err := root.Folder(changes + "/" + entry.Name())
 		if err != nil {
-			continue // no folder, or no longer
+			continue // not a folder, or no longer there
 		}
 		files, writing := 0, folder.Writing()
 		walkErr := fs.WalkDir(folder.FS(), ".", func(name string, file fs.DirEntry, err error) error {
@@ -72,7 +72,7 @@ func (s *Site) stampChanges(ctx context.Context) (stamp string, begun map[string
 				return nil
 			case file.IsDir():
 				if strings.Count(name, "/") > 1 {
-					return fs.SkipDir // what agents left; the log tells of it
+					return fs.SkipDir // what agents left; the log has it
 				}
 				return nil
 			}
@@ -95,8 +95,8 @@ func (s *Site) stampChanges(ctx context.Context) (stamp string, begun map[string
 	return "changes\n" + b.String(), begun, nil
 }
 
-// quiet makes a page of changes at a moment at which nobody writes. It returns
-// LOCK_HELD where there is none.
+// quiet makes a page of changes at a moment when nobody writes. It returns LOCK_HELD
+// where there is no such moment.
 func (s *Site) quiet(ctx context.Context, make func(begun map[string]bool) (*page, error)) (*page, error) {
 	for start := time.Now(); time.Since(start) < quietTime; {
 		before, begun, err := s.stampChanges(ctx)
@@ -146,7 +146,7 @@ func (s *Site) makeChangesPage(ctx context.Context, query url.Values, link func(
 }
 
 // changeView is one change: where it stands, its issues over the rounds, each
-// review, and what became of the issues from one to the next.
+// review, and what became of the issues between reviews.
 type changeView struct {
 	tgchange.Status
 	State   state
@@ -162,7 +162,7 @@ type reviewRound struct {
 	High, Medium, Low meter
 }
 
-// reviewView is a review with the difference to the one before it.
+// reviewView is a review with its difference from the one before it.
 type reviewView struct {
 	review.Shown
 	Number  int
@@ -200,7 +200,7 @@ func (s *Site) makeChangePage(ctx context.Context, id string, link func(string, 
 	reached := true
 	for _, phase := range tgchange.Phases {
 		if phase == tgchange.Rejected && phase != status.Phase {
-			continue // where nobody means to go
+			continue // a phase that nobody aims for
 		}
 		r := railStage{Name: phase, State: waiting("to come")}
 		switch {

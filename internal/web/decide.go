@@ -30,11 +30,11 @@ const (
 )
 
 // decision is a tool that is a person's decision and that a page can ask for:
-// beside the run or change that it is about it takes words, numbers and yes or no,
+// besides the run or change that it is about, it takes words, numbers and yes or no,
 // and no file.
 type decision struct {
 	*tool.Tool
-	name    string // in addresses: that of the command
+	name    string // in addresses: the name of the command
 	subject string // aboutRun or aboutChange
 	asked   []tool.Argument
 }
@@ -44,7 +44,7 @@ func decisionsOf(tools []*tool.Tool) []decision {
 	var out []decision
 next:
 	for _, t := range tools {
-		if !t.Person || t.Command == nil || t.Effect == tool.Reads || t.Command.NeedsYes { // what nothing brings back is left to the command
+		if !t.Person || t.Command == nil || t.Effect == tool.Reads || t.Command.NeedsYes { // what cannot be undone is left to the command
 			continue
 		}
 		d := decision{Tool: t, name: strings.ReplaceAll(t.Command.Path, " ", "-")}
@@ -60,7 +60,7 @@ next:
 				d.asked = append(d.asked, a)
 			}
 		}
-		// What a person hands in beside the arguments is a file.
+		// What a person hands in besides the arguments is a file.
 		if d.subject != "" && !slices.ContainsFunc(t.Command.Operands, func(o tool.Operand) bool { return o.Field == "" && o.Name != "RUN" }) {
 			out = append(out, d)
 		}
@@ -79,7 +79,7 @@ type field struct {
 // IsSwitch holds for a yes or no.
 func (f field) IsSwitch() bool { return f.Kind == reflect.Bool }
 
-// IsNumber holds for what must be a number.
+// IsNumber holds for a number.
 func (f field) IsNumber() bool { return f.Kind == reflect.Float64 || f.Kind == reflect.Int }
 
 // decideView is the page of one decision: the form, then what would be done.
@@ -92,16 +92,16 @@ type decideView struct {
 	Fields      []field
 	Confirm     bool
 	Signed      bool
-	Ends        bool // it cannot be taken back
+	Ends        bool // it cannot be undone
 }
 
-// listed is one decision in the list of a run.
+// listedDecision is one decision in the list of a run.
 type listedDecision struct{ Short, Long, Link string }
 
 // maxForm bounds what a form may send.
 const maxForm = 64 << 10
 
-// find is the decision of a name about a run or a change.
+// find is the decision with that name about a run or a change.
 func (s *server) find(name, subject string) (decision, error) {
 	for _, d := range s.decisions {
 		if d.name == name && d.subject == subject {
@@ -131,7 +131,7 @@ func (l *looked) decisionsPage(all []decision) (*page, error) {
 	return l.page("decisions", "Decide", list), nil
 }
 
-// form is a decision that a request is about, as far as it was filled in.
+// form is the decision that a request is about, as far as it was filled in.
 type form struct {
 	decision
 	about  string // the argument that the address gives
@@ -172,7 +172,7 @@ func (s *server) openForm(r *http.Request, values url.Values) (f form, err error
 		return f, err
 	}
 	f.page = l.page("decide", f.Command.Short, nil)
-	f.page.Live = "" // what is being written must not be replaced
+	f.page.Live = "" // a form that is being filled in must not be replaced
 	return f, nil
 }
 
@@ -195,9 +195,8 @@ func label(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// arguments are those of the tool. Whether they will do is for the tool; numbers
-// go there as they were written. It returns INVALID_ARGS for a field that the
-// decision does not have.
+// arguments are those of the tool, which checks them; numbers go there as they were
+// written. It returns INVALID_ARGS for a field that the decision does not have.
 func (f form) arguments() ([]byte, error) {
 	args := tidegate.D(f.subject, f.about)
 	for _, v := range f.fields() {
@@ -278,7 +277,7 @@ func (s *server) show(w http.ResponseWriter, r *http.Request, f form, confirm bo
 	s.send(w, http.StatusOK, data)
 }
 
-// showForm asks for what a decision needs. The address may fill fields in.
+// showForm asks for what a decision needs. The address may fill in fields.
 func (s *server) showForm(w http.ResponseWriter, r *http.Request) {
 	f, err := s.openForm(r, r.URL.Query())
 	if err != nil {
@@ -288,8 +287,8 @@ func (s *server) showForm(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, f, false, "fill in "+f.here)
 }
 
-// takeForm takes a form that was filled in and asks whether it is meant, or takes
-// the yes to that and decides. Each form is taken once.
+// takeForm takes a form that was filled in and asks for confirmation, or takes the
+// confirmation and decides. Each form is taken once.
 func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		http.Error(w, "a decision comes from its form", http.StatusUnsupportedMediaType)
@@ -327,7 +326,7 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, f, true, "do "+f.here+" "+string(args))
 		return
 	}
-	// Closing the page does not take the decision back.
+	// Closing the page does not undo the decision.
 	ctx := tidegate.WithActor(context.WithoutCancel(r.Context()), tidegate.Person)
 	result := f.Call(ctx, args, tool.Caller{Panicked: func(value any, stack []byte) {
 		slog.Error("a decision panicked", "decision", f.name, "value", value, "stack", string(stack))
@@ -339,7 +338,7 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, f.back, http.StatusSeeOther)
 }
 
-// forms are those that were shown and may be sent, each once.
+// forms are those that were shown and may be sent, once each.
 type forms struct {
 	mu    sync.Mutex
 	shown map[string]shownForm // by token
@@ -379,7 +378,7 @@ func (f *forms) issue(now time.Time, purpose string) string {
 	return token
 }
 
-// take uses a token up. It holds when the token was made for that purpose, and not
+// take uses up a token. It reports whether the token was made for that purpose, not
 // long ago.
 func (f *forms) take(now time.Time, token, purpose string) bool {
 	f.mu.Lock()

@@ -29,7 +29,7 @@ func deciding(s *web.Site) *web.Site {
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
 // send posts a form, with the origin that a browser names, and does not follow
-// where it leads.
+// redirects.
 func (b *browser) send(t *testing.T, path, origin string, fields url.Values) (status int, body, to string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.base+path, strings.NewReader(fields.Encode()))
@@ -54,7 +54,7 @@ func (b *browser) send(t *testing.T, path, origin string, fields url.Values) (st
 	return answer.StatusCode, string(data), answer.Header.Get("Location")
 }
 
-// hiddenFields are those that a page sends along.
+// hiddenFields are the hidden fields of a page.
 func hiddenFields(page string) url.Values {
 	out := url.Values{}
 	for _, m := range hidden.FindAllStringSubmatch(page, -1) {
@@ -63,13 +63,13 @@ func hiddenFields(page string) url.Values {
 	return out
 }
 
-// decide fills a form in and says yes.
+// decide fills in a form and says yes.
 func (b *browser) decide(t *testing.T, path string, fields url.Values) (status int, body, to string) {
 	t.Helper()
 	return b.send(t, path, b.base, b.confirmation(t, path, fields))
 }
 
-// confirmation fills a form in and returns what the yes to it sends.
+// confirmation fills in a form and returns the fields that its yes sends.
 func (b *browser) confirmation(t *testing.T, path string, fields url.Values) url.Values {
 	t.Helper()
 	status, form := b.get(t, path)
@@ -115,7 +115,7 @@ func TestDecisionsThatPagesTake(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreAskedForTwice: looking at a form and filling it in does nothing;
+// TestDecisionsAreAskedForTwice: looking at a form and filling it in do nothing;
 // the yes does it once, as the person, and leads back to the run.
 func TestDecisionsAreAskedForTwice(t *testing.T) {
 	t.Parallel()
@@ -189,8 +189,8 @@ func TestEveryKindOfDecision(t *testing.T) {
 	}
 }
 
-// TestAPersonLetsAGatePass: the yes on the page is the person's that the command
-// takes, and every view says so.
+// TestAPersonLetsAGatePass: the yes on the page counts as the person's yes that the
+// command takes, and every view says so.
 func TestAPersonLetsAGatePass(t *testing.T) {
 	t.Parallel()
 	s := deciding(site(t.TempDir()))
@@ -210,7 +210,7 @@ func TestAPersonLetsAGatePass(t *testing.T) {
 	}
 }
 
-// TestNoPageOfAnotherDecides tries to have a person's browser decide.
+// TestNoPageOfAnotherDecides tries to make a person's browser decide.
 func TestNoPageOfAnotherDecides(t *testing.T) {
 	t.Parallel()
 	s, manifest, _ := newRun(t)
@@ -286,7 +286,7 @@ func TestNoPageOfAnotherDecides(t *testing.T) {
 	}
 }
 
-// TestWithoutLeavePagesOnlyRead: without decisions there is no form, no page of one
+// TestWithoutLeavePagesOnlyRead: without decisions there is no form, no page for one
 // and no way to send one.
 func TestWithoutLeavePagesOnlyRead(t *testing.T) {
 	t.Parallel()
@@ -308,7 +308,7 @@ func TestWithoutLeavePagesOnlyRead(t *testing.T) {
 	}
 }
 
-// TestASignedRunIsDecidedByCommand: where decisions are signed the page takes none
+// TestASignedRunIsDecidedByCommand: where decisions are signed, the page takes none
 // and says what to type.
 func TestASignedRunIsDecidedByCommand(t *testing.T) {
 	t.Parallel()

@@ -7,13 +7,13 @@ import (
 )
 
 // change is one line of a difference: " " for one that both texts have, "-" for
-// one that went, "+" for one that came, "…" for lines that are left out.
+// one that was removed, "+" for one that was added, "…" for lines that are left out.
 type change struct {
 	Mark string
 	Text string
 }
 
-// The limits of a difference: beyond them it would cost more than it tells.
+// The limits of a difference: beyond them it would cost more than it shows.
 const (
 	maxCompared = 4 << 20 // pairs of lines
 	around      = 3       // lines around a change
@@ -79,7 +79,7 @@ func clip(text string) string {
 	return report.Visible(text)
 }
 
-// middle compares what is between the first and the last difference by the
+// middle compares what lies between the first and the last difference, by the
 // longest sequence of lines that both have.
 func middle(a, b []string) []change {
 	var out []change

@@ -13,9 +13,9 @@ var earlyTime = 40 * time.Millisecond
 // firstBytes are those that every page begins with, the report too.
 const firstBytes = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 
-// early is an answer whose first bytes go ahead when the rest takes long, so that a
-// browser knows that somebody is at work. What is wrong after that is said by the
-// page alone: its status has been sent.
+// early is an answer whose first bytes are sent early when the rest takes long, so
+// that a browser knows that it is being worked on. An error after that shows only in
+// the page: the status has been sent.
 type early struct {
 	w     http.ResponseWriter
 	timer *time.Timer
@@ -48,8 +48,8 @@ func (e *early) goAhead() {
 	}
 }
 
-// end sends the rest of a page, or all of it. It must be called before the answer's
-// writer is gone, with a page that has the first bytes.
+// end sends the rest of a page, or all of it. It must be called while the answer's
+// writer can still be used, with a page that begins with the first bytes.
 func (e *early) end(status int, data []byte) {
 	if e.timer != nil {
 		e.timer.Stop()

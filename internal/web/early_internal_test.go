@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// TestFirstBytesGoAhead: of a page that takes long the first bytes come after a
-// moment and the rest when it is made; one that does not take long comes as a
-// whole, with its status.
+// TestFirstBytesGoAhead: the first bytes of a slow page come after a moment, and the
+// rest when it is made; a fast page comes as a whole, with its status.
 func TestFirstBytesGoAhead(t *testing.T) {
 	t.Parallel()
 	const rest = "<title>x</title>"

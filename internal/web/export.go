@@ -10,10 +10,10 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// Export writes the pages of a run as files into a folder that is not there yet:
-// the same pages as the server's, each list on one page, with nothing to ask a
-// server for. It returns how many files it wrote, the errors of reading the run,
-// and those of [artifact.CreateFolder]; then nothing was written.
+// Export writes the pages of a run as files into a folder that does not exist yet:
+// the same pages as the server's, each list on one page, with nothing that needs a
+// server. It returns how many files it wrote. It also returns the errors of reading
+// the run, and those of [artifact.CreateFolder]; then nothing was written.
 func Export(ctx context.Context, site *Site, manifest, dir string) (files int, err error) {
 	found, done, err := site.look(ctx, manifest)
 	if err != nil {
@@ -105,8 +105,8 @@ func (l *looked) exportTexts(id string, write func(name string, data []byte) err
 
 func fileName(kind, id string) string { return kind + "-" + artifact.FileName(id) }
 
-// textFile is the name of a text. Its ending is ours: a browser shows no file as
-// a page because an agent named it so.
+// textFile is the name of a text. Its ending is ours: a browser must not show a file
+// as a page because an agent named it so.
 func textFile(job, attempt, name string) string {
 	return fileName("text", job) + "-" + attempt + "-" + strings.ReplaceAll(artifact.FileName(name), ".", "-") + ".txt"
 }

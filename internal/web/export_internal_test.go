@@ -2,9 +2,9 @@ package web
 
 import "time"
 
-// FirstBytes are those that go ahead.
+// FirstBytes are those that are sent early.
 const FirstBytes = firstBytes
 
-// NeverEarly lets no first bytes go ahead, so that a slow machine sees the same
+// NeverEarly sends no first bytes early, so that a slow machine gets the same
 // statuses as a fast one.
 func NeverEarly() { earlyTime = time.Hour }

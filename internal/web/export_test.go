@@ -15,8 +15,8 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// TestExportedPagesLeadToEachOther: every link of the files leads to one of them,
-// or to a page of the world outside that a reader may follow; none has a script.
+// TestExportedPagesLeadToEachOther: every link in the files leads to one of them, or
+// to a page on the web that a reader may follow; none has a script.
 func TestExportedPagesLeadToEachOther(t *testing.T) {
 	t.Parallel()
 	s := demoSite(t)

@@ -17,11 +17,11 @@ import (
 // hostile is what an agent writes where it may write anything.
 const hostile = `'\"><script>pwned=1</script><img src=x onerror=pwned=1><svg onload=pwned=1><a href='javascript:pwned=1'>x</a>`
 
-// bidi is text that reads as another.
+// bidi is text that looks like another.
 const bidi = "\u202egnp.exe\u2066\u200b"
 
-// hostileRun is a run whose agents and pages are hostile, as far as it comes: one
-// answer is refused, the others are accepted with what they may have.
+// hostileRun is a run with hostile agents and pages, as far as it gets: one answer
+// is refused, the others are accepted with what they are allowed to have.
 func hostileRun(t *testing.T) *underWay {
 	t.Helper()
 	folder := recordings(t)
@@ -91,7 +91,7 @@ need 3.0 MW. &lt;svg onload=pwned=1> &lt;a href="javascript:pwned=1"> The firm c
 winter was 5.2 MW, between six and eight in the evening.</p>`
 )
 
-// release takes a job away with a reason that ends in the log.
+// release takes a job away, with a reason that is written to the log.
 func release(t *testing.T, u *underWay, id string) {
 	t.Helper()
 	board, err := job.OpenBoard(t.Context(), u.site.Clock, u.manifest)
@@ -105,7 +105,7 @@ func release(t *testing.T, u *underWay, id string) {
 }
 
 // TestHostileRunsAreText asks for every view of a hostile run without a browser:
-// nothing of it is markup, and no page is out of proportion.
+// nothing in it becomes markup, and no page is too large.
 func TestHostileRunsAreText(t *testing.T) {
 	t.Parallel()
 	u := hostileRun(t)
@@ -130,8 +130,8 @@ func TestHostileRunsAreText(t *testing.T) {
 	}
 }
 
-// TestManyFaultsAreCut: an answer that breaks a rule in every line makes no page
-// that never ends.
+// TestManyFaultsAreCut: an answer that breaks a rule in every line does not make an
+// endless page.
 func TestManyFaultsAreCut(t *testing.T) {
 	t.Parallel()
 	folder := recordings(t)

@@ -15,7 +15,7 @@ import (
 type jobView struct {
 	jobRow
 	Attempts []attemptView
-	Prompt   listing // of the attempt to come, where none has begun
+	Prompt   listing // of the next attempt, where none has begun
 	HasNext  bool
 }
 
@@ -38,11 +38,11 @@ type answerView struct {
 	Text     listing
 	Faults   []job.Fault
 	Warnings []job.Fault
-	Wrong    int // how many faults there are, also those that are not shown
+	Wrong    int // how many faults there are, including those that are not shown
 	Warned   int
 	Left     int // faults and warnings that are not shown
 	Open     bool
-	Next     string // what the difference leads to, "" for the last answer
+	Next     string // the answer that the difference leads to, "" for the last one
 	Changes  []change
 	Added    int
 	Removed  int
@@ -54,7 +54,7 @@ type listing struct {
 	More  int    // lines that are not shown
 	Bytes int    // of the whole
 	Raw   string // where the whole text is
-	// Anchor begins the names of the lines that have faults.
+	// Anchor begins the ids of the lines that have faults.
 	Anchor string
 }
 
@@ -151,7 +151,7 @@ func (l *looked) jobPage(id string) (*page, error) {
 	return p, nil
 }
 
-// readText reads a file of an attempt, and says where the whole of it is.
+// readText reads a file of an attempt, and says where all of it is.
 func (l *looked) readText(a *job.Attempt, name string) (text, raw string) {
 	data, err := l.run.Folder().Read(run.AttemptDir(a.JobID, a.Number) + "/" + name)
 	if err != nil {

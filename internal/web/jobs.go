@@ -89,7 +89,7 @@ func (l *looked) jobsPage(query url.Values) (*page, error) {
 	return l.page("jobs", "Jobs", view), nil
 }
 
-// timeline shows the attempts against time, by agent.
+// timeline shows the attempts over time, by agent.
 type timeline struct {
 	Agents []agentLane
 	Begin  string
@@ -102,7 +102,7 @@ type agentLane struct {
 	Bars  []bar
 }
 
-// bar is one attempt of the timeline: where it waited, worked and was judged, in
+// bar is one attempt in the timeline: where it waited, worked and was judged, in
 // hundredths of the whole.
 type bar struct {
 	Job     string
@@ -116,7 +116,7 @@ type bar struct {
 	About   string
 }
 
-// maxBars is how many attempts a timeline shows; the last ones matter.
+// maxBars is how many attempts a timeline shows: the last ones.
 const maxBars = 60
 
 func (l *looked) timeline() timeline {

@@ -12,13 +12,13 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// beatEvery is how often a quiet stream says that it is there, so that both ends
-// notice when the other has gone.
+// beatEvery is how often a quiet stream shows that it is alive, so that each end
+// notices when the other has gone.
 const beatEvery = 15 * time.Second
 
 // events streams the numbers of the lines that are added to the log of a run.
 // A reader that comes back says which it saw last, and gets all that came since.
-// What a line says is not sent: a reader who hears of one asks for the page
+// The text of a line is not sent: a reader that hears of one asks for the page
 // again, and gets it as of one moment.
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("run")

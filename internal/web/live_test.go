@@ -20,7 +20,7 @@ import (
 	"github.com/tidegate/tidegate/stage"
 )
 
-// newRun makes a run of its own.
+// newRun makes a separate run.
 func newRun(t *testing.T) (s *web.Site, manifest string, clock run.Clock) {
 	t.Helper()
 	s = site(t.TempDir())
@@ -84,7 +84,7 @@ func lines(t testing.TB, manifest string) int {
 }
 
 // TestAStreamTellsOfEveryLine: a stream has each line of the log once, in order,
-// and one that comes back has all that came since.
+// and a stream that resumes has all that came since.
 func TestAStreamTellsOfEveryLine(t *testing.T) {
 	t.Parallel()
 	s, manifest, clock := newRun(t)
@@ -114,7 +114,7 @@ func TestAStreamTellsOfEveryLine(t *testing.T) {
 	}
 }
 
-// TestAPageIsOfOneMoment: a page that is asked for after a line of the log was
+// TestAPageIsOfOneMoment: a page that is requested after a line of the log was
 // seen has that line, and says so.
 func TestAPageIsOfOneMoment(t *testing.T) {
 	t.Parallel()
@@ -210,7 +210,7 @@ func TestNoPageShowsAStateThatNeverWas(t *testing.T) {
 	var readers sync.WaitGroup
 	seen := make([][]string, 2)
 	for i := range seen {
-		// A site of its own shares no look at the run with the others.
+		// A separate site shares no look at the run with the others.
 		b := visit(t, &web.Site{Home: s.Home, Project: s.Project, Clock: s.Clock, Version: s.Version, Next: s.Next}, nil)
 		readers.Go(func() {
 			for n := i; ; n++ {
@@ -273,8 +273,8 @@ func (s *stream) nextID(t testing.TB) string {
 
 var seenState = regexp.MustCompile(` data-seen="([^"]*)"`)
 
-// TestListsAreLive: the lists of runs and changes, and the page of a change, tell of
-// each write once; a stream that comes back tells of what it missed.
+// TestListsAreLive: the lists of runs and changes, and the page of a change, report
+// each write once; a stream that resumes reports what it missed.
 func TestListsAreLive(t *testing.T) {
 	t.Parallel()
 	s, manifest, clock := newRun(t)

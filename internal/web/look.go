@@ -24,10 +24,10 @@ type Site struct {
 	Project string // of changes
 	Clock   run.Clock
 	Version string
-	// Next are the commands that a person may type about a run as it stands.
+	// Next are the commands that a person may type about a run in its current state.
 	Next func(*job.Board) []Command
-	// Decisions are the tools of which those that are a person's decisions can be
-	// taken on the pages; nil: the pages can only be read. They must not sign.
+	// Decisions are tools; those among them that are a person's decisions can be
+	// taken on the pages. Nil: the pages can only be read. They must not sign.
 	Decisions []*tool.Tool
 
 	mu    sync.Mutex
@@ -63,25 +63,25 @@ type look struct {
 	pages map[string]rendered
 }
 
-// rendered is a page that was made a moment ago: all who follow a run ask for
-// the same page at the same time.
+// rendered is a page that was made a moment ago: everybody who follows a run asks
+// for the same page at the same time.
 type rendered struct {
 	at   time.Time
 	data []byte
 }
 
-// looking is where the readers of one run meet.
+// looking is what the readers of one run share.
 type looking struct {
 	mu   sync.Mutex
 	now  *look
-	last time.Time // when somebody asked
+	last time.Time // when the run was last asked for
 }
 
-// maxLooks is how many runs are kept as they were read last.
+// maxLooks is how many runs are kept as they were last read.
 const maxLooks = 16
 
-// look is the run of a manifest as it stands. Its reader calls done when it has
-// read enough. It returns the errors of [run.Open] and of the run's documents.
+// look is the run of a manifest in its current state. Its reader calls done when it
+// has read enough. It returns the errors of [run.Open] and of the run's documents.
 func (s *Site) look(ctx context.Context, manifest string) (l *look, done func(), err error) {
 	w := s.meet(manifest)
 	w.mu.Lock()
@@ -111,8 +111,8 @@ func (w *looking) replace(fresh *look) {
 	w.now = fresh
 }
 
-// meet finds where the readers of a run meet, and forgets the run that nobody
-// asked for the longest when there are too many.
+// meet finds what the readers of a run share. When there are too many runs, it
+// forgets the one that was not asked for the longest.
 func (s *Site) meet(manifest string) *looking {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,9 +140,9 @@ func (s *Site) meet(manifest string) *looking {
 	return w
 }
 
-// read reads a run between two writes: when one came in between it is read again,
-// so that no page shows one part before and another after a write. It returns
-// LOCK_HELD for a run that is written all the time.
+// read reads a run between two writes: when one came in between, it reads again, so
+// that no page shows one part from before a write and another from after it. It
+// returns LOCK_HELD for a run that is written all the time.
 func (s *Site) read(ctx context.Context, manifest string) (*look, error) {
 	guard, err := run.Open(ctx, manifest)
 	if err != nil {
@@ -172,8 +172,8 @@ func (s *Site) read(ctx context.Context, manifest string) (*look, error) {
 	return nil, errBusy
 }
 
-// How long a reader waits for a moment at which nobody writes, and how long from
-// one try to the next.
+// How long a reader waits for a moment when nobody writes, and how long between
+// tries.
 const (
 	quietTime    = 2 * time.Second
 	betweenReads = 5 * time.Millisecond
@@ -181,13 +181,13 @@ const (
 
 var errBusy = tidegate.Errorf(tidegate.LockHeld, nil, "it is being written all the time: ask again in a moment")
 
-// stands holds while the run is as it was when it was looked at.
+// stands reports whether the run is still as it was when it was looked at.
 func (l *look) stands() bool {
 	now := stampOf(l.run)
 	return now != "" && now == l.stamp
 }
 
-// readOnce reads the parts of a run at the same time: in a run with a thousand jobs
+// readOnce reads the parts of a run at the same time: in a run with a thousand jobs,
 // each takes a while.
 func (s *Site) readOnce(ctx context.Context, manifest string) (*look, error) {
 	l := &look{pages: map[string]rendered{}, gateNotes: map[string]string{}}
@@ -239,8 +239,8 @@ func (l *look) readGateNotes() error {
 	return nil
 }
 
-// stampOf tells two states of a run apart: every write ends with a line in the
-// log, and the other files are for those that a person edits by hand. While
+// stampOf is a stamp of the state of a run: every write ends with a line in the
+// log; the other files count because a person may edit them by hand. While
 // something is being written it is empty.
 func stampOf(r *run.Run) string {
 	var b strings.Builder
@@ -259,7 +259,7 @@ func stampOf(r *run.Run) string {
 	return b.String()
 }
 
-// readReport holds the claims of the run's report against the archive, once.
+// readReport compares the claims of the run's report with the archive, once.
 func (l *look) readReport(ctx context.Context, version string) (step.Reported, error) {
 	l.reportOnce.Do(func() {
 		l.report, l.reportErr = step.ReadReport(context.WithoutCancel(ctx), l.run, true, "tidegate "+version)

@@ -65,7 +65,7 @@ func (l *looked) outputsPage() (*page, error) {
 	return l.page("outputs", "Outputs", view), nil
 }
 
-// capped is an amount against its cap, which it may reach and not pass.
+// capped is an amount and its cap, which it may reach but not exceed.
 func capped(name string, has, most int) meter {
 	m := against(name, float64(has), float64(most), func(f float64) string { return number(f) })
 	if has <= most {
@@ -74,8 +74,8 @@ func capped(name string, has, most int) meter {
 	return m
 }
 
-// gaps reads what the first wave left open as the pivot has it, and what the
-// second one left open.
+// gaps reads what the first wave left open, as the pivot has it, and what the second
+// wave left open.
 func (l *looked) gaps(view *outputsView) error {
 	before, after := map[string]int{}, map[string]int{}
 	doc, err := l.document(l.run.Layout().Pivot)
@@ -127,7 +127,7 @@ func (l *looked) gaps(view *outputsView) error {
 
 var priorities = []string{"P0", "P1", "P2", "P3"}
 
-// counted is a number as a bar of a picture whose longest bar is most.
+// counted is a number as a bar in a picture whose longest bar is most.
 func counted(n, most int, about string) meter {
 	return meter{Amount: strconv.Itoa(n), Share: round(float64(n) / float64(max(1, most)) * 100), About: about + ": " + strconv.Itoa(n)}
 }
@@ -180,7 +180,7 @@ func reviewState(decision string) state {
 	return bad("changes asked for")
 }
 
-// document reads a JSON document of the run, nil where it is not there.
+// document reads a JSON document of the run; nil where it is missing.
 func (l *looked) document(name string) (*codec.Value, error) {
 	data, err := l.run.Folder().Read(name)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {

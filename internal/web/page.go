@@ -18,8 +18,8 @@ import (
 //go:embed pages/*.html
 var templates embed.FS
 
-// views are the pages, each parsed with the frame that all of them have, when
-// the first is asked for.
+// views are the pages, each parsed with the frame that they share, when the first
+// is asked for.
 var views = sync.OnceValue(func() map[string]*template.Template {
 	frame := template.Must(template.New("frame.html").Funcs(functions).ParseFS(templates, "pages/frame.html", "pages/parts.html"))
 	out := map[string]*template.Template{}
@@ -29,14 +29,14 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 	return out
 })
 
-// page is what every view has.
+// page is what all views have.
 type page struct {
 	View  string
 	Title string
 	Run   *heading // nil on pages that are not of a run
 	Live  string   // where the stream of events is, "" without one
-	Seen  string   // the state that the page is of: a line of the log, or a digest
-	Files bool     // it is one of files, and no server answers
+	Seen  string   // the state that the page shows: a line of the log, or a digest
+	Files bool     // it is one of several files, without a server
 	// Decides holds where the page offers decisions about what it shows.
 	Decides bool
 	Data    any
@@ -69,7 +69,7 @@ func (p *page) render() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// functions are what templates may call.
+// functions are those that templates may call.
 var functions = template.FuncMap{
 	"seen":   report.Visible,
 	"number": number,
@@ -77,12 +77,12 @@ var functions = template.FuncMap{
 	"days":   moment,
 	"short":  short,
 	"person": person,
-	// Every second part of a text that is split stood in backticks.
+	// Every second part of a split text was in backticks.
 	"split": func(text string) []string { return strings.Split(text, "`") },
 	"odd":   func(i int) bool { return i%2 == 1 },
 }
 
-// number is a whole number with its thousands apart.
+// number is a whole number with its thousands separated.
 func number(v any) string {
 	var f float64
 	switch n := v.(type) {
@@ -136,7 +136,7 @@ func short(most int, text string) string {
 }
 
 // state is how something stands: a word, and the class that gives it colour. The
-// sign tells it from the others without colour.
+// sign distinguishes it without colour.
 type state struct{ Class, Sign, Word string }
 
 // The states that have a meaning of their own.
@@ -146,7 +146,7 @@ func working(word string) state { return state{"working", "▸", word} }
 func waiting(word string) state { return state{"waiting", "○", word} }
 func person(word string) state  { return state{"person", "◆", word} }
 
-// cut is one piece of a long list, with links to the others.
+// cut is one piece of a long list, with links to the other pieces.
 type cut struct {
 	All, From, To int // From and To are counted from 1
 	Before, After string
@@ -157,7 +157,7 @@ type cut struct {
 // perPage is how many rows a page shows.
 const perPage = 100
 
-// cutAt is the piece of a list of n that a query asks for.
+// cutAt is the piece that a query asks for, of a list of n.
 func cutAt(query url.Values, n, size int, here string) cut {
 	at, _ := strconv.Atoi(query.Get("page"))
 	at = max(1, min(at, (n+size-1)/size))
@@ -192,7 +192,7 @@ func piece[T any](c cut, list []T) []T {
 	return list[c.From-1 : c.To]
 }
 
-// matches holds when every word of a query stands in one of the texts.
+// matches reports whether every word of a query is in one of the texts.
 func matches(query string, texts ...string) bool {
 	all := strings.ToLower(strings.Join(texts, "\n"))
 	for _, word := range strings.Fields(strings.ToLower(query)) {

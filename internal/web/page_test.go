@@ -19,7 +19,7 @@ var (
 	tokens  = regexp.MustCompile(`(>Tokens[^<]*<.*?num"[^>]*>)[0-9,]+`)
 )
 
-// TestPagesOfTheDemo keeps every view of the demo's run and change as it is.
+// TestPagesOfTheDemo compares every view of the demo's run and change with its file.
 func TestPagesOfTheDemo(t *testing.T) {
 	t.Parallel()
 	s := demoSite(t)
@@ -38,7 +38,7 @@ func TestPagesOfTheDemo(t *testing.T) {
 				t.Errorf("%s begins with %.100q", path, got)
 			}
 			got = strings.ReplaceAll(got, filepath.Dir(s.Home), "/home/you/harbour")
-			// The words of prompts are not ours, nor what they are charged as.
+			// The words of prompts, and what they are charged, do not matter here.
 			got = prompts.ReplaceAllString(got, "$1…$2")
 			got = charges.ReplaceAllString(got, "$1…$2")
 			got = tokens.ReplaceAllString(got, "$1…")
@@ -60,7 +60,7 @@ func TestPagesOfTheDemo(t *testing.T) {
 	}
 }
 
-// TestTheReportBeginsAsEveryPage: its first bytes can go ahead, too.
+// TestTheReportBeginsAsEveryPage: its first bytes can be sent early, too.
 func TestTheReportBeginsAsEveryPage(t *testing.T) {
 	t.Parallel()
 	if _, got := visit(t, demoSite(t), nil).get(t, "/runs/harbour/report.html"); !strings.HasPrefix(got, web.FirstBytes) {
@@ -124,7 +124,7 @@ func TestClaimsStandBesideTheirPassages(t *testing.T) {
 	}
 }
 
-// TestSearch: words find runs, jobs, sources and lines of the log, and what has
+// TestSearch: words find runs, jobs, sources and lines of the log; what contains
 // none of them is not shown.
 func TestSearch(t *testing.T) {
 	t.Parallel()
@@ -146,7 +146,7 @@ func TestSearch(t *testing.T) {
 }
 
 // TestPicturesCarryTheirNumbers: each picture has a title and a description, and
-// its number stands in the same row of the table.
+// its number is in the same row of the table.
 func TestPicturesCarryTheirNumbers(t *testing.T) {
 	t.Parallel()
 	b := visit(t, demoSite(t), nil)

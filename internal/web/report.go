@@ -30,7 +30,7 @@ type claimRow struct {
 	Found   []passageRow
 }
 
-// passageRow is a piece of a source with what was looked for marked in it, or what
+// passageRow is a piece of a source in which what was looked for is marked, or what
 // is not on the pages of the claim.
 type passageRow struct {
 	Missing      string
@@ -45,7 +45,7 @@ type passagePart struct {
 	Marked bool
 }
 
-// beside is how much of a page stands on either side of a match.
+// beside is how much of a page is shown on either side of a match.
 const beside = 200
 
 func (l *looked) reportPage(query url.Values) (*page, error) {
@@ -115,7 +115,7 @@ func passage(lines []string, from int) string {
 	return short(maxLine, strings.TrimPrefix(shortCitations(strings.Join(text, " ")), "- "))
 }
 
-// shortCitations shows the ids of sources as what they are: marks.
+// shortCitations shortens the ids of sources to marks.
 func shortCitations(text string) string {
 	var b strings.Builder
 	for {
@@ -136,7 +136,7 @@ func shortCitations(text string) string {
 }
 
 // passages are the pieces of the sources in which something was found, each once
-// with all that was found in it, and what was found nowhere.
+// with everything that was found in it, and what was not found.
 func passages(matches []citation.Match, sources map[string]synthesis.Source) []passageRow {
 	var out []passageRow
 	found := map[string][][2]int{} // by source
@@ -171,7 +171,7 @@ func passages(matches []citation.Match, sources map[string]synthesis.Source) []p
 	return out
 }
 
-// newPassage is a piece of the text of a source with marks at the places.
+// newPassage is a piece of the text of a source with marks at those places.
 func newPassage(s synthesis.Source, text string, places [][2]int, from, to int) passageRow {
 	row := passageRow{Source: cmp.Or(s.Title, s.URL), Link: webAddress(s.URL), Cut: from > 0}
 	at := from
@@ -189,7 +189,7 @@ func newPassage(s synthesis.Source, text string, places [][2]int, from, to int) 
 	return row
 }
 
-// spaced is a text in one line, with a blank at its ends where it had one.
+// spaced is a text on one line, with a blank at each end that had white space.
 func spaced(text string) string {
 	out := short(maxLine, text)
 	if trimmed := strings.TrimLeft(text, " \t\r\n"); trimmed != text {
@@ -201,8 +201,8 @@ func spaced(text string) string {
 	return out
 }
 
-// wordBefore is where the word begins that a byte of a text is in, and wordAfter
-// where it ends; of a text without blanks it is a place near by.
+// wordBefore is where the word at a byte of a text begins, and wordAfter where it
+// ends; in a text without blanks it is a place nearby.
 func wordBefore(text string, at int) int {
 	at = max(0, min(at, len(text)))
 	for near := at; near > 0 && near > at-40; near-- {

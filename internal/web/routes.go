@@ -17,7 +17,7 @@ import (
 type server struct {
 	site  *Site
 	guard guard
-	base  string // the path before all paths, without the last slash
+	base  string // the prefix of all paths, without the last slash
 
 	decisions []decision // none: the pages can only be read
 	forms     forms
@@ -111,7 +111,7 @@ func (s *server) link(view string, args ...string) string {
 	return s.base + "/runs/" + args[0] + "/" + view
 }
 
-// looked is a run that a request looks at, with what its pages are made with.
+// looked is the run that a request looks at, with what its pages are made from.
 type looked struct {
 	*look
 	ctx  context.Context
@@ -119,7 +119,7 @@ type looked struct {
 	link func(view string, args ...string) string
 
 	size  int  // how many rows a page of a list has
-	files bool // the pages are files, and no server answers
+	files bool // the pages are files, without a server
 }
 
 // open looks at the run that the address names.
@@ -135,11 +135,11 @@ func (s *server) open(r *http.Request) (l *looked, done func(), err error) {
 	return &looked{look: found, ctx: r.Context(), site: s.site, link: s.link, size: perPage}, done, nil
 }
 
-// keepPage is how long a page that was made serves others who ask for it.
+// keepPage is how long a page that was made is given to others who ask for it.
 const keepPage = 200 * time.Millisecond
 
-// ofRun answers with a page of a run. What a page reads beyond the look at the run
-// is of the same moment: when the run was written meanwhile, the page is made
+// ofRun answers with a page of a run. What the page reads beyond the look at the run
+// is of the same moment: if the run was written to meanwhile, the page is made
 // again.
 func (s *server) ofRun(make func(*looked, *http.Request) (*page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -161,7 +161,7 @@ func (s *server) ofRun(make func(*looked, *http.Request) (*page, error)) http.Ha
 func (s *server) answer(w http.ResponseWriter, r *http.Request, make func() ([]byte, error)) {
 	e := begin(w, r)
 	status, data := http.StatusInternalServerError, []byte(nil)
-	defer func() { e.end(status, data) }() // also when it panics
+	defer func() { e.end(status, data) }() // even when it panics
 	page, err := make()
 	if err != nil {
 		status, data = s.problemPage(r, err)
@@ -170,8 +170,8 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, make func() ([]b
 	status, data = http.StatusOK, page
 }
 
-// makeOfRun makes a page of a run. It stands when the run is still what it was made
-// of.
+// makeOfRun makes a page of a run. The page stands if the run has not changed
+// meanwhile.
 func (s *server) makeOfRun(r *http.Request, make func(*looked, *http.Request) (*page, error)) (data []byte, stands bool, err error) {
 	l, done, err := s.open(r)
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *server) problemPage(r *http.Request, err error) (status int, data []byt
 	case tidegate.Conflict:
 		status = http.StatusConflict
 		if e.Code == tidegate.LockHeld {
-			status = http.StatusServiceUnavailable // in a moment it is not
+			status = http.StatusServiceUnavailable // it will be available in a moment
 		}
 	default:
 		if r.Context().Err() == nil {

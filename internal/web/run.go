@@ -65,7 +65,7 @@ type railStage struct {
 	State state
 }
 
-// meter is one amount against its limit, as a row with a bar.
+// meter is one amount and its limit, as a row with a bar.
 type meter struct {
 	Name   string
 	Amount string
@@ -145,7 +145,7 @@ func happening(l *looked, leased, open []job.Job) string {
 	return "In stage " + string(m.Stage()) + " no agent is needed."
 }
 
-// trust says how far what the run made can be trusted, and why.
+// trust says how far the results of the run can be trusted, and why.
 func (l *looked) trust() (state, string) {
 	passed, accepted, changed := 0, 0, 0
 	for _, g := range l.gates.Gates {
@@ -172,7 +172,7 @@ func (l *looked) trust() (state, string) {
 	return waiting("not yet"), strconv.Itoa(passed) + " of " + report.Counted(all, "gate") + " passed by their judges so far."
 }
 
-// rail is the way of a run through its stages.
+// rail is the path of a run through its stages.
 func rail(m run.Manifest) []railStage {
 	been := map[run.Stage]bool{}
 	for _, move := range m.History() {
@@ -222,8 +222,8 @@ func spentMeters(s job.Spent, b run.Budget) []meter {
 	return out
 }
 
-// against is an amount against a limit: at nine tenths it is near, at the limit
-// it is reached.
+// against is an amount compared with a limit: from nine tenths on it is near, at the
+// limit it is reached.
 func against(name string, used, limit float64, text func(float64) string) meter {
 	out := meter{Name: name, Amount: text(used)}
 	if math.IsInf(limit, 1) || limit < 0 {
@@ -288,7 +288,7 @@ type gateRow struct {
 	Passed          bool
 }
 
-// between is how long it is from one time to another, -1 where one is missing.
+// between is the time from one moment to another, -1 where one is missing.
 func between(from, to string) time.Duration {
 	a, okA := tidegate.ParseTime(from)
 	b, okB := tidegate.ParseTime(to)

@@ -16,8 +16,8 @@ type seenRun struct {
 	listed  run.ListedRun
 }
 
-// settled is how old a manifest must be when it is read to be read only once: two
-// writes within one tick of the file system's clock look the same.
+// settled is how old a manifest must be, when it is read, so that it is read only
+// once: two writes within one tick of the file system's clock look the same.
 const settled = time.Second
 
 type runsView struct {
@@ -30,7 +30,7 @@ type runRow struct {
 	State state
 }
 
-// runsPage lists the runs, the one that was written last first. Only those that
+// runsPage lists the runs, the one that was last written first. Only runs that
 // are shown, or searched, are opened, and none twice.
 func (s *Site) runsPage(ctx context.Context, query url.Values, link func(string, ...string) string) (*page, error) {
 	recent, err := run.Recent(ctx, s.Home)
@@ -53,13 +53,13 @@ func (s *Site) runsPage(ctx context.Context, query url.Values, link func(string,
 		if l.Problem != "" {
 			row.State = bad("unreadable")
 		}
-		row.RunID = w.ID // by which its page is found
+		row.RunID = w.ID // its page is found by it
 		view.Runs = append(view.Runs, row)
 	}
 	return (&page{View: "runs", Title: "Runs", Live: following(link("liveRuns"), query), Data: view, link: link}).sealed()
 }
 
-// following is the address of the stream of a list, with what was searched for.
+// following is the address of the stream of a list, with the search.
 func following(address string, query url.Values) string {
 	asked := url.Values{}
 	for _, name := range []string{"q", "page"} {

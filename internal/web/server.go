@@ -21,7 +21,7 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
-// The limits of one request. A stream of events has none: it ends with its
+// The limits of one request. A stream of events has no limit: it ends with its
 // reader.
 const (
 	headerTime = 10 * time.Second
@@ -34,14 +34,14 @@ const (
 // Place says where the pages are served.
 type Place struct {
 	// Address is HOST:PORT, :PORT or PORT. Without a host it is the loopback
-	// address, and port 0 is any that is free.
+	// address, and port 0 is any free port.
 	Address string
-	// Public is the address under which a reverse proxy offers the pages, nil
-	// without one. Its path stands before all paths.
+	// Public is the address at which a reverse proxy offers the pages, nil without
+	// one. Its path is a prefix of all paths.
 	Public *url.URL
 	// Token lets its bearer in.
 	Token string
-	// Ready is called with the address to open, once requests are taken.
+	// Ready is called with the address to open, once requests are accepted.
 	Ready func(address string)
 }
 
@@ -59,7 +59,7 @@ func Serve(ctx context.Context, site *Site, place Place) error {
 	if err != nil {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", place.Address), "cannot listen on %s: %w", address, err)
 	}
-	// A stream ends when we do, so that shutting down waits for no reader.
+	// A stream ends with the server, so that shutting down waits for no reader.
 	streams, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	server := &http.Server{
@@ -94,7 +94,7 @@ func Serve(ctx context.Context, site *Site, place Place) error {
 	return nil
 }
 
-// parseAddress makes an address of what a person wrote.
+// parseAddress makes an address from what a person wrote.
 func parseAddress(given string) (string, error) {
 	if _, err := strconv.ParseUint(given, 10, 16); err == nil {
 		given = ":" + given
@@ -152,7 +152,7 @@ func asset(kind, text string) http.Handler {
 	})
 }
 
-// underBase takes the path of the public address off, for proxies that leave it
+// underBase removes the path of the public address, for proxies that leave it
 // on.
 func underBase(base string, next http.Handler) http.Handler {
 	if base == "" {
@@ -168,10 +168,10 @@ func underBase(base string, next http.Handler) http.Handler {
 	})
 }
 
-// pagePolicy lets a page have our style, our script and our stream.
+// pagePolicy allows a page our style, our script and our stream.
 const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// textPolicy is for what is not a page of ours.
+// textPolicy is for everything that is not one of our pages.
 const textPolicy = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
 func secured(next http.Handler) http.Handler {
@@ -180,13 +180,13 @@ func secured(next http.Handler) http.Handler {
 		h.Set("Content-Security-Policy", pagePolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
-		// With no-referrer a browser hides the origin of our own forms, too.
+		// With no-referrer, a browser hides the origin of our own forms, too.
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if r.ContentLength != 0 {
-			// A body that does not come holds a connection. Streams have none.
+			// A body that does not come keeps a connection open. Streams have none.
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 		}
 		if !isClean(r.URL.EscapedPath()) {
@@ -197,8 +197,8 @@ func secured(next http.Handler) http.Handler {
 	})
 }
 
-// isClean reports whether a path has no empty or dotted part. What serves pages would
-// lead from such a path to a clean one, without the path of the public address.
+// isClean reports whether a path has no empty or dotted part. The router would
+// redirect such a path to a clean one, without the path of the public address.
 func isClean(p string) bool {
 	clean := path.Clean(p)
 	return p == "" || p == clean || clean != "/" && p == clean+"/"
@@ -206,15 +206,15 @@ func isClean(p string) bool {
 
 const tokenName = "token"
 
-// guard says who may see the pages.
+// guard decides who may see the pages.
 type guard struct {
 	token  string
 	public *url.URL
 }
 
-// origins refuses a Host that is a name which is not ours: it was bound to this
-// machine to get around the browser's rules. An address has no such owner. It
-// refuses an Origin other than ours, too.
+// origins refuses a Host that is a name other than ours: somebody may have pointed
+// that name at this machine to get around the browser's rules. That cannot be done
+// with an address. It also refuses an Origin other than ours.
 func (g guard) origins(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !g.ownHost(r.Host) {
@@ -225,7 +225,7 @@ func (g guard) origins(next http.Handler) http.Handler {
 			http.Error(w, "a page of another origin may not ask this server", http.StatusForbidden)
 			return
 		}
-		// A browser says where a form comes from. What does not say so is not one.
+		// A browser says where a form comes from. What does not say so is not from a browser.
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" {
 			http.Error(w, "a form must say where it comes from", http.StatusForbidden)
 			return
@@ -246,8 +246,8 @@ func (g guard) ownHost(host string) bool {
 	return strings.EqualFold(name, "localhost") || net.ParseIP(name) != nil
 }
 
-// ownOrigin holds for pages of ours: at the public address by its own scheme alone,
-// and elsewhere at the host that was asked.
+// ownOrigin reports whether an origin is ours: at the public address only with its
+// own scheme, elsewhere at the host that was asked.
 func (g guard) ownOrigin(origin, host string) bool {
 	if g.public != nil && strings.EqualFold(origin, g.public.Scheme+"://"+g.public.Host) {
 		return true
@@ -256,15 +256,15 @@ func (g guard) ownOrigin(origin, host string) bool {
 }
 
 // cookie is the name of the cookie. Servers on other ports of the same machine
-// share cookies, so that each has a name of its own.
+// share cookies, so each has its own name.
 func (g guard) cookie() string {
 	sum := sha256.Sum256([]byte(g.token))
 	return "tidegate-" + hex.EncodeToString(sum[:4])
 }
 
-// tokens lets in everyone who has the token: in the address on the first visit, which
-// leaves a cookie and takes the token out of the address, and in that cookie
-// from then on.
+// tokens lets in everybody who has the token: on the first visit in the address,
+// which sets a cookie and removes the token from the address, and later in that
+// cookie.
 func (g guard) tokens(base string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		query := r.URL.Query()

@@ -20,7 +20,7 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// TestWhoIsLetIn tries every way in that is not the right one.
+// TestWhoIsLetIn tries every way in except the right one.
 func TestWhoIsLetIn(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(web.Handler(demoSite(t), token, nil))
@@ -109,7 +109,7 @@ func TestWhoIsLetIn(t *testing.T) {
 	}
 }
 
-// firstCookie is what the address with the token leaves.
+// firstCookie is the cookie that the address with the token sets.
 func firstCookie(t *testing.T, base string) *http.Cookie {
 	t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -128,7 +128,7 @@ func firstCookie(t *testing.T, base string) *http.Cookie {
 	return cookies[0]
 }
 
-// TestTheTokenLeadsNowhereElse: no path makes the first visit lead to another
+// TestTheTokenLeadsNowhereElse: no path makes the first visit redirect to another
 // host.
 func TestTheTokenLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
@@ -143,8 +143,8 @@ func TestTheTokenLeadsNowhereElse(t *testing.T) {
 	}
 }
 
-// TestBehindAProxy: under a path every link stays under it, whether the proxy
-// takes the path off or not.
+// TestBehindAProxy: under a path, every link stays under it, whether the proxy
+// removes the path or not.
 func TestBehindAProxy(t *testing.T) {
 	t.Parallel()
 	public, err := web.ParsePublic("https://example.org/tools/tidegate/")
@@ -190,8 +190,8 @@ func TestBehindAProxy(t *testing.T) {
 	}
 }
 
-// TestThroughAReverseProxy visits the pages through a real proxy under a path, which
-// takes the path off or leaves it on, and names its own host or ours: every link
+// TestThroughAReverseProxy visits the pages through a real proxy under a path. The
+// proxy removes the path or leaves it on, and names its own host or ours: every link
 // stays under the path, the stream flows, and a decision is taken.
 func TestThroughAReverseProxy(t *testing.T) {
 	t.Parallel()

@@ -17,12 +17,12 @@ type sourcesView struct {
 type sourceRow struct {
 	citation.Record
 	State state
-	Link  string // "" where the address is nothing to follow
-	Why   string // "" where nothing is to be said against it
+	Link  string // "" where the address cannot be followed
+	Why   string // "" where nothing is wrong with it
 	By    []string
 }
 
-// sourcesPage lists what the outputs cite, and what was made of it.
+// sourcesPage lists what the outputs cite, and how it was judged.
 func (l *looked) sourcesPage(query url.Values) (*page, error) {
 	var found []citation.Record
 	for _, r := range l.records {
@@ -47,7 +47,7 @@ func (l *looked) sourcesPage(query url.Values) (*page, error) {
 	return l.page("sources", "Sources", view), nil
 }
 
-// webAddress is an address that a reader may follow, "" for every other one.
+// webAddress is an address that a reader may follow, or "".
 func webAddress(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || strings.HasSuffix(u.Host, ".invalid") {

@@ -20,7 +20,7 @@ type spending struct {
 	More   int // rows that are not shown
 }
 
-// curve is a sum over time, against its limit, in hundredths of the picture.
+// curve is a sum over time, with its limit, in hundredths of the picture.
 type curve struct {
 	Name, About string
 	Points      string  // of the line
@@ -36,7 +36,7 @@ type spentRow struct {
 	AllTokens, AllIn string
 }
 
-// maxSpent is how many rows the table of what was spent has; the last ones matter.
+// maxSpent is how many rows the table of what was spent has: the last ones.
 const maxSpent = 60
 
 func (l *looked) spending(budget run.Budget) spending {
@@ -69,7 +69,7 @@ func (l *looked) spending(budget run.Budget) spending {
 			one = *u.CostUSD
 		}
 		cost += one
-		x := float64(i+1) / float64(len(all)) * 100 // in order, where the clock stands still
+		x := float64(i+1) / float64(len(all)) * 100 // by order, where the clock stands still
 		if whole > 0 {
 			x = float64(between(first, ended(a))) / float64(whole) * 100
 		}

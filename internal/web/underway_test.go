@@ -15,8 +15,8 @@ import (
 	"github.com/tidegate/tidegate/step"
 )
 
-// underWay is a run that is driven with recorded agents, each of which answers
-// when the test says so.
+// underWay is a run that is driven with recorded agents. Each answers when the test
+// says so.
 type underWay struct {
 	site     *web.Site
 	manifest string
@@ -104,7 +104,7 @@ func recordings(t *testing.T) string {
 // pages are the pages of the demo.
 func pages(s *web.Site) step.Fetch { return demo.Pages{Now: s.Clock.Now}.Fetch }
 
-// failedRun is a run whose agents give no answer, so that it needs a person.
+// failedRun is a run whose agents give no answer, so it needs a person.
 func failedRun(t *testing.T) *underWay {
 	t.Helper()
 	u := drive(t, site(t.TempDir()), t.TempDir(), nil, map[string]float64{"tries": 1})
@@ -116,8 +116,8 @@ func failedRun(t *testing.T) *underWay {
 	}
 }
 
-// TestPagesOfARunUnderWay: from its first job to its last the page of a run says what
-// is at work, and at the end that it is completed.
+// TestPagesOfARunUnderWay: from its first job to its last, the page of a run says
+// what is being worked on, and at the end that the run is completed.
 func TestPagesOfARunUnderWay(t *testing.T) {
 	t.Parallel()
 	s := site(t.TempDir())

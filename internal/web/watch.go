@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Lists, and pages of a change, have no log that could be followed: they are made
-// again while somebody follows them, once for all of them, and compared. The
-// digest of a page is the id of its event, so that a reader who comes back hears
-// of a change by comparing it with the one seen last.
+// Lists, and pages of a change, have no log that can be followed. While somebody
+// follows such a page, it is made again, once for all followers, and compared. The
+// digest of the page is the id of its event: a reader that comes back compares it
+// with the last one it saw, and so notices a change.
 
-// How often a page is made again. One that takes long is made less often, so that
-// following it never takes more than a part of a core.
+// How often a page is made again. A slow page is made less often, so that following
+// it never takes more than a part of a core.
 const (
 	makeEvery = 150 * time.Millisecond
 	makeShare = 4
@@ -30,15 +30,15 @@ type watches struct {
 
 // watch makes one page again and again.
 type watch struct {
-	in   int // those who follow
+	in   int // how many follow it
 	stop context.CancelFunc
 
 	mu      sync.Mutex
 	digest  string
-	changed chan struct{} // closed when the digest is another
+	changed chan struct{} // closed when the digest changes
 }
 
-// join follows a page. The caller calls leave in the end.
+// join follows a page. The caller must call leave at the end.
 func (w *watches) join(address string, build func(context.Context) (*page, error)) (joined *watch, leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,7 +66,7 @@ func (w *watches) join(address string, build func(context.Context) (*page, error
 func (w *watch) run(ctx context.Context, build func(context.Context) (*page, error)) {
 	for ctx.Err() == nil {
 		begun := time.Now()
-		if p, err := build(ctx); err == nil { // what cannot be shown, the page says
+		if p, err := build(ctx); err == nil { // the page itself says what cannot be shown
 			w.set(p.Seen)
 		}
 		select {
@@ -86,14 +86,14 @@ func (w *watch) set(digest string) {
 	}
 }
 
-// now is the digest of the page, and what is closed when it is another.
+// now is the digest of the page, and a channel that is closed when it changes.
 func (w *watch) now() (digest string, changed <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.digest, w.changed
 }
 
-// sealed gives a page the digest of what it shows as the state that it is of.
+// sealed gives a page, as its state, the digest of what it shows.
 func (p *page) sealed() (*page, error) {
 	data, err := p.render()
 	if err != nil {
@@ -104,8 +104,7 @@ func (p *page) sealed() (*page, error) {
 	return p, nil
 }
 
-// follow streams the digests of a page, each when it is another than the one
-// before.
+// follow streams the digests of a page, each when it differs from the one before.
 func (s *server) follow(build func(context.Context, *http.Request) (*page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		query := r.URL.Query()
@@ -118,7 +117,7 @@ func (s *server) follow(build func(context.Context, *http.Request) (*page, error
 			s.problem(w, r, err)
 			return
 		}
-		asked := r.Clone(context.WithoutCancel(r.Context())) // the first of its followers may go before the others
+		asked := r.Clone(context.WithoutCancel(r.Context())) // the first follower may leave before the others
 		watched, leave := s.watches.join(r.URL.Path+"?"+query.Encode(), func(ctx context.Context) (*page, error) { return build(ctx, asked) })
 		defer leave()
 		say := startStream(w)
@@ -142,8 +141,8 @@ func (s *server) follow(build func(context.Context, *http.Request) (*page, error
 	}
 }
 
-// startStream begins a stream of events, and returns what says the next one. It is
-// false when nobody listens any more.
+// startStream begins a stream of events, and returns a function that sends the next
+// one. It returns false when nobody listens any more.
 func startStream(w http.ResponseWriter) (say func(event string) bool) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold it back

@@ -9,8 +9,8 @@ import (
 )
 
 // TestOneMakesAPageForAllWhoFollowIt: however many follow a page, it is made once
-// each time, each of them hears of each change, and nobody makes it when all have
-// gone.
+// each time, each follower hears of each change, and nobody makes it once all have
+// left.
 func TestOneMakesAPageForAllWhoFollowIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ type Word struct {
 	See     string // a command that shows it
 }
 
-// List has the words in the order in which a run meets them.
+// List has the words in the order in which they come up in a run.
 var List = []Word{
 	{"run", "One question on its way to a report: a folder with the question, what agents wrote, what was judged, and a log of all of it.", "tidegate run list"},
 	{"perspective", "One angle from which a question is researched. Each perspective has one agent, one contract and one output.", "tidegate perspectives new \"QUESTION\""},
