@@ -112,8 +112,8 @@ func hammerAndCheck(t *testing.T, work string, call caller) {
 	logStrikes(t, done, eyes)
 }
 
-// prepare has all workers ask for the run at once, of which only one creates it, and
-// gives the run an output.
+// prepare has all workers ask for the run at once, which creates it once, and gives
+// it an output.
 func prepare(t *testing.T, work string, call caller) {
 	t.Helper()
 	layOut(t, work)

@@ -24,7 +24,7 @@ import (
 )
 
 // TestNoWalkOfAnAgentBreaksAPromise lets an agent call every tool of the MCP server
-// at random, on runs and changes of which some have faults, with arguments that make
+// at random, on runs and changes, some of them with faults, with arguments that make
 // sense and arguments that are hostile. About half of its steps are those that an
 // obedient agent would take next, so that it gets deep into runs. After every call
 // the test looks for everything that an agent must not be able to bring about.
