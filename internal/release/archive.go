@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// archives writes one archive per platform: the program, what explains it, the
-// scripts of shells and the manual pages.
+// archives writes one archive per platform: the program, the texts that explain it,
+// the shell completions and the manual pages.
 func (r *release) archives() error {
 	for _, t := range r.targets {
 		entries := append([]entry{{t.program(), r.programs[t], 0o755}}, r.share...)
@@ -38,11 +38,11 @@ func (r *release) archiveName(t target) string {
 	return "tidegate_" + r.number() + "_" + t.os + "_" + t.arch + extension
 }
 
-// owner is whom the files of a tar belong to.
+// owner is the owner of the files of a tar.
 type owner struct{ id int }
 
-// tarGz is a compressed tar of entries, in their order, in which everything is of
-// one time and root's.
+// tarGz is a compressed tar of entries, in their order, in which everything has the
+// same time and belongs to root.
 func tarGz(entries []entry, at time.Time) ([]byte, error) {
 	plain, err := tarOf(entries, at, owner{0})
 	if err != nil {
@@ -73,7 +73,7 @@ func tarOf(entries []entry, at time.Time, of owner) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// gz is data compressed without name and time.
+// gz is data compressed, without a name or time in it.
 func gz(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	packed, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -112,7 +112,7 @@ func zipped(entries []entry, at time.Time) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// withFolders puts the folders of entries before them, as packages want it.
+// withFolders puts the folders of entries before them, as packages require.
 func withFolders(entries []entry) []entry {
 	var out []entry
 	seen := map[string]bool{}

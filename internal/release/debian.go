@@ -25,7 +25,7 @@ func (r *release) debian() error {
 	return nil
 }
 
-// installed is where Debian has the parts of a package.
+// installed is where Debian puts the parts of a package.
 var installed = map[string]string{
 	"completions/tidegate.bash": "usr/share/bash-completion/completions/tidegate",
 	"completions/tidegate.zsh":  "usr/share/zsh/vendor-completions/_tidegate",

@@ -10,9 +10,9 @@ import (
 )
 
 // The image is an OCI layout in a tar: a static program in an empty file system, for
-// each Linux platform. It is what the Containerfile makes, without an engine.
+// each Linux platform. It is what the Containerfile makes, but without an engine.
 
-// nobody is whom the program runs as in the image.
+// nobody is the user that the program runs as in the image.
 const nobody = 65532
 
 const (
@@ -66,7 +66,7 @@ type imageConfig struct {
 	} `json:"rootfs"`
 }
 
-// layout is an OCI layout that is being made.
+// layout is an OCI layout under construction.
 type layout struct{ blobs []entry }
 
 // add adds a blob and describes it.

@@ -15,17 +15,17 @@ import (
 	"strings"
 )
 
-// A program that is handed on brings the licences of what it is built from: a file
-// with all of them, which names each module. One whose licence is not among those
-// that may be handed on like this stops the release.
+// A program that is passed on brings the licences of what it is built from: a file
+// with all of them, which names each module. A module whose licence is not one of
+// those that allow this stops the release.
 
-// licence is a licence, known by a sentence that only it has.
+// licence is a licence, recognised by a sentence that only it has.
 type licence struct {
 	name string
 	said *regexp.Regexp
 }
 
-// licences are those that a module may have.
+// licences are the licences that a module may have.
 var licences = []licence{
 	{"Apache-2.0", regexp.MustCompile(`Apache License\s+Version 2\.0`)},
 	{"MIT", regexp.MustCompile(`Permission is hereby granted, free of charge`)},
@@ -34,7 +34,7 @@ var licences = []licence{
 	{"ISC", regexp.MustCompile(`Permission to use, copy, modify, and/?(or)? distribute this software`)},
 }
 
-// licenceOf is the name of the licence in a text, "" for one that is not known.
+// licenceOf is the name of the licence in a text, "" for an unknown one.
 func licenceOf(text []byte) string {
 	for _, l := range licences {
 		if l.said.Match(text) {
@@ -50,8 +50,8 @@ type module struct {
 	Main               bool
 }
 
-// builtFrom lists the modules of the packages that a program is built from, in byte
-// order, for one platform or another.
+// builtFrom lists the modules of the packages that a program is built from on any
+// of the platforms, in byte order.
 func builtFrom(ctx context.Context, dir string, targets []target) ([]module, error) {
 	var found []module
 	for _, t := range targets {

@@ -4,8 +4,8 @@
 //
 //	go run ./internal/release --version v1.2.3 --output dist
 //
-// It needs no other program than Go and git, publishes nothing, and makes the same
-// bytes from the same commit, whoever starts it and where.
+// It needs no programs other than Go and git, publishes nothing, and makes the same
+// bytes from the same commit, no matter who starts it and where.
 package main
 
 import (

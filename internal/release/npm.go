@@ -7,13 +7,13 @@ import (
 )
 
 // The package tidegate has a launcher and, as optional dependencies, one package
-// per platform that holds the program: npm installs the one that fits. It is the
-// layout of esbuild's packages; nothing is run or fetched when it is installed.
+// per platform that contains the program: npm installs the one that fits. This is
+// the layout of esbuild's packages; installing runs and fetches nothing.
 
 //go:embed launcher.js
 var launcher []byte
 
-// npmPlatform is how npm calls a platform.
+// npmPlatform is npm's name for a platform.
 func npmPlatform(t target) (system, cpu string) {
 	system, cpu = t.os, t.arch
 	if t.os == "windows" {
@@ -52,7 +52,7 @@ func (r *release) manifest(name string) manifest {
 	}
 }
 
-// short says what the program is.
+// short describes the program in a line.
 const short = "The gate between what an AI agent wrote and everything that trusts it"
 
 func (r *release) npm() error {

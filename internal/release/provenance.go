@@ -13,9 +13,9 @@ import (
 	"github.com/tidegate/tidegate/seal"
 )
 
-// The provenance is an in-toto statement with the predicate of SLSA: which files
-// were made, from which commit and modules, with which compiler. It has no time and
-// no name of a machine, so that whoever builds the commit again makes the same one.
+// The provenance is an in-toto statement with the SLSA predicate: which files were
+// made, from which commit and modules, with which compiler. It has neither a time nor
+// the name of a machine, so that anybody who builds the commit again gets the same one.
 const (
 	provenanceType = "https://slsa.dev/provenance/v1"
 	buildType      = "https://github.com/tidegate/tidegate/blob/main/docs/installing.md#provenance"
@@ -41,7 +41,7 @@ type resource struct {
 	Digest map[string]string `json:"digest"`
 }
 
-// provenance writes the statement, signed where a key is named.
+// provenance writes the statement, signed if a key is named.
 func (r *release) provenance(ctx context.Context) error {
 	var p provenance
 	p.BuildDefinition.BuildType = buildType
@@ -79,7 +79,8 @@ func (r *release) provenance(ctx context.Context) error {
 	return r.write(name, append(statement, '\n'))
 }
 
-// modulesOf are those that the programs were built from, by the digests in go.sum.
+// modulesOf are the modules that the programs were built from, with their digests in
+// go.sum.
 func (r *release) modulesOf() ([]resource, error) {
 	var found []resource
 	seen := map[string]bool{}

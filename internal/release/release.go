@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// target is a platform that is built for.
+// target is a platform to build for.
 type target struct{ os, arch string }
 
 // all are the platforms of a release.
@@ -49,13 +49,13 @@ func (t target) program() string {
 type release struct {
 	version string // with its v
 	output  string
-	key     string // that signs the provenance; "" for none
+	key     string // signs the provenance; "" for none
 	targets []target
 
 	commit   string
 	time     time.Time         // of the commit; every file has it
 	programs map[target][]byte // what was built
-	share    []entry           // what every archive has beside the program
+	share    []entry           // what every archive contains besides the program
 	modules  []resource        // what the programs were built from
 	made     []made
 }
@@ -78,7 +78,7 @@ var versionForm = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 // number is the version without its v, as packages have it.
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
-// source finds out what is built.
+// source finds out what is to be built.
 func (r *release) source(ctx context.Context, dir string) error {
 	if !versionForm.MatchString(r.version) {
 		return fmt.Errorf("--version must be such as v1.2.3, got %q", r.version)
@@ -96,7 +96,7 @@ func (r *release) source(ctx context.Context, dir string) error {
 	return nil
 }
 
-// build makes the programs, the manual pages and the scripts of shells.
+// build makes the programs, the manual pages and the shell completions.
 func (r *release) build(ctx context.Context, dir string) error {
 	temp, err := os.MkdirTemp("", "release-")
 	if err != nil {
@@ -209,7 +209,7 @@ func (r *release) write(name string, data []byte) error {
 	return os.WriteFile(filepath.Join(r.output, name), data, 0o644)
 }
 
-// digestOf is the digest of a file that was made, and whether it was.
+// digestOf is the digest of a file that was made, and reports whether it was made.
 func (r *release) digestOf(name string) (string, bool) {
 	i := slices.IndexFunc(r.made, func(m made) bool { return m.name == name })
 	if i < 0 {

@@ -30,7 +30,7 @@ import (
 	"github.com/tidegate/tidegate/internal/full"
 )
 
-// script stands for the program where only the packing is looked at.
+// script stands for the program where only the packing is tested.
 const script = "#!/bin/sh\necho \"tidegate $*\"\n"
 
 // toy is a release of a small script for all platforms.
@@ -59,7 +59,7 @@ func pack(t *testing.T, r *release) map[string][]byte {
 	return read(t, r.output)
 }
 
-// read is what lies in a folder.
+// read is the content of a folder.
 func read(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -77,7 +77,7 @@ func read(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// untar is the files and folders of a tar, by name.
+// untar is the files and folders in a tar, by name.
 func untar(t *testing.T, data []byte) map[string]*tar.Header {
 	t.Helper()
 	if unpacked, err := gzip.NewReader(bytes.NewReader(data)); err == nil {
@@ -177,8 +177,9 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// TestNPMPackages has the layout of esbuild's: the launcher with all platforms as
-// optional dependencies of the same version, and nothing that runs at installation.
+// TestNPMPackages checks the layout of esbuild's packages: the launcher with all
+// platforms as optional dependencies of the same version, and nothing that runs at
+// installation.
 func TestNPMPackages(t *testing.T) {
 	files := pack(t, toy(t))
 	var m struct {
@@ -369,8 +370,8 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// TestProvenance reads the statement bare, and signed by a reader of DSSE that is
-// not ours.
+// TestProvenance reads the statement both bare and signed, the latter with a DSSE
+// reader that is not ours.
 func TestProvenance(t *testing.T) {
 	r := toy(t)
 	files := pack(t, r)
@@ -455,8 +456,8 @@ func output(t *testing.T, command *exec.Cmd) string {
 	return string(out)
 }
 
-// TestOfThisMachine builds the real program for this machine and runs it out of
-// each thing that people can install here.
+// TestOfThisMachine builds the real program for this machine and runs it from each
+// form in which people can install it here.
 func TestOfThisMachine(t *testing.T) {
 	if !full.Asked() {
 		t.Skip("it builds the program; -full does it")
@@ -570,7 +571,7 @@ func TestOfEveryPlatform(t *testing.T) {
 }
 
 // TestLicencesOfOthers reads the licence of every module that the program is built
-// from, and refuses one that nobody decided on.
+// from, and refuses a licence that nobody decided on.
 func TestLicencesOfOthers(t *testing.T) {
 	t.Parallel()
 	text, err := third(t.Context(), filepath.Join("..", ".."), []target{{"linux", "amd64"}, {"windows", "arm64"}})
@@ -597,7 +598,7 @@ func TestLicencesOfOthers(t *testing.T) {
 	}
 }
 
-// TestLicencesOfTestsToo reads those of everything in the module, tests included.
+// TestLicencesOfTestsToo reads the licences of everything in the module, tests included.
 func TestLicencesOfTestsToo(t *testing.T) {
 	t.Parallel()
 	list := exec.Command("go", "list", "-deps", "-test", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}", "./...")
