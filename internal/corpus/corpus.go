@@ -1,10 +1,10 @@
-// Package corpus runs the committed calls of every tool, for the tests that
-// hold their results to the byte.
+// Package corpus runs the committed calls of every tool, for the tests that compare
+// their results byte by byte.
 //
 // A file of the corpus is a txtar archive: input files, then calls in order, each a
-// section "call NAME" with the arguments and a section "want" with the
-// envelope. $WORK stands for the folder of the files. Where results hold digests
-// over absolute paths, the comment says "digests masked".
+// section "call NAME" with the arguments and a section "want" with the envelope.
+// $WORK stands for the folder of the files. Where results contain digests of
+// absolute paths, the comment says "digests masked".
 package corpus
 
 import (
@@ -30,11 +30,11 @@ type Script struct {
 	masked  bool
 }
 
-// Call makes one call and returns its envelope without final newline.
+// Call makes one call and returns its envelope without the final newline.
 type Call func(tool string, args []byte) []byte
 
-// Load reads all scripts in a folder. No script at all is an error: a corpus
-// that went missing must not pass.
+// Load reads all scripts in a folder. A folder without scripts is an error: a corpus
+// that has gone missing must not pass.
 func Load(dir string) ([]Script, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	if err != nil {
@@ -57,7 +57,7 @@ func Load(dir string) ([]Script, error) {
 	return scripts, nil
 }
 
-// Outcome is one call of a script that was made.
+// Outcome is the outcome of one call of a script.
 type Outcome struct {
 	Tool      string
 	Raw       string // the envelope as it came
@@ -104,7 +104,7 @@ func (s Script) Run(work string, call Call) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// Update writes what came as what is wanted.
+// Update writes what the calls returned as what is wanted.
 func (s Script) Update(outcomes []Outcome) error {
 	for _, o := range outcomes {
 		s.archive.Files[o.section].Data = []byte(o.Got)

@@ -63,7 +63,7 @@ func (responses) items(r Request, reply Reply) []any {
 			"content": []any{object{"type": "output_text", "text": reply.Text, "annotations": []any{}}}})
 	}
 	for i, call := range reply.Calls {
-		if call.Name == "web_search" { // done by the provider itself
+		if call.Name == "web_search" { // run by the provider itself
 			items = append(items, object{"type": "web_search_call", "id": fmt.Sprintf("ws_%d_%d", r.Number, i), "status": "completed", "action": arguments(call)})
 			continue
 		}

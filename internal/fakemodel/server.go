@@ -1,7 +1,7 @@
 // Package fakemodel is a model server on loopback for tests. It speaks Anthropic
-// Messages, OpenAI Responses and Chat Completions, and Gemini, streaming where
-// it is asked to, says what a script tells it to say, and fails in the ways in
-// which model servers fail.
+// Messages, OpenAI Responses and Chat Completions, and Gemini, and streams when
+// asked to. It says what a script makes it say, and fails in the ways in which model
+// servers fail.
 package fakemodel
 
 import (
@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// Server answers models' requests until it is closed.
+// Server answers requests to models until it is closed.
 type Server struct {
 	URL string // http://127.0.0.1:PORT
 
@@ -28,8 +28,8 @@ type Server struct {
 	requests []Request
 }
 
-// Script says what the model answers. It is called from several goroutines at
-// once when clients ask at once.
+// Script says what the model answers. It is called from several goroutines at once
+// when several clients ask at the same time.
 type Script func(Request) Reply
 
 // Request is what a client asked.
@@ -41,7 +41,7 @@ type Request struct {
 	Body     string
 	Model    string
 	Prompt   string   // the text of the last message of the user
-	Results  []string // what tools answered, the oldest first
+	Results  []string // what tools answered, oldest first
 	Tools    []string // the names that the model may call; one in a namespace is namespace/name
 }
 
@@ -52,10 +52,10 @@ type Reply struct {
 	Text       string
 	Calls      []Call
 	Fault      Fault
-	RetryAfter time.Duration // of RateLimited
+	RetryAfter time.Duration // for RateLimited
 }
 
-// Call is a call of a tool. Args are sent as they are, JSON or not.
+// Call is a call to a tool. Args are sent as they are, JSON or not.
 type Call struct {
 	Name string
 	Args string
@@ -73,7 +73,7 @@ const (
 	Hang               // nothing, until the client is gone
 	HangInStream       // half of the text, then nothing
 	CutStream          // half of the text, then the connection is closed
-	Flood              // 50 MB of text that does not repeat itself
+	Flood              // 50 MB of text without repetition
 	NoText             // a whole answer, without a word in it
 	NoEvents           // status 200, and then nothing
 	Refusal            // the model will not do it
@@ -88,13 +88,13 @@ const (
 	OutputTokens = 56
 )
 
-// Say is the script of a model that always says the same.
+// Say is the script of a model that always says the same thing.
 func Say(text string) Script {
 	return func(Request) Reply { return Reply{Text: text} }
 }
 
 // InTurn is the script of a model that gives one reply after the other, and then
-// the last one again.
+// repeats the last one.
 func InTurn(replies ...Reply) Script {
 	return func(r Request) Reply { return replies[min(r.Number, len(replies))-1] }
 }
@@ -122,7 +122,7 @@ func Start(script Script) *Server {
 	return s
 }
 
-// Close ends the server and every request under way.
+// Close ends the server and every request in progress.
 func (s *Server) Close() {
 	close(s.closing)
 	s.http.CloseClientConnections()
@@ -145,12 +145,12 @@ type protocol interface {
 	// stream sends a reply as server-sent events, and whole sends it at once.
 	stream(send func(event string, data any), r Request, reply Reply)
 	whole(r Request, reply Reply) any
-	// failure is the body of an answer with that status.
+	// failure is the body of an answer with the given status.
 	failure(status int, message string) any
 }
 
-// complaints are what providers say with a status. Some clients show nothing else
-// of a failure.
+// complaints are the messages that providers send with a status. Some clients show
+// nothing else about a failure.
 var complaints = map[string]map[int]string{
 	"anthropic": {401: "invalid x-api-key", 429: "This request would exceed your account's rate limit. Please try again later.", 500: "Internal server error"},
 	"responses": openAIComplaints,
@@ -268,8 +268,8 @@ func writeJSON(w http.ResponseWriter, v any) {
 	json.NewEncoder(w).Encode(v)
 }
 
-// halfway is what a protocol sends in the place of the second half of a text
-// that will not come.
+// halfway is what a protocol sends in place of the second half of a text that will
+// not come.
 const halfway = "\x00halfway"
 
 // parts splits the text of a reply as a model streams it. A reply that fails on
@@ -294,7 +294,7 @@ func parts(reply Reply) []string {
 	return list
 }
 
-// flood is 50 MB of text. Clients have detectors for texts that repeat.
+// flood is 50 MB of text that does not repeat, because clients detect texts that do.
 var flood = sync.OnceValue(func() string {
 	text := make([]byte, 0, 50<<20+64)
 	for i := uint64(1); len(text) < 50<<20; i++ {
@@ -307,11 +307,11 @@ var flood = sync.OnceValue(func() string {
 	return string(text)
 })
 
-// object is JSON in the making.
+// object is JSON under construction.
 type object = map[string]any
 
-// strings of JSON that may have several forms: a text, or a list of parts that
-// have texts.
+// texts is the text in a JSON value that may have several forms: a text, or a list
+// of parts that have texts.
 func texts(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -343,7 +343,7 @@ func decode(body []byte) object {
 func list(v any) []any { l, _ := v.([]any); return l }
 func str(v any) string { s, _ := v.(string); return s }
 
-// arguments is the arguments of a call as JSON, where they are.
+// arguments is the arguments of a call as JSON, if they are JSON.
 func arguments(call Call) any {
 	var v any
 	if json.Unmarshal([]byte(call.Args), &v) != nil {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Claim is what an agent says of a planted page, and whether the page says it.
+// Claim is what an agent says about a planted page, and whether the page says it.
 type Claim struct {
 	URL   string // of the page
 	About string // what the claim is an example of
@@ -15,7 +15,8 @@ type Claim struct {
 }
 
 // Claims are labelled claims about honest pages, in a stable order: numbers that
-// were labelled by hand, and quotations by rule of every page that has sentences.
+// were labelled by hand, and quotations made by rule from every page that has
+// sentences.
 func Claims() []Claim {
 	b := build()
 	claims := b.claims
@@ -31,13 +32,13 @@ func Claims() []Claim {
 	return claims
 }
 
-// quotations are claims that quote a page, in the typography of others, in parts,
+// quotations are claims that quote a page: in somebody else's typography, in parts,
 // and wrongly. Other is a page about something else.
 func quotations(n int, page, other Page) []Claim {
 	sentence, next := page.Sentences[n%len(page.Sentences)], page.Sentences[(n+1)%len(page.Sentences)]
 	words := strings.Fields(sentence)
 	if len(words) < 8 {
-		return nil // too short to be quoted in parts, or in a script without blanks
+		return nil // too short to be quoted in parts, or in a script without spaces
 	}
 	claim := func(about, quoted string, on bool) Claim {
 		marks := [][2]string{{"“", "”"}, {"\"", "\""}, {"«", "»"}, {"„", "“"}}[n%4]

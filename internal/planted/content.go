@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// sourceIn is an article in one of the tongues, English included, with the name
+// sourceIn is an article in one of the tongues, English included, with the title
 // that an agent would give it.
 func sourceIn(n int) (tongue, article) {
 	if n%3 == 0 {
@@ -29,7 +29,7 @@ func (b *builder) content() {
 	b.empty()
 }
 
-// stand plants a page that stands in the place of an article.
+// stand plants a page in place of an article.
 func (b *builder) stand(kind, variant string, n int, make func(s *site, t tongue) answer) {
 	t, a := sourceIn(n)
 	s := b.newSite("www.")
@@ -56,7 +56,7 @@ func (b *builder) missing() {
 		s := b.newSite("www.")
 		b.plant("soft_404", t.name, s.at("https", path(i, t.title), page(http.StatusOK, t.html(i, t.notFound, t.notFoundText))), t.title)
 	}
-	// A redirect to a page of that name is the same fault.
+	// A redirect to a page with such a name is the same fault.
 	for i, name := range []string{"/404", "/errors/not-found.html", "/pagenotfound?from=link"} {
 		b.stand("soft_404", "redirect to "+name, 3*i, func(s *site, t tongue) answer {
 			s.at("https", name, page(http.StatusOK, t.html(1, t.notFound, t.notFoundText)))
@@ -79,7 +79,7 @@ func (b *builder) forSale() {
 	}
 }
 
-// signInPage is a page on which one signs in.
+// signInPage is a sign-in page.
 func (t tongue) signInPage(form int) string {
 	fields := `<form method="post" action="/session"><input type="email" name="user" autocomplete="username"><input type="password" name="password"><button>` + html.EscapeString(t.signIn) + `</button></form>`
 	return t.document(form, t.signIn, "", "<h1>"+html.EscapeString(t.signIn)+"</h1>"+fields+"<p>"+html.EscapeString(t.signInText)+"</p>")

@@ -1,13 +1,13 @@
-// Package planted is a web of pages whose faults are known: for tests, and for
-// the canary that shows that a build still finds what it should.
+// Package planted is a web of pages whose faults are known, for tests and for the
+// canary that shows that a build still finds what it should.
 //
-// [Pages] lists what is planted, with the verdict that each page must get and
-// the kind of fault that is the reason, and [Claims] what may and may not be
-// claimed of the honest ones. [New] makes the web itself: its pages lie
-// under names and addresses that look public, and its resolver and dialer lead
-// to a server in memory or on loopback, never to the network. Everything is made
-// from a few texts by rule, so that it is the same every time.
+// [Pages] lists what is planted, with the verdict that each page must get and the
+// kind of fault that is the reason. [Claims] lists what may and may not be claimed
+// about the honest ones. [New] makes the web itself: its pages lie under names and
+// addresses that look public, and its resolver and dialer lead to a server in memory
+// or on loopback, never to the network. Everything is made by rule from a few texts,
+// so that it is the same every time.
 //
-// A page that hangs does so until its client gives up, and a page that is slow
-// takes its time by the clock: in a testing/synctest bubble neither costs any.
+// A page that hangs does so until its client gives up, and a slow page takes its time
+// by the clock: in a testing/synctest bubble neither costs any real time.
 package planted

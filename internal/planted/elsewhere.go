@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// elsewhere plants links that lead to a page which is honest and another one.
+// elsewhere plants links that lead to an honest page, but not to the one cited.
 func (b *builder) elsewhere() {
 	homes := []struct {
 		variant string
@@ -48,7 +48,7 @@ func (b *builder) elsewhere() {
 	}
 }
 
-// alias lets the home page lie under another path, which it returns.
+// alias puts the home page under another path as well and returns the path.
 func (s *site) alias(path string) string {
 	s.at("https", path, s.homePage)
 	return path

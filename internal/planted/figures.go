@@ -8,7 +8,7 @@ import (
 )
 
 // figures plants pages that are full of numbers, and lists what may and may not
-// be claimed of them.
+// be claimed about them.
 func (b *builder) figures() {
 	for i, f := range figurePages {
 		s := b.newSite("")
@@ -34,7 +34,7 @@ func (b *builder) figures() {
 }
 
 // figurePages are pages with claims that were labelled by hand: + where the page
-// says it, - where it does not.
+// says what is claimed, - where it does not.
 var figurePages = []struct {
 	language, title string
 	sentences       []string

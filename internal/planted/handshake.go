@@ -70,8 +70,8 @@ func (i *issuer) roots() *x509.CertPool {
 	return pool
 }
 
-// certificate is one for a name, valid from the beginning of a year to that of
-// another.
+// certificate is a certificate for a name, valid from the beginning of one year to
+// that of another.
 func (i *issuer) certificate(name string, from, to int) tls.Certificate {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -18,8 +18,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// honest plants pages that nothing is wrong with, many of which look as if
-// something were.
+// honest plants pages without a fault, many of which look as if they had one.
 func (b *builder) honest() {
 	b.plainPages()
 	b.encoded()
@@ -52,7 +51,7 @@ func (b *builder) plainPages() {
 	for i, a := range englishArticles {
 		b.article(fmt.Sprintf("English, form %d", i%5), i, a, asHTML(i, english, a.title))
 	}
-	// Agents often give a title in English, whatever the page is written in.
+	// Agents often give a title in English, whatever the language of the page.
 	for i, c := range []struct{ code, title string }{
 		{"ja", "How Wajima lacquerware is made"}, {"zh", "The craft of Yixing teapots"}, {"ko", "The paper makers of Andong"}, {"ar", "Wooden ship building in Sur, Oman"},
 		{"ru", "Fireweed tea in the villages of Vologda"}, {"el", "Mastic of Chios and its growers"}, {"he", "Ancient terraces in the Jerusalem hills"}, {"th", "Silk weaving at Ban Sawai"}, {"hi", "The weavers of Banaras"}, {"fa", "The qanats of Yazd"},
@@ -131,8 +130,8 @@ func (b *builder) encoded() {
 	})
 }
 
-// suspicious plants pages that are about the faults, or that have a banner, a
-// menu or a notice like those of a wall.
+// suspicious plants pages that are about the faults, or whose banner, menu or notice
+// looks like that of a wall.
 func (b *builder) suspicious() {
 	long := slices.Concat(englishArticles[1].sentences, englishArticles[2].sentences, englishArticles[3].sentences, englishArticles[4].sentences, englishArticles[7].sentences, englishArticles[8].sentences)
 	about := []article{
@@ -220,7 +219,7 @@ func (b *builder) suspicious() {
 	})
 }
 
-// moved plants pages that are found by way of others.
+// moved plants pages that are reached by way of others.
 func (b *builder) moved() {
 	n := 150
 	found := func(variant string, t tongue, a article, link func(s *site, answer answer) string) {
@@ -389,7 +388,7 @@ func (b *builder) formats() {
 	b.plant(Honest, "until the connection closes", s.at("http", "/old/bees.html", raw("HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n"+body)), englishArticles[3].title).Sentences = sentences
 }
 
-// slow plants pages that take their time or want to be asked again.
+// slow plants pages that take their time or have to be asked again.
 func (b *builder) slow() {
 	b.article("slow", 220, englishArticles[4], func(_ *site, sentences []string) answer {
 		pieces := strings.SplitAfter(english.html(1, englishArticles[4].title, paragraphs(sentences)...), "</p>")

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// articleOf is a title and text for the nth page of anything.
+// articleOf is a title and text for the nth page of any kind.
 func articleOf(n int) article { return englishArticles[n%len(englishArticles)] }
 
-// addresses plants what must be seen from a URL or a name.
+// addresses plants faults that must be recognised from a URL or a name.
 func (b *builder) addresses() {
 	for i, url := range []string{
 		"http://", "https:///path/only", "https://exa mple.org/report", "http://[::1/report", "https://example..org/report",
@@ -65,8 +65,8 @@ func (b *builder) addresses() {
 	}
 }
 
-// literals are hosts that name an address that is not public, or a name that is
-// none's.
+// literals are hosts that are an address that is not public, or a name that belongs
+// to nobody.
 var literals = []string{
 	"127.0.0.1", "127.1", "0177.0.0.1", "0x7f.0.0.1", "0x7f000001", "2130706433", "017700000001", "0", "0.0.0.0", "127.0.0.1.", "127.000.000.001",
 	"10.0.0.1", "172.16.0.1", "172.31.255.254", "192.168.1.1", "3232235777", "169.254.169.254", "100.100.100.200", "198.18.0.1", "224.0.0.1", "255.255.255.255", "192.0.2.1",
@@ -76,15 +76,15 @@ var literals = []string{
 	"１２７.０.０.１", "127。0。0。1", "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "loc\u00adalhost", "①②⑦.⓪.⓪.①",
 }
 
-// privateAddresses are what names resolve to that are not public. A name with a
-// public address beside them is not public either.
+// privateAddresses are addresses, not public, that names resolve to. A name that has
+// a public address as well is not public either.
 var privateAddresses = []string{
 	"127.0.0.1", "10.20.30.40", "172.20.0.5", "192.168.178.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "::1", "::", "fd12:3456::1", "fe80::1",
 	"::ffff:10.0.0.1", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2", "198.19.1.1", "240.0.0.1",
 	"20.64.250.1 127.0.0.1", "2606:4700::1 fd00::1",
 }
 
-// connections plants what goes wrong before an answer.
+// connections plants failures before any answer.
 func (b *builder) connections() {
 	for i := range 6 {
 		s := b.newSite("")
@@ -131,7 +131,7 @@ func (b *builder) connections() {
 	}
 }
 
-// pause waits, and reports whether the client still does.
+// pause waits, and reports whether the client is still waiting.
 func pause(r *http.Request, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -177,11 +177,11 @@ func (b *builder) answersBroken() {
 	}
 }
 
-// bombSize is what a bomb has after decompression.
+// bombSize is the size of a bomb after decompression.
 const bombSize = 300 << 20
 
-// bomb answers with a small body that becomes a large one: the same member of
-// gzip again and again.
+// bomb answers with a small body that becomes a large one: the same gzip member
+// again and again.
 func bomb(unit string) answer {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -204,7 +204,7 @@ func gzipped(text string) string {
 	return out.String()
 }
 
-// statuses plants answers whose status says it all.
+// statuses plants answers whose status says everything.
 func (b *builder) statuses() {
 	loops := []struct {
 		variant string
@@ -293,7 +293,7 @@ func (b *builder) plantStatus(kind string, status, count int, title, text string
 	}
 }
 
-// headed answers with some fields in the header.
+// headed answers with additional header fields.
 func headed(header map[string]string, then answer) answer {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range header {

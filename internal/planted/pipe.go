@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// pipe is a connection in memory. What the server writes is buffered, as a real
-// connection would do: client and server may both write at the same time.
+// pipe is a connection in memory. What the server writes is buffered, as in a real
+// connection: client and server may both write at the same time.
 func pipe() (near, far net.Conn, err error) {
 	near, inner := net.Pipe()
 	b := &buffered{Conn: inner, out: make(chan []byte, 64), ended: make(chan struct{}), failed: make(chan struct{})}
@@ -53,7 +53,7 @@ func (b *buffered) Write(p []byte) (int, error) {
 	}
 }
 
-// Close lets what was written go out first.
+// Close lets everything written go out first.
 func (b *buffered) Close() error {
 	b.once.Do(func() { close(b.ended) })
 	return b.Conn.SetReadDeadline(time.Unix(0, 1))

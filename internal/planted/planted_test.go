@@ -41,9 +41,9 @@ func TestTheWebIsTheSameEveryTime(t *testing.T) {
 	}
 }
 
-// TestTitlesSayWhatTheyShould keeps the planted titles true: that of a page with
-// the fault title shares no word with any sentence of an honest page in its
-// script, and that of an honest page does, unless it is in another script.
+// TestTitlesSayWhatTheyShould keeps the planted titles true: the title of a page with
+// the fault "title" shares no word with any sentence of an honest page in its script,
+// and the title of an honest page does, unless it is in another script.
 func TestTitlesSayWhatTheyShould(t *testing.T) {
 	words := map[string]bool{}
 	for _, page := range planted.Pages() {

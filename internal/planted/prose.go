@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// filled are the sentences of an article with numbers in their places, others
-// for every n.
+// filled are the sentences of an article with numbers filled in, different ones for
+// every n.
 func filled(sentences []string, n int) []string {
 	out := make([]string, len(sentences))
 	for i, sentence := range sentences {
@@ -19,8 +19,8 @@ func filled(sentences []string, n int) []string {
 	return out
 }
 
-// html is a page in this tongue: paragraphs under a title, in one of several
-// forms that pages have.
+// html is a page in this tongue: paragraphs under a title, in one of several usual
+// forms.
 func (t tongue) html(form int, title string, paragraphs ...string) string {
 	return t.document(form, title, "", t.body(form, title, paragraphs))
 }

@@ -10,7 +10,7 @@ import (
 // site is one host.
 type site struct {
 	host    string
-	addrs   []netip.Addr // what its name resolves to; none: there is no such name
+	addrs   []netip.Addr // what its name resolves to; if empty, there is no such name
 	connect string       // "": it answers; refused, silent
 	tls     string       // "": as it should be; see handshake
 	answers map[string]answer
@@ -25,7 +25,7 @@ type builder struct {
 	pages  []Page
 	claims []Claim
 	sites  map[string]*site
-	count  int // of addresses given out
+	count  int // addresses given out so far
 }
 
 func build() *builder {
@@ -58,7 +58,7 @@ var (
 	topDomains = []string{"com", "org", "net", "co.uk", "de", "fr", "info", "edu", "com.br", "eu", "nl", "ch", "io"}
 )
 
-// newSite is a site under a name that no other has. Its name begins with prefix.
+// newSite is a site with a unique name that begins with prefix.
 func (b *builder) newSite(prefix string) *site {
 	n := len(b.sites)
 	host := fmt.Sprintf("%s%s%s.%s", prefix, firstWords[n%len(firstWords)], lastWords[n/len(firstWords)%len(lastWords)], topDomains[n%len(topDomains)])
@@ -80,7 +80,7 @@ func (b *builder) siteAt(host string) *site {
 	return s
 }
 
-// at lets a site answer for a path, and returns the URL.
+// at makes a site answer for a path, and returns the URL.
 func (s *site) at(scheme, path string, answer answer) string {
 	s.answers[path] = answer
 	return scheme + "://" + s.host + path
@@ -98,7 +98,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// homePage greets, and names some articles.
+// homePage is a welcome with the titles of some articles.
 func (s *site) homePage(w http.ResponseWriter, r *http.Request) {
 	var list []string
 	for _, a := range englishArticles {
@@ -140,7 +140,7 @@ func raw(text string) answer {
 	}
 }
 
-// path is that of a page with a title, in one of several usual forms.
+// path is the path of a page with a title, in one of several usual forms.
 func path(n int, title string) string {
 	slug := strings.Trim(strings.Map(func(r rune) rune {
 		switch {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// unseen plants pages that were written after the rules, to see how far these
+// unseen plants pages that were written after the rules, to see how far the rules
 // reach beyond the pages they were made with. docs/reliability.md has that score.
 func (b *builder) unseen() {
 	for i, w := range unseenWalls {
@@ -39,11 +39,11 @@ func (b *builder) unseen() {
 	}
 }
 
-// unseenWalls are pages in the place of the one that was cited.
+// unseenWalls are pages in place of the one that was cited.
 var unseenWalls = []struct {
 	kind, variant, cited, title, head, body string
 	to                                      string // where a redirect leads, a path or a host with a path
-	status                                  int    // 200 where it is 0
+	status                                  int    // 0 for 200
 }{
 	{kind: "soft_404", variant: "a blog platform with other stories", title: "Lantern", body: `<header><a>Lantern</a><a>Write</a><a>Get app</a></header><p>PAGE NOT FOUND</p><h1>404</h1><h2>Out of nothing, something.</h2><p>You can find (just about) anything on Lantern — apparently even a page that doesn’t exist. Maybe these stories will take you somewhere new?</p><ul><li>What I learned from a year without a phone<li>The quiet art of sharpening knives<li>Seven mornings in Lisbon</ul>`},
 	{kind: "soft_404", variant: "a government site", title: "Page not found - Ministry of Works", body: `<nav>Benefits Births Business</nav><main><h1>Page not found</h1><p>If you typed the web address, check it is correct.</p><p>If you pasted the web address, check you copied the entire address.</p><p>If the web address is correct or you selected a link or button, <a>contact the Ministry</a> to speak to someone and get help.</p></main>`},

@@ -66,7 +66,7 @@ func (w *Web) Close() {
 	}
 }
 
-// Roots are whose certificates a client of this web believes.
+// Roots are the issuers whose certificates a client of this web trusts.
 func (w *Web) Roots() *x509.CertPool { return w.issuer.roots() }
 
 // Resolve says which addresses a name has.
@@ -125,8 +125,8 @@ func (w *Web) Dialed() []string {
 	return append([]string(nil), w.dialed...)
 }
 
-// Asked is how many requests there were for a URL, by the host and path that the
-// server saw.
+// Asked is the number of requests for a URL, by the host and path that the server
+// saw.
 func (w *Web) Asked(url string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -153,7 +153,7 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	http.Error(rw, fmt.Sprintf("no site %s", host), http.StatusMisdirectedRequest)
 }
 
-// queue is a listener whose connections are put into it.
+// queue is a listener that is handed its connections.
 type queue struct {
 	conns chan net.Conn
 	ended chan struct{}
