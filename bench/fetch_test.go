@@ -31,8 +31,8 @@ const (
 	sourceSize     = 30_000
 )
 
-// sourceWeb is a local server under two thousand names, as sources have them:
-// one page each.
+// sourceWeb is a local server under two thousand names, one page each, as sources
+// have them.
 type sourceWeb struct {
 	server *httptest.Server
 	urls   []string
@@ -57,8 +57,8 @@ func newSourceWeb(b *testing.B, size int) *sourceWeb {
 	return w
 }
 
-// article is a page as sources are: a head, navigation, and paragraphs of
-// sentences with links in them.
+// article is a page like those of real sources: a head, navigation, and paragraphs
+// of sentences with links in them.
 func article(n, size int) string {
 	words := strings.Fields("the tide gauge of a harbour has recorded water levels since its mean was first surveyed and every year " +
 		"a method with less error gives another figure for what currents do to the reference in table or result while wind pressure storms rivers " +
@@ -171,9 +171,9 @@ func (w *sourceWeb) archived(b *testing.B, dir string) {
 	}
 }
 
-// checked is what deep_research_citations_validate does in a run whose outputs
-// cite every page: it fetches them into the archive, with the lines of the log by
-// which they count, judges them from there, and writes the records.
+// checked does what deep_research_citations_validate does in a run whose outputs
+// cite every page: it fetches them into the archive, with the log lines that make
+// them count, judges them from there, and writes the records.
 func (w *sourceWeb) checked(b *testing.B, home string) {
 	ctx := context.Background()
 	clock := run.Clock{Now: time.Now}
@@ -205,10 +205,10 @@ func (w *sourceWeb) checked(b *testing.B, home string) {
 
 // BenchmarkFetch compares fetching two thousand sources into an archive, and
 // fetching, archiving and judging them in a run, with a bare loop of GETs and
-// digests at the same concurrency, by turns in one go. The target is 3 for the
-// metric checked/bare of small pages, in which what a page costs beside its bytes
-// shows, and 128 for MiB, the most memory that the process had meanwhile, server
-// included. Pages of 30 KB, as the web has them, cost their compression besides.
+// digests at the same concurrency, in turn in one run. The target for checked/bare is
+// 3 with small pages, which show what a page costs apart from its bytes. The target
+// for MiB is 128: the peak memory of the process meanwhile, server included. Pages of
+// 30 KB, which are usual on the web, also cost their compression.
 func BenchmarkFetch(b *testing.B) {
 	for _, size := range []int{3_000, sourceSize} {
 		b.Run(fmt.Sprintf("%dKB", size/1000), func(b *testing.B) { benchmarkFetch(b, size) })
@@ -279,7 +279,7 @@ func readArchive(b *testing.B, dir string, size int) {
 	}
 }
 
-// watchMemory notes the most memory that the process has until it is stopped.
+// watchMemory records the peak memory of the process until it is stopped.
 func watchMemory(peak *atomic.Uint64) (stop func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}

@@ -15,9 +15,8 @@ import (
 	"github.com/tidegate/tidegate/fetch"
 )
 
-// BenchmarkLinkinator is what a link checker of other people takes for two
-// thousand pages of one local server, against the same bare loop. It archives
-// nothing.
+// BenchmarkLinkinator measures somebody else's link checker on two thousand pages of
+// one local server, against the same bare loop. It archives nothing.
 func BenchmarkLinkinator(b *testing.B) {
 	if os.Getenv("TIDEGATE_OUTSIDERS") == "" {
 		b.Skip("set TIDEGATE_OUTSIDERS=1 to install linkinator from npm and measure it")

@@ -25,7 +25,7 @@ const (
 	gapsEach     = 3
 )
 
-// pivotRun makes a run of sample outputs that state exactly gapsEach gaps each.
+// pivotRun makes a run of sample outputs that each state exactly gapsEach gaps.
 func pivotRun(b *testing.B) (root string) {
 	b.Helper()
 	root = b.TempDir()
@@ -52,7 +52,7 @@ func pivotRun(b *testing.B) (root string) {
 	return root
 }
 
-// withGaps makes prose of all gaps of a sample output but the first n.
+// withGaps turns all gaps of a sample output but the first n into prose.
 func withGaps(b *testing.B, text []byte, n int) []byte {
 	mark := []byte("\n- (P")
 	parts := bytes.Split(text, mark)
@@ -68,11 +68,10 @@ func withGaps(b *testing.B, text []byte, n int) []byte {
 
 var pivotClock = run.Clock{Now: func() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC) }}
 
-// BenchmarkPivot compares deciding on a wave with reviewing the same files, by
-// turns in one run. The metric pivot/review must stay below 2 for library and
-// call. Beyond that, written waits for the disk, and
-// validated_and_written is what the command does: it validates the outputs
-// first, so that it is a review and a pivot.
+// BenchmarkPivot compares deciding on a wave with reviewing the same files, in turn
+// in one run. The metric pivot/review must stay below 2 for library and call. In
+// addition, written waits for the disk, and validated_and_written is what the command
+// does: it validates the outputs first, so that it is a review and a pivot.
 func BenchmarkPivot(b *testing.B) {
 	root := pivotRun(b)
 	ctx := context.Background()
@@ -142,8 +141,8 @@ func BenchmarkPivot(b *testing.B) {
 	})
 }
 
-// compare runs both functions by turns and reports the medians of their times
-// and the ratio of these.
+// compare runs both functions in turn and reports the medians of their times and the
+// ratio of the medians.
 func compare(b *testing.B, review, pivot func() error) {
 	timed := func(f func() error) time.Duration {
 		start := time.Now()
@@ -167,8 +166,8 @@ func compare(b *testing.B, review, pivot func() error) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkPivotGaps shows that the cost of a gap does not grow with their
-// number: ns/gap, of the fastest round, stays the same.
+// BenchmarkPivotGaps shows that the cost of a gap does not grow with the number of
+// gaps: ns/gap, taken from the fastest round, stays the same.
 func BenchmarkPivotGaps(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -18,13 +18,13 @@ const (
 )
 
 // BenchmarkSummaryPack builds a pack of many summaries and copies the same files
-// with cp -r and sync, in turn, each into a folder that is not there yet, and
+// with cp -r and sync, in turn, each into a folder that does not exist yet, and
 // reports the median of the ratios of neighbouring runs. Everything that is read
-// is on the disk before, and nothing is removed meanwhile: ext4 is slow to make
-// files where others were removed within the last minute.
+// is on the disk beforehand, and nothing is removed meanwhile: ext4 is slow to
+// create files where others were removed within the last minute.
 //
-// The folder is that of TIDEGATE_BENCH_DIR, else a temporary one; it must be on a
-// disk.
+// The folder is that of TIDEGATE_BENCH_DIR, or else a temporary one; it must be on
+// a disk.
 func BenchmarkSummaryPack(b *testing.B) {
 	dir := diskFolder(b)
 	binary := filepath.Join(dir, "tidegate")
@@ -79,8 +79,8 @@ func diskOf(dir string) string {
 }
 
 // writeSummaries makes a run and a folder with a summary of packBytes bytes for
-// each of its perspectives: paragraphs and list items, of which every other cites
-// one of a thousand citations.
+// each of its perspectives: paragraphs and list items; every other one cites one of
+// a thousand citations.
 func writeSummaries(b *testing.B, root, fixtures string) {
 	b.Helper()
 	var perspectives, pool strings.Builder

@@ -28,8 +28,8 @@ type logged struct {
 	gates      []string
 }
 
-// readAudit reads the log of a run and checks its chain by the rule that is
-// documented: every line carries the digest of the raw bytes of the line before.
+// readAudit reads the log of a run and checks its chain by the documented rule:
+// every line carries the digest of the raw bytes of the line before it.
 func readAudit(t *testing.T, root string) []logged {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(root, "logs/audit.jsonl"))
@@ -66,7 +66,7 @@ func readAudit(t *testing.T, root string) []logged {
 	return lines
 }
 
-// checkRun compares the answers that the workers got with what the run recorded.
+// checkRun compares the answers that the workers got with the records of the run.
 func checkRun(t *testing.T, work string, done [][]strike, eyes *watcher) {
 	t.Helper()
 	lines := readAudit(t, filepath.Join(work, "runs/tides"))
@@ -112,8 +112,8 @@ func checkRun(t *testing.T, work string, done [][]strike, eyes *watcher) {
 	checkNotes(t, document(t, work, "gates.json"), done, lines)
 }
 
-// readBare reads the log beside the bare manifest, which is there once a pack
-// was built.
+// readBare reads the log beside the bare manifest, which exists once a pack has
+// been built.
 func readBare(t *testing.T, work string) []logged {
 	t.Helper()
 	root := filepath.Join(work, "bare")
@@ -123,9 +123,9 @@ func readBare(t *testing.T, work string) []logged {
 	return readAudit(t, root)
 }
 
-// checkNotes demands that the note of each gate is that of the last write of
-// the gate: the label of its call, or of none, where a judge wrote it. A replan
-// drops a judgement and leaves its note.
+// checkNotes demands that the note of each gate comes from the last write to the
+// gate: it is the label of that call, or has no label where a judge wrote it. A
+// replan drops a judgement and leaves its note.
 func checkNotes(t *testing.T, gates *codec.Value, done [][]strike, lines []logged) {
 	t.Helper()
 	noted := map[string]bool{} // labels
@@ -154,14 +154,14 @@ func checkNotes(t *testing.T, gates *codec.Value, done [][]strike, lines []logge
 	}
 }
 
-// checkLogged holds one call against the lines that bear its label: an accepted
-// change is recorded, with the revision that the caller got, and neither a
-// refused call is nor one that had nothing to change.
+// checkLogged compares one call with the lines that bear its label: an accepted
+// change is recorded, with the revision that the caller got. A call that was refused
+// or had nothing to change is not.
 func checkLogged(t *testing.T, s strike, lines []logged) {
 	t.Helper()
 	answered, _ := s.result.Get("new_revision").Int()
 	switch {
-	case s.code == tidegate.RetryExhausted: // the log says that it was asked
+	case s.code == tidegate.RetryExhausted: // the log records the request
 	case s.code != "":
 		if len(lines) > 0 {
 			t.Errorf("%s %s was refused with %s, but the log has %+v", s.tool, s.label, s.code, lines)
@@ -188,7 +188,7 @@ func (s strike) leavesLine() bool {
 	case "deep_research_run_metrics_write":
 		return !s.result.Get("skipped").Bool()
 	case "deep_research_pivot_decide":
-		return s.result.Get("pivot_path").Str() != "" // else the run is in another stage
+		return s.result.Get("pivot_path").Str() != "" // otherwise the run is in another stage
 	case "deep_research_run_pause", "deep_research_run_resume":
 		return s.result.Get("changed").Bool()
 	case "deep_research_run_limit":
@@ -199,8 +199,8 @@ func (s strike) leavesLine() bool {
 	return false
 }
 
-// checkDocument demands that the revisions of a document have no hole, that the
-// file is the last of them, and that whatever was seen under way was one of them.
+// checkDocument demands that the revisions of a document have no gap, that the
+// file is the last of them, and that every version seen meanwhile was one of them.
 func checkDocument(t *testing.T, work, kind, name string, lines []logged, eyes *watcher) {
 	t.Helper()
 	path := "runs/tides/" + name
@@ -233,7 +233,7 @@ func checkDocument(t *testing.T, work, kind, name string, lines []logged, eyes *
 }
 
 // checkChange compares the answers that the workers got with what the change keeps:
-// every review once, under numbers without a hole, and every round counted once.
+// every review once, under numbers without a gap, and every round counted once.
 func checkChange(t *testing.T, work string, done [][]strike, eyes *watcher) {
 	t.Helper()
 	folder := filepath.Join(work, "agentd/changes/c1")

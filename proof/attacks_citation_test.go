@@ -7,9 +7,9 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
-// TestGateCStandsOnTheLogAlone: what somebody writes into the lists, the records,
-// the index or the archive of a run makes no source count, and neither does what
-// lies in the run beside it.
+// TestGateCStandsOnTheLogAlone: no source counts because of what somebody writes into
+// the lists, the records, the index or the archive of a run, or puts into the run
+// beside them.
 func TestGateCStandsOnTheLogAlone(t *testing.T) {
 	t.Parallel()
 	judged := `{` + manifestOf + `,"online_dry_run":true,` + because + `}`
@@ -17,7 +17,7 @@ func TestGateCStandsOnTheLogAlone(t *testing.T) {
 	refused := []try{{"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}, {"deep_research_stage_advance", goOn, tidegate.GateBlocked}}
 	then := func(first ...try) []try { return append(append(first, compute), refused...) }
 	notPassed := func(t *testing.T, v victim) { gateIs(t, v, "C", "not_run") }
-	// other is a file of another run that asks the same, with its sources judged.
+	// other is a file of another run with the same question, its sources judged.
 	other := func(t *testing.T, name string) string {
 		return string(newOffice(t).run("tides").climb(t, withoutGap, "sources judged").read(t, name))
 	}

@@ -12,7 +12,7 @@ import (
 
 // TestNoAgentBringsItsOwnEvidence: what a source is worth follows from what was
 // fetched for the run, and from a person's decisions. No row reaches a network:
-// runs at "sources judged" have their archive from a web in this process, and
+// runs at "sources judged" have an archive made from a web in this process, and
 // the others fetch nothing.
 func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 	t.Parallel()
@@ -89,7 +89,7 @@ func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 }
 
 // TestNoCitationReachesTheInside has an agent cite what only this machine or its
-// network can reach, and looks at what a fetch by the built program keeps of it.
+// network can reach, and checks what the built program keeps when it fetches it.
 func TestNoCitationReachesTheInside(t *testing.T) {
 	t.Parallel()
 	urls := []string{

@@ -10,7 +10,7 @@ import (
 )
 
 // TestNoAgentWritesBeyondItsDocuments: a path argument that is written to names
-// the artifact that it is for, and nothing else.
+// its own artifact and nothing else.
 func TestNoAgentWritesBeyondItsDocuments(t *testing.T) {
 	t.Parallel()
 	targets := []struct {
@@ -62,7 +62,7 @@ func TestNoAgentWritesBeyondItsDocuments(t *testing.T) {
 			}},
 		attack{wants: "outputs in a folder that climbs out of the wave's", at: "in wave1", laundering: false,
 			given: func(t *testing.T, v victim) {
-				// A run of another program, which has no log of ours that would show it.
+				// A run of another program, without a log of ours that would show the edit.
 				v.write(t, "manifest.json", strings.Replace(string(v.read(t, "manifest.json")), `"wave-1"`, `"wave-1/../escape"`, 1))
 				remove(run.AuditFile)(t, v)
 				remove(run.HeadFile)(t, v)
@@ -112,7 +112,7 @@ func TestNoAgentWritesBeyondItsDocuments(t *testing.T) {
 	besiege(t, attacks)
 }
 
-// reports are reviews with reports at places where none may stand.
+// reports are reviews with reports in places where no report is allowed.
 func reports(paths ...string) []try {
 	var tries []try
 	for _, path := range paths {
@@ -122,7 +122,7 @@ func reports(paths ...string) []try {
 }
 
 // TestNoCopyOfAManifestSteersARun: the run root is the folder of manifest.json,
-// and no other file of it is the manifest.
+// and no other file in it is the manifest.
 func TestNoCopyOfAManifestSteersARun(t *testing.T) {
 	t.Parallel()
 	raised := func(t *testing.T, v victim) string {

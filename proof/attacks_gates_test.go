@@ -8,7 +8,7 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
-// TestNoAgentForgesAGate: only a gate's own judge says that it passes.
+// TestNoAgentForgesAGate: only a gate's own judge can say that it passes.
 func TestNoAgentForgesAGate(t *testing.T) {
 	t.Parallel()
 	attacks := []attack{

@@ -11,8 +11,8 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// plantedPage is a page with text that its reader sees, and with more that no
-// reader does.
+// plantedPage is a page with text that a reader sees, and text that no reader
+// sees.
 const plantedPage = `<!doctype html><html lang="en"><head><title>planted</title></head><body>
 <p>This page is about planted things, and about the water that the moon and the sun pull at, twice a day. The harbour has 12 tugs.[64]</p>
 <p>The therapist was found guilty of nothing. The captain will re-sign in spring. There are 10<sup>6</sup> small fish in it. Call 555-0199, Room 101.</p>
@@ -133,8 +133,8 @@ func TestNothingIsGroundedThatNoReaderSees(t *testing.T) {
 	})
 }
 
-// TestWhatAnAgentWritesOfAGateIsReplayed: a gate that an agent calls failed, and an
-// evaluation of another text than the run's, make no difference to a replay.
+// TestWhatAnAgentWritesOfAGateIsReplayed: neither a gate that an agent calls failed
+// nor an evaluation of a text that is not the run's makes a difference to a replay.
 func TestWhatAnAgentWritesOfAGateIsReplayed(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t).run("tides").climb(t, withoutGap, "wave1 handed in")

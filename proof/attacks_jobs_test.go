@@ -9,13 +9,13 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// No row hands in an output: handing in one fetches its sources.
+// No row hands in an output, because handing one in fetches its sources.
 
 // abyss is a small document that indentation makes thousands of times as large.
 var abyss = strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000)
 
-// TestNoAgentAnswersForAnother: a job is one holder's as long as the lease lives,
-// and what an answer is worth its judge says.
+// TestNoAgentAnswersForAnother: a job belongs to one holder for as long as the lease
+// lives, and the judge of the job decides what an answer is worth.
 func TestNoAgentAnswersForAnother(t *testing.T) {
 	t.Parallel()
 	submit := func(token, answer string) string {
@@ -149,8 +149,8 @@ func TestNoAgentAnswersForAnother(t *testing.T) {
 	})
 }
 
-// TestNoAgentReviewsItselfThrough: what passes the report is its gates, and a
-// review of the report that stands there.
+// TestNoAgentReviewsItselfThrough: a report passes by its gates and by a review of
+// the report as it stands.
 func TestNoAgentReviewsItselfThrough(t *testing.T) {
 	t.Parallel()
 	submit := func(answer string) try {

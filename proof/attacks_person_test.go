@@ -12,8 +12,8 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// TestNoAgentTakesAPersonsDecision: no tool, argument or patch
-// makes a decision that is a person's.
+// TestNoAgentTakesAPersonsDecision: no tool, argument or patch makes a decision
+// that belongs to a person.
 func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 	t.Parallel()
 	set := func(what, value string) attack {
@@ -116,8 +116,8 @@ func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 	besiege(t, attacks)
 }
 
-// TestNoEditIsLaundered: what was changed by other means stays visible, and
-// nothing is written over it.
+// TestNoEditIsLaundered: what was changed by other means stays visible and is
+// never overwritten.
 func TestNoEditIsLaundered(t *testing.T) {
 	t.Parallel()
 	wash := func(code tidegate.Code) []try {
@@ -137,8 +137,8 @@ func TestNoEditIsLaundered(t *testing.T) {
 	besiege(t, attacks)
 }
 
-// TestAPersonAcceptsWhatDoesNotMatch: a run that was tampered with goes on when
-// a person says so, and `run verify` goes on saying that.
+// TestAPersonAcceptsWhatDoesNotMatch: a run that was tampered with goes on when a
+// person says so, and `run verify` keeps reporting the tampering.
 func TestAPersonAcceptsWhatDoesNotMatch(t *testing.T) {
 	t.Parallel()
 	begun := newOffice(t).run("tides").climb(t, withGap, "wave1 handed in")
@@ -160,7 +160,7 @@ func TestAPersonAcceptsWhatDoesNotMatch(t *testing.T) {
 	}
 }
 
-// tampering is a change of a run by other means, and how a write answers it.
+// tampering is a change to a run by other means, and how a write answers it.
 type tampering struct {
 	what  string
 	given func(*testing.T, victim)
@@ -200,8 +200,8 @@ func tamperings() []tampering {
 			edit("manifest.json", `"max_wave1_agents": `, `"max_wave1_agents": 9`)(t, v)
 			add("logs/audit.jsonl", foreignLine)(t, v)
 		}, tidegate.Tampered},
-		// An older line of the log is not looked at when another is added; that it
-		// was changed shows all the same.
+		// Adding a line does not check older lines of the log; a change to one shows
+		// all the same.
 		{"another reason in the log", edit("logs/audit.jsonl", `"reason":"r"`, `"reason":"s"`), ""},
 		{"a log that says that this is a legacy run", edit("logs/audit.jsonl", `"event":"created"`, `"event":"created","legacy_gates":true`), tidegate.Tampered},
 		{"the same, with a line between it and the next", func(t *testing.T, v victim) {

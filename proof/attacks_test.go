@@ -18,32 +18,32 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// The attacks: what an agent tries that has the tools and bad intentions. Each
-// row is named by what the attacker wants, and is carried out over MCP, with the
-// program as it is built, and with `tidegate call`, in this process but for some
-// rows; with -full by its own process in all of them.
+// The attacks: what an agent with the tools and bad intentions tries. Each row is
+// named after what the attacker wants. It is carried out over MCP, with the built
+// program, and with `tidegate call`: some rows in a process of their own, the others
+// in this process; with -full, all in their own.
 
 // attack is one of them.
 type attack struct {
 	wants string
-	gap   string // that the run's outputs state
+	gap   string // the gap that the run's outputs state
 	at    string // how far an obedient agent has taken the run, "" for no run at all
 	given func(t *testing.T, v victim)
 	tries []try
-	holds func(t *testing.T, v victim) // beside what always holds
-	// laundering says that the files were tampered with before, so that the run
-	// does not verify, neither before nor after.
+	holds func(t *testing.T, v victim) // besides what always holds
+	// laundering says that the files were tampered with beforehand, so that the run
+	// verifies neither before nor after.
 	laundering bool
 }
 
-// try is one call of the attacker and the code of its answer, "" when it is
-// granted, which is not a success by itself.
+// try is one call of the attacker and the code of its answer, "" when the call is
+// granted, which does not mean that the attack succeeded.
 type try struct {
 	tool, args string
 	code       tidegate.Code
 }
 
-// victim is the run that is attacked, and the change, by its id.
+// victim is the run under attack, and the id of the change under attack.
 type victim struct {
 	folder
 	change string
@@ -109,7 +109,7 @@ func besiege(t *testing.T, attacks []attack) {
 	}
 }
 
-// asCalled is a call of an agent by the bytes of its arguments.
+// asCalled is a call of an agent with the raw bytes of its arguments.
 func (o *office) asCalled(t *testing.T, name, args string) *codec.Value {
 	t.Helper()
 	if o.tools[name] == nil {
@@ -143,7 +143,7 @@ func (a attack) carryOut(t *testing.T, v victim, call func(t *testing.T, name, a
 	}
 }
 
-// startServer starts the program as an MCP server that is confined to nothing.
+// startServer starts the program as an MCP server without any confinement.
 func startServer(t *testing.T, dir string) *mcp.ClientSession {
 	t.Helper()
 	command := exec.Command(binary, "mcp", "--toolsets", "all", "--project", dir)
@@ -205,8 +205,8 @@ func plantBystanders(t *testing.T, o *office) {
 	o.run("other").climb(t, withGap, "in pivot")
 }
 
-// bystanders are the files of the office that belong to nobody's attack, with
-// their bytes: all but the victim's run and change, and other victims'.
+// bystanders are the files of the office that no attack is about, with their bytes:
+// all but the run and change of this victim and of the others.
 func bystanders(t *testing.T, v victim) map[string]string {
 	t.Helper()
 	found := map[string]string{}

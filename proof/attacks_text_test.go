@@ -141,8 +141,8 @@ func TestNothingIsSmuggledIntoASummary(t *testing.T) {
 // hostile are characters that a terminal or a model takes for something else.
 const hostile = "\x1b[2J\u202e\u2066\u2028\U000e0049\U000e0047\u0085"
 
-// TestHostileCharactersAreShownForWhatTheyAre: in prompts for agents, and in
-// packs, nothing of what an agent wrote is left that acts instead of being read.
+// TestHostileCharactersAreShownForWhatTheyAre: in prompts for agents and in packs,
+// nothing that an agent wrote acts instead of being read.
 func TestHostileCharactersAreShownForWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	acts := func(r rune) bool {

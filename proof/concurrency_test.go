@@ -22,7 +22,7 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// workers are 32 in the long form.
+// workers is 32 in the long form.
 func workers() int {
 	if full.Asked() {
 		return 32
@@ -56,7 +56,7 @@ func TestManyProcessesLoseNothing(t *testing.T) {
 	hammerAndCheck(t, work, call)
 }
 
-// TestManyGoroutinesLoseNothing is the same in one process, for the race
+// TestManyGoroutinesLoseNothing does the same in one process, for the race
 // detector.
 func TestManyGoroutinesLoseNothing(t *testing.T) {
 	work := shortFolder(t)
@@ -112,8 +112,8 @@ func hammerAndCheck(t *testing.T, work string, call caller) {
 	logStrikes(t, done, eyes)
 }
 
-// prepare makes the run by all workers at once, of which one makes it, and
-// gives it an output.
+// prepare has all workers ask for the run at once, which creates it once, and gives
+// it an output.
 func prepare(t *testing.T, work string, call caller) {
 	t.Helper()
 	layOut(t, work)
@@ -150,7 +150,7 @@ func prepare(t *testing.T, work string, call caller) {
 	}
 }
 
-// checkOneCancels lets everybody end the run at once, which happens once.
+// checkOneCancels has every worker end the run at once; only one call may end it.
 func checkOneCancels(t *testing.T, work string, call caller) {
 	t.Helper()
 	var (
@@ -178,8 +178,8 @@ func checkOneCancels(t *testing.T, work string, call caller) {
 	}
 }
 
-// checkAttempts demands that nobody had the job of the other run beside another:
-// its attempts are numbered without a hole, and all but the last have ended.
+// checkAttempts demands that the job of the other run never had two holders at once:
+// its attempts are numbered without a gap, and all but the last have ended.
 func checkAttempts(t *testing.T, work string) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(work, "runs/night/jobs/perspectives/*/attempt.json"))
@@ -282,7 +282,7 @@ func isPersons(each *tool.Tool, args string) bool {
 }
 
 // operands are what a person types for an operand that is not an argument of the
-// tool, or is one under another name.
+// tool, or has another name there.
 var operands = map[string]string{"RUN": "tides", "CHANGE": "c1", "PERSPECTIVES": "perspectives-in.json"}
 
 // typed runs a person's command in a process of its own, with the arguments

@@ -20,32 +20,32 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// closing are the tools after which the run takes less than before.
+// closing are the tools after which the run accepts less than before.
 var closing = []string{
 	"deep_research_perspectives_write", "deep_research_stage_advance", "deep_research_watchdog_check", "deep_research_run_pause", "deep_research_run_cancel",
 	deleteRun,
 }
 
-// tools are the tools of a world, called in this process, with those that close
-// something last.
+// tools are the tools of a world, called in this process; those that close
+// something come last.
 func (w *world) tools() []*tool.Tool {
 	tools := catalog.Tools(envOf(w.work))
 	slices.SortStableFunc(tools, func(a, b *tool.Tool) int { return slices.Index(closing, a.Name) - slices.Index(closing, b.Name) })
 	return tools
 }
 
-// confined calls a tool whose caller may touch the root only.
+// confined calls a tool for a caller that may touch only the root.
 func (w *world) confined(t *testing.T, each *tool.Tool, args []byte) tool.Result {
 	return each.Call(artifact.WithRoots(t.Context(), w.work), args, tool.Caller{})
 }
 
-// place is where a string stands in the arguments of a tool: keys, and "[]" for
+// place is the position of a string in the arguments of a tool: keys, and "[]" for
 // the first entry of a list.
 type place []string
 
 func (p place) String() string { return strings.Join(p, ".") }
 
-// set puts text there, and makes what is missing on the way.
+// set puts text there, and creates what is missing on the way.
 func (p place) set(t *testing.T, in *codec.Value, text string) {
 	t.Helper()
 	for i, key := range p[:len(p)-1] {
@@ -80,8 +80,8 @@ var (
 	idRule   = regexp.MustCompile(`(^|_)ids?$`)
 )
 
-// placesIn lists the strings in a schema whose names the rule knows. The list is
-// derived, so that a tool that gets another path is tried with it.
+// placesIn lists the strings in a schema whose names match the rule. The list is
+// derived, so that a path argument added to a tool is tried too.
 func placesIn(schema *codec.Value, rule *regexp.Regexp) []place {
 	var found []place
 	var walk func(at place, name string, v *codec.Value)
@@ -100,7 +100,7 @@ func placesIn(schema *codec.Value, rule *regexp.Regexp) []place {
 	return found
 }
 
-// outPaths are spellings of a path outside the root that begins like the given
+// outPaths are spellings of a path outside the root that corresponds to the given
 // one inside it.
 func (w *world) outPaths(inside string) map[string]string {
 	name := strings.TrimPrefix(inside, w.work)
@@ -152,9 +152,9 @@ func (w *world) oddPaths(inside string) map[string]string {
 	}
 }
 
-// TestNoPathLeadsOut gives every argument that is a path, of every tool, every
-// path outside the root that leads there. All are refused before anything is
-// read, nothing outside changes, and no answer tells of it.
+// TestNoPathLeadsOut gives every path argument of every tool every path that leads
+// out of the root. All are refused before anything is read, nothing outside
+// changes, and no answer reveals what is there.
 func TestNoPathLeadsOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -181,7 +181,7 @@ func TestNoPathLeadsOut(t *testing.T) {
 }
 
 // TestWhatLiesOutsideWouldShow shows that the other tests can fail: without
-// roots, the tools that read tell what is in the very same files.
+// roots, the reading tools reveal what is in the very same files.
 func TestWhatLiesOutsideWouldShow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -202,9 +202,9 @@ func TestWhatLiesOutsideWouldShow(t *testing.T) {
 	}
 }
 
-// TestOddPathsAreRefusedOrHarmless gives the same arguments paths that are in
-// the root, or none at all, and odd; in the short form some of them, other ones
-// for each argument. No call waits, panics or touches anything outside.
+// TestOddPathsAreRefusedOrHarmless gives the same arguments odd paths, inside the
+// root or not paths at all. The short form tries some of them, different ones for
+// each argument. No call waits, panics or touches anything outside.
 func TestOddPathsAreRefusedOrHarmless(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -236,8 +236,8 @@ func TestOddPathsAreRefusedOrHarmless(t *testing.T) {
 	t.Logf("%d paths", tried)
 }
 
-// TestNoIDLeadsOut gives every argument that is an id, of every tool, ids that
-// are names of something else.
+// TestNoIDLeadsOut gives every id argument of every tool ids that name something
+// else.
 func TestNoIDLeadsOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -265,8 +265,7 @@ func TestNoIDLeadsOut(t *testing.T) {
 	t.Logf("%d ids for %d arguments", tried, arguments)
 }
 
-// TestNoResourceLeadsOut asks the server for the artifacts of runs by hostile
-// URIs.
+// TestNoResourceLeadsOut asks the server for artifacts of runs with hostile URIs.
 func TestNoResourceLeadsOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -306,8 +305,8 @@ func contents(result *mcp.ReadResourceResult) string {
 	return text.String()
 }
 
-// present is the path that stands in the base arguments of a tool, or one that
-// could.
+// present is the path in the base arguments of a tool, or one that could stand
+// there.
 func (w *world) present(t *testing.T, name string, at place) string {
 	t.Helper()
 	v := w.base(t, name)
@@ -347,8 +346,8 @@ func (w *world) arguments(t *testing.T, name string, at place, text string) []by
 	return args
 }
 
-// isNotOpened knows the strings that are named like paths and are only records:
-// no tool ever opens them.
+// isNotOpened reports whether a string is named like a path but only recorded: no
+// tool ever opens it.
 func isNotOpened(name string, at place) bool {
 	switch at.String() {
 	case "issues.[].file":

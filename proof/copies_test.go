@@ -10,9 +10,9 @@ import (
 	"github.com/tidegate/tidegate/internal/full"
 )
 
-// TestCopiedMovedAndRenamedRunsGoOn takes a run away at every step of an honest
-// agent. It must go on from there to its end, verify, and judge its own files:
-// those that it was taken from are spoilt.
+// TestCopiedMovedAndRenamedRunsGoOn takes a run elsewhere at each step of an honest
+// agent. It must go on from there to its end, verify, and judge its own files: those
+// that it was copied from are spoilt.
 func TestCopiedMovedAndRenamedRunsGoOn(t *testing.T) {
 	t.Parallel()
 	ways := map[string]func(t *testing.T, f folder) folder{
@@ -41,7 +41,7 @@ func TestCopiedMovedAndRenamedRunsGoOn(t *testing.T) {
 				steps := ladder(gap)
 				last := steps[len(steps)-1].name
 				stride := full.Stride(len(steps), 1)
-				for i := (len(name) + len(gap)) * 5 % stride; i < len(steps); i += stride { // other ones in each
+				for i := (len(name) + len(gap)) * 5 % stride; i < len(steps); i += stride { // different steps for each way
 					s := steps[i]
 					o := newOffice(t)
 					original := o.run("tides").climb(t, gap, s.name)
@@ -68,7 +68,7 @@ func TestCopiedMovedAndRenamedRunsGoOn(t *testing.T) {
 	}
 }
 
-// spoil makes every judgement on the files of a run go against them.
+// spoil makes every judgement of a run's files fail.
 func spoil(t *testing.T, f folder) {
 	t.Helper()
 	for _, name := range []string{

@@ -25,11 +25,11 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// writingCalls are the system calls by which a tool changes files.
+// writingCalls are the system calls with which a tool changes files.
 var writingCalls = []string{"openat", "write", "fsync", "syncfs", "renameat", "renameat2", "unlinkat", "mkdirat", "linkat", "fchmod", "ftruncate", "flock"}
 
-// injury is what happens to the process at one system call. Inject says it to
-// strace, with the number of that call left open.
+// injury is what happens to the process at one system call. Inject tells strace to
+// do it, with the number of the call left open.
 type injury struct{ name, inject string }
 
 var injuries = []injury{
@@ -37,19 +37,19 @@ var injuries = []injury{
 	{"no permission", "error=EACCES:when=%d"}, {"other file system", "error=EXDEV:when=%d"},
 }
 
-// somePoints is how many points of a call the short form tries, other ones of
-// each.
+// somePoints is how many points of a call the short form tries, different ones for
+// each call.
 const somePoints = 1
 
-// mostPoints is how many points of a call in parts the long form tries.
+// mostPoints is how many points the long form tries of a call that works in parts.
 const mostPoints = 2000
 
-// TestEveryWritingToolSurvivesEveryInjury lets each writing tool be killed, or a
-// system call of it fail, at every call by which it changes files; in the short
-// form at some of them. Right after,
-// every artifact is the old one or the new one, whole. After the next call the
-// result is that of one or two undisturbed calls, no other file is left, the lock
-// is free, the audit chain is unbroken, and the run agrees with its record.
+// TestEveryWritingToolSurvivesEveryInjury kills each writing tool, or makes one of
+// its system calls fail, at every call with which it changes files; in the short
+// form at some of them. Right afterwards, every artifact is the old one or the new
+// one, whole. After the next call the result is that of one or two undisturbed calls,
+// no other file is left, the lock is free, the audit chain is unbroken, and the run
+// agrees with its record.
 func TestEveryWritingToolSurvivesEveryInjury(t *testing.T) {
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
@@ -85,8 +85,8 @@ func TestEveryWritingToolIsInjured(t *testing.T) {
 	}
 }
 
-// injure returns the number of points tried. Shift chooses which ones, where
-// not all are.
+// injure returns the number of points tried. Shift chooses which ones, where not
+// all of them are tried.
 func (w writer) injure(t *testing.T, shift int) (tried int64) {
 	work := shortFolder(t)
 	prepared := w.state(t, work)
@@ -140,7 +140,7 @@ func (w writer) injure(t *testing.T, shift int) (tried int64) {
 	}
 	stride := full.Stride(len(points), somePoints)
 	if w.parts() {
-		// Its changes are like each other, and each has a thousand points.
+		// Its changes resemble each other, and each has a thousand points.
 		stride = max(stride, len(points)/mostPoints)
 	}
 	for i := shift * 37 % stride; i < len(points); i += stride {
@@ -163,9 +163,9 @@ func (w writer) injure(t *testing.T, shift int) (tried int64) {
 	return tried
 }
 
-// shortSizes are sizes of files beyond which nothing can be written: a write
-// that crosses one is short, and the next one fails. Every file is cut at its
-// first byte, before its last, and at each power of two between them.
+// shortSizes are file sizes beyond which nothing can be written: a write that
+// crosses one is short, and the next one fails. Every file is cut at its first
+// byte, before its last, and at each power of two in between.
 func shortSizes(files map[string][]byte) []int {
 	var sizes []int
 	longest := 0
@@ -192,21 +192,21 @@ func (w writer) traced(t *testing.T, work string, options ...string) string {
 	return string(data)
 }
 
-// under makes the call under another program. It may fail, but not to start.
+// under makes the call under another program. The call may fail, but must start.
 func (w writer) under(t *testing.T, work string, program ...string) {
 	t.Helper()
 	command := exec.Command(program[0], append(append(program[1:], binary), commandLine(work, w.tool)...)...)
 	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work, "TIDEGATE_NOW="+corpus.Now.Format(time.RFC3339), "GOMAXPROCS=1")
 	command.Dir = work
 	command.Stdin = strings.NewReader(strings.ReplaceAll(w.args, "$WORK", work))
-	// What an injured process says and how it ends is its own affair.
+	// What an injured process prints and how it ends does not matter.
 	if _, err := command.CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
 		t.Fatal(err)
 	}
 }
 
 // occurrences says which calls of one name belong to the tool's work: from the
-// first one after the work folder is mentioned to the last of all.
+// first one after the work folder is mentioned up to the last.
 func occurrences(trace, call, work string) (first, all int) {
 	started := false
 	for line := range strings.Lines(trace) {
@@ -242,8 +242,8 @@ func checkWhole(t *testing.T, where string, before, after, got map[string][]byte
 }
 
 // checkHealed demands the files of one or two undisturbed calls and no others,
-// and logs whose chain is unbroken. Of a call in parts, the times are not
-// compared, nor what there is of attempts: an injury may have cost one.
+// and logs with an unbroken chain. For a call in parts it compares neither times
+// nor the files of attempts: an injury may have cost an attempt.
 func checkHealed(t *testing.T, where string, parts bool, wanted []map[string][]byte, got map[string][]byte) {
 	t.Helper()
 	compared := withoutOffsets
@@ -290,8 +290,8 @@ func checkHealed(t *testing.T, where string, parts bool, wanted []map[string][]b
 
 var offsetRule = regexp.MustCompile(`"offset": \d+`)
 
-// withoutOffsets is a file without what depends on such a rest: where the archive
-// has its records.
+// withoutOffsets is a file without the offsets of the records in the archive: they
+// depend on what a killed process left there.
 func withoutOffsets(name string, data []byte) []byte {
 	if filepath.Base(name) != "index.json" {
 		return data
@@ -301,21 +301,21 @@ func withoutOffsets(name string, data []byte) []byte {
 
 var timesRule = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|sha256:[0-9a-f]{64}`)
 
-// withoutTimes is a file without its times, and without the digests of what has
-// times in it.
+// withoutTimes is a file without its times, and without digests of content that
+// has times in it.
 func withoutTimes(name string, data []byte) []byte {
 	return timesRule.ReplaceAll(withoutOffsets(name, data), nil)
 }
 
-// ofAttempt reports whether a file of a run is one that an attempt at a job
-// keeps, or the claim of the process that drove the run.
+// ofAttempt reports whether a file of a run belongs to an attempt at a job, or is
+// the claim of the process that drove the run.
 func ofAttempt(name string) bool {
 	inside := strings.TrimPrefix(name, "runs/tides/")
 	return inside == run.HomeFile || strings.HasPrefix(inside, run.JobsDir+"/") && documentOfRun.MatchString(inside)
 }
 
 // checkAgrees demands that the run, if there is one, agrees with its record: no
-// change without its line, no line without its change.
+// change without a line, no line without a change.
 func checkAgrees(t *testing.T, where, work string) {
 	t.Helper()
 	verdict, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: filepath.Join(work, "runs/tides/manifest.json"), Follows: stage.Follows})
@@ -327,8 +327,8 @@ func checkAgrees(t *testing.T, where, work string) {
 	}
 }
 
-// checkChain verifies the log by the rule that is documented: each line carries
-// the digest of the raw bytes of the line before.
+// checkChain verifies the log by the documented rule: each line carries the digest
+// of the raw bytes of the line before it.
 func checkChain(t *testing.T, where string, data []byte) {
 	t.Helper()
 	var previous []byte

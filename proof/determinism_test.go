@@ -18,7 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/full"
 )
 
-// surroundings are what must not change a byte of any result.
+// surroundings are conditions that must not change a byte of any result.
 var surroundings = []struct {
 	name  string
 	env   []string
@@ -36,9 +36,9 @@ var surroundings = []struct {
 	{name: "colours and a width", env: []string{"CLICOLOR_FORCE=1", "COLUMNS=40", "TERM=xterm-256color"}},
 }
 
-// TestResultsDependOnNothingButTheirInputs runs the corpus of calls in every
-// surrounding, in the short form a part of it, another one in each, and holds
-// each result to the committed bytes.
+// TestResultsDependOnNothingButTheirInputs runs the corpus of calls in each of the
+// surroundings and compares every result with the committed bytes. The short form
+// runs a part of the corpus, a different one in each.
 func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
 	scripts, err := corpus.Load("../catalog/testdata/calls")
 	if err != nil {
@@ -77,8 +77,8 @@ func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
 	}
 }
 
-// reorder lets every folder list its files in another order, where the file
-// system lists them as they came, and reports whether it did.
+// reorder makes every folder list its files in another order, where the file
+// system lists them in the order they were added, and reports whether it did.
 func reorder(t *testing.T, work string) (changed bool) {
 	t.Helper()
 	list := func(dir string) []string {
@@ -146,8 +146,8 @@ func call(t *testing.T, work string, env []string, shell, dir, tool string, args
 	return bytes.TrimSuffix(out, []byte("\n"))
 }
 
-// commandLine calls a tool with its arguments on stdin, or is the command line
-// that stands in its place.
+// commandLine is the call of a tool with its arguments on stdin, or the command line
+// that is given in place of a tool.
 func commandLine(work, tool string) []string {
 	if words := strings.Fields(tool); len(words) > 1 {
 		for i, word := range words {

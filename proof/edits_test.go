@@ -36,14 +36,14 @@ var edits = []byteEdit{
 	}},
 }
 
-// insertions are edits that put something in.
+// insertions are edits that insert something.
 var insertions = []byteEdit{
 	{"a byte inserted", func(data []byte, i int) []byte { return replaced(data, i, 0, 'x') }},
 	{"a space inserted", func(data []byte, i int) []byte { return replaced(data, i, 0, ' ') }},
 	{"a line end inserted", func(data []byte, i int) []byte { return replaced(data, i, 0, '\n') }},
 }
 
-// cuts are edits of all that stands before or after a place.
+// cuts are edits that remove everything before or after a place.
 var cuts = []byteEdit{
 	{"its end cut off", func(data []byte, i int) []byte { return data[:i] }},
 	{"its beginning cut off", func(data []byte, i int) []byte { return data[i+1:] }},
@@ -81,17 +81,17 @@ func lines(data []byte) [][]byte {
 	return slices.DeleteFunc(bytes.SplitAfter(data, []byte("\n")), func(line []byte) bool { return len(line) == 0 })
 }
 
-// TestVerifyFindsEverySingleEdit edits every file of a run, in every way, at
-// several points of its life; in the long form at every place of every file of
-// one of them. The short form tries some of the ways, other ones for each file.
-// `run verify` must not pass.
+// TestVerifyFindsEverySingleEdit edits every file of a run, in every way, at several
+// points of its life; for one of these points, the long form does so at every place
+// of every file. The short form tries some of the ways, different ones for each
+// file. `run verify` must not pass.
 func TestVerifyFindsEverySingleEdit(t *testing.T) {
 	t.Parallel()
 	tried := 0
 	for _, at := range []struct {
 		gap, step string
 		short     int // places of each file that the short form tries with each kind of edit
-		long      int // and the long form; 0 for every place
+		long      int // the same for the long form; 0 for every place
 	}{
 		{withGap, "made", 0, 50}, {withGap, "planned", 0, 50}, {withGap, "wave1 judged", 0, 50}, {withGap, "decided", 0, 50},
 		{withGap, "in wave2", 0, 50}, {withoutGap, "in citations", 0, 50}, {withGap, "in citations", 0, 0}, {withoutGap, "in summaries", 0, 50}, {withGap, "synthesis refused", 0, 50}, {withGap, "completed", 1, 50},
@@ -119,8 +119,8 @@ func TestVerifyFindsEverySingleEdit(t *testing.T) {
 	t.Logf("%d edits", tried)
 }
 
-// passing are the edits that `run verify` passes, each by design, and what it
-// says of them.
+// passing are the edits that `run verify` passes by design, with the rule that it
+// reports for each.
 var passing = []struct{ file, edit, rule, reason string }{
 	{run.AuditFile, "a byte inserted at the end", "line-torn", "a crash leaves the beginning of a line there, which nobody reads; the next write takes it off"},
 	{run.AuditFile, "a space inserted at the end", "line-torn", "the same"},
@@ -144,8 +144,8 @@ func filesOf(t *testing.T, root string) []string {
 	return names
 }
 
-// tryEdits edits one file at so many places, 0 for all, and returns how many
-// edits that were. Shift chooses which of them the short form tries.
+// tryEdits edits one file at that many places, 0 for all, and returns the number of
+// edits it tried. Shift chooses which of them the short form tries.
 func tryEdits(t *testing.T, f folder, name string, places, shift int) (tried int) {
 	t.Helper()
 	data := f.read(t, name)
@@ -171,7 +171,7 @@ func tryEdits(t *testing.T, f folder, name string, places, shift int) (tried int
 			if places > 0 {
 				stride = max(1, (count+places-1)/places)
 			}
-			// Kinds begin at other places, so that the short form sees more of them.
+			// Each kind begins at a different place, so that the short form covers more of them.
 			for i := min((k+1)*count/(len(kinds)+1), stride-1); i < count; i += stride {
 				if out := e.at(data, i); !bytes.Equal(out, data) {
 					f.write(t, name, string(out))
@@ -201,7 +201,7 @@ func tryEdits(t *testing.T, f folder, name string, places, shift int) (tried int
 	return tried
 }
 
-// verified reports whether `run verify` passes, and the rules of what it finds.
+// verified reports whether `run verify` passes, and the rules behind its findings.
 // A run that cannot be opened at all does not pass.
 func verified(t *testing.T, f folder) (pass bool, rules []string) {
 	t.Helper()
@@ -213,8 +213,8 @@ func verified(t *testing.T, f folder) (pass bool, rules []string) {
 }
 
 // TestOnlyANotedHeadFindsALogRewrittenAsAWhole makes the one change that a run
-// cannot show by itself: the log and every digest in it made anew, after an
-// edit. `--head` with the digest that was noted before finds it.
+// cannot show by itself: after an edit, it rewrites the log and every digest in it.
+// `--head` with the digest that was noted before finds it.
 func TestOnlyANotedHeadFindsALogRewrittenAsAWhole(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t).run("tides").climb(t, withGap, "wave1 judged")
@@ -237,15 +237,15 @@ func TestOnlyANotedHeadFindsALogRewrittenAsAWhole(t *testing.T) {
 	}
 }
 
-// rewriteLog adds something to the first line of the log and makes the chain and
-// the head anew.
+// rewriteLog adds something to the first line of the log and recomputes the chain
+// and the head.
 func rewriteLog(t *testing.T, f folder) {
 	t.Helper()
 	var out []byte
 	prev, count := artifact.FirstPrev, 0
 	for _, text := range lines(f.read(t, run.AuditFile)) {
 		line := parsed(t, text)
-		line.Delete("prev") // which is the last key of a line
+		line.Delete("prev") // the last key of a line
 		if count == 0 {
 			line.Set("note", codec.Of("never said"))
 		}

@@ -21,9 +21,9 @@ type blow struct {
 	// args makes the arguments. The label is unique among all calls, and the
 	// revision is the last one of the manifest that the worker saw.
 	args func(label string, revision int64) string
-	// never says why no such call is accepted, "" where one can be.
+	// never says why no such call can be accepted, "" where one can.
 	never string
-	// missing is the code of what a replan took away and the call needs.
+	// missing is the code for something that the call needs and a replan took away.
 	missing tidegate.Code
 }
 
@@ -35,12 +35,11 @@ func labelled(args string) func(string, int64) string {
 	return func(label string, _ int64) string { return strings.ReplaceAll(args, "$LABEL", label) }
 }
 
-// blows is every writing tool, often those whose loss would show best. Stages
-// and statuses move all the time, so that many calls are refused; a refusal must
-// change nothing. A run leaves its first wave when gate B is recorded and the
-// outputs stay as they are until somebody advances it. The job of another run is
-// given out, answered badly and given back all the time. cancel is final and comes
-// last of all.
+// blows is every writing tool, with more weight on those whose loss would show best.
+// Stages and statuses move all the time, so that many calls are refused; a refusal
+// must change nothing. A run leaves its first wave when gate B is recorded and the
+// outputs stay unchanged until somebody advances it. The job of another run is given
+// out, answered badly and given back all the time. cancel is final and comes last.
 func blows() []blow {
 	gates := `{` + gatesArg + `,"inputs_digest":"d","reason":"$LABEL","update":{"$GATE":{"notes":"$LABEL"}}}`
 	output := `"outputs":[{"perspective_id":"moon","markdown":"$LABEL\n\n` + sampleOutput + `- https://example.invalid/$LABEL\n"}]`
@@ -121,7 +120,7 @@ func blows() []blow {
 	return blows
 }
 
-// final is the blow that ends a run; every worker strikes it once.
+// final is the blow that ends a run; every worker makes it once.
 var final = blow{tool: "deep_research_run_cancel", args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)}
 
 // strike is one call that was made.
@@ -133,9 +132,9 @@ type strike struct {
 	result *codec.Value
 }
 
-// hammer lets workers call tools at random, each as fast as it can, and returns
-// what each of them did, in its order. After every call each of the watchers
-// gets a tick, unless it is still busy.
+// hammer has workers call tools at random, each as fast as it can, and returns what
+// each of them did, in order. After every call each of the watchers gets a tick,
+// unless it is still busy.
 func hammer(t *testing.T, work string, workers, calls int, call caller, watchers ...chan struct{}) [][]strike {
 	t.Helper()
 	done := make([][]strike, workers)
@@ -183,8 +182,8 @@ func hammer(t *testing.T, work string, workers, calls int, call caller, watchers
 }
 
 // strike makes the call. A call is accepted, or refused because of what others
-// do at the same time. Nothing here changes a file by other means, so that
-// nothing is TAMPERED.
+// do at the same time. Nothing here changes a file by other means, so nothing is
+// TAMPERED.
 func (b blow) strike(call caller, worker int, label, args string) (strike, error) {
 	envelope, err := call(worker, b.tool, args)
 	if err != nil {
@@ -208,7 +207,7 @@ func (b blow) strike(call caller, worker int, label, args string) (strike, error
 	return s, nil
 }
 
-// manifestRevision is the revision of the manifest that a result tells, or 0.
+// manifestRevision is the revision of the manifest that a result states, or 0.
 func (s strike) manifestRevision() int64 {
 	name := "manifest_revision"
 	switch s.tool {

@@ -12,7 +12,7 @@ import (
 
 // TestRepeatingACallDoesWhatItsDeclarationSays makes each writing call twice. A
 // tool that is declared idempotent leaves the same files the second time, apart
-// from the lines that tell of the call.
+// from the log lines about the call.
 func TestRepeatingACallDoesWhatItsDeclarationSays(t *testing.T) {
 	t.Parallel()
 	idempotent := map[string]bool{}

@@ -41,8 +41,8 @@ func TestLegacyRunsCountWhatOthersWrite(t *testing.T) {
 			t.Fatalf("the run is in stage %s, want %s", got, stage)
 		}
 	}
-	// Another program writes the files and tells what the gates are. Nobody is
-	// asked for gate A, and nothing that was passed is looked at again.
+	// Another program writes the files and says what the gates are. Nobody is asked
+	// for gate A, and nothing that passed is checked again.
 	f.write(t, "perspectives.json", asJSON(contracts(f.id, 60)))
 	onward("wave1")
 	f.write(t, "wave-1/moon.md", "no contract is kept here")
@@ -83,7 +83,7 @@ func TestLegacyRunsCountWhatOthersWrite(t *testing.T) {
 }
 
 // TestLegacyGatesAreMadeAndNotGiven: the flag makes no other run a legacy run,
-// whoever starts a program with it.
+// no matter who starts a program with it.
 func TestLegacyGatesAreMadeAndNotGiven(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t).run("tides").climb(t, withGap, "wave1 handed in")
@@ -97,7 +97,7 @@ func TestLegacyGatesAreMadeAndNotGiven(t *testing.T) {
 	if f.must(t, "deep_research_run_status", tidegate.D("manifest_path", f.manifest())).Get("legacy_gates").Bool() {
 		t.Error("the run has become a legacy run")
 	}
-	// Neither does a policy that was edited.
+	// An edited policy does not make it one either.
 	f.env.LegacyGates = false
 	edit("run-config/policy.json", `"require_bound_gates": false`, `"require_bound_gates": false, "legacy_gates": true`)(t, victim{f, ""})
 	if code := codeOf(f.call(t, "deep_research_gates_write", update)); code != tidegate.GateNotDerived {

@@ -1,7 +1,7 @@
-// Package proof_test holds the suites that show what docs/reliability.md
-// promises. They use the program as it is, as a built binary. `go test ./proof`
-// runs a short form of each, which tries some of its points; with -full they try
-// all of them: `go test ./proof -full -timeout 90m`.
+// Package proof_test holds the suites that show what docs/reliability.md promises.
+// They use the program as a built binary. `go test ./proof` runs a short form of
+// each, which tries some of its points; with -full they try all of them:
+// `go test ./proof -full -timeout 90m`.
 package proof_test
 
 import (
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "tidegate")
-	// Go keeps the programs that it runs, and links one that it builds each time.
+	// go run caches the program that it links; go build links it each time.
 	if out, err := exec.Command("go", "run", "-exec", "cp", "../cmd/tidegate", binary).CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "the program does not build: %v\n%s", err, out)
 		os.Exit(1)

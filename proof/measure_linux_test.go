@@ -11,18 +11,18 @@ import (
 
 // cost is what a process took.
 type cost struct {
-	Memory     int64         // the most that it had, in bytes
+	Memory     int64         // peak, in bytes
 	Took       time.Duration // by the clock
 	Processors time.Duration // of all processors together
 }
 
-// measureVariable makes the test binary run a command and tell its cost.
+// measureVariable makes the test binary run a command and report its cost.
 const measureVariable = "PROOF_MEASURE"
 
-// Linux counts the memory that a process had before exec, which is that of its
-// parent, to its own maximum. So the parent of what is measured must be small,
-// which a test that laid out something large is not: another process of this
-// binary starts it, before anything else happens there.
+// Linux counts the memory that a process had before exec, which is its parent's,
+// towards its own maximum. So the parent of the measured process must be small, and
+// a test that laid out something large is not: another process of this binary
+// starts the command, before anything else happens there.
 func init() {
 	if os.Getenv(measureVariable) == "" {
 		return

@@ -26,7 +26,7 @@ type office struct {
 	dir    string
 	env    *catalog.Env
 	tools  map[string]*tool.Tool
-	leases map[string]*codec.Value // that agents have, by job
+	leases map[string]*codec.Value // leases that agents have, by job
 }
 
 func newOffice(t *testing.T) *office {
@@ -55,7 +55,7 @@ func (o *office) call(t *testing.T, name string, args any) *codec.Value {
 	return parsed(t, o.tools[name].Call(t.Context(), raw, tool.Caller{}).Envelope)
 }
 
-// person carries out a decision that only a person takes.
+// person carries out a decision that only a person may take.
 func (o *office) person(t *testing.T, name string, args any) *codec.Value {
 	t.Helper()
 	raw, err := codec.MarshalLine(args)
@@ -94,7 +94,7 @@ type folder struct {
 
 func (o *office) run(id string) folder { return folder{o, id, filepath.Join(o.dir, "runs", id)} }
 
-// at is the run in another place.
+// at is the run at another place.
 func (f folder) at(root string) folder { return folder{f.office, f.id, root} }
 
 func (f folder) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
@@ -114,7 +114,7 @@ func (f folder) has(name string) bool {
 	return err == nil
 }
 
-// write puts a file into the run as somebody with a shell does.
+// write puts a file into the run as somebody with a shell would.
 func (f folder) write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(f.path(name)), 0o700); err != nil {
@@ -134,7 +134,7 @@ func (f folder) stage(t *testing.T) string {
 	return f.json(t, "manifest.json").Get("stage").Get("current").Str()
 }
 
-// must is a call that is granted.
+// must is a call that has to be granted.
 func (f folder) must(t *testing.T, name string, args tidegate.Details) *codec.Value {
 	t.Helper()
 	answer := f.call(t, name, args)
@@ -144,7 +144,7 @@ func (f folder) must(t *testing.T, name string, args tidegate.Details) *codec.Va
 	return answer
 }
 
-// question is what every run is asked.
+// question is the question of every run.
 const question = "Why do tides turn?"
 
 // The perspectives of every run.
@@ -165,8 +165,8 @@ func contractsWith(runID string, maxWords int, sections ...string) tidegate.Deta
 	return tidegate.D("schema_version", "perspectives.v1", "run_id", runID, "created_at", "2026-03-04T00:00:00Z", "perspectives", list)
 }
 
-// fetchArticles is the web of an office: every page is an article about what its
-// URL names.
+// fetchArticles is the web of an office: every page is an article about whatever
+// its URL names.
 func fetchArticles(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 	var batch []*archive.Packed
 	for _, url := range urls {
@@ -190,7 +190,7 @@ func fetchArticles(_ context.Context, urls []string, keep func([]*archive.Packed
 	return keep(batch)
 }
 
-// output is what an agent that keeps its contract writes.
+// output is what an agent that keeps to its contract writes.
 func output(id, gap string) string {
 	gaps := ""
 	if gap != "" {
@@ -201,19 +201,19 @@ func output(id, gap string) string {
 
 // rung is one step of an agent that keeps every rule, and when it is due.
 type rung struct {
-	name string // of what the run is after it
+	name string // of the state that the run is in after it
 	due  func(t *testing.T, f folder) bool
 	take func(t *testing.T, f folder)
 }
 
-// The ways of a run: with a gap that needs a second wave, or without.
+// The courses of a run: with a gap that needs a second wave, or without.
 const (
 	withGap    = "(P0) How much the sun adds"
 	withoutGap = ""
 )
 
-// ladder is the way of an obedient agent through a run to its report: up to the
-// citations by the tools of each step, from there on by jobs. A run with a gap
+// ladder is the course of an obedient agent through a run to its report: up to the
+// citations with the tools of each step, from there on with jobs. A run with a gap
 // goes through a second wave, and its first draft is sent back.
 func ladder(gap string) []rung {
 	in := func(stage string) func(*testing.T, folder) bool {
@@ -279,13 +279,13 @@ func ladder(gap string) []rung {
 		rung{"completed", in("review"), settleTo("finalize")})
 }
 
-// climb takes a run on, by honest steps, up to the one of that name.
+// climb takes a run on, by honest steps, up to the step of that name.
 func (f folder) climb(t *testing.T, gap, to string) folder {
 	t.Helper()
 	return f.climbFrom(t, gap, "", to)
 }
 
-// climbFrom is climb for a run that has come as far as from already.
+// climbFrom is climb for a run that has already come as far as from.
 func (f folder) climbFrom(t *testing.T, gap, from, to string) folder {
 	t.Helper()
 	begun := from == ""
@@ -314,7 +314,7 @@ func advanceTo(stage string) func(*testing.T, folder) {
 	}
 }
 
-// settleTo has done by rule what follows from the files.
+// settleTo lets the rules do what follows from the files.
 func settleTo(stage string) func(*testing.T, folder) {
 	return func(t *testing.T, f folder) {
 		t.Helper()
@@ -346,7 +346,8 @@ func (f folder) submit(t *testing.T, job, answer string) *codec.Value {
 	return f.must(t, "deep_research_job_submit", tidegate.D("manifest_path", f.manifest(), "token", f.leases[job].Get("token").Str(), "answer", answer))
 }
 
-// answer hands in an answer that is accepted: by the prompt, where none is given.
+// answer hands in an answer that must be accepted; "" stands for the one that the prompt
+// asks for.
 func (f folder) answer(t *testing.T, job, answer string) {
 	t.Helper()
 	if answer == "" {
@@ -357,7 +358,7 @@ func (f folder) answer(t *testing.T, job, answer string) {
 	}
 }
 
-// doJobs does every job that is open, each by its prompt.
+// doJobs does every open job, each by its prompt.
 func (f folder) doJobs(t *testing.T) {
 	t.Helper()
 	for {
@@ -423,7 +424,7 @@ func (f folder) gapIDs(t *testing.T) []string {
 	return ids
 }
 
-// handIn hands in outputs that keep their contracts; the first states the gap.
+// handIn hands in outputs that keep to their contracts; the first states the gap.
 func (f folder) handIn(t *testing.T, wave string, ids []string, gap string) {
 	t.Helper()
 	outputs := []tidegate.Details{}
@@ -452,7 +453,7 @@ func (f folder) judge(t *testing.T, gate string) {
 	}
 }
 
-// pivotArgs are the arguments by which the pivot is decided from the run's own
+// pivotArgs are the arguments with which the pivot is decided from the run's own
 // outputs.
 func (f folder) pivotArgs(t *testing.T) tidegate.Details {
 	t.Helper()
@@ -469,7 +470,7 @@ func (f folder) decide(t *testing.T, more tidegate.Details) *codec.Value {
 	return f.must(t, "deep_research_pivot_decide", append(f.pivotArgs(t), more...))
 }
 
-// verify is what `run verify` finds of level error, and whether it passes.
+// verify is the findings of `run verify` of level error, and whether it passes.
 func (f folder) verify(t *testing.T) (pass bool, findings string) {
 	t.Helper()
 	answer := f.call(t, "deep_research_run_verify", tidegate.D("manifest_path", f.manifest()))

@@ -10,7 +10,7 @@ import (
 	"github.com/tidegate/tidegate/step"
 )
 
-// oath is what an agent cannot change about a run, as it was at some point.
+// oath is what an agent cannot change about a run, as it was at one point.
 type oath struct {
 	fixed     string // question, sensitivity, mode, limits and places
 	documents map[string]string
@@ -19,10 +19,10 @@ type oath struct {
 	status    string
 }
 
-// fixed are the fields of a manifest that only a person changes.
+// fixed are the fields of a manifest that only a person may change.
 var fixed = []string{"schema_version", "run_id", "created_at", "query", "mode", "limits", "artifacts", "agents"}
 
-// oathOf takes the oath of a run; of one that is not there it is empty.
+// oathOf takes the oath of a run; it is empty for a run that does not exist.
 func oathOf(t *testing.T, v victim) oath {
 	t.Helper()
 	o := oath{documents: map[string]string{}}
@@ -76,8 +76,8 @@ func (o oath) check(t *testing.T, v victim) {
 	}
 }
 
-// forged are the gates of a run that count as passed and that their judges do
-// not pass now.
+// forged are the gates of a run that count as passed although their judges do not
+// pass them now.
 func forged(t *testing.T, f folder) []string {
 	t.Helper()
 	var wrong []string
@@ -89,7 +89,7 @@ func forged(t *testing.T, f folder) []string {
 	return wrong
 }
 
-// refused is what the judge of a gate says, "" when it passes.
+// refused is the objection of a gate's judge, "" when the gate passes.
 func refused(t *testing.T, f folder, gate string) string {
 	t.Helper()
 	r, err := run.Open(t.Context(), f.manifest())
@@ -107,8 +107,7 @@ func refused(t *testing.T, f folder, gate string) string {
 	return ""
 }
 
-// counting are the gates of a run that count as passed, in the order of their
-// letters.
+// counting are the gates of a run that count as passed, in alphabetical order.
 func counting(t *testing.T, f folder) []string {
 	t.Helper()
 	r, err := run.Open(t.Context(), f.manifest())

@@ -14,9 +14,9 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// beforeLock is a context that does something once, when a call that has judged
-// what it is about is about to wait for the lock: that is the first who asks it
-// how long it lasts.
+// beforeLock is a context that does something once, when a call that has already
+// judged its files is about to wait for the lock: waiting is the first to ask for
+// the deadline.
 type beforeLock struct {
 	context.Context
 	do func()
@@ -32,7 +32,7 @@ func (c *beforeLock) Deadline() (time.Time, bool) {
 
 // TestNothingIsWrittenByAJudgementOfAnotherState lets every other call, of an
 // agent or a person, come between what a call judged and what it writes. What an
-// agent cannot bring about alone he cannot bring about with a second one either.
+// agent cannot bring about alone, it cannot bring about with a second one either.
 func TestNothingIsWrittenByAJudgementOfAnotherState(t *testing.T) {
 	t.Parallel()
 	pairs := 0
@@ -58,7 +58,7 @@ func TestNothingIsWrittenByAJudgementOfAnotherState(t *testing.T) {
 			ctx.do = func() {
 				if second.person {
 					o.person(t, second.tool, parsed(t, []byte(fill(second.args))))
-					before = oathOf(t, v) // what a person changes is changed
+					before = oathOf(t, v) // a person's change is allowed
 				} else {
 					o.asCalled(t, second.tool, fill(second.args))
 				}
@@ -95,7 +95,7 @@ type racer struct {
 	person           bool
 }
 
-// racing are the calls that mean something for a run, wherever it stands.
+// racing are the calls that mean something for a run, whatever its stage.
 func racing(t *testing.T, f folder) []racer {
 	t.Helper()
 	agent := func(name, tool string, args tidegate.Details) racer { return racer{name, tool, asJSON(args), false} }

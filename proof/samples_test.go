@@ -18,21 +18,20 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// writer is one tool that writes, with a state in which it has something to do.
+// writer is one writing tool, with a state in which it has something to do.
 type writer struct {
 	name    string
 	prepare []command
-	tool    string // or the command line, for what only a person may do
+	tool    string // or the command line, where only a person may do it
 	args    string
-	// then is called after the tool, where the tool itself may find nothing to
-	// do any more and so takes no lock.
+	// then is called after the tool, where the tool itself may have nothing left to do
+	// and so takes no lock.
 	then command
 }
 
-// parts reports whether the call makes several changes, one after the other, of
-// which an injury leaves the first ones. What is then left to do is done by the
-// next calls, of which the last comes an hour later: a lease may have to run out
-// before.
+// parts reports whether the call makes several changes, one after the other, so that
+// an injury may leave only the first ones. The next calls do the rest. The last of
+// them comes an hour later, because a lease may have to run out first.
 func (w writer) parts() bool {
 	for _, each := range []string{"deep_research_run_step", "deep_research_job_submit", "job answer ", "run continue "} {
 		if strings.HasPrefix(w.tool, each) {
@@ -46,8 +45,8 @@ func (w writer) parts() bool {
 // changes by other means.
 type command struct{ tool, args string }
 
-// tokenOf is the token of a lease in a run whose clock is pinned: there it
-// follows from the job and the attempt.
+// tokenOf is the token of a lease in a run whose clock is pinned: there it follows
+// from the job and the attempt.
 func tokenOf(job string, attempt int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "tides %s %d %s", job, attempt, tidegate.Stamp(corpus.Now)))
 	return fmt.Sprintf("%x/%d/%s", sum[:16], attempt, job)
@@ -55,7 +54,7 @@ func tokenOf(job string, attempt int) string {
 
 const byHand = "by hand"
 
-// sampleFiles are inputs that the writing tools are called with.
+// sampleFiles are inputs for the writing tools.
 var sampleFiles = map[string]string{
 	"summaries-in/moon.md":                         "## Findings\n\n- The moon pulls [@cid_a]\n",
 	"perspectives-in.json":                         samplePerspectives,
@@ -70,8 +69,8 @@ var sampleFiles = map[string]string{
 	"citations-in.jsonl":                           `{"cid":"cid_a","status":"valid","normalized_url":"https://example.invalid/moon"}` + "\n",
 }
 
-// Runs that were made by hand, in stages that no sample comes to: hand in review,
-// desk in synthesis, and stop, where gate A has failed.
+// Runs made by hand, in stages that no sample reaches: hand in review, desk in
+// synthesis, and stop, where gate A has failed.
 func init() {
 	for name, stage := range map[string]string{"hand": "review", "desk": "synthesis", "stop": "review"} {
 		for file, text := range runByHand(name, stage) {
@@ -115,8 +114,8 @@ const (
 
 const (
 	samplePerspectives = `{"schema_version":"perspectives.v1","run_id":"tides","created_at":"2026-03-04T00:00:00Z","perspectives":[{"id":"moon","title":"The moon","track":"standard","agent_type":"researcher","prompt_contract":{"max_words":50,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Gaps","Sources"]}}]}`
-	// The source is one that is refused before anything is asked: no sample needs
-	// a network.
+	// The source is refused before anything is asked, so that no sample needs a
+	// network.
 	sampleOutput      = `## Findings\nThe moon pulls.\n\n## Gaps\n- (P3) How much the sun adds\n\n## Sources\n- https://example.invalid/moon\n`
 	sampleOtherOutput = `## Findings\nThe moon pulls harder.\n\n## Gaps\n\n## Sources\n- https://example.invalid/moon\n`
 	sampleCID         = "cid_145aac13ccc4b4b49b5bb16aef5bff89a30b8b1b9f64f6a20afa02e904bd1c05" // of the source of sampleOutput
@@ -234,7 +233,7 @@ func writers() []writer {
 	}
 }
 
-// state is the folder in which the tool has something to do.
+// state is a folder in which the tool has something to do.
 func (w writer) state(t *testing.T, work string) map[string][]byte {
 	t.Helper()
 	layOut(t, work)
@@ -242,13 +241,13 @@ func (w writer) state(t *testing.T, work string) map[string][]byte {
 	return snapshot(t, work)
 }
 
-// envOf is for the tools of a folder, to be called in this process.
+// envOf is the environment for calling the tools of a folder in this process.
 func envOf(work string) *catalog.Env {
 	return &catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")}
 }
 
-// prepareHere calls tools in this process, because preparing is not what is
-// tried. All calls must be accepted.
+// prepareHere calls tools in this process, because the preparation is not under
+// test. All calls must be accepted.
 func prepareHere(t *testing.T, work string, commands ...command) {
 	t.Helper()
 	byName := toolsByName(envOf(work))
@@ -267,7 +266,7 @@ func prepareHere(t *testing.T, work string, commands ...command) {
 	}
 }
 
-// layOut writes the files that the tools are called with.
+// layOut writes the input files of the tools.
 func layOut(t *testing.T, work string) {
 	t.Helper()
 	for name, text := range sampleFiles {
@@ -281,7 +280,7 @@ func layOut(t *testing.T, work string) {
 	}
 }
 
-// changeByHand adds a line end to a file, which leaves it valid and another one.
+// changeByHand adds a line end to a file, which changes it and leaves it valid.
 func changeByHand(t *testing.T, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -293,12 +292,12 @@ func changeByHand(t *testing.T, path string) {
 	}
 }
 
-// call makes the call. Whether it was refused shows when the files are compared.
+// call makes the call. Comparing the files shows whether it was refused.
 func (w writer) call(t *testing.T, work string) {
 	t.Helper()
 	call(t, work, nil, "", "", w.tool, []byte(strings.ReplaceAll(w.args, "$WORK", work)))
 	w.callThen(t, work)
-	if w.parts() { // all may have been done already, so that nothing took the lock
+	if w.parts() { // everything may have been done already, so that nothing took the lock
 		call(t, work, nil, "", "", recoverRun.tool, []byte(strings.ReplaceAll(recoverRun.args, "$WORK", work)))
 	}
 }
@@ -337,14 +336,14 @@ func snapshot(t *testing.T, work string) map[string][]byte {
 	return files
 }
 
-// isLog reports whether a file is a log or the head of one. It tells of every
-// call, so that it is not compared byte by byte but by its chain, and in a run
+// isLog reports whether a file is a log or the head of one. A log records every
+// call, so it is not compared byte by byte but checked by its chain, and in a run
 // by [run.Verify].
 func isLog(name string) bool {
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".head")
 }
 
 // isArchive reports whether a file is an archive, which only grows: what a killed
-// process left at its end counts for nothing and stays. That everything else is
-// there is said by [run.Verify].
+// process left at its end counts for nothing and stays. [run.Verify] checks that
+// everything else is there.
 func isArchive(name string) bool { return strings.HasSuffix(name, ".warc.gz") }

@@ -14,9 +14,9 @@ import (
 	"github.com/tidegate/tidegate/internal/full"
 )
 
-// The bounds of memory: what every process may use, and what it may use beyond
-// that for each validated citation, and for each perspective and each move in a
-// history beyond the first many.
+// The memory bounds: what every process may use, and what it may use on top of that
+// for each validated citation, and for each perspective and each move in a history
+// beyond the first many.
 const (
 	baseMemory     = 64 << 20
 	memoryCitation = 256
@@ -29,9 +29,9 @@ type load struct {
 	name string
 	unit string
 	n    [2]int // how much in the short and in the long form; a tenth is tried too
-	free int    // so many cost nothing beyond the base
+	free int    // this many cost nothing beyond the base
 	each int64  // memory that each of the others may cost
-	// lay writes n of it to an empty folder, and returns the arguments.
+	// lay writes n of it to an empty folder and returns the arguments.
 	lay  func(t *testing.T, work string, n int) string
 	tool string
 	want string // a part of the answer; $N stands for n
@@ -52,7 +52,7 @@ func loads() []load {
 }
 
 // TestLargeInputsCostNoMoreThanTheirBounds gives the tools inputs of a size and
-// of a tenth of it, each in a process of its own. The memory is held to the
+// of a tenth of it, each in a process of its own. Memory must stay within the
 // bounds; the times are printed, so that the reader sees how they grow with the size.
 func TestLargeInputsCostNoMoreThanTheirBounds(t *testing.T) {
 	for _, l := range loads() {
@@ -157,7 +157,7 @@ func layWave(t *testing.T, work string, n int) string {
 	for i := range n {
 		data := output
 		if i%10 == 0 {
-			data = output[:100] // and so without Sources
+			data = output[:100] // and so has no Sources
 		}
 		if err := os.WriteFile(filepath.Join(work, "wave", fmt.Sprintf("perspective-%06d.md", i)), data, 0o600); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 )
 
 // TestSecurityNamesItsTests fails for a test that SECURITY.md or the documents
-// name and that is not there.
+// name but that does not exist.
 func TestSecurityNamesItsTests(t *testing.T) {
 	t.Parallel()
 	tests := map[string]bool{}

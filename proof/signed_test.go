@@ -13,8 +13,8 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// TestASignatureCountsForOneDecision: what an agent with a shell does about a run
-// whose decisions are signed, without the key.
+// TestASignatureCountsForOneDecision: what an agent with a shell, but without the
+// key, tries on a run whose decisions are signed.
 func TestASignatureCountsForOneDecision(t *testing.T) {
 	t.Parallel()
 	dir, typed := withKeys(t)
@@ -88,7 +88,7 @@ func TestASignatureCountsForOneDecision(t *testing.T) {
 }
 
 // withKeys makes a folder with the keys of a person and a stranger, and a list of
-// signers for each. Typed is what somebody types there.
+// signers for each. Typed runs a command line there.
 func withKeys(t *testing.T) (dir string, typed func(words ...string) (string, error)) {
 	t.Helper()
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
@@ -166,8 +166,8 @@ func TestASignatureCountsForOneDecisionAboutAChange(t *testing.T) {
 	}
 }
 
-// appendLine adds a line to the log of a run that follows from the line before
-// it, as anybody can who may write to its folder.
+// appendLine adds a line to the log of a run that follows correctly from the line
+// before it, as anybody who may write to its folder can.
 func appendLine(t *testing.T, f folder, fields string) {
 	t.Helper()
 	log := f.read(t, run.AuditFile)

@@ -16,14 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// trap is a change of the root by somebody who may write there, and wants the
+// trap is a change to the root by somebody who may write there, and who wants the
 // tools to read or write something outside for them.
 type trap struct {
 	name string
 	set  func(t *testing.T, w *world)
-	// chosen marks a trap that, without roots, is the right of its author: a
-	// path may lead to the run by a link, and a manifest may say that its run
-	// lies elsewhere.
+	// chosen marks a trap that its author has a right to when there are no roots: a
+	// path may lead to the run by a link, and a manifest may say that its run lies
+	// elsewhere.
 	chosen bool
 }
 
@@ -41,8 +41,8 @@ func linked(name string) trap {
 	}}
 }
 
-// hardLinked replaces a file of the root by the very file outside. What it says
-// is then in the root, and may be shown; it must not be written through.
+// hardLinked replaces a file of the root by the very file outside. Its content is
+// then in the root and may be shown, but must not be written through.
 func hardLinked(name string) trap {
 	return trap{name: name + " is a hard link", set: func(t *testing.T, w *world) {
 		t.Helper()
@@ -135,11 +135,11 @@ func traps() []trap {
 	return list
 }
 
-// TestNoTrapLeadsOut sets each trap and calls every tool, in the short form some
-// traps and for each of them some tools, always others. A person accepts the trap first, or tools
-// that write would go no further than the record. With roots, nothing
-// outside is read, shown or written; without, which the long form tries too,
-// links are followed for reading and never for writing.
+// TestNoTrapLeadsOut sets each trap and calls every tool; the short form takes some
+// traps, and for each of them some tools, always different ones. A person accepts the
+// trap first, because otherwise writing tools would stop at the record. With roots,
+// nothing outside is read, shown or written. Without roots, which the long form tries
+// too, links are followed for reading and never for writing.
 func TestNoTrapLeadsOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -192,7 +192,7 @@ func (w *world) call(t *testing.T, each *tool.Tool, args string, roots bool) too
 	return each.Call(t.Context(), []byte(w.fill(args)), tool.Caller{})
 }
 
-// copyWorld makes a copy of a root. The FIFO and the links are left out.
+// copyWorld makes a copy of a root, without the FIFO and the links.
 func copyWorld(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.RemoveAll(to); err != nil {
@@ -203,9 +203,8 @@ func copyWorld(t *testing.T, from, to string) {
 	}
 }
 
-// TestLinkSwappedWhileToolsWrite replaces a folder of the run by a link that
-// leads out, and back, all the time, while the tools that write there are
-// called.
+// TestLinkSwappedWhileToolsWrite keeps replacing a folder of the run with a link
+// that leads out, and back, while the tools that write there are called.
 func TestLinkSwappedWhileToolsWrite(t *testing.T) {
 	t.Parallel()
 	rounds := 1

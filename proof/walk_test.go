@@ -23,11 +23,11 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// TestNoWalkOfAnAgentBreaksAPromise lets an agent call every tool of the MCP
-// server at random, over runs and changes of which some have faults, with
-// arguments that mean something and arguments that are hostile. About half of its
-// steps are those that an obedient agent would take next, so that it gets deep
-// into runs. After every call all that an agent cannot bring about is looked for.
+// TestNoWalkOfAnAgentBreaksAPromise lets an agent call every tool of the MCP server
+// at random, on runs and changes, some of them with faults, with arguments that make
+// sense and arguments that are hostile. About half of its steps are those that an
+// obedient agent would take next, so that it gets deep into runs. After every call
+// the test looks for everything that an agent must not be able to bring about.
 func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
 	t.Parallel()
 	walks, calls := 1, 250
@@ -60,8 +60,8 @@ func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
 	}
 }
 
-// TestTheWalkKnowsEveryArgument fails for an argument of a tool that the walk has
-// no values for.
+// TestTheWalkKnowsEveryArgument fails for a tool argument that the walk has no
+// values for.
 func TestTheWalkKnowsEveryArgument(t *testing.T) {
 	t.Parallel()
 	for _, each := range tool.ForAgents(catalog.Tools(&catalog.Env{})) {
@@ -73,7 +73,7 @@ func TestTheWalkKnowsEveryArgument(t *testing.T) {
 	}
 }
 
-// walk is a walk under way.
+// walk is a walk in progress.
 type walk struct {
 	*testing.T
 	*office
@@ -83,7 +83,7 @@ type walk struct {
 	tools   []*tool.Tool
 	trail   []string
 	reached map[string]int
-	made    int               // runs
+	made    int               // the number of runs made
 	ids     map[string]string // of runs, by their folders
 	leased  []*codec.Value    // what job_lease answered
 	watched *watch
@@ -111,11 +111,11 @@ func newWalk(t *testing.T, seed uint64) *walk {
 	return w
 }
 
-// plantedClaim is what somebody wrote into a text that the run had taken.
+// plantedClaim is what somebody wrote into a text that the run had accepted.
 const plantedClaim = "- It pulls 99 times.\n"
 
-// plant makes runs and changes that have a fault, or that a person has decided
-// about, and files that are not the agent's.
+// plant makes runs and changes that have a fault or that a person has decided
+// about, and files that do not belong to the agent.
 func (w *walk) plant() {
 	t := w.T
 	plantBystanders(t, w.office)
@@ -192,7 +192,7 @@ func (w *walk) step() {
 	}
 }
 
-// calls makes a call over MCP and looks at everything after it.
+// calls makes a call over MCP and checks everything after it.
 func (w *walk) calls(name string, args any) *codec.Value {
 	w.Helper()
 	text := asJSON(args)
@@ -221,13 +221,13 @@ func (w *walk) calls(name string, args any) *codec.Value {
 	return answer
 }
 
-// broken ends the walk with the way that led here.
+// broken ends the walk and shows the steps that led here.
 func (w *walk) broken(format string, args ...any) {
 	w.Helper()
 	w.Fatalf("%s\nseed %d, after\n%s", fmt.Sprintf(format, args...), w.seed, strings.Join(w.trail, "\n"))
 }
 
-// runs are the runs that the agent knows, by their folders.
+// runs are the runs that the agent knows of, by their folders.
 func (w *walk) runs() []folder {
 	found, err := filepath.Glob(filepath.Join(w.dir, "runs", "*", "manifest.json"))
 	if err != nil {
@@ -246,7 +246,7 @@ func (w *walk) runs() []folder {
 }
 
 // honestly takes the step that an obedient agent would take next in one of the
-// runs, or begins another.
+// runs, or begins another run.
 func (w *walk) honestly() {
 	f := draw(w, w.runs())
 	if own := w.run(fmt.Sprintf("run%d", w.made)); w.random.IntN(3) > 0 && own.has("manifest.json") {
@@ -291,8 +291,8 @@ func (w *walk) honestly() {
 	}
 }
 
-// working does what an agent does that knows the tools of jobs only: one job,
-// where one is open.
+// working does what an agent does that knows only the job tools: one job, if one
+// is open.
 func (w *walk) working(f folder) {
 	manifest := tidegate.D("manifest_path", f.manifest())
 	if step := w.calls("deep_research_run_step", manifest); step.Get("waiting_for").Str() != "agents" {
@@ -303,7 +303,7 @@ func (w *walk) working(f folder) {
 		return
 	}
 	if w.random.IntN(8) == 0 {
-		return // it forgets about it
+		return // it forgets about the job
 	}
 	answer := obey(leased)
 	if w.random.IntN(5) == 0 {
@@ -329,7 +329,7 @@ var pivotOutputs, pivotReports = func() (outputs, reports []tidegate.Details) {
 	return outputs, reports
 }()
 
-// reviewing moves a change on, by reviews of every kind.
+// reviewing moves a change on with reviews of every kind.
 func (w *walk) reviewing() {
 	id := tidegate.D("change_id", draw(w, changeIDs[:4]))
 	switch w.random.IntN(4) {
@@ -343,9 +343,9 @@ func (w *walk) reviewing() {
 	}
 }
 
-// end looks at the whole once more. What a run has taken may be handed in again,
-// and then a text that was judged stands in the place of the edited one: the run
-// is as it was recorded exactly where the edited text is gone.
+// end checks everything once more. What a run has accepted may be handed in again,
+// and then a judged text replaces the edited one: the run is as it was recorded
+// exactly where the edited text is gone.
 func (w *walk) end() {
 	tampered := []string{"bad-output", "exchanged-output", "raised-limit", "foreign-line"}
 	for _, f := range w.runs() {

@@ -9,13 +9,13 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// The values that a walking agent gives to arguments, by the argument's name.
+// The values that a walking agent gives to arguments, by argument name.
 
-// arguments are some for a tool: those that it must have and now and then the
+// arguments are some arguments for a tool: those that it requires and now and then
 // others.
 func (w *walk) arguments(of *tool.Tool) tidegate.Details {
 	schema := of.InputSchema()
-	required := map[string]bool{"run_id": true} // a made-up one would be another one each time
+	required := map[string]bool{"run_id": true} // a made-up one would differ each time
 	required[[]string{"manifest_path", "manifest_path", "manifest_path", "run"}[w.random.IntN(4)]] = true
 	for _, name := range schema.Get("required").Elems() {
 		required[name.Str()] = true
@@ -32,7 +32,7 @@ func (w *walk) arguments(of *tool.Tool) tidegate.Details {
 	return args
 }
 
-// draw is one of values.
+// draw is one of the values.
 func draw[T any](w *walk, values []T) T { return values[w.random.IntN(len(values))] }
 
 type pool func(w *walk, f folder) any
@@ -49,8 +49,8 @@ func list(of pool, most int) pool {
 	}
 }
 
-// somewhere is mostly where such a thing is in the run, else anywhere: in this run
-// or another, in a change, outside, where nothing is, or where no path leads.
+// somewhere is mostly the usual place in the run, otherwise anywhere: in this run or
+// another, in a change, outside, where nothing is, or where no path leads.
 func somewhere(usual ...string) pool {
 	return func(w *walk, f folder) any {
 		if len(usual) > 0 && w.random.IntN(10) < 8 {
@@ -99,22 +99,22 @@ var (
 	}
 )
 
-// token is that of a lease, mostly of the last ones, or one that nobody was given.
+// token is the token of one of the last leases, or now and then one never given out.
 func token(w *walk, f folder) any {
 	if len(w.leased) == 0 || w.random.IntN(10) == 0 {
 		return draw(w, []string{"", "x", strings.Repeat("0", 32) + "/1/wave1.moon", strings.Repeat("0", 32) + "/1/../evil", "person"})
 	}
 	last := w.leased[max(0, len(w.leased)-4):]
 	token := draw(w, last).Get("token").Str()
-	if w.random.IntN(10) == 0 { // of another job, by its name
+	if w.random.IntN(10) == 0 { // for another job, by its name
 		secret, _, _ := strings.Cut(token, "/")
 		token = secret + "/1/" + draw(w, last).Get("job_id").Str()
 	}
 	return token
 }
 
-// answers are what an agent that obeys answers to one of the last leases, and
-// what others would have it answer.
+// answers are what an obedient agent answers to one of the last leases, and what
+// others would have it answer.
 func answers(w *walk, f folder) any {
 	if len(w.leased) > 0 && w.random.IntN(2) == 0 {
 		return obey(draw(w, w.leased[max(0, len(w.leased)-4):]))

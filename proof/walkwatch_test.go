@@ -15,16 +15,16 @@ import (
 	"github.com/tidegate/tidegate/review"
 )
 
-// watch remembers what the office was before a call, and finds what the call
-// must not have done.
+// watch remembers the office as it was before a call, and finds what the call must
+// not have done.
 type watch struct {
 	files map[string]seen
 	oaths map[string]oath     // by the folder of a run
-	gates map[string][]string // that count, by the folder of a run
+	gates map[string][]string // the gates that count, by the folder of a run
 }
 
-// seen is a file as it was seen: its identity, by which a file that was not
-// touched is known, and its bytes.
+// seen is a file as it was seen: its identity, by which an untouched file is
+// recognised, and its bytes.
 type seen struct {
 	info fs.FileInfo
 	text string
@@ -39,7 +39,7 @@ func newWatch(w *walk) *watch {
 	return x
 }
 
-// look reads the files of the office, as far as they are others than before.
+// look reads the files of the office that differ from before.
 func (x *watch) look(w *walk) map[string]seen {
 	now := map[string]seen{}
 	err := filepath.WalkDir(filepath.Dir(w.dir), func(path string, entry fs.DirEntry, err error) error {
@@ -64,7 +64,7 @@ func (x *watch) look(w *walk) map[string]seen {
 	return now
 }
 
-// after finds what the call with args has brought about.
+// after checks what the call with args has brought about.
 func (x *watch) after(w *walk, tool string, args any) {
 	w.Helper()
 	was := x.files
@@ -114,9 +114,8 @@ var (
 	documentOfChange = regexp.MustCompile(`^(\.tidegate\.lock|\.gitignore|STATE\.yaml|REVIEW\.md|log\.(jsonl|head)|reviews/[0-9]{4}\.(md|json))$`)
 )
 
-// allow demands that a file which the call changed is a document of a run or a
-// change, or one that the call may write, and returns the folder of the run or
-// change.
+// allow demands that a file changed by the call is a document of a run or a change,
+// or one that the call may write. It returns the folder of the run or change.
 func (x *watch) allow(w *walk, path, was string, args *codec.Value) string {
 	w.Helper()
 	name, err := filepath.Rel(w.dir, path)
@@ -169,16 +168,16 @@ func holds(text, key string) bool {
 	return err == nil && doc.Get(key).Kind() == codec.Array
 }
 
-// neededFor are the gates that must count for a move into a stage.
+// neededFor are the gates that must count before a move into a stage.
 var neededFor = map[string]string{
 	"pivot": "AB", "wave2": "AB", "citations": "AB", "summaries": "ABC", "synthesis": "ABCD", "review": "ABCD", "finalize": "ABCDEF",
 }
 
-// settles is the tool that judges gates and goes on in the same call, and that
-// leaves a run to a person, or completes it, by rule.
+// settles is the tool that judges gates and goes on in the same call, and that by
+// rule leaves a run to a person or completes it.
 const settles = "deep_research_run_step"
 
-// checkRun demands what an agent cannot bring about in a run.
+// checkRun demands that the run shows nothing that an agent must not bring about.
 func (x *watch) checkRun(w *walk, f folder, tool string, names []string) {
 	w.Helper()
 	was, known := x.oaths[f.root]
@@ -217,7 +216,7 @@ func (x *watch) checkRun(w *walk, f folder, tool string, names []string) {
 	}
 	if was.status == "cancelled" || was.status == "completed" {
 		for _, name := range names {
-			// The log goes on telling what was asked, and run-metrics.json counts what it tells.
+			// The log keeps recording requests, and run-metrics.json counts what it records.
 			if dir := filepath.Base(filepath.Dir(name)); dir != "logs" && !slices.Contains([]string{"manifest.json", ".tidegate.lock", "run-metrics.json"}, filepath.Base(name)) {
 				w.broken("%s of a run that has ended was changed", name)
 			}
@@ -232,7 +231,7 @@ func (x *watch) checkRun(w *walk, f folder, tool string, names []string) {
 	}
 	for _, gate := range neededFor[now.stage] {
 		if now.stage == "wave2" && gate == 'B' && tool == settles {
-			continue // from here on it is about the second wave, too
+			continue // from here on gate B covers the second wave, too
 		}
 		if !slices.Contains(before, string(gate)) {
 			w.broken("%s is in stage %s although gate %c did not count: %v", f.root, now.stage, gate, before)
@@ -240,8 +239,8 @@ func (x *watch) checkRun(w *walk, f folder, tool string, names []string) {
 	}
 }
 
-// checkJobs demands of the attempts that a call changed that nobody holds a job
-// beside another, and that what was accepted is what its judge accepts.
+// checkJobs demands of the attempts that a call changed that no job has two holders
+// at once, and that every accepted answer is one that its judge accepts.
 func (x *watch) checkJobs(w *walk, f folder, names []string, was map[string]seen) {
 	w.Helper()
 	for _, name := range names {
@@ -264,7 +263,7 @@ func (x *watch) checkJobs(w *walk, f folder, names []string, was map[string]seen
 	}
 }
 
-// checkAccepted holds what was accepted against the judge of its kind.
+// checkAccepted compares what was accepted with what the judge of its kind says.
 func (x *watch) checkAccepted(w *walk, f folder, attempt *codec.Value) {
 	w.Helper()
 	kind, job := attempt.Get("kind").Str(), attempt.Get("job_id").Str()
@@ -304,8 +303,8 @@ func (x *watch) checkAccepted(w *walk, f folder, attempt *codec.Value) {
 	}
 }
 
-// checkChange demands that a change becomes complete only by a kept review that
-// approves it without a doubt.
+// checkChange demands that a change becomes complete only through a kept review
+// that approves it beyond doubt.
 func (x *watch) checkChange(w *walk, folder, was string) {
 	w.Helper()
 	state := x.files[filepath.Join(folder, "STATE.yaml")].text

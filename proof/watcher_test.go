@@ -26,7 +26,7 @@ type watcher struct {
 	looks int
 }
 
-// watched are the files that are looked at, with what shows that one is whole.
+// watched are the files to look at, each with a check that it is whole.
 var watched = map[string]func(data []byte) bool{
 	"runs/tides/manifest.json":          isDocument,
 	"runs/tides/gates.json":             isDocument,
@@ -90,9 +90,9 @@ func (w *watcher) watch(t *testing.T, ticks <-chan struct{}) {
 	}
 }
 
-// lookAround asks one of the reading tools after the other, which must
-// understand every state that they meet, at every tick, until ticks is
-// closed. It is the worker after the last.
+// lookAround calls the reading tools in turn, one at every tick, until ticks is
+// closed. They must understand every state that they meet. It acts as the worker
+// after the last.
 func lookAround(t *testing.T, work string, ticks <-chan struct{}, call caller) {
 	questions := []command{
 		{"deep_research_run_status", `{` + manifestArg + `}`},
@@ -108,7 +108,7 @@ func lookAround(t *testing.T, work string, ticks <-chan struct{}, call caller) {
 		next++
 		out, err := call(workers(), q.tool, strings.ReplaceAll(q.args, "$WORK", work))
 		if gone := bytes.Contains(out, []byte(`"`+tidegate.FileNotFound+`"`)); err == nil && gone && q.tool == "deep_research_wave_output_validate" {
-			continue // until it is handed in again after a replan
+			continue // missing until it is handed in again after a replan
 		}
 		if err != nil || !bytes.Contains(out, []byte(`"ok": true`)) {
 			t.Errorf("%s while others write: %v\n%s", q.tool, err, out)

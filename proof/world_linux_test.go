@@ -14,8 +14,8 @@ import (
 	"github.com/tidegate/tidegate/internal/full"
 )
 
-// marker stands in every file outside the roots. Whoever reads one of them and
-// tells of it gives it away.
+// marker is in every file outside the roots. An answer that reveals anything of such
+// a file shows it.
 const marker = "s3cretm4rker"
 
 // world is a folder that callers may touch, and beside it one that they may not.
@@ -28,7 +28,7 @@ type world struct {
 
 // newWorld makes a world with a run in its first wave, whose gates have passed,
 // a bare manifest with a pivot and a pack of summaries, and a change with
-// reviews. So every tool has something to do.
+// reviews, so that every tool has something to do.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	work := shortFolder(t)
@@ -46,7 +46,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) fill(args string) string { return strings.ReplaceAll(args, "$WORK", w.work) }
 
-// plantSecrets copies the root beside itself, with the marker in all that an
+// plantSecrets copies the root beside itself, with the marker in everything that an
 // answer could show of it: ids, titles, texts and lines that do not parse.
 func (w *world) plantSecrets(t *testing.T) {
 	t.Helper()
@@ -79,7 +79,7 @@ func (w *world) plantSecrets(t *testing.T) {
 	}
 }
 
-// plantLinks puts into the root what leads out of it, or nowhere.
+// plantLinks puts links that lead out of the root, or nowhere, and a FIFO into it.
 func (w *world) plantLinks(t *testing.T) {
 	t.Helper()
 	for name, to := range map[string]string{
@@ -123,7 +123,7 @@ func (w *world) outside(t *testing.T) map[string]string {
 			}
 			content = string(data)
 		}
-		// The outer folder itself changes when the root is made anew.
+		// The outer folder itself changes when the root is recreated.
 		if path != w.outer {
 			found[path] = fmt.Sprintf("%v %v\n%s", info.Mode(), info.ModTime(), content)
 		}
@@ -135,7 +135,7 @@ func (w *world) outside(t *testing.T) map[string]string {
 	return found
 }
 
-// check fails when something outside has changed, or an answer tells of it.
+// check fails when something outside has changed, or an answer reveals it.
 func (w *world) check(t *testing.T, what string, answer []byte) {
 	t.Helper()
 	w.checkShown(t, what, answer)
@@ -158,7 +158,7 @@ func (w *world) check(t *testing.T, what string, answer []byte) {
 }
 
 // checkEach is check after one of many calls. The short form compares what lies
-// outside only after all of them.
+// outside only after the last.
 func (w *world) checkEach(t *testing.T, what string, answer []byte) {
 	t.Helper()
 	w.checkShown(t, what, answer)
@@ -278,14 +278,13 @@ var baseArguments = map[string]string{
 	"change_resume":          `{"change_id":"c1","accept":true,"reason":"r"}`,
 }
 
-// otherArguments make a tool touch other files than its base arguments do.
+// otherArguments make a tool touch files that its base arguments do not.
 var otherArguments = map[string]string{
 	"deep_research_perspectives_write": `{` + perspectivesArg + `,"value":` + samplePerspectives + `,"reason":"r","replan":true}`,
 	"deep_research_summary_pack_build": `{"manifest_path":"$WORK/bare/manifest.json","mode":"generate","citations_path":"$WORK/citations-in.jsonl","reason":"r"}`,
 }
 
-// argumentsOf are the arguments that a tool is called with where a world is
-// changed around it.
+// argumentsOf are the arguments for a tool when the world around it is changed.
 func argumentsOf(name string) []string {
 	if other := otherArguments[name]; other != "" {
 		return []string{baseArguments[name], other}
@@ -293,7 +292,7 @@ func argumentsOf(name string) []string {
 	return []string{baseArguments[name]}
 }
 
-// TestEveryToolHasArguments fails for a tool that containment is not tried with.
+// TestEveryToolHasArguments fails for a tool that the containment tests leave out.
 func TestEveryToolHasArguments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -305,12 +304,12 @@ func TestEveryToolHasArguments(t *testing.T) {
 	w.check(t, "preparing", nil)
 }
 
-// regularFiles is a folder without links and FIFOs, for copying.
+// regularFiles is a folder without its links and FIFOs, for copying.
 func regularFiles(dir string) fs.FS { return regularFS{os.DirFS(dir)} }
 
 type regularFS struct{ fs.FS }
 
-// ReadDir leaves out what is neither a file nor a folder.
+// ReadDir leaves out everything that is neither a file nor a folder.
 func (f regularFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(f.FS, name)
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.Type().IsRegular() && !e.IsDir() }), err

@@ -4,9 +4,9 @@
 //	go run ./bench/compare
 //	go run ./bench/compare -npm      also markdownlint-cli2 and rumdl, installed into a temporary folder
 //
-// It must be started in the root of the module. Runs of two programs alternate,
-// so that what else the machine does strikes both, and what is printed is the
-// median of the ratios of neighbouring runs.
+// It must be started in the root of the module. Runs of two programs alternate, so
+// that whatever else the machine does affects both. The tables show the median of
+// the ratios of neighbouring runs.
 package main
 
 import (
@@ -95,8 +95,8 @@ func (o options) run() error {
 	return nil
 }
 
-// growth compares the time per output of a large wave with that of one of a
-// tenth of its size.
+// growth compares the time per output of a large wave with that of a wave a tenth
+// of its size.
 func (o options) growth(binary string, folders []string) error {
 	p, err := alternate(o.pairs, review(binary, folders[0]), review(binary, folders[2]))
 	if err != nil {
@@ -132,9 +132,8 @@ func (o options) cold(binary, folder string) error {
 	return nil
 }
 
-// linters runs two linters of Markdown over the files of the small wave, each
-// once beside a review. They check other things; the figures give a sense of
-// scale.
+// linters runs two Markdown linters over the files of the small wave, each once
+// next to a review. They check other things; the figures give a sense of scale.
 func (o options) linters(binary, dir, folder string) error {
 	install := exec.Command("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", dir, "markdownlint-cli2", "rumdl")
 	if out, err := install.CombinedOutput(); err != nil {

@@ -13,7 +13,7 @@ import (
 type program struct {
 	argv   []string
 	dir    string
-	judges bool // may end with status 1, which says that it found something
+	judges bool // may end with status 1, which means that it found something
 }
 
 func review(binary, folder string) program {
@@ -56,14 +56,14 @@ func (p program) run() (cost, error) {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
 
-// pairs is what runs of two programs in turn show.
+// pairs is the result of running two programs in turn.
 type pairs struct {
-	first, second      cost    // medians; of memory the most
+	first, second      cost    // medians; for memory the maximum
 	ratio, least, most float64 // of the wall times, pair by pair
 }
 
-// alternate runs the two programs in turn, after one run of each that does not
-// count and fills the cache.
+// alternate runs the two programs in turn, after one uncounted run of each that
+// fills the cache.
 func alternate(n int, first, second program) (pairs, error) {
 	var firsts, seconds []cost
 	for range n + 1 {
@@ -100,7 +100,7 @@ func median(list []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// sizeOf is the number of bytes of the outputs.
+// sizeOf is the size of the outputs in bytes.
 func sizeOf(folder string) (size int64, err error) {
 	entries, err := os.ReadDir(filepath.Join(folder, "wave-1"))
 	for _, e := range entries {

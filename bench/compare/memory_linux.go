@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// maxMemory is the most resident memory of an ended process, in KiB.
+// maxMemory is the peak resident memory of a process that has ended, in KiB.
 func maxMemory(state *os.ProcessState) int64 {
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
 		return usage.Maxrss

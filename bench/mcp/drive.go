@@ -34,7 +34,7 @@ type cost struct {
 }
 
 // drive starts a server, makes the calls and ends it. It fails when one of the
-// calls does.
+// calls fails.
 func drive(ctx context.Context, command []string, transport, dir string, l load) (cost, error) {
 	server := exec.CommandContext(ctx, command[0], command[1:]...)
 	server.Dir = dir
@@ -84,7 +84,7 @@ func drive(ctx context.Context, command []string, transport, dir string, l load)
 	}, nil
 }
 
-// start starts a server that says its address on stderr.
+// start starts a server that prints its address on stderr.
 func start(server *exec.Cmd) (url string, err error) {
 	stderr, err := server.StderrPipe()
 	if err != nil {
@@ -103,7 +103,7 @@ func start(server *exec.Cmd) (url string, err error) {
 	return "", errors.New("the server does not say where it is")
 }
 
-// run makes the calls, so many at the same time, and returns how long each took.
+// run makes the calls, inFlight of them at a time, and returns how long each took.
 func (l load) run(ctx context.Context, session *mcp.ClientSession) ([]time.Duration, error) {
 	times := make([]time.Duration, l.calls)
 	var (

@@ -14,7 +14,7 @@ type said struct {
 	Text string `json:"text"`
 }
 
-// serveEcho serves one tool that says its argument back, as plainly as the SDK
+// serveEcho serves one tool that returns its argument, as plainly as the SDK
 // allows.
 func serveEcho(transport string) error {
 	server := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"}, nil)

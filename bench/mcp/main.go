@@ -3,10 +3,10 @@
 //
 //	go run ./bench/mcp
 //
-// A call reviews a wave of 20 outputs. Beside it stands a tool that only says
-// its argument back, on the same SDK and over the same transport: the
-// difference is what tidegate adds. The program fails when a call does, or when
-// the server needs more memory at the end than after the first thousand calls.
+// A call reviews a wave of 20 outputs. Next to it, the table has a tool that only
+// returns its argument, on the same SDK and over the same transport: the difference
+// is what tidegate adds. The program fails when a call fails, or when the server
+// needs more memory at the end than after the first thousand calls.
 package main
 
 import (

@@ -7,8 +7,8 @@ import (
 	"runtime"
 )
 
-// residentMemory is what a process occupies, in bytes. Only Linux says; elsewhere
-// it is 0, and memory is not judged.
+// residentMemory is what a process occupies, in bytes. Only Linux reports it;
+// elsewhere it is 0, and memory is not judged.
 func residentMemory(pid int) (int64, error) {
 	if runtime.GOOS != "linux" {
 		return 0, nil

@@ -26,8 +26,8 @@ func short(d time.Duration) string {
 
 func mebibytes(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
 
-// slack is how much resident memory may differ without having grown: the
-// collector of Go does not give back every page at once.
+// slack is how much resident memory may differ without counting as growth: Go's
+// collector does not give back every page at once.
 const slack = 8 << 20
 
 // printTable prints the rows as markdown. It fails when memory grew.

@@ -15,7 +15,7 @@ import (
 // Wave says what to make.
 type Wave struct {
 	Outputs  int
-	Words    int     // of each output, about
+	Words    int     // of each output, approximately
 	NonASCII float64 // share of words with letters outside ASCII
 	Failing  float64 // share of outputs that break their contract
 }
@@ -97,7 +97,7 @@ type writer struct {
 func (w Wave) output(i int) []byte {
 	o := &writer{rng: rand.New(rand.NewPCG(uint64(i), 1)), share: w.NonASCII}
 	failing := o.rng.Float64() < w.Failing
-	body := w.Words - 41 // headings, fence and sources have the rest
+	body := w.Words - 41 // headings, fence and sources make up the rest
 	o.raw(fmt.Sprintf("# Output of %s\n\n## Summary\n\n", id(i)))
 	o.paragraph(body / 6)
 	o.raw("## Findings\n\n")

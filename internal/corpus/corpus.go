@@ -2,9 +2,9 @@
 // compare their results byte for byte.
 //
 // A file of the corpus is a txtar archive: input files, then calls in order, each a
-// section "call NAME" with the arguments and a section "want" with the
-// envelope. $WORK stands for the folder of the files. Where results hold digests
-// over absolute paths, the comment says "digests masked".
+// section "call NAME" with the arguments and a section "want" with the envelope.
+// $WORK stands for the folder of the files. Where results contain digests of
+// absolute paths, the comment says "digests masked".
 package corpus
 
 import (
@@ -30,7 +30,7 @@ type Script struct {
 	masked  bool
 }
 
-// Call makes one call and returns its envelope without final newline.
+// Call makes one call and returns its envelope without the final newline.
 type Call func(tool string, args []byte) []byte
 
 // Load reads all scripts in a folder. It is an error if there is none: a corpus

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// Server answers models' requests until it is closed.
+// Server answers requests to models until it is closed.
 type Server struct {
 	URL string // http://127.0.0.1:PORT
 
@@ -41,7 +41,7 @@ type Request struct {
 	Body     string
 	Model    string
 	Prompt   string   // the text of the last message of the user
-	Results  []string // what tools answered, the oldest first
+	Results  []string // what tools answered, oldest first
 	Tools    []string // the names that the model may call; one in a namespace is namespace/name
 }
 
@@ -52,10 +52,10 @@ type Reply struct {
 	Text       string
 	Calls      []Call
 	Fault      Fault
-	RetryAfter time.Duration // of RateLimited
+	RetryAfter time.Duration // for RateLimited
 }
 
-// Call is a call of a tool. Args are sent as they are, JSON or not.
+// Call is a call to a tool. Args are sent as they are, JSON or not.
 type Call struct {
 	Name string
 	Args string
@@ -88,13 +88,13 @@ const (
 	OutputTokens = 56
 )
 
-// Say is the script of a model that always says the same.
+// Say is the script of a model that always says the same thing.
 func Say(text string) Script {
 	return func(Request) Reply { return Reply{Text: text} }
 }
 
 // InTurn is the script of a model that gives one reply after the other, and then
-// the last one again.
+// repeats the last one.
 func InTurn(replies ...Reply) Script {
 	return func(r Request) Reply { return replies[min(r.Number, len(replies))-1] }
 }
@@ -122,7 +122,7 @@ func Start(script Script) *Server {
 	return s
 }
 
-// Close ends the server and every request under way.
+// Close ends the server and every request in progress.
 func (s *Server) Close() {
 	close(s.closing)
 	s.http.CloseClientConnections()
@@ -145,7 +145,7 @@ type protocol interface {
 	// stream sends a reply as server-sent events, and whole sends it at once.
 	stream(send func(event string, data any), r Request, reply Reply)
 	whole(r Request, reply Reply) any
-	// failure is the body of an answer with that status.
+	// failure is the body of an answer with the given status.
 	failure(status int, message string) any
 }
 
@@ -294,7 +294,7 @@ func parts(reply Reply) []string {
 	return list
 }
 
-// flood is 50 MB of text. Clients have detectors for texts that repeat.
+// flood is 50 MB of text that does not repeat, because clients detect texts that do.
 var flood = sync.OnceValue(func() string {
 	text := make([]byte, 0, 50<<20+64)
 	for i := uint64(1); len(text) < 50<<20; i++ {

@@ -37,7 +37,7 @@ func quotations(n int, page, other Page) []Claim {
 	sentence, next := page.Sentences[n%len(page.Sentences)], page.Sentences[(n+1)%len(page.Sentences)]
 	words := strings.Fields(sentence)
 	if len(words) < 8 {
-		return nil // too short to be quoted in parts, or in a script without blanks
+		return nil // too short to be quoted in parts, or in a script without spaces
 	}
 	claim := func(about, quoted string, on bool) Claim {
 		marks := [][2]string{{"“", "”"}, {"\"", "\""}, {"«", "»"}, {"„", "“"}}[n%4]

@@ -56,7 +56,7 @@ func (b *builder) missing() {
 		s := b.newSite("www.")
 		b.plant("soft_404", t.name, s.at("https", path(i, t.title), page(http.StatusOK, t.html(i, t.notFound, t.notFoundText))), t.title)
 	}
-	// A redirect to a page of that name is the same fault.
+	// A redirect to a page with such a name is the same fault.
 	for i, name := range []string{"/404", "/errors/not-found.html", "/pagenotfound?from=link"} {
 		b.stand("soft_404", "redirect to "+name, 3*i, func(s *site, t tongue) answer {
 			s.at("https", name, page(http.StatusOK, t.html(1, t.notFound, t.notFoundText)))

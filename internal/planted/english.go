@@ -17,7 +17,7 @@ type article struct {
 	sentences []string
 }
 
-// englishArticles are about things that have nothing to do with one another.
+// englishArticles are about unrelated things.
 var englishArticles = []article{
 	{"Measuring tides with a stilling well", []string{
 		"A stilling well is a pipe that lets the sea in through a small hole, so that waves are damped and only the slow change of the tide remains.",
@@ -122,7 +122,7 @@ var englishArticles = []article{
 	}},
 }
 
-// elsewhere are titles that share no word with any article above.
+// elsewhere are titles that share no word with any of the articles above.
 var elsewhere = []string{
 	"Quantum annealing benchmarks: protein folding revisited",
 	"Semiconductor export controls, quarterly outlook",

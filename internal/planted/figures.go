@@ -34,7 +34,7 @@ func (b *builder) figures() {
 }
 
 // figurePages are pages with claims that were labelled by hand: + where the page
-// says it, - where it does not.
+// says what is claimed, - where it does not.
 var figurePages = []struct {
 	language, title string
 	sentences       []string

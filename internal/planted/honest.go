@@ -51,7 +51,7 @@ func (b *builder) plainPages() {
 	for i, a := range englishArticles {
 		b.article(fmt.Sprintf("English, form %d", i%5), i, a, asHTML(i, english, a.title))
 	}
-	// Agents often give a title in English, whatever the page is written in.
+	// Agents often give a title in English, whatever the language of the page.
 	for i, c := range []struct{ code, title string }{
 		{"ja", "How Wajima lacquerware is made"}, {"zh", "The craft of Yixing teapots"}, {"ko", "The paper makers of Andong"}, {"ar", "Wooden ship building in Sur, Oman"},
 		{"ru", "Fireweed tea in the villages of Vologda"}, {"el", "Mastic of Chios and its growers"}, {"he", "Ancient terraces in the Jerusalem hills"}, {"th", "Silk weaving at Ban Sawai"}, {"hi", "The weavers of Banaras"}, {"fa", "The qanats of Yazd"},
@@ -130,8 +130,8 @@ func (b *builder) encoded() {
 	})
 }
 
-// suspicious plants pages that are about the faults, or that have a banner, a
-// menu or a notice like those of a wall.
+// suspicious plants pages that are about the faults, or whose banner, menu or notice
+// looks like that of a wall.
 func (b *builder) suspicious() {
 	long := slices.Concat(englishArticles[1].sentences, englishArticles[2].sentences, englishArticles[3].sentences, englishArticles[4].sentences, englishArticles[7].sentences, englishArticles[8].sentences)
 	about := []article{

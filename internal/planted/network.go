@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// articleOf is a title and text for the nth page of anything.
+// articleOf is a title and text for the nth page of any kind.
 func articleOf(n int) article { return englishArticles[n%len(englishArticles)] }
 
 // addresses plants what a URL or a name must give away.
@@ -84,7 +84,7 @@ var privateAddresses = []string{
 	"20.64.250.1 127.0.0.1", "2606:4700::1 fd00::1",
 }
 
-// connections plants what goes wrong before an answer.
+// connections plants failures before any answer.
 func (b *builder) connections() {
 	for i := range 6 {
 		s := b.newSite("")

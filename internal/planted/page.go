@@ -5,12 +5,12 @@ import "slices"
 // Page is a source as an agent would name it, and how it must be judged.
 type Page struct {
 	URL       string
-	Title     string   // that the agent gave it
-	Kind      string   // of the fault, [Honest] for none
+	Title     string   // the title that the agent gave it
+	Kind      string   // the kind of fault, [Honest] for none
 	Variant   string   // what is special about it
 	Verdict   string   // valid, paywalled, blocked, mismatch or invalid
-	Rule      string   // by which it is found, as `citations rules` names it
-	Sentences []string // that stand on the page, for honest ones
+	Rule      string   // the rule that finds it, as `citations rules` names it
+	Sentences []string // the sentences on the page, for honest ones
 }
 
 // The verdicts.
@@ -29,7 +29,7 @@ const Honest = "honest"
 var kinds = map[string]struct{ verdict, rule string }{
 	Honest: {valid, "valid"},
 
-	"malformed":           {invalid, "malformed"},       // what looks like a URL and is not one
+	"malformed":           {invalid, "malformed"},       // what looks like a URL but is not one
 	"too_long":            {invalid, "malformed"},       // a URL of more than 2,048 bytes
 	"credentials":         {invalid, "credentials"},     // in the URL
 	"address_literal":     {invalid, "refused-address"}, // a private or reserved address in the URL, in any spelling
@@ -64,7 +64,7 @@ var kinds = map[string]struct{ verdict, rule string }{
 	"consent":    {mismatch, "consent"},
 	"home_page":  {mismatch, "home-page"}, // where a deep link ends
 	"other_site": {mismatch, "other-site"},
-	"title":      {mismatch, "other-title"}, // that has nothing to do with the page
+	"title":      {mismatch, "other-title"}, // a title that has nothing to do with the page
 }
 
 // Pages are all planted pages, in a stable order.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// pdf is a document of one page with these lines.
+// pdf is a one-page document with these lines.
 func pdf(lines []string) string {
 	var text strings.Builder
 	text.WriteString("BT /F1 10 Tf 14 TL 40 800 Td\n")

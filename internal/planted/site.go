@@ -98,7 +98,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// homePage greets, and names some articles.
+// homePage is a welcome with the titles of some articles.
 func (s *site) homePage(w http.ResponseWriter, r *http.Request) {
 	var list []string
 	for _, a := range englishArticles {

@@ -1,7 +1,7 @@
 package planted
 
-// tongue is a language with the texts that pages in it are made of. In an
-// article %d stands for a number.
+// tongue is a language with the texts that its pages are made of. In an article, %d
+// stands for a number.
 type tongue struct {
 	code, name  string
 	title       string   // of its article

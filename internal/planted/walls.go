@@ -7,7 +7,7 @@ type wall struct {
 	header            [2]string
 }
 
-// botWalls are what services say to programs.
+// botWalls are what services show to programs.
 var botWalls = []wall{
 	{"cloudflare challenge", "Just a moment...", `<h1 class="zone-name-title">{host}</h1><h2>Checking if the site connection is secure</h2><noscript>Enable JavaScript and cookies to continue</noscript><p>{host} needs to review the security of your connection before proceeding.</p><script>window._cf_chl_opt={cType:'managed'};</script>`, 403, [2]string{"Cf-Mitigated", "challenge"}},
 	{"cloudflare blocked", "Attention Required! | Cloudflare", `<h1>Sorry, you have been blocked</h1><h2>You are unable to access {host}</h2><p>This website is using a security service to protect itself from online attacks. The action you just performed triggered the security solution.</p><p>Cloudflare Ray ID: <strong>8a1b2c3d4e5f6071</strong></p>`, 403, [2]string{"Server", "cloudflare"}},

@@ -125,8 +125,8 @@ func (w *Web) Dialed() []string {
 	return append([]string(nil), w.dialed...)
 }
 
-// Asked is how many requests there were for a URL, by the host and path that the
-// server saw.
+// Asked is the number of requests for a URL, by the host and path that the server
+// saw.
 func (w *Web) Asked(url string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -73,7 +73,7 @@ func tarOf(entries []entry, at time.Time, of owner) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// gz is data compressed without name and time.
+// gz is data compressed, without a name or time in it.
 func gz(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	packed, err := gzip.NewWriterLevel(&out, gzip.BestCompression)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// homebrew writes the formula, for the platforms that were built.
+// homebrew writes the formula for the platforms that were built.
 func (r *release) homebrew() error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `class Tidegate < Formula

@@ -67,7 +67,7 @@ type imageConfig struct {
 	} `json:"rootfs"`
 }
 
-// layout is an OCI layout that is being made.
+// layout is an OCI layout under construction.
 type layout struct{ blobs []entry }
 
 // add adds a blob and describes it.

@@ -25,7 +25,7 @@ type licence struct {
 	said *regexp.Regexp
 }
 
-// licences are those that a module may have.
+// licences are the licences that a module may have.
 var licences = []licence{
 	{"Apache-2.0", regexp.MustCompile(`Apache License\s+Version 2\.0`)},
 	{"MIT", regexp.MustCompile(`Permission is hereby granted, free of charge`)},
@@ -34,7 +34,7 @@ var licences = []licence{
 	{"ISC", regexp.MustCompile(`Permission to use, copy, modify, and/?(or)? distribute this software`)},
 }
 
-// licenceOf is the name of the licence in a text, "" for one that is not known.
+// licenceOf is the name of the licence in a text, "" for an unknown one.
 func licenceOf(text []byte) string {
 	for _, l := range licences {
 		if l.said.Match(text) {

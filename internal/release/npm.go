@@ -52,7 +52,7 @@ func (r *release) manifest(name string) manifest {
 	}
 }
 
-// short says what the program is.
+// short describes the program in a line.
 const short = "The gate between what an AI agent wrote and everything that trusts it"
 
 func (r *release) npm() error {

@@ -41,7 +41,7 @@ type resource struct {
 	Digest map[string]string `json:"digest"`
 }
 
-// provenance writes the statement, signed where a key is named.
+// provenance writes the statement, signed if a key is named.
 func (r *release) provenance(ctx context.Context) error {
 	var p provenance
 	p.BuildDefinition.BuildType = buildType

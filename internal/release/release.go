@@ -49,7 +49,7 @@ func (t target) program() string {
 type release struct {
 	version string // with its v
 	output  string
-	key     string // that signs the provenance; "" for none
+	key     string // signs the provenance; "" for none
 	targets []target
 
 	commit   string
@@ -78,7 +78,7 @@ var versionForm = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 // number is the version without its v, as in packages.
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
-// source finds out what is built.
+// source finds out what is to be built.
 func (r *release) source(ctx context.Context, dir string) error {
 	if !versionForm.MatchString(r.version) {
 		return fmt.Errorf("--version must be such as v1.2.3, got %q", r.version)

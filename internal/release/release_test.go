@@ -59,7 +59,7 @@ func pack(t *testing.T, r *release) map[string][]byte {
 	return read(t, r.output)
 }
 
-// read is what lies in a folder.
+// read is the content of a folder.
 func read(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -77,7 +77,7 @@ func read(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// untar is the files and folders of a tar, by name.
+// untar is the files and folders in a tar, by name.
 func untar(t *testing.T, data []byte) map[string]*tar.Header {
 	t.Helper()
 	if unpacked, err := gzip.NewReader(bytes.NewReader(data)); err == nil {
