@@ -169,7 +169,7 @@ const gitlink = "160000"
 type object struct {
 	id   string // git's, of its content
 	size int64
-	kind string // "" for a file that can be shown, else what it is
+	kind string // "" for a file that can be shown, otherwise what it is
 }
 
 // committed is the version of a commit.

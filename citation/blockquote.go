@@ -30,7 +30,7 @@ func blockQuotes(blocks []quotedBlock, cited map[int]bool) map[int]string {
 	}
 	out := map[int]string{}
 	for passage, list := range texts {
-		if passage > 0 { // else nothing is cited for it
+		if passage > 0 { // otherwise nothing is cited for it
 			out[passage] = joinQuoted(list)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// VisibleJSON is a JSON text in which everything that [Visible] would change is
-// escaped. It can stand only inside strings, so the JSON stays the same.
+// VisibleJSON is a JSON text in which every character that [Visible] escapes is
+// escaped. Such characters stand only inside strings, so the JSON stays the same.
 func VisibleJSON(data []byte) []byte {
 	var out []byte
 	for _, r := range string(data) {

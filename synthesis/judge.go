@@ -104,9 +104,10 @@ type Uncited struct {
 //   - UNCITED_QUOTATION for each passage with a quotation of four words or more and
 //     without such a citation, and for each heading with one;
 //   - QUOTATION_NOT_FOUND for each quotation that the cited page does not have,
-//     NUMBER_NOT_FOUND for each such number when they are more than one in twenty ([citation.NumbersPass]),
-//     and CLAIM_NOT_CHECKED for each passage with a quotation or number whose pages
-//     have no text, where the run requires grounding; elsewhere they are warnings;
+//     NUMBER_NOT_FOUND for each such number when they are more than one in twenty
+//     ([citation.NumbersPass]), and CLAIM_NOT_CHECKED for each passage with a
+//     quotation or number whose pages have no text, where the run requires
+//     grounding; elsewhere they are warnings;
 //   - UNCHANGED for each directive of the answered review whose block stands as
 //     it did.
 func Judge(draft []byte, facts Facts) Result {
