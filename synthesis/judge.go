@@ -54,7 +54,7 @@ type Facts struct {
 	// Archived says that the run keeps pages to look at. A run of the earlier system
 	// does not, and gets no warning that nobody looked.
 	Archived bool
-	// RequireGrounding makes a fault of each claim that is not on its page.
+	// RequireGrounding makes faults of what Claims report as missing from its page.
 	RequireGrounding bool
 	// Answers is the review that the draft answers, nil in the first round.
 	Answers *Answered
