@@ -13,10 +13,10 @@ import (
 
 // Advance moves a change on by the review that was kept last. APPROVED completes
 // it, when no issue is High, no test failed and, in a git repository, the files
-// are those that were reviewed; else it needs a person. NEEDS_FIX begins another
-// fix round, as long as the limit that a person set (2 by default) allows one;
-// beyond it, and for MAJOR_ISSUES, the change needs a person, and STATE.yaml
-// says why. Once it does, only [Resume] moves it on. One review counts for one
+// are those that were reviewed; otherwise it needs a person. NEEDS_FIX begins
+// another fix round, as long as the limit that a person set (2 by default) allows
+// one; beyond it, and for MAJOR_ISSUES, the change needs a person, and STATE.yaml
+// says why. From then on only [Resume] moves it on. One review counts for one
 // round, however often it is advanced. A complete change stays as it is, unless
 // the last review does not approve it, which opens it again. A change without a
 // kept review is moved by its REVIEW.md, and by a person only.
@@ -48,13 +48,13 @@ func Advance(ctx context.Context, project string, clock Clock, id string) (Advan
 	}
 }
 
-// errTreeNeeded means that a review which approves came after the look before
-// the lock.
+// errTreeNeeded means that a review that approves arrived between the look at the
+// tree and the lock.
 var errTreeNeeded = errors.New("the tree must be read first")
 
-// treeToCompare is the tree as it is, where the next move depends on it, else
-// nil. A folder without a state gets no lock file, so what is wrong with the
-// state is said here.
+// treeToCompare is the tree as it is, where the next move depends on it, otherwise
+// nil. A folder without a state gets no lock file, so what is wrong with the state
+// is reported here.
 func treeToCompare(ctx context.Context, project string, folder *artifact.Folder, id string) (*tree, error) {
 	s, err := readState(folder)
 	if err != nil {
@@ -127,8 +127,8 @@ func advance(ctx context.Context, folder *artifact.Folder, clock Clock, id strin
 	return result, v.commit(ctx, m, "change_advance", j, nil)
 }
 
-// reopens reports whether the review that was kept last takes back that a change
-// is complete.
+// reopens reports whether the review that was kept last revokes the completion of
+// a change.
 func reopens(folder *artifact.Folder, r *record) (bool, error) {
 	last := r.last()
 	if last == nil {
@@ -138,7 +138,7 @@ func reopens(folder *artifact.Folder, r *record) (bool, error) {
 	return review.Read(data).Verdict != review.Approved, err
 }
 
-// blocked is GATE_BLOCKED for a phase that a move does not begin from.
+// blocked is GATE_BLOCKED for a phase from which a move does not begin.
 func blocked(id string, s *state, rule string, allowed []string) error {
 	return tidegate.Errorf(tidegate.GateBlocked,
 		tidegate.D("change_id", id, "phase", s.written, "allowed", allowed, "next", nextStep(id, s.phase)),

@@ -46,7 +46,7 @@ type Asked struct {
 // numbers, what the tests said, the issues of the review before, and the rules
 // of the answer. It writes nothing.
 //
-// It returns INVALID_ARGS for a bad id and for a part that there is not,
+// It returns INVALID_ARGS for a bad id and for a part that does not exist,
 // INVALID_STATE when nothing has changed, and the errors of [ReadDiff].
 func AskForReview(ctx context.Context, project string, in AskInput) (Asked, error) {
 	a, err := openAsked(ctx, project, in)
@@ -102,7 +102,7 @@ func openAsked(ctx context.Context, project string, in AskInput) (asked, error) 
 	return a, err
 }
 
-// readTestOutput reads what tests wrote, of too much the beginning.
+// readTestOutput reads what tests wrote; if that is too much, only the beginning.
 func readTestOutput(ctx context.Context, path string) ([]byte, error) {
 	file, err := artifact.OpenFile(ctx, "test_output", path)
 	if err != nil {
@@ -116,8 +116,8 @@ func readTestOutput(ctx context.Context, path string) ([]byte, error) {
 	return output, err
 }
 
-// earlierIssues are those of the REVIEW.md that the change has, none when it has
-// none that can be read.
+// earlierIssues are those of the change's REVIEW.md; there are none when it cannot
+// be read or does not exist.
 func earlierIssues(ctx context.Context, project, id string) ([]review.Identified, error) {
 	folder, err := open(ctx, project, id)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {

@@ -230,7 +230,8 @@ func TestDoubtfulApprovals(t *testing.T) {
 	})
 }
 
-// What needs a person does so until one decides, whatever STATE.yaml says.
+// A change that needs a person needs one until a person decides, whatever
+// STATE.yaml says.
 func TestStateDoesNotTakeTheNeedOfAPersonBack(t *testing.T) {
 	for name, edit := range map[string]func(text string) string{
 		"the line is removed": func(text string) string {
@@ -398,8 +399,8 @@ func TestAPersonAcceptsARecordAsItIs(t *testing.T) {
 	if got := accept(t, root, "c"); got.Phase != "implementing" || got.Verdict != "" || got.Message != "the record of the change is accepted as it is" {
 		t.Errorf("got %+v", got)
 	}
-	// The second review, of which a part is gone, is kept no more; the first is
-	// what a person accepted, and REVIEW.md is not it.
+	// The second review, of which a part is missing, is no longer kept; a person
+	// accepted the first, and REVIEW.md is not that one.
 	_, err := change.Advance(agent, root, clock, "c")
 	refused(t, err, tidegate.GateBlocked, "is not reviews/0001.md (APPROVED)")
 	create(t, root, payload("c", review.Approved, "s"))
@@ -443,8 +444,8 @@ func TestResumeIsRefused(t *testing.T) {
 	}
 }
 
-// A log that cannot be written to keeps no review from being written, and none
-// of those decides.
+// A log that cannot be written to does not prevent a review from being written,
+// but none of those reviews decides.
 func TestAReviewIsWrittenWithoutALog(t *testing.T) {
 	root := project(t, map[string]string{statePath: realState, logPath + "/x": "a folder in place of the log"})
 	create(t, root, payload("c", review.NeedsFix, "s", "one"))

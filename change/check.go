@@ -41,7 +41,7 @@ type CheckedFault struct {
 // CheckReview judges a reviewer's answer by the files and the tests that it is
 // about, as [review.Judge] does. It writes nothing.
 //
-// It returns INVALID_ARGS for a document that is no review, INVALID_JSON,
+// It returns INVALID_ARGS for a document that is not a review, INVALID_JSON,
 // NOT_FOUND and READ_FAILED, and the errors of [ReadDiff].
 func CheckReview(ctx context.Context, project string, in CheckInput) (Checked, error) {
 	doc, err := artifact.ReadJSON(ctx, "payload_path", in.PayloadPath)

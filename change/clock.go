@@ -2,8 +2,8 @@ package change
 
 import "time"
 
-// Clock tells the time to everything that writes one down. Pinned says that it
-// was fixed by the caller; log lines written under it carry "clock":"pinned".
+// Clock gives the time to everything that writes one down. Pinned says that it was
+// fixed by the caller; log lines written under it carry "clock":"pinned".
 type Clock struct {
 	Now    func() time.Time
 	Pinned bool

@@ -77,7 +77,7 @@ func openForReview(ctx context.Context, project, id string, strict bool) (*artif
 }
 
 // reviewedTree is the tree of the change as it is. A STATE.yaml that is missing,
-// or cannot be read, names no other place than the project.
+// or cannot be read, names no place other than the project.
 func reviewedTree(ctx context.Context, project string, folder *artifact.Folder) (tree, error) {
 	worktree := ""
 	if s, err := readState(folder); err == nil {
@@ -86,9 +86,9 @@ func reviewedTree(ctx context.Context, project string, folder *artifact.Folder) 
 	return readTree(ctx, project, worktree)
 }
 
-// keep writes a review to REVIEW.md and to the history, together with a
-// REVIEW.md that is not in the history yet, in one transaction. REVIEW.md comes
-// last, so that whoever sees it finds it in the history too.
+// keep writes a review to REVIEW.md and to the history, together with a REVIEW.md
+// that is not in the history yet, in one transaction. REVIEW.md comes last, so
+// that any reader that sees it also finds it in the history.
 func keep(ctx context.Context, held *artifact.Lock, clock Clock, p review.Payload, data []byte, about tree) error {
 	folder := held.Folder()
 	numbers, err := history(folder)

@@ -11,7 +11,7 @@ import (
 
 // decision is what a person decides about a change. Its canonical JSON stands in
 // the log with what it did; it names the change and the log that the person saw,
-// so that it counts once and nowhere else, also when it is signed.
+// so that it counts once and nowhere else, even when it is signed.
 type decision struct {
 	ChangeID  string `json:"change_id"`
 	Decision  string `json:"decision"`             // the command
@@ -21,7 +21,7 @@ type decision struct {
 	Head      string `json:"head"`                 // the digest of the last line of the log that the person saw
 }
 
-// decision is one about the change as its record is.
+// decision is a decision about the change in the state of its record.
 func (r *record) decision(id, command string) decision {
 	return decision{ChangeID: id, Decision: command, Review: r.newest(), Head: r.head}
 }

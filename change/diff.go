@@ -24,7 +24,7 @@ import (
 	"github.com/tidegate/tidegate/internal/parallel"
 )
 
-// What a diff may have at most.
+// The limits of a diff.
 const (
 	maxShown    = 1 << 20  // bytes of a version of a file that is shown
 	maxCompared = 64 << 20 // bytes of all that are
@@ -44,8 +44,8 @@ type Diff struct {
 func (d *Diff) Close() error { return d.folder.Close() }
 
 // Lines is how many lines a file of the later version has, also one that did not
-// change; ok is false for a name that is no file of it, and for one that has no
-// lines, such as a link.
+// change; ok is false for a name that is not a file of it, and for a file that has
+// no lines, such as a link.
 func (d *Diff) Lines(ctx context.Context, name string) (lines int, ok bool, err error) {
 	o, found := d.later.files[name]
 	if !found || o.kind != "" {
@@ -66,8 +66,8 @@ type LeftOut struct {
 
 // DiffInput says what is compared.
 type DiffInput struct {
-	// Base is a revision; "" is where the branch left its upstream, or else the
-	// main branch.
+	// Base is a revision; "" is where the branch left its upstream or, without one,
+	// the main branch.
 	Base string
 	// Committed leaves out what is not committed yet.
 	Committed bool
@@ -79,8 +79,8 @@ type DiffInput struct {
 // its way into the repository counts as changed. The folder of changes is left
 // out.
 //
-// The diff is to be closed. It returns NOT_FOUND outside a git repository,
-// INVALID_ARGS for a base that there is not, SIZE_CAP_EXCEEDED when too much has
+// The caller must close the diff. It returns NOT_FOUND outside a git repository,
+// INVALID_ARGS for a base that does not exist, SIZE_CAP_EXCEEDED when too much has
 // changed, READ_FAILED and CANCELLED.
 func ReadDiff(ctx context.Context, project string, in DiffInput) (*Diff, error) {
 	folder, err := openProject(ctx, project)
@@ -118,7 +118,7 @@ func (d *Diff) readAll(ctx context.Context, project string, in DiffInput) error 
 	return d.compare(ctx, earlier)
 }
 
-// unread gives an error of git or of reading its code.
+// unread gives an error of git, or of reading, its code.
 func unread(ctx context.Context, err error) error {
 	var coded *tidegate.Error
 	switch {
@@ -130,11 +130,12 @@ func unread(ctx context.Context, err error) error {
 	return tidegate.Errorf(tidegate.ReadFailed, nil, "the versions cannot be compared: %w", err)
 }
 
-// mainBranches are where a branch without upstream is taken to have left.
+// mainBranches are the branches that a branch without upstream is assumed to have
+// left.
 var mainBranches = []string{"origin/HEAD", "main", "master"}
 
 // baseCommit is the commit that a revision names; "" stands for where HEAD left
-// its upstream, or else a main branch.
+// its upstream or, without one, a main branch.
 func baseCommit(ctx context.Context, dir, revision string) (string, error) {
 	if revision != "" {
 		commit, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
@@ -168,7 +169,7 @@ const gitlink = "160000"
 type object struct {
 	id   string // git's, of its content
 	size int64
-	kind string // "" for a file that can be shown, else what it is
+	kind string // "" for a file that can be shown, otherwise what it is
 }
 
 // committed is the version of a commit.
@@ -231,8 +232,8 @@ func blobs(ctx context.Context, dir string, files map[string]object, names []str
 }
 
 // present is the version of the work tree: what git tracks, and what it does not
-// ignore. A file that has the content of the earlier version but for its line
-// ends is taken to be the same.
+// ignore. A file that differs from the earlier version only in its line ends is
+// taken to be the same.
 func present(ctx context.Context, folder *artifact.Folder, earlier version) (version, error) {
 	r := treeReader{ctx: ctx, folder: folder, files: folder.FS()}
 	if err := r.list(folder.Path()); err != nil {

@@ -142,8 +142,8 @@ func TestDiffRefuses(t *testing.T) {
 	}
 }
 
-// TestDiffRunsNothingOfTheRepository has a repository configured to run a
-// program at every occasion that git has for one.
+// TestDiffRunsNothingOfTheRepository has a repository that is configured to run a
+// program wherever git can run one.
 func TestDiffRunsNothingOfTheRepository(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no shell script runs here")

@@ -25,10 +25,11 @@ const maxAnswer = 128 << 20
 var errNoRepository = errors.New("not a git repository")
 
 // gitOptions keep a hostile repository from running anything: no hook, no file
-// system monitor, no transport that would fetch a missing object. Nothing that
-// is asked of git reads the content of a file of the work tree, so no filter,
-// textconv or external diff comes into play; objects are read as they are. The check of the owner guards against what is
-// switched off here, and would stop every call in a container.
+// system monitor, no transport that would fetch a missing object. Nothing that is
+// asked of git reads the content of a file of the work tree, so no filter,
+// textconv or external diff comes into play; objects are read as they are. git's
+// check of the owner guards against what is switched off here, and would stop
+// every call in a container.
 var gitOptions = []string{
 	"--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs",
 	"-c", "core.fsmonitor=false",
@@ -41,7 +42,7 @@ var gitOptions = []string{
 	"-c", "safe.directory=*",
 }
 
-// gitEnvironment is what git gets of our own surroundings: where programs and the
+// gitEnvironment is what git gets of our own environment: where programs and the
 // user's configuration are. Nothing in it can point git to another repository or
 // make it run a program.
 func gitEnvironment() []string {
@@ -103,8 +104,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// inRepository reports whether dir lies in a git repository, without git as long
-// as the folders above it can be looked at.
+// inRepository reports whether dir lies in a git repository. It does without git
+// as long as it can look at the folders above.
 func inRepository(ctx context.Context, dir string) bool {
 	for above := dir; ; above = filepath.Dir(above) {
 		there, err := holdsRepository(ctx, above)
@@ -120,7 +121,7 @@ func inRepository(ctx context.Context, dir string) bool {
 }
 
 // inWorkTree asks git whether dir lies in the work tree of its repository, which
-// the repository itself can say to be elsewhere. It fails when it does not.
+// the repository itself can place elsewhere. It fails when dir does not.
 func inWorkTree(ctx context.Context, dir string) error {
 	answer, err := git(ctx, dir, "rev-parse", "--is-inside-work-tree")
 	if err == nil && string(bytes.TrimSpace(answer)) != "true" {

@@ -19,7 +19,7 @@ import (
 )
 
 // hostileRepository is a repository that runs a program, which leaves a trace,
-// whenever git can be brought to.
+// whenever git can be made to run one.
 func hostileRepository(t *testing.T) (dir, trace string) {
 	t.Helper()
 	dir = repository(t)
@@ -91,7 +91,7 @@ func TestAHostileRepositoryRunsNothing(t *testing.T) {
 	must(t, os.Remove(trace))
 
 	put(t, dir, "main.go", "package other\n")
-	// An object that is missing would be fetched from whom the repository names.
+	// A missing object would be fetched from wherever the repository says.
 	objects, err := filepath.Glob(filepath.Join(dir, ".git", "objects", "??", "*"))
 	must(t, err)
 	for _, object := range objects {
@@ -120,7 +120,8 @@ func TestAHostileRepositoryRunsNothing(t *testing.T) {
 	}
 }
 
-// What is not a file, not small, or not readable neither hangs nor leads out.
+// What is not a regular file, not small or not readable neither hangs nor leads
+// out.
 func TestHostileFiles(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret")
 	for _, test := range []struct {
@@ -181,7 +182,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// The surroundings of the caller do not lead git to another repository.
+// The caller's environment does not lead git to another repository.
 func TestTheEnvironmentDoesNotLeadElsewhere(t *testing.T) {
 	dir, other := repository(t), repository(t)
 	want := treeIn(t, dir)

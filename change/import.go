@@ -26,13 +26,13 @@ type ImportInput struct {
 // ImportReview makes a review of what other tools found in the project. With a
 // change, that is merged with the review that was kept last, and kept as the next
 // one; it is about the same files, so they must not have changed since. Tools
-// alone approve nothing: without a review to add to, only one that demands
-// fixing is written.
+// alone approve nothing: without a review to add to, only a review that demands
+// fixes is written.
 //
-// It returns INVALID_JSON and SCHEMA_VALIDATION_FAILED for a file that is none
-// of the two formats, SIZE_CAP_EXCEEDED for one that is too large, GATE_BLOCKED
-// when the findings cannot be added to the review of the change, and the errors
-// of [CreateReview].
+// It returns INVALID_JSON and SCHEMA_VALIDATION_FAILED for a file in neither of
+// the two formats, SIZE_CAP_EXCEEDED for one that is too large, GATE_BLOCKED when
+// the findings cannot be added to the review of the change, and the errors of
+// [CreateReview].
 func ImportReview(ctx context.Context, project string, clock Clock, in ImportInput) (review.Imported, error) {
 	roots, err := projectRoots(ctx, project)
 	if err != nil {
@@ -137,9 +137,9 @@ func addToReview(ctx context.Context, project string, clock Clock, p review.Payl
 }
 
 // reviewToAddTo is the review that was kept last, with its warnings, nil when the
-// change has none. It returns GATE_BLOCKED when REVIEW.md is another one, and
-// when the files are not those that were reviewed: an approval of other files
-// would become one of these.
+// change has none. It returns GATE_BLOCKED when REVIEW.md is another one, and when
+// the files are not those that were reviewed: an approval of other files would
+// become an approval of these.
 func reviewToAddTo(ctx context.Context, held *artifact.Lock, id string, about tree) (*review.Payload, []string, error) {
 	folder := held.Folder()
 	r, err := readLocked(ctx, held, id)

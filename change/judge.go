@@ -17,7 +17,7 @@ import (
 type judged struct {
 	verdict  review.Verdict
 	number   int      // of the review; 0 when none was kept
-	identity string   // tells this review from every other
+	identity string   // distinguishes this review from every other
 	doubts   []string // what speaks against an approval
 	tree     tree     // that was reviewed
 }

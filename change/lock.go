@@ -21,7 +21,7 @@ func lock(ctx context.Context, folder *artifact.Folder, clock Clock) (*artifact.
 		return nil, err
 	}
 	if there, err := folder.Exists(ignoreFile); err == nil && !there && inRepository(ctx, folder.Path()) {
-		// Without it git reports a file more, and nothing else is wrong.
+		// Without it git reports one more file; nothing else is wrong.
 		_ = folder.Write(ignoreFile, []byte(ignored))
 	}
 	return held, nil

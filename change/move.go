@@ -27,11 +27,11 @@ type move struct {
 	event       string // for the log
 	action      string // for last_action
 	message     string
-	edits       []edit // none when the state says it all already
+	edits       []edit // none when the state already says it all
 }
 
-// decide is the rule of the fix loop. Nothing is edited that is as it should
-// be, so that advancing twice by one review writes once.
+// decide is the rule of the fix loop. What is already as it should be is not
+// edited, so that advancing twice by one review writes once.
 func decide(s *state, r *record, j judged) move {
 	m := newMove(s, r)
 	if s.phase == Complete {
@@ -63,14 +63,14 @@ func decide(s *state, r *record, j judged) move {
 	return m
 }
 
-// newMove is a move that leads nowhere yet. Rounds that the log has are used,
+// newMove is a move that leads nowhere yet. Rounds that are in the log are used,
 // whatever STATE.yaml says.
 func newMove(s *state, r *record) move {
 	return move{phase: s.phase, iteration: max(s.iteration, r.iteration)}
 }
 
-// counted reports whether a fix round began for the review already, or a person
-// let the change go on after it. Of a review that was kept the log knows.
+// counted reports whether a fix round has already begun for the review, or a
+// person let the change go on after it. For a review that was kept the log knows.
 func (j judged) counted(s *state, r *record) bool {
 	if j.kept() {
 		return r.counted == j.number

@@ -187,8 +187,8 @@ func (r *record) take(line *codec.Value) {
 	}
 }
 
-// accept takes the files as a person found them for what was kept. A review of
-// which a file was gone is kept no more.
+// accept takes the files as a person found them for what was kept. A review with a
+// missing file is no longer kept.
 func (r *record) accept(found *codec.Value) {
 	r.broken, r.asFound = "", true
 	for i := range r.reviews {
@@ -218,8 +218,8 @@ func (r *record) newest() int {
 	return newest
 }
 
-// present is the digests of the files of all reviews as they are, null for one
-// that is gone.
+// present is the digests of the files of all reviews as they are, null for a file
+// that is missing.
 func (r *record) present(folder *artifact.Folder) (*codec.Value, error) {
 	present := codec.NewObject()
 	for _, l := range r.reviews {

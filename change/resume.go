@@ -8,11 +8,11 @@ import (
 	"github.com/tidegate/tidegate/review"
 )
 
-// Resume lets a change go on that needs a person: a person accepts what stands
-// in its way, and says why. An approval with doubts completes the change; the
-// fixes that a review asks for beyond the limit, or after major issues, begin.
-// Where the log or a kept review is not as it was written, the person accepts
-// the files as they are. A change that needs no person stays as it is.
+// Resume lets a change that needs a person go on: a person accepts what stands in
+// its way, and says why. An approval with doubts completes the change; fixes that
+// a review asks for beyond the limit, or after major issues, begin. Where the log
+// or a kept review is not as it was written, the person accepts the files as they
+// are. A change that needs no person stays as it is.
 //
 // It returns INVALID_ARGS for a bad id, without accept and without a reason;
 // GATE_BLOCKED for an agent; INVALID_STATE when another review came in while the
@@ -105,7 +105,7 @@ func (v *visit) resume(ctx context.Context, d decision, signature string) (Resum
 	return result, v.commit(ctx, m, "change_resume", j, more)
 }
 
-// goOn is what the acceptance of a person makes of the review that asks for one.
+// goOn does what follows when a person accepts the review that asked for one.
 func (m *move) goOn(s *state, r *record, j judged) {
 	switch {
 	case j.verdict == review.Approved:

@@ -9,7 +9,7 @@ import (
 )
 
 // sidecar stands beside a kept review: what the review was about, and on whose
-// authority it came. What is not there is null.
+// authority it came. What is missing is null.
 type sidecar struct {
 	Schema       string         `json:"schema_version"`
 	ChangeID     string         `json:"change_id"`
@@ -67,7 +67,8 @@ func treeOf(data []byte) (tree, error) {
 	return tree{digest: v.Get("tree_digest").Str(), commit: v.Get("commit").Str(), worktree: v.Get("worktree").Str(), problem: v.Get("tree_problem").Str()}, nil
 }
 
-// differs says in what a tree is not the one that was reviewed, "" when it is.
+// differs says how a tree differs from the one that was reviewed, "" when it does
+// not.
 func (t tree) differs(reviewed tree) string {
 	switch {
 	case reviewed.problem != "":

@@ -14,10 +14,10 @@ import (
 // implementing. A change that has no STATE.yaml, or no folder, is made and named
 // in a warning. One that is being implemented already stays as it is.
 //
-// MaxRounds, unless it is nil, is how many fix rounds there may be before a
-// person is needed; STATE.yaml and the log keep it. It is a person's to set,
-// also while the change is being implemented, and it lets a change go on that
-// waits because its rounds are used up.
+// MaxRounds, unless it is nil, is how many fix rounds there may be before a person
+// is needed; STATE.yaml and the log keep it. Only a person may set it, also while
+// the change is being implemented, and it lets a change go on that waits because
+// its rounds are used up.
 //
 // It returns INVALID_ARGS for a bad id or a limit below 0, GATE_BLOCKED, with
 // what is allowed, for any other phase and for a limit that an agent gives,

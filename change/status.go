@@ -104,7 +104,7 @@ func currentReview(folder *artifact.Folder, r *record, id string, s *state) (*Re
 
 // All lists the changes of a project in byte order of their ids. A change whose
 // files cannot be read or understood is listed with the reason. It returns
-// INVALID_ARGS for a relative project, NOT_FOUND when the project is no folder,
+// INVALID_ARGS for a relative project, NOT_FOUND when the project is not a folder,
 // and READ_FAILED.
 func All(ctx context.Context, project string) (List, error) {
 	root, err := openProject(ctx, project)

@@ -23,8 +23,8 @@ import (
 	"github.com/tidegate/tidegate/internal/parallel"
 )
 
-// What a tree may have at most, so that neither a large file nor a slow disk
-// holds up a review. Beyond it the tree is not known, and a person is needed.
+// The limits of a tree, so that neither a large file nor a slow disk delays a
+// review. Beyond them the tree is not known, and a person is needed.
 const (
 	treeLimit    = 30 * time.Second
 	maxTreeBytes = 8 << 30
@@ -41,9 +41,9 @@ type tree struct {
 	problem  string // why the tree is not known
 }
 
-// readTree reads the tree of the work tree that STATE.yaml names, else of the
-// project. What keeps it from being known is part of the answer; the error is
-// that of a call that has ended.
+// readTree reads the tree of the work tree that STATE.yaml names, otherwise that
+// of the project. What keeps it from being known is part of the answer; the error
+// is that of a call that has ended.
 func readTree(ctx context.Context, project, worktree string) (tree, error) {
 	t := tree{worktree: worktree}
 	dir := project
@@ -62,7 +62,7 @@ func readTree(ctx context.Context, project, worktree string) (tree, error) {
 	err := t.read(limited, dir)
 	if errors.Is(err, errNoRepository) && worktree == "" {
 		if own, lookErr := holdsRepository(ctx, dir); lookErr == nil && !own {
-			return tree{}, nil // git does not take what was found above for one
+			return tree{}, nil // git does not accept what was found above as a repository
 		}
 	}
 	if ctx.Err() != nil {
@@ -102,7 +102,7 @@ func (t *tree) read(ctx context.Context, dir string) error {
 	if t.digest, err = r.digest(); err != nil {
 		return err
 	}
-	// Before the first commit there is none.
+	// Before the first commit there is no commit to name.
 	if commit, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "HEAD"); err == nil {
 		t.commit = strings.TrimSpace(string(commit))
 	}
@@ -223,8 +223,8 @@ func (r *treeReader) digest() (string, error) {
 	return codec.DigestOf(sum), nil
 }
 
-// line is what the digest covers of one file. A link is its own text, and is
-// never followed, neither at the end of a name nor on the way.
+// line is what the digest covers of one file. A link counts as its own text, and
+// is never followed, neither at the end of a name nor on the way.
 func (r *treeReader) line(name string, buffer []byte) (string, error) {
 	if !r.isPlain(path.Dir(name)) {
 		return "", nil
@@ -279,7 +279,7 @@ func (r *treeReader) content(name string, buffer []byte) (string, error) {
 	return codec.DigestOf(sum), nil
 }
 
-// isPlain reports whether a folder is one, and all above it are.
+// isPlain reports whether a folder is a real one, and all above it are.
 func (r *treeReader) isPlain(dir string) bool {
 	if dir == "." {
 		return true

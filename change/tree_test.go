@@ -274,8 +274,8 @@ func TestTheWorktreeThatTheStateNames(t *testing.T) {
 	}
 }
 
-// TestModesInARepository: what a change is made of is read by others with access
-// to the repository, and elsewhere by its owner alone. Locks are nobody else's.
+// TestModesInARepository: in a repository, others with access to it can read the
+// files of a change; elsewhere only their owner can. Locks are nobody else's.
 func TestModesInARepository(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes of files are those of Unix")

@@ -20,8 +20,8 @@ type visit struct {
 	r      *record
 }
 
-// enter takes the lock of a change and reads its record and its STATE.yaml. One
-// that is not there is taken to be orElse, unless that is nil. The visit ends
+// enter takes the lock of a change and reads its record and its STATE.yaml. A
+// missing STATE.yaml is taken to be orElse, unless that is nil. The visit ends
 // with leave.
 func enter(ctx context.Context, folder *artifact.Folder, clock Clock, id string, orElse []byte) (*visit, error) {
 	held, err := lock(ctx, folder, clock)

@@ -120,7 +120,7 @@ func (d *document) splice(after string, e edit) ([]byte, error) {
 	}
 	written := e.written()
 	if length == 0 {
-		// An empty value has no place of its own: it goes behind the colon.
+		// An empty value has no place of its own: it goes after the colon.
 		start = d.offset(key.Line, key.Column)
 		colon := bytes.IndexByte(d.text[start:], ':')
 		if colon < 0 {
@@ -263,7 +263,7 @@ func (e edit) written() string {
 	return "'" + strings.ReplaceAll(e.value, "'", "''") + "'"
 }
 
-// bareWord holds for texts that YAML takes for themselves without quotes.
+// bareWord holds for texts that YAML takes as they are, without quotes.
 func bareWord(s string) bool {
 	var node yaml.Node
 	err := yaml.Unmarshal([]byte("k: "+s+"\n"), &node)

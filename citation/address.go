@@ -14,8 +14,8 @@ type address struct {
 	query      string
 }
 
-// address reads a URL, which may be relative to the page that was read. What is
-// no URL has no host.
+// address reads a URL, which may be relative to the page that was read. Text that
+// is not a URL has no host.
 func (s *subject) address(raw string) address {
 	normalized, err := Normalize(raw)
 	if err != nil {
@@ -49,10 +49,10 @@ func splitAddress(normalized string) address {
 	return a
 }
 
-// siteOf is the part of a host's name that one owner has: example.co.uk of
-// www.example.co.uk, and all of user.github.io. It knows the forms that most
-// countries use and the hosts that many sites share, and no more, so that a
-// judgement does not change with a list that others keep.
+// siteOf is the part of a host's name that belongs to one owner: example.co.uk of
+// www.example.co.uk, and all of user.github.io. It knows only the forms that most
+// countries use and the hosts that many sites share, so that a judgement does not
+// change with a list that others maintain.
 func siteOf(host string) string {
 	labels := strings.Split(host, ".")
 	n := len(labels)

@@ -15,8 +15,8 @@ const (
 	longestLabel = 1000
 )
 
-// schemeLength is the length of http://, https:// or ftp:// in any letter case
-// at the start of src, 0 where none stands there.
+// schemeLength is the length of http://, https:// or ftp:// in any letter case at
+// the start of src, 0 where there is none.
 func schemeLength(src []byte) int {
 	if len(src) == 0 || src[0]|0x20 != 'h' && src[0]|0x20 != 'f' {
 		return 0
@@ -29,11 +29,11 @@ func schemeLength(src []byte) int {
 	return 0
 }
 
-// bareURL reads the URL whose scheme of n bytes stands at a position of a text and
-// which ends before limit, with escapes and character references resolved, and
-// says where the text goes on. Brackets
-// belong to it in pairs only; punctuation at its end belongs to the sentence and
-// marks at its end to the emphasis around it.
+// bareURL reads the URL at a position of a text, whose scheme has n bytes and
+// which ends before limit. Escapes and character references are resolved. It also
+// says where the text goes on. Brackets belong to the URL in pairs only;
+// punctuation at its end belongs to the sentence, and marks at its end to the
+// emphasis around it.
 func bareURL(src []byte, start, n, limit int) (url string, end int) {
 	var out []byte
 	var ends []int // where the source stands after each byte of out

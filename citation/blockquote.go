@@ -9,9 +9,9 @@ type quotedBlock struct {
 	text    string
 }
 
-// blockQuotes are the quotations that block quotes make, each under the passage that
-// cites for it. A quotation is everything in a block quote up to the end of a passage
-// with a citation; what stands behind the last one belongs to it.
+// blockQuotes are the quotations that block quotes make, each under the passage
+// that cites for it. A quotation is everything in a block quote up to the end of a
+// passage with a citation; what follows the last one belongs to it.
 func blockQuotes(blocks []quotedBlock, cited map[int]bool) map[int]string {
 	texts := map[int][]string{}
 	var pending []string
@@ -30,7 +30,7 @@ func blockQuotes(blocks []quotedBlock, cited map[int]bool) map[int]string {
 	}
 	out := map[int]string{}
 	for passage, list := range texts {
-		if passage > 0 { // else nothing is cited for it
+		if passage > 0 { // otherwise nothing is cited for it
 			out[passage] = joinQuoted(list)
 		}
 	}

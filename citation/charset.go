@@ -15,9 +15,9 @@ import (
 )
 
 // utf8Reader reads a body as UTF-8. The encoding is that of the byte-order mark,
-// the header, or the document's own declaration, in this order, except that a
-// body which is UTF-8, and not only ASCII, is read as UTF-8 whatever is declared,
-// and one that is declared as UTF-8 and has not one such character is not.
+// the header, or the document's own declaration, in this order. There are two
+// exceptions: a body that is UTF-8, and not only ASCII, is read as UTF-8 whatever
+// is declared; and one that is declared as UTF-8 but has no such character is not.
 func utf8Reader(body []byte, contentType string) io.Reader {
 	rest, label := encoded(body, contentType)
 	if label == utf8Name {
@@ -54,13 +54,14 @@ const utf8Name = "utf-8"
 var marks = map[string]string{"\xef\xbb\xbf": utf8Name, "\xfe\xff": "utf-16be", "\xff\xfe": "utf-16le"}
 
 // declaration finds how a document names its own encoding, in XML or in a meta
-// element. Every call of the program would pay for its making.
+// element. It is compiled on first use, so that not every call of the program pays
+// for it.
 var declaration = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)<\?xml[^>]{0,200}encoding\s*=\s*["']([^"'>]{1,40})|<meta[^>]{0,400}charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})`)
 })
 
 // declarationSize is how far into a body a declaration is looked for. Browsers
-// look at the first 1,024 bytes, and again once they meet it later.
+// look at the first 1,024 bytes, and again if they meet one later.
 const declarationSize = 16 << 10
 
 func declaredEncoding(body []byte, contentType string) (encoding.Encoding, string) {

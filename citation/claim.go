@@ -26,8 +26,8 @@ type statement struct {
 
 // statements lists the claims of a document: its passages with a citation. Text
 // between tags counts as what a reader sees, because HTML must not excuse a claim.
-// What is nothing but citations claims nothing. Readable is false for a document
-// with text in a block of HTML, which is part of no claim.
+// A passage of nothing but citations claims nothing. Readable is false for a
+// document with text in a block of HTML, which belongs to no claim.
 func statements(document []byte) (found []statement, readable bool) {
 	in := inspector{text: document, doc: markdown.Parse(document), showing: true}
 	languages := guessLanguages(string(document[:min(len(document), languageSample)]))
@@ -75,7 +75,7 @@ func claimed(text string, read []figure) []figure {
 	var out []figure
 	for _, n := range Numerals(runes) {
 		start, end := at[n.From], at[n.To]
-		digits := end // where those end that the figure must cover
+		digits := end // where the digits end that the figure must cover
 		for i := n.To; unicode.IsNumber(runes[n.From]) && !unicode.IsNumber(runes[i-1]); i-- {
 			digits = at[i-1]
 		}
@@ -119,9 +119,9 @@ func isLarge(number []rune) bool {
 	return digits != 1
 }
 
-// plainNumerals writes digits that are raised, lowered or in a circle as plain ones
-// where they are a number by themselves: not in 10⁶ and m². Blanks of rare widths, and
-// signs that look as if they part thousands, become those that do.
+// plainNumerals writes digits that are raised, lowered or in a circle as plain
+// ones where they are a number by themselves: not in 10⁶ and m². Blanks of unusual
+// width, and signs that look like thousands separators, become real separators.
 func plainNumerals(text string) string {
 	var b strings.Builder
 	before := rune(0)
@@ -141,7 +141,7 @@ func plainNumerals(text string) string {
 	return thousandsMark.ReplaceAllString(b.String(), "$1’$2")
 }
 
-// thousandsMark finds signs that part thousands nowhere but look as if.
+// thousandsMark finds signs that look like thousands separators but are not.
 var thousandsMark = regexp.MustCompile(`([0-9])[′_˙ʼ˒‚،⸴ꓹ¸·ʹ´` + "`" + `]([0-9]{3})\b`)
 
 // inEnglish reports whether a claim seems to be in English, in which 1.234 is never
@@ -151,9 +151,9 @@ func inEnglish(text string) bool {
 	return len(guess) == 0 || slices.Contains(guess, "en")
 }
 
-// shownText is a passage as a reader sees it, and once more without code, links
-// and URLs, in which no number is a claim; their places are kept apart. Code that
-// touches a word is part of it, and code behind a number is its unit.
+// shownText is a passage as a reader sees it, and the same passage with a
+// separator in place of code, links and URLs, in which no number is a claim. Code
+// that touches a word is part of it, and code after a number is its unit.
 func shownText(passage []byte) (all, claimed string) {
 	const apart = " · "
 	var seen, numbers strings.Builder
@@ -186,7 +186,7 @@ func shownText(passage []byte) (all, claimed string) {
 	return withoutHidden(seen.String()), withoutURLs(withoutHidden(numbers.String()), apart)
 }
 
-// touchesWord holds for a piece with a letter or digit right before or behind it.
+// touchesWord holds for a piece with a letter or digit right before or after it.
 func touchesWord(pieces []markdown.Inline, i int) bool {
 	var before, after rune
 	if i > 0 && pieces[i-1].Kind == markdown.TextInline {

@@ -14,10 +14,10 @@ import (
 // MaxText is how many bytes of text are read of one page.
 const MaxText = 16 << 20
 
-// Content is what a page says: its text, and what it tells about itself.
+// Content is what a page says: its text, and what it says about itself.
 type Content struct {
 	// Text is what a reader of the page sees, in UTF-8: a line for each block of
-	// text, cells of a table apart by tabs. Grounding looks here.
+	// text, with tabs between the cells of a table. Grounding looks here.
 	Text      string
 	Title     string // as the page calls itself
 	Publisher string // the site or journal
@@ -70,7 +70,7 @@ func Read(p *Page) Content {
 // the server calls a PDF.
 const junkBeforePDF = 1024
 
-// mediaOf goes by the bytes where they are plain, and else by what the server
+// mediaOf goes by the bytes where they are clear, and otherwise by what the server
 // says: servers call error pages PDF, and PDF files octets. A PDF that stands
 // somewhere in another text is not what a reader sees.
 func mediaOf(body []byte, contentType string) media {
@@ -123,7 +123,7 @@ func tidyLines(text string) string {
 	return strings.ToValidUTF8(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\ufffd")
 }
 
-// proseLine is how many words a line has that is a sentence and no menu.
+// proseLine is how many words make a line a sentence rather than a menu.
 const proseLine = 10
 
 // measure counts words, all of them and those in prose. Two characters of a
@@ -187,7 +187,7 @@ type wordPart uint8
 const (
 	noWord wordPart = iota
 	inWord
-	joinsWord // goes on with a word, and begins none
+	joinsWord // continues a word, but does not begin one
 )
 
 // isDense holds for the scripts that put no blanks between words.

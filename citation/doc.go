@@ -1,12 +1,13 @@
 // Package citation turns what agents cite into facts: the citations and URLs of a
-// text as it renders, the URLs of an output's Sources section, one record for
-// each page they name, judged by the archived page, the pool of records that may
-// be cited, and the claims of a document held against the text of the pages they
+// text as it renders, the URLs of an output's Sources section, one record for each
+// page they name, judged by the archived page, the pool of records that may be
+// cited, and the claims of a document checked against the text of the pages they
 // cite.
 //
-// Everything here is a function of its arguments. The package knows no run and
-// opens no file and no connection: pages come in as [Page] values out of an archive, and the same
-// archive gives the same records, byte for byte, on every machine and every day.
+// Everything here is a function of its arguments. The package knows nothing of
+// runs and opens no file and no connection: pages come in as [Page] values from an
+// archive, and the same archive gives the same records, byte for byte, on every
+// machine and every day.
 //
 // # What it says and what it does not
 //
@@ -16,7 +17,7 @@
 //
 // # Limits
 //
-// Time and memory grow linearly with the input. A URL may have [MaxURL] bytes.
-// Of a page at most [MaxText] bytes of text are read; what lies beyond is not
-// there for grounding.
+// Time and memory grow linearly with the input. A URL may have [MaxURL] bytes. At
+// most [MaxText] bytes of text are read from a page; grounding does not see the
+// rest.
 package citation

@@ -13,7 +13,7 @@ import (
 // found and judged. None of them holds credentials.
 
 // URLList writes URLs one to a line, each once and in byte order: the content of
-// extracted-urls.txt and normalized-urls.txt. Of no URLs it is empty.
+// extracted-urls.txt and normalized-urls.txt. Without URLs it is empty.
 func URLList(urls []string) []byte {
 	sorted := slices.Clone(urls)
 	slices.Sort(sorted)
@@ -43,7 +43,7 @@ type FoundByItem struct {
 // maxPlaces is how many places of one URL are kept.
 const maxPlaces = 20
 
-// NewFoundByFile lists the places of every URL, of each the first twenty in the
+// NewFoundByFile lists the places of every URL: for each the first twenty in the
 // order in which they were found, sorted by URL, wave, perspective and ordinal.
 func NewFoundByFile(runID string, found []Found) FoundByFile {
 	file := FoundByFile{SchemaVersion: "found_by.v1", RunID: runID, Items: []FoundByItem{}}

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// drawn says what of the text in an element a reader sees.
+// drawn says how much of the text in an element a reader sees.
 type drawn struct {
 	none      bool // the element is not drawn, nor is anything in it
 	invisible bool // its text is not; an element in it may say otherwise
@@ -49,7 +49,7 @@ func effectOf(name atom.Atom, a *attributes) effect {
 		return 0
 	case atom.Template, atom.Desc, atom.Annotation, atom.AnnotationXml, atom.Rp,
 		atom.Video, atom.Audio, atom.Canvas, atom.Object, atom.Progress, atom.Meter:
-		return hideAll // what they hold is for programs, or for those that cannot show them
+		return hideAll // their content is for programs, or for browsers that cannot show them
 	}
 	if name >= firstNotDrawn {
 		return hideAll
@@ -117,7 +117,7 @@ func styleEffect(style string) (e effect, displayed bool) {
 	case n == 0, n < 2 && (unit == "px" || unit == "pt"), n < 0.1 && (unit == "em" || unit == "rem"), n < 10 && unit == "%":
 		e |= shrink
 	case unit == "em", unit == "ex", unit == "ch", unit == "%", slices.Contains([]string{"inherit", "unset", "smaller", "larger"}, has["font-size"]):
-		// A part of no size is no size.
+		// A relative size changes nothing: a fraction of zero is still zero.
 	default:
 		e |= enlarge
 	}
@@ -125,8 +125,8 @@ func styleEffect(style string) (e effect, displayed bool) {
 }
 
 // declared are the values of a style attribute by their properties, both in lower
-// case and without comments and escapes. The last one counts, and an important one
-// before the others.
+// case and without comments and escapes. Of several values the last one counts,
+// but an important one goes before the others.
 func declared(style string) map[string]string {
 	values, important := map[string]string{}, map[string]bool{}
 	for declaration := range strings.SplitSeq(plainStyle(style), ";") {
@@ -233,8 +233,8 @@ func cssEscape(text string) (r rune, size int) {
 	return rune(code), end
 }
 
-// measure reads a number with its unit. A value that begins with none is a large
-// number.
+// measure reads a number with its unit. A value that does not begin with a number
+// counts as a large one.
 func measure(value string) (n float64, unit string) {
 	end := 0
 	for end < len(value) && strings.IndexByte("0123456789.+-", value[end]) >= 0 {

@@ -75,7 +75,8 @@ func TestExportsAsWritten(t *testing.T) {
 	}
 }
 
-// TestExportsAreReadByCitationJS reads the exports with another people's reader.
+// TestExportsAreReadByCitationJS reads the exports with a reader that others
+// wrote.
 func TestExportsAreReadByCitationJS(t *testing.T) {
 	t.Parallel()
 	dir := citationJS(t)

@@ -31,8 +31,8 @@ type Cited struct {
 // case. A URL that a line names twice is listed once for that line. The section
 // is that of the first heading whose text is Sources in any letter case.
 //
-// Nothing that looks like a URL is dropped: neither in code nor in HTML nor in a
-// line outside a list.
+// Nothing that looks like a URL is dropped, be it in code, in HTML or in a line
+// outside a list.
 func Extract(output []byte) []Cited {
 	var (
 		found   []Cited
@@ -67,8 +67,8 @@ func Extract(output []byte) []Cited {
 	return found
 }
 
-// isSources compares as judging does: letters that Unicode folds into ASCII are
-// other letters.
+// isSources compares as judging does: letters that Unicode folds into ASCII count
+// as other letters.
 func isSources(title []byte) bool {
 	return len(title) == len("Sources") && strings.EqualFold(string(title), "Sources")
 }
@@ -113,13 +113,13 @@ type sighting struct {
 }
 
 // sightings lists the URLs of a line in order: where its links lead, and what
-// stands in its text, code and HTML. A link is called by its text; any other URL,
-// and a link whose text says nothing, by the words that lead to it from the URL
-// before, or by those after it where none do.
+// stands in its text, code and HTML. The title of a link is its text. The title of
+// any other URL, and of a link whose text says nothing, is the words between it
+// and the URL before, or, where there are none, the words after it.
 func sightings(line []byte) []sighting {
 	doc := markdown.Parse(line)
 	var found []sighting
-	at := 0 // up to here the line was looked at
+	at := 0 // how far the line has been read
 	for _, b := range doc.Blocks {
 		first := len(found)
 		pieces := doc.Inlines(b)

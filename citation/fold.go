@@ -12,9 +12,9 @@ import (
 // folded is a text as quotations are compared: letter case, the kind and the amount
 // of white space, quotation marks, soft hyphens, ligatures and the composition of
 // characters make no difference. Between two words stands one blank, whether the
-// text has blanks or a dash there; beside other marks, and beside letters of scripts
-// that put no blanks between words, there is none. Between digits, and as a sign, a
-// dash is one. The marks of emphasis are left out.
+// text has blanks or a dash there; beside other marks, and beside letters of
+// scripts that put no blanks between words, there is no blank. A dash between
+// digits, or as a sign, stays a dash. The marks of emphasis are left out.
 type folded struct {
 	src  string
 	text []byte
@@ -155,7 +155,7 @@ func (f *folder) hyphen(at int) {
 }
 
 // digit writes a digit. One that is raised, or the like, is not part of the number
-// beside it.
+// next to it.
 func (f *folder) digit(c byte, at int, raised bool) {
 	if f.last == aDigit && raised != f.raised && !f.blank && !f.dash {
 		f.add('^', at)
@@ -205,7 +205,7 @@ func (f *folded) whole(i, j int) bool {
 	return !(joins(first) && joins(visibleBefore(f.src[:start]))) && !(joins(last) && joins(visibleAfter(f.src[end:])))
 }
 
-// beginOf is where a part begins that ends at a position.
+// beginOf is where the part that ends at a position begins.
 func (f *folded) beginOf(part []byte, end int) int {
 	if len(f.soft) == 0 {
 		return end - len(part)

@@ -8,7 +8,7 @@ import (
 )
 
 // Metrics are what gate C is decided by. Rates are fractions of the sources
-// without duplicates, to six decimals; they are decided on whole numbers.
+// without duplicates, to six decimals; the decision itself uses whole numbers.
 type Metrics struct {
 	Validated     float64 `json:"validated_url_rate" jsonschema:"valid or paywalled; at least 0.9"`
 	Invalid       float64 `json:"invalid_url_rate" jsonschema:"invalid, blocked or a mismatch; at most 0.1"`

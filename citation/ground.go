@@ -20,8 +20,8 @@ const (
 	Unchecked  Verdict = "unchecked"  // no cited page has a text, or there is nothing to look for
 )
 
-// Grounding holds the claims of a document against the pages that they cite. It
-// says what is on a page, not what is true.
+// Grounding is how the claims of a document compare with the pages that they cite.
+// It says what is on a page, not what is true.
 type Grounding struct {
 	Pass    bool             `json:"pass" jsonschema:"every quotation was found, and of the numbers at most one in twenty was not, those that were found counted once each; false where something is claimed and no cited page has a text"`
 	Claims  []Claim          `json:"claims"`
@@ -65,7 +65,7 @@ type GroundingMetrics struct {
 	NumbersMissing    int `json:"numbers_missing"`
 }
 
-// Ground holds every claim of a Markdown document against the texts of the
+// Ground checks every claim of a Markdown document against the texts of the
 // sources that it cites with [@cid]. Text gives the text of a source
 // ([Content.Text]); it is false for a source that has none: one that is neither
 // valid nor paywalled, that was not archived, or from which no text can be read.
@@ -77,9 +77,9 @@ type GroundingMetrics struct {
 // digits or more, a percentage, a year or an amount must occur in one of them, in
 // whatever spelling, and with no other unit.
 //
-// A document of which nothing could be looked for, although it claims something, does
-// not pass: what checked nothing has not passed. Nor does one with text in a block of
-// HTML: nothing in the block is a claim, and others may read it.
+// A document that claims something, but of which nothing could be checked, does
+// not pass. Nor does one with text in a block of HTML: nothing in the block is a
+// claim, and yet it may be read.
 func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
 	found, readable := statements(document)
 	g := Grounding{Claims: make([]Claim, len(found))}
@@ -103,7 +103,7 @@ func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
 			g.hold(found, sources[cid], cid, body)
 		}
 	}
-	unread := false // something is claimed that no page could be asked for
+	unread := false // something is claimed that could be looked for on no page
 	for i := range g.Claims {
 		c := &g.Claims[i]
 		g.count(c, checked[i])
@@ -114,9 +114,10 @@ func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
 	return g
 }
 
-// NumbersPass reports whether of the numbers of some claims at most one in twenty was
-// looked for and not found: an author may round one, and may not invent. One that was
-// found counts once, however often it is said, so that repeating it excuses nothing.
+// NumbersPass reports whether at most one in twenty of the numbers of some claims
+// was looked for and not found: an author may round a number, but not invent one.
+// A number that was found counts once, however often it is stated, so that
+// repeating it excuses nothing.
 func NumbersPass(claims []Claim) bool {
 	found, missing := map[string]bool{}, 0
 	for _, c := range claims {
@@ -183,7 +184,7 @@ func (g *Grounding) hold(found []statement, of []int, cid, body string) {
 	}
 }
 
-// take keeps where a match was found, unless a source that the claim cites before
+// take keeps where a match was found, unless a source that the claim cites earlier
 // has it, too.
 func (m *Match) take(of *Claim, where Match) {
 	if m.Found && slices.Index(of.CIDs, m.CID) < slices.Index(of.CIDs, where.CID) {
@@ -194,9 +195,9 @@ func (m *Match) take(of *Claim, where Match) {
 }
 
 // Confirm returns those matches of [Ground] that the text of their source has at
-// the range they name. It is asked before a passage is shown. The whole text is
+// the range they name. It is called before a passage is shown. The whole text is
 // read again, because what stands around a passage decides how it reads: which
-// decimal mark the page has, what a number of a range borrows from the next, and
+// decimal mark the page uses, what a number of a range borrows from the next, and
 // the word that follows.
 func Confirm(text string, matches []Match) []Match {
 	quotes, numbers := newQuoteFinder(), newNumberIndex()
@@ -266,8 +267,8 @@ func (g *Grounding) count(c *Claim, checked bool) {
 	}
 }
 
-// numberIndex has, for the values that claims ask for, the first place of each
-// value with each unit in one text.
+// numberIndex has the first place in one text of each value that claims ask for,
+// with each unit.
 type numberIndex struct {
 	places map[string][]place
 	shares bool // a claim asks for a percentage
@@ -291,8 +292,8 @@ func (x *numberIndex) want(readings []quantity) {
 	}
 }
 
-// read looks through a text, as a reader sees it: a character that cannot be seen
-// parts no number.
+// read looks through a text, as a reader sees it: an invisible character does not
+// split a number.
 func (x *numberIndex) read(text string) {
 	seen, place := withoutHiddenAt(text)
 	take := func(f figure) {
@@ -352,8 +353,8 @@ func (x *numberIndex) find(readings []quantity) (as quantity, at textRange, foun
 }
 
 // fits reports whether a number of a claim may be that of a page with the same
-// value. A claim may leave a unit out, but not that it is a percentage. A page may
-// not: a bare number may count anything.
+// value. A claim may leave out a unit, but not that the number is a percentage. A
+// page may leave out neither: a bare number may count anything.
 func (q quantity) fits(page unit) bool {
 	if q.unit == noUnit {
 		return page != percent && page != points && page != "‰" && page != decade && page != clock

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// groundOne holds one claim against one text.
+// groundOne checks one claim against one text.
 func groundOne(t testing.TB, claim, text string) citation.Claim {
 	t.Helper()
 	g := citation.Ground([]byte("- "+claim+" [@s]\n"), func(string) (string, bool) { return text, true })
@@ -99,7 +99,7 @@ func TestQuotations(t *testing.T) {
 
 var exampleRow = regexp.MustCompile("^\\| (`{1,2})(.*?) ?`{1,2} \\| (.*) \\|$")
 
-// TestDocumentedQuotations holds docs/quotations.md to what is found.
+// TestDocumentedQuotations checks docs/quotations.md against what is found.
 func TestDocumentedQuotations(t *testing.T) {
 	doc, err := os.ReadFile("../docs/quotations.md")
 	if err != nil {
@@ -255,8 +255,8 @@ func TestHiddenCharactersPartNoNumber(t *testing.T) {
 	}
 }
 
-// TestMarksThatNothingCloses takes a minute and more where each mark is searched
-// for to the end of the text.
+// TestMarksThatNothingCloses takes over a minute if the search for each mark runs
+// to the end of the text.
 func TestMarksThatNothingCloses(t *testing.T) {
 	for _, marks := range []string{"“", "« ", "\" 'x\"", "„ a", "'a ", "“a “b” "} {
 		g := citation.Ground([]byte(strings.Repeat(marks, 100_000)+" [@s]\n"), func(string) (string, bool) { return "page", true })
@@ -366,7 +366,7 @@ func TestAQuotationOnThePageIsNeverMissed(t *testing.T) {
 			marks := [][2]string{{"“", "”"}, {"„", "“"}, {"«", "»"}, {"\"", "\""}, {"『", "』"}}[rng.IntN(5)]
 			quoted := vary(rng, strings.Map(func(r rune) rune {
 				if strings.ContainsRune("“”„«»\"『』「」", r) {
-					return -1 // the marks inside are others than those around, or none
+					return -1 // the marks inside differ from those around, or there are none
 				}
 				return r
 			}, shown))
@@ -388,7 +388,7 @@ func TestAQuotationOnThePageIsNeverMissed(t *testing.T) {
 
 // markedUp puts words into HTML as pages do: marks of emphasis and links around
 // words and in their middle, entities, comments, breaks, soft hyphens, and things
-// around that nobody reads.
+// around them that nobody reads.
 func markedUp(rng *rand.Rand, words []string) string {
 	var b strings.Builder
 	open := ""
@@ -542,8 +542,8 @@ func TestGroundingPasses(t *testing.T) {
 	}
 }
 
-// TestARepeatedNumberCountsOnce: saying what is true again and again, in whatever
-// spelling, excuses nothing that is not.
+// TestARepeatedNumberCountsOnce: repeating a true number, in whatever spelling,
+// does not excuse a false one.
 func TestARepeatedNumberCountsOnce(t *testing.T) {
 	doc := strings.Repeat("- 73 tugs, 73.0 tugs, seventy-three tugs [@s]\n", 20) + "- 4,711 tugs [@s]\n"
 	got := citation.Ground([]byte(doc), func(string) (string, bool) { return "It has 73 tugs.", true })
@@ -573,8 +573,8 @@ func TestTextLink(t *testing.T) {
 	}
 }
 
-// TestAMatchIsConfirmedByTheTextAroundIt has passages that read otherwise when
-// they stand alone.
+// TestAMatchIsConfirmedByTheTextAroundIt has passages that read differently on
+// their own.
 func TestAMatchIsConfirmedByTheTextAroundIt(t *testing.T) {
 	for _, c := range []struct{ claim, page, passage string }{
 		{"“-5 degrees at the harbour”", "It was -5 degrees at the harbour.", "-5 degrees at the harbour"},
@@ -661,8 +661,8 @@ func BenchmarkGround(b *testing.B) {
 	}
 }
 
-// TestManyJoinedQuotationsOnOnePage: quotations of parts that stand on a page again and
-// again are looked for together.
+// TestManyJoinedQuotationsOnOnePage: quotations whose parts occur on a page again
+// and again are looked for together.
 func TestManyJoinedQuotationsOnOnePage(t *testing.T) {
 	var doc strings.Builder
 	for i := range 400 {

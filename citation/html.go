@@ -27,7 +27,7 @@ type signals struct {
 	noscript  string   // what only readers without scripts see
 }
 
-// The most of each kind that is kept.
+// The limits on what is kept of each kind.
 const (
 	maxKept    = 64
 	maxKeptLen = 500
@@ -247,8 +247,8 @@ func (w *walker) pop() element {
 	return e
 }
 
-// leave settles what hangs on an element that ends. Of navigation that has an end,
-// nothing stays, and neither does what readers with scripts do not see.
+// leave does what the end of an element calls for. Navigation that has an end is
+// dropped, and so is what readers with scripts do not see.
 func (w *walker) leave(e element) {
 	w.count[e.name]--
 	if e.effect != 0 && endImplied(e.name) {
@@ -319,10 +319,10 @@ var superscripts, plainDigits = func() (raise, lower *strings.Replacer) {
 	return strings.NewReplacer(up...), strings.NewReplacer(down...)
 }()
 
-// attributes are those that anything here looks at.
+// attributes are those that the code here looks at.
 type attributes struct {
 	name, property, content, rel, href, kind, role, id, class, value, src, action, lang, equiv, itemprop, datetime string
-	style, hidden, open, popover                                                                                   string // the last three are not "" where they are there
+	style, hidden, open, popover                                                                                   string // the last three are "" only where they are missing
 	drawing                                                                                                        string // attributes that are a style in a drawing
 }
 
@@ -342,7 +342,7 @@ func (a *attributes) add(element atom.Atom, key, val []byte) {
 }
 
 // field is the place of an attribute, nil for one that does not matter. Where a
-// link leads matters of the link element only.
+// link leads matters for the link element only.
 func (a *attributes) field(element atom.Atom, key string) *string {
 	switch key {
 	case "display", "visibility", "opacity", "font-size":
@@ -515,11 +515,12 @@ func (t *textWriter) Len() int { return len(t.b) }
 
 func (t *textWriter) String() string { return string(t.b) }
 
-// from is what was written since a length. What was taken back meanwhile is
-// not there.
+// from is what was written since the text had the given length, without what was
+// taken back meanwhile.
 func (t *textWriter) from(at int) string { return string(t.b[min(at, len(t.b)):]) }
 
-// cut takes back what was written since a length, all but the blank before it.
+// cut takes back what was written since the text had the given length, but keeps
+// the blank before it.
 func (t *textWriter) cut(at int) {
 	if at < len(t.b) {
 		if c := t.b[at]; c == ' ' || c == '\t' || c == '\n' {

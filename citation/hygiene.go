@@ -47,11 +47,11 @@ type Passage struct {
 }
 
 // Inspect reads a Markdown text. What it finds is what a reader of the source
-// finds, code included, and what a reader of the page finds: character
-// references and backslash escapes are decoded, marks of emphasis and tags are
-// nothing, characters of no width are passed over, and the destinations of
-// links, images and definitions and the attributes of tags count as what they
-// lead to. What both find is listed once.
+// finds, code included, and what a reader of the page finds: character references
+// and backslash escapes are decoded, marks of emphasis and tags count for nothing,
+// zero-width characters are skipped, and the destinations of links, images and
+// definitions and the attributes of tags count as what they lead to. What both
+// find is listed once.
 //
 // A line end ends a citation, and a URL. Inspect takes time in proportion to the
 // length of the text.
@@ -153,7 +153,7 @@ func (in *inspector) block(b markdown.Block) {
 // obscured reports whether HTML may hide what stands here.
 func (in *inspector) obscured() bool { return in.open.any() && !in.showing }
 
-// hides reports whether a block has characters of no width.
+// hides reports whether a block has zero-width characters.
 func (in *inspector) hides(b markdown.Block) bool {
 	start, end := in.doc.Range(b)
 	return markdown.NextHidden(in.text[start:end], 0) >= 0
@@ -369,8 +369,8 @@ func (in *inspector) endPassage() {
 	clear(in.listed)
 }
 
-// result puts everything in order. Where a style sheet or a script decides what
-// is seen, nothing is sure to be.
+// result puts everything in order. Where a style sheet or a script decides what is
+// seen, nothing is sure to be seen.
 func (in *inspector) result() Inspection {
 	slices.SortStableFunc(in.mentions, func(a, b Mention) int { return cmp.Compare(a.Start, b.Start) })
 	slices.SortStableFunc(in.urls, func(a, b RawURL) int { return cmp.Compare(a.Start, b.Start) })

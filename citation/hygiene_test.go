@@ -169,8 +169,8 @@ func TestPassages(t *testing.T) {
 	}
 }
 
-// TestHostileTexts: a text costs no more than its length; this test would not end
-// otherwise.
+// TestHostileTexts: a text costs no more than its length; otherwise this test
+// would not end.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	size := 1 << 15
@@ -188,7 +188,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// FuzzInspect: nothing is too much; what is found stands where it is said to, in
+// FuzzInspect: no text is too much; what is found stands where Inspect says, in
 // order; and shortcuts change nothing.
 func FuzzInspect(f *testing.F) {
 	crumbs := []string{"[@a]", "[@b_c]", "[@", "]", "\\", "@", "[", "&#64;", "*", "_", "`", "<b>", "</b>", "<!--", "-->", "http://x", "https&#58;//y.z", "//a.b", "www.c", "\n", "\n\n", "- ", "> ", "[x]: y", "](z)", "\u200b", " ", "word", "<div>", "\t", "javascript:x"}

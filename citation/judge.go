@@ -16,23 +16,23 @@ type Evidence struct {
 	// Page gives what the archive has of a URL, nil where it has nothing. It is
 	// called from several goroutines.
 	Page func(ctx context.Context, url string) (*Page, error)
-	// Attached gives the file that a person attached to a source, by its cid, or
-	// nil. The function itself may be nil. An attached file goes before a page.
+	// Attached gives the file that a person attached to a source, by its cid, or nil.
+	// The function itself may be nil. An attached file takes precedence over a page.
 	Attached func(ctx context.Context, cid string) (*Page, error)
 	// Replaced maps the cid of a source to the URL that a person named in its
 	// place. The record keeps its cid and is judged by the other page.
 	Replaced map[string]string
-	// Judged has sources, by their cids, that [JudgePage] has judged by the page
-	// that Page would give. It is not read again.
+	// Judged has the sources, by cid, that [JudgePage] has already judged by the page
+	// that Page would give. That page is not read again.
 	Judged map[string]Judgement
 	// Created is when the run was created: the time of the records that have no
 	// page.
 	Created time.Time
 }
 
-// Judge makes a record of every source, in the order of the sources, by the
-// table of [Rules]. A page that several sources lead to carries same_as in all
-// records but the one with the first cid.
+// Judge makes a record of every source, in the order of the sources, by the table
+// of [Rules]. Where several sources lead to one page, all their records but the
+// one with the first cid carry same_as.
 //
 // Pages are read one after the other on each core, so that memory holds no more
 // of them than there are cores. The same evidence gives the same records.
@@ -77,8 +77,8 @@ func judge(source *Source, page *Page, created time.Time) Judgement {
 	return Judgement{record, s.trace(record.Status)}
 }
 
-// of finds the page to judge a source by, and says which URL stands in the place
-// of its own.
+// of finds the page to judge a source by, and says which URL stands in place of
+// the source's own.
 func (e *Evidence) of(ctx context.Context, source *Source) (judged *Source, page *Page, replaced string, err error) {
 	if e.Attached != nil {
 		if page, err = e.Attached(ctx, source.CID); err != nil || page != nil {
@@ -95,11 +95,11 @@ func (e *Evidence) of(ctx context.Context, source *Source) (judged *Source, page
 	return source, page, "", err
 }
 
-// trace is what tells whether two records are about one page.
+// trace shows whether two records are about one page.
 type trace struct {
 	urls []string // normalised: its own, where redirects led, what the page calls itself
 	text [sha256.Size]byte
-	long bool // the text is long enough to be no one else's
+	long bool // the text is long enough to belong to one page only
 }
 
 // sameText is how many words a text must have before two pages with that text
@@ -113,8 +113,8 @@ func (s *subject) trace(status Status) trace {
 	var t trace
 	if !s.page.Attached {
 		t.urls = []string{s.from.normalized, s.to.normalized}
-		// A canonical link that makes a home page of a deep link is a mistake of
-		// the site, which would make one page of all its pages.
+		// A canonical link from a deep link to the home page is a mistake of the site:
+		// it would make one page of all its pages.
 		if own := s.address(s.content.Canonical); s.content.Canonical != "" && own.host != "" && (own.deep() || !s.to.deep()) {
 			t.urls = append(t.urls, own.normalized)
 		}

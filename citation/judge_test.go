@@ -229,7 +229,7 @@ func TestJudgeReturnsTheErrorsOfItsEvidence(t *testing.T) {
 }
 
 // TestDuplicates judges pages that are one page in every way that counts, and
-// others that only look so.
+// others that only look like one.
 func TestDuplicates(t *testing.T) {
 	_, en := sampleText(t, "en")
 	_, de := sampleText(t, "de")
@@ -327,7 +327,7 @@ func TestJudgingIsDeterministic(t *testing.T) {
 	for range 5 {
 		slices.Reverse(urls)
 		again, _ := citation.MarshalRecords(judge(t, cite(1, "p", urls...), archive(pages)))
-		// The places are in the order of the lines, which was turned round.
+		// The places are in the order of the lines, which was reversed.
 		if got, want := strings.Count(string(again), "same_as"), len(urls)/2; got != want || len(again) != len(first) {
 			t.Fatalf("%d duplicates, want %d; %d bytes, want %d", got, want, len(again), len(first))
 		}

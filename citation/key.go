@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// URLKeys are the keys of a URL as it is written in a text: one, or without a
-// scheme that for https and that for http.
+// URLKeys are the keys of a URL as written in a text: one, or, where it has no
+// scheme, one for https and one for http.
 func URLKeys(url string) []string {
 	switch {
 	case strings.Contains(url, "://"):
@@ -18,10 +18,10 @@ func URLKeys(url string) []string {
 	return []string{URLKey("https:" + url), URLKey("http:" + url)}
 }
 
-// URLKey is the same for URLs that name the same source: letter case of scheme
-// and host, default ports, user names, fragments, one trailing slash, tracking
-// parameters and the order and spelling of the query make no difference. What is
-// no http or https URL is its own key.
+// URLKey is the same for URLs that name the same source: letter case of scheme and
+// host, default ports, user names, fragments, one trailing slash, tracking
+// parameters and the order and spelling of the query make no difference. Text that
+// is not an http or https URL is its own key.
 func URLKey(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

@@ -15,14 +15,14 @@ import (
 var update = flag.Bool("update", false, "write the score into docs/reliability.md")
 
 // The least that grounding must reach on the labelled claims of testdata/claim:
-// of the claims that it calls missing nearly all are, and it finds nearly all that
-// are.
+// nearly all claims that it calls missing are missing, and it finds nearly all
+// that are.
 const (
 	leastPrecision = 0.95
 	leastRecall    = 0.95
 )
 
-// TestLabelledClaims holds claims against pages. Each was labelled by hand: +
+// TestLabelledClaims checks claims against pages. Each was labelled by hand: +
 // where the page says it, - where it does not. The test prints how grounding does
 // and lists its mistakes, and docs/reliability.md keeps them.
 func TestLabelledClaims(t *testing.T) {

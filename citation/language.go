@@ -1,7 +1,8 @@
 package citation
 
-// A title without function words counts as in the language of its page if few of
-// its syllables are English, and the beginning of the page has enough of them.
+// A title without function words counts as being in the language of its page if
+// few of its syllables are English, and the beginning of the page has enough of
+// them.
 const (
 	mostEnglish  = 0.65 // of its syllables
 	leastOwn     = 0.48 // of as many as are English

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// loosely reads what a number counts where that stands behind signs or another word,
-// or before the number: 73 (%), 73 long years, percent: 73. In a claim that is the unit
-// of the number. On a page it may be, beside what else the number may count.
+// loosely reads the unit of a number that stands after signs or another word, or
+// before the number: 73 (%), 73 long years, percent: 73. In a claim that is the
+// unit of the number. On a page it is one of the things that the number may count.
 func (r *numberReader) loosely(f *figure) {
 	if f.readings[0].unit != noUnit || f.magnitude > 0 {
 		return
@@ -34,11 +34,11 @@ func (r *numberReader) loosely(f *figure) {
 // fillers are words between a number and its unit that say little.
 var fillers = wordSet("or so more odd plus some full whole such entire solid good mere further additional other")
 
-// notLoose are words that are units only right behind a number.
+// notLoose are words that are units only right after a number.
 var notLoose = wordSet("won second pound min mi mo in sec yard foot")
 
-// looseAfter reads a unit or a magnitude behind signs, fillers, and at most one word
-// that is an adjective as far as one can see.
+// looseAfter reads a unit or a magnitude after signs, fillers, and at most one
+// word that looks like an adjective.
 func (r *numberReader) looseAfter(f *figure) (u unit, power int) {
 	at, parted := r.looseSigns(f.end)
 	if at == f.end {
@@ -74,8 +74,8 @@ func (r *numberReader) looseAfter(f *figure) (u unit, power int) {
 	return noUnit, 0
 }
 
-// looseSigns skips the blanks and signs behind a number, and says whether they part a
-// sentence.
+// looseSigns skips the blanks and signs after a number, and reports whether they
+// divide a sentence.
 func (r *numberReader) looseSigns(at int) (next int, parted bool) {
 	for n := 0; n < 6 && at < len(r.s); n++ {
 		c, size := utf8.DecodeRuneInString(r.s[at:])
@@ -91,8 +91,8 @@ func (r *numberReader) looseSigns(at int) (next int, parted bool) {
 	return at, parted
 }
 
-// looseBefore reads a unit or a magnitude that is said before a number, and not of
-// another number.
+// looseBefore reads a unit or a magnitude that stands before a number and does not
+// belong to another one.
 func (r *numberReader) looseBefore(at int) (u unit, power int) {
 	const near = 48
 	text := r.s[max(0, at-near):at]
@@ -134,13 +134,13 @@ func (r *numberReader) looseBefore(at int) (u unit, power int) {
 	before := strings.TrimRight(trimmed[:start], " \u00a0\u2009\u202f-")
 	last := before[strings.LastIndexByte(before, ' ')+1:]
 	if c, _ := utf8.DecodeLastRuneInString(before); unicode.IsNumber(c) || isNumberWord(strings.ToLower(last)) {
-		return noUnit, 0 // of the number before
+		return noUnit, 0 // it belongs to the number before
 	}
 	return u, power
 }
 
-// magnitudeIn is the magnitude among the last three words of a text, as in millions of
-// euros, unless it is that of a number.
+// magnitudeIn is the magnitude among the last three words of a text, as in
+// millions of euros, unless it belongs to a number.
 func (r *numberReader) magnitudeIn(text string) (power int) {
 	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return unicode.IsSpace(c) || c == '(' })
 	for i := max(0, len(words)-3); i < len(words); i++ {

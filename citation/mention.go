@@ -27,7 +27,7 @@ func NextMention(text []byte, from int) (Span, bool) {
 		if text[inside+n] == ']' {
 			return Span{start, inside + n + 1}, true
 		}
-		// No ] comes before the line ends, for later marks on the line neither.
+		// No ] comes before the line ends, so later marks on the line have none either.
 		at = inside + n
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// metadata gathers what a page tells about itself, each fact from several
-// places.
+// metadata gathers what a page says about itself, each fact from several places.
 type metadata struct {
 	title       string // of the title element
 	canonical   string
@@ -46,7 +45,7 @@ func (m *metadata) meta(a *attributes, s *signals) {
 }
 
 // settle chooses among what was gathered. A journal's own fields go before those
-// that are made for sharing, and those before the title element.
+// made for sharing, and those before the title element.
 func (m *metadata) settle(c *Content) {
 	first := func(values ...string) string {
 		for _, v := range values {
@@ -119,7 +118,7 @@ func (m *metadata) linkedData(text []byte, s *signals) {
 	m.node(doc, s, 0)
 }
 
-// node takes a node of JSON-LD and those in it that speak of the page.
+// node takes a node of JSON-LD and those in it that describe the page.
 func (m *metadata) node(v *codec.Value, s *signals, depth int) {
 	if depth > 8 {
 		return

@@ -6,8 +6,8 @@ import (
 )
 
 // missingName is what a page with little prose says when it does not exist: in its
-// titles and headings or, on a tiny page, in a sentence of its text. "" is for a
-// page that says nothing of the kind.
+// titles and headings or, on a tiny page, in a sentence of its text. It is "" for
+// a page that says nothing of the kind.
 func (s *subject) missingName(titles, headings []string) string {
 	names := append(slices.Clone(titles), headings...)
 	names = append(names, sentencesOf(strings.Join(names, "\n"))...)
@@ -30,9 +30,9 @@ func (s *subject) missingName(titles, headings []string) string {
 }
 
 // saysMissing reports whether a sentence says in English that what its reader
-// asked for is not there. What it names is a page, or what a site has a page for;
-// a sentence that speaks neither of its reader nor of itself is about something
-// else that is missing.
+// asked for is not there. It must name a page, or something that a site has a page
+// for; a sentence that speaks neither of its reader nor of itself is about
+// something else that is missing.
 func (s *subject) saysMissing(sentence string) bool {
 	sentence = strings.Trim(sentence, phraseMarks)
 	if countWords(sentence) > 20 {

@@ -23,8 +23,8 @@ func (w *walker) now() drawn {
 	return drawn{}
 }
 
-// push opens an element. Beyond the limit only their number is kept, and what one
-// of those hides is never shown again.
+// push opens an element. Beyond the limit only the number of elements is kept, and
+// what one of those hides is never shown again.
 func (w *walker) push(e element) {
 	if len(w.open) == maxOpen {
 		w.deep[e.name]++
@@ -163,8 +163,7 @@ func endImplied(name atom.Atom) bool {
 	return isTablePart(name)
 }
 
-// isFormatting holds for elements that go on behind the end of the one around
-// them.
+// isFormatting holds for elements that go on after the end of the one around them.
 func isFormatting(name atom.Atom) bool {
 	switch name {
 	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong, atom.Tt, atom.U:

@@ -26,11 +26,11 @@ func CID(normalized string) string {
 //
 //  1. the URL is parsed as browsers do, and must be http or https
 //  2. scheme and host are in lower case, the host in ASCII
-//  3. the fragment goes
-//  4. parameters whose name begins with utm_, gclid and fbclid go
-//  5. parameters stand in byte order of name, then of value
-//  6. the port goes where it is the scheme's own
-//  7. slashes at the end of the path go
+//  3. the fragment is dropped
+//  4. parameters whose name begins with utm_, gclid and fbclid are dropped
+//  5. parameters are in byte order of name, then of value
+//  6. the port is dropped where it is the scheme's own
+//  7. slashes at the end of the path are dropped
 //
 // Percent escapes have upper-case digits; apart from that, path and parameters
 // keep their bytes. Credentials (see [HasCredentials]) are left out.

@@ -20,7 +20,7 @@ func TestNormalize(t *testing.T) {
 		"http://0x7f.1/x":                                           "http://127.0.0.1/x",
 		"http://example.com:443/":                                   "http://example.com:443/",
 		"https://example.com:8443/a/../b/./c":                       "https://example.com:8443/b/c",
-		// Byte order, and bytes that stay apart.
+		// Byte order, and bytes that stay distinct.
 		"https://a.test/?B=1&a=2&b=0&A=3":       "https://a.test/?A=3&B=1&a=2&b=0",
 		"https://a.test/?x_1=1&x1=2&x-1=3":      "https://a.test/?x-1=3&x1=2&x_1=1",
 		"https://a.test/?q=a+b&r=a%20b":         "https://a.test/?q=a+b&r=a%20b",

@@ -13,7 +13,7 @@ type figure struct {
 	start, end int // with its currency sign, magnitude and unit
 	readings   []quantity
 	counts     bool // it is one that a claim must have from its source
-	written    bool // it cannot be compared but as it is written
+	written    bool // it can be compared only as it is written
 
 	prefix    unit // the currency before it
 	magnitude int  // the power of ten that its words add
@@ -39,10 +39,10 @@ func canonical(whole, fraction string, power int) string {
 	return digits + "e" + strconv.Itoa(power)
 }
 
-// figures finds the numbers of a text, in order. Identifiers with letters
-// attached (GPT4, COVID-19, 5G) and versions (1.2.3) do not count. Where a text
-// leaves open whether 1,234 has a thousands separator or a decimal comma, lenient
-// gives it both readings, and else the English one. Words of other languages are
+// figures finds the numbers of a text, in order. Identifiers with letters attached
+// (GPT4, COVID-19, 5G) and versions (1.2.3) do not count. Where a text leaves open
+// whether 1,234 has a thousands separator or a decimal comma, lenient gives it
+// both readings, otherwise it has the English one. Words of other languages are
 // known in texts in these languages.
 func figures(text string, lenient bool, languages []string) []figure {
 	r := numberReader{s: text, lenient: lenient, languages: languages, commas: decimalCommas(text)}
@@ -50,7 +50,7 @@ func figures(text string, lenient bool, languages []string) []figure {
 	return r.out
 }
 
-// languageSample is how much of a text is read to see in which languages it is.
+// languageSample is how much of a text is read to guess its languages.
 const languageSample = 64 << 10
 
 // eachFigure visits the numbers of a page, however many there are: the text is
@@ -124,8 +124,8 @@ func (r *numberReader) next(at int) int {
 }
 
 // isAttaching holds for letters that make an identifier of the digits next to
-// them. Scripts without blanks, and those that put words before a number with a
-// hyphen, do not.
+// them. Letters of scripts without blanks, and of those that join words to a
+// number with a hyphen, do not.
 func isAttaching(r rune) bool { return r < 0x530 && unicode.IsLetter(r) && !unicode.Is(unicode.Lm, r) }
 
 // digitsAt reads digits of any script, and says where they end.
@@ -151,7 +151,7 @@ func digitsAt(s string, at int) (digits string, end int) {
 	return string(b), end
 }
 
-// digitValue is the value of a decimal digit. Unicode has them in tens.
+// digitValue is the value of a decimal digit. Unicode has them in groups of ten.
 func digitValue(r rune) byte {
 	for _, t := range unicode.Nd.R16 {
 		if rune(t.Lo) <= r && r <= rune(t.Hi) {
@@ -166,7 +166,8 @@ func digitValue(r rune) byte {
 	return 0
 }
 
-// spelling is a number as it is written: groups of digits and what is between.
+// spelling is a number as it is written: groups of digits and what is between
+// them.
 type spelling struct {
 	groups []string
 	marks  []rune
@@ -187,7 +188,7 @@ func spell(s string, at int) spelling {
 			return n
 		}
 		if mark != '.' && mark != ',' {
-			// Blanks and apostrophes part thousands only.
+			// Blanks and apostrophes separate thousands only.
 			if len(group) != 3 || len(n.groups[0]) > 3 || slices.ContainsFunc(n.marks, func(m rune) bool { return !isThin(m) && m != mark }) {
 				return n
 			}
@@ -207,7 +208,7 @@ func isSeparator(r rune) bool {
 
 func isThin(r rune) bool { return r != '.' && r != ',' && r != '٫' }
 
-// thinOf makes one mark of all that part thousands only.
+// thinOf makes one mark of all that separate thousands only.
 func thinOf(r rune) rune {
 	if r == '٫' {
 		return '.'
@@ -372,7 +373,7 @@ func significant(groups []string) int {
 	return len(strings.TrimLeft(joined, "0"))
 }
 
-// skipWord is where the letters and digits that go on at a position end.
+// skipWord is where the letters and digits that begin at a position end.
 func (r *numberReader) skipWord(at int) int {
 	for at < len(r.s) {
 		c, size := utf8.DecodeRuneInString(r.s[at:])

@@ -10,8 +10,8 @@ import (
 	"github.com/tidegate/tidegate/citation"
 )
 
-// TestNumbers holds one claim against one page each. The claim's numbers must
-// all be found, or none.
+// TestNumbers checks one claim against one page in each row. Either all numbers of
+// the claim must be found, or none.
 func TestNumbers(t *testing.T) {
 	for _, c := range []struct {
 		claim, page string
@@ -140,7 +140,7 @@ func TestNumbers(t *testing.T) {
 		{"9 dozen eggs", "9 eggs", false},
 		{"2.480 Plätze für die Boote", "2,480 berths", true},
 		{"2.480 berths for the boats", "2480 berths", false},
-		{"12 of them, ge\u00adten", "12 of them", true}, // no ten
+		{"12 of them, ge\u00adten", "12 of them", true}, // not ten
 		{"sixty places", "60 places", true},
 		{"sixteen places", "60 places", false},
 		{"one hundred percent", "100%", true},
@@ -228,7 +228,8 @@ func TestNumbers(t *testing.T) {
 
 var matchRow = regexp.MustCompile("^\\| (yes|no) \\| `(.*)` \\| `(.*)` \\|$")
 
-// TestDocumentedMatches holds the examples of docs/numbers.md to what is found.
+// TestDocumentedMatches checks the examples of docs/numbers.md against what is
+// found.
 func TestDocumentedMatches(t *testing.T) {
 	doc, err := os.ReadFile("../docs/numbers.md")
 	if err != nil {

@@ -20,7 +20,7 @@ func eachShare(text string, visit func(figure)) {
 			end++
 		}
 		if joint := text[w[0].end:at]; joint != " " && joint != "-" && joint != "\n" {
-			w = [4]shareWord{} // a mark between words parts what they say
+			w = [4]shareWord{} // a mark between words separates what they say
 		}
 		copy(w[1:], w[:3])
 		w[0] = shareWord{at, end, ""}
@@ -42,8 +42,8 @@ type shareWord struct {
 	text       string
 }
 
-// readShare reads the fraction that is complete with the latest word. A third is
-// one only where it is a third of something.
+// readShare reads the fraction that is complete with the latest word. A third
+// counts only where it is a third of something.
 func readShare(w [4]shareWord) (from, to int, part, whole int64) {
 	switch {
 	case denominator(w[0].text) > 0 && numberWords[w[1].text] < 10:
@@ -58,7 +58,8 @@ func readShare(w [4]shareWord) (from, to int, part, whole int64) {
 	return 0, 0, 0, 0
 }
 
-// denominator is what the second word of a fraction divides by, 0 for another.
+// denominator is what the second word of a fraction divides by, 0 for any other
+// word.
 func denominator(name string) int64 {
 	switch name = strings.TrimSuffix(name, "s"); name {
 	case "half":
@@ -71,7 +72,7 @@ func denominator(name string) int64 {
 	return 0
 }
 
-// smallNumber is a number below ten in words or a digit, 0 for another word.
+// smallNumber is a number below ten in words or a digit, 0 for any other word.
 func smallNumber(s string) int64 {
 	if len(s) == 1 && s[0] >= '1' && s[0] <= '9' {
 		return int64(s[0] - '0')
@@ -82,8 +83,8 @@ func smallNumber(s string) int64 {
 	return 0
 }
 
-// roundNumber is a number of which people say that some in it are so: 12 in 2019
-// is not a fraction.
+// roundNumber is a number that people use as the whole of a fraction, as in one in
+// ten: 12 in 2019 is not a fraction.
 func roundNumber(s string) int64 {
 	switch s {
 	case "10", "ten":

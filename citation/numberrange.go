@@ -51,8 +51,8 @@ func (r *numberReader) ranges() {
 	}
 }
 
-// borrow adds the readings that a number has with what the number after it says. A
-// claim has no other.
+// borrow adds the readings that a number has with what the number after it says.
+// In a claim they replace the others.
 func (f *figure) borrow(lent quantity, page bool) bool {
 	n := len(f.readings)
 	for _, q := range f.readings[:n:n] {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// tableReader knows what the numbers of a table count that have no unit beside
-// them: what the cells above and to the left of them, and the line before the table,
-// name. It is asked about the numbers of a text in their order.
+// tableReader knows what the numbers of a table count where no unit stands beside
+// them: the cells above and to the left, or the line before the table, name it. It
+// is asked about the numbers of a text in order.
 type tableReader struct {
 	text      string
 	languages []string
@@ -21,7 +21,7 @@ type tableReader struct {
 	row       []unit   // what the cells before it name
 }
 
-// The most that is kept of a table.
+// The limits on what is kept of a table.
 const (
 	mostColumns     = 64
 	mostColumnUnits = 8
@@ -39,7 +39,7 @@ func (t *tableReader) say(f *figure) {
 	if t.rows == 0 || f.start < t.at {
 		return
 	}
-	// Numbers come in the order of the text, so that a row is read once.
+	// Numbers come in the order of the text, so each row is read once.
 	for t.cell <= f.start {
 		n := strings.IndexByte(t.text[t.cell:f.start], '\t')
 		if n < 0 {
@@ -117,7 +117,8 @@ func (t *tableReader) next() {
 // longestHeader is how many bytes of a cell are read for units.
 const longestHeader = 200
 
-// unitsIn lists the units that a text names. A letter is one in brackets only.
+// unitsIn lists the units that a text names. A single letter is one only in
+// brackets.
 func (t *tableReader) unitsIn(cell string) (units []unit) {
 	cell = cutBytes(cell, longestHeader)
 	for at := 0; at < len(cell); {

@@ -39,7 +39,7 @@ func isAmount(u unit) bool {
 	return u == percent || u == points || u == "‰" || u == "ppm" || u == "bp" || isCurrency(u)
 }
 
-// negate makes the number one below zero. A page may have a dash there.
+// negate makes the number negative. On a page the sign may also be a dash.
 func (f *figure) negate(page bool) {
 	for i, q := range f.readings {
 		below := quantity{"-" + q.value, q.unit}
@@ -153,8 +153,8 @@ func (r *numberReader) attached(f *figure) bool {
 	return false
 }
 
-// millions reports whether the m after a number can be that of 5m people or 1.2m,
-// and is not certainly that of the 400m.
+// millions reports whether the m after a number can mean millions, as in 5m people
+// or 1.2m, and not certainly metres, as in the 400m.
 func (r *numberReader) millions(f *figure, end int) bool {
 	if strings.ContainsAny(r.s[f.start:f.end], ".,") {
 		return true
@@ -217,7 +217,7 @@ func (r *numberReader) trailing(f *figure) {
 	}
 }
 
-// multiples are words that multiply the number before them, beside powers of ten.
+// multiples are words that multiply the number before them, besides powers of ten.
 var multiples = map[string]int64{"dozen": 12, "score": 20, "gross": 144}
 
 // times is a canonical value times a small number.
@@ -271,8 +271,8 @@ func gap(s string, at int) int {
 	return len(s) - len(rest)
 }
 
-// phraseAt reads up to n words at a position, with what symbols belong to units,
-// and says where each ends.
+// phraseAt reads up to n words at a position, with the symbols that belong to
+// units, and says where each ends.
 func phraseAt(s string, at, n int) (words []string, ends []int) {
 	for range n {
 		end := at
@@ -364,8 +364,8 @@ func (r *numberReader) unitAt(at int) (u unit, end int) {
 	return noUnit, 0
 }
 
-// densePrefix is the longest of some names with which a text begins that has no
-// blanks between words, "" where it begins with none.
+// densePrefix is the longest of some names that begins a text without blanks
+// between words, "" where none does.
 func densePrefix(text string, names func() []string) string {
 	if r, _ := utf8.DecodeRuneInString(text); !isDense(r) && !unicode.Is(unicode.Hangul, r) {
 		return ""

@@ -44,7 +44,7 @@ func isRareBlank(r rune) bool {
 	return r > unicode.MaxASCII && unicode.IsSpace(r) && r != '\u00a0' && r != '\u202f' && r != '\u2007' && r != '\u0085' && r != '\u2028' && r != '\u2029'
 }
 
-// at is a character, or 0 outside of the text.
+// at is a character, or 0 outside the text.
 func (s claimText) at(i int) rune {
 	if i < 0 || i >= len(s) {
 		return 0
@@ -80,7 +80,7 @@ func (s claimText) digits() []Numeral {
 }
 
 // numeral is where the number that begins at i ends: a date, or digits with the
-// signs that group them or part their fraction.
+// signs that group them or separate their fraction.
 func (s claimText) numeral(i int) int {
 	if s.date(i) {
 		return i + len("2006-01-02")
@@ -107,9 +107,9 @@ func (s claimText) date(i int) bool {
 	return !unicode.IsNumber(s.at(i+len(form))) && s.at(i+len(form)) != '-'
 }
 
-// identifier is where the name ends that the number from i to end is a part of,
-// 0 when it stands by itself: letters before it make a name of it (see [names]), or
-// it is one of the few that begin with a digit (3D, 5G).
+// identifier is where the name around the number from i to end ends, 0 when the
+// number stands by itself: letters before it make a name of it (see [names]), or
+// it is one of the few names that begin with a digit (3D, 5G).
 func (s claimText) identifier(i, end int) int {
 	before, hyphen := i-1, false
 	if isHyphen(s.at(before)) {
@@ -137,12 +137,13 @@ func (s claimText) identifier(i, end int) int {
 	}
 }
 
-// names reports whether the word that stands right before a number, or with a hyphen
-// between them, makes a name of it: GPT4, v1.2.3, COVID-19, omega-3. A currency does
-// not (EUR11m), nor does the sign of multiplication (x99). A number with thousands
-// separators, a year behind a hyphen, a number of two digits or more behind a plain
-// word and a hyphen (record-99), one of four or more behind a plain word (Port4711), and
-// one behind a word that says how much (about-99) are no names.
+// names reports whether the word that stands right before a number, or with a
+// hyphen between them, makes a name of it: GPT4, v1.2.3, COVID-19, omega-3. A
+// currency does not (EUR11m), nor does the sign of multiplication (x99). These are
+// not names either: a number with thousands separators, a year after a hyphen, a
+// number of two digits or more after a plain word and a hyphen (record-99), one of
+// four or more after a plain word (Port4711), and one after a word that says how
+// much (about-99).
 func names(word string, hyphen bool, number string) bool {
 	switch {
 	case slices.Contains(currencies, word), strings.ContainsAny(number, ",'’\u00a0\u2007\u2009\u202f"), modifiers[strings.ToLower(word)]:
@@ -181,7 +182,7 @@ func (s claimText) word(last int) string {
 var currencies = strings.Fields("AED ARS AUD BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HUF IDR ILS INR JPY KES KRW " +
 	"MXN MYR NGN NOK NZD PHP PKR PLN RMB RON RUB SAR SEK SGD THB TRY TWD UAH USD VND ZAR Rs kr BTC ETH KWD BHD OMR QAR JOD ISK BGN PEN BDT LKR KZT IQD MAD DZD TND GHS UGX TZS ETB XOF XAF EURO Euro euro US Fr TL")
 
-// percent holds where a per cent follows.
+// percent reports whether a per cent follows.
 func (s claimText) percent(i int) bool {
 	for unicode.IsSpace(s.at(i)) {
 		i++

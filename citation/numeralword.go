@@ -28,8 +28,8 @@ func isNumberWord(word string) bool {
 	return smallWords[word] || largeWords[word] || magnitudeWords[word]
 }
 
-// words finds the numbers that are written in words. A magnitude behind digits,
-// as in "20 million", belongs to the number that they are.
+// words finds the numbers that are written in words. A magnitude after digits, as
+// in "20 million", belongs to the number in digits.
 func (s claimText) words() []Numeral {
 	var out []Numeral
 	for i := 0; i < len(s); {
@@ -85,7 +85,7 @@ func (s claimText) numberOf(i int) (n Numeral, counts bool) {
 	return n, !small || s.percent(n.To)
 }
 
-// gap is where the next word begins behind blanks or one hyphen.
+// gap is where the next word begins after blanks or one hyphen.
 func (s claimText) gap(i int) (next int, hyphen bool) {
 	if isHyphen(s.at(i)) && unicode.IsLetter(s.at(i+1)) {
 		return i + 1, true
@@ -96,7 +96,7 @@ func (s claimText) gap(i int) (next int, hyphen bool) {
 	return i, false
 }
 
-// afterDigits holds where a number in digits stands before i.
+// afterDigits reports whether a number in digits stands before i.
 func (s claimText) afterDigits(i int) bool {
 	i--
 	for unicode.IsSpace(s.at(i)) || isHyphen(s.at(i)) {

@@ -34,7 +34,7 @@ type Fault string
 
 // The faults. One that is not listed here counts as NoConnection.
 const (
-	BadURL           Fault = "bad_url"            // the fetcher does not take it for a URL
+	BadURL           Fault = "bad_url"            // the fetcher does not accept it as a URL
 	RefusedAddress   Fault = "refused_address"    // private or reserved, or a port that nobody allowed
 	NoSuchName       Fault = "no_such_name"       // the name service says that the host does not exist
 	RedirectLoop     Fault = "redirect_loop"      // it leads back to itself

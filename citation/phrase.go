@@ -439,7 +439,7 @@ voodoo.com
 parkweb.cc
 `)
 
-// botWallNames are what pages call themselves that let only people through.
+// botWallNames are what pages that let only people through call themselves.
 var botWallNames = phraseList(`
 just a moment
 attention required!
@@ -716,7 +716,7 @@ acceso
 entrar
 `)
 
-// consentNames are what pages call themselves that ask for consent.
+// consentNames are what pages that ask for consent call themselves.
 var consentNames = phraseList(`
 before you continue
 before you continue to google

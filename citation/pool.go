@@ -24,9 +24,9 @@ type Pool struct {
 
 // ReadPool reads a citation pool, JSON lines of citation.v1, as a stream. It uses
 // cid and status: a line without a string in both, or with a blank cid, is
-// skipped. Every other known field must have its type where it is there. A cid
-// that is valid on one line and paywalled on another is valid. The pool can also
-// tell the citation of those URLs whose key is wanted; wanted may be nil.
+// skipped. Every other known field must have its type where it is present. A cid
+// that is valid on one line and paywalled on another is valid. The pool also knows
+// the citation of each URL whose key is wanted; wanted may be nil.
 //
 // It returns INVALID_JSON and SCHEMA_VALIDATION_FAILED with the number of the
 // line, READ_FAILED and CANCELLED; path names the pool in their details.
@@ -87,8 +87,8 @@ func (p *Pool) Has(cid string) bool {
 	return known
 }
 
-// Paywalled reports whether an id may be cited, and every line of it says that
-// its page is behind a paywall.
+// Paywalled reports whether an id may be cited and all its lines say that its page
+// is behind a paywall.
 func (p *Pool) Paywalled(cid string) bool {
 	valid, known := p.valid[cid]
 	return known && !valid
@@ -111,9 +111,9 @@ func citable(cid []byte) bool {
 	return len(found.URLs) == 0 && len(found.Mentions) == 1 && found.Mentions[0].Visible && found.Mentions[0].CID == string(cid)
 }
 
-// claim is the citation of a URL. A lower rank says it with more authority:
-// normalized_url is one citation's own, url and url_original may have lost what
-// told two of them apart.
+// claim is the citation of a URL. A lower rank has more authority: normalized_url
+// belongs to one citation, while url and url_original may have lost what
+// distinguished two of them.
 type claim struct {
 	cid  string // "" when two citations claim the URL: then neither is known to be meant
 	rank int

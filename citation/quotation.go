@@ -10,17 +10,17 @@ import (
 
 // The measures of a quotation. Shorter ones are names and terms.
 const (
-	quotedWords  = 4  // the words of one that is looked for
-	compound     = 4  // the parts of a word with hyphens that is one word: state-of-the-art
-	mostParts    = 16 // the parts that … joins
-	wordsPerPart = 2  // of them, on average
+	quotedWords  = 4  // the fewest words of a quotation that is looked for
+	compound     = 4  // the most parts of a word with hyphens that is one word: state-of-the-art
+	mostParts    = 16 // the most parts that … joins
+	wordsPerPart = 2  // the fewest words of a part, on average
 )
 
 // quotation is a text between quotation marks, as parts that must follow one
 // another on the page.
 type quotation struct {
 	text  string   // as the document has it, without the marks
-	parts [][]byte // folded; none where too little is joined by too much, which no page has
+	parts [][]byte // folded; none where … joins too many parts of too few words, which no page has
 }
 
 // Quotations lists the quotations of four words or more in each of the passages of a
@@ -113,7 +113,7 @@ type quoteMarks struct {
 // readMarks reads the marks of a passage. Double marks may stand inside one another,
 // and the outermost ones count.
 func readMarks(text string) (m quoteMarks) {
-	var open []int         // where the quotations begin that are open, behind their marks
+	var open []int         // where the open quotations begin, after their marks
 	var quoted []textRange // the quotations
 	last := 0              // where the last one ended
 	for at, r := range text {
@@ -162,7 +162,7 @@ func readMarks(text string) (m quoteMarks) {
 	return m
 }
 
-// byNature is what a mark does where what stands beside it does not say it.
+// byNature is what a mark does where its neighbours do not decide it.
 func byNature(r rune, open bool) side {
 	switch {
 	case strings.ContainsRune("“„‟«「『《", r):
@@ -197,8 +197,8 @@ func isJoint(text string, a, b textRange) bool {
 }
 
 // singleQuoted finds the quotations between single marks, which are apostrophes as
-// well. One behind an s may be that of a possessive: it ends a quotation that nothing
-// else ends.
+// well. One after an s may be a possessive: it ends a quotation that nothing else
+// ends.
 func singleQuoted(text string) []textRange {
 	var out []textRange
 	from, maybe := -1, -1 // where the quotation under way begins, and may end
@@ -234,7 +234,7 @@ func singleQuoted(text string) []textRange {
 	return out
 }
 
-// isDecade holds for a text that begins like that of '90s.
+// isDecade holds for a text that begins as '90s does after its mark.
 func isDecade(text string) bool {
 	_, end := digitsAt(text, 0)
 	return end == 2 && strings.HasPrefix(text[end:], "s")
@@ -243,9 +243,9 @@ func isDecade(text string) bool {
 // newQuotation is the quotation of a text, if it has four words or more.
 func newQuotation(text string) (quotation, bool) { return newQuotationOf(text, quotedWords) }
 
-// newQuotationOf takes a quotation of so many words or more apart at the marks that
-// join its parts: … and ..., also in brackets. A letter in brackets, as in [T]he, is
-// that letter.
+// newQuotationOf splits a quotation of so many words or more at the marks that
+// join its parts: … and ..., also in brackets. A letter in brackets, as in [T]he,
+// is that letter.
 func newQuotationOf(text string, least int) (quotation, bool) {
 	text = strings.TrimSpace(text)
 	q := quotation{text: text}

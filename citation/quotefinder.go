@@ -19,15 +19,15 @@ type quoteFinder struct {
 	byPart  map[string]int32
 }
 
-// quoteSearch is the way of a quotation through a text, up to one of its parts. Those
-// that begin with the same parts go it together.
+// quoteSearch is the search for a quotation in a text, up to one of its parts.
+// Quotations that begin with the same parts share it.
 type quoteSearch struct {
 	before  *quoteSearch // up to the part before, nil for the first
 	next    map[int32]*quoteSearch
 	part    int32
 	longest int // of this part and those that may follow it, in bytes
-	// chains are where the part ended with all parts before it found, and where the
-	// first of these begins; those that are too far back are forgotten.
+	// chains are the places where the part ended after all parts before it were
+	// found, with where the first of these begins; places too far back are forgotten.
 	chains []textRange
 	idle   []*quoteSearch // of next, those that do not wait for their part
 	found  bool
@@ -99,9 +99,8 @@ func (f *quoteFinder) step(state int32, c byte) int32 {
 	return f.next[uint64(state)<<8|uint64(c)]
 }
 
-// link finds for every state the longest end of its text that begins a part,
-// too. Parts are followed byte by byte together, so that shorter texts come
-// first.
+// link finds for every state the longest end of its text that also begins a part.
+// All parts are followed together, byte by byte, so that shorter texts come first.
 func (f *quoteFinder) link() {
 	type place struct {
 		part  int
@@ -177,7 +176,7 @@ func (f *quoteFinder) advance(state int32, c byte) int32 {
 	return f.step(state, c)
 }
 
-// mostWays is in how many ways a text is read at once.
+// mostWays is the most ways in which a text is read at once.
 const mostWays = 32
 
 // forked adds the states in which the text has a blank here.

@@ -14,8 +14,8 @@ const (
 	singleMarks = "'‘’‚‛‹›"
 )
 
-// plainMarks writes marks that are made of others, or have a double of their own,
-// as those.
+// plainMarks rewrites marks that are made of several, or that are variants of
+// others, as plain ones.
 var plainMarks = strings.NewReplacer("''", `"`, "``", `"`, "´´", `"`, "’’", `"`, "‘‘", `"`, ",,", "„", "‚‚", "„", "<<", "«", ">>", "»", "‹‹", "«", "››", "»",
 	"″", `"`, "‶", `"`, "＂", `"`, "❝", "“", "❞", "”", "〝", "„", "〞", "”", "〟", "”", "＇", "'", "`", "‘", "´", "’")
 
@@ -34,8 +34,8 @@ func isLikeMark(r rune) bool {
 	return unicode.In(r, unicode.Ps, unicode.Pe) && norm.NFKD.String(string(r)) == string(r) // not the wide form of a bracket
 }
 
-// plainMark is a character as quotations are found by it: a quotation mark that is
-// not known is a double one, and what can stand for one a single one.
+// plainMark is the mark that a character is read as: an unknown quotation mark is
+// a double one, and a character that can stand for one is a single one.
 func plainMark(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf || strings.ContainsRune(doubleMarks+singleMarks, r):

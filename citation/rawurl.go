@@ -55,8 +55,8 @@ func schemeFrom(text []byte, from int) int {
 	}
 }
 
-// schemeStart is where the scheme begins that text ends with, or -1. A scheme
-// that everyone knows is found behind any letters, as in "seehttp".
+// schemeStart is where the scheme at the end of text begins, or -1. A scheme that
+// everyone knows is found after any letters, as in "seehttp".
 func schemeStart(text []byte) int {
 	for _, scheme := range []string{"https", "http", "ftp"} {
 		if start := len(text) - len(scheme); start >= 0 && equalFoldASCII(text[start:], scheme) {
@@ -238,7 +238,7 @@ func urlEnd(text []byte, start int) int {
 	return at
 }
 
-// markEnd is the length of what makes text, which begins with a URL, one: its
+// markEnd is the length of what marks the URL at the start of text as one: its
 // scheme and the slashes after it, or www.
 func markEnd(text []byte) int {
 	if bytes.HasPrefix(text, []byte("//")) {
@@ -269,8 +269,8 @@ func endsURL(r rune, size int) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.IsPunct(r)
 }
 
-// TrimURL takes away the punctuation that ends a sentence or a markup rather
-// than a URL.
+// TrimURL takes away the punctuation that ends a sentence or markup rather than a
+// URL.
 func TrimURL(text []byte, url Span) Span {
 	least := url.Start + markEnd(text[url.Start:])
 	for url.End > least && bytes.IndexByte([]byte(`.,;:!?'*_~([\`), text[url.End-1]) >= 0 {

@@ -102,7 +102,7 @@ func TestRawURLs(t *testing.T) {
 		{"vbscript", "vbscript:x", []string{"vbscript:x"}},
 		{"mailto", "(mailto:a@b.c)", []string{"mailto:a@b.c"}},
 		{"data", "data:text/html,x data:,y data:image/png;base64,AA==", []string{"data:text/html,x", "data:,y", "data:image/png;base64,AA=="}},
-		// What is none.
+		// What is not a URL.
 		{"no text", "", nil},
 		{"word http", "use HTTP here", nil},
 		{"one slash", "http:/a.b", nil},

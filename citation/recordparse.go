@@ -8,8 +8,8 @@ import (
 )
 
 // ParseRecords reads citations.jsonl as [MarshalRecords], or another program,
-// wrote it. It needs a normalized_url, which no two records share, and a status
-// of every record, and takes what else is there. Path names the file in details.
+// wrote it. Every record needs a status and a normalized_url that no other record
+// has; whatever else is there is taken. Path names the file in details.
 //
 // It returns INVALID_JSON with the number of the line and
 // SCHEMA_VALIDATION_FAILED.

@@ -35,8 +35,8 @@ func Render(runID string, records []Record) string {
 	return b.String()
 }
 
-// plainMarkdown puts a text on one line on which it is nothing but text: marks
-// of Markdown are escaped, and what cannot be seen is left out.
+// plainMarkdown puts a text on one line as nothing but text: marks of Markdown are
+// escaped, and what cannot be seen is left out.
 func plainMarkdown(s string) string {
 	var b strings.Builder
 	s = tidySpace(s)

@@ -7,8 +7,8 @@ import (
 	"github.com/tidegate/tidegate/markdown"
 )
 
-// rendered is the text of a block as a page shows it, without the characters of
-// no width, and where each part of it comes from.
+// rendered is the text of a block as a page shows it, without zero-width
+// characters, and where each part of it comes from.
 type rendered struct {
 	text  []byte
 	parts []part

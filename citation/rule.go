@@ -33,7 +33,7 @@ type Rule struct {
 	holds func(*subject) (detail string, ok bool)
 }
 
-// NotChecked is the reason of a source of which the archive has nothing.
+// NotChecked is the reason given for a source of which the archive has nothing.
 const NotChecked = "not checked"
 
 // Rules is the table, in order: the first rule that holds decides. The last one
@@ -76,7 +76,7 @@ type subject struct {
 	source  *Source
 	page    *Page // or nil
 	content Content
-	lower   string // what lowered returns, once it was asked
+	lower   string // what lowered returns, once it was called
 
 	from, to address // of the URL that was asked for, and of the page that was read
 }
@@ -123,15 +123,15 @@ func always(s *subject) (string, bool) {
 // list of other words.
 func (s *subject) little(n int) bool { return s.content.prose < n && s.content.words < 8*n }
 
-// shortPage is how many words a page may have whose whole text is looked at for
-// phrases.
+// shortPage is how many words a page may have for its whole text to be searched
+// for phrases.
 const shortPage = 1000
 
-// promptWords is how many words a line has at most that asks its reader for
-// something. A phrase in a longer line is part of an article.
+// promptWords is the most words of a line that asks its reader for something. A
+// phrase in a longer line is part of an article.
 const promptWords = 30
 
-// tinyPage is how many words a page has fewer than that can hardly be an article.
+// tinyPage is a number of words: a page with fewer can hardly be an article.
 const tinyPage = 80
 
 // says finds the first of some phrases in the short lines of a short page. With an

@@ -47,7 +47,7 @@ func notSuccess(s *subject) (string, bool) {
 
 func tooLarge(s *subject) (string, bool) { return "", s.page.Truncated }
 
-// leadingWords is how many words a page has fewer than that only leads elsewhere.
+// leadingWords is a number of words: a page that only leads elsewhere has fewer.
 const leadingWords = 30
 
 func noText(s *subject) (string, bool) {

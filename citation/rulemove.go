@@ -173,7 +173,7 @@ func (s *subject) alien(title string) bool {
 			return false
 		}
 	}
-	// The last look was at the text.
+	// The text was looked at last, so own and all are counts of its words.
 	return slices.ContainsFunc(given, func(w word) bool { return own[w.script] >= enoughWords && 4*own[w.script] >= all })
 }
 
@@ -187,8 +187,8 @@ func (s *subject) language() string {
 }
 
 // sameLanguage reports whether a title is in the language of a page. Where the
-// title has function words, they decide; else its syllables do: those of the page
-// itself, or those of English, into which titles are translated.
+// title has function words, they decide; otherwise its syllables do: those of the
+// page itself, or those of English, into which titles are translated.
 func (s *subject) sameLanguage(title string) bool {
 	language, guess := s.language(), guessLanguages(title)
 	switch {

@@ -8,8 +8,8 @@ import (
 
 // The rules for pages that stand where the source should be.
 
-// How many words in sentences a page of each kind has at most. What has more is
-// an article, whatever it is about.
+// The most words in sentences that a page of each kind has. A page with more is an
+// article, whatever it is about.
 const (
 	wallProse     = 120
 	parkedProse   = 60
@@ -41,7 +41,7 @@ func botWall(s *subject) (string, bool) {
 	})
 	_, asks := s.says(botWallPhrases())
 	named := s.called(botWallNames()) != ""
-	// What is only asked for, or only there, is a wall where nearly nothing else is.
+	// A single sign makes a wall only of a page with nearly nothing else on it.
 	tiny := s.content.words < tinyPage
 	return "", asks && (named || challenge || tiny) || named && (challenge || tiny) || challenge && s.content.words < 60
 }
@@ -66,7 +66,8 @@ func parked(s *subject) (string, bool) {
 		return "", true
 	}
 	if name := s.called(placeholderNames()); name != "" {
-		// What has sentences must speak of itself: bridges are under construction, too.
+		// A page with sentences must speak of itself: bridges are under construction,
+		// too.
 		if _, itself := s.says(siteWords()); itself || s.content.prose == 0 {
 			return quoted(name), true
 		}
@@ -125,7 +126,7 @@ func quoted(s string) string {
 	return "“" + cutBytes(s, 100) + "”"
 }
 
-// labelWords is how many words a sentence has at most that is a label.
+// labelWords is the most words of a sentence that is a label.
 const labelWords = 4
 
 func paywall(s *subject) (string, bool) {
@@ -142,8 +143,8 @@ func paywall(s *subject) (string, bool) {
 	if label := s.paywallLabel(); label != "" {
 		return quoted(label), true
 	}
-	// What readers with a subscription are asked stands in the header of free
-	// articles as well; before the rest of an article it follows some text.
+	// Questions to subscribers stand in the header of free articles as well; where
+	// they come before the rest of an article, they follow some text.
 	if _, found := s.says(subscriberPhrases()); found {
 		if phrase, found := subscriberPhrases().in(s.prompts(s.afterProse())); found {
 			return quoted(phrase), true
@@ -232,8 +233,8 @@ func consent(s *subject) (string, bool) {
 	return "", false
 }
 
-// linesAbout counts the words of the lines with four words or more that hold one
-// of some words, and of all such lines.
+// linesAbout counts the words in lines of four words or more: in those that hold
+// one of some words, and in all of them.
 func (s *subject) linesAbout(words *search) (about, all int) {
 	for line := range strings.SplitSeq(s.content.Text, "\n") {
 		n := countWords(line)

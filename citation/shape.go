@@ -6,7 +6,7 @@ import "github.com/tidegate/tidegate/codec"
 const Version = "citation.v1"
 
 // fields is the table of citation.v1: the type that a reader demands of each
-// field, and the whole rule for those who write.
+// field, and the whole rule for writers.
 var fields = []struct {
 	name     string
 	kind     codec.Kind

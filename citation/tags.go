@@ -43,8 +43,8 @@ func (t *tagReader) read(b []byte) {
 	}
 }
 
-// tag takes what begins with <, and returns its length: 0 when it is no tag and
-// no comment, -1 when it does not end.
+// tag takes what begins with <, and returns its length: 0 when it is neither a tag
+// nor a comment, -1 when it does not end.
 func (t *tagReader) tag(b []byte) int {
 	switch {
 	case len(b) < 2:
@@ -100,8 +100,8 @@ func isASCIILetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func isHTMLSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r' }
 
-// attributes takes a tag whose name begins at i, to its end, which is -1 when
-// there is none.
+// attributes takes a tag whose name begins at i, and returns where it ends, -1
+// when it does not.
 func (t *tagReader) attributes(b []byte, i int) (name string, end int) {
 	begin := i
 	for i < len(b) && !isHTMLSpace(b[i]) && b[i] != '/' && b[i] != '>' {
@@ -252,7 +252,7 @@ func (e *elements) end(name string) {
 	}
 }
 
-// never opens what nothing closes.
+// never opens an element that nothing closes.
 func (e *elements) never() { e.names = append(e.names, "") }
 
 func (e *elements) any() bool { return len(e.names) > 0 }

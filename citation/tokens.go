@@ -10,10 +10,10 @@ import (
 )
 
 // tokens are those of an HTML document, as golang.org/x/net/html gives them, from
-// a document that is in memory. Text is found by its ends and copied only where
-// it has escapes, and of the attributes only those that are asked for are read,
-// so that it takes a small part of the time. What is rare is left to that package:
-// it goes on where this one stops, and they agree on every document.
+// a document that is in memory. Text is found by its ends and copied only where it
+// has escapes, and only those attributes are read that are asked for, so that it
+// takes a small part of the time. Rare cases are left to that package: it goes on
+// where this one stops, and they agree on every document.
 type tokens struct {
 	doc  []byte
 	at   int
@@ -160,8 +160,8 @@ func (t *tokens) startTag(at int) xhtml.TokenType {
 	return xhtml.StartTagToken
 }
 
-// tag reads the name and the attributes of a tag, and returns where it ends, or
-// -1 where the document ends before. Attributes of an end tag are read over.
+// tag reads the name and the attributes of a tag, and returns where it ends, or -1
+// where the document ends first. Attributes of an end tag are skipped.
 func (t *tokens) tag(at int, keep bool) int {
 	doc := t.doc
 	i := at
@@ -212,8 +212,8 @@ func (t *tokens) tag(at int, keep bool) int {
 	return i + 1
 }
 
-// mostAttributes is how many different attributes a tag has at most that are
-// compared with one another.
+// mostAttributes is the most different attributes of a tag that are compared with
+// one another.
 const mostAttributes = 32
 
 // repeats reports whether the tag has an attribute of that name, whose value then
@@ -249,7 +249,7 @@ func skipBlanks(doc []byte, at int) int {
 // rawElements are those whose text has no tags.
 var rawElements = []string{"iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea", "title", "xmp"}
 
-// rawElement is the name of such an element, "" for another.
+// rawElement is the name of such an element, "" for any other.
 func rawElement(name []byte) string {
 	switch name[0] | 0x20 {
 	case 'i', 'n', 'p', 's', 't', 'x':
@@ -265,7 +265,7 @@ func rawElement(name []byte) string {
 }
 
 // rawText reads the text of such an element, up to its end tag. It is false where
-// there is none.
+// there is no text.
 func (t *tokens) rawText() bool {
 	end := len(t.doc)
 	if t.rawTag != "plaintext" {
@@ -326,7 +326,7 @@ func (t *tokens) name() atom.Atom {
 	return atom.Lookup(lower[:len(name)])
 }
 
-// tagName is the name of the tag as it is written, after name was asked for.
+// tagName is the name of the tag as it is written, once name has been called.
 func (t *tokens) tagName() []byte {
 	if t.slow != nil {
 		return t.last
@@ -334,8 +334,8 @@ func (t *tokens) tagName() []byte {
 	return t.doc[t.from:t.to]
 }
 
-// readAttributes reads those attributes of a start tag that matter, after its name
-// was asked for.
+// readAttributes reads those attributes of a start tag that matter, once its name
+// has been asked for.
 func (t *tokens) readAttributes(element atom.Atom, a *attributes) {
 	if t.slow != nil {
 		for more := true; more; {
@@ -357,8 +357,8 @@ func (t *tokens) readAttributes(element atom.Atom, a *attributes) {
 	}
 }
 
-// resolved is the value of an attribute without escapes, for which attributes have
-// rules of their own.
+// resolved is the value of an attribute with its escapes resolved. Attributes have
+// escape rules of their own.
 func resolved(value []byte) []byte {
 	if !bytes.ContainsAny(value, "&\r\x00") {
 		return value
@@ -366,7 +366,7 @@ func resolved(value []byte) []byte {
 	quote := `"`
 	if bytes.Contains(value, []byte(quote)) {
 		if quote = "'"; bytes.Contains(value, []byte(quote)) {
-			quote = "" // a value with both was written without
+			quote = "" // a value with both was written without quotes
 		}
 	}
 	z := xhtml.NewTokenizer(io.MultiReader(strings.NewReader("<a x="+quote), bytes.NewReader(value), strings.NewReader(quote+">")))
@@ -383,7 +383,7 @@ func (t *tokens) raw() int {
 	return t.at - t.start
 }
 
-// textOf is the text of a text token. It may be used up to the next one.
+// textOf is the text of a text token. It is valid up to the next one.
 func (t *tokens) textOf() []byte {
 	if t.slow != nil {
 		return t.slow.Text()

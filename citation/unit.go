@@ -47,7 +47,7 @@ var signs = map[string]unit{
 }
 
 // unitWords are words that stand after a number, in lower case, by language: those
-// that an English page has, those in other scripts, and behind a bar those of other
+// that an English page has, those in other scripts, and after a bar those of other
 // languages, which are other words in English (ore, an). A word of one letter is a
 // symbol and is compared as it is written.
 var unitWords = sync.OnceValue(func() lexicon[unit] {
@@ -83,8 +83,8 @@ func (t lexicon[V]) add(list string, value V) {
 	}
 }
 
-// of is what a word means in a text in some languages; nil for a text of which
-// nobody knows.
+// of is what a word means in a text in some languages, nil where they are not
+// known.
 func (t lexicon[V]) of(word string, languages []string) (value V, found bool) {
 	m, found := t[word]
 	if !found || m.in != nil && languages != nil && !slices.ContainsFunc(m.in, func(l string) bool { return slices.Contains(languages, l) }) {
@@ -198,6 +198,6 @@ var magnitudes = sync.OnceValue(func() lexicon[int] {
 	return table
 })
 
-// shortMagnitudes stand directly after a number, as they are written. Of the
-// small m and b that may be a unit, see [reader.attached].
+// shortMagnitudes stand directly after a number, as they are written. For the
+// small m and b, which may be units, see [reader.attached].
 var shortMagnitudes = map[string]int{"k": 3, "K": 3, "M": 6, "B": 9, "T": 12, "bn": 9, "mn": 6, "tn": 12, "Bn": 9, "Mn": 6, "BN": 9, "MN": 6, "mln": 6, "mio": 6, "mrd": 9, "m": 6, "b": 9}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// word is a word as titles are compared: in lower case, without accents. Of a
+// word is a word as titles are compared: in lower case, without accents. In a
 // script that puts no blanks between words it is two characters.
 type word struct {
 	text   string
@@ -145,7 +145,7 @@ func appendPlain(b []byte, r rune) []byte {
 	return b
 }
 
-// wordsOf lists the words of a text without those of a list.
+// wordsOf lists the words of a text except those of a list.
 func wordsOf(text string, without map[string]bool) []word {
 	var words []word
 	eachWord(text, func(w word) bool {

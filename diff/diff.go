@@ -1,9 +1,8 @@
-// Package diff says in what two versions of files differ, as text for a
-// reviewer: every line with its number in the later version, split where a
-// prompt can hold only a part of it. Files that nobody reviews line by line are
-// told apart.
+// Package diff says how two versions of files differ, as text for a reviewer:
+// every line with its number in the later version, split where a prompt can hold
+// only a part of it. Files that nobody reviews line by line are listed separately.
 //
-// The package starts no program, opens no file and knows no repository.
+// The package starts no program, opens no file and knows nothing of repositories.
 package diff
 
 import (
@@ -50,7 +49,7 @@ type Hunk []Line
 // around is how many lines of both versions stand before and after a change.
 const around = 5
 
-// Hunks are the places in which the versions differ, in order.
+// Hunks are the places where the versions differ, in order.
 func (f File) Hunks() []Hunk {
 	lines := edits(splitLines(f.Before), splitLines(f.After))
 	var hunks []Hunk

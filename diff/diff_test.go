@@ -209,7 +209,7 @@ func TestSplitKeepsEveryLineOnce(t *testing.T) {
 	}
 }
 
-// TestFarApart is about versions that no short way joins.
+// TestFarApart is about versions that no short sequence of edits connects.
 func TestFarApart(t *testing.T) {
 	t.Parallel()
 	var before, after []string

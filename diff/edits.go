@@ -2,9 +2,9 @@ package diff
 
 import "slices"
 
-// mostEdits bounds the search for the shortest way from one version to the
-// other, whose cost grows with its square. Versions further apart than that are
-// shown as the removal of one and the addition of the other.
+// mostEdits bounds the search for the shortest way from one version to the other,
+// whose cost grows with the square of its length. Versions further apart than that
+// are shown as the removal of one and the addition of the other.
 const mostEdits = 1000
 
 // edits is the way from the lines before to the lines after, with the lines of

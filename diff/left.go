@@ -13,9 +13,9 @@ import (
 // line.
 const largest = 1 << 20
 
-// LeftOut says why a file is not reviewed line by line, "" when it is. That it
-// was generated is believed of a file that said so before: one that begins to
-// say so would hide what it has become.
+// LeftOut says why a file is not reviewed line by line, "" when it is. A file
+// counts as generated only if its earlier version said so: one that begins to say
+// so would hide what it has become.
 func (f File) LeftOut() string {
 	switch {
 	case len(f.Before) > largest || len(f.After) > largest:

@@ -10,10 +10,10 @@ type Part struct {
 	Files []string // whose changes it shows, wholly or in part
 }
 
-// Split is the diff of files as text, in parts of at most limit bytes: files
-// stay together where they fit, else their hunks, else the lines of one. Every
-// line stands in exactly one part. A line that does not fit by itself is a part
-// of its own.
+// Split is the diff of files as text, in parts of at most limit bytes: files stay
+// together where they fit, otherwise their hunks, otherwise the lines of one.
+// Every line stands in exactly one part. A line that does not fit by itself is a
+// part of its own.
 func Split(files []File, limit int) []Part {
 	s := splitter{limit: limit}
 	for _, f := range files {
@@ -69,8 +69,8 @@ func (s *splitter) file(f File) {
 	}
 }
 
-// open begins the lines of a file, in a part of their own where that part shows
-// lines of the file already.
+// open begins the lines of a file, in a new part where the current one already
+// shows lines of the file.
 func (s *splitter) open(f File) {
 	if n := len(s.files); n > 0 && s.files[n-1] == f.Name {
 		s.flush()

@@ -88,7 +88,8 @@ func BenchmarkPassages(b *testing.B) {
 	benchmark(b, output(850, false), markdown.Events{Passage: func(markdown.Passage) { n++ }})
 }
 
-// BenchmarkHostile has documents that are cheap to write and must not be dear to read.
+// BenchmarkHostile has documents that are cheap to write and must not be costly to
+// read.
 func BenchmarkHostile(b *testing.B) {
 	const size = 4 << 20
 	for _, doc := range []struct{ name, text string }{

@@ -49,8 +49,9 @@ var plain = func() (plain [256]bool) {
 	return
 }()
 
-// line takes the next line and tells where it lies. The level is that of the
-// top-level heading that it is, with its text in title, or 0.
+// line takes the next line and says where it lies. Where the line is a top-level
+// heading, level is that of the heading, with its text in title; otherwise it is
+// 0.
 func (b *blocks) line(line []byte, cut bool, number int) (in Place, level int) {
 	if !b.passages.on && b.simple(line) {
 		return InText, 0
@@ -119,7 +120,7 @@ func (b *blocks) simple(line []byte) bool {
 	return false
 }
 
-// isPlainItem tells whether a line is a bullet, a space and text that can begin
+// isPlainItem reports whether a line is a bullet, a space and text that can begin
 // nothing else, be it in bold.
 func isPlainItem(line []byte) bool {
 	if len(line) < 5 || line[0] != '-' && line[0] != '*' && line[0] != '+' || line[1] != ' ' {
@@ -155,8 +156,8 @@ func (b *blocks) match(c *cursor) int {
 // matchBlank is the number of containers that go on in a line of which nothing is
 // left after the marks of that many block quotes. Blank lines belong to list
 // items, up to the next block quote, but end an item that has nothing in it yet.
-// There is no loop, or blank lines in deep lists would cost a thousand times
-// their bytes.
+// There is no loop: otherwise blank lines in deep lists would cost a thousand
+// times their bytes.
 func (b *blocks) matchBlank(quotes int) int {
 	if quotes < len(b.quotes) {
 		return b.quotes[quotes]
@@ -221,7 +222,7 @@ func (b *blocks) add(c *cursor) {
 	}
 }
 
-// collect says which kind of block the leaf is that was opened.
+// collect says which kind of block the open leaf is.
 func (b *blocks) collect(kind BlockKind) {
 	if b.leaves != nil {
 		b.leaves.begin(kind, &b.passages).Quoted = len(b.quotes) > 0

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// cmarkDifferences are the shapes that cmark 0.30 reads in another way than
+// cmarkDifferences are the shapes that cmark 0.30 reads differently from
 // CommonMark 0.31.2.
 var cmarkDifferences = []difference{
 	{

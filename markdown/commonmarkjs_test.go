@@ -12,7 +12,7 @@ import (
 )
 
 // commonmarkJSDifferences are the shapes that the npm package commonmark 0.31.2
-// reads in another way than the specification that it implements.
+// reads differently from the specification that it implements.
 var commonmarkJSDifferences = []difference{
 	{
 		name:     "complete tag of a raw element",

@@ -35,11 +35,11 @@ func (c *cursor) skipMark(n int) { c.skip(c.next+n, c.to+n) }
 
 func (c *cursor) indent() int { return c.to - c.col }
 
-// blank tells whether only spaces and tabs are left. Of a line that is not seen
-// whole that is not known, and it counts as indented text.
+// blank reports whether only spaces and tabs are left. For a line that is not seen
+// whole this is not known, and it counts as indented text.
 func (c *cursor) blank() bool { return c.next == len(c.line) && !c.cut }
 
-// indented tells whether the rest can start nothing but indented code.
+// indented reports whether the rest can start nothing but indented code.
 func (c *cursor) indented() bool { return c.to-c.col >= 4 }
 
 func (c *cursor) rest() []byte { return c.line[c.next:] }
@@ -68,9 +68,9 @@ func (c *cursor) skipListMark(n int) int {
 	return before + n + blanks
 }
 
-// isBreak tells whether the rest of the line is a thematic break. What one look
-// has found out serves the next, as in "- - - x" every mark asks. Where the line
-// is cut, what may be a list item does not count as one.
+// isBreak reports whether the rest of the line is a thematic break. The answer is
+// kept for the next call, because in "- - - x" every mark asks. Where the line is
+// cut, what may be a list item does not count as a break.
 func (c *cursor) isBreak() bool {
 	rest := c.rest()
 	var mark int

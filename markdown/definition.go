@@ -1,13 +1,14 @@
 package markdown
 
-// definitions follows the text of a paragraph as it comes and tells whether all
-// of it is link reference definitions. That changes block structure in one way:
-// a paragraph of nothing else has no text that an underline could make a setext
-// heading of.
+// definitions follows the text of a paragraph as it comes and reports whether all
+// of it is link reference definitions. That changes block structure in one way: a
+// paragraph of nothing else has no text that an underline could turn into a setext
+// heading.
 //
-// A definition that fails after its destination's line was complete leaves that
-// line a definition and the rest text; one that fails before leaves all of it
-// text. Either way there is text from then on, so nothing has to be read twice.
+// A definition that fails after the line of its destination was complete leaves
+// that line a definition and makes the rest text; one that fails earlier makes all
+// of it text. Either way there is text from then on, so nothing has to be read
+// twice.
 type definitions struct {
 	state   defState
 	closer  byte // what ends the title
@@ -49,7 +50,7 @@ func (d *definitions) start(c byte) {
 // stop declares the paragraph to be text.
 func (d *definitions) stop() { d.state = defText }
 
-// only tells whether the lines so far, at least one, are definitions and
+// only reports whether the lines so far, at least one, are definitions and
 // nothing else.
 func (d *definitions) only() bool { return d.state == defTitleBelow || d.state == defDone }
 

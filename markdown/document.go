@@ -5,9 +5,9 @@ import (
 	"sort"
 )
 
-// Document is a Markdown text that is in memory, as its leaf blocks. Where a
-// [Scanner] answers what a judgement of any size needs, a Document answers what
-// a reader sees: see [Document.Inlines].
+// Document is a Markdown text in memory, as its leaf blocks. A [Scanner] gives
+// what the judgement of a text of any size needs; a Document gives what a reader
+// sees: see [Document.Inlines].
 //
 // It must not be used by two goroutines at once.
 type Document struct {
@@ -135,7 +135,7 @@ func (d *Document) Range(b Block) (start, end int) {
 	return d.lines[b.first].start, d.lines[b.end-1].end
 }
 
-// Source tells where the bytes of a block's lines, joined by line feeds, stand in
+// Source says where the bytes of a block's lines, joined by line feeds, stand in
 // the document's text.
 func (d *Document) Source(b Block) func(i int) int {
 	lines := d.linesOf(b)
@@ -149,8 +149,8 @@ func (d *Document) Source(b Block) func(i int) int {
 	}
 }
 
-// joined is the text of a block, its lines joined by line feeds. Where there is
-// one line only, it is part of the document's text.
+// joined is the text of a block, its lines joined by line feeds. A single line is
+// part of the document's text.
 func (d *Document) joined(b Block) []byte {
 	lines := d.linesOf(b)
 	if len(lines) == 1 {
@@ -224,7 +224,8 @@ type lineCutter struct {
 	lf   int // index of the next LF, or the length of the text; not known when before the line
 }
 
-// cut says where the line that begins at ends, and where the next one begins.
+// cut says where the line that begins at a place ends, and where the next one
+// begins.
 func (l *lineCutter) cut(at int) (end, next int) {
 	if l.lf < at {
 		l.lf = len(l.text)

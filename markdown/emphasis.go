@@ -44,7 +44,7 @@ func isMarkdownSpace(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\f' || r == '\r' || unicode.Is(unicode.Zs, r)
 }
 
-// isSign tells whether r is a punctuation character of CommonMark.
+// isSign reports whether r is a punctuation character of CommonMark.
 func isSign(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
 // pair uses up the delimiters that make emphasis, in the runs after bottom, and
@@ -94,7 +94,7 @@ func (p *inliner) pair(bottom int) {
 	}
 }
 
-// match tells whether a run opens what c closes.
+// match reports whether a run opens what c closes.
 func (p *inliner) match(opener int, c *emphasisRun) bool {
 	o := p.runs[opener-1]
 	if o.mark != c.mark || !o.opens {

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzHeadings holds any bytes to what must be true of all documents: the facts
-// do not depend on how the bytes are read, words are fields, lines are numbered
-// as they stand, and goldmark finds the same headings unless it stands alone.
+// FuzzHeadings checks for any bytes what must be true of all documents: the facts
+// do not depend on how the bytes are read, words are fields, lines are numbered as
+// they stand, and goldmark finds the same headings unless it stands alone.
 func FuzzHeadings(f *testing.F) {
 	rnd := rand.New(rand.NewPCG(6, 0))
 	for range 200 {
@@ -46,9 +46,9 @@ func FuzzHeadings(f *testing.F) {
 	})
 }
 
-// outvoted reports whether cmark finds what we found, in a document that goldmark
-// reads in another way. Goldmark is asked first because it needs no process of
-// its own. Where cmark is absent, or wrong itself, the case is left open.
+// outvoted reports whether cmark finds what we found in a document that goldmark
+// reads differently. Goldmark is asked first because it needs no process of its
+// own. Where cmark is absent, or wrong itself, the case is left open.
 func outvoted(t *testing.T, doc, got string) bool {
 	if _, err := exec.LookPath("cmark"); err != nil || listed(cmarkDifferences, doc) {
 		return true

@@ -79,7 +79,7 @@ func document(rnd *rand.Rand, lines int) string {
 	return doc
 }
 
-// crumbs are smaller than contents; what they add up to nobody has thought of.
+// crumbs are smaller than contents; nobody has thought of all that they add up to.
 var crumbs = []string{
 	" ", " ", " ", "\n", "\n", "\n", "\n\n", "\r\n", "  ", "    ", "\t", ">", "> ", "- ", "-", "+", "*", "1.", "2) ", "#", "# ", "## ",
 	"```", "~~~", "`", "~", "<", "</", ">", "<a", "<div", "<!--", "-->", "<?", "?>", "<!X", "<![CDATA[", "]]>", "<pre>", "</pre>",

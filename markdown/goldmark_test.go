@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// goldmarkDifferences are the shapes that goldmark reads in another way than
+// goldmarkDifferences are the shapes that goldmark reads differently from
 // CommonMark.
 var goldmarkDifferences = []difference{
 	{

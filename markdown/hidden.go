@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden tells whether a reader sees nothing of r, and not because it is white
+// Hidden reports whether a reader sees nothing of r, and not because it is white
 // space: controls, the characters that turn the direction of a text, tag
-// characters, all others of no width, and the empty Braille pattern.
+// characters, all other zero-width characters, and the empty Braille pattern.
 func Hidden(r rune) bool {
 	switch {
 	case r < 0x7F:
@@ -43,9 +43,9 @@ const (
 	emptyBraille = 0x2800
 )
 
-// Joins tells whether r is one of the characters of no width that scripts and
+// Joins reports whether r is one of the zero-width characters that scripts and
 // emoji need between two others, to join them or to keep them apart.
 func Joins(r rune) bool { return r == joiner || r == nonJoiner }
 
-// Varies tells whether r selects a variant of the character before it.
+// Varies reports whether r selects a variant of the character before it.
 func Varies(r rune) bool { return r >= 0x180B && unicode.Is(unicode.Variation_Selector, r) }

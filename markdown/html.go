@@ -72,7 +72,7 @@ func tagName(b []byte) []byte {
 	return b[:n]
 }
 
-// isTagEnd tells whether b, which follows a tag's name, completes the tag and is
+// isTagEnd reports whether b, which follows a tag's name, completes the tag and is
 // followed by nothing but spaces and tabs. A tag that has not ended where the
 // line is cut counts as complete.
 func isTagEnd(b []byte, closing, cut bool) bool {
@@ -150,7 +150,7 @@ func attributeValue(b []byte) int {
 // longestHTMLEnd is the length of the longest mark that ends an HTML block.
 const longestHTMLEnd = len("</textarea>")
 
-// endsHTML tells whether b contains the mark that ends an HTML block of that kind.
+// endsHTML reports whether b contains the mark that ends an HTML block of that kind.
 func endsHTML(b []byte, kind int) bool {
 	switch kind {
 	case 1:
@@ -199,7 +199,7 @@ func hasRawEndTag(b []byte) bool {
 	}
 }
 
-// hasPrefixFold tells whether b begins with prefix, which is in lower case,
+// hasPrefixFold reports whether b begins with prefix, which is in lower case,
 // whatever the case of its ASCII letters.
 func hasPrefixFold(b []byte, prefix string) bool {
 	if len(b) < len(prefix) {

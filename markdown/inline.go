@@ -54,7 +54,7 @@ func (d *Document) Inlines(b Block) []Inline {
 	return p.flatten(places{lines: d.linesOf(b)})
 }
 
-// Plain tells whether a block is a paragraph or heading that certainly has no
+// Plain reports whether a block is a paragraph or heading that certainly has no
 // markup inside, and renders as it is written.
 func (d *Document) Plain(b Block) bool {
 	if b.Kind != ParagraphBlock && b.Kind != HeadingBlock || d.labels != nil {
@@ -101,8 +101,8 @@ func (d *Document) codeLines(b Block) []Inline {
 
 var lineFeed = []byte("\n")
 
-// places tells where the bytes of joined lines stand in the document. It is
-// asked in ascending order.
+// places says where the bytes of joined lines stand in the document. It is asked
+// in ascending order.
 type places struct {
 	lines []span
 	line  int // the last one asked for
@@ -130,7 +130,7 @@ type inliner struct {
 	nodes  []node
 
 	brackets []bracket
-	inactive int // brackets[:inactive] that open links cannot do so: no link is inside another
+	inactive int // of brackets[:inactive] none can open a link: no link is inside another
 
 	runs     []emphasisRun
 	firstRun int // index of the first run of the list plus one, 0 for none
@@ -138,7 +138,7 @@ type inliner struct {
 
 	ticks map[int]int // by length: where the last run of so many back-ticks begins; nil until asked for
 
-	// No such mark is found from there on; 0 when not known.
+	// No such mark occurs from there on; 0 when not known.
 	noComment, noInstruction, noDeclaration, noData int
 
 	out []Inline
@@ -283,7 +283,7 @@ func (p *inliner) code(i int) int {
 }
 
 // codeText is the content of a code span between start and end: line feeds are
-// spaces, and one space goes from both ends when both have one and there is
+// spaces, and one space is removed from both ends when both have one and there is
 // anything else.
 func codeText(b []byte, start, end int) (int, int, []byte) {
 	text := b[start:end]

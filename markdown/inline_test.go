@@ -20,15 +20,15 @@ import (
 	"github.com/tidegate/tidegate/markdown"
 )
 
-// rendering is what stands in the leaf blocks of a document, as the referee says
-// it or we do.
+// rendering is what stands in the leaf blocks of a document, according to the
+// referee or to us.
 type rendering struct {
 	Blocks       [][][2]string `json:"blocks"` // pieces: kind and text
 	Destinations []string      `json:"destinations"`
 }
 
 // ourRendering lists definitions among the destinations only when a link uses
-// them, which [markdown.Document] does not say; they come apart.
+// them, which [markdown.Document] does not say; they are kept apart.
 func ourRendering(doc string) (r rendering, definitions []string) {
 	d := markdown.Parse([]byte(doc))
 	for _, b := range d.Blocks {
@@ -129,8 +129,8 @@ func inlineSoup(rnd *rand.Rand) string {
 	return b.String()
 }
 
-// inlineDifferences are the shapes inside blocks that commonmark.js reads in
-// another way than the specification.
+// inlineDifferences are the shapes inside blocks that commonmark.js reads
+// differently from the specification.
 var inlineDifferences = []difference{{
 	name:     "other white space at the end of a paragraph",
 	sentence: "The paragraph’s raw content is formed by concatenating the raw content of the lines and removing initial and final spaces or tabs.",
@@ -262,8 +262,8 @@ func TestInlines(t *testing.T) {
 	}
 }
 
-// TestHostileInlines: what is inside a block costs no more than its length; this
-// test would not end otherwise.
+// TestHostileInlines: what is inside a block costs no more than its length;
+// otherwise this test would not end.
 func TestHostileInlines(t *testing.T) {
 	size := 1 << 15
 	if full.Asked() {
@@ -284,8 +284,9 @@ func TestHostileInlines(t *testing.T) {
 	}
 }
 
-// FuzzInlines holds any bytes to what must be true of all documents: pieces stand
-// where they say, in order, and text that was not decoded is what stands there.
+// FuzzInlines checks for any bytes what must be true of all documents: pieces
+// stand where they say, in order, and text that was not decoded is what stands
+// there.
 func FuzzInlines(f *testing.F) {
 	rnd := rand.New(rand.NewPCG(15, 0))
 	for range 100 {
@@ -340,7 +341,7 @@ func passagesOf(t *testing.T, doc []byte) []string {
 	return out
 }
 
-// passagesOfBlocks makes the same of blocks.
+// passagesOfBlocks gives the same from blocks.
 func passagesOfBlocks(d *markdown.Document) []string {
 	var out []string
 	passage, item, text := 0, false, []string{}

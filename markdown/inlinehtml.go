@@ -80,8 +80,8 @@ func (p *inliner) htmlEnd(i int) int {
 	return 0
 }
 
-// find is the index after the first mark that comes from byte n of what begins
-// at i, or 0. That there is none is found out once.
+// find is the index after the first mark from byte n on of what begins at i, or 0.
+// A search that finds none is made only once.
 func (p *inliner) find(i, n int, mark string, none *int) int {
 	if *none > 0 && i+n >= *none {
 		return 0

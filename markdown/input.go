@@ -90,7 +90,7 @@ func (in *input) makeRoom() {
 
 // line returns the next line without its end, or, with cut, the first MaxLine
 // bytes of a longer one, whose other pieces come from [input.piece]. It is not ok
-// when there is no whole line to be had without reading more.
+// when a whole line cannot be had without reading more.
 func (in *input) line() (line []byte, cut, ok bool) {
 	i := in.lineEnd()
 	switch {

@@ -7,7 +7,7 @@ import (
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// onlyBlanks tells whether b has nothing but spaces and tabs.
+// onlyBlanks reports whether b has nothing but spaces and tabs.
 func onlyBlanks(b []byte) bool {
 	for _, c := range b {
 		if !isBlank(c) {
@@ -68,7 +68,7 @@ func fenceOpen(b []byte, cut bool) int {
 	return n
 }
 
-// isFenceClose tells whether b closes a fence of n bytes c.
+// isFenceClose reports whether b closes a fence of n bytes c.
 func isFenceClose(b []byte, c byte, n int, cut bool) bool {
 	if cut {
 		return false
@@ -77,12 +77,12 @@ func isFenceClose(b []byte, c byte, n int, cut bool) bool {
 	return m >= n && onlyBlanks(b[m:])
 }
 
-// isSetextUnderline tells whether b can underline a paragraph.
+// isSetextUnderline reports whether b can underline a paragraph.
 func isSetextUnderline(b []byte) bool {
 	return (b[0] == '=' || b[0] == '-') && onlyBlanks(b[run(b, b[0]):])
 }
 
-// ThematicBreak tells whether a line, white space before it ignored, has the
+// ThematicBreak reports whether a line, apart from white space before it, has the
 // form of a thematic break: three or more of one of -, _ and *, with nothing but
 // spaces and tabs between and after them.
 func ThematicBreak(line []byte) bool {

@@ -30,8 +30,8 @@ func TestDeepContainers(t *testing.T) {
 	}
 }
 
-// TestLongLines has lines of which the first MaxLine bytes decide, and what
-// follows must not make a heading out of something else.
+// TestLongLines has lines whose first MaxLine bytes decide: what follows must not
+// make a heading out of something else.
 func TestLongLines(t *testing.T) {
 	long := func(s string) string { return strings.Repeat(s, markdown.MaxLine/len(s)+100) }
 	tests := []struct{ name, doc, want string }{
@@ -165,8 +165,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestMemory holds a scan to 8 MiB of allocations in all, freed or not, which is
-// more than is asked for: less than 64 MiB at any time.
+// TestMemory limits a scan to 8 MiB of allocations in all, freed or not, which is
+// stricter than what is asked for: less than 64 MiB at any time.
 func TestMemory(t *testing.T) {
 	tests := []struct {
 		name string

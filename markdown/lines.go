@@ -2,8 +2,8 @@ package markdown
 
 import "bytes"
 
-// LineCounter tells the lines that places of a text are in. It is asked for
-// places in ascending order, none of them within a line end.
+// LineCounter says in which lines places of a text are. It is asked for places in
+// ascending order, none of them within a line end.
 type LineCounter struct {
 	text []byte
 	at   int

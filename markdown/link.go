@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// isPunctuation tells whether c is ASCII punctuation, which a backslash escapes.
+// isPunctuation reports whether c is ASCII punctuation, which a backslash escapes.
 func isPunctuation(c byte) bool {
 	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
 }
@@ -59,11 +59,11 @@ func labelKey(label []byte) string {
 	return foldSharpS.Replace(strings.ToLower(strings.ToUpper(string(bytes.Join(words, []byte(" "))))))
 }
 
-// foldSharpS folds the one letter that the mappings of letters one by one leave.
+// foldSharpS folds the one letter that letter-by-letter mapping leaves.
 var foldSharpS = strings.NewReplacer("ß", "ss", "ẞ", "ss")
 
 // maxParens is how many parentheses can be open in a destination, as in other
-// programs: without a limit, many openings that are never closed would each be
+// programs: without a limit, each of many openings that are never closed would be
 // followed to the end.
 const maxParens = 32
 
@@ -175,8 +175,8 @@ func parseDefinition(text []byte) (definition, int) {
 	return d, max(whole, 0)
 }
 
-// restOfLine is the index after the line feed that follows i, or the length of
-// the text, when nothing but blanks stands before it; else -1.
+// restOfLine is the index after the line feed that follows i, or the length of the
+// text, when nothing but blanks stands before it; otherwise -1.
 func restOfLine(text []byte, i int) int {
 	for ; i < len(text); i++ {
 		if text[i] == '\n' {

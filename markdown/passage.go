@@ -3,11 +3,11 @@ package markdown
 import "bytes"
 
 // Passage is a paragraph outside list items, or a list item, with its text: raw
-// lines without the marks of containers, headings and fences, without comments
-// and link reference definitions, each trimmed, joined by line feeds. A list
-// item's passage holds all that is in it up to the first item inside it; what
-// paragraphs the outer item has after that are passages of their own. Setext
-// headings, and code and HTML outside list items, belong to no passage.
+// lines without the marks of containers, headings and fences, without comments and
+// link reference definitions, each trimmed, joined by line feeds. A list item's
+// passage holds all that is in it up to the first item inside it; paragraphs of
+// the outer item after that are passages of their own. Setext headings, and code
+// and HTML outside list items, belong to no passage.
 type Passage struct {
 	Line int    // where it begins, 1-based
 	Item bool   // a list item

@@ -10,10 +10,10 @@ import (
 // maxQuoted is how many characters of a line a quotation has.
 const maxQuoted = 4000
 
-// Quote is text as data, for a place where a program or a model could take it
-// for more: every line as [Show] has it, cut after 4,000 characters with a
-// remark that says so, between fences longer than any in it. It ends with a line
-// feed. What is around it must say that it is data.
+// Quote is text as data, for a place where a program or a model could take it for
+// more: every line as [Show] has it, cut after 4,000 characters with a remark that
+// says so, between fences longer than any in it. It ends with a line feed. The
+// text around it must say that it is data.
 func Quote(text string) string {
 	longest, ticks := 2, 0
 	for i := range len(text) {
@@ -36,10 +36,10 @@ func Quote(text string) string {
 
 var unixLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// Show is text on one line, with nothing in it that is not seen for what it is:
-// controls, line and paragraph separators, characters that turn the direction of
-// the text or have no width are written as U+XXXX, and bytes that are not UTF-8
-// as U+FFFD. Line ends become blanks. The characters that join others and select
+// Show is text on one line, with everything in it shown for what it is: controls,
+// line and paragraph separators, and characters that turn the direction of the
+// text or have no width are written as U+XXXX, and bytes that are not UTF-8 as
+// U+FFFD. Line ends become blanks. The characters that join others and select
 // variants stay.
 func Show(text string) string {
 	if isPlain(text) {
@@ -61,8 +61,8 @@ func named(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || Hidden(r) && !Joins(r) && !Varies(r)
 }
 
-// isPlain reports whether text has nothing that Show changes, as most text has
-// not.
+// isPlain reports whether text has nothing that Show changes, which is the usual
+// case.
 func isPlain(text string) bool {
 	for _, r := range text {
 		if r == utf8.RuneError || named(r) {

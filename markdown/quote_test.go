@@ -42,8 +42,8 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// FuzzQuote: whatever the text, its quotation is one block of code, with nothing
-// in it that is not shown.
+// FuzzQuote: whatever the text, its quotation is one block of code, and all of it
+// is shown.
 func FuzzQuote(f *testing.F) {
 	for _, seed := range []string{"", "```\na", "a\r\r\nb", "\u202e`````x", "~~~\n"} {
 		f.Add(seed)

@@ -22,7 +22,7 @@ import (
 // -full they also judge all crossings of containers and blocks, not a sample.
 func documents() int { return 30000 / full.Stride(20, 1) }
 
-// verdict is what a referee says of a document, or we do.
+// verdict is what a referee, or this package, says of a document.
 type verdict struct {
 	Headings []heading `json:"headings"`
 	Places   []int     `json:"places"`   // of the lines from the first heading on
@@ -101,7 +101,7 @@ type difference struct {
 	applies  *regexp.Regexp // matches the documents that may have the shape
 }
 
-// listed tells whether a document may have one of the shapes.
+// listed reports whether a document may have one of the shapes.
 func listed(known []difference, doc string) bool {
 	return slices.ContainsFunc(known, func(d difference) bool { return d.applies.MatchString(doc) })
 }
@@ -152,8 +152,8 @@ func specExamples(t *testing.T) []string {
 	return docs
 }
 
-// compare reports the documents on which a referee and we differ in what part
-// takes of a verdict, unless a listed difference may be the reason.
+// compare reports the documents for which a referee's verdict and ours differ in
+// the given part, unless a listed difference may be the reason.
 func compare(t *testing.T, docs []string, verdicts []verdict, part func(verdict) any, known []difference) {
 	t.Helper()
 	compared, differ := 0, 0

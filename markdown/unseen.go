@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Unseen is a part of a text of which a reader sees nothing.
+// Unseen is a part of a text that a reader does not see.
 type Unseen struct {
 	At   int    // where it begins
 	HTML []byte // the tag, comment or block; nil for a character
@@ -40,7 +40,7 @@ func (d *Document) Unseen() []Unseen {
 	return found
 }
 
-// HiddenLines lists the lines of a text that have a character which a reader cannot
+// HiddenLines lists the lines of a text that have a character that a reader cannot
 // see, as [Document.Unseen] has them.
 func HiddenLines(text []byte) []int {
 	unseen := Parse(text).Unseen()

@@ -91,10 +91,10 @@ func spaces(x uint64) uint64 {
 	return ((x+0x77*ones)&^(x+0x72*ones) | ^((x ^ 0x20*ones) + 0x7F*ones)) & highs
 }
 
-// hasWideSpace tells whether white space of more than one byte begins, or may
+// hasWideSpace reports whether white space of more than one byte begins, or may
 // begin, in the first eight bytes of b, which are x.
 func hasWideSpace(x uint64, b []byte) bool {
-	// In each byte: 0x80 where it is C2 or E0 to E3, and now and then elsewhere.
+	// In each byte: 0x80 where it is C2 or E0 to E3, and sometimes elsewhere.
 	c2 := x ^ 0xC2*ones
 	e0 := x&(0xFC*ones) ^ 0xE0*ones
 	for may := ((c2-ones)&^c2 | (e0-ones)&^e0) & highs & x; may != 0; may &= may - 1 {

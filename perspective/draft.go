@@ -5,7 +5,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// Unassigned is the run_id of a document that is for no run yet.
+// Unassigned is the run_id of a document that belongs to no run yet.
 const Unassigned = "unassigned"
 
 // Draft is a document to start from: three perspectives on a question, one of each

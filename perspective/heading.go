@@ -25,7 +25,7 @@ func HeadingLine(title string) string {
 	return line
 }
 
-// endsInMarks tells whether the end of title would be taken for the closing
+// endsInMarks reports whether the end of title would be taken for the closing
 // marks of its heading, unless closing marks follow it.
 func endsInMarks(title string) bool {
 	text := strings.TrimRight(title, "#")

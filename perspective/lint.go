@@ -29,7 +29,7 @@ type LintResult struct {
 	FindingsOmitted  int        `json:"findings_omitted" jsonschema:"how many more there are"`
 }
 
-// Passed tells whether no finding is an error.
+// Passed reports whether no finding is an error.
 func (r LintResult) Passed() bool { return r.Pass }
 
 // Finding is one thing in a document that an author should look at.
@@ -48,10 +48,10 @@ type LintInput struct {
 	MaxFindings      int    `json:"max_findings,omitzero" jsonschema:"most findings to list; all are counted" min:"1" max:"10000" default:"100"`
 }
 
-// Lint looks for what will make trouble when outputs are judged by the contracts
+// Lint looks for what will cause trouble when outputs are judged by the contracts
 // of a document: what the whole table of perspectives.v1 refuses, contracts that
-// no output can meet, and contracts that probably mean something else than they
-// say. It returns NOT_FOUND, READ_FAILED or INVALID_JSON.
+// no output can meet, and contracts that probably do not mean what they say. It
+// returns NOT_FOUND, READ_FAILED or INVALID_JSON.
 func Lint(ctx context.Context, in LintInput) (LintResult, error) {
 	path := in.PerspectivesPath
 	data, err := artifact.ReadDocument(ctx, "perspectives_path", path)
@@ -120,7 +120,8 @@ func (l *linter) findLines(data []byte) {
 	}
 }
 
-// unknown warns of names that nothing reads, with the one that was probably meant.
+// unknown warns of names that nothing reads, and suggests the one that was
+// probably meant.
 func (l *linter) unknown(shape codec.Shape, path string, v *codec.Value) {
 	l.at = ""
 	for _, m := range shape.Unknown(path, v) {
@@ -134,7 +135,7 @@ func (l *linter) unknown(shape codec.Shape, path string, v *codec.Value) {
 	}
 }
 
-// document checks what is beside the list, and puts that first.
+// document checks what stands beside the list, and puts those findings first.
 func (l *linter) document(top *codec.Value, shape codec.Shape) {
 	list := l.Findings
 	l.Findings, l.at, l.id = nil, "", nil
@@ -165,8 +166,8 @@ func (l *linter) violation(err error) {
 	l.fail(string(e.Code), path.(string), "%s", e.Message)
 }
 
-// perspective checks one perspective: by the whole table, and, where judging
-// could use it all the same, what its contract says.
+// perspective checks one perspective by the whole table and, where judging could
+// still use it, what its contract says.
 func (l *linter) perspective(i int, v *codec.Value, entry, judged codec.Shape) {
 	l.Perspectives++
 	at := "$.perspectives[" + strconv.Itoa(i) + "]"
@@ -267,8 +268,8 @@ func (l *linter) titles(list *codec.Value) (words int) {
 	return words
 }
 
-// invisible tells control and format characters, and blanks that look like a
-// space and are another character.
+// invisible holds for control and format characters, and for blanks that look like
+// a space but are another character.
 func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Zs, r) && r != ' '
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// Perspective is one perspective with what the readers use of it.
+// Perspective is one perspective, with what its readers use.
 type Perspective struct {
 	ID             string
 	Title          string // "" when the document has none
@@ -49,7 +49,7 @@ type Document struct {
 	byID         map[string]int
 }
 
-// Use says what a reader uses of each perspective, beside schema_version and id.
+// Use says what a reader uses of each perspective, besides schema_version and id.
 type Use int
 
 // The uses.
@@ -115,7 +115,7 @@ func Of(top *codec.Value, use Use) (*Document, error) {
 	return doc, nil
 }
 
-// without is a document without its perspectives, and these.
+// without is a document without its perspectives, and the perspectives.
 func without(top *codec.Value) (rest *codec.Value, list []*codec.Value) {
 	if top.Get("perspectives").Kind() != codec.Array {
 		return top, nil

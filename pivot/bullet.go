@@ -48,7 +48,7 @@ func (b *bulletLines) line(l markdown.Line) {
 	}
 }
 
-// afterComment looks at what stands behind a comment, in the line that ends it.
+// afterComment looks at what follows a comment, in the line that ends it.
 func (b *bulletLines) afterComment(l markdown.Line) {
 	_, rest, ended := bytes.Cut(l.Text, []byte("-->"))
 	if ended && l.First && readStart(rest, !l.Last) == gapLine {
@@ -73,8 +73,8 @@ func (b *bulletLines) judge(number int, line []byte) {
 	b.bullet(found)
 }
 
-// piece takes a piece of a line longer than [markdown.MaxLine]. Such a line is
-// kept only as far as it takes to see that it is a bullet line.
+// piece takes a piece of a line longer than [markdown.MaxLine]. Only as much of
+// such a line is kept as shows whether it is a bullet line.
 func (b *bulletLines) piece(l markdown.Line) {
 	if l.First {
 		b.quote, b.start = b.quote[:0], b.start[:0]
@@ -123,8 +123,8 @@ func startsLikeBullet(text []byte) bool {
 // maxDigits is how many digits the number of a list item may have.
 const maxDigits = 9
 
-// readBullet takes a bullet line apart. The rest is nil when it has another
-// form than "- (P1) rest".
+// readBullet takes a bullet line apart. The rest is nil when its form is not "-
+// (P1) rest".
 func readBullet(text []byte) (priority string, rest []byte) {
 	if text[0] != '-' {
 		return "", nil

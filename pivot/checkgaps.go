@@ -9,18 +9,18 @@ import (
 	"github.com/tidegate/tidegate/wave"
 )
 
-// maxFaults is how many lines that state no gap as they should are listed.
+// maxFaults is how many lines that do not state a gap properly are listed.
 const maxFaults = 20
 
-// CheckGaps judges the gaps of an output that a run is to take, where their
-// author can still put them right. Its faults, all GAPS_PARSE_FAILED and in
-// document order, are the bullet lines of the Gaps section that [Extract] refuses,
-// and every line below a deeper heading inside Gaps, up to the next heading of
-// the same or a higher level, that begins with a priority to a reader of the
-// page, well-formed or not: Extract looks at nothing there, and a gap would be
-// lost. The headings themselves are such lines. Where very many lines are at
-// fault, the last that is listed tells how many more there are. An output without
-// a Gaps section has no such fault.
+// CheckGaps judges the gaps of an output before a run takes it, while their author
+// can still correct them. Its faults, all GAPS_PARSE_FAILED and in document order,
+// are of two kinds: the bullet lines of the Gaps section that [Extract] refuses;
+// and, below a deeper heading inside Gaps, up to the next heading of the same or a
+// higher level, every line that begins with a priority to a reader of the page,
+// well-formed or not: Extract looks at nothing there, and a gap would be lost. The
+// headings themselves are such lines. Where very many lines are at fault, the last
+// one listed says how many more there are. An output without a Gaps section has no
+// such fault.
 func CheckGaps(output []byte) []wave.Fault {
 	var g gapChecker
 	lines := bulletLines{bullet: g.bullet}

@@ -29,11 +29,11 @@ type Decision struct {
 	hasAgents bool
 }
 
-// Decide checks what the decision rests on, collects the gaps, and decides by
-// the rubric. Where the input names a run that is in stage pivot, the decision
-// is written as pivot_decision.v1 to the run's pivot file, with the digests of
-// the outputs that it was made from, together with the audit line where a reason
-// is given. In any other stage of a run it is only answered.
+// Decide checks what the decision rests on, collects the gaps, and decides by the
+// rubric. Where the input names a run in stage pivot, the decision is written as
+// pivot_decision.v1 to the run's pivot file, with the digests of the outputs that
+// it was made from, and with the audit line where a reason is given. In any other
+// stage of a run it is only returned.
 //
 // It returns, in the order in which things are looked at: INVALID_ARGS;
 // WAVE1_NOT_VALIDATED, WAVE1_CONTRACT_NOT_MET, MISMATCHED_PERSPECTIVE_ID;
@@ -142,17 +142,17 @@ func (w wave1) decideInRun(ctx context.Context, clock run.Clock, in Input) (Deci
 	return d, nil
 }
 
-// writesHere reports whether a decision is written: in a run it is in stage
-// pivot, unless that has ended there; beside a bare manifest and in a legacy run
+// writesHere reports whether a decision is written: in a run only in stage pivot,
+// and not once the run has ended there; with a bare manifest and in a legacy run
 // always.
 func writesHere(r *run.Run, m run.Manifest) (bool, error) {
 	isRun, err := r.Folder().Exists(r.Layout().Gates)
 	return err == nil && (!isRun || r.Legacy() || m.Stage() == run.Pivot && !m.Status().Final()), err
 }
 
-// pivotFile is the name of the run's pivot file. A manifest that gives it the
-// place of another document of the run is refused with PATH_NOT_ALLOWED: the
-// decision would replace that document.
+// pivotFile is the name of the run's pivot file. It returns PATH_NOT_ALLOWED for a
+// manifest that gives it the place of another document of the run, which the
+// decision would replace.
 func pivotFile(r *run.Run) (string, error) {
 	name := r.Layout().Pivot
 	if slices.Contains(r.DocumentsBeside("pivot_file"), name) {

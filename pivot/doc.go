@@ -6,9 +6,9 @@
 // [Decide] checks what the decision rests on, collects the gaps, digests them
 // and, where a run is named, writes pivot_decision.v1 under the run's lock.
 //
-// A gap is never lost in silence: what looks like one and cannot be read is an
-// error that names the line. No model is asked and nothing is fetched: the same
-// gaps give the same decision, in the same bytes.
+// No gap is lost silently: what looks like one and cannot be read is an error that
+// names the line. No model is asked and nothing is fetched: the same gaps give the
+// same decision, in the same bytes.
 //
 // The package moves no run from stage to stage and knows no face.
 package pivot

@@ -34,8 +34,8 @@ func explicitGaps(values []*codec.Value) ([]Gap, error) {
 	return gaps, nil
 }
 
-// readGap reads all of a gap but its priority, of which it only demands that
-// there is one: what it may be has a code of its own.
+// readGap reads all of a gap but its priority, which must only be there: what it
+// may be has a code of its own.
 func readGap(name string, v *codec.Value) (Gap, error) {
 	g := Gap{Source: Explicit}
 	if v.Kind() != codec.Object {
@@ -72,7 +72,7 @@ func readGap(name string, v *codec.Value) (Gap, error) {
 	return g, nil
 }
 
-// given is a member of an object; null is as good as absent.
+// given is a member of an object; null counts as absent.
 func given(v *codec.Value, key string) *codec.Value {
 	if member := v.Get(key); member.Kind() != codec.Null {
 		return member

@@ -20,9 +20,9 @@ const gapsTitle = "Gaps"
 // A bullet line begins, after white space, with "-" and is not a thematic break,
 // with another list marker, or, to a reader of the page, with a priority in
 // parentheses: list markers of any kind, quote marks, emphasis, escapes, tags and
-// characters of no width before it hide nothing. Lines in fenced code and in HTML
-// comments do not count as such, and all other lines are ignored. A bullet line longer than
-// [markdown.MaxLine] has no form that is accepted.
+// zero-width characters before it hide nothing. Lines in fenced code and in HTML
+// comments do not count as such, and all other lines are ignored. A bullet line
+// longer than [markdown.MaxLine] has no form that is accepted.
 func Extract(perspectiveID string, r io.Reader) ([]Gap, error) {
 	return new(extractor).extract(perspectiveID, r)
 }

@@ -117,7 +117,8 @@ func TestExtractRefusesEveryBulletLineOfAnotherForm(t *testing.T) {
 		"(1) (P0) x", "[1] (P0) x", "1 (P0) x", "1: (P0) x", "1.2.3 (P0) x", "a) (P0) x", "(a) (P0) x", "[a] (P0) x", "b (P0) x", "A. (P0) x", "iv. (P0) x", "(iii) (P0) x", "II) (P0) x", "① (P0) x", "1️⃣ (P0) x", "一、(P0) x", "G1: (P0) x", "1a) (P0) x", "1234567890. (P0) x", "[ ] (P0) x", "[x] (P0) x",
 		// Quotes, emphasis, code, links.
 		"> - (P0) x", "> (P0) x", ">> 1. (P0) x", "**(P0)** x", "*(P0)* x", "_(P0)_ x", "***(P0)*** x", "~~(P0)~~ x", "`(P0)` x", "(**P0**) x", "[(P0)](y) x", "\"(P0)\" x", "“(P0)” x", "((P0)) x",
-		// Escapes, character references, tags, tables, characters of no width, wide forms.
+		// Escapes, character references, tags, tables, zero-width characters, wide
+		// forms.
 		`\- (P0) x`, `\(P0\) x`, `\* \(P0) x`, "&#40;P0) x", "&lpar;P&#48;&rpar; x", "&bull; (P0) x", "&nbsp;(P0) x", "<b>(P0)</b> x", "<!-- --> (P0) x", "<li>(P0) x", "| (P0) | x |", "| 1 | (P0) | x |", "|(P0)|",
 		"\u200b- (P0) x", "\u200b(P0) x", "(\u2060P0) x", "(P\u200b0) x", "\ufeff- (P0) x", "\u202e(P0) x", "（P0） x", "・（Ｐ０） x",
 		"- ```", "- <!-- x -->", "- # heading", "- (P0\u200b) x", "\u2003-\u2003(P0) x", "- - - x", "+ + +", "-_-",
@@ -320,8 +321,8 @@ func TestCheckGapsSaysWhatToChange(t *testing.T) {
 	}
 }
 
-// TestHostileGaps: a line costs no more than its length; this test would not end
-// otherwise.
+// TestHostileGaps: a line costs no more than its length; otherwise this test would
+// not end.
 func TestHostileGaps(t *testing.T) {
 	for _, piece := range []string{"(", "(P", "(P0", "<a", "<!--", "<", "\\", "&", "&#40;", "\u200b", "1.", "a)", "•", "| ", "> ", "（", "i"} {
 		for _, end := range []string{"", ">(P0) x"} {

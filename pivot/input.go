@@ -23,8 +23,8 @@ type Input struct {
 	ManifestPath string `json:"manifest_path,omitzero" path:"absolute" jsonschema:"absolute path of the run's manifest.json; with it the decision is written to the run's pivot file" writes:"true"`
 	// Reason goes into the run's audit log; "" writes no line.
 	Reason string `json:"reason,omitzero" jsonschema:"why the decision is made now, for the run's audit log"`
-	// Progress hears how many outputs have been read; nil when nobody listens.
-	// It may be called from several goroutines.
+	// Progress gets how many outputs have been read; it may be nil. It may be called
+	// from several goroutines.
 	Progress func(done, total int) `json:"-"`
 }
 

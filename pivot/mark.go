@@ -19,12 +19,12 @@ const (
 	unclear               // it has nothing but signs and white space
 )
 
-// readStart looks for a priority at the start of the visible text of a line:
-// (P0) to (P3), once list markers of any kind, quote marks, emphasis, escapes,
-// character references, tags, bars of tables and characters of no width before
-// and between are taken off. A list marker is a sign, or a number, a single
-// letter or a small Roman number, in brackets or not. The article a is not one, so
-// that prose may begin with it.
+// readStart looks for a priority at the start of the visible text of a line: (P0)
+// to (P3), once list markers of any kind, quote marks, emphasis, escapes,
+// character references, tags, bars of tables and zero-width characters before it
+// and in it are removed. A list marker is a sign, or a number, a single letter or
+// a small Roman number, in brackets or not. The article a is not one, so that
+// prose may begin with it.
 //
 // A line that is cut goes on beyond what is seen, where a tag may end.
 func readStart(line []byte, cut bool) stated {
@@ -65,8 +65,8 @@ var (
 	mixedNumber   = regexp.MustCompile(`^(?:\pL\d{1,2}|\d{1,3}\pL)$`) // G1, 1a
 )
 
-// isListNumber reports whether a word numbers an item of a list. Bare is one that
-// no sign follows.
+// isListNumber reports whether a word numbers an item of a list. Bare says that no
+// sign follows it.
 func isListNumber(word string, bare bool) bool {
 	switch {
 	case strings.IndexFunc(word, func(r rune) bool { return !unicode.IsNumber(r) }) < 0, romanNumber.MatchString(word):

@@ -70,8 +70,8 @@ func checkPairs(outputs []Output, reports []Report) error {
 	return nil
 }
 
-// byID is a copy of outputs in byte order of their ids. Equal ids, which no
-// decision is made on, are put in the order of their paths.
+// byID is a copy of outputs in byte order of their ids. Equal ids, which rule out
+// a decision, are put in the order of their paths.
 func byID(outputs []Output) []Output {
 	sorted := slices.Clone(outputs)
 	slices.SortFunc(sorted, func(a, b Output) int {

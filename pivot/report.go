@@ -60,8 +60,8 @@ func (d Decision) condition() string {
 	return ""
 }
 
-// notReached says of each rule before the one that hit what it asks for and what was
-// counted.
+// notReached says, for each rule before the one that hit, what it asks for and
+// what was counted.
 func (d Decision) notReached() []string {
 	var lines []string
 	for _, r := range Rules {

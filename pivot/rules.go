@@ -127,7 +127,7 @@ type Outcome struct {
 	Wave2GapIDs   []string // what a second wave is to close, in gap order; empty when it is skipped
 }
 
-// fewestGaps is how many gaps a second wave gets that none of them required by
+// fewestGaps is how many gaps a second wave gets when none of them requires one by
 // its priority.
 const fewestGaps = 3
 

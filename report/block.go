@@ -30,7 +30,7 @@ type Bullets []string
 type Preformatted string
 
 // Findings stands where people see the report's cases: every finding, and every
-// case that neither passed nor has one.
+// case that did not pass and has no finding.
 type Findings struct{}
 
 // Table has columns and rows. When any row has a status, the table shows it in
@@ -87,8 +87,8 @@ func NewTable(names ...string) *Table {
 	return t
 }
 
-// Row appends a row. A [Place] or a [Cell] is taken as it is, everything else
-// is printed as fmt.Sprint does. A row may be shorter or longer than the head.
+// Row appends a row. A [Place] or a [Cell] is taken as it is; everything else is
+// printed as fmt.Sprint does. A row may be shorter or longer than the head.
 func (t *Table) Row(status Status, cells ...any) {
 	row := Row{Status: status, Cells: make([]Cell, 0, len(cells))}
 	for _, cell := range cells {

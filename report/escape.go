@@ -31,7 +31,7 @@ func mdInline(s string) string {
 	return b.String()
 }
 
-// bare takes the punctuation of a sentence from around an address or the like: the
+// bare removes the punctuation of a sentence around an address or the like: the
 // quotes and brackets that it stands in, and the full stop or comma after it.
 func bare(word string) (before, core, after string) {
 	core = strings.TrimLeft(word, `'"(`)
@@ -47,7 +47,7 @@ var mdEscape = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`,
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "|", mdPipe)
 
-// mdPipe is a pipe that divides no cells, whatever surrounds it.
+// mdPipe is a pipe that does not divide cells, whatever surrounds it.
 const mdPipe = "&#124;"
 
 // mdStart is mdInline where a block may begin: nothing in it opens a list, a

@@ -7,7 +7,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// occurrence is a finding with all that its surroundings supply.
+// occurrence is a finding completed with what its surroundings supply.
 type occurrence struct {
 	Finding
 	Case  string
@@ -66,8 +66,8 @@ func (f Finding) explanation() string {
 	return strings.Join(parts, "\n")
 }
 
-// prose is everything about a finding except rule, level and place, for
-// formats that have one text and no other room.
+// prose is everything about a finding except rule, level and place, for formats
+// that have room for only one text.
 func (f Finding) prose() string {
 	lines := []string{f.explanation()}
 	if f.Category != "" {

@@ -23,7 +23,7 @@ func GitHub(w io.Writer, r Report, o Options) error {
 	}
 	notices := githubCap
 	if found[LevelError] > githubCap || found[LevelWarning] > githubCap || found[LevelNote] > githubCap {
-		notices-- // the last one tells what was left out
+		notices-- // the last one says what was left out
 	}
 	room := map[Level]int{LevelError: githubCap, LevelWarning: githubCap, LevelNote: notices}
 	var out bytes.Buffer

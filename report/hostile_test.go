@@ -109,7 +109,7 @@ func everywhere(line, text string) report.Report {
 	return r
 }
 
-// calm gives words in place of s, with its lines and without.
+// calm gives words in place of s, with and without its lines.
 func calm(s string) (line, text string) {
 	lines := strings.Split(report.Visible(s), "\n")
 	for i := range lines {

@@ -67,7 +67,7 @@ type mdItem struct {
 	first bool // shown before the others when there is not room for all
 }
 
-// mdNoteRoom is more than any line that says how many were left out needs.
+// mdNoteRoom is enough for any line that says how many were left out.
 const mdNoteRoom = 160
 
 func (p mdPart) size() int {
@@ -78,8 +78,8 @@ func (p mdPart) size() int {
 	return n
 }
 
-// write adds what fits into the allowance, and says whether anything of the
-// part, be it only the line about what was left out, has found room.
+// write adds what fits into the allowance, and reports whether anything of the
+// part, even if only the line about what was left out, found room.
 func (p mdPart) write(out *bytes.Buffer, allowance int) bool {
 	shown := make([]bool, len(p.items))
 	if p.size() <= allowance {
@@ -249,8 +249,8 @@ func (g grid) place(row Row, column int) bool {
 	return column >= 0 && column < len(row.Cells) && row.Cells[column].Place.File != ""
 }
 
-// mdFindings is one list item for each finding and each case that has none but
-// did not pass.
+// mdFindings is one list item for each finding, and for each case that did not
+// pass and has no finding.
 func mdFindings(cases []Case, root string) mdPart {
 	part := mdPart{noun: "findings", tail: "\n"}
 	for _, c := range cases {

@@ -67,8 +67,8 @@ func checkMarkdown(t *testing.T, s string) {
 	}
 }
 
-// checkStructure fails when the report made of s has another structure than the
-// harmless one of the same make, or holds anything live. It returns the page.
+// checkStructure fails when the report made of s differs in structure from the
+// same report with harmless text, or holds anything live. It returns the page.
 func checkStructure(t *testing.T, s string, hostile, harmless report.Report) string {
 	t.Helper()
 	got := render(t, "markdown", hostile, report.Options{})

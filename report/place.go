@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// relative names file from root when it lies below it, else as it is given. It
-// looks at the names only.
+// relative names file from root when it lies below it, otherwise as it is given.
+// It looks at the names only.
 func relative(root, file string) string {
 	if root == "" || !filepath.IsAbs(file) {
 		return file

@@ -43,7 +43,7 @@ var (
 	rdjsonSchema = schema("rdjson-DiagnosticResult.json")
 )
 
-// validate checks a document against a schema where there is one.
+// validate checks a document against a schema, if there is one.
 func validate(t *testing.T, load func() (*jsonschema.Schema, error), document []byte) {
 	t.Helper()
 	s, err := load()

@@ -6,11 +6,10 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// RDJSON writes every finding as a diagnostic of reviewdog's DiagnosticResult.
-// The format has one text per diagnostic and reviewdog refuses keys that it
-// does not know, so title, help, category and properties are lines of the
-// message, and the fingerprint has no place. It fails only when w does, with
-// WRITE_FAILED.
+// RDJSON writes every finding as a diagnostic of reviewdog's DiagnosticResult. The
+// format has one text per diagnostic and reviewdog refuses keys that it does not
+// know, so title, help, category and properties are lines of the message, and the
+// fingerprint is left out. It fails only when w does, with WRITE_FAILED.
 func RDJSON(w io.Writer, r Report, o Options) error {
 	result := rdResult{Source: rdSource{program}, Diagnostics: []rdDiagnostic{}}
 	for _, f := range r.occurrences(o.Root) {

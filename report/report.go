@@ -10,7 +10,7 @@
 // it is given: no text in a report can create structure, run a command, move a
 // cursor or hide itself in any format. The same report gives the same bytes.
 //
-// The package knows no domain, no tool, no clock and no file system, and it
+// The package knows nothing of domains, tools, clocks or file systems, and it
 // never changes the report it is given.
 package report
 
@@ -98,7 +98,7 @@ const (
 	Skip
 )
 
-// PassIf is Pass when ok holds, else Fail.
+// PassIf is Pass when ok holds, otherwise Fail.
 func PassIf(ok bool) Status {
 	if ok {
 		return Pass

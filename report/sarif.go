@@ -57,7 +57,7 @@ type sarifDriver struct {
 	Rules   []sarifRule `json:"rules"`
 }
 
-// sarifRule has all three texts always: code hosts require them.
+// sarifRule always has all three texts: code hosts require them.
 type sarifRule struct {
 	ID    string    `json:"id"`
 	Short sarifText `json:"shortDescription"`
@@ -133,7 +133,7 @@ func facts(properties []Property) []fact {
 }
 
 // sarifRules lists the rules of the report, then those that only findings name,
-// and where each one stands.
+// and says where each one stands.
 func sarifRules(known []Rule, all []occurrence) ([]sarifRule, map[string]int) {
 	rules := make([]sarifRule, 0, len(known))
 	index := make(map[string]int, len(known))
@@ -180,7 +180,7 @@ func newSarifResult(f occurrence, ruleIndex int) sarifResult {
 	return result
 }
 
-// noLinks takes the meaning from "[text](target)", the one markup that SARIF
-// knows in plain messages (3.11.6). Braces stay as they are: a message without
-// arguments has no placeholders to be filled.
+// noLinks disarms "[text](target)", the one markup that SARIF knows in plain
+// messages (3.11.6). Braces stay as they are: a message without arguments has no
+// placeholders to be filled.
 func noLinks(s string) string { return strings.ReplaceAll(s, "](", `\](`) }

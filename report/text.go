@@ -61,7 +61,7 @@ func Text(w io.Writer, r Report, o Options) error {
 	return deliver(w, t.out.Bytes())
 }
 
-// document is the text of a report that is nothing else.
+// document is the text of a report that consists of nothing else.
 func (r Report) document() (Preformatted, bool) {
 	if len(r.Blocks) != 1 || r.Title != "" || r.Summary != "" || r.Status != None {
 		return "", false
@@ -73,7 +73,7 @@ func (r Report) document() (Preformatted, bool) {
 // minWidth keeps layouts legible on absurdly narrow terminals.
 const minWidth = 20
 
-// The colours. Each says again what a mark or a word says already.
+// The colours. Each repeats what a mark or a word says already.
 const (
 	bold   = "\x1b[1m"
 	dim    = "\x1b[2m"
@@ -143,8 +143,8 @@ func (t *terminal) paint(color, s string) string {
 	return color + s + plain
 }
 
-// wrapped writes each line of text wrapped to the width, the first one after
-// first and all others after indent.
+// wrapped writes each line of text wrapped to the width, the first one prefixed
+// with first and all others with indent.
 func (t *terminal) wrapped(first, indent, text, color string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if t.width > 0 && t.width-TerminalColumns(first) < minWidth/2 {
@@ -174,9 +174,9 @@ func TerminalColumns(s string) int {
 	return Columns(s)
 }
 
-// fields aligns the values. One with a word that does not fit beside the names
-// stands below its own, and all do where the names take more than half of the
-// width. On a terminal those without a value are left out.
+// fields aligns the values. A value with a word that does not fit beside the names
+// stands below its own name, and all values do where the names take more than half
+// of the width. On a terminal fields without a value are left out.
 func (t *terminal) fields(fields Fields) {
 	if t.width > 0 {
 		fields = slices.DeleteFunc(slices.Clone(fields), func(f Field) bool { return f.Mark == None && oneLine(f.Value) == "" })

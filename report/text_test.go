@@ -160,8 +160,8 @@ func TestADocumentStandsAtTheMarginAsItIs(t *testing.T) {
 	}
 }
 
-// TestTablesBecomeRecords: what fits is a table at any width, what does not is
-// one below 100 columns no more, and no word is ever broken.
+// TestTablesBecomeRecords: what fits is a table at any width, what does not fit is
+// no longer one below 100 columns, and no word is ever broken.
 func TestTablesBecomeRecords(t *testing.T) {
 	const (
 		id   = "cid_40613445f84d1cea7c1a86f8e5f0f93fdb2a63a1b3d4e5f60718293a4b5c6d7e"

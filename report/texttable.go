@@ -84,8 +84,8 @@ func (t *terminal) row(columns []Column, widths []int, cells []string, color fun
 }
 
 // records writes each row as its names and values, as many on a line as fit, the
-// first line further out than the others. What is longer than a line gets lines
-// of its own; what is empty is left out. Records of more than two lines are set
+// first line less indented than the others. A value longer than a line gets lines
+// of its own; an empty one is left out. Records of more than two lines are set
 // apart.
 func (t *terminal) records(grid grid) {
 	records := make([][]byte, len(grid.rows))
@@ -225,8 +225,9 @@ func (g grid) withoutEmpty() grid {
 	return kept
 }
 
-// narrow limits the widths so that a row is not wider than width, and says
-// whether that can be: every word stays whole, and the widest column readable.
+// narrow limits the widths so that a row is not wider than width, and reports
+// whether that is possible: every word stays whole, and the widest column
+// readable.
 func (g grid) narrow(widths []int, width int) ([]int, bool) {
 	room := width - len(columnGap)*(len(widths)-1)
 	if sum(widths) <= room {

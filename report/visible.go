@@ -54,8 +54,8 @@ var logCommand = regexp.MustCompile(`##([a-z]*)\[`)
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// escaped holds for every character that is no visible mark of its own, and for the
-// blanks that are not a space.
+// escaped holds for every character that is not a visible mark of its own, and for
+// the blanks that are not a space.
 func escaped(r rune) bool {
 	if r < 0x7f {
 		return r < ' '

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// VisibleJSON is a JSON text with what [Visible] does not leave as it is escaped
-// inside of strings, where alone it can stand, so that it is the same JSON.
+// VisibleJSON is a JSON text in which every character that [Visible] escapes is
+// escaped. Such characters stand only inside strings, so the JSON stays the same.
 func VisibleJSON(data []byte) []byte {
 	var out []byte
 	for _, r := range string(data) {

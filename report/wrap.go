@@ -28,7 +28,7 @@ func Wrapped(text string, width int) string {
 }
 
 // Filled fills paragraphs up to width, breaking lines at blanks. Lines that are
-// indented are kept apart; what is broken off of them is indented further.
+// indented are kept apart; what is broken off them is indented further.
 func Filled(text string, width int) string {
 	var out strings.Builder
 	column := 0

@@ -8,18 +8,18 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
-// AgentdVerdict is the verdict that the Agentd implementation workflow reads in
-// a REVIEW.md: a checked box anywhere in the text, else a verdict heading
-// followed by the word, by plain substring search. The empty verdict is
-// Agentd's Unknown. It returns INVALID_STATE for a file that is not UTF-8, on
-// which Agentd fails.
+// AgentdVerdict is the verdict that the Agentd implementation workflow reads in a
+// REVIEW.md: a checked box anywhere in the text, otherwise a verdict heading
+// followed by the word, by plain substring search. The empty verdict is Agentd's
+// Unknown. It returns INVALID_STATE for a file that is not UTF-8, on which Agentd
+// fails.
 func AgentdVerdict(data []byte) (Verdict, error) {
 	if !utf8.Valid(data) {
 		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.D("reason", "not UTF-8"),
 			"REVIEW.md is not valid UTF-8, so Agentd cannot read it")
 	}
-	// Agentd's lower case of U+0130 keeps the dot as a second character, Go's
-	// does not and would find a heading where Agentd finds none.
+	// Agentd's lower case of U+0130 keeps the dot as a second character; Go's does
+	// not, and would find a heading where Agentd finds none.
 	text := strings.ToLower(strings.ReplaceAll(string(data), "\u0130", "i\u0307"))
 	if v := firstFound(text, "[x] "); v != "" {
 		return v, nil

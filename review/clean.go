@@ -7,11 +7,11 @@ import (
 )
 
 // Clean is the payload as it survives the file: line ends are LF, control and
-// bidirectional control characters are gone, title, category and file are one
+// bidirectional control characters are removed, title, category and file are one
 // line, a documented category has its documented spelling, issues stand in the
 // order of their severity and optional values that say nothing are absent.
-// Cleaning twice is cleaning once, and [Read] of what [Format] wrote gives the
-// cleaned payload.
+// Cleaning twice gives the same as cleaning once, and [Read] of what [Format]
+// wrote gives the cleaned payload.
 func Clean(p Payload) Payload {
 	c := Payload{
 		ChangeID:    cleanLine(p.ChangeID),

@@ -105,7 +105,7 @@ func codeSpan(s string) string {
 	return fence + s + fence
 }
 
-// codeSpanText undoes [codeSpan]; ok is false for a text that is no code span.
+// codeSpanText undoes [codeSpan]; ok is false for a text that is not a code span.
 func codeSpanText(s string) (text string, ok bool) {
 	fence := s[:len(s)-len(strings.TrimLeft(s, "`"))]
 	if fence == "" || len(s) < 2*len(fence) || !strings.HasSuffix(s, fence) {

@@ -15,7 +15,7 @@ import (
 	"github.com/tidegate/tidegate/report"
 )
 
-// What is taken of the document of another tool at most.
+// The most that is taken from the document of another tool.
 const (
 	maxForeign     = 1000    // issues; the gravest are kept
 	maxForeignText = 4 << 10 // bytes of a description or a recommendation
@@ -39,14 +39,14 @@ func (f Foreign) Payload() Payload {
 	return p
 }
 
-// ReadForeign reads the document of another tool, whose file is path: SARIF
-// 2.1.0 or reviewdog's rdjson, distinguished by their content. Roots are the
-// absolute paths by which the project is known; files are named relative to the
-// project, and an issue in a file outside of it is left out. What a tool
-// suppressed, or says to be in order, is left out, too.
+// ReadForeign reads the document of another tool, whose file is path: SARIF 2.1.0
+// or reviewdog's rdjson, distinguished by their content. Roots are the absolute
+// paths by which the project is known; files are named relative to the project,
+// and an issue in a file outside it is left out. What a tool suppressed, or says
+// is in order, is left out, too.
 //
 // Errors, warnings and notes become issues of severity High, Medium and Low; a
-// score of security, where a rule has one, goes before that.
+// security score, where a rule has one, takes precedence.
 //
 // It returns SCHEMA_VALIDATION_FAILED for a document of another kind.
 func ReadForeign(path string, doc *codec.Value, roots []string) (Foreign, error) {
@@ -153,7 +153,7 @@ func (r *foreignReader) result() Foreign {
 	return f
 }
 
-// foreignTitle is the rule and the first sentence of what it says.
+// foreignTitle is the rule and the first sentence of its message.
 func foreignTitle(rule, message string) string {
 	title, _, _ := strings.Cut(message, "\n")
 	if first, _, more := strings.Cut(title, ". "); more {
@@ -199,7 +199,7 @@ func inProject(name string, roots []string) (string, bool) {
 		}
 	}
 	if name != cleanLine(name) || strings.Contains(name, "://") {
-		return "", false // what a reader sees would be another path, or it is no file
+		return "", false // a reader would see another path, or it is not a file
 	}
 	if strings.HasPrefix(name, "/") || drive().MatchString(name) {
 		absolute := path.Clean(name)

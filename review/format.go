@@ -31,7 +31,7 @@ const (
 	descriptionBullet    = "- **Description**:"
 	recommendationBullet = "- **Recommendation**:"
 
-	noLine = "none" // the file's name ends like a line number, and is none
+	noLine = "none" // the file's name ends like a line number, but is not one
 )
 
 // boxes are the options of the verdict block with their explanations.
@@ -111,7 +111,7 @@ func writeTests(b *strings.Builder, t *TestResults) {
 }
 
 // status is the outcome of the tests with the marks by which Agentd's console
-// knows it.
+// recognises it.
 func (t *TestResults) status() string {
 	passed, failed, total := t.outcome()
 	switch {
@@ -149,8 +149,8 @@ func writeIssue(b *strings.Builder, issue Issue) {
 	}
 }
 
-// writeField writes a text behind its label, or, when it has several lines, as
-// a quote below it; quoted says which.
+// writeField writes a text after its label, or, when it has several lines, as a
+// quote below it; quoted says which.
 func writeField(b *strings.Builder, label, text string) (quoted bool) {
 	if !strings.Contains(text, "\n") {
 		b.WriteString(label + " " + escapeLine(text) + "\n")

@@ -16,11 +16,11 @@ type Identified struct {
 	Issue
 }
 
-// Identify gives every issue its id, in the order of the issues. The id comes
-// from category, file and title, whatever their letter case and spacing; it
-// stays the same when issues are re-ordered, when lines move, also where a
-// title names them, and when severity or wording of the description change.
-// Issues that share all three are numbered by their other content.
+// Identify gives every issue its id, in the order of the issues. The id comes from
+// category, file and title, whatever their letter case and spacing. It stays the
+// same when issues are re-ordered, when lines move, even where a title names them,
+// and when the severity or the wording of the description changes. Issues that
+// share all three are numbered by their other content.
 func Identify(issues []Issue) []Identified {
 	identified := make([]Identified, len(issues))
 	same := map[string][]int{}

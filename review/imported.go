@@ -23,7 +23,7 @@ type Imported struct {
 	LeftOut    []string     `json:"left_out" jsonschema:"what was not taken from the files, and why"`
 }
 
-// NewImported is the answer for a review that is written nowhere yet.
+// NewImported is the answer for a review that has not been written anywhere.
 func NewImported(p Payload, f Foreign) Imported {
 	p = Clean(p)
 	return Imported{

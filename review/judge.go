@@ -9,8 +9,8 @@ import (
 
 // Reviewed is what a review is about.
 type Reviewed struct {
-	// Lines is how many lines a file of the reviewed tree has; ok is false for a
-	// name that is no file of it.
+	// Lines is how many lines a file of the reviewed tree has; ok is false for a name
+	// that is not a file of it.
 	Lines func(ctx context.Context, file string) (lines int, ok bool, err error)
 	// Shown reports whether the reviewer was shown a line of a file; line 0 stands
 	// for the file.
@@ -26,10 +26,10 @@ type Remark struct {
 	Change  string // what to change, of a fault
 }
 
-// Judge judges a review that [Parse] accepted by what it is about. Faults keep
-// it from being accepted: a file that the reviewed tree does not have, a line
-// outside its file, an approval although tests failed or an issue is High.
-// Warnings are about issues outside of what was shown.
+// Judge judges a review that [Parse] accepted by what it is about. Faults keep it
+// from being accepted: a file that the reviewed tree does not have, a line outside
+// its file, an approval although tests failed or an issue is High. Warnings are
+// about issues outside what was shown.
 //
 // The error is one of reading the tree.
 func Judge(ctx context.Context, p Payload, about Reviewed) (faults, warnings []Remark, err error) {

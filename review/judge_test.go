@@ -10,7 +10,7 @@ import (
 	"github.com/tidegate/tidegate/review"
 )
 
-// about is a tree with two files, of one of which a part is shown.
+// about is a tree with two files; of one of them a part is shown.
 func about(tests *review.TestRun) review.Reviewed {
 	return review.Reviewed{
 		Lines: func(_ context.Context, file string) (int, bool, error) {

@@ -7,10 +7,10 @@ import (
 )
 
 // What states a verdict to a person who looks at the page, although no reader
-// is to take it for the verdict: a checked box of any kind, a label with the
-// word, the word alone with marks around it, and words of refusal in the place
-// of a verdict. Where words are written apart they count in capitals only, or a
-// checked "Major issues resolved" would be a verdict.
+// should take it as the verdict: a checked box of any kind, a label with the word,
+// the word alone with marks around it, and words of refusal in the place of a
+// verdict. Words written apart count in capitals only; otherwise a checked "Major
+// issues resolved" would be a verdict.
 const (
 	looseWords = `(?:(?i:NOT_APPROVED|APPROVED|NEEDS_FIX|NEEDS_CHANGES|MAJOR_ISSUES|CHANGES_REQUESTED)|NEEDS[ -](?:FIX|CHANGES|WORK)|MAJOR[ -]ISSUES|` +
 		`(?i:NOT)[ -]APPROVED|UNAPPROVED|DISAPPROVED|REJECTED|REFUSED|DENIED|DECLINED|CHANGES[ -]REQUESTED)`
@@ -21,8 +21,7 @@ const (
 var (
 	looseBox   = pattern(`^\[ ?[xX✓✔☑] ?\]` + marks + `(` + looseWords + `)` + wordEnd)
 	looseLabel = pattern(`^` + marks + `(?i:verdict)` + marks + `(` + looseWords + `)` + wordEnd)
-	// The word as all that a line says, or as what it says of something; an
-	// explanation may follow.
+	// The word alone on a line, or said of something; an explanation may follow.
 	looseWord = pattern(`^` + marks + `(?:\pL[\pL\pN'’ ]{0,60}(?:[:=–—→-]|\b(?i:is|are))` + marks + `)?(` + looseWords + `)(?:` + marks + `$|[^\pL\pN_ ]| [-–—(:|])`)
 	aloneWord = pattern(`^` + marks + `((?i:` + looseWords + `))` + marks + `$`)
 	// A heading that announces a verdict and then says something else.
@@ -33,9 +32,9 @@ var (
 )
 
 // looseVerdict is the word that a line states loosely, "" for none. A line that
-// begins with an unchecked box offers a verdict and states none, and so does
-// one that names all of them. An approval in the raw text of an HTML block is
-// no statement by itself.
+// begins with an unchecked box offers a verdict but states none, and so does one
+// that names all of them. An approval in the raw text of an HTML block is not a
+// statement by itself.
 func looseVerdict(line string, inVerdict, inHTML bool) string {
 	if quotedField().MatchString(line) {
 		return ""

@@ -41,8 +41,8 @@ func Merge(reviews ...Payload) Payload {
 	return Clean(merged)
 }
 
-// place is what makes two issues of different reviews the same one. A linter
-// says the same of many lines, so that the line belongs to it.
+// place is what makes two issues of different reviews the same one. A linter says
+// the same about many lines, so the line is part of it.
 type place struct {
 	identity string
 	line     int64

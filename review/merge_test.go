@@ -45,8 +45,8 @@ func TestMerge(t *testing.T) {
 }
 
 // TestMergeLosesNothing merges reviews of random issues: each is in the result
-// once, no less grave, the verdict is no better than any, and merging again
-// changes nothing.
+// once, no less grave, the verdict is no better than any of theirs, and merging
+// again changes nothing.
 func TestMergeLosesNothing(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -24,9 +24,9 @@ var changeID = pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 // ValidChangeID reports whether id can name a change folder.
 func ValidChangeID(id string) bool { return changeID().MatchString(id) }
 
-// Parse turns a submitted document into a payload. What the data model allows
-// but a careful reader would question is answered with warnings; in strict mode
-// it is a violation. Keys that the model does not name are such a thing, but
+// Parse turns a submitted document into a payload. What the data model allows but
+// a careful reader would question gives a warning; in strict mode it is a
+// violation. Keys that the model does not name are such a thing, except
 // project_path, which is the caller's business.
 //
 // It returns INVALID_ARGS with the first violation in the message and all of
@@ -41,8 +41,8 @@ func Parse(v *codec.Value, strict bool) (Payload, []string, error) {
 	return p, c.warnings, nil
 }
 
-// checker collects in the order of the data model what a payload violates and
-// what it should be asked about.
+// checker collects, in the order of the data model, what a payload violates and
+// what is questionable in it.
 type checker struct {
 	strict     bool
 	violations []Violation
@@ -204,7 +204,7 @@ func (c *checker) integer(field string, v *codec.Value) *int64 {
 
 var plainKey = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// unknownKeys asks about the keys of v that are not known, in document order.
+// unknownKeys questions the keys of v that are not known, in document order.
 func (c *checker) unknownKeys(parent string, v *codec.Value, known []string) {
 	for _, m := range v.Members() {
 		if slices.Contains(known, m.Key) {

@@ -41,7 +41,7 @@ func rdSeverity(v *codec.Value) Severity {
 	return Medium
 }
 
-// rdHelp is the text that a tool proposes, else where it explains its rule.
+// rdHelp is the text that a tool proposes, otherwise where it explains its rule.
 func rdHelp(d *codec.Value) string {
 	if text := elem(d.Get("suggestions"), 0).Get("text").Str(); strings.TrimSpace(text) != "" {
 		return "Replace by:\n" + text

@@ -20,12 +20,11 @@ type Reading struct {
 	Problems []string // what keeps the file from being read completely or clearly
 }
 
-// Read reads a REVIEW.md. A file that [Format] wrote is read without loss; it
-// may have been given a byte-order mark or CRLF line ends since. Of any other
-// file, hand-written or edited by hand, only the verdict is read: from its
-// verdict heading or section, at the start of a line, outside code, quotes and
-// HTML. A verdict that is stated twice or in two ways is no verdict but a
-// problem.
+// Read reads a REVIEW.md. A file that [Format] wrote is read without loss; it may
+// have been given a byte-order mark or CRLF line ends since. From any other file,
+// hand-written or edited by hand, only the verdict is read: from its verdict
+// heading or section, at the start of a line, outside code, quotes and HTML. A
+// verdict that is stated twice or in two ways is not a verdict but a problem.
 func Read(data []byte) Reading {
 	if !utf8.Valid(data) {
 		return Reading{Problems: []string{"the file is not valid UTF-8"}}
@@ -152,7 +151,7 @@ func (p *parser) place() (file string, line *int64) {
 	return unescapeCode(file), line
 }
 
-// field reads a text that stands behind its label or, as a quote, below it.
+// field reads a text that stands after its label or, as a quote, below it.
 func (p *parser) field(text string) string {
 	if text == "" {
 		return p.quote("  ")

@@ -14,9 +14,9 @@ var (
 )
 
 // rendered is a line as a person sees it on the page: without tags, comments,
-// emphasis and characters that take no room, with the text of a link, with
-// entities, escapes and full-width letters as what they stand for, and one blank
-// for any white space.
+// emphasis and zero-width characters, with the text of a link, with entities,
+// escapes and full-width letters as what they stand for, and one blank for any
+// white space.
 func rendered(line string) string {
 	line = renderedTag().ReplaceAllString(line, "")
 	line = renderedLink().ReplaceAllString(line, "$1")

@@ -124,7 +124,8 @@ func findings(issues []Identified) []report.Finding {
 			if *issue.Line >= 1 && *issue.Line <= math.MaxInt32 && issue.File != "" {
 				f.Line = int(*issue.Line)
 			} else {
-				// No line that a program could jump to, but what the reviewer said.
+				// There is no line that a program could jump to; what the reviewer said is
+				// kept.
 				f.Properties = append(f.Properties, report.Property{Name: "line", Value: strconv.FormatInt(*issue.Line, 10)})
 			}
 		}

@@ -7,7 +7,7 @@
 // [Format] wrote has the verdict of its payload for [Read] and for the rule by
 // which Agentd reads such files ([AgentdVerdict]), whatever the texts say.
 //
-// The package opens no file and knows no change, no history and no face.
+// The package opens no file and knows nothing of changes, histories or faces.
 package review
 
 // Verdict is the outcome of a review. The empty verdict means that a file does

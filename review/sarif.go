@@ -35,7 +35,7 @@ func (r *foreignReader) sarif(run *codec.Value) {
 	}
 }
 
-// suppressed reports whether everybody who was asked to suppress a result did.
+// suppressed reports whether everybody who was asked to suppress a result did so.
 func suppressed(result *codec.Value) bool {
 	list := result.Get("suppressions").Elems()
 	for _, s := range list {
@@ -47,7 +47,7 @@ func suppressed(result *codec.Value) bool {
 }
 
 // sarifRule finds the description of a result's rule: by its index, in the tool
-// itself or in one of its extensions, else by its id. It is absent where the
+// itself or in one of its extensions, otherwise by its id. It is absent where the
 // tool describes no rules.
 func sarifRule(run, result *codec.Value) *codec.Value {
 	component := run.Get("tool").Get("driver")
@@ -77,8 +77,8 @@ func elem(list *codec.Value, at int64) *codec.Value {
 	return nil
 }
 
-// sarifSeverity is the score of security where the rule has one, else the level
-// of the result, else that of its rule.
+// sarifSeverity is the security score where the rule has one, otherwise the level
+// of the result, otherwise that of its rule.
 func sarifSeverity(rule, result *codec.Value) Severity {
 	for _, v := range []*codec.Value{result, rule} {
 		if score, err := strconv.ParseFloat(v.Get("properties").Get("security-severity").Str(), 64); err == nil {
@@ -142,8 +142,8 @@ func sarifMessage(run, rule, message *codec.Value) string {
 	return plainMessage(text, message.Get("arguments").Elems())
 }
 
-// plainMessage puts arguments into the places of a message and takes its links
-// and escapes away. A place in an argument is text.
+// plainMessage puts arguments into the places of a message and removes its links
+// and escapes. A place inside an argument is text.
 func plainMessage(text string, arguments []*codec.Value) string {
 	var b strings.Builder
 	text = beginning(text)
@@ -176,8 +176,8 @@ func plainMessage(text string, arguments []*codec.Value) string {
 	return b.String()
 }
 
-// sarifHelp is what the tool proposes, else what it says about the rule beyond
-// the message.
+// sarifHelp is what the tool proposes, otherwise what it says about the rule
+// beyond the message.
 func sarifHelp(rule, result *codec.Value, message string) string {
 	if fixes := result.Get("fixes"); fixes.Len() > 0 {
 		if text := elem(fixes, 0).Get("description").Get("text").Str(); text != "" {

@@ -2,8 +2,8 @@ package review
 
 import "github.com/tidegate/tidegate/codec"
 
-// Schema is the data model of the payload as JSON Schema. It forbids no further
-// keys; [Parse] checks more than a schema can say.
+// Schema is the data model of the payload as JSON Schema. It allows further keys;
+// [Parse] checks more than a schema can say.
 func Schema() *codec.Value {
 	integer := func(about string) *codec.Value { return property("integer", about) }
 	tests := object(nil,

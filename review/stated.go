@@ -115,7 +115,7 @@ func statements(lines []string) (found []statement, sections int) {
 		word := plainWord().FindStringSubmatch(line)
 		switch {
 		case !alive:
-			paragraph++ // what follows a quote or code at once does not stand alone
+			paragraph++ // what directly follows a quote or code does not stand alone
 			text = false
 		case m != nil:
 			heading(i, m[1])
@@ -145,9 +145,9 @@ type paragraphs struct {
 	first int // the number of the first of them
 }
 
-// next takes the next line, and returns the text of the paragraph that ended
-// before it when that had several lines. Shown says that a person sees the line
-// as running text.
+// next takes the next line. When a paragraph of several lines ended before it, it
+// returns the text of that paragraph. Shown says that a person sees the line as
+// running text.
 func (p *paragraphs) next(i int, line string, shown bool) (text string, first int) {
 	blank := !shown || strings.TrimSpace(line) == ""
 	if blank || atxHeading().MatchString(line) || listItem().MatchString(line) {
@@ -171,7 +171,7 @@ func paragraphEnds(lines []string, i int) bool {
 		atxHeading().MatchString(lines[i]) || listItem().MatchString(lines[i])
 }
 
-// liveness follows the blocks in which text is shown or hidden as it is, and
+// liveness follows the blocks in which text is shown as it is, or hidden, and
 // states nothing: fenced code, quotes with the lines that lazily continue them,
 // HTML and indented lines.
 type liveness struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// tests reads test_results and asks about counts that cannot be or do not fit
+// tests reads test_results and questions counts that are impossible or do not fit
 // the verdict.
 func (c *checker) tests(v *codec.Value, verdict Verdict) *TestResults {
 	if !given(v) {
@@ -60,9 +60,9 @@ func (t *TestResults) FailedTests() int64 {
 	return failed
 }
 
-// outcome is the counts, 0 where nothing is known. A count that was not given
-// and follows from the other two counts as given; a total alone says nothing of
-// an outcome.
+// outcome is the counts, 0 where nothing is known. A count that was not given but
+// follows from the other two counts as given; a total alone says nothing about the
+// outcome.
 func (t *TestResults) outcome() (passed, failed, total int64) {
 	if t == nil || t.Passed == nil && t.Failed == nil {
 		return 0, 0, 0

@@ -32,9 +32,9 @@ const (
 )
 
 // ReadTestRun reads what a project's test command wrote: the events of go test
-// -json, JUnit XML or TAP; of anything else the exit status counts, as one test.
-// The output is the work of whatever the tests are, so that a failed command is
-// never taken for success: where it names no failed test, it counts as one.
+// -json, JUnit XML or TAP; for anything else the exit status counts, as one test.
+// The tests themselves write the output, so a failed command is never taken for
+// success: where it names no failed test, it counts as one.
 func ReadTestRun(output []byte, status int) TestRun {
 	r := TestRun{Status: status, Tail: tail(output)}
 	for _, format := range []struct {
@@ -80,9 +80,9 @@ func tail(output []byte) string {
 	return cleanText(string(output))
 }
 
-// goTest reads the events of go test -json. Lines that are no events may stand
-// between them, as the compiler writes some. A package that fails without a
-// failed test of its own counts as one.
+// goTest reads the events of go test -json. Other lines may stand between them, as
+// the compiler writes some. A package that fails without a failed test of its own
+// counts as one.
 func (r *TestRun) goTest(output []byte) bool {
 	events := 0
 	failures := map[string]bool{} // packages that have a failed test
@@ -178,8 +178,8 @@ var (
 	tapLine = pattern(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*?)(?:[ \t]*#[ \t]*((?i:skip|todo)).*)?$`)
 )
 
-// tap reads the Test Anything Protocol. Tests that the plan has and the output
-// has not failed.
+// tap reads the Test Anything Protocol. A test that is in the plan but not in the
+// output has failed.
 func (r *TestRun) tap(output []byte) bool {
 	plan, seen, known := int64(-1), int64(0), false
 	for raw := range bytes.Lines(output) {

@@ -2,8 +2,8 @@ package summary
 
 import "sync"
 
-// async calls f beside the caller, who gets what it returns, or its panic, from
-// the function that is returned.
+// async calls f concurrently. The function that it returns gives the caller what f
+// returns, or its panic.
 func async[T any](f func() (T, error)) func() (T, error) {
 	var (
 		value    T

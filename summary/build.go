@@ -31,8 +31,8 @@ type Input struct {
 	SummariesDir        string `json:"summaries_dir,omitzero" path:"absolute" jsonschema:"absolute path of the folder to write the summaries to, inside the run; default: where the manifest says"`
 	Reason              string `json:"reason" jsonschema:"why, for the audit log"`
 	DryRun              bool   `json:"dry_run,omitzero" jsonschema:"check everything and write nothing"`
-	// Progress hears how many summaries have been checked; nil when nobody
-	// listens. It may be called from several goroutines.
+	// Progress gets how many summaries have been checked; it may be nil. It may be
+	// called from several goroutines.
 	Progress func(done, total int) `json:"-"`
 }
 
@@ -49,8 +49,9 @@ type Result struct {
 }
 
 // Build is the tool deep_research_summary_pack_build. It checks everything before
-// it takes the run's lock, and under it that nothing has changed since; what it
-// writes lands together, the pack last. A refusal leaves the files of the last build as they were.
+// it takes the run's lock, and under the lock that nothing has changed since; what
+// it writes lands together, the pack last. A refusal leaves the files of the last
+// build as they were.
 //
 // What a summary or the pool does not meet is RAW_URL_NOT_ALLOWED, UNKNOWN_CID
 // or SIZE_CAP_EXCEEDED. Beyond these it returns NOT_FOUND, READ_FAILED,
@@ -94,7 +95,7 @@ func Build(ctx context.Context, clock run.Clock, req Input) (Result, error) {
 		if err != nil {
 			return err
 		}
-		if now != before { // what they were judged by has changed since: once more, in peace
+		if now != before { // what they were judged by has changed since: once more, under the lock
 			if p, err = newPlan(ctx, r, manifest, req); err != nil {
 				return err
 			}
@@ -108,7 +109,7 @@ func Build(ctx context.Context, clock run.Clock, req Input) (Result, error) {
 }
 
 // judgedBy is a digest of what summaries are judged by: the manifest, the
-// perspectives and the pool. What cannot be read is for the judging to say.
+// perspectives and the pool. What cannot be read is reported when they are judged.
 func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req Input) (string, error) {
 	digests := []string{codec.Digest(m.Doc())}
 	for _, path := range []string{cmp.Or(req.PerspectivesPath, r.Path(r.Layout().Perspectives)), r.Path(r.Layout().Wave2Perspectives()), cmp.Or(req.CitationsPath, r.Path(r.Layout().Citations))} {
@@ -128,7 +129,7 @@ func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req Input) (strin
 }
 
 // writesHere returns WRITE_FAILED in a run that is final or not in stage
-// summaries, and PATH_NOT_ALLOWED for targets other than the run's own. Beside a
+// summaries, and PATH_NOT_ALLOWED for targets other than the run's own. With a
 // bare manifest and in a legacy run a pack is built whenever it is asked for.
 func writesHere(r *run.Run, m run.Manifest, req Input) error {
 	isRun, err := r.Folder().Exists(r.Layout().Gates)
@@ -157,8 +158,8 @@ func writesHere(r *run.Run, m run.Manifest, req Input) error {
 }
 
 // write stages the summaries, and the pack after them. The pack, which can be
-// larger than they are, is made and checked meanwhile; what is staged is written
-// nowhere when it is refused.
+// larger than they are, is made and checked meanwhile; if it is refused, nothing
+// that is staged is written.
 func (p *plan) write(ctx context.Context, u *run.Update, runID string) error {
 	pack := async(func() ([]byte, error) { return p.pack(runID, u.Now()) })
 	if err := p.writeSummaries(ctx, u); err != nil {

@@ -9,10 +9,10 @@ import (
 
 // carrier turns passages of a wave output into text that a summary may hold:
 // citations that the pool has stay, URLs that it maps become citations, and all
-// other URLs and citations go.
+// other URLs and citations are removed.
 type carrier struct {
 	pool            *citation.Pool
-	urls, citations int // how many went
+	urls, citations int // how many were removed
 }
 
 // carry is a passage on one line, and the first cid that it carries, "" when it
@@ -82,7 +82,7 @@ func (c *carrier) rewrite(line []byte, close bool) (text []byte, cid string) {
 	return bytes.TrimSpace(append(out, line[at:]...)), cid
 }
 
-// kept is cid when a summary may cite it, else "".
+// kept is cid when a summary may cite it, otherwise "".
 func (c *carrier) kept(cid string) string {
 	if c.pool.Citable(cid) {
 		return cid
@@ -115,7 +115,7 @@ func cite(out []byte, cid string) []byte {
 }
 
 // closeGap closes the gap between what was written and what follows from at:
-// brackets that hold nothing any more go, and so does a blank before punctuation.
+// brackets that are left empty are removed, and so is a blank before punctuation.
 // It says where the text goes on.
 func closeGap(out, line []byte, at int) ([]byte, int) {
 	for {
@@ -138,10 +138,10 @@ func closeGap(out, line []byte, at int) ([]byte, int) {
 	return append(out, ' '), at
 }
 
-// unwrap takes away what is around a URL for its sake: the marks of an autolink,
-// the syntax of a link, of which only the text stays, and parentheses that hold
-// nothing else. Out is what was written before the URL, and the result says
-// where the text goes on after it.
+// unwrap takes away what stands around a URL only because of it: the marks of an
+// autolink, the syntax of a link, of which only the text stays, and parentheses
+// that hold nothing else. Out is what was written before the URL, and the result
+// says where the text goes on after it.
 func unwrap(out, line []byte, url citation.Span) ([]byte, int) {
 	if bytes.HasSuffix(out, []byte("<")) && bytes.HasPrefix(line[url.End:], []byte(">")) {
 		out, url.End = out[:len(out)-1], url.End+1
@@ -168,8 +168,8 @@ func unwrap(out, line []byte, url citation.Span) ([]byte, int) {
 // many brackets that open nothing cost no more than one.
 const maxLink = 1000
 
-// linkEnd is where a link ends whose destination ends at from: after an
-// optional title and the closing parenthesis. It is -1 for what is not a link.
+// linkEnd is where a link whose destination ends at from ends: after an optional
+// title and the closing parenthesis. It is -1 for what is not a link.
 func linkEnd(line []byte, from int) int {
 	at := from
 	if at+2 < len(line) && line[at] == ' ' && bytes.IndexByte([]byte(`"'(`), line[at+1]) >= 0 {

@@ -30,7 +30,7 @@ func (p *plan) readFixtures(ctx context.Context) error {
 				return err
 			}
 			if held.Add(int64(s.size)) > int64(p.limits.totalBytes()) {
-				s.data = nil // refused as a whole; what is left to find is an earlier fault
+				s.data = nil // refused as a whole; only an earlier fault is left to find
 			}
 			p.made[i] = s
 			return nil
@@ -63,9 +63,9 @@ func (p *plan) readFixture(ctx context.Context, i int) (made, error) {
 	return p.check(i, data)
 }
 
-// check holds the summary of the i-th perspective to its rules: no raw URL, no
-// unknown citation, not too large; and what the pack will say about it to the
-// schema of the pack.
+// check checks the summary of the i-th perspective: no raw URL, no unknown
+// citation, not too large; and what the pack will say about it against the schema
+// of the pack.
 func (p *plan) check(i int, data []byte) (made, error) {
 	of := p.perspectives[i]
 	text := citation.Inspect(data)

@@ -9,9 +9,9 @@ import (
 	"github.com/tidegate/tidegate/perspective"
 )
 
-// generate makes the summaries from the wave outputs. Each may grow to the cap
-// of one summary; when they are too much together, the largest are cut down to
-// one size at which all of them fit.
+// generate makes the summaries from the wave outputs. Each may grow to the cap of
+// one summary; when they are too large together, the largest are cut down to one
+// size at which all of them fit.
 func (p *plan) generate(ctx context.Context) error {
 	drafts := make([]*draft, len(p.perspectives))
 	err := parallel.Each(ctx, len(drafts), nil, func() func(int) error {
@@ -40,9 +40,9 @@ func (p *plan) generate(ctx context.Context) error {
 	return p.sum()
 }
 
-// readSource makes a draft of the output of one perspective. It returns
-// NOT_FOUND, READ_FAILED, PATH_NOT_ALLOWED, and SCHEMA_VALIDATION_FAILED when
-// there is no text to make one of.
+// readSource makes a draft of the output of one perspective. It returns NOT_FOUND,
+// READ_FAILED, PATH_NOT_ALLOWED, and SCHEMA_VALIDATION_FAILED when there is no
+// text to make a draft of.
 func (p *plan) readSource(ctx context.Context, w *writer, of perspective.Perspective) (*draft, error) {
 	details := tidegate.D("perspective_id", of.ID, "source_artifact", of.SourceArtifact)
 	file, err := p.run.Folder().Open(of.SourceArtifact)

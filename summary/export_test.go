@@ -7,7 +7,7 @@ import (
 	"github.com/tidegate/tidegate/markdown"
 )
 
-// LeftOut is what a generated summary does not hold of its output.
+// LeftOut is what a generated summary leaves out of its output.
 type LeftOut = leftOut
 
 // Carry is the text that a generated summary carries of a passage.
@@ -37,7 +37,7 @@ func GenerateText(pool *citation.Pool, output []byte, limit, held int) (string, 
 	return string(text), left
 }
 
-// NamedURLs tells which URLs an output names.
+// NamedURLs says which URLs an output names.
 func NamedURLs(output string) func(key string) bool {
 	keys := map[string]bool{}
 	if err := addNamed(keys, new(markdown.Scanner), strings.NewReader(output)); err != nil {

@@ -16,7 +16,7 @@ type draft struct {
 	left                  leftOut
 }
 
-// leftOut counts what a generated summary does not hold of its output.
+// leftOut counts what a generated summary leaves out of its output.
 type leftOut struct {
 	Findings  int // did not fit
 	Emptied   int // findings of which nothing was left without URLs and citations
@@ -102,7 +102,7 @@ func (d *draft) empty() bool {
 
 const sourcesHeading = "## Sources\n\n"
 
-// compose writes the summary: line by line, passing over each that does not fit
+// compose writes the summary line by line, skipping each line that does not fit
 // into limit bytes.
 func (d *draft) compose(limit int) ([]byte, leftOut) {
 	var out []byte
@@ -128,9 +128,9 @@ func (d *draft) compose(limit int) ([]byte, leftOut) {
 	return out, left
 }
 
-// queue holds the lines of which a summary of at most limit bytes can be made.
-// Lines are taken in order and passed over when they do not fit, so that of
-// lines of one length only the first ones ever fit: the others need not be held.
+// queue holds the lines from which a summary of at most limit bytes can be made.
+// Lines are taken in order and skipped when they do not fit, so that of lines of
+// one length only the first ones ever fit: the others need not be kept.
 type queue struct {
 	limit int
 	lines []string

@@ -145,7 +145,7 @@ func TestGenerateWithoutAnyCitation(t *testing.T) {
 }
 
 // TestHostilePassages: passages of the largest size cost no more than their
-// length; this test would not end otherwise.
+// length; otherwise this test would not end.
 func TestHostilePassages(t *testing.T) {
 	pool := readPool(t, pool)
 	for _, piece := range []string{

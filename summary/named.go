@@ -13,7 +13,7 @@ import (
 	"github.com/tidegate/tidegate/markdown"
 )
 
-// namedURLs tells by their keys which URLs the wave outputs name: no other URL of
+// namedURLs says, by their keys, which URLs the wave outputs name: no other URL of
 // the pool is looked for. An output that cannot be read names none here, and is
 // refused when its summary is made.
 func (p *plan) namedURLs(ctx context.Context) (func(key string) bool, error) {

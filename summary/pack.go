@@ -47,8 +47,8 @@ func (p *plan) pack(runID, now string) ([]byte, error) {
 	return codec.MarshalFile(doc)
 }
 
-// check holds an entry to the rules of [PackShape] that its types leave open. A
-// test holds the two together: to print and parse thousands of entries only to
+// check checks an entry by the rules of [PackShape] that its types leave open. A
+// test keeps the two in step: to print and parse thousands of entries only to
 // check them would take longer than to write them.
 func (s Summary) check(path string) error {
 	for _, field := range []struct{ name, text string }{

@@ -240,7 +240,7 @@ func (p *plan) readPool(ctx context.Context) error {
 	return err
 }
 
-// sum adds up the sizes and holds them to the cap of the whole.
+// sum adds up the sizes and checks them against the cap of the whole.
 func (p *plan) sum() error {
 	p.total = 0
 	for _, s := range p.made {

@@ -11,9 +11,9 @@ import (
 )
 
 // TestReaderNeverSeesAPackWithoutItsSummaries reads the pack and its summaries
-// again and again while builds follow one another. Every build numbers its
-// texts: a reader who sees the pack of build n must find summaries of build n or
-// a later one.
+// again and again while builds follow one another. Every build numbers its texts:
+// a reader that sees the pack of build n must find summaries of build n or a later
+// one.
 func TestReaderNeverSeesAPackWithoutItsSummaries(t *testing.T) {
 	const builds, perspectives = 6, 40
 	r := newRun(t)

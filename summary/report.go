@@ -39,7 +39,7 @@ func (r Result) Report() report.Report {
 	return out
 }
 
-// leftOut says, for each summary that does not hold all of its output, what is
+// leftOut says, for each summary that leaves out part of its output, what is
 // missing and why.
 func (p *plan) leftOut() []report.Block {
 	table := report.NewTable("Perspective", ">Number", "What", "Why")

@@ -41,7 +41,7 @@ var BundleShape = codec.Table(
 var bundleKeys = []string{"schema_version", "run_id", "decision", "findings", "directives", "synthesis_digest", "made_by"}
 
 // Bundle is the review as a run keeps it, bound to the draft with that digest.
-// Keys that the reviewer added stand behind ours.
+// Keys that the reviewer added come after ours.
 func (r Review) Bundle(runID, synthesisDigest string, by MadeBy) *codec.Value {
 	out := codec.NewObject()
 	out.Set("schema_version", codec.Of(BundleVersion))
@@ -63,12 +63,12 @@ func (r Review) Bundle(runID, synthesisDigest string, by MadeBy) *codec.Value {
 	return out
 }
 
-// RevisionDirectives is the document that the next draft is written by.
+// RevisionDirectives is the document that guides the next draft.
 func (r Review) RevisionDirectives(runID string) *codec.Value {
 	return codec.Of(tidegate.D("schema_version", DirectivesVersion, "run_id", runID, "directives", r.doc.Get("directives")))
 }
 
-// Bundle is what decides about a review that a run keeps.
+// Bundle is what decides in a review that a run keeps.
 type Bundle struct {
 	Decision        string
 	SynthesisDigest string // "" in a bundle of the earlier system
@@ -77,7 +77,7 @@ type Bundle struct {
 }
 
 // ReadBundle reads what decides in a bundle, also in one of the earlier system.
-// The problem says why it decides nothing, "" when it does.
+// The problem says why it decides nothing; it is "" when it decides.
 func ReadBundle(doc *codec.Value) (b Bundle, problem string) {
 	decision := strings.TrimSpace(doc.Get("decision").Str())
 	if decision != ReviewPass && decision != ReviewChanges {
@@ -97,8 +97,9 @@ func ReadBundle(doc *codec.Value) (b Bundle, problem string) {
 	return b, ""
 }
 
-// Objection says why a review decides nothing, "" when it does: it must be about
-// the synthesis with that digest, and come from a review job or a person.
+// Objection says why a review decides nothing; it is "" when it decides. A review
+// must be about the synthesis with that digest, and come from a review job or a
+// person.
 func (b Bundle) Objection(synthesisDigest string) string {
 	switch {
 	case b.SynthesisDigest == "":

@@ -23,10 +23,10 @@ type Answered struct {
 	Directives []Directive
 }
 
-// answer looks for directives that nothing was done about. A directive with a
-// line is answered when the block that holds the line does not stand unchanged in
-// the new draft; at a heading the block is its section, because the headings are
-// prescribed. A directive without one, or at a blank line, is answered when the
+// answer looks for directives that nothing was done about. A directive with a line
+// is answered when the block that holds the line does not stand unchanged in the
+// new draft; at a heading the block is its section, because the headings are
+// prescribed. A directive without a line, or at a blank line, is answered when the
 // drafts differ. Blanks, comments and what cannot be seen make no difference.
 func (j *judge) answer(a Answered) {
 	was, is := read(a.Draft).pieces(), j.pieces()
@@ -40,7 +40,7 @@ func (j *judge) answer(a Answered) {
 				j.fault(tidegate.Unchanged, 0, note,
 					"the draft is the one that was reviewed, and the review asks for a change: %s", d.Action)
 			}
-		// What stood there twice and stands there once was changed in one place.
+		// A text that stood there twice and stands there once was changed in one place.
 		case isThere[text] >= wasThere[text]:
 			stands := slices.IndexFunc(is, func(p piece) bool { return p.text == text })
 			j.fault(tidegate.Unchanged, is[stands].line, note,
@@ -95,8 +95,8 @@ func textAt(pieces []piece, line int) string {
 
 var comment = regexp.MustCompile(`(?s)<!--.*?-->`)
 
-// plainText is a text by which two are compared: without comments and what
-// cannot be seen, every run of white space one blank.
+// plainText is a text as it is compared with another: without comments and what
+// cannot be seen, every run of white space as one blank.
 func plainText(text []byte) string {
 	var b strings.Builder
 	blank := false

@@ -18,7 +18,7 @@ import (
 const sections = "\n\n## Summary\n\nTugs are loud.\n\n## Key Findings\n\n- They are loud [@a].\n\n## Evidence\n\nThe harbour says so.\n\n## Caveats\n\nNone.\n"
 
 // TestCorpus judges drafts with planted faults, and clean ones: no fault is
-// missed, and none is found where there is none. The folder is the list.
+// missed, and none is invented. The folder is the list.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob("testdata/corpus/*.txtar")
 	if err != nil {
@@ -128,8 +128,8 @@ func readCase(t *testing.T, text string) corpusCase {
 	return c.complete(text+end, ends, answers)
 }
 
-// complete gives a case its draft, and the review that the draft answers: a line, and
-// the first line of the reviewed draft where it was another.
+// complete gives a case its draft, and the review that the draft answers: a line,
+// and the first line of the reviewed draft where it was different.
 func (c corpusCase) complete(draft, ends, answers string) corpusCase {
 	c.draft = strings.ReplaceAll(draft, "\n", ends)
 	if answers == "" {

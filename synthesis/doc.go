@@ -7,9 +7,9 @@
 // [Judge]. It reads the draft as the report shows it, so that nothing can be
 // hidden from one and shown by the other.
 //
-// The package is pure: bytes and values in, facts out. It knows no run, no file,
-// no clock and no network; what others find out (which sources are validated,
-// what stands on their pages, which text is a raw URL) is handed in.
+// The package is pure: bytes and values in, facts out. It uses no run, no file, no
+// clock and no network; what others find out (which sources are validated, what
+// stands on their pages, which text is a raw URL) is handed in.
 //
 // # Limits
 //

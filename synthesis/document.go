@@ -94,7 +94,8 @@ func (d *document) lineText(line int) []byte {
 	return bytes.TrimRight(d.source[d.starts[line-1]:end], "\r\n")
 }
 
-// lines is how many lines the draft has; a line end at its end begins none.
+// lines is how many lines the draft has; a line end at its end does not begin
+// another.
 func (d *document) lines() int {
 	if len(d.source) == 0 {
 		return 0

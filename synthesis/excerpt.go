@@ -17,7 +17,7 @@ const around = 200
 // it. Its pieces alternate: text, what was found, text, …
 type excerpt struct {
 	pieces     []string
-	start, end bool // the page goes on before it, behind it
+	start, end bool // the page goes on before it, after it
 }
 
 // excerpts are the parts of a page around the places that were found. Those that
@@ -46,7 +46,7 @@ func excerpts(page string, found []citation.Match) []excerpt {
 
 type span struct{ from, to int }
 
-// before is where the characters begin that stand before at, a whole word first.
+// before is where the characters before at begin, with a whole word first.
 func before(page string, at int) int {
 	from := at
 	for n := 0; n < around && from > 0; n++ {
@@ -61,7 +61,7 @@ func before(page string, at int) int {
 	return from
 }
 
-// after is where the characters end that stand behind at, a whole word last.
+// after is where the characters after at end, with a whole word last.
 func after(page string, at int) int {
 	to := at
 	for n := 0; n < around && to < len(page); n++ {

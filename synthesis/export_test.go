@@ -43,13 +43,13 @@ func MarkdownShows(t testing.TB, draft []byte) (want, got []string) {
 	return shownTexts(w.part.doc), shownTexts(read([]byte(text)))
 }
 
-// LiveMarkup names what of a Markdown text is more than text: HTML, and links to
-// something else than the web.
+// LiveMarkup names what is more than text in a Markdown text: HTML, and links to
+// something other than the web.
 func LiveMarkup(text []byte) []string {
 	return markupOf(read(text).blocks, func(m mark) bool { return m.kind == image || m.kind == link && !isWeb(m.dest) })
 }
 
-// Markup names what of a draft the report would show as HTML or as a link.
+// Markup names what the report would show as HTML or as a link in a draft.
 func Markup(draft []byte) []string {
 	return markupOf(read(draft).blocks, func(m mark) bool { return m.kind == image || m.kind == link })
 }

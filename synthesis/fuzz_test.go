@@ -40,7 +40,7 @@ func drafts(t testing.TB) []string {
 	return append(out, string(text))
 }
 
-// checkDraft holds whatever is made of a draft to what must hold for every one.
+// checkDraft checks all that is made of a draft by what must hold for every draft.
 func checkDraft(t *testing.T, draft []byte) {
 	facts := synthesis.Facts{Citations: []synthesis.Citation{{CID: "a"}, {CID: "p"}},
 		Answers: &synthesis.Answered{Draft: draft, Directives: []synthesis.Directive{{Line: 1, Action: "x"}, {Line: 3, Action: "y"}, {Action: "z"}}}}
@@ -93,7 +93,7 @@ func TestEveryDraftIsShown(t *testing.T) {
 			draft = draft[:100_000]
 		}
 		checkDraft(t, []byte(draft))
-		// What links lead to and images show stands behind their text.
+		// Where links lead, and what images show, stands after their text.
 		if !strings.Contains(draft, "](") && !strings.Contains(draft, "]:") && !strings.Contains(draft, "<javascript") && !strings.Contains(draft, "@b.example") {
 			checkMarkdown(t, []byte(draft))
 		}

@@ -21,12 +21,12 @@ const (
 	scaffoldPack   = "SCAFFOLD_SUMMARY_PACK"
 )
 
-// SynthesisFacts are what gate E needs to know beside the judgement.
+// SynthesisFacts are what gate E needs to know besides the judgement.
 type SynthesisFacts struct {
 	RunID string
 	Draft []byte
-	// Generated and PackGenerated say that the synthesis, or the summary pack,
-	// was made by rule and not written.
+	// Generated and PackGenerated say that the synthesis, or the summary pack, was
+	// made by rule rather than written.
 	Generated, PackGenerated bool
 }
 
@@ -183,7 +183,7 @@ func (r Result) hardMetrics() tidegate.Details {
 	return out
 }
 
-// Summary are the seven figures that the earlier system's reports are named by.
+// Summary are the seven figures by which the earlier system's reports are named.
 func (r Result) Summary() tidegate.Details {
 	return tidegate.D("uncited_numeric_claims", len(r.Uncited), "report_sections_present", r.sectionsPresent(),
 		"citation_utilization_rate", r.Utilization, "duplicate_citation_rate", r.Duplicates,

@@ -27,14 +27,14 @@ type RolloutFacts struct {
 	Fetches []Fetch
 	// Cited are the statuses of the sources that the synthesis cites.
 	Cited []CitedSource
-	// Unsourced says that a person let the run go on without one checked source.
+	// Unsourced says that a person let the run go on without a single checked source.
 	Unsourced bool
 	// Unsigned names the decisions of a person that lack the signature that the
 	// run's policy asks for.
 	Unsigned []string
 	// Budget is what the run was allowed and what it spent.
 	Budget []Spent
-	// The earlier system's settings, which are recorded and decide nothing.
+	// The earlier system's settings, which are recorded but decide nothing.
 	CitationsMode                string
 	RunConfig, BrightData, Apify bool
 }

@@ -25,8 +25,8 @@ func (g *Grounding) add(c citation.Claim) {
 	}
 }
 
-// grounding counts what stands on the cited pages. What does not is a fault where
-// the run requires it and a warning elsewhere.
+// grounding counts what stands on the cited pages. What does not stand there is a
+// fault where the run requires it and a warning elsewhere.
 func (j *judge) grounding() {
 	if j.facts.Unsourced {
 		return

@@ -77,9 +77,9 @@ func cid(name string) string {
 	return "cid_" + hex.EncodeToString(sum[:])
 }
 
-// claimed says that a passage of the synthesis has quotations or numbers that
-// were looked for on the pages it cites: "text" was found where a source is
-// named, and was not found where none is.
+// claimed says that a passage of the synthesis has quotations or numbers that were
+// looked for on the pages it cites: "text" was found where a source is named, and
+// not found where none is named.
 type claimed struct {
 	line       int
 	cited      string

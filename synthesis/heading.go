@@ -15,7 +15,7 @@ import (
 var Reserved = []string{"References", "Sources", "Sources that the report does not cite", "Not found on the cited pages", "Contents",
 	"How this report was made", "Gates", "Contracts of the outputs", "Agents and models", "Cost of the accepted answers", "Questions that were left open"}
 
-// headings finds those that the report writes itself, behind the draft: a reader
+// headings finds those that the report itself writes after the draft: a reader
 // would take what stands below them for what the program says.
 func (j *judge) headings() {
 	j.eachLeaf(func(b *block) {
@@ -34,12 +34,12 @@ func (j *judge) headings() {
 	})
 }
 
-// sayLittle are words that do not make one title differ from another.
+// sayLittle are words that do not distinguish one title from another.
 const sayLittle = " the this that our its all and or of for in by to list used cited checked consulted results result report section "
 
-// plainTitle is a title by which two are compared: its words without accents, in plain
-// letters, in lower case and without a plural, but for those that say little and single
-// letters.
+// plainTitle is a title as it is compared with another: its words without accents,
+// in plain letters, in lower case and without a plural, except those that say
+// little and single letters.
 func plainTitle(title string) string {
 	plain := strings.Map(func(r rune) rune {
 		switch {

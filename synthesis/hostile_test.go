@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/synthesis"
 )
 
-// attacks are texts that try to become something else than text.
+// attacks are texts that try to become something other than text.
 var attacks = []string{
 	`<script>alert(1)</script>`,
 	`"><script>alert(1)</script>`,
@@ -102,8 +102,8 @@ var ownElements = strings.Fields("html head meta link title style body a header 
 
 var emptyElements = strings.Fields("meta link br hr")
 
-// checkPage holds an HTML report to its own elements, properly closed, and to
-// addresses of the web.
+// checkPage demands that an HTML report has only its own elements, properly
+// closed, and addresses of the web.
 func checkPage(t *testing.T, page string) {
 	t.Helper()
 	page = strings.Replace(page, "<!DOCTYPE html>\n", "", 1)

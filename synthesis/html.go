@@ -27,8 +27,8 @@ var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("report").Parse(pageText))
 })
 
-// HTML is the report as one file that asks for nothing: no script, no address but
-// the ones that a reader follows. Its policy forbids everything else, should a
+// HTML is the report as one file that asks for nothing: no script, and no address
+// but those that a reader follows. Its policy forbids everything else, should a
 // text get past the escaping after all.
 func (r Report) HTML() []byte {
 	r = r.shown()
@@ -180,7 +180,7 @@ type sourceView struct {
 	Attached  bool
 	Digest    string
 	Excerpts  []excerptView // all that the report takes from it
-	Back      bool          // it can be gone back to
+	Back      bool          // the reader can go back to it
 }
 
 func (l *layout) sourceView(ref *reference, matches []citation.Match) sourceView {

@@ -11,8 +11,8 @@ import (
 	"github.com/tidegate/tidegate/citation"
 )
 
-// htmlWriter writes the documents of a report as HTML. It knows the elements that
-// it writes and no others; all text goes through [htmlWriter.text].
+// htmlWriter writes the documents of a report as HTML. It knows only the elements
+// that it writes; all text goes through [htmlWriter.text].
 type htmlWriter struct {
 	strings.Builder
 	*layout
@@ -50,7 +50,7 @@ func (w *htmlWriter) write(parts ...string) {
 	}
 }
 
-// text writes text that nothing in a page can be made of.
+// text writes text so that it can become no part of the page's markup.
 func (w *htmlWriter) text(s string) { w.WriteString(template.HTMLEscapeString(s)) }
 
 func (w *htmlWriter) document(part *layoutPart) {
@@ -263,8 +263,8 @@ func (w *htmlWriter) mark(m mark) {
 	}
 }
 
-// link writes a link to a web page, and behind it the host that it leads to: its text
-// may name another one. Where a link to anything else leads is shown.
+// link writes a link to a web page, and after it the host that it leads to: its
+// text may name another one. Where a link to anything else leads is shown.
 func (w *htmlWriter) link(m mark) {
 	switch {
 	case isWeb(m.dest) && m.open:

@@ -39,11 +39,11 @@ type Place struct {
 	Text string
 }
 
-// Facts are what the rules need to know beside the draft.
+// Facts are what the rules need to know besides the draft.
 type Facts struct {
 	// Citations are the validated sources of the run.
 	Citations []Citation
-	// Unsourced says that a person let the run go on without one validated
+	// Unsourced says that a person let the run go on without a single validated
 	// source: no citation and no grounding is asked for.
 	Unsourced bool
 	// RawURLs are the addresses that a reader of the draft would see or follow.
@@ -51,10 +51,10 @@ type Facts struct {
 	// Claims say what stands on the pages that the draft cites, nil where nobody
 	// looked.
 	Claims []citation.Claim
-	// Archived says that the run keeps pages to look at. One of the earlier system
-	// does not, and is not warned that nobody did.
+	// Archived says that the run keeps pages to look at. A run of the earlier system
+	// does not, and gets no warning that nobody looked.
 	Archived bool
-	// RequireGrounding makes faults of what the claims say is not on its page.
+	// RequireGrounding makes faults of what Claims report as missing from its page.
 	RequireGrounding bool
 	// Answers is the review that the draft answers, nil in the first round.
 	Answers *Answered
@@ -90,7 +90,7 @@ type Uncited struct {
 	LineText string `json:"line_text"`
 }
 
-// Judge holds a draft to the rules of a synthesis, all of them:
+// Judge checks a draft against all the rules of a synthesis:
 //
 //   - MISSING_REQUIRED_SECTION for each of [Sections] without its heading;
 //   - RESERVED_HEADING for each heading that the report writes itself;
@@ -104,9 +104,10 @@ type Uncited struct {
 //   - UNCITED_QUOTATION for each passage with a quotation of four words or more and
 //     without such a citation, and for each heading with one;
 //   - QUOTATION_NOT_FOUND for each quotation that the cited page does not have,
-//     NUMBER_NOT_FOUND for each such number when they are more than one in twenty ([citation.NumbersPass]),
-//     and CLAIM_NOT_CHECKED for each passage with a quotation or number whose pages
-//     have no text, where the run requires grounding; elsewhere they are warnings;
+//     NUMBER_NOT_FOUND for each such number when they are more than one in twenty
+//     ([citation.NumbersPass]), and CLAIM_NOT_CHECKED for each passage with a
+//     quotation or number whose pages have no text, where the run requires
+//     grounding; elsewhere they are warnings;
 //   - UNCHANGED for each directive of the answered review whose block stands as
 //     it did.
 func Judge(draft []byte, facts Facts) Result {
@@ -252,8 +253,9 @@ func (j *judge) urls() {
 	}
 }
 
-// markup finds characters that a reader does not see, HTML and links: one reader of
-// a draft sees what they hold and another does not. A citation is the only link.
+// markup finds characters that a reader does not see, HTML and links: one reader
+// of a draft sees what is in them and another does not. A citation is the only
+// link.
 func (j *judge) markup() {
 	found := j.document.markup()
 	for _, line := range found.hidden {

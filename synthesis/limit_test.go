@@ -92,7 +92,7 @@ func TestHostileDraftsAreJudged(t *testing.T) {
 	}
 }
 
-// TestDeepMarksAreText: beyond the limits marks are text, and the numbers behind
+// TestDeepMarksAreText: beyond the limits marks are text, and the numbers after
 // them are still found.
 func TestDeepMarksAreText(t *testing.T) {
 	for name, draft := range map[string]string{

@@ -8,8 +8,8 @@ import (
 	"github.com/tidegate/tidegate/citation"
 )
 
-// compact is the text of a leaf by which something is looked for in it: without
-// white space, tags and what cannot be seen.
+// compact is the text of a leaf in which something is looked for: without white
+// space, tags and what cannot be seen.
 type compact struct {
 	leaf
 	text string
@@ -58,13 +58,13 @@ func (c compact) find(text string) []span {
 	return out
 }
 
-// parts holds when no number goes on over the beginning of a glyph.
+// parts holds when no number spans the beginning of a glyph.
 func (c compact) parts(at int) bool {
 	return at == 0 || at == len(c.glyphs) || !unicode.IsNumber(c.glyphs[at-1].r) || !unicode.IsNumber(c.glyphs[at].r)
 }
 
-// missing are the places in a leaf of texts that a claim has and no cited page
-// has. Those that stand there are marked in found.
+// missing are the places in a leaf of the texts of a claim that no cited page has.
+// Those that stand there are marked in found.
 func (l leaf) missing(texts []string, found map[string]bool) []span {
 	if len(texts) == 0 {
 		return nil
@@ -89,8 +89,8 @@ func (l leaf) missing(texts []string, found map[string]bool) []span {
 	return out
 }
 
-// notFound are the texts of a claim that no cited page has, each once, and no more
-// of them than can be looked for.
+// notFound are the texts of a claim that no cited page has, each once, and only as
+// many as can be looked for.
 func notFound(c *citation.Claim) []string {
 	if c == nil || c.Verdict == citation.Unchecked {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/tidegate/tidegate/markdown"
 )
 
-// markup are the lines of a draft with more than its reader reads, in order, each
-// once.
+// markup are the lines of a draft that hold more than a reader sees, in order,
+// each once.
 type markup struct {
 	hidden []int // characters that cannot be seen
 	html   []int // tags, comments and blocks of HTML

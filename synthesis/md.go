@@ -79,7 +79,7 @@ func (w *mdWriter) blocks(blocks []*block, shift int, apart bool) []string {
 		if i > 0 && apart {
 			out = append(out, "")
 		}
-		// Two lists side by side have other marks, or they would be one.
+		// Two lists side by side have different marks, or they would be one.
 		other := i > 0 && blocks[i-1].kind == list && b.kind == list && blocks[i-1].ordered == b.ordered && w.mark == 0
 		if w.mark = 0; other {
 			w.mark = 1
@@ -110,7 +110,7 @@ func (w *mdWriter) block(b *block, shift int) []string {
 	return strings.Split(w.leaf(b), "\n")
 }
 
-// fenced is a text in a fence that nothing in it closes.
+// fenced is a text in a fence that nothing in the text closes.
 func fenced(text, info string) []string {
 	var lines []string
 	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {

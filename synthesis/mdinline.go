@@ -30,7 +30,7 @@ const (
 )
 
 // leaf is the text of a block. It is read again before it is used: where stars
-// would be taken for something else than the emphasis that they stand for, they
+// would be taken for something other than the emphasis that they stand for, they
 // are left out.
 func (w *mdWriter) leaf(b *block) string {
 	marked, shown := w.writeLeaf(b, false)
@@ -119,7 +119,7 @@ func (l *mdLeaf) raw(s string) {
 	l.line, l.last = textLine, 0
 }
 
-// label writes words of the report's own behind what they are about.
+// label writes words of the report's own after what they are about.
 func (l *mdLeaf) label(text string) {
 	l.raw(" " + text)
 	l.shown.WriteString(" " + text)

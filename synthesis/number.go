@@ -25,9 +25,9 @@ func (l leaf) numbers() []number {
 	return found
 }
 
-// claimed are the characters that decide what a number is, and the glyphs that they
-// are: without those that cannot be seen, and with a zero in the place of code, links
-// and citations.
+// claimed are the characters that decide what a number is, and the glyphs that
+// they are: without those that cannot be seen, and with a zero in place of code,
+// links and citations.
 func (l leaf) claimed() (text []rune, places []int) {
 	text, places = make([]rune, 0, len(l.glyphs)), make([]int, 0, len(l.glyphs))
 	cited := l.citations()

@@ -11,7 +11,7 @@ import (
 
 var exampleRow = regexp.MustCompile("^\\| (`{1,2})(.*?) ?`{1,2} \\| (.*) \\|$")
 
-// TestDocumentedNumbers holds docs/numbers.md to what is found.
+// TestDocumentedNumbers checks docs/numbers.md against what is found.
 func TestDocumentedNumbers(t *testing.T) {
 	doc, err := os.ReadFile("../docs/numbers.md")
 	if err != nil {

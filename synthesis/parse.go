@@ -48,7 +48,7 @@ var newParser = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// parse reads a draft. A lone carriage return ends a line, as CommonMark says and
+// parse reads a draft. A lone carriage return ends a line, as CommonMark says but
 // the parser does not know; the source that it returns has the same length.
 func parse(draft []byte) (root ast.Node, source []byte) {
 	source = bytes.Clone(draft)
@@ -106,7 +106,7 @@ func (b bounded) CloseBlock(parent ast.Node, block text.Reader, pc parser.Contex
 	}
 }
 
-// fewLines looks for link definitions in paragraphs of a sane size only.
+// fewLines looks for link definitions only in paragraphs of a sane size.
 type fewLines struct{ parser.ParagraphTransformer }
 
 func (f fewLines) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {

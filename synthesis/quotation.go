@@ -8,7 +8,7 @@ import (
 )
 
 // quotations finds the passages and block quotes that quote without a source, and
-// headings that quote.
+// the headings that quote.
 func (j *judge) quotations() {
 	if j.facts.Unsourced {
 		return

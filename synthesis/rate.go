@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Rate is a whole fraction: it is compared exactly, and only its print is
-// rounded.
+// Rate is a whole fraction: it is compared exactly, and rounded only in print.
 type Rate struct{ Of, In int } // Of parts in a whole of In; In 0 is the rate 0
 
 // Above holds when the rate is more than a part of a whole.

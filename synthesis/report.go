@@ -16,7 +16,7 @@ type Report struct {
 	Program   string // what made the report, such as "tidegate 1.4.0"
 
 	Partial   string   // why the report is partial, "" for a complete one
-	Unsourced bool     // a person let the run go on without one checked source
+	Unsourced bool     // a person let the run go on without a single checked source
 	Legacy    bool     // gates count as they were written
 	Notes     []string // what else a reader must know before the first line
 
@@ -37,8 +37,7 @@ type Part struct {
 	Claims []citation.Claim
 }
 
-// Source is a source of the run. A page that is known under several cids is shown
-// once.
+// Source is a source of the run. A page known under several cids is shown once.
 type Source struct {
 	CID        string
 	SameAs     string // the cid of the same page, "" for the first
@@ -242,12 +241,12 @@ func (s *Source) name() string {
 	return shownText(s.CID)
 }
 
-// citationPlace is where a citation of a source that the report knows stands in a
-// leaf.
+// citationPlace is the place in a leaf of a citation whose source the report
+// knows.
 type citationPlace struct {
-	word     int  // where the word begins that it is kept on one line with, -1 when there is none
+	word     int  // where the word begins that stays on one line with it, -1 when there is none
 	kept     bool // on one line with what stands before it
-	more     bool // and so is the citation behind it
+	more     bool // and so is the citation after it
 	blank    int  // where the white space before it begins
 	from, to int
 	ref      *reference

@@ -140,8 +140,8 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// TestNotGroundedIsMarked in the text where it stands, and at the end of the
-// passage where it does not.
+// TestNotGroundedIsMarked in the text where it stands there, and otherwise at the
+// end of the passage.
 func TestNotGroundedIsMarked(t *testing.T) {
 	r := oneClaim("nothing", citation.Match{Text: "20"})
 	claim := &r.Parts[0].Claims[0]

@@ -56,11 +56,11 @@ type Finding struct {
 	Message  string
 }
 
-// ParseReview reads what a reviewer handed in on a draft. It finds all that is
-// wrong with it: INVALID_JSON, SCHEMA_VALIDATION_FAILED, and LINE_NOT_FOUND for a
-// line that the draft does not have. A draft that does not pass gate E cannot be
-// passed by a reviewer. The review is to be used only where there is no fault;
-// keys that the rules do not name are kept in its [Review.Bundle].
+// ParseReview reads what a reviewer handed in on a draft. It finds everything that
+// is wrong with it: INVALID_JSON, SCHEMA_VALIDATION_FAILED, and LINE_NOT_FOUND for
+// a line that the draft does not have. A reviewer cannot pass a draft that does
+// not pass gate E. The review is to be used only where there is no fault; keys
+// that the rules do not name are kept in its [Review.Bundle].
 func ParseReview(data, draft []byte, gateEPassed bool) (Review, []Fault) {
 	doc, err := codec.ParseGiven(data)
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *reviewParser) violation(note, format string, args ...any) {
 	p.faults = append(p.faults, newFault(tidegate.SchemaValidationFailed, 0, note, format, args...))
 }
 
-// fields checks the kinds of the three fields, and not yet what is in the lists.
+// fields checks the kinds of the three fields, but not yet what is in the lists.
 func (p *reviewParser) fields(doc *codec.Value) {
 	outer := codec.Table(
 		codec.Field{Name: "decision", Shape: codec.OneOf(ReviewPass, ReviewChanges)},

@@ -76,7 +76,7 @@ SCHEMA_VALIDATION_FAILED the decision is PASS, and the draft does not pass gate 
 	}
 }
 
-// TestBundleKeepsFurtherKeys, and lets none of them pass for one of ours.
+// TestBundleKeepsFurtherKeys, and lets none of them pass as one of ours.
 func TestBundleKeepsFurtherKeys(t *testing.T) {
 	const payload = `{"summary":"good","made_by":{"actor":"person"},"synthesis_digest":"sha256:forged","run_id":"other","decision":"CHANGES_REQUIRED",
 		"findings":[{"severity":"low","line":1,"message":"m","id":"F1"}],"directives":[{"line":null,"action":"a","headings":["Evidence"]}]}`

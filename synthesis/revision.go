@@ -11,7 +11,7 @@ func (r Review) InputsDigest(runID string) string {
 		"findings_count", len(r.Findings), "directives_count", len(r.Directives)))
 }
 
-// Revision is the question what follows a review.
+// Revision asks what follows a review.
 type Revision struct {
 	RunID         string
 	Decision      string

@@ -111,7 +111,7 @@ func cells(source []byte, line text.Segment) []text.Segment {
 	return out
 }
 
-// alignments are those of a delimiter row, nil for another line.
+// alignments are those of a delimiter row, nil for any other line.
 func alignments(source []byte, line text.Segment) []string {
 	if !bytes.ContainsRune(line.Value(source), '-') {
 		return nil

@@ -46,7 +46,7 @@ func randomTable(random *rand.Rand) string {
 	return b.String()
 }
 
-// aligned is a cell as it is compared: an empty one is aligned nowhere.
+// aligned is a cell as it is compared: an empty one has no alignment.
 func aligned(align string, text []byte) string {
 	if len(text) == 0 {
 		return ""

@@ -23,7 +23,7 @@ const waveFolder = "WAVE_TEST_FOLDER"
 
 func init() {
 	if os.Getenv(waveFolder) != "" {
-		// The thread that strace counts on writes the report.
+		// The thread whose calls strace counts writes the report.
 		runtime.LockOSThread()
 	}
 }
@@ -105,7 +105,7 @@ func TestReportIsOldOrNewWhereverTheReviewIsInterrupted(t *testing.T) {
 	}
 }
 
-// clearBeside removes what stands beside the report and returns the names.
+// clearBeside removes the files next to the report and returns their names.
 func clearBeside(t *testing.T, report string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(report))

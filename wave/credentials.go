@@ -7,7 +7,7 @@ import (
 
 // MaskCredentials writes [REDACTED] over the user names, passwords, tokens and
 // keys in the URLs of a text that is kept although it was refused. It changes
-// nothing else, and nothing the second time.
+// nothing else, and nothing when it is applied again.
 func MaskCredentials(text []byte) []byte {
 	var out []byte
 	at := 0

@@ -39,8 +39,8 @@ func removeSources(sources int, contract perspective.Contract) string {
 		report.Counted(sources-allowed, "source"), sources, allowed)
 }
 
-// theLines names lines, of which the first are known by number: "line 12", "each
-// of the lines 12, 14 and 5 more".
+// theLines names lines, of which only the first are known by number: "line 12",
+// "each of the lines 12, 14 and 5 more".
 func theLines(first []int, count int) string {
 	if count == 1 {
 		return "line " + strconv.Itoa(first[0])

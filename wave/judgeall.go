@@ -16,7 +16,7 @@ import (
 // all cores. Results are in the order of the perspectives. None of the outputs
 // may be the file that the report will replace, which is nil when there is none.
 //
-// With partial an output that is missing is a result as well, and no error.
+// With partial, a missing output is a result as well, not an error.
 func judgeAll(ctx context.Context, req ReviewInput, partial bool, chosen []perspective.Perspective, replaced fs.FileInfo) ([]OutputResult, error) {
 	b := &batch{
 		ctx: ctx, req: req, partial: partial, chosen: chosen, replaced: replaced, results: make([]OutputResult, len(chosen)), faults: make([]error, len(chosen)),
@@ -101,7 +101,7 @@ func notFound(id, path string, details tidegate.Details) error {
 }
 
 // failure is what stopped the review, or nil: missing outputs first, then the
-// first in order that cannot be read.
+// first output in order that cannot be read.
 func (b *batch) failure() error {
 	var missing, unreadable []int
 	for i, err := range b.faults {

@@ -62,9 +62,9 @@ func judgeHuge(kind string) int {
 	return 0
 }
 
-// tellMemory writes the most memory that this process used, in KiB, to stderr.
-// The process has to say so itself: what the system counts for it in the end
-// includes the memory of the parent from which it was started.
+// tellMemory writes the most memory that this process used, in KiB, to stderr. The
+// process has to say so itself: what the system counts for it in the end includes
+// the memory of its parent.
 func tellMemory() {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -72,7 +72,7 @@ func TestWhatPassedPassesALooserContract(t *testing.T) {
 }
 
 // TestMoreWordsAreNeverFewer adds a paragraph before, in and after an output: it
-// has that many words more, and what was too long stays so.
+// has that many more words, and what was too long stays too long.
 func TestMoreWordsAreNeverFewer(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 9))
 	for range 2_000 {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// nearHeadings collect why a required heading may be missing although its author
+// nearHeadings collects why a required heading may be missing although its author
 // believes that it is there: a heading that differs in letter case, emphasis or
 // punctuation, or a code fence around the output.
 type nearHeadings struct {
@@ -47,8 +47,8 @@ func (a *nearHeadings) heading(sections []string, text []byte, line int) {
 	}
 }
 
-// hint says it of the sections that were not found, "" when there is nothing to
-// say. It repeats nothing of the output: agents read it as instructions.
+// hint says this about the sections that were not found, "" when there is nothing
+// to say. It repeats nothing of the output: agents read it as instructions.
 func (a *nearHeadings) hint(found []bool) string {
 	var lines []string
 	for i, line := range a.lines {

@@ -130,7 +130,7 @@ func (a obedient) write(t task) string {
 		chars -= len(notes)
 		left -= 2 + a.text(&b, left-2, &chars)
 	}
-	// Words may be left, but then no characters are, and the other way round.
+	// Words may be left over, but then no characters are, and the other way round.
 	if left == 0 && chars > 0 {
 		b.WriteString(strings.Repeat("\n", chars))
 	}

@@ -46,10 +46,10 @@ type AgentPrompt struct {
 }
 
 // RetryPrompt judges a wave as [Review] does, and beyond that by [Visible], as a
-// run does that takes an output. For each output that failed it makes a prompt
+// run does when it takes an output. For each output that failed it makes a prompt
 // that names every fault and states every rule that the next attempt will be
 // judged by: an agent that follows it passes. It writes nothing and returns the
-// errors of Review, WRITE_FAILED and PATH_NOT_ALLOWED excepted.
+// errors of Review, except WRITE_FAILED and PATH_NOT_ALLOWED.
 func RetryPrompt(ctx context.Context, in RetryPromptInput) (RetryPrompts, error) {
 	req := ReviewInput{PerspectivesPath: in.PerspectivesPath, OutputsDir: in.OutputsDir, PerspectiveIDs: in.PerspectiveIDs, MaxFailures: in.MaxFailures, Progress: in.Progress}
 	chosen, err := choose(ctx, req)
@@ -83,7 +83,7 @@ func RetryPrompt(ctx context.Context, in RetryPromptInput) (RetryPrompts, error)
 	return out, nil
 }
 
-// mostOfAnOutput is how much of an output [Visible] looks at here. What is longer
+// mostOfAnOutput is how much of an output [Visible] looks at here. A longer one
 // has faults enough.
 const mostOfAnOutput = 1 << 20
 

@@ -136,7 +136,7 @@ func sourcesAgainst(n int, contract perspective.Contract) string {
 }
 
 // Export is, in the format markdown, the prompts and nothing else, for another
-// program: several are parted by a line.
+// program: a line separates them.
 func (p RetryPrompts) Export(format string) (document []byte, ok bool, err error) {
 	if format != "markdown" {
 		return nil, false, nil

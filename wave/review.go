@@ -18,8 +18,8 @@ type ReviewInput struct {
 	PerspectiveIDs   []string `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
 	MaxFailures      int      `json:"max_failures,omitzero" jsonschema:"most outputs to name among those that failed; all are judged" min:"1" max:"500" default:"25"`
 	ReportPath       string   `json:"report_path,omitzero" path:"absolute" jsonschema:"absolute path to write the result to, in a folder that exists" writes:"true"`
-	// Progress hears how many outputs have been judged; nil when nobody listens.
-	// It may be called from several goroutines.
+	// Progress gets how many outputs have been judged; it may be nil. It may be
+	// called from several goroutines.
 	Progress func(done, total int) `json:"-"`
 }
 
@@ -37,7 +37,7 @@ type ReviewResult struct {
 	ReportPath       *string          `json:"report_path" jsonschema:"where the report was written, else null"`
 }
 
-// Passed tells whether every output meets its contract.
+// Passed reports whether every output meets its contract.
 func (r ReviewResult) Passed() bool { return r.Pass }
 
 // OutputResult is the judgement of one output of a wave.
@@ -67,7 +67,7 @@ type Failure struct {
 	Details tidegate.Details `json:"details"`
 }
 
-// RetryDirective tells an orchestrator how to have one output written again.
+// RetryDirective says how an orchestrator can have one output written again.
 type RetryDirective struct {
 	PerspectiveID     string        `json:"perspective_id"`
 	Action            string        `json:"action" enum:"retry"`
@@ -83,12 +83,12 @@ type BoundedReport struct {
 }
 
 // Review judges the outputs of a wave, on all cores, and writes the result to
-// ReportPath when there is one. Outputs that fail are data, not errors. It
-// returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED (also
-// for a document without perspectives: a review of nothing must not pass),
+// ReportPath when there is one. Outputs that fail are data, not errors. It returns
+// NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED (also for a
+// document without perspectives: a review of nothing must not pass),
 // PERSPECTIVE_NOT_FOUND, INVALID_ARGS (a report in the place of an input),
-// OUTPUT_NOT_FOUND, WRITE_FAILED, PATH_NOT_ALLOWED and CANCELLED. Whether the
-// report may stand where it is to be written is for the caller to know.
+// OUTPUT_NOT_FOUND, WRITE_FAILED, PATH_NOT_ALLOWED and CANCELLED. The caller must
+// know whether the report may be written there.
 func Review(ctx context.Context, req ReviewInput) (ReviewResult, error) {
 	chosen, err := choose(ctx, req)
 	if err != nil {
@@ -116,9 +116,9 @@ func Review(ctx context.Context, req ReviewInput) (ReviewResult, error) {
 	return review, nil
 }
 
-// ReviewThere judges the outputs of a wave of which some are missing, for a person
-// who wants to see the others all the same. Those that are missing have failed with
-// OUTPUT_NOT_FOUND. It writes nothing, and returns the errors of [Review] but for
+// ReviewThere judges a wave of which some outputs are missing, for a person who
+// wants to see the others all the same. Those that are missing have failed with
+// OUTPUT_NOT_FOUND. It writes nothing, and returns the errors of [Review] except
 // that one.
 func ReviewThere(ctx context.Context, req ReviewInput) (ReviewResult, error) {
 	chosen, err := choose(ctx, req)

@@ -21,8 +21,8 @@ import (
 const CharactersPerWord = 12
 
 // Visible judges what a run asks of an output that it takes, beyond the rules of
-// [Judge]: what a reader cannot see is not text, and no cap can be gone around.
-// Its faults, all of class [tidegate.NotMet], are
+// [Judge]: what a reader cannot see is not text, and no cap can be evaded. Its
+// faults, all of class [tidegate.NotMet], are
 //
 //   - HTML_NOT_ALLOWED for tags and comments; autolinks and code are neither,
 //   - INVISIBLE_TEXT for characters that turn the text around or have no width,
@@ -33,8 +33,8 @@ const CharactersPerWord = 12
 //     in.
 //
 // They come in document order, one for each line; where very many lines break a
-// rule, the last that is listed tells how many more there are. The text of a
-// heading that the contract requires is the contract's, and may be anything.
+// rule, the last one listed says how many more there are. The text of a heading
+// that the contract requires is the contract's, and may be anything.
 func Visible(contract perspective.Contract, output []byte) []Fault {
 	v := viewer{contract: contract, text: output, doc: markdown.Parse(output)}
 	v.findSections()
@@ -47,7 +47,8 @@ func Visible(contract perspective.Contract, output []byte) []Fault {
 
 // Refusals is everything that keeps a run from taking an output, its gaps aside:
 // the faults of its verdict, and those of [Visible] after them. Where the output
-// lists too many sources, how many URLs they name is said no more.
+// lists too many sources, the number of URLs that they name is not a fault as
+// well.
 func Refusals(verdict Verdict, contract perspective.Contract, output []byte) []Fault {
 	faults := slices.Clone(verdict.Faults)
 	counted := slices.ContainsFunc(faults, func(f Fault) bool { return f.Error.Code == tidegate.TooManySources })
@@ -69,7 +70,7 @@ type viewer struct {
 	faults   []Fault
 }
 
-// findSections finds what the contract says something of.
+// findSections finds the sections that the contract is about.
 func (v *viewer) findSections() {
 	v.sources = citation.Span{Start: len(v.text), End: len(v.text)}
 	title, found, inside := "", false, false
@@ -166,7 +167,7 @@ func (v *viewer) unseen() {
 
 var byteOrderMark = []byte("\ufeff")
 
-// length holds the characters outside the Sources section to their cap.
+// length checks the characters outside the Sources section against their cap.
 func (v *viewer) length() {
 	allowed := CharactersPerWord * v.contract.MaxWords
 	outside := v.text[:v.sources.Start]
@@ -203,8 +204,8 @@ func (v *viewer) overLength(allowed float64) int {
 	return 0
 }
 
-// urls holds the URLs of the Sources section to their cap, and finds those with
-// credentials everywhere.
+// urls checks the URLs of the Sources section against their cap, and finds those
+// with credentials everywhere.
 func (v *viewer) urls() {
 	var shown []place
 	different, over := map[string]bool{}, -1
@@ -235,9 +236,9 @@ func (v *viewer) urls() {
 	}
 }
 
-// splitURLs takes URLs apart that are written one after the other without a
-// blank. Behind a sign that URLs have inside them, as in that of an archive, one
-// is part of the other. What leads to no page is not a source.
+// splitURLs separates URLs that are written one after the other without a blank.
+// After a sign that occurs inside URLs, as in the URL of an archive, one is part
+// of the other. What leads to no page is not a source.
 func splitURLs(text string) []string {
 	var list []string
 	from := 0

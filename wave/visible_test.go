@@ -227,8 +227,8 @@ func TestMaskCredentials(t *testing.T) {
 	}
 }
 
-// TestHostileOutputs: an output costs no more than its length; this test would
-// not end otherwise.
+// TestHostileOutputs: an output costs no more than its length; otherwise this test
+// would not end.
 func TestHostileOutputs(t *testing.T) {
 	for _, piece := range []string{
 		"<b>", "<!-- -->", "\u200b", "\u200d", "😀\u200d", "&#8203;", "https://x.org/? ", "https://u@x,", "?token=a&", "# Sources\n", "- https://x.org/1\n", "#\n", "> ", "- ", "\n", "文", "\xff", "[", "`", "//@",
@@ -239,7 +239,7 @@ func TestHostileOutputs(t *testing.T) {
 	}
 }
 
-// FuzzVisible: nothing is too much; faults stand in document order, each with
+// FuzzVisible: no output is too much; faults stand in document order, each with
 // everything that an agent needs; and what is masked has no credentials.
 func FuzzVisible(f *testing.F) {
 	for _, seed := range []string{
