@@ -17,7 +17,7 @@ type recorded struct {
 	values                          map[string]string       // absolute path → digest of the value, in lines of older programs
 	chained                         int                     // the first chained line, 0 before it
 	lastForeign                     int                     // the last line that another program wrote
-	shift                           int64                   // the difference between the numbers that lines give themselves and their places
+	shift                           int64                   // how far the numbers that lines give themselves are off
 	accepted                        int                     // the last line by which a person accepted what did not match
 	digests                         map[string]bool         // of the lines so far, where decisions are signed
 	decided                         map[string]string       // decision → the file that holds it
