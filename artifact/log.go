@@ -17,7 +17,7 @@ import (
 type appendix struct {
 	name     string
 	lines    [][]byte // JSON objects without prev
-	recorded bool     // part of the transaction, not only as well as it can be
+	recorded bool     // part of the transaction, not best effort
 	accepted bool     // the log is taken as it is found
 
 	// How the log was before; see begin.
@@ -158,7 +158,7 @@ func (d *addition) sync(syncs *syncer) {
 }
 
 // finish moves the head, unless err says why it must not; then it returns err.
-// A head that is lost in a power failure is made again from its log, so that only the
+// A head that falls behind in a power failure is moved on again, so that only the
 // name of a first one has to be durable.
 func (d *addition) finish(f *Folder, err error) error {
 	d.log.Close()
@@ -191,8 +191,8 @@ func (a *appendix) writeLines(log *os.File, text string) error {
 }
 
 // cutTorn cuts off what a killed process left of a line after the last whole
-// one: nobody was informed that it was written. The log must be the one that the
-// text of its head names.
+// one: it was never reported as written. The log must be the one that the text of
+// its head names.
 func cutTorn(log *os.File, text string) error {
 	h, err := decodeHead(text)
 	if err != nil {

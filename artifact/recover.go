@@ -70,7 +70,7 @@ func recoverTx(f *Folder) error {
 		err = makeDurable(f, rec, unlogged)
 	}
 	if err != nil && (len(pending) > 0 || len(unlogged) > 0) {
-		// Commit did not reach its end, so nobody was informed of a success.
+		// Commit did not reach its end, so no success was reported.
 		return undo(f, rec)
 	}
 	if err != nil {

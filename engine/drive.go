@@ -130,7 +130,7 @@ type home struct {
 	asking   chan *attempt       // attempts that need an agent, for the first time or to repair an answer
 	running  map[string]*attempt // by job id
 	asked    []*attempt          // those that wait for an agent, repairs first
-	answers  int                 // how many agents have given
+	answers  int                 // how many answers agents have given
 	pace     int                 // answers that came while the last lease was being written
 	waits    map[string]*backOff // by role
 	stale    bool                // the board may not match the files

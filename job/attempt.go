@@ -94,7 +94,7 @@ func (u Usage) check() error {
 }
 
 // bounded is u as it is charged: a number that no attempt can have, positive or
-// negative, counts as the most, so that a sum that overflowed never lowers the
+// negative, counts as the most, so that a sum that went wrong never lowers the
 // charge.
 func (u Usage) bounded() Usage {
 	u.InputTokens, u.OutputTokens = atMost(u.InputTokens, MaxTokens), atMost(u.OutputTokens, MaxTokens)

@@ -125,7 +125,7 @@ const maxFindings = 50
 
 // demanded are the warnings of the check that a job does not let pass: without
 // these sections the outputs could not be judged nor the pivot decided, and no
-// output may contain the invisible characters of such a title.
+// output may contain the invisible characters of a title.
 var demanded = map[string]string{
 	"NO_SOURCES_SECTION":   "Add Sources to must_include_sections.",
 	"SOURCES_OTHER_CASE":   "Write the title Sources with exactly this letter case.",

@@ -73,7 +73,7 @@ func AcceptRecord(ctx context.Context, clock Clock, in AcceptInput) (AcceptResul
 }
 
 // matchesRecord reports whether there is nothing to accept: the documents are
-// what the log records, and the log itself was not changed by other means.
+// what the log records, and the log itself shows no change by other means.
 func (u *Update) matchesRecord() (bool, error) {
 	v := newVerifier(u.run)
 	if err := v.verify(); err != nil {

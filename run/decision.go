@@ -211,7 +211,7 @@ func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value, before 
 	}
 }
 
-// UnsignedDecisions lists a person's decisions that lack the signature which the
+// UnsignedDecisions lists a person's decisions that lack the signature that the
 // run asks for, each with what is wrong with it. It returns READ_FAILED.
 func (r *Run) UnsignedDecisions(ctx context.Context) ([]string, error) {
 	v := newVerifier(r)

@@ -141,8 +141,8 @@ func (rec record) digest(name string) any {
 	return nil
 }
 
-// judgedByUs holds for a run whose gates this program, or an older version of
-// it, has written or taken over.
+// judgedByUs reports whether this program, or an older version of it, has written
+// or taken over the gates of the run.
 func (e logEnds) judgedByUs() bool { return e.origin != foreign || e.state != "" }
 
 func (rec record) stateAfter(written []writtenFile) string {
