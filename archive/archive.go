@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// Entry is a capture in short, and where its records lie.
+// Entry is a summary of a capture, with the places of its records.
 type Entry struct {
 	URL         string
 	Kind        Kind
@@ -49,9 +49,9 @@ type Archive struct {
 	open    []*record        // of a capture that has not ended
 }
 
-// Open reads the archive name of a folder. One that is not there is empty.
-// Counts says which records count, by their digests; it is asked again whenever
-// that matters, so that its answers may change. Nil means all.
+// Open reads the archive name of a folder. A missing one is empty. Counts says
+// which records count, by their digests; it is asked again whenever that matters,
+// so that its answers may change. Nil means all.
 //
 // It returns READ_FAILED, SCHEMA_VALIDATION_FAILED for an archive in which a
 // record that counts follows one that cannot be read, and CANCELLED.
@@ -136,8 +136,8 @@ func (a *Archive) add(entry Entry) {
 	a.entries = append(a.entries, entry)
 }
 
-// lastCapture is the end of a list of records that the last of them, which ends
-// a capture, says belong together: for each hop a request and its response, or
+// lastCapture is the records at the end of a list that belong together, as the last
+// of them says, which ends the capture: for each hop a request and its response, or
 // a resource. It is nil when they are not there.
 func lastCapture(records []*record) []*record {
 	end := len(records) - 1
@@ -161,7 +161,7 @@ func lastCapture(records []*record) []*record {
 	return records[start:]
 }
 
-// assemble makes a capture of its records.
+// assemble makes a capture from its records.
 func assemble(records []*record) (Capture, error) {
 	last := records[len(records)-1]
 	v, err := codec.Parse(last.body)
@@ -262,8 +262,8 @@ func (a *Archive) changed(ref Ref) error {
 }
 
 // Append adds captures, in one write that is durable when it returns, and says
-// what was added. It first reads what others have added since, and cuts what a
-// killed process left at the end in part. Lock is that of the archive's folder.
+// what was added. It first reads what others have added since, and cuts off the part
+// of a record that a killed process left. Lock is that of the archive's folder.
 //
 // It returns WRITE_FAILED, after which nothing was added, and the errors of
 // [Archive.Refresh].

@@ -141,8 +141,8 @@ func urls(a *archive.Archive) []string {
 	return all
 }
 
-// TestAPackedCaptureIsTheOneThatIsRead shows that a page can be judged from what
-// was packed as from what the archive has.
+// TestAPackedCaptureIsTheOneThatIsRead shows that a page can be judged as well from
+// the packed capture as from the archive.
 func TestAPackedCaptureIsTheOneThatIsRead(t *testing.T) {
 	odd := page("https://example.org/a b?ü", "text")
 	odd.Time = odd.Time.Add(1234567)
@@ -265,7 +265,7 @@ func TestTheLastCompleteCaptureThatCountsIsFound(t *testing.T) {
 	}
 }
 
-// TestKilledAtAnyByte goes on with what any number of bytes leave of an archive.
+// TestKilledAtAnyByte cuts an archive at any byte, and goes on with the rest.
 func TestKilledAtAnyByte(t *testing.T) {
 	t.Parallel()
 	before := []archive.Capture{page("https://a.example/", "a"), samples()[1]}
@@ -417,7 +417,7 @@ func member(text string) []byte {
 	return out.Bytes()
 }
 
-// TestHostileArchives looks for what an archive may not be: none of these has a
+// TestHostileArchives reads what must not be in an archive: none of these has a
 // capture, takes long, or takes much memory.
 func TestHostileArchives(t *testing.T) {
 	const sum = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // of nothing
@@ -531,8 +531,8 @@ func TestRecordsThatDoNotBelongTogether(t *testing.T) {
 	}
 }
 
-// FuzzOpen changes archives: reading them never fails in any other way than it
-// should, and what was read can be gone on with.
+// FuzzOpen changes archives: reading them fails only in the ways that it should, and
+// what was read can be continued.
 func FuzzOpen(f *testing.F) {
 	data := bytesOf(f, samples()[:2]...)
 	f.Add(data, uint16(0), byte(0))

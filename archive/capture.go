@@ -13,7 +13,7 @@ const (
 	Responded   Kind = "response"     // the last hop has a response
 	Attached    Kind = "attached"     // a person's file; the only hop holds it
 	Malformed   Kind = "malformed"    // not a URL that can be fetched
-	Refused     Kind = "refused"      // a private or reserved address or name, or another port than 80 and 443
+	Refused     Kind = "refused"      // a private or reserved address or name, or a port other than 80 and 443
 	NoSuchName  Kind = "no_such_name" // the name does not exist
 	Unreachable Kind = "unreachable"  // no connection, or no answer about the name
 	TimedOut    Kind = "timeout"      // not all of the answer came in time

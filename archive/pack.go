@@ -26,14 +26,14 @@ type Packed struct {
 	members [][]byte
 }
 
-// Entry is the packed capture in short, as yet without places of its records.
+// Entry is a summary of the packed capture, as yet without the places of its records.
 func (p *Packed) Entry() Entry { return entryOf(p.capture) }
 
 // Capture is the packed capture as it is read from the archive again: what a
 // record cannot hold is gone.
 func (p *Packed) Capture() Capture { return p.capture }
 
-// Pack makes records of a capture. It returns INVALID_ARGS for a URL that is
+// Pack makes records from a capture. It returns INVALID_ARGS for a URL that is
 // not UTF-8 or carries credentials, and for a body that no record can hold.
 func Pack(c Capture) (*Packed, error) {
 	if secret.In(c.URL) {
@@ -180,7 +180,7 @@ var storers = sync.Pool{New: func() any {
 // whose compression takes longer than all else that is done to it.
 const small = 4 << 10
 
-// member ends the header, and is the record as one gzip member.
+// member completes the header, and returns the record as one gzip member.
 func (r *draft) member() []byte {
 	r.header.WriteString("\r\n")
 	pool, size := &compressors, len(r.body)/4
@@ -234,7 +234,7 @@ func httpHead(first string, fields []Field) []byte {
 	return out.Bytes()
 }
 
-// oneLine is s with blanks in the place of control characters.
+// oneLine is s with blanks in place of control characters.
 func oneLine(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

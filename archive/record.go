@@ -195,7 +195,7 @@ func (rec *record) status() int {
 	return n
 }
 
-// header is that of the answer. A file has its type, and nothing else.
+// header is the header of the answer. For a file it has only the type.
 func (rec *record) header() []Field {
 	if rec.kind == "resource" {
 		return []Field{{"Content-Type", rec.mediaType}}

@@ -79,8 +79,8 @@ func damage(ctx context.Context, file io.ReaderAt, start, size int64, counts fun
 	}
 }
 
-// members reads gzip members one after the other. It has much memory, which is
-// used again.
+// members reads gzip members one after the other. It takes much memory, and uses it
+// again for each.
 type members struct {
 	at   int64 // the offset that was read up to
 	ctx  context.Context

@@ -5,11 +5,11 @@ import (
 	"path"
 )
 
-// Append makes data all that follows the first at bytes of the file name, and
-// durable: for files that only grow, record by record, and are too large to be
-// replaced. What stood after at, such as a record that a killed process wrote
-// in part, is gone. Missing folders are made. When Append fails, the file ends
-// at byte at.
+// Append writes data after the first at bytes of the file name, durably, as all
+// that follows them. It is for files that only grow, record by record, and are too
+// large to be replaced. What stood after at, such as a record that a killed process
+// wrote in part, is gone. Missing folders are made. When Append fails, the file
+// ends at byte at.
 //
 // Unlike [Folder.Write] it works in place, so that a reader who takes no lock
 // may see a part of data: a record must tell where it ends. A file that has a

@@ -31,8 +31,8 @@ func commitFiles(tb testing.TB, f *artifact.Folder, n int, data []byte) {
 	}
 }
 
-// A transaction of as many files as a large summary pack has, over the files of
-// the one before.
+// A transaction of as many files as a large summary pack has, replacing the files
+// of the one before.
 func BenchmarkCommit(b *testing.B) {
 	for _, n := range []int{1, 2, 5000} {
 		b.Run(fmt.Sprintf("%d_files_of_5_KB", n), func(b *testing.B) {
@@ -49,7 +49,7 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-// What a line costs that is part of its transaction.
+// The cost of a line that is part of its transaction.
 func BenchmarkLine(b *testing.B) {
 	data := bytes.Repeat([]byte("word "), 1024)
 	for _, files := range []int{0, 1} {

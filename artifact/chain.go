@@ -49,9 +49,9 @@ func ReadLog(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) { newLineScanner(r, scanBuffer).each(yield) }
 }
 
-// ReadLogAfter reads the lines that stand in a log after last, a whole line that
-// was read from it before. It ends with READ_FAILED as [ReadLog] does, and with
-// TAMPERED when last does not stand there any more.
+// ReadLogAfter reads the lines of a log after last, a whole line that was read from
+// it before. It ends with READ_FAILED as [ReadLog] does, and with TAMPERED when
+// last is no longer there.
 func ReadLogAfter(log *os.File, last Line) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		info, err := log.Stat()
@@ -67,10 +67,10 @@ func ReadLogAfter(log *os.File, last Line) iter.Seq2[Line, error] {
 }
 
 // LogReport is what the chain of a log shows. A line is covered by the prev of
-// the line after it. So the chain cannot show that a line was changed which is
-// the last, or is followed by one that others wrote; nor that the last lines
-// were removed: that, the head file shows. Neither can show that both were
-// rewritten as a whole: for that, compare Head with a digest kept elsewhere.
+// the line after it. So the chain cannot show a change of the last line, or of a
+// line followed by one that others wrote; nor that the last lines were removed,
+// which the head file shows. Neither can show that both were rewritten as a whole:
+// for that, compare Head with a digest kept elsewhere.
 type LogReport struct {
 	Lines     int     // whole lines
 	Unchained int     // lines without prev: others wrote them

@@ -11,10 +11,10 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// A claim can meet the look of [Folder.Claimed] at the same moment. It asks again
-// for this long before it says that another process holds it. A process that was
-// killed while it started another one leaves its lock to that one until it runs; for
-// a holder that is dead a claim therefore waits longer.
+// A claim can happen at the same moment as a look by [Folder.Claimed]. So it asks
+// again for this long before it says that another process holds it. When a process is
+// killed while it starts another, that one keeps its lock until it runs; so for a
+// holder that is dead a claim waits longer.
 const (
 	claimTries = 20
 	deadTries  = 2000
@@ -25,8 +25,8 @@ const (
 const maxClaim = 64 << 10
 
 // Claim is the hold of one process on a folder for as long as it works there.
-// It is another thing than the lock of the folder: it says who is at work, and
-// holds nobody off but others who claim it by the same name.
+// It differs from the lock of the folder: it says who is at work, and keeps out
+// only others who claim it by the same name.
 type Claim struct {
 	file  *os.File
 	noted int // bytes of the note
@@ -54,7 +54,7 @@ func (f *Folder) Claim(name string, note tidegate.Details) (*Claim, error) {
 		}
 		if locked {
 			c := &Claim{file: file}
-			err := file.Truncate(0) // what a killed process said
+			err := file.Truncate(0) // the note of a killed process
 			if err == nil {
 				err = c.Note(note)
 			}
@@ -86,7 +86,7 @@ func isDead(holder tidegate.Details) bool {
 	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
-// Release gives the claim back. A second call does nothing.
+// Release ends the claim. A second call does nothing.
 func (c *Claim) Release() {
 	if c.file == nil {
 		return
@@ -114,7 +114,7 @@ func (c *Claim) Note(note tidegate.Details) error {
 }
 
 // Claimed reports whether a living process holds the claim name of the folder,
-// with its note. It takes nothing. It returns READ_FAILED.
+// with its note. It does not take the claim. It returns READ_FAILED.
 func (f *Folder) Claimed(name string) (holder tidegate.Details, held bool, err error) {
 	local, err := f.local(name)
 	if err != nil {
@@ -140,8 +140,8 @@ func (f *Folder) Claimed(name string) (holder tidegate.Details, held bool, err e
 	return noteOf(file), true, nil
 }
 
-// noteOf reads what the holder of a claim says about itself; nothing, where it
-// is just about to say it.
+// noteOf reads what the holder of a claim says about itself; nothing, if it has not
+// said it yet.
 func noteOf(file *os.File) tidegate.Details {
 	data, err := io.ReadAll(io.NewSectionReader(file, 0, maxClaim))
 	if err != nil {

@@ -102,8 +102,8 @@ func TestTheHolderOfAClaimChangesItsNote(t *testing.T) {
 	}
 }
 
-// TestAClaimWaitsForWhatADeadHolderLeft has the lock of a holder that is dead stay
-// for a while, as it does in a process that it was just starting.
+// TestAClaimWaitsForWhatADeadHolderLeft keeps the lock of a dead holder for a while,
+// as a process does that the holder was just starting.
 func TestAClaimWaitsForWhatADeadHolderLeft(t *testing.T) {
 	t.Parallel()
 	dead := exec.Command(os.Args[0], "-test.run", "^$")

@@ -10,8 +10,8 @@ import (
 )
 
 // Commit makes all changes of the transaction, durably, or none, and ends it.
-// It returns WRITE_FAILED with the path, or TAMPERED for a log of [Tx.Record],
-// when none was made, or the error of a change that could not be added.
+// When none was made it returns WRITE_FAILED with the path, TAMPERED for a log of
+// [Tx.Record], or the error of a change that could not be added.
 func (tx *Tx) Commit() error {
 	if tx.ended {
 		return tidegate.Errorf(tidegate.Internal, nil, "the transaction has ended")
@@ -79,9 +79,9 @@ func (tx *Tx) prepare() (record, error) {
 	return rec, f.place(stagingDir).unwritable(rec.write(f.root, staged, tx.many))
 }
 
-// beginLogs adds the logs to the record, as they are before the transaction, as
-// far as lines can be added to them. It returns an error when one of [Tx.Record]
-// cannot be added to.
+// beginLogs adds to the record, as they are before the transaction, the logs to
+// which lines can be added. It returns an error when a log of [Tx.Record] is not
+// one of them.
 func (tx *Tx) beginLogs(rec *record) error {
 	for _, a := range tx.logs {
 		if len(a.lines) == 0 {
@@ -181,7 +181,7 @@ func takeLinesBack(f *Folder, rec record) error {
 	return nil
 }
 
-// keep gives a file a second name, or copies it where that cannot be done.
+// keep gives a file a second name, or copies it where that is not possible.
 func keep(root *os.Root, name, kept string) error {
 	if root.Link(name, kept) == nil {
 		return nil
@@ -231,8 +231,8 @@ func makeChanges(f *Folder, rec record, pending func(i int) bool) error {
 	return nil
 }
 
-// undo takes back what makeChanges did of a record. When it fails it has left
-// a mark by which the next lock goes on with it.
+// undo takes back what makeChanges did of a record. When it fails it leaves a
+// mark, so that the next lock continues.
 func undo(f *Folder, rec record) error {
 	err := f.root.Rename(inStaging(recordName), inStaging(undoName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // not there: this is the second attempt

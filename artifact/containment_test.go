@@ -201,7 +201,7 @@ func TestLinkSwappedInDuringWrites(t *testing.T) {
 	}
 }
 
-// A second name of a file outside is no way to write there: files are replaced,
+// A second name of a file outside does not allow writing there: files are replaced,
 // never written into, and a log that has one is copied before it is added to.
 func TestHardLinksAreNotWrittenThrough(t *testing.T) {
 	above := t.TempDir()

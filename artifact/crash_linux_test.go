@@ -86,7 +86,7 @@ func TestTransactionIsAllOrNothingWhicheverSyncFails(t *testing.T) {
 	needStrace(t)
 	atEverySync(t, "commit", prepareOld(t), func(t *testing.T, dir, said string) {
 		eachOldOrNew(t, tree(t, dir))
-		// More than one sync may have failed, also one of taking back: then
+		// More than one sync may have failed, including one of taking back: then
 		// the next lock goes on with it.
 		afterRecovery(t, dir, said)
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// How long a file must have stood unchanged when it was read, so that a later
-// change cannot have the same times. A file system that counts in fractions of a
+// How long a file must have been unchanged when it is read, so that a later change
+// cannot have the same times. A file system that counts in fractions of a
 // millisecond takes them from the tick of the system, which is 10 ms at most;
 // others count in seconds.
 const (
@@ -20,8 +20,8 @@ const (
 
 // Digests are the digests of files in a folder. A file is read again only when it
 // may have changed, by its identity, its size and the time of its last change of
-// any kind, which no program can set. Where the system does not tell that time
-// every file is always read. It may be used by several goroutines.
+// any kind, which no program can set. On a system without that time, every file
+// is always read. It may be used by several goroutines.
 type Digests struct {
 	folder *Folder
 
@@ -70,15 +70,14 @@ func (d *Digests) Of(name string) (string, error) {
 	return digest, nil
 }
 
-// stamp is what tells one state of a file from another.
+// stamp distinguishes one state of a file from another.
 type stamp struct {
 	device, file uint64
 	size         int64
 	changed      time.Time // of bytes, names or permissions; programs cannot set it
 }
 
-// settled reports whether no change after the moment given can leave the stamp as
-// it is.
+// settled reports whether every change after the given moment changes the stamp.
 func (s stamp) settled(now time.Time) bool {
 	if s.changed.Nanosecond()%int(time.Millisecond) != 0 {
 		return now.Sub(s.changed) > settledFineAfter

@@ -78,7 +78,7 @@ var (
 )
 
 // isNoFolder reports whether err says that a path leads through, or to,
-// something that is no folder. os.Root has no value for it that could be
+// something that is not a folder. os.Root has no value for it that could be
 // compared.
 func isNoFolder(err error) bool {
 	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, errNoFolder) || bare(err).Error() == "not a directory"
@@ -88,8 +88,8 @@ func isNoFolder(err error) bool {
 // value.
 func escapes(err error) bool { return bare(err).Error() == "path escapes from parent" }
 
-// bare is err without the operation and the path, which the message has
-// already and which may be those of a link's target.
+// bare is err without the operation and the path: the message has them already,
+// and they may be those of a link's target.
 func bare(err error) error {
 	var (
 		path    *fs.PathError

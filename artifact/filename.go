@@ -8,7 +8,7 @@ import (
 )
 
 // maxFileName is the length in bytes up to which a file name is kept whole. File
-// systems take 255, and something may be put behind it.
+// systems take 255, and something may be appended.
 const maxFileName = 200
 
 // FileName is the name of a file or folder for an id: the id itself, with every

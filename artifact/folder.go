@@ -48,8 +48,8 @@ func Open(ctx context.Context, arg, path string) (*Folder, error) {
 	return &Folder{root: root, path: filepath.Clean(path)}, nil
 }
 
-// openRoot opens a folder. The dot after the path makes anything but a folder
-// fail, where os.OpenRoot would wait for the other end of a FIFO.
+// openRoot opens a folder. The dot after the path makes it fail for anything that
+// is not a folder, where os.OpenRoot would wait for the other end of a FIFO.
 func openRoot(path string) (*os.Root, error) {
 	if path == "" {
 		return nil, fs.ErrNotExist
@@ -199,7 +199,7 @@ func (f *Folder) Digest(name string) (string, error) {
 }
 
 // Exists reports whether a regular file of that name is there. It returns
-// READ_FAILED when that cannot be told.
+// READ_FAILED when that cannot be found out.
 func (f *Folder) Exists(name string) (bool, error) {
 	local, err := f.local(name)
 	if err != nil {
@@ -215,8 +215,8 @@ func (f *Folder) Exists(name string) (bool, error) {
 	return false, f.place(name).unreadable(err)
 }
 
-// IsLink reports whether name itself is a symbolic link; what is not there is
-// none. It returns PATH_NOT_ALLOWED and READ_FAILED.
+// IsLink reports whether name itself is a symbolic link, and false when nothing is
+// there. It returns PATH_NOT_ALLOWED and READ_FAILED.
 func (f *Folder) IsLink(name string) (bool, error) {
 	local, err := f.local(name)
 	if err != nil {

@@ -18,13 +18,13 @@ const lookEvery = 100 * time.Millisecond
 // those that are there and then each that is added, until ctx ends. A log that
 // is not there yet is waited for. A line is yielded once it has its end.
 //
-// However many follow a log by the same path, the process looks at it ten times
-// a second, and only wakes them. Each reads the file for itself, so that a slow
-// one holds up nobody.
+// However many callers follow a log by the same path, the process looks at it ten
+// times a second, and only wakes them. Each reads the file for itself, so that a
+// slow one delays nobody.
 //
 // It ends with an error when it yields one: TAMPERED when a line that was there
 // is not there any more, or the log is another file, and READ_FAILED. The end
-// of ctx is no error.
+// of ctx is not an error.
 func (f *Folder) Follow(ctx context.Context, name string, from int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		p := f.place(name)
@@ -142,14 +142,14 @@ type watch struct {
 	root *os.Root // its own, because followers come and go
 	name string
 	path string
-	in   int // those who follow
+	in   int // how many follow
 	stop chan struct{}
 
 	mu      sync.Mutex
 	changed chan struct{} // closed when the log has changed
 }
 
-// joinWatch joins those who follow a log. Who has joined calls leave in the end.
+// joinWatch joins those who follow a log. The caller calls leave in the end.
 func joinWatch(f *Folder, name string) (*watch, error) {
 	watches.mu.Lock()
 	defer watches.mu.Unlock()
@@ -208,8 +208,8 @@ func (w *watch) run() {
 }
 
 // sameLook reports whether a file looks the same in two looks at it; nil is one
-// that is not there. The time is for a line without end that is replaced by as
-// many bytes.
+// that is not there. The time is compared because an unfinished line may be replaced
+// by as many bytes.
 func sameLook(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil

@@ -122,7 +122,7 @@ func TestFollowing(t *testing.T) {
 	})
 }
 
-// A line without end is taken back, and another of the same length comes in its
+// A line without end is taken back, and another of the same length takes its
 // place.
 func TestFollowingALineThatIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestWhatCannotBeFollowed(t *testing.T) {
 }
 
 // Every follower gets every line of many writers, in order, and the process
-// looks at the log once for all of them. One that does not go on holds up
+// looks at the log once for all of them. A follower that does not go on delays
 // nobody and misses nothing.
 func TestManyFollowManyWriters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 // written after the lines that it names, so that a log may be longer than its
 // head by lines that follow from it, and never shorter.
 
-// maxHead is more than any head of ours is long, in bytes.
+// maxHead is more bytes than any head of ours has.
 const maxHead = 1 << 10
 
 // head is what a head file says.
@@ -86,7 +86,7 @@ func readHead(f *Folder, log string) (string, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxHead))
 	if len(text) == 0 && err == nil {
-		return "\n", nil // a file that is there is no missing one
+		return "\n", nil // a file that is there is not a missing one
 	}
 	return string(text), p.unreadable(err)
 }
@@ -170,8 +170,8 @@ func (h head) seek(log io.ReaderAt, size int64) (*lineScanner, error) {
 	return scanner, nil
 }
 
-// roll follows a log of size bytes from h to its last whole line, and returns
-// the head of that and, after it, a line without end if there is one. It reads
+// roll follows a log of size bytes from h to its last whole line. It returns the
+// head of that line and the unfinished line after it, if there is one. It reads
 // the line that h names and what comes after it. A log that is not the one that
 // h names is a mismatch; when strict, so is a line that does not follow from the
 // line before it.
@@ -203,15 +203,15 @@ type LogState struct {
 	Headed bool   // the log has a head: [Tx.Record] or [Draft.Record] began or continued it
 }
 
-// CheckLog looks whether the log name is the one that its head names, and where
-// it ends. A log that is longer by lines that follow from each other is as a
-// killed process left it, and its head is moved on. A log without a head is
-// taken as it is found, and read from its first line; else what is read does not
-// depend on the length of the log. A log that is not there has no lines.
+// CheckLog checks whether the log name is the one that its head names, and where
+// it ends. A log that is longer by lines that follow from each other was left so by
+// a killed process, and its head is moved on. A log without a head is accepted as it
+// is, and read from its first line; otherwise what is read does not depend on the
+// length of the log. A log that does not exist has no lines.
 //
 // It returns TAMPERED with the reason when the log is shorter than its head
-// says, its line there is another, a later line does not follow from the one
-// before it, or the head itself was changed. It returns READ_FAILED and
+// says, the line there is a different one, a later line does not follow from the
+// one before it, or the head itself was changed. It returns READ_FAILED and
 // WRITE_FAILED.
 func (l *Lock) CheckLog(name string) (LogState, error) {
 	f := l.folder

@@ -421,9 +421,9 @@ func TestWhatCannotBeRecordedChangesNothing(t *testing.T) {
 	}
 }
 
-// What the next lock makes of a transaction whose files are changed: it adds the
-// line that is missing, or takes the changes back where it cannot; a success that
-// may have been reported stays.
+// What the next lock does with a transaction whose files are changed: it adds the
+// missing line, or takes the changes back where it cannot; a success that may
+// have been reported stays.
 func TestWhatTheNextLockMakesOfARecordedLine(t *testing.T) {
 	dir := recorded(t, 4)
 	lines := slices.Collect(strings.Lines(read(t, dir, auditLog)))

@@ -10,8 +10,8 @@ import (
 )
 
 // LastLine reads the last whole line of a log, whatever its length, without the
-// lines before it. Of a log that is not there or has no whole line it is the
-// zero Line. Its Number is not known and 0. It returns READ_FAILED.
+// lines before it. It returns the zero Line for a log that does not exist or has no
+// whole line. Its Number is unknown and 0. It returns READ_FAILED.
 func (f *Folder) LastLine(name string) (Line, error) {
 	file, err := f.Open(name)
 	switch {

@@ -26,14 +26,14 @@ type lease struct {
 }
 
 // holds reports whether the lease counts as held: it has begun and not run out,
-// and its process may still be at work. One that is gone is not. One that
-// started us waits for us, and would wait in vain.
+// and its process may still be at work. A process that is gone is not at work; one
+// that started us waits for us, so waiting for it would never end.
 func (l *lease) holds(now time.Time) bool {
 	if l.from.IsZero() || l.from.After(now) || now.Sub(l.from).Seconds() > l.seconds {
 		return false
 	}
 	if host, err := os.Hostname(); err != nil || host != l.host || l.pid <= 0 {
-		return true // nothing is known of its process
+		return true // nothing is known about its process
 	}
 	return isRunning(int(l.pid)) && !isAncestor(int(l.pid))
 }
@@ -55,7 +55,7 @@ func isAncestor(pid int) bool {
 }
 
 // readLease reads the lease of the folder. It reports false when there is no
-// such file, and nil when there is one that is no lease, or not yet one.
+// such file, and nil when the file is not a lease, or not yet one.
 func readLease(root *os.Root) (*lease, bool) {
 	f, err := openRegular(root, leaseName, os.O_RDONLY)
 	if err != nil {

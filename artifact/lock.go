@@ -21,7 +21,7 @@ const (
 	longPause  = 4 * time.Millisecond
 
 	// The earlier system rewrites its lease in place, so that a reader may see
-	// a part of it for a moment. What is still no lease after this is none.
+	// a part of it for a moment. What is not a lease by then does not count as one.
 	leaseGrace = 250 * time.Millisecond
 	leasePause = 20 * time.Millisecond
 )
@@ -34,14 +34,14 @@ type Lock struct {
 	tx     *Tx    // begun and not ended
 }
 
-// Lock takes the lock of the folder, which holds off other processes and other
+// Lock takes the lock of the folder, which keeps out other processes and other
 // goroutines, and finishes or undoes a transaction that a killed holder left
-// behind. The lock ends with [Lock.Unlock] or with the process. It is no
-// obstacle to readers.
+// behind. The lock ends with [Lock.Unlock] or with the process. It does not stop
+// readers.
 //
 // A lease in the file .lock of the earlier system counts as held while it is
-// fresh by the time that now gives, unless its process is gone, or is one of this
-// host that this process descends from.
+// fresh by the time that now gives, unless its process is gone, or is a process of
+// this host from which this one descends.
 //
 // It returns LOCK_HELD after 30 seconds of waiting, CANCELLED when ctx ends
 // first, and WRITE_FAILED when the folder cannot be locked or a transaction
@@ -70,8 +70,8 @@ func (f *Folder) Lock(ctx context.Context, now func() time.Time) (*Lock, error) 
 	return lock, nil
 }
 
-// Unlock rolls back a transaction that was not committed and gives the lock
-// back. A second call does nothing.
+// Unlock rolls back a transaction that was not committed and releases the lock.
+// A second call does nothing.
 func (l *Lock) Unlock() {
 	if l.file == nil {
 		return
@@ -134,7 +134,7 @@ func (f *Folder) waitForLock(ctx context.Context, file *os.File) error {
 }
 
 // waitForLease waits while the earlier system holds the folder. The OS lock is
-// kept meanwhile: those whom it holds off would wait for the same lease.
+// kept meanwhile: those that wait for it would wait for the same lease.
 func (f *Folder) waitForLease(ctx context.Context, now func() time.Time) error {
 	for waited := time.Duration(0); ; waited += leasePause {
 		lease, found := readLease(f.root)

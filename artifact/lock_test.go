@@ -48,7 +48,7 @@ func TestNoUpdateIsLostBetweenGoroutines(t *testing.T) {
 	expectCount(t, dir, 400)
 }
 
-// expectCount looks whether each of so many updates has its line, and the head
+// expectCount checks that each of the updates has its line, and that the head
 // names the last.
 func expectCount(t *testing.T, dir string, want int) {
 	t.Helper()
@@ -276,7 +276,7 @@ func TestLeaseOfTheEarlierSystem(t *testing.T) {
 	}
 }
 
-// Of a process on this host it is known whether it can still be at work.
+// For a process on this host it is known whether it can still be at work.
 func TestLeaseOfAProcessOfThisHost(t *testing.T) {
 	host, err := os.Hostname()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 type appendix struct {
 	name     string
 	lines    [][]byte // JSON objects without prev
-	recorded bool     // part of the transaction, not as well as it can be
+	recorded bool     // part of the transaction, not best effort
 	accepted bool     // the log is taken as it is found
 
 	// How the log was before; see begin.
@@ -83,8 +83,8 @@ func (a *appendix) begin(f *Folder) error {
 }
 
 // extend makes sure that the lines of a stand in the log after a.from, in
-// order, durably, and moves the head of the log. It reads the whole log where that
-// gets its first head or is taken as it is found, and else only its end.
+// order, durably, and moves the head of the log. It reads the whole log where it
+// gets its first head or is accepted as it is, otherwise only its end.
 func (a *appendix) extend(f *Folder) error {
 	added, err := a.add(f)
 	if err != nil {
@@ -157,9 +157,9 @@ func (d *addition) sync(syncs *syncer) {
 	}
 }
 
-// finish moves the head, unless err says why it must not, and returns err then.
-// A head that is lost with the power follows its log again, so that only the name
-// of a first one has to be durable.
+// finish moves the head, unless err says why it must not; then it returns err.
+// A head that falls behind in a power failure is moved on again, so that only the
+// name of a first one has to be durable.
 func (d *addition) finish(f *Folder, err error) error {
 	d.log.Close()
 	if d.head != nil {
@@ -191,8 +191,8 @@ func (a *appendix) writeLines(log *os.File, text string) error {
 }
 
 // cutTorn cuts off what a killed process left of a line after the last whole
-// one: nobody was told that it was written. The log must be the one that the
-// text of its head names.
+// one: it was never reported as written. The log must be the one that the text of
+// its head names.
 func cutTorn(log *os.File, text string) error {
 	h, err := decodeHead(text)
 	if err != nil {
@@ -209,8 +209,8 @@ func cutTorn(log *os.File, text string) error {
 	return log.Truncate(end.Size)
 }
 
-// end is the head of the log as it is now. Text is what its head file says,
-// which counts for nothing where the log is taken as it is found.
+// end is the head of the log at this moment. Text is what its head file says,
+// which does not count where the log is accepted as it is.
 func (a *appendix) end(log *os.File, text string) (head, error) {
 	info, err := log.Stat()
 	if err != nil {
@@ -233,7 +233,7 @@ func (a *appendix) isDone(f *Folder) (bool, error) {
 	if err != nil || text == a.head {
 		return false, err
 	}
-	h, _ := decodeHead(text) // one that cannot be understood names nothing
+	h, _ := decodeHead(text) // a head that cannot be understood names nothing
 	return h.Size > a.from, nil
 }
 
@@ -351,7 +351,7 @@ func cut(root *os.Root, name string, size int64) error {
 	return f.Sync()
 }
 
-// startOfLastLine is where the last line that begins before end begins.
+// startOfLastLine is where the last line starts that begins before end.
 func startOfLastLine(log io.ReaderAt, end int64) (int64, error) {
 	buf := make([]byte, 4<<10)
 	for at := max(0, end-1); at > 0; { // the last byte may be the line's own newline

@@ -260,7 +260,7 @@ func TestAnyChangeOfALineThatOneOfOursFollowsIsFound(t *testing.T) {
 	}
 }
 
-// Nothing follows the last line that could show what happened to it, but the
+// No line follows the last one that could show what happened to it, but the
 // head of the log does.
 func TestAnyChangeOfTheLastLineShowsInTheHead(t *testing.T) {
 	lines := writtenLog(t, 3, false)

@@ -18,7 +18,7 @@ import (
 	_ "github.com/tidegate/tidegate/internal/scratch"
 )
 
-// The test binary runs itself as another process when it is told an operation
+// The test binary runs itself as another process when it is given an operation
 // and a folder.
 const (
 	opVar     = "ARTIFACT_TEST_OP"
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 
 var errNotLogged = errors.New("the log line was not written")
 
-// operations are what another process can be told to do in a folder.
+// operations are what another process can be asked to do in a folder.
 var operations = map[string]func(dir string) error{"count": countUp, "hold": holdLock}
 
 func self(t *testing.T, op, dir string, before ...string) *exec.Cmd {

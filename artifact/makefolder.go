@@ -30,8 +30,8 @@ func missingFolders(root *os.Root, dir string) ([]string, error) {
 	return missing, nil
 }
 
-// makeFolders makes the folders in order, durably. One that is there by now is
-// as good.
+// makeFolders makes the folders in order, durably. One that exists by then is
+// fine.
 func makeFolders(root *os.Root, dirs []string, mode fs.FileMode) error {
 	for _, dir := range dirs {
 		if err := root.Mkdir(dir, mode); err != nil && !errors.Is(err, fs.ErrExist) {

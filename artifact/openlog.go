@@ -8,9 +8,9 @@ import (
 	"path"
 )
 
-// openLog opens a log to be added to. A log that has a second name, by a hard
-// link, is first replaced by a copy of it: what is added would otherwise be
-// added under that other name too, wherever that is.
+// openLog opens a log for adding lines. A log that has a second name, by a hard
+// link, is first replaced by a copy: otherwise lines would also be added under that
+// other name, wherever that is.
 func openLog(root *os.Root, name string, mode fs.FileMode) (*os.File, error) {
 	const flag = os.O_RDWR | os.O_CREATE | os.O_APPEND
 	f, err := openOrCreate(root, name, flag, mode)

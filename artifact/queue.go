@@ -7,7 +7,7 @@ import (
 
 // queues let the goroutines of this process come to the lock of a folder one
 // after the other, in the order in which they asked. The lock itself is taken by
-// asking again and again, which of many leaves some out for a long time. Two
+// asking again and again; with many waiting, some would wait for a long time. Two
 // paths of one folder have two queues, and then the lock alone decides.
 var queues = struct {
 	mu     sync.Mutex
@@ -16,11 +16,11 @@ var queues = struct {
 
 type queue struct {
 	turn chan struct{} // holds a value while somebody has the turn
-	in   int           // those who wait and the one who has the turn
+	in   int           // those that wait and the one that has the turn
 }
 
-// join waits for the turn in the queue of the folder at path. Who has got it
-// calls leave in the end. It returns why ctx ended when that comes first.
+// join waits for the turn in the queue of the folder at path. Whoever gets it
+// calls leave in the end. If ctx ends first, it returns why.
 func join(ctx context.Context, path string) (leave func(), err error) {
 	queues.mu.Lock()
 	q := queues.byPath[path]

@@ -14,7 +14,7 @@ import (
 // arg. It follows symbolic links and never waits for a FIFO.
 //
 // It returns NOT_FOUND when nothing is there or the path leads through
-// something that is no folder, and READ_FAILED for a folder, a FIFO, a device,
+// something that is not a folder, and READ_FAILED for a folder, a FIFO, a device,
 // a socket, or lack of permission. It returns PATH_NOT_ALLOWED outside the
 // folders of [WithRoots].
 func ReadFile(ctx context.Context, arg, path string) ([]byte, error) {
@@ -27,8 +27,8 @@ func ReadFile(ctx context.Context, arg, path string) ([]byte, error) {
 	return data, place{arg, path}.unreadable(err)
 }
 
-// MaxDocument is how many bytes a JSON document may have: far longer than any that has a
-// use, and short enough for the memory of every machine.
+// MaxDocument is how many bytes a JSON document may have: far more than any useful
+// one has, and few enough for the memory of every machine.
 const MaxDocument = 64 << 20
 
 // ReadDocument is [ReadFile] for a JSON document. One of more than 64 MiB is
@@ -69,7 +69,7 @@ func OpenFile(ctx context.Context, arg, path string) (*os.File, error) {
 }
 
 // Until is r as long as ctx lasts. Then reading ends with the error of ctx, so
-// that a long file does not hold up a call that nobody waits for any more.
+// that a long file does not delay a call that nobody waits for any more.
 func Until(ctx context.Context, r io.Reader) io.Reader { return &untilReader{ctx, r} }
 
 type untilReader struct {
@@ -100,7 +100,7 @@ func regular(f *os.File) (int64, error) {
 	return 0, err
 }
 
-// readAll reads f to its end into a buffer of the size that it has.
+// readAll reads f to its end into a buffer of its size.
 func readAll(f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {

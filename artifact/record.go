@@ -20,7 +20,7 @@ const (
 // record is the commit record of a transaction: names and digests, and what is
 // needed to make the changes or to take them back. The file holds it as one
 // line of JSON and a second line with the digest of the first, so that a part
-// of a record is never taken for one.
+// of a record is never mistaken for a record.
 type record struct {
 	folders []string // that do not exist before, the outermost first
 	changes []change
@@ -41,8 +41,8 @@ func (r record) recorded() []*appendix {
 }
 
 // needsStaging reports whether the transaction does more than add lines to one
-// log. A log that has a head can be added to without a record: a line is there,
-// or it is not, and the head follows it.
+// log. A log that has a head can be added to without a record: a line is either
+// there or not, and the head follows it.
 func (r record) needsStaging() bool {
 	recorded := r.recorded()
 	return len(r.changes) > 0 || len(recorded) > 1 || len(recorded) == 1 && recorded[0].head == ""
@@ -164,8 +164,8 @@ func (r record) writeFile(root *os.Root, syncs *syncer, all bool) error {
 	return syncFolders(root, []string{stagingDir, "."})
 }
 
-// syncFolders makes the names that a record changes durable. What is undone has
-// no need of the folders that were made for it.
+// syncFolders makes the names that a record changes durable. After undoing, the
+// folders that were made for it do not matter.
 func (r record) syncFolders(f *Folder, undone bool) error {
 	var dirs []string
 	seen := map[string]bool{}

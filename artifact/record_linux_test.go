@@ -81,7 +81,7 @@ func inTx(dir string, change func(*artifact.Tx)) error {
 	return tx.Commit()
 }
 
-// checkIn is what a process does first that means to write to a log.
+// checkIn is what a process does first when it is going to write to a log.
 func checkIn(dir string) error {
 	f, err := artifact.Open(context.Background(), "dir", dir)
 	if err != nil {
@@ -159,8 +159,8 @@ func checkRecorded(before, after map[string]string) func(t *testing.T, dir, said
 	}
 }
 
-// compareRecorded compares a folder with what should be in it. A line without
-// end may have been cut off, and a head that was behind may have moved.
+// compareRecorded compares a folder with what should be in it. An unfinished line
+// may have been cut off, and a head that was behind may have moved.
 func compareRecorded(t *testing.T, when string, want, got map[string]string, strays bool) {
 	t.Helper()
 	clean := func(files map[string]string) map[string]string {
@@ -228,7 +228,7 @@ func TestRecordedLineAndChangeStayTogether(t *testing.T) {
 	needStrace(t)
 	prepare, before, after := outcome(t, "record", logsBefore(t)["a log with a head"])
 	atEverySync(t, "record", prepare, func(t *testing.T, dir, said string) {
-		// More than one sync may have failed, also one of taking back: then
+		// More than one sync may have failed, including one of taking back: then
 		// the next lock goes on with it.
 		if said != "done" {
 			said = ""
@@ -245,7 +245,7 @@ func TestLinesOfSeveralLogsAreThereTogether(t *testing.T) {
 	atEveryCall(t, "record in two logs", []fault{killed, brokenDisk, noSpace, noAccess}, prepare, checkRecorded(before, after))
 }
 
-// The line is on the disk before the head that names it has its name.
+// The line is on the disk before the head that names it gets its name.
 func TestALineIsDurableBeforeItsHead(t *testing.T) {
 	needStrace(t)
 	dir := recorded(t, 2)
@@ -261,7 +261,7 @@ func TestALineIsDurableBeforeItsHead(t *testing.T) {
 	}
 }
 
-// A line that is part of a transaction costs one sync more than one that is not:
+// A line that is part of a transaction costs one more sync than one that is not:
 // that of the head, whose name need not be durable.
 func TestSyncsOfARecordedLine(t *testing.T) {
 	needStrace(t)

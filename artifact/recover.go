@@ -10,8 +10,8 @@ import (
 )
 
 // Pending reports whether a transaction has left its record, so that the next
-// lock has changes to make or to take back. While it is so, files that belong
-// together may differ. It may also be one that is under way.
+// lock has changes to make or to take back. Meanwhile, files that belong together
+// may differ. The transaction may also be under way.
 func (f *Folder) Pending() bool {
 	for _, name := range []string{recordName, undoName} {
 		if there, err := nameExists(f.root, inStaging(name)); there && err == nil {
@@ -22,7 +22,7 @@ func (f *Folder) Pending() bool {
 }
 
 // Interrupted reports whether a transaction has left anything behind, a record
-// or only what it staged. It may also be one that is under way.
+// or only what it staged. The transaction may also be under way.
 func (f *Folder) Interrupted() bool {
 	there, err := nameExists(f.root, stagingDir)
 	return there && err == nil
@@ -57,7 +57,7 @@ func recoverTx(f *Folder) error {
 		return err
 	}
 	if !whole {
-		return undo(f, rec) // the power went before all of it was staged
+		return undo(f, rec) // the power failed before all of it was staged
 	}
 	unlogged, err := unloggedLines(f, rec)
 	if err != nil {
@@ -70,7 +70,7 @@ func recoverTx(f *Folder) error {
 		err = makeDurable(f, rec, unlogged)
 	}
 	if err != nil && (len(pending) > 0 || len(unlogged) > 0) {
-		// Commit did not come to its end, so nobody was told of a success.
+		// Commit did not reach its end, so no success was reported.
 		return undo(f, rec)
 	}
 	if err != nil {
@@ -120,10 +120,10 @@ func readRecord(f *Folder, name string) (record, bool, error) {
 	return rec, ok, f.place(stagingDir).unwritable(err)
 }
 
-// pendingChanges finds the changes of a record that were not made yet: those
-// whose staged file is still there, and the removals whose file is and was not
-// put aside. Whole is false when a change was neither staged nor made: then
-// nothing was committed.
+// pendingChanges finds the changes of a record that were not made yet: writes whose
+// staged file is still there, and removals whose file is there and was not put
+// aside. Whole is false when a change was neither staged nor made: then nothing was
+// committed.
 func pendingChanges(f *Folder, rec record) (pending map[int]bool, whole bool, err error) {
 	pending, whole = map[int]bool{}, true
 	for i, c := range rec.changes {
@@ -175,7 +175,7 @@ func isUnmade(root *os.Root, i int, c change) (bool, error) {
 }
 
 // nameExists reports whether something of that name is there. An error means
-// that it cannot be told.
+// that this cannot be found out.
 func nameExists(root *os.Root, name string) (bool, error) {
 	_, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {

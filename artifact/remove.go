@@ -12,8 +12,8 @@ import (
 const removedPrefix = ".tidegate.removed-"
 
 // RemoveFolder removes a folder in f with all that is in it. It is moved aside
-// first, so that a reader sees it whole or not at all. What a process that was
-// killed after that left in f goes with it. A link is refused with
+// first, so that a reader sees it whole or not at all. This also removes what a
+// process that was killed after that step left in f. A link is refused with
 // PATH_NOT_ALLOWED: what it leads to would stay. It also returns NOT_FOUND and
 // WRITE_FAILED.
 func (f *Folder) RemoveFolder(name string) error {

@@ -10,9 +10,9 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
-// Replica is a temporary folder that stands in the place of another: functions of
-// this package that are called with its context find it at that path, whether or
-// not anything is there on the disk. What is written to it need not survive.
+// Replica is a temporary folder that stands in for another: functions of this
+// package that are called with its context find it at that path, whether or not
+// anything is there on the disk. What is written to it need not survive.
 type Replica struct {
 	folder *Folder
 	real   string
@@ -22,7 +22,7 @@ type replicaKey struct{}
 
 type replicated struct{ at, real string }
 
-// NewReplica makes an empty one. Close it in the end. It returns WRITE_FAILED.
+// NewReplica makes an empty replica. Close it in the end. It returns WRITE_FAILED.
 func NewReplica() (*Replica, error) {
 	real, err := os.MkdirTemp("", "tidegate-replica-")
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Replica) Append(name string, data []byte) error {
 	return s.folder.place(name).unwritable(err)
 }
 
-// Remove takes a file out of it. One that is not there is no error. It
+// Remove takes a file out of the replica. A missing file is not an error. It
 // returns the errors of [Replica.Write].
 func (s *Replica) Remove(name string) error {
 	local, err := s.folder.local(name)
@@ -101,8 +101,8 @@ func (s *Replica) Close() error {
 	return os.RemoveAll(s.real)
 }
 
-// standing is where path is looked for: in the replica of ctx, where it lies in its
-// place.
+// standing is where path is looked for: in the replica of ctx, if path lies in the
+// folder that it stands in for.
 func standing(ctx context.Context, path string) (string, bool) {
 	s, ok := ctx.Value(replicaKey{}).(replicated)
 	if !ok || !filepath.IsAbs(path) {

@@ -33,8 +33,8 @@ func WithRoots(ctx context.Context, folders ...string) context.Context {
 	return context.WithValue(ctx, rootsKey{}, confined)
 }
 
-// WithoutRoots lifts that for files that no caller names, such as the operator's
-// own configuration.
+// WithoutRoots lifts that confinement for files that no caller names, such as the
+// operator's own configuration.
 func WithoutRoots(ctx context.Context) context.Context {
 	return context.WithValue(ctx, rootsKey{}, nil)
 }
@@ -51,8 +51,8 @@ func Confined(ctx context.Context) bool {
 }
 
 // Allowed returns PATH_NOT_ALLOWED when ctx is confined to folders and path
-// does not lie in one of them, as far as that can be told before it is opened.
-// Something that is not there is allowed when it could be there.
+// does not lie in one of them, as far as that is known before it is opened.
+// A path where nothing is yet is allowed when something could be there.
 func Allowed(ctx context.Context, arg, path string) error {
 	confined, ok := rootsOf(ctx)
 	if !ok {
@@ -193,8 +193,8 @@ func openPath(ctx context.Context, p place) (*os.File, error) {
 }
 
 // makeFolder opens the folder at path, and makes it and those above it as far
-// as they are missing, durably. End removes, after a failure, what was made and
-// is still empty; it is always called.
+// as they are missing, durably. End must always be called; after a failure it
+// removes what was made and is still empty.
 func makeFolder(ctx context.Context, p place, path string) (folder *os.Root, end func(failed bool), err error) {
 	confined, ok := rootsOf(ctx)
 	if !ok {
@@ -214,8 +214,8 @@ func makeFolder(ctx context.Context, p place, path string) (folder *os.Root, end
 	}
 	if err == nil {
 		err = confined.access(p, path, func(root *os.Root, name string) (err error) {
-			// Each folder is reached from root, so that the cost of many grows
-			// with their square.
+			// Each folder is reached from root, so that the cost grows with the square of
+			// their number.
 			if len(name) > maxName {
 				return p.notAllowed("name is longer than 1024 bytes")
 			}

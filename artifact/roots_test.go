@@ -103,7 +103,7 @@ func TestReadingStaysInTheRoots(t *testing.T) {
 			if string(got) != want {
 				t.Errorf("got %q (%v), want %q", got, err, want)
 			}
-			// What is asked beforehand agrees with what happens.
+			// The answer beforehand agrees with what happens.
 			asked := tidegate.CodeOf(artifact.Allowed(ctx, "path", path)) == tidegate.PathNotAllowed
 			if asked != (want == string(tidegate.PathNotAllowed)) {
 				t.Errorf("Allowed refuses: %v", asked)

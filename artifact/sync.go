@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// fewFiles is up to how many files are synced one by one. Above it, one
-	// sync of the file system is cheaper where there is such a thing.
+	// fewFiles is the largest number of files that are synced one by one. Above it,
+	// one sync of the file system is cheaper where the system has it.
 	fewFiles = 32
 	// maxSyncs is how many files are synced at the same time.
 	maxSyncs = 16

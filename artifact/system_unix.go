@@ -35,7 +35,7 @@ func tryShare(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// unlock gives the lock back at once, even while a child process that is just
+// unlock releases the lock at once, even while a child process that is just
 // being started has a copy of the descriptor.
 func unlock(f *os.File) error { return flock(f, unix.LOCK_UN) }
 
@@ -73,7 +73,7 @@ func hasOtherName(f *os.File) (bool, error) {
 }
 
 // syncNames syncs an open folder. Some file systems cannot, and say so with
-// EINVAL or ENOTSUP: there the order of operations is all that can be had.
+// EINVAL or ENOTSUP: there only the order of operations helps.
 func syncNames(folder *os.File) error {
 	err := folder.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// nonblock is nothing on Windows, where no name in a folder is a FIFO.
+// nonblock does nothing on Windows, where no name in a folder is a FIFO.
 const nonblock = 0
 
 // tryLock takes the exclusive OS lock of f and reports whether it got it. The
@@ -35,7 +35,7 @@ func tryShare(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// unlock gives the lock back.
+// unlock releases the lock.
 func unlock(f *os.File) error {
 	return onHandle(f, func(h windows.Handle) error {
 		return windows.UnlockFileEx(h, 0, 1, 0, new(windows.Overlapped))
@@ -62,11 +62,11 @@ func onHandle(f *os.File, call func(windows.Handle) error) error {
 	return failure
 }
 
-// syncNames is nothing on Windows, which cannot sync a folder.
+// syncNames does nothing on Windows, which cannot sync a folder.
 func syncNames(*os.File) error { return nil }
 
-// isRunning reports whether there is a process of that number. It is taken to be
-// there when that cannot be told.
+// isRunning reports whether there is a process of that number, and true when that
+// cannot be found out.
 func isRunning(pid int) bool {
 	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {

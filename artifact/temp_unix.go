@@ -14,10 +14,10 @@ const maxWriters = 256
 
 // createTemp makes a temporary file for target in the folder of target.
 //
-// Its name is one of a few that follow from the name of target, and whoever
-// uses it holds an OS lock on it. So the file that a killed writer left is
-// recognised, by its free lock, by the next writer of the same target, and
-// removed without looking through the folder.
+// Its name is one of a few that follow from the name of target, and its user
+// holds an OS lock on it. So the next writer of the same target recognises, by
+// its free lock, the file that a killed writer left, and removes it without
+// looking through the folder.
 func createTemp(root *os.Root, target string, mode fs.FileMode) (*os.File, string, error) {
 	for slot := 0; slot < maxWriters; {
 		name := tempName(target, slot)
@@ -40,7 +40,7 @@ func createTemp(root *os.Root, target string, mode fs.FileMode) (*os.File, strin
 			root.Remove(name)
 			return nil, "", err
 		}
-		slot++ // another took it for abandoned before it was locked
+		slot++ // another process thought it abandoned before it was locked
 	}
 	return nil, "", errors.New("too many writers of one file")
 }
@@ -161,8 +161,8 @@ func (t *tempFolder) empty() error {
 // rename gives the folder its own name.
 func (t *tempFolder) rename(target string) error { return t.root.Rename(t.name, target) }
 
-// remove removes the folder. The lock goes last, because without it the folder
-// is anyone's.
+// remove removes the folder. The lock goes last, because without it anyone may
+// take the folder.
 func (t *tempFolder) remove() {
 	if t.empty() == nil && t.root.Remove(path.Join(t.name, lockName)) == nil {
 		t.root.Remove(t.name)

@@ -21,10 +21,10 @@ import (
 // done, and all of it is synced at once: from then on the changes will be made, if
 // need be by the next holder of the lock. Each file is renamed into its place, in
 // the order of the calls, so that a reader without the lock who sees the last file
-// sees all of them; then lines are added to logs, so that a reader who sees a line
-// sees what it tells of; then all of that is synced. What was there before is kept
-// until the end, so that a change or a line of [Tx.Record] that cannot be made
-// takes the others back.
+// sees all of them. Then lines are added to logs, so that a reader who sees a line
+// sees what it is about; then all of that is synced. What was there before is kept
+// until the end, so that all changes are taken back when a change or a line of
+// [Tx.Record] cannot be made.
 type Tx struct {
 	lock    *Lock
 	staging *os.Root // nil until something is staged
@@ -97,9 +97,9 @@ func (tx *Tx) WriteBy(name string, write func(io.Writer) error) (digest string, 
 	})
 }
 
-// stage adds a change of the file name and lets write write its content, whose
-// digest it returns. Write sets the digest of the change itself where it was
-// not known before. A symbolic link is followed where follow says so.
+// stage adds a change of the file name, lets write write its content, and returns
+// the digest. Where that was not known before, write itself sets the digest of the
+// change. A symbolic link is followed where follow says so.
 func (tx *Tx) stage(name, digest string, follow bool, write func(*os.File) error) (string, error) {
 	f := tx.lock.folder
 	target, old, err := f.target(name)
@@ -157,7 +157,7 @@ func (tx *Tx) closeStaged() {
 	tx.staged = nil
 }
 
-// Remove removes the file name on commit. A file that is not there is no error.
+// Remove removes the file name on commit. A missing file is not an error.
 // It returns the errors of [Folder.Write].
 func (tx *Tx) Remove(name string) error {
 	target, old, err := tx.lock.folder.target(name)
@@ -171,14 +171,14 @@ func (tx *Tx) Remove(name string) error {
 	return tx.fail(tx.add(change{target: target, replaces: true, was: was}))
 }
 
-// Log adds a line to the chained log name on commit, after all changes. Line is
-// what [codec.MarshalLine] makes an object of; its own keys stand in the order
-// that the caller gave them, and "prev" is added as the last. Where the log has
-// a head, the line moves it.
+// Log adds a line to the chained log name on commit, after all changes. Line is a
+// value from which [codec.MarshalLine] makes an object; its own keys stand in the
+// order that the caller gave them, and "prev" is added as the last. Where the log
+// has a head, the line moves it.
 //
-// A line is kept as well as it can be: that it could not be written changes
-// nothing else, and [Tx.LogError] says so. It is not added to a log that is not
-// the one that its head names.
+// A line is kept as well as it can be: if it cannot be written, nothing else
+// changes, and [Tx.LogError] says so. It is not added to a log that is not the
+// one that its head names.
 func (tx *Tx) Log(name string, line any) {
 	if a, err := tx.appendix(name); err != nil {
 		tx.noteLogError(err)
@@ -189,13 +189,13 @@ func (tx *Tx) Log(name string, line any) {
 	}
 }
 
-// Record is [Tx.Log] for a line that is part of the transaction, and with it
-// every other line for that log: no line, no change; no change, no line. A log
-// that has no head yet gets one.
+// Record is [Tx.Log] for a line that is part of the transaction: no line, no
+// change; no change, no line. It makes every other line for that log part of the
+// transaction too. A log that has no head yet gets one.
 //
-// It returns an error when line is no log line or name no name; the transaction
-// cannot be committed after one. [Tx.Commit] returns TAMPERED when the log is
-// not the one that its head names.
+// It returns an error when line is not a log line or name is not a name; the
+// transaction cannot be committed after one. [Tx.Commit] returns TAMPERED when the
+// log is not the one that its head names.
 func (tx *Tx) Record(name string, line any) error {
 	a, err := tx.appendix(name)
 	if err != nil {
@@ -210,9 +210,9 @@ func (tx *Tx) Record(name string, line any) error {
 	return nil
 }
 
-// Accept takes the log name as it is found, whatever its head says: the lines
-// that the transaction adds to it stand on top, and its head is made anew from
-// all of its lines.
+// Accept accepts the log name as it is, whatever its head says: the lines that
+// the transaction adds come after it, and its head is made anew from all of its
+// lines.
 func (tx *Tx) Accept(name string) error {
 	a, err := tx.appendix(name)
 	if err != nil {
@@ -255,7 +255,7 @@ func (tx *Tx) Mark() Mark {
 	return m
 }
 
-// BackTo drops what was added since the mark, also a change that could not be
+// BackTo drops what was added since the mark, including a change that could not be
 // added.
 func (tx *Tx) BackTo(m Mark) {
 	for i := len(tx.changes) - 1; i >= m.changes; i-- {
@@ -342,7 +342,7 @@ func (tx *Tx) noteLogError(err error) {
 }
 
 // stagedName is where in the staging folder the new content of a change is,
-// and keptName where what was there before is.
+// and keptName where the old content is.
 func stagedName(i int) string { return strconv.Itoa(i) }
 func keptName(i int) string   { return strconv.Itoa(i) + ".old" }
 

@@ -106,7 +106,7 @@ func TestModes(t *testing.T) {
 
 func TestModesOfASharedFolder(t *testing.T) {
 	dir := t.TempDir()
-	// What another program makes tells the umask.
+	// What another program makes shows the umask.
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "usual"), 0o777), os.WriteFile(filepath.Join(dir, "usual", "file"), nil, 0o666),
 		os.WriteFile(filepath.Join(dir, "private"), nil, 0o600)); err != nil {
 		t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 // the file is followed when it leads to something in its own folder and is
 // PATH_NOT_ALLOWED otherwise.
 //
-// It returns WRITE_FAILED when the file cannot be written, or something that is
-// no regular file stands in its place.
+// It returns WRITE_FAILED when the file cannot be written, or when something in its
+// place is not a regular file.
 //
 // Files that belong together are written by a [Tx] instead.
 func (f *Folder) Write(name string, data []byte) error {
@@ -62,7 +62,7 @@ func WriteFile(ctx context.Context, arg, path string, data []byte) error {
 }
 
 // replace writes data to a temporary file beside target and renames it there.
-// Mode is that of a file which replaces none.
+// Mode is that of a file that replaces none.
 func replace(root *os.Root, target string, mode fs.FileMode, old fs.FileInfo, data []byte) error {
 	temp, name, err := createTemp(root, target, mode)
 	if err != nil {

@@ -25,11 +25,11 @@ type attempt struct {
 	role string
 	stop context.CancelCauseFunc
 
-	state   state         // known to the home's loop alone, as is since
-	since   int           // the answers that there were when it was begun
+	state   state         // only the home's loop uses it, and since
+	since   int           // how many answers there were when it began
 	granted chan struct{} // has a value once it may have an agent
 
-	began  time.Time          // this home's part of it
+	began  time.Time          // when this home began its part
 	events bytes.Buffer       // the agent's own stream, one line each
 	called map[string]float64 // tools, in all turns
 }
@@ -49,7 +49,8 @@ type ending struct {
 	failure *driver.Error
 }
 
-// run does the attempt from where it is. An error is one of the run.
+// run continues the attempt from where it is. An error is one of the run, not of
+// the agent.
 func (a *attempt) run(ctx context.Context) (ending, error) {
 	if a.held.Token == "" {
 		if err := a.lease(ctx); err != nil {
@@ -72,7 +73,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		faults = verdict.Faults
 	}
 	session := a.held.Session
-	fresh := false  // the session of a repair is gone: the whole task once more
+	fresh := false  // the session of a repair is gone: give the whole task once more
 	waiting := true // for an agent
 	for ; turn <= 2; turn++ {
 		prompt := a.held.PromptMD
@@ -85,7 +86,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 				break // what was called cannot be taken back
 			}
 			if a.timeLeft() <= 0 {
-				break // both turns together take what an attempt may take
+				break // both turns share the time of one attempt
 			}
 			text, err := job.Repair(a.held.AnswerFormat, faults)
 			if err != nil {
@@ -155,8 +156,8 @@ func (a *attempt) release(ctx context.Context) bool {
 }
 
 // ask waits until the attempt may have an agent. The time that it waits does not
-// count, and a lease that would not last for its answer is extended. It returns why
-// the home stops where that comes first, and the errors of [job.Board.Extend].
+// count, and a lease that would not last for its answer is extended. If the home
+// stops first, it returns why; otherwise the errors of [job.Board.Extend].
 func (a *attempt) ask(ctx context.Context) error {
 	asked := a.home.Clock.Now()
 	select {
@@ -203,8 +204,8 @@ func (a *attempt) unfit(answer driver.Answer) *driver.Error {
 	return nil
 }
 
-// left lets go of the attempt when the home stops, so that the next one goes on
-// with it, and returns err otherwise.
+// left releases the attempt when the home stops, so that the next home continues
+// it; otherwise it returns err.
 func (a *attempt) left(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -217,9 +218,9 @@ func (a *attempt) left(ctx context.Context, err error) error {
 	return leaving
 }
 
-// failed records how the agent failed. One that a person has to help, because it
-// is not logged in or not installed, leaves the attempt as it is: it begins again
-// once that is done.
+// failed records how the agent failed. If a person has to help, because the agent
+// is not logged in or not installed, the attempt stays as it is and begins again
+// afterwards.
 func (a *attempt) failed(ctx context.Context, failure *driver.Error, asked string, answer driver.Answer) error {
 	if failure.NeedsPerson() {
 		return a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
@@ -267,7 +268,7 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 		task.Limits.ToolCalls[tool] = max(0, most-int(a.called[tool]))
 	}
 	for _, name := range a.home.board.Policy().Servers {
-		// They are for judging an answer by its contract before it is handed in.
+		// With these an agent judges its answer by its contract before handing it in.
 		if server, known := a.home.Servers[name]; known && a.held.Contract != nil {
 			task.Tools.MCP = append(task.Tools.MCP, server)
 			task.Tools.Files, task.Files = true, map[string]string{"perspectives.json": string(a.held.Contract)}

@@ -16,13 +16,12 @@ import (
 )
 
 // BenchmarkThousandJobs drives a wave of a thousand jobs with a program that
-// answers at once, and reports how many times as long that takes as starting the
-// program as often and writing its answers durably, before and after it: the whole
-// run, with what rules do before and after the wave, and the jobs alone. Beside that
-// it reports how long it takes to start the program and write the files that a job
-// leaves, durably, one after the other: what the record costs by itself. It also
-// compares how long the last third of the jobs took with the first. TMPDIR says on
-// which disk.
+// answers at once. It compares that time with starting the program as often and
+// writing its answers durably, measured before and after: for the whole run, with
+// what rules do before and after the wave, and for the jobs alone. It also reports
+// how long it takes to start the program and to write durably, one after the
+// other, the files that a job leaves: the cost of the record by itself. And it
+// compares the last third of the jobs with the first. TMPDIR chooses the disk.
 func BenchmarkThousandJobs(b *testing.B) {
 	const jobs, parallel = 1000, 4
 	for b.Loop() {
@@ -47,7 +46,7 @@ func BenchmarkThousandJobs(b *testing.B) {
 			b.Fatalf("%s, %v", shown(out), err)
 		}
 		whole := time.Since(began)
-		// The pace of a machine changes: the mean of one before and one after.
+		// The pace of a machine changes: take the mean of one time before and one after.
 		bare := (before + startPrograms(b, b.TempDir(), answer, jobs, parallel, 1)) / 2
 		b.ReportMetric(bare.Seconds(), "bare-s")
 		b.ReportMetric(files.Seconds()/bare.Seconds(), "files-times-bare")
@@ -64,7 +63,7 @@ func BenchmarkThousandJobs(b *testing.B) {
 const filesOfAJob = 9
 
 // startPrograms starts the program for each job and writes its answer durably, into
-// so many files. It returns how long that took.
+// the given number of files. It returns how long that took.
 func startPrograms(b *testing.B, dir, answer string, jobs, parallel, files int) time.Duration {
 	began := time.Now()
 	var group sync.WaitGroup

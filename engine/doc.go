@@ -4,5 +4,5 @@
 //
 // Whatever happens, the run's folder is the only truth: restarted after any
 // crash, both do the same from the files. Agents run in a [Pool], on this machine
-// or on others; what crosses is a task and its answer, and nothing else.
+// or on others; only a task and its answer cross between them.
 package engine

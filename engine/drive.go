@@ -23,19 +23,19 @@ type Options struct {
 	Clock run.Clock
 	Pool  Pool
 	Fetch step.Fetch // how sources are reached; nil: they are judged by what the archive has
-	// Agents says who does the work of each role; the role "" is for those that
-	// have none of their own.
+	// Agents are those that do the work of each role; the role "" serves roles that
+	// have no agent of their own.
 	Agents map[string]Agent
-	// Servers are the MCP servers that a run's policy may name. What it does not
-	// name no agent gets.
+	// Servers are the MCP servers that a run's policy may name. No agent gets one
+	// that the policy does not name.
 	Servers map[string]driver.Server
 	// Parallel bounds how many agents work at once; 0 leaves it to the run.
 	Parallel int
-	// Wait waits before an agent is asked again; nil waits for that long.
+	// Wait waits before an agent is asked again; nil waits for d.
 	Wait func(ctx context.Context, d time.Duration)
 }
 
-// Agent is who does the work of a role.
+// Agent does the work of a role.
 type Agent struct {
 	Driver   string // its name, for the record
 	Model    string // as the client names it; "" for the client's own choice
@@ -126,14 +126,14 @@ type home struct {
 	settler *settler
 
 	done     chan result
-	answered chan *attempt       // whose agent has answered: another may begin while that is judged
-	asking   chan *attempt       // that need an agent, for the first time or to repair an answer
+	answered chan *attempt       // whose agent has answered: another may begin while the answer is judged
+	asking   chan *attempt       // attempts that need an agent, for the first time or to repair an answer
 	running  map[string]*attempt // by job id
 	asked    []*attempt          // those that wait for an agent, repairs first
-	answers  int                 // that agents have given
+	answers  int                 // how many answers agents have given
 	pace     int                 // answers that came while the last lease was being written
 	waits    map[string]*backOff // by role
-	stale    bool                // what the board holds may not be what is there
+	stale    bool                // the board may not match the files
 	stuck    *driver.Error       // of an agent that a person has to help
 }
 
@@ -206,9 +206,8 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 	}
 }
 
-// settle does what can be done by rule, and returns how driving ends where it
-// does. While agents are at work and nothing else has changed, no rule has
-// anything to do.
+// settle does what can be done by rule. If driving ends, it returns how. While
+// agents are at work and nothing else has changed, no rule has anything to do.
 func (h *home) settle(ctx context.Context) (*Outcome, error) {
 	if !h.stale && h.stuck == nil && len(h.running) > 0 {
 		return nil, nil
@@ -267,7 +266,7 @@ func (h *home) agent(role string) Agent {
 }
 
 // fill gives agents to attempts that wait for one, and begins attempts at what is
-// open, as far as parallelism allows: it counts agents, not answers that are judged.
+// open, as far as parallelism allows: it counts agents, not answers being judged.
 func (h *home) fill(ctx context.Context) {
 	most := int(h.board.Policy().Budget.MaxParallel)
 	if h.Parallel > 0 {
@@ -287,9 +286,9 @@ func (h *home) fill(ctx context.Context) {
 		a.granted <- struct{}{}
 		return true
 	})
-	// As many jobs are leased ahead as agents got through while the last lease was
-	// written, so that agents that answer at once do not wait for the disk. Where
-	// they take their time, that is none.
+	// As many jobs are leased ahead as agents finished while the last lease was
+	// written, so that agents that answer at once do not wait for the disk. With slow
+	// agents that number is zero.
 	taken, busy := h.count(func(a *attempt) bool { return a.state != judged })
 	for taken < most+h.pace && len(h.running) < most+maxBeside {
 		id, kind := h.board.Next(func(id, kind string) bool { return h.running[id] == nil && h.free(job.Role(kind), busy) })
@@ -302,7 +301,7 @@ func (h *home) fill(ctx context.Context) {
 	}
 }
 
-// ask lets an attempt wait for its agent: a repair before those that come fresh.
+// ask queues an attempt for an agent: repairs before fresh attempts.
 func (h *home) ask(a *attempt) {
 	next := len(h.asked)
 	if a.state == coming {
@@ -345,8 +344,7 @@ func (h *home) start(ctx context.Context, held job.Held) {
 	}()
 }
 
-// finish takes the end of an attempt: what it means for its role, and for the
-// home.
+// finish handles the end of an attempt, for its role and for the home.
 func (h *home) finish(ctx context.Context, r result, woken chan<- string) error {
 	delete(h.running, r.a.held.JobID)
 	r.a.stop(nil)
@@ -384,7 +382,7 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// slowDown lets a role wait, and gives it fewer agents at once.
+// slowDown makes a role wait, and gives it fewer agents at once.
 func (h *home) slowDown(ctx context.Context, role string, w *backOff, failure *driver.Error, woken chan<- string) {
 	if failure.Kind == driver.Rate {
 		_, busy := h.count(func(a *attempt) bool { return a.state == atWork })
@@ -404,7 +402,7 @@ func (h *home) slowDown(ctx context.Context, role string, w *backOff, failure *d
 	}()
 }
 
-// outOfBudget stops the agents and leaves the run to a person, with what ran out.
+// outOfBudget stops the agents and leaves the run to a person, saying what ran out.
 func (h *home) outOfBudget(ctx context.Context, limit string, spent job.Spent) error {
 	h.stopRunning()
 	allowed := h.board.Policy().Budget.Of(limit)

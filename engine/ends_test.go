@@ -18,8 +18,7 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// errKilled is the end of a home in these tests: what it was doing stays as the
-// files have it.
+// errKilled ends a home in these tests: its work stays as the files have it.
 var errKilled = errors.New("killed")
 
 // moody is a crew of agents that do anything: answer well, badly, with nothing
@@ -27,9 +26,9 @@ var errKilled = errors.New("killed")
 type moody struct {
 	mu     sync.Mutex
 	random *rand.Rand
-	good   float64 // how often they do what they are told
+	good   float64 // how often they follow the prompt
 	kill   func()  // ends the home
-	kills  int     // that are left
+	kills  int     // how many are left
 	asked  map[string]int
 }
 
@@ -125,8 +124,8 @@ func driveOn(t *testing.T, manifest string, clock run.Clock, crew *moody) engine
 	return engine.Outcome{}
 }
 
-// account holds the attempts on disk to what was asked: none without an end,
-// none after one that was accepted, and no more than a job may have.
+// account checks the attempts on disk: each has ended, none follows an accepted
+// one, and no job has more than it may have.
 func account(t *testing.T, manifest string, clock run.Clock, tries int) {
 	t.Helper()
 	b, err := job.OpenBoard(t.Context(), clock, manifest)
@@ -166,9 +165,9 @@ func account(t *testing.T, manifest string, clock run.Clock, tries int) {
 	}
 }
 
-// leases counts by the log how often each job was leased. It holds the log to what
-// a lease may be: each the next attempt, none after an answer was accepted, and
-// every answer judged once.
+// leases counts in the log how often each job was leased. It checks that each lease
+// is the next attempt, that none follows an accepted answer, and that every answer
+// was judged once.
 func leases(t *testing.T, r *run.Run) map[string]int {
 	t.Helper()
 	events, err := r.Events()

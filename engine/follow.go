@@ -10,10 +10,10 @@ import (
 
 // news is what others have written into a run since somebody last asked.
 type news struct {
-	there chan struct{} // has a value while there is some
+	there chan struct{} // has a value while there is news
 
 	mu    sync.Mutex
-	lines map[string]int // the last about each job, by its id
+	lines map[string]int // the last line about each job, by its id
 	all   bool
 }
 
@@ -30,7 +30,7 @@ func follow(ctx context.Context, r *run.Run) *news {
 	go func() {
 		for e, err := range r.Tail(ctx, from) {
 			if err != nil {
-				return // settling meets the same, and says so
+				return // settling meets the same error, and reports it
 			}
 			n.add(e)
 		}

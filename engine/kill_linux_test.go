@@ -89,8 +89,8 @@ func TestKilledHomeLosesNothing(t *testing.T) {
 	}
 }
 
-// slowAtFirst is an agent that takes longer than its home lives when it is asked for
-// the first time, and whose first attempt at every job is bad.
+// slowAtFirst is an agent that takes longer than its home lives the first time it is
+// asked, and whose first attempt at every job is bad.
 func slowAtFirst(t *testing.T) (script string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -26,7 +26,7 @@ import (
 	"github.com/tidegate/tidegate/step"
 )
 
-// library is a web of numbered pages: /n says so and so many calls; those whose
+// library is a web of numbered pages with the words of their numbers; those whose
 // number ends in 9 are gone.
 func library(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 	for _, address := range urls {

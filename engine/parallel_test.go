@@ -20,7 +20,7 @@ import (
 // answerText meets the contracts of withJobs.
 const answerText = "## Findings\n\nTugs are electric.\n\n## Gaps\n\nNone.\n\n## Sources\n\n- Port https://example.org/port\n"
 
-// withJobs makes a run whose first wave has so many jobs.
+// withJobs makes a run whose first wave has the given number of jobs.
 func withJobs(t testing.TB, clock run.Clock, dir string, jobs int) (manifest string) {
 	t.Helper()
 	limit := int64(jobs)
@@ -94,7 +94,7 @@ func TestAgentsThatTakeTheirTimeAreLeasedNothingAhead(t *testing.T) {
 	}
 }
 
-// stopAfter drives a run until so many agents work, which do not answer.
+// stopAfter drives a run until the given number of agents work; they do not answer.
 func stopAfter(t *testing.T, manifest string, clock run.Clock, agents int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())

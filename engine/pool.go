@@ -8,8 +8,8 @@ import (
 	"github.com/tidegate/tidegate/driver"
 )
 
-// Pool runs tasks. Do joins a task that has already begun under the same ID; the
-// end of ctx lets go of it, Cancel stops it.
+// Pool runs tasks. Do joins a task that has already begun under the same ID; when
+// ctx ends, Do leaves the task, while Cancel stops it.
 type Pool interface {
 	Do(ctx context.Context, task driver.Task, note func(driver.Event)) (driver.Answer, error)
 	Cancel(ctx context.Context, id string) error
@@ -18,8 +18,8 @@ type Pool interface {
 // Local is the pool of this process: each task is a goroutine that starts an
 // agent on this machine.
 type Local struct {
-	// Drivers are those of a role, in the order in which they are tried: the next
-	// one where the one before cannot be had.
+	// Drivers lists the drivers of a role in the order in which they are tried: the
+	// next one where the one before is not available.
 	Drivers func(role string) []driver.Driver
 
 	mu    sync.Mutex

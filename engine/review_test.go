@@ -10,12 +10,12 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// asksForChange is a review of a draft that says what it must say in its last
-// section.
+// asksForChange is a review that asks for two changes of a draft: one at a line, one
+// of the whole.
 const asksForChange = `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":3,"action":"Say which tugs."},{"line":null,"action":"Say less."}]}`
 
 // TestAReviewLeadsToAnotherDraft has a reviewer that is not content with the first
-// draft: the second is asked for with what the review said, and is reviewed again.
+// draft: the second is asked for with the words of the review, and is reviewed again.
 func TestAReviewLeadsToAnotherDraft(t *testing.T) {
 	t.Parallel()
 	manifest, clock := newRun(t, nil)

@@ -13,9 +13,9 @@ import (
 )
 
 // TestReviewRoundsEnd has reviewers that decide by chance, and writers that now and
-// then hand in the draft that was reviewed: for any sequence of reviews a run reaches
-// finalize or needs a person, within the rounds that it allows, and no draft that a
-// review asked to change is taken unchanged.
+// then hand in the reviewed draft again. Whatever the reviews say, a run reaches
+// finalize or needs a person within the rounds that it allows, and no draft that a
+// review asked to change is accepted unchanged.
 func TestReviewRoundsEnd(t *testing.T) {
 	const seeds = 60
 	for seed := 0; seed < seeds; seed += full.Stride(seeds, 4) {

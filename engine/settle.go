@@ -61,10 +61,10 @@ var errTime = errors.New("long enough for one call")
 // needs no agent, and returns what is open. What it does follows from the files,
 // whoever calls it; where there is nothing to do it writes nothing. Sources are
 // reached by fetch; without it they are judged by what the archive has. It works
-// for atMost and goes on at the next call; 0 is without end.
+// for atMost and goes on at the next call; 0 sets no limit.
 //
 // It returns the errors of [run.Open] and [run.Run.Update]. A run that needs a
-// person is no error: it is failed, with the reason.
+// person is not an error: it is failed, with the reason.
 func Settle(ctx context.Context, clock run.Clock, fetch step.Fetch, manifestPath string, atMost time.Duration) (StepResult, error) {
 	board, err := job.OpenBoard(ctx, clock, manifestPath)
 	if err != nil {
@@ -175,7 +175,7 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 	return s.advance(ctx, "")
 }
 
-// Why is why a paused or failed run waits for a person.
+// Why says why a paused or failed run waits for a person.
 func Why(m run.Manifest) string {
 	if m.Status() == run.Paused {
 		return "the run is paused"
@@ -231,7 +231,7 @@ func (s *settler) leave(ctx context.Context, failure run.Failure) error {
 }
 
 // plan plans the first wave and begins it. Perspectives that were written by
-// hand are held to the rules of the job first.
+// hand are checked against the rules of the job first.
 func (s *settler) plan(ctx context.Context, m run.Manifest) (*pause, error) {
 	r := s.board.Run()
 	planned, err := r.Folder().Exists(r.Layout().Wave1Plan())
@@ -310,8 +310,8 @@ func (s *settler) gatePassed(id string) (bool, error) {
 	return err == nil && state.Counts() == gate.Pass, err
 }
 
-// decide decides the pivot where that has not been done by the outputs as they
-// are, and goes on.
+// decide decides the pivot, unless that was done for the outputs as they are, and
+// goes on.
 func (s *settler) decide(ctx context.Context) (*pause, error) {
 	r := s.board.Run()
 	there, err := r.Folder().Exists(r.Layout().Pivot)
@@ -344,8 +344,8 @@ func (s *settler) decide(ctx context.Context) (*pause, error) {
 }
 
 // judgeSources fetches what the outputs cite and the archive does not have,
-// judges all of it, and goes on. Fetching that takes longer than a call may goes
-// on at the next one.
+// judges all of it, and goes on. Where fetching takes longer than one call may,
+// the next call continues it.
 func (s *settler) judgeSources(ctx context.Context) (*pause, error) {
 	passed, err := s.gatePassed("C")
 	if err != nil {
@@ -393,7 +393,7 @@ func (s *settler) move(ctx context.Context, dryRun bool) (stage.AdvanceResult, e
 
 // advance moves the run on. A gate that is in the way is judged, once; one that
 // does not pass then, and anything else in the way, is for a person. First is a gate
-// of which it is known that it will be in the way, "" where none is.
+// that is known to be in the way, "" where there is none.
 func (s *settler) advance(ctx context.Context, first string) (*pause, error) {
 	judged := map[string]bool{}
 	for id := first; ; {
@@ -439,7 +439,7 @@ func (s *settler) judgeGate(ctx context.Context, id string) (passed bool, err er
 }
 
 // blockedBy is the gate that a refused move names first, "" when the first thing
-// in the way is none.
+// in the way is not a gate.
 func blockedBy(e *tidegate.Error) string {
 	if e.Code != tidegate.GateBlocked {
 		return ""

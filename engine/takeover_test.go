@@ -148,7 +148,7 @@ func TestBothTurnsTakeWhatAnAttemptMayTake(t *testing.T) {
 }
 
 // TestWhatIsCharged has agents that report nothing: a quarter of the bytes is
-// charged, at the price of their role, also for what came to nothing.
+// charged, at the price of their role, even for work that came to nothing.
 func TestWhatIsCharged(t *testing.T) {
 	t.Parallel()
 	manifest, clock := newRun(t, map[string]float64{"tries": 2})

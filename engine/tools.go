@@ -13,7 +13,7 @@ import (
 )
 
 // toolNote tells others what the agents of a home used last. It is the note of a
-// claim: it ends with the process, and is no part of the record.
+// claim: it ends with the process, and is not part of the record.
 type toolNote struct {
 	mu    sync.Mutex
 	claim *artifact.Claim   // nil once the home has ended
@@ -34,7 +34,7 @@ func (n *toolNote) end() {
 }
 
 // used notes that the agent at a job called a tool. A note that cannot be written
-// takes nothing away from the run.
+// does no harm to the run.
 func (n *toolNote) used(job string, e driver.Event) {
 	if e.Kind != driver.ToolCall {
 		return

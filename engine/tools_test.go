@@ -9,7 +9,7 @@ import (
 	"github.com/tidegate/tidegate/engine"
 )
 
-// searching is a pool whose agents use tools, and look at what others can see of
+// searching is a pool whose agents use tools, and check what others can see of
 // that.
 type searching struct {
 	*crew
@@ -40,8 +40,8 @@ func (s *searching) Do(ctx context.Context, task driver.Task, note func(driver.E
 	return s.crew.Do(ctx, task, note)
 }
 
-// TestOthersSeeTheLastToolOfAnAgent reads it as a process does that drives
-// nothing.
+// TestOthersSeeTheLastToolOfAnAgent reads it as a process that drives nothing
+// would.
 func TestOthersSeeTheLastToolOfAnAgent(t *testing.T) {
 	t.Parallel()
 	manifest, clock := newRun(t, nil)

@@ -28,7 +28,7 @@ var hostile = []string{
 	"http://example.org:22/", "http://example.org:8080/", "https://example.org:6379/", "http://127.0.0.1:8080/", "http://example.org:65535/",
 }
 
-// noURLs are what nobody can ask for.
+// noURLs cannot be asked for at all.
 var noURLs = []string{
 	"", "example.org", "//example.org/", "mailto:a@b.example", "javascript:alert(1)", "file:///etc/passwd", "ftp://example.org/", "gopher://example.org/", "http:", "http://", "http:/example.org/", "http:///x", "http:example.org",
 	"http://[::1", "http://::1/", "http://[::1]x/", "http://example.org:0/", "http://example.org:99999/", "http://example.org:80a/", "http://exa mple.org/", "http://example..org/", "http://.example.org/", "http://%31%32%37.0.0.1/",
@@ -36,7 +36,7 @@ var noURLs = []string{
 	"http://" + strings.Repeat("a", 64) + ".org/", "http://" + strings.Repeat("a.", 130) + "org/",
 }
 
-// TestHostileAddressesReachNoSocket asks for every one of them, in itself and by
+// TestHostileAddressesReachNoSocket asks for every one of them, directly and by
 // way of a redirect.
 func TestHostileAddressesReachNoSocket(t *testing.T) {
 	for _, url := range append(slices.Clone(hostile), noURLs...) {
@@ -177,7 +177,7 @@ func TestParseAllowRefuses(t *testing.T) {
 	}
 }
 
-// FuzzTarget looks for a URL that reaches an address which is not public,
+// FuzzTarget looks for a URL that reaches an address that is not public,
 // although no name resolves to one.
 func FuzzTarget(f *testing.F) {
 	for _, url := range append(hostile, noURLs...) {

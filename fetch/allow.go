@@ -20,7 +20,7 @@ type Allow struct {
 }
 
 // ParseAllow reads a list of hosts, host:port and CIDR prefixes. A host is
-// allowed by whatever address it has; a prefix allows addresses, at ports 80
+// allowed whatever its address is; a prefix allows addresses, at ports 80
 // and 443, under names that are public. It returns INVALID_ARGS for an entry
 // that is none of these.
 func ParseAllow(entries []string) (Allow, error) {

@@ -514,7 +514,7 @@ func TestWhatCannotBeKeptEndsTheCall(t *testing.T) {
 	})
 }
 
-// TestSlowKeepingHoldsUpFetching lets the disk be slow: fetching waits for it.
+// TestSlowKeepingHoldsUpFetching makes the disk slow: fetching waits for it.
 func TestSlowKeepingHoldsUpFetching(t *testing.T) {
 	var mu sync.Mutex
 	asked, kept, most := 0, 0, 0
@@ -542,7 +542,7 @@ func TestSlowKeepingHoldsUpFetching(t *testing.T) {
 		if err != nil || kept != 300 {
 			t.Fatalf("kept %d: %v", kept, err)
 		}
-		if most > 3+32+32 { // under way, waiting, and at work with
+		if most > 3+32+32 { // under way, waiting, and being kept
 			t.Errorf("%d pages were fetched and not kept", most)
 		}
 	})

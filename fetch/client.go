@@ -33,7 +33,7 @@ const (
 	largeBodies   = 2                // that are in memory at once
 )
 
-// Options are what a client is made of. What is not given is that of the system.
+// Options are the parts of a client. Those that are not given come from the system.
 type Options struct {
 	Allow  Allow
 	Proxy  bool // the proxies that the environment names are used
@@ -43,7 +43,7 @@ type Options struct {
 	Jitter  func() float64   // from 0 to 1
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
-	Roots   *x509.CertPool // whose certificates are believed
+	Roots   *x509.CertPool // whose certificates are trusted
 }
 
 // Client fetches pages. It may be used by several goroutines.
@@ -54,7 +54,7 @@ type Client struct {
 	gates     gates
 	places    chan struct{}    // for requests at once
 	large     chan struct{}    // for large bodies at once
-	recorded  *archive.Archive // answers in the place of the network
+	recorded  *archive.Archive // answers in place of the network
 	transport *http.Transport
 }
 
@@ -110,8 +110,8 @@ func Recorded(a *archive.Archive) *Client {
 // Close closes the connections that are kept for later requests.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Get fetches a URL. What goes wrong is part of the capture; an error is that of
-// ctx, which ended first.
+// Get fetches a URL. What goes wrong is part of the capture; an error is returned
+// only when ctx ends first, and is that of ctx.
 func (c *Client) Get(ctx context.Context, rawURL string) (archive.Capture, error) {
 	f := c.begin(rawURL, nil)
 	defer f.shrink()

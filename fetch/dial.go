@@ -11,12 +11,12 @@ import (
 	"github.com/tidegate/tidegate/archive"
 )
 
-// perAddress is how long one of several addresses of a name is waited for.
+// perAddress is how long to wait for one of several addresses of a name.
 const perAddress = 10 * time.Second
 
-// dial connects to a host and port. The addresses that the name has are checked,
-// and one of those is connected to: the name is asked once, so that it cannot
-// have another address a moment later.
+// dial connects to a host and port. It checks the addresses of the name, and
+// connects to one of those: the name is asked once, so that it cannot have another
+// address a moment later.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if c.proxies.knows(address) {
 		return c.options.Dial(ctx, network, address)
@@ -81,7 +81,7 @@ func (c *Client) resolve(ctx context.Context, host, port string) ([]netip.Addr, 
 }
 
 // unresolved is the fault of a name that could not be resolved: it does not
-// exist, or nobody could say.
+// exist, or that could not be found out.
 func unresolved(err error, address string) error {
 	var dns *net.DNSError
 	switch {
@@ -93,7 +93,7 @@ func unresolved(err error, address string) error {
 	return newFault(archive.Unreachable, address, err.Error())
 }
 
-// connection is one whose other end is known by the address that was checked.
+// connection is a connection that gives the checked address as its other end.
 type connection struct {
 	net.Conn
 	to netip.AddrPort

@@ -13,7 +13,7 @@ import (
 type Progress struct {
 	Done, Total int
 	Slow        string        // the URL that has been waited for longest, "" when none is slow
-	For         time.Duration // that Slow has been waited for
+	For         time.Duration // how long Slow has been waited for
 }
 
 // maxWaiting is how many captures wait to be kept: enough for a disk to take many
@@ -24,14 +24,14 @@ const maxWaiting = 32
 // server would cost a write for each page otherwise.
 const gathering = 20 * time.Millisecond
 
-// slow is after which time a URL is worth naming.
+// slow is the time after which a URL is worth naming.
 const slow = 3 * time.Second
 
 // Each fetches many URLs, each once, and hands the captures over to keep as they
 // come: those that ended about the same time, at least one. URLs that are not
 // [Fetchable] are left out. Keep is called by one goroutine at a time, and few
-// captures wait for it, packed. Progress may be nil; it hears of every batch, and
-// once a second.
+// captures wait for it, packed. Progress may be nil; it is called for every batch,
+// and once a second.
 //
 // When ctx ends, what has been handed over is all that there is: no capture is
 // handed over in part. Each returns the error of ctx or of keep.
@@ -82,8 +82,8 @@ func fetchable(urls []string) []string {
 	})
 }
 
-// one fetches and packs a URL and hands it over. It keeps its place for requests
-// until then; that for a large body is kept until the capture is.
+// one fetches and packs a URL and hands it over. It has its place for requests until
+// then, and its place for a large body until the capture is kept.
 func (c *Client) one(ctx context.Context, url string, watch *watch, ended chan<- *fetching) error {
 	f := c.begin(url, func() { watch.began(url) })
 	defer f.leave()
@@ -113,8 +113,8 @@ func (c *Client) hand(ctx context.Context, batch []*fetching, keep func([]*archi
 	return keep(packed)
 }
 
-// batchOf is a capture with those that end soon after it, as many as are kept at
-// once.
+// batchOf is a capture with those that end soon after it, at most as many as are
+// kept at once.
 func batchOf(first *fetching, ended <-chan *fetching) []*fetching {
 	batch := []*fetching{first}
 	gathered := time.NewTimer(gathering)

@@ -85,7 +85,7 @@ func (f *fetching) exchange(ctx context.Context, t *target) (hop *archive.Hop, l
 var errTooLong = errors.New("the body is too long")
 
 // readBody reads a body up to a limit, into memory that grows with it. Before it
-// takes more than a small one does, it calls large. What was read is returned
+// takes more than a small body needs, it calls large. What was read is returned
 // with every error.
 func readBody(r io.Reader, limit int64, large func() error) ([]byte, error) {
 	body := make([]byte, 0, min(32<<10, limit+1))

@@ -9,9 +9,9 @@ import (
 	"github.com/tidegate/tidegate/archive"
 )
 
-// fetching is one URL on its way. From its first request on it takes a place for
-// requests, also while its capture is packed, so that not more bodies are in
-// memory than there are places.
+// fetching is one URL on its way. From its first request on, and while its capture
+// is packed, it has a place for requests, so that no more bodies are in memory than
+// there are places.
 type fetching struct {
 	client    *Client
 	capture   archive.Capture

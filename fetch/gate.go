@@ -61,7 +61,7 @@ func (g *gate) hold(wait time.Duration) {
 	}
 }
 
-// gates are those of all hosts.
+// gates are the gates of all hosts.
 type gates struct {
 	limits Limits
 	mu     sync.Mutex

@@ -131,8 +131,8 @@ func fetchInto(dir string) error {
 	return nil
 }
 
-// TestKilledProcess kills a process that fetches at many moments, and lets the
-// next one go on: what was said to be kept is there, nothing that is there is
+// TestKilledProcess kills, at many moments, a process that fetches, and lets the
+// next one go on: what was reported as kept is there, nothing that is there is
 // asked for again, and in the end everything is there once.
 func TestKilledProcess(t *testing.T) {
 	if testing.Short() {

@@ -15,9 +15,9 @@ const (
 	backOff       = time.Second // before the first repetition; twice as long before the second
 )
 
-// retryAfter says whether a request is repeated after an answer, and how long
-// that waits. Retries is how often it was repeated before. A server that asks for
-// more than ten seconds is not asked again.
+// retryAfter says whether a request is repeated after an answer, and how long to
+// wait before that. Retries is how often it was repeated before. A server that asks
+// for more than ten seconds is not asked again.
 func retryAfter(hop archive.Hop, retries int, options Options) (time.Duration, bool) {
 	if hop.Status != http.StatusTooManyRequests && hop.Status != http.StatusServiceUnavailable || retries >= maxRetries {
 		return 0, false

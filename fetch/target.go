@@ -29,7 +29,7 @@ type target struct {
 func (t *target) address() string { return net.JoinHostPort(t.host, t.port) }
 
 // Fetchable reports whether a URL may be asked for and its fetch may be kept.
-// What is too long, is not text, or carries credentials may not.
+// One that is too long, is not text, or carries credentials may not.
 func Fetchable(rawURL string) bool {
 	return !secret.In(rawURL) && len(rawURL) <= MaxURL && utf8.ValidString(rawURL)
 }
@@ -96,7 +96,7 @@ var reserved = []string{
 }
 
 // isReserved reports whether a host is a name that is never public. A name
-// without a dot is completed by the network that it is asked in.
+// without a dot is completed by the network in which it is asked.
 func isReserved(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return false

@@ -59,10 +59,10 @@ func (b Binding) Missing() []string {
 
 // Bind hashes the files that a gate names: files and folders of the run,
 // relative to its root or absolute inside it. A folder stands for the files in
-// it, at every depth, whose names do not begin with a dot. The manifest enters
-// by what does not move while a run goes on, or every write of it would unbind
-// the gate. The gates file and the audit log change with the very write that
-// would bind them: a folder stands for the others in it.
+// it, at every depth, whose names do not begin with a dot. Of the manifest, only
+// the fields count that stay the same while a run goes on; otherwise every write of
+// it would unbind the gate. The gates file and the audit log change with the very
+// write that would bind them: a folder does not include them.
 //
 // It returns PATH_NOT_ALLOWED for a blank name and one outside the run,
 // INVALID_ARGS for the gates file and the audit log, and READ_FAILED.
@@ -109,8 +109,8 @@ func BindPending(folder *artifact.Folder, names []string, pending map[string]str
 	return b, nil
 }
 
-// The files of a run that a binding treats in their own way, by the names that
-// package run gives them.
+// The files of a run that a binding treats specially, by the names that package run
+// gives them.
 const (
 	manifestFile = "manifest.json"
 	gatesFile    = "gates.json"
@@ -118,7 +118,7 @@ const (
 	auditHead    = "logs/audit.head"
 )
 
-// changesWithGates holds for the files that every write of a gate changes.
+// changesWithGates reports whether every write of a gate changes the file.
 func changesWithGates(name string) bool {
 	return name == auditFile || name == auditHead || name == gatesFile
 }
@@ -149,9 +149,9 @@ func filesUnder(folder *artifact.Folder, name string) ([]string, error) {
 	return files, nil
 }
 
-// Digest is the digest by which a gate is bound to a file: of the bytes, or, of
-// the manifest, of what does not move while a run goes on. It is "" for a file
-// that is not there. It returns READ_FAILED.
+// Digest is the digest by which a gate is bound to a file: that of its bytes or, for
+// the manifest, of what stays the same while a run goes on. It is "" for a file
+// that does not exist. It returns READ_FAILED.
 func Digest(folder *artifact.Folder, name string) (string, error) {
 	if name == manifestFile {
 		return digestOfConstants(folder)

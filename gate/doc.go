@@ -4,5 +4,5 @@
 //
 // A gate counts only as long as those files are what they were when it was
 // judged. The package judges nothing itself: package step pairs each row of
-// [Table] with its judge. It knows no run, only a folder.
+// [Table] with its judge. It knows only a folder, not a run.
 package gate

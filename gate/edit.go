@@ -90,8 +90,8 @@ func checkJudgement(id string, gate, patch *codec.Value, now time.Time) error {
 	return nil
 }
 
-// bind hashes what the gate names. A patch that brings a binding of its own,
-// from a judge that hashed what it read, must still be true.
+// bind hashes what the gate names. If a patch brings its own binding, from a judge
+// that hashed what it read, that must still be true.
 func bind(folder *artifact.Folder, pending map[string]string, id string, gate, patch *codec.Value) error {
 	if err := gateShape.CheckAt("$.gates."+id, gate); err != nil {
 		return err

@@ -48,8 +48,8 @@ func gateFields() []codec.Field {
 }
 
 // Check checks a whole gates document: its shape, that every gate stands under
-// its own id, that only a soft gate warns, and that a gate which was run says
-// when. It returns SCHEMA_VALIDATION_FAILED.
+// its own id, that only a soft gate warns, and that a gate that was run says when.
+// It returns SCHEMA_VALIDATION_FAILED.
 func Check(doc *codec.Value) error {
 	if err := Shape.Check(doc); err != nil {
 		return err
@@ -111,6 +111,6 @@ func (g Gates) Revision() int64 {
 // Gate is one gate, nil when there is none of that id.
 func (g Gates) Gate(id string) *codec.Value { return g.doc.Get("gates").Get(id) }
 
-// Status is the written status of a gate, "" when there is none. Whether it
-// still counts is for [Gates.State] to say.
+// Status is the written status of a gate, "" when there is none. [Gates.State] says
+// whether it still counts.
 func (g Gates) Status(id string) string { return g.Gate(id).Get("status").Str() }

@@ -19,7 +19,7 @@ type Judgement struct {
 	Bound        Binding // what the judge read
 }
 
-// Status is [Fail] when there is anything to warn of, else [Pass].
+// Status is [Fail] when there are warnings, otherwise [Pass].
 func (j Judgement) Status() string {
 	if len(j.Warnings) > 0 {
 		return Fail
@@ -31,7 +31,7 @@ func (j Judgement) Status() string {
 // else a person should know.
 func (j Judgement) Said() []string { return slices.Concat([]string{}, j.Warnings, j.Remarks) }
 
-// Patch is the judgement as an update of its gate takes it. The binding in it
+// Patch is the judgement in the form of an update of its gate. The binding in it
 // makes the update fail when what was judged has changed since.
 func (j Judgement) Patch(checkedAt string) *codec.Value {
 	return codec.Of(tidegate.D("status", j.Status(), "checked_at", checkedAt,
@@ -39,7 +39,7 @@ func (j Judgement) Patch(checkedAt string) *codec.Value {
 		"artifacts", j.Bound.Names(), "warnings", j.Said(), "notes", j.Notes))
 }
 
-// Accept is the judgement as a person lets it pass: bound to the same files,
+// Accept is the judgement when a person lets it pass: bound to the same files,
 // with the reason and what the judge says.
 func (j Judgement) Accept(checkedAt, reason string) *codec.Value {
 	patch := j.Patch(checkedAt)

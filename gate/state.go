@@ -13,12 +13,12 @@ type State struct {
 	Status   string       // as written, "" when there is no such gate
 	Bound    bool         // it says what it judged
 	Judged   []string     // what it says that it judged, in byte order
-	Changed  []string     // what it judged and what is different by now, in byte order
+	Changed  []string     // what it judged and is different by now, in byte order
 	Accepted *codec.Value // reason and time of a person's acceptance, nil when its judge passed it
 }
 
-// Counts is the status that the gate has by now: not_run when what it judged
-// has changed since.
+// Counts is the status that the gate has now: not_run when what it judged has
+// changed since.
 func (s State) Counts() string {
 	if len(s.Changed) > 0 {
 		return NotRun

@@ -12,8 +12,8 @@ type Again struct {
 	Unwrapped []string `json:"unwrapped"`
 	Faults    []Fault  `json:"faults"`
 	Warnings  []Fault  `json:"warnings"`
-	// Repair is what the agent is asked after a refused answer, where it is asked
-	// to repair it.
+	// Repair is the prompt that asks the agent to repair a refused answer, where it
+	// is asked to.
 	Repair string `json:"-"`
 }
 
@@ -21,7 +21,7 @@ type Again struct {
 // what follows from accepting it where it has no fault. It is for a rehearsal of a
 // run as it stood when the answer was judged; see [run.Rehearse].
 //
-// It returns JOB_NOT_FOUND, what cannot be read of the attempt, and the errors of
+// It returns JOB_NOT_FOUND, the errors of reading the attempt, and the errors of
 // [run.Run.Update].
 func (b *Board) JudgeAgain(ctx context.Context, clock run.Clock, id string, number, n int) (Again, error) {
 	j, err := b.Job(id)

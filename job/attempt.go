@@ -70,11 +70,11 @@ type Submission struct {
 type Usage struct {
 	InputTokens  int64    `json:"input_tokens"`
 	OutputTokens int64    `json:"output_tokens"`
-	CostUSD      *float64 `json:"cost_usd"` // null where nobody said
+	CostUSD      *float64 `json:"cost_usd"` // null where it was not reported
 }
 
-// The most that an attempt can have taken. A number above is not a measurement,
-// and no budget that a person can set would hold the sum of such numbers.
+// The most that an attempt can have taken. A larger number is not a measurement,
+// and the sum of such numbers would exceed any budget that a person can set.
 const (
 	MaxTokens  = 10_000_000_000 // read, and as many written
 	MaxCostUSD = 100_000
@@ -93,9 +93,9 @@ func (u Usage) check() error {
 		"usage must have input_tokens and output_tokens from 0 to %d and cost_usd from 0 to %d", int64(MaxTokens), MaxCostUSD)
 }
 
-// bounded is u as it is charged: a number that no attempt can have, whichever
-// its sign, counts as the most, so that a sum that went astray costs and does
-// not pay.
+// bounded is u as it is charged: a number that no attempt can have, positive or
+// negative, counts as the most, so that a sum that went wrong never lowers the
+// charge.
 func (u Usage) bounded() Usage {
 	u.InputTokens, u.OutputTokens = atMost(u.InputTokens, MaxTokens), atMost(u.OutputTokens, MaxTokens)
 	if u.CostUSD != nil {
@@ -141,8 +141,8 @@ func (u Usage) at(price *Price) Usage {
 	return u
 }
 
-// guessed is what bytes that went in and out are taken for where nobody reports
-// tokens: a quarter of them.
+// guessed estimates tokens where nobody reports them: a quarter of the bytes that
+// went in and out.
 func guessed(in, out int) Usage {
 	return Usage{InputTokens: int64(in+3) / 4, OutputTokens: int64(out+3) / 4}
 }
@@ -206,8 +206,8 @@ func (a *Attempt) clone() *Attempt {
 
 func (a *Attempt) dir() string { return run.AttemptDir(a.JobID, a.Number) }
 
-// readAttempt reads an attempt. A folder without one has none: nothing else is
-// written there before it.
+// readAttempt reads an attempt. A folder without the file has no attempt: nothing
+// else is written there before it.
 func readAttempt(r *run.Run, jobID string, number int) (*Attempt, error) {
 	name := run.AttemptDir(jobID, number) + "/attempt.json"
 	data, err := r.Folder().Read(name)

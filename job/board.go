@@ -14,12 +14,12 @@ import (
 	"github.com/tidegate/tidegate/step"
 )
 
-// Board is the jobs of a run as its files show them. It holds what it read, so
-// that a process which drives a run reads only what has changed: see
-// [Board.Reload] and [Board.Refresh]. What decides is read again under the run's
-// lock. A Board may be used by several goroutines.
+// Board is the jobs of a run as its files show them. It keeps what it read, so
+// that a process that drives a run reads only what has changed: see
+// [Board.Reload] and [Board.Refresh]. What a decision rests on is read again under
+// the run's lock. A Board may be used by several goroutines.
 type Board struct {
-	// Fetch is how the sources of an answer are reached while it is judged; nil:
+	// Fetch is how the sources of an answer are reached while it is judged; with nil
 	// they are not.
 	Fetch step.Fetch
 
@@ -36,14 +36,14 @@ type Board struct {
 	waves  map[run.Stage]contracts
 	before map[run.Stage]contracts // as they were when the board was last read whole
 	gaps   map[string]string       // texts of the gaps of the second wave, by perspective id
-	scope  *scope                  // once somebody asked
-	cited  *sources                // that answers may cite, once somebody asked
-	own    []step.Document         // the person's own documents, once somebody asked
+	scope  *scope                  // once asked for
+	cited  *sources                // that answers may cite, once asked for
+	own    []step.Document         // the person's own documents, once asked for
 	first  int                     // all jobs before this one, in order, are done
 	ledger ledger
 }
 
-// contracts are those of a wave, with the digest of their file.
+// contracts are the contracts of a wave, with the digest of their file.
 type contracts struct {
 	doc    *perspective.Document
 	raw    map[string]*codec.Value // by perspective id, as they were written
@@ -61,7 +61,7 @@ func OpenBoard(ctx context.Context, clock run.Clock, manifestPath string) (*Boar
 	return b, nil
 }
 
-// Close gives back what the board holds.
+// Close releases what the board holds.
 func (b *Board) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,8 +150,8 @@ func (b *Board) Refresh(ids ...string) error {
 	return nil
 }
 
-// Follow reads a job again of which a line of the log speaks, unless that was
-// known when the board last looked at the job.
+// Follow reads a job again that a line of the log is about, unless the board knew
+// that line when it last looked at the job.
 func (b *Board) Follow(id string, line int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -199,7 +199,7 @@ func (b *Board) know(a *Attempt, lease *run.Lease, line int) {
 	}
 }
 
-// read reads what the folder of a job has.
+// read reads the folder of a job.
 func (b *Board) read(j *Job) error {
 	has, err := b.run.JobFolder(j.ID)
 	if err != nil {
@@ -252,8 +252,8 @@ func retryNote(r *run.Run, id string) string {
 	return retried.Note
 }
 
-// grantedBy is up to which attempt at a job a person has accepted that its tries
-// were used up.
+// grantedBy is the last attempt at a job for which a person has accepted that the
+// tries were used up.
 func grantedBy(m run.Manifest, id string) int {
 	granted := 0
 	for _, f := range m.Failures() {
@@ -294,8 +294,7 @@ func (b *Board) Jobs() []Job {
 	return list
 }
 
-// Next is the first job that is open and that fits, "" when there is none, with
-// its kind.
+// Next is the first open job that fits, with its kind, and "" when there is none.
 func (b *Board) Next(fits func(id, kind string) bool) (id, kind string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -337,7 +336,7 @@ func (b *Board) state(j *Job) State {
 	return Open
 }
 
-// Job is one of the jobs. It returns JOB_NOT_FOUND.
+// Job is the job with that id. It returns JOB_NOT_FOUND.
 func (b *Board) Job(id string) (Job, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

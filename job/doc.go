@@ -1,10 +1,10 @@
 // Package job is agents' work: what an agent must write next, who has it, and
 // what became of it.
 //
-// A job follows from the run: nobody stores a list of what is to be done that
-// could disagree with the files. Each kind of job is one file with its prompt,
-// its judge and its acceptance. The prompt is filled from the same objects that
-// judge, so that an agent which follows it passes.
+// A job follows from the run: no list of open work is stored that could disagree
+// with the files. Each kind of job is one file with its prompt, its judge and its
+// acceptance. The prompt is filled from the same objects that judge, so that an
+// agent that follows it passes.
 //
 // An attempt is one agent's go at a job. It begins with a lease, takes at most
 // four answers, and is kept whole: prompt, every answer as it came, the faults

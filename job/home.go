@@ -14,7 +14,7 @@ import (
 type Held struct {
 	Assignment
 	Answers int     // that were handed in
-	Judged  bool    // the last of them was
+	Judged  bool    // whether the last of them was judged
 	Faults  []Fault // of the last answer, where it was refused
 	Session string  // by which the agent's session may be continued
 	Driver  string
@@ -22,9 +22,9 @@ type Held struct {
 	Called  map[string]float64 // tools that its agent called, by name
 }
 
-// TakeOver takes over the leases of the home before this one: each is this
-// process's from here on, under the same attempt, which uses no try. Only the
-// process that has claimed the run may call it. It returns the errors of
+// TakeOver takes over the leases of the home before this one: each belongs to this
+// process from here on, under the same attempt, and uses no try. Only the process
+// that has claimed the run may call it. It returns the errors of
 // [run.Run.Update].
 func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration) ([]Held, error) {
 	var list []Held
@@ -156,8 +156,8 @@ func Format(kindName string) string {
 	return ""
 }
 
-// Retry gives a job its tries again. It is a person's decision: a note is for the
-// next agent, and a run that failed for want of tries goes on. It returns
+// Retry gives a job its tries again. It is a person's decision: the note is for the
+// next agent, and a run that failed for lack of tries goes on. It returns
 // JOB_NOT_FOUND, JOB_NOT_OPEN for a job that is accepted or leased, and
 // INVALID_STATE for a run that is final.
 func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
@@ -203,8 +203,8 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 	return b.Job(id)
 }
 
-// failedForJobs reports whether what nobody accepted yet is that jobs have used
-// up their tries.
+// failedForJobs reports whether the failure that nobody has accepted yet is that
+// jobs have used up their tries.
 func failedForJobs(m run.Manifest) bool {
 	failures := m.Failures()
 	for i := len(failures) - 1; i >= 0; i-- {

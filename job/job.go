@@ -16,7 +16,7 @@ const (
 )
 
 // Job is one thing that an agent must write. The fields that are shown stand in
-// the order in which job_list has them.
+// the order of job_list.
 type Job struct {
 	ID        string  `json:"job_id"`
 	Kind      string  `json:"kind" jsonschema:"perspectives, wave1, wave2, summary, synthesis or review"`
@@ -36,7 +36,7 @@ type Job struct {
 	lease       *run.Lease
 	after       int    // the last attempt that does not count any more
 	note        string // of the person who gave the tries again
-	asOf        int    // the line of the log up to which all this is known, 0 when nobody can tell
+	asOf        int    // the line of the log up to which all this is known, 0 when that is unknown
 	tally       tally
 }
 
@@ -52,7 +52,7 @@ func (j *Job) last() *Attempt {
 const maxGivenBack = 10
 
 // triesLeft counts the attempts that were used up: those that ended without an
-// accepted answer, but for those that are given back.
+// accepted answer, except those that are given back.
 func (j *Job) triesLeft(tries int) int {
 	used, back := 0, 0
 	for _, a := range j.attempts {

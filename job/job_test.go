@@ -369,8 +369,8 @@ func TestBudgetStopsLeasing(t *testing.T) {
 	wantCode(t, err, tidegate.BudgetExhausted)
 }
 
-// TestFetchingIsTimeOfTheRun: minutes in which a rule was at work count as those of
-// a lease do, and once together with them.
+// TestFetchingIsTimeOfTheRun: minutes in which a rule was at work count like those
+// of a lease, and minutes of both count once.
 func TestFetchingIsTimeOfTheRun(t *testing.T) {
 	manifest, now, clock := inWave1(t, "grid")
 	a := lease(t, open(t, clock, manifest), "wave1.grid")

@@ -35,7 +35,7 @@ func init() {
 	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, synthesisKind, reviewKind}
 }
 
-// reached reports whether a run has come to the kind's work, also when it went
+// reached reports whether a run has come to the kind's work, even if it has gone
 // back since.
 func (k *kind) reached(m run.Manifest) bool {
 	return slices.Index(run.Stages, m.Stage()) >= slices.Index(run.Stages, k.stages[0]) ||

@@ -37,7 +37,7 @@ type Home struct {
 	Model  string
 }
 
-// Assignment is a job that somebody holds, with everything to do it.
+// Assignment is a job that somebody holds, with everything needed to do it.
 type Assignment struct {
 	JobID        string `json:"job_id"`
 	Kind         string `json:"kind"`
@@ -49,13 +49,12 @@ type Assignment struct {
 	TriesLeft    int    `json:"tries_left"`
 	ExpiresAt    string `json:"expires_at"`
 
-	// ToolCalls is how often the agent may call each tool, of those that its
-	// contract names.
+	// ToolCalls is how often the agent may call each tool that its contract names.
 	ToolCalls map[string]int `json:"-"`
 	// Forbidden are tools that its perspective takes away, in its own words.
 	Forbidden []string `json:"-"`
 	// Contract is what an output of a wave is judged by, as a file of perspectives
-	// with the one of the job; nil for other jobs.
+	// that has only the one of the job; nil for other jobs.
 	Contract []byte `json:"-"`
 }
 
@@ -63,7 +62,7 @@ type Assignment struct {
 // when no job was named and none is open.
 //
 // It returns INVALID_ARGS, INVALID_STATE (a run that is neither created nor
-// running), BUDGET_EXHAUSTED, JOB_NOT_FOUND, JOB_NOT_OPEN (with who holds it, or
+// running), BUDGET_EXHAUSTED, JOB_NOT_FOUND, JOB_NOT_OPEN (with its holder, or
 // the process that drives the run), and the errors of [run.Run.Update].
 func (b *Board) Lease(ctx context.Context, in LeaseInput) (*Assignment, error) {
 	if err := run.CheckText("holder", in.Holder); err != nil {
@@ -99,7 +98,7 @@ func (b *Board) Lease(ctx context.Context, in LeaseInput) (*Assignment, error) {
 	}
 }
 
-// mayLease looks at what forbids to give out any job.
+// mayLease returns what forbids leasing any job.
 func (b *Board) mayLease(ctx context.Context, in LeaseInput) error {
 	r := b.Run()
 	m := r.Manifest()
@@ -267,9 +266,9 @@ func begin(u *run.Update, j *Job, in LeaseInput, made draft, now time.Time) (*As
 	}, a, lease, nil
 }
 
-// closeLapsed stages the end of an attempt whose lease has run out. An attempt
-// of a home that was stopped before it had an answer uses no try. It reports
-// whether there was one.
+// closeLapsed stages the end of an attempt whose lease has run out, and reports
+// whether there was one. An attempt of a home that was stopped before it had an
+// answer uses no try.
 func closeLapsed(u *run.Update, j *Job) (bool, error) {
 	last := j.last()
 	if j.lease == nil || last == nil || last.Outcome != "" {
@@ -373,9 +372,9 @@ func (b *Board) held(u *run.Update, token string) (*Attempt, *run.Lease, error) 
 	return a, lease, nil
 }
 
-// present is the lease of a job, nil where nobody has one, and the attempt of that
-// number where the lease is for it, as they are under the lock. What this board
-// wrote last, and nobody else since, it does not read.
+// present is the lease of a job, nil where there is none, and, where the lease is
+// for the attempt of that number, the attempt: both as they are under the lock. It
+// does not read again what this board was the last to write.
 func (b *Board) present(u *run.Update, id string, number int) (*Attempt, *run.Lease, error) {
 	b.mu.Lock()
 	j := b.jobs[id]

@@ -267,7 +267,7 @@ func TestHabitsAreTakenOffAndRecorded(t *testing.T) {
 	}
 }
 
-// TestATrailingQuestionIsJudgedAsItIs keeps what is not certain.
+// TestATrailingQuestionIsJudgedAsItIs: what may be part of the answer stays in it.
 func TestATrailingQuestionIsJudgedAsItIs(t *testing.T) {
 	manifest, _, clock := inWave1(t, "grid")
 	b := open(t, clock, manifest)

@@ -124,8 +124,8 @@ func judgePerspectives(_ context.Context, b *Board, _ *Job, a answer) (judgement
 const maxFindings = 50
 
 // demanded are the warnings of the check that a job does not let pass: without
-// these sections the outputs could not be judged, nor the pivot decided, and no
-// output may hold the characters of a title that cannot be seen.
+// these sections the outputs could not be judged nor the pivot decided, and no
+// output may contain the invisible characters of a title.
 var demanded = map[string]string{
 	"NO_SOURCES_SECTION":   "Add Sources to must_include_sections.",
 	"SOURCES_OTHER_CASE":   "Write the title Sources with exactly this letter case.",
@@ -137,8 +137,8 @@ var demanded = map[string]string{
 	"CAP_LEAVES_NO_TEXT":   "Raise max_words, so that there is room for text.",
 }
 
-// CheckPerspectives holds a document to the rules of the job perspectives: no
-// error of `perspectives check`, at most allowed perspectives, and in every
+// CheckPerspectives checks a document against the rules of the job perspectives:
+// no error of `perspectives check`, at most allowed perspectives, and in every
 // contract the sections Sources and Gaps and room for a source.
 func CheckPerspectives(doc *codec.Value, allowed int) (faults, warnings []Fault, err error) {
 	data, err := codec.Marshal(doc)

@@ -37,8 +37,8 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// sourceList lists sources for a quotation: titles and words of pages are text of
-// others.
+// sourceList lists sources for a quotation: titles and words of pages were written
+// by others.
 func sourceList(list []source) string {
 	var b strings.Builder
 	for _, s := range list {
@@ -54,8 +54,8 @@ func sourceList(list []source) string {
 	return b.String()
 }
 
-// faultList lists faults for a quotation: their messages repeat words of the text
-// that has them.
+// faultList lists faults for a quotation: their messages repeat words of the faulty
+// text.
 func faultList(list []Fault) string {
 	var b strings.Builder
 	for _, f := range list {

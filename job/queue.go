@@ -7,7 +7,7 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// queue lets the changes of a run that are asked for at the same time share a
+// queue lets changes of a run that are asked for at the same time share a
 // transaction, with its lock and its syncs: most of what a change costs does not
 // depend on how much it changes.
 type queue struct {
@@ -24,8 +24,8 @@ type change struct {
 	lead chan struct{} // has a value when it is this one's turn to make what waits
 }
 
-// update makes a change of a job under the run's lock; see [run.Run.Update]. Those
-// of other jobs that wait are made with it.
+// update makes a change of a job under the run's lock; see [run.Run.Update].
+// Waiting changes of other jobs are made with it.
 func (b *Board) update(ctx context.Context, job string, do func(*run.Update) error) error {
 	c := &change{Change: run.Change{Ctx: ctx, Do: do}, job: job, made: make(chan error, 1), lead: make(chan struct{}, 1)}
 	t := &b.queue
@@ -45,8 +45,8 @@ func (b *Board) update(ctx context.Context, job string, do func(*run.Update) err
 	return <-c.made
 }
 
-// makeWaiting makes the changes that wait, one of each job, and lets the first of
-// those that have come meanwhile go on.
+// makeWaiting makes the changes that wait, one for each job, and then lets the
+// first of those that came meanwhile go on.
 func (b *Board) makeWaiting() {
 	t := &b.queue
 	t.mu.Lock()
@@ -80,8 +80,8 @@ func (b *Board) makeWaiting() {
 	}
 }
 
-// forget makes what the board knows of changed jobs a thing of the past, until
-// whoever changed them says how they are.
+// forget marks what the board knows of changed jobs as out of date, until the one
+// that changed them says how they are.
 func (b *Board) forget(batch []*change) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

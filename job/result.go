@@ -172,7 +172,7 @@ func (p PromptResult) Report() report.Report {
 	return out
 }
 
-// answerTime is how long a lease lasts that a person takes to hand in a file.
+// answerTime is how long a lease lasts when a person takes it to hand in a file.
 const answerTime = 5 * time.Minute
 
 // Answer takes a job that is open and hands in an answer, for a person. A refused

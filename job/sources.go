@@ -25,7 +25,7 @@ type source struct {
 	Quotes []string // what outputs quote from it
 }
 
-// sources are those of a run.
+// sources are the sources of a run.
 type sources struct {
 	list   []source // in byte order of their cids
 	name   string   // of the file that they were read from
@@ -68,8 +68,8 @@ const (
 	maxQuotedTogether = 256 << 10
 )
 
-// documents are the person's own documents as prompts quote them: each, and all
-// together, cut where they are too long, which is said. They are read once.
+// documents are the person's own documents as prompts quote them. Each of them, and
+// all together, are cut where they are too long, with a note. They are read once.
 func (b *Board) documents() ([]step.Document, error) {
 	if b.own != nil {
 		return b.own, nil
@@ -98,7 +98,7 @@ func (s *sources) table() map[string]string {
 	return out
 }
 
-// among are those whose cids are listed.
+// among are the sources whose cids are listed.
 func (s *sources) among(cids map[string]bool) []source {
 	var out []source
 	for _, each := range s.list {
@@ -109,7 +109,7 @@ func (s *sources) among(cids map[string]bool) []source {
 	return out
 }
 
-// shorten shows short ids in the place of cids.
+// shorten shows short ids in place of cids.
 func (s *sources) shorten(text string) string {
 	var pairs []string
 	for _, each := range s.list {
@@ -118,7 +118,7 @@ func (s *sources) shorten(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// expand writes cids in the place of the short ids of a prompt.
+// expand writes cids in place of the short ids of a prompt.
 func expand(text string, table map[string]string) string {
 	return mentioned.ReplaceAllStringFunc(text, func(mention string) string {
 		if cid := table[mention[2:len(mention)-1]]; cid != "" {

@@ -18,8 +18,8 @@ type Spent struct {
 	MB      float64 `json:"mb"`
 }
 
-// ledger sums up what the attempts of a run took, so that asking for it costs what
-// has changed.
+// ledger sums up what the attempts of a run took, so that asking for it costs only
+// as much as has changed.
 type ledger struct {
 	tokens, cost float64
 	size         int64           // of the folders of jobs
@@ -35,7 +35,7 @@ func newLedger() ledger { return ledger{open: map[string]*Job{}, grown: map[stri
 type tally struct {
 	tokens, cost float64
 	size         int64
-	ended        int // of its attempts, how many
+	ended        int // how many of its attempts
 }
 
 // count counts a job again.
@@ -130,7 +130,7 @@ func (b *Board) limit() (name string, spent Spent) {
 	return "", spent
 }
 
-// sizeOf adds up the files in a folder, but for those in the folder without.
+// sizeOf adds up the files in a folder, except those in the folder that without names.
 func sizeOf(files fs.FS, dir, without string) (int64, error) {
 	var size int64
 	err := fs.WalkDir(files, dir, func(name string, e fs.DirEntry, err error) error {

@@ -120,8 +120,8 @@ func (b *Board) checkAnswer(in SubmitInput) error {
 	return nil
 }
 
-// keep stages an answer as it came. It returns its number in the attempt, or 0
-// for a late one.
+// keep stages an answer as it came. It returns its number in the attempt, 0 for a
+// late one.
 func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 	n, line := 0, 0
 	var a *Attempt
@@ -191,7 +191,7 @@ func (b *Board) keepStream(u *run.Update, a *Attempt, home *HomeAnswer, n int) e
 }
 
 // keepLate stages an answer that came after the end of its lease, where it is
-// the first such one of the attempt that its token was made for.
+// the first late one of the attempt that its token was made for.
 func (b *Board) keepLate(u *run.Update, j *Job, in SubmitInput, lost error) error {
 	_, number, err := ofToken(in.Token)
 	if err != nil {
@@ -210,8 +210,8 @@ func (b *Board) keepLate(u *run.Update, j *Job, in SubmitInput, lost error) erro
 }
 
 // charged is what an answer costs the budget: what was reported or, where
-// nothing was, a quarter of the bytes that went in and out. Of an agent that
-// tidegate does not drive the larger of the two counts.
+// nothing was, a quarter of the bytes that went in and out. For an agent that
+// tidegate does not drive, the larger of the two counts.
 func charged(u *run.Update, a *Attempt, in SubmitInput) Usage {
 	asked := 0
 	switch {
@@ -319,8 +319,8 @@ func (b *Board) judge(ctx context.Context, j *Job, a *Attempt, n int) (judgement
 }
 
 // toolUse is the use of tools by which answer n of an attempt is judged: what came
-// with it. Of an agent that tidegate drives the calls before a refused answer
-// count, too: what they found is in the repaired one.
+// with it. For an agent that tidegate drives, the calls before a refused answer
+// count too: what they found is in the repaired one.
 func (a *Attempt) toolUse(n int) (*codec.Value, error) {
 	from := n - 1
 	if a.Driver != "" {
@@ -398,7 +398,7 @@ func (b *Board) record(u *run.Update, j *Job, number, n int, took []string, judg
 	return a, nil, a.write(u)
 }
 
-// maskKept takes out of a kept answer what would let its reader in somewhere.
+// maskKept masks the credentials in a kept answer.
 func maskKept(u *run.Update, name string) error {
 	data, err := u.Run().Folder().Read(name)
 	if err != nil {

@@ -106,7 +106,7 @@ func (b *Board) summarized(j *Job, limit int) ([]byte, []source, error) {
 	return text, all.among(cids), nil
 }
 
-// summaryExample is a summary that passes, in as many bytes as there may be.
+// summaryExample is a summary that passes, within the bytes that are allowed.
 func summaryExample(usable []source, limit int) string {
 	text := "- Most harbours of this size have tried it."
 	if len(usable) > 0 {

@@ -54,7 +54,7 @@ func rounds(name, title string, n int64) []*Job {
 // summarized is a summary as prompts show it.
 type summarized struct{ Title, Text string }
 
-// summaries are those of the run, with short ids in the place of cids.
+// summaries are the summaries of the run, with short ids in place of cids.
 func (b *Board) summaries(all *sources) ([]summarized, error) {
 	outputs, err := b.outputs()
 	if err != nil {

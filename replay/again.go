@@ -37,7 +37,7 @@ type operation func(s *scene) error
 // made it too.
 var errGiven = errors.New("it was handed in")
 
-// redo finds what does a line of a change again, nil for what was handed in.
+// redo finds the operation that redoes a line of a change, nil for what was handed in.
 func redo(l line) operation {
 	if again := byEvent[l.event]; again != nil {
 		return again
@@ -81,8 +81,8 @@ func planned(s *scene) error {
 	return err
 }
 
-// reviewed reviews the first wave. Of how many failures the report has room for, and
-// which outputs were asked for, its own text says.
+// reviewed reviews the first wave. The report's own text says how many failures it
+// has room for, and which outputs were asked for.
 func reviewed(s *scene) error {
 	r, err := s.open()
 	if err != nil {
@@ -143,7 +143,7 @@ func gateWritten(s *scene) error {
 	return err
 }
 
-// judged asks the judge of a gate whose answer was only asked for.
+// judged asks the judge again about a gate that was evaluated and not written.
 func judged(s *scene) error {
 	r, err := s.open()
 	if err != nil {
@@ -151,7 +151,7 @@ func judged(s *scene) error {
 	}
 	defer r.Close()
 	if s.line.get("document") != "" {
-		return errGiven // another text than that of the gate, which nobody keeps
+		return errGiven // a text other than the gate's own, which is not kept
 	}
 	found, err := step.Judge(s.ctx, r, s.line.get("gate"))
 	if err != nil {
@@ -162,8 +162,8 @@ func judged(s *scene) error {
 	return nil
 }
 
-// moved moves the run on, with everything that a move writes. Where that does not
-// lead to where the run went, or cannot be tried because manifest or gates are not
+// moved moves the run on, with everything that a move writes. Where that leads
+// elsewhere than the run went, or cannot be tried because manifest or gates are not
 // what they were, the run goes on as its record says.
 func moved(s *scene) error {
 	r, err := s.open()

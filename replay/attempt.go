@@ -8,8 +8,8 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// compareRepair holds the prompt by which a refused answer was to be repaired
-// against the one that the faults give, where the run keeps one.
+// compareRepair compares the prompt by which a refused answer was to be repaired
+// with the one that the faults give, where the run keeps one.
 func (s *scene) compareRepair(id string, number, n int, again string) error {
 	name := fmt.Sprintf("%s/prompt-%d.md", run.AttemptDir(id, number), n+1)
 	kept, err := s.kept.Folder().Read(name)
@@ -22,7 +22,7 @@ func (s *scene) compareRepair(id string, number, n int, again string) error {
 	return err
 }
 
-// compareAttempt holds what an attempt keeps of a verdict against the verdict that
+// compareAttempt compares what an attempt keeps of a verdict with the verdict that
 // comes out.
 func (s *scene) compareAttempt(id string, number, n int, again any, fields ...string) error {
 	name := run.AttemptDir(id, number) + "/attempt.json"

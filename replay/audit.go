@@ -73,7 +73,7 @@ type AuditTelemetry struct {
 	Duration AuditEnvelope `json:"run_duration_s"`
 }
 
-// AuditEnvelope is within which bounds figures lie.
+// AuditEnvelope has the bounds within which figures lie.
 type AuditEnvelope struct {
 	Min float64 `json:"min"`
 	Max float64 `json:"max"`

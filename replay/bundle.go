@@ -121,8 +121,8 @@ type BundleReplay struct {
 	ReportPath    *string       `json:"replay_report_path" jsonschema:"null: nothing is written into a captured run"`
 }
 
-// BundleChecks are those of the earlier system: what gate E says of the synthesis,
-// against what the bundle keeps of it.
+// BundleChecks are the checks of the earlier system: they compare what gate E says
+// of the synthesis with what the bundle keeps of it.
 type BundleChecks struct {
 	Reports ReportChecks `json:"gate_e_reports"`
 	Status  StatusChecks `json:"gate_e_status"`
@@ -165,7 +165,7 @@ type BundleSummary struct {
 // Passed reports whether nothing differs.
 func (b BundleReplay) Passed() bool { return b.Summary.OverallPass }
 
-// ReplayBundle is the tool deep_research_fixture_replay: it looks whether a captured
+// ReplayBundle is the tool deep_research_fixture_replay: it checks that a captured
 // run is as it was captured, does again what it did by rule, and compares what gate E
 // says of its synthesis with what it keeps. It writes nothing.
 //
@@ -234,7 +234,7 @@ func checkGateE(ctx context.Context, r *run.Run) (BundleChecks, error) {
 	}
 	found, err := step.Assess(ctx, r)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return out, nil // it did not come so far
+		return out, nil // the run did not come that far
 	}
 	if err != nil {
 		return BundleChecks{}, err
@@ -295,7 +295,7 @@ func sorted(list []string) []string {
 }
 
 // sum counts what was compared. A run without a log, of which only the earlier
-// system's files were captured, is held to those.
+// system's files were captured, is judged by those.
 func (b *BundleReplay) sum() {
 	s := &b.Summary
 	s.Compared, s.Mismatched = len(b.Checks.Reports.Bundled), len(b.Checks.Reports.Mismatches)
@@ -356,7 +356,7 @@ type RegressionSummary struct {
 	Error int `json:"error"`
 }
 
-// Outcome is what came of one captured run.
+// Outcome is the outcome for one captured run.
 type Outcome struct {
 	BundleID   string        `json:"bundle_id"`
 	BundleRoot string        `json:"bundle_root"`

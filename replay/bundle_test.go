@@ -186,8 +186,8 @@ func earlierBundle(t *testing.T, root, id, synthesis string) {
 
 const cleanSynthesis = "## Summary\n\nIt is so.\n\n## Key Findings\n\nThere are 12 of them [@cid_a].\n\n## Evidence\n\nText.\n\n## Caveats\n\nNone.\n"
 
-// TestABundleOfTheEarlierSystemIsReplayed: it has no log, so it is held to its four
-// reports, byte by byte, and to the status of gate E.
+// TestABundleOfTheEarlierSystemIsReplayed: it has no log, so it is judged by its four
+// reports, byte by byte, and by the status of gate E.
 func TestABundleOfTheEarlierSystemIsReplayed(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "b1")

@@ -11,8 +11,8 @@ import (
 // name is a line of the log as steps name it.
 func (w *walk) name(l line) string { return fmt.Sprintf("line %d of the log: %s", l.number, l.kind) }
 
-// ofTheLog are the fields by which a log makes a line one of its own; they follow
-// from no rule.
+// ofTheLog are the fields that the log itself adds to a line; they follow from no
+// rule.
 var ofTheLog = []string{"ts", "run_id", "seq", "actor", "state", "clock", "prev", "kind", "event", "program"}
 
 // ofTheRecord are the fields that can be compared only while manifest and gates are,
@@ -22,8 +22,8 @@ var ofTheRecord = []string{"manifest_digest", "gates_digest", "prev_digest", "pa
 // packDigest is the field of a summary pack that covers the whole manifest.
 const packDigest = "inputs_digest"
 
-// samePack reports whether a summary pack is the one that the log has, but for the
-// digest of what it was made from.
+// samePack reports whether a summary pack is the one that the log has, except for
+// the digest of what it was made from.
 func (w *walk) samePack(digest string, again []byte) bool {
 	kept, err := w.kept.Folder().Read(w.kept.Layout().SummaryPack)
 	if err != nil || codec.DigestBytes(kept) != digest {
@@ -88,7 +88,7 @@ func (w *walk) lineDifference(kept, made *codec.Value, partial bool) string {
 	return ""
 }
 
-// compareFiles holds what a rule makes against the digests that the log has of it.
+// compareFiles compares what a rule makes with the digests that the log has of it.
 func (w *walk) compareFiles(c change, made map[string][]byte) {
 	for _, name := range sortedNames(made) {
 		data := made[name]

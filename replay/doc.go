@@ -3,6 +3,6 @@
 // there by rule, and compares what comes out with what the log and the files say.
 // What agents and people handed in is taken as it was kept.
 //
-// On replay stand seals and captured runs: a sealed run is one that a stranger can
-// replay, and a captured one a run that can be replayed at any time.
+// Seals and captured runs rest on replay: a stranger can replay a sealed run, and a
+// captured run can be replayed at any time.
 package replay

@@ -7,8 +7,8 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// edited makes again what a decision, or a failure, wrote into manifest or policy.
-// That it was decided is taken as the log has it; what follows for the documents is
+// edited does again what a decision, or a failure, wrote into manifest or policy.
+// The decision itself is taken from the log; its effect on the documents is
 // compared.
 func edited(s *scene) error {
 	change := s.editOf(s.line)
@@ -64,7 +64,7 @@ func (s *scene) editOf(l line) func(u *run.Update) error {
 	return nil
 }
 
-// fail makes a failure again, as the manifest keeps it.
+// fail does a failure again, as the manifest keeps it.
 func (s *scene) fail(u *run.Update, l line) error {
 	m, err := u.Manifest()
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *scene) fail(u *run.Update, l line) error {
 	return err
 }
 
-// accept makes again that a person accepted failures: those that the manifest says
-// were accepted then.
+// accept does a person's acceptance of failures again: of those that the manifest
+// says were accepted then.
 func (s *scene) accept(u *run.Update, l line) error {
 	m, err := u.Manifest()
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *scene) accept(u *run.Update, l line) error {
 	return err
 }
 
-// retry makes one more attempt at a gate again.
+// retry does again what counts one more attempt at a gate.
 func (s *scene) retry(u *run.Update, l line) error {
 	m, err := u.Manifest()
 	if err != nil {

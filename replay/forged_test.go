@@ -132,8 +132,8 @@ func parse(t *testing.T, line []byte) *codec.Value {
 	return v
 }
 
-// TestForgedRecordHoldsTogether shows that the forger of the tests below is good at
-// it: verification, which looks at the record alone, finds nothing.
+// TestForgedRecordHoldsTogether shows that the forger of the tests below does its
+// work well: verification, which looks at the record alone, finds nothing.
 func TestForgedRecordHoldsTogether(t *testing.T) {
 	root := golden(t, t.TempDir(), "review-rounds")
 	forger{t, root}.file("summaries/summary-pack.json", altered)
@@ -143,8 +143,8 @@ func TestForgedRecordHoldsTogether(t *testing.T) {
 	}
 }
 
-// altered is a text with one character changed, in a way that leaves JSON what it
-// is: the last letter or digit.
+// altered is a text with one character changed, the last letter or digit, so that
+// JSON stays JSON.
 func altered(text []byte) []byte {
 	for i := len(text) - 1; i >= 0; i-- {
 		switch c := text[i]; {
@@ -160,8 +160,8 @@ func altered(text []byte) []byte {
 }
 
 // TestReplayNamesWhatWasForged changes every file that a rule made, in turn, with a
-// record that fits, and in the long form also without: replay names the file, or the line of the
-// log that has its digest.
+// record that fits, and in the long form also without: replay names the file, or the
+// line of the log that has its digest.
 func TestReplayNamesWhatWasForged(t *testing.T) {
 	type point struct{ kind, name string }
 	var points []point
@@ -190,7 +190,7 @@ func TestReplayNamesWhatWasForged(t *testing.T) {
 	}
 }
 
-// named asks replay, and wants the file or the line that has its digest to be named.
+// named replays a run, and wants it to name the file or the line that has its digest.
 func named(t *testing.T, root, name, how string) {
 	t.Helper()
 	r, err := run.Open(t.Context(), filepath.Join(root, run.ManifestFile))
@@ -258,7 +258,7 @@ func TestReplayNamesForgedEvents(t *testing.T) {
 	}
 }
 
-// comparedField holds for the fields of a line that follow from a rule.
+// comparedField reports whether a field of a line follows from a rule.
 func comparedField(e *codec.Value, key string) bool {
 	switch key {
 	case "ts", "kind", "run_id", "event", "seq", "actor", "state", "clock", "prev", "program",

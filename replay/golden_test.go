@@ -36,7 +36,7 @@ type kind struct {
 	agent  func(task driver.Task) string
 	budget map[string]float64
 	ends   run.Status
-	has    []string // files by which one sees that it is of its kind
+	has    []string // files that show that it is of its kind
 }
 
 var kinds = []kind{
@@ -60,7 +60,7 @@ var (
 	listed   = regexp.MustCompile(`(?m)^- (s[0-9]+): `)
 )
 
-// writer is an agent that does what the prompt of a task says, but for what says
+// writer is an agent that does what the prompt of a task says, except for what says
 // lists: the text of a section of a job's first answer, a whole answer, or the
 // name under which a synthesis speaks.
 func writer(says map[string]string) func(task driver.Task) string {
@@ -120,7 +120,7 @@ func orElse(text, other string) string {
 
 const page = `<html lang="en"><head><title>Port statistics %s</title></head><body><article><h1>Port statistics %[1]s</h1><p>%s</p></article></body></html>`
 
-// web has a page for every address but two.
+// web has a page for every address except two.
 func web(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 	for _, url := range urls {
@@ -285,7 +285,7 @@ func packed(t *testing.T, root string) []byte {
 	return out.Bytes()
 }
 
-// filesOf lists the files below a folder but its locks, in byte order.
+// filesOf lists the files below a folder except its locks, in byte order.
 func filesOf(t *testing.T, root string) []string {
 	t.Helper()
 	var names []string
@@ -368,9 +368,9 @@ func TestARunIsReplayedAsItComes(t *testing.T) {
 	}
 }
 
-// givenFile holds for what a rule does not make: what a run is made with, what
-// agents handed in, the archive and the log. Manifest and gates are compared line by
-// line of the log.
+// givenFile reports whether a file is not made by a rule: what a run is made with,
+// what agents handed in, the archive and the log. Manifest and gates are compared
+// line by line of the log.
 func givenFile(name string) bool {
 	switch name {
 	case run.ManifestFile, "gates.json", run.ScopeFile, run.AuditFile, run.HeadFile, "evidence/archive.warc.gz", run.PolicyFile:

@@ -16,7 +16,7 @@ import (
 )
 
 // TestNotesOfAnAgentAreReplayed: what an agent may write into manifest and gates, while
-// the run goes on, changes nothing of what comes out again.
+// the run goes on, does not change what comes out again.
 func TestNotesOfAnAgentAreReplayed(t *testing.T) {
 	long := strings.Repeat("x", 5000) // the log keeps its digest only
 	for name, patches := range map[string][]string{

@@ -36,17 +36,17 @@ type Result struct {
 // Passed reports whether nothing differs.
 func (r Result) Passed() bool { return r.Pass }
 
-// otherVersion holds when another version than this one made the run.
+// otherVersion reports whether a version other than this one made the run.
 func (r Result) otherVersion() bool {
 	return r.Recorded != "" && r.Program != "" && r.Recorded != r.Program
 }
 
 // Run does again what a run did by rule, from the answers that it kept, its archive
-// and its log, with the times of the record, and compares every file that a rule
-// made and every event that a rule recorded, without time and chain. Program is the
-// name and version of what replays. It writes nothing into the run.
+// and its log, with the times of the record. It compares every file that a rule made
+// and every event that a rule recorded, without time and chain. Program is the name
+// and version of the program that replays. It writes nothing into the run.
 //
-// It returns what cannot be read of the run, and WRITE_FAILED where there is no
+// It returns the errors of reading the run, and WRITE_FAILED where there is no
 // room for a temporary folder. What differs is a result.
 func Run(ctx context.Context, r *run.Run, program string) (Result, error) {
 	w := &walk{kept: r, out: Result{RunID: r.ID(), Program: program, Steps: []Step{}, Left: []string{}}}
@@ -121,9 +121,9 @@ func (w *walk) leave(format string, args ...any) {
 	}
 }
 
-// compareEnd holds the files of the run, as they are, to what its log last said of
-// them. A file that only a rule makes, and of which no line of a log
-// that begins with the run speaks, was put there.
+// compareEnd compares the files of the run, as they are, with what its log last said
+// of them. Where the log begins with the run, a file that only a rule makes and that
+// no line names was put there by other means.
 func (w *walk) compareEnd() error {
 	l := w.kept.Layout()
 	for _, name := range []string{l.Wave1Plan(), l.WaveReview, l.Pivot, l.Wave2Plan(), l.Wave2Perspectives(), l.Citations, l.SummaryPack, l.ReviewBundle} {

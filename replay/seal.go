@@ -51,7 +51,7 @@ func Seal(ctx context.Context, clock run.Clock, r *run.Run, key *seal.Key, progr
 	return out.Bytes(), err
 }
 
-// runFiles are all files of a run but its locks.
+// runFiles are all files of a run except its locks.
 func runFiles(r *run.Run) ([]seal.File, error) {
 	var files []seal.File
 	err := fs.WalkDir(r.Folder().FS(), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -88,15 +88,15 @@ type UnsealInput struct {
 	Data    []byte
 	Signers *seal.Signers
 	At      time.Time
-	Program string // what checks it
+	Program string // the program that checks it
 }
 
 // Unseal checks a sealed run with nothing but the file and the list of signers:
 // every byte is the one that was signed, the record of the run agrees with itself,
 // and what was done by rule comes out the same when it is done again.
 //
-// It returns TAMPERED for a file that is not as it was sealed, and what cannot be
-// read of the run. What the run itself does not keep is a result.
+// It returns TAMPERED for a file that is not as it was sealed, and the errors of
+// reading the run. What is wrong with the run itself is a result.
 func Unseal(ctx context.Context, in UnsealInput) (Unsealed, error) {
 	sealed, err := seal.Open(in.Data, in.Signers, in.At)
 	if err != nil {
@@ -150,7 +150,7 @@ func Unseal(ctx context.Context, in UnsealInput) (Unsealed, error) {
 	return out, nil
 }
 
-// unsealedAt is where a sealed run stands while it is looked at: nowhere on the disk.
+// unsealedAt is the path of a sealed run while it is checked; it is not on the disk.
 const unsealedAt = "/sealed"
 
 func same(what string, kept, again []byte) Step {

@@ -129,7 +129,7 @@ func TestOnlyACompletedRunIsSealed(t *testing.T) {
 	wantCode(t, err, tidegate.InvalidState)
 }
 
-// TestAnotherVersionIsNamed: what differs is then a finding and no failure.
+// TestAnotherVersionIsNamed: what differs is then a finding and not a failure.
 func TestAnotherVersionIsNamed(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "no-second-wave")

@@ -20,12 +20,12 @@ import (
 )
 
 // walk is one replay under way: the record of the run, and a copy of the run that
-// goes through every state that the record speaks of.
+// goes through every state in the record.
 type walk struct {
 	kept  *run.Run
 	stage *artifact.Replica // the run as it stood
 	moves []change
-	root  string // where the run lay when the next lines were written, by their own word
+	root  string // where the run lay when the next lines were written, as they say themselves
 
 	recorded map[string]string // what the lines so far say of each file: its digest, "" when it was removed
 	order    []string          // the files of recorded, as they were first named
@@ -34,7 +34,7 @@ type walk struct {
 	log      []byte            // the whole log
 	ends     map[int]int64     // where each of its lines ends
 	logged   int64             // how much of it the copy has
-	byRecord map[string][]byte // what the present change wrote, by the word of the record alone
+	byRecord map[string][]byte // what the present change wrote, according to the record alone
 	begun    bool              // the log begins with the run
 	asThen   bool              // manifest and gates are, byte for byte, what they were
 
@@ -58,7 +58,7 @@ type line struct {
 
 func (l line) get(key string) string { return l.entry.Get(key).Str() }
 
-// read takes the log apart.
+// read reads the log and splits it into changes.
 func (w *walk) read() error {
 	w.recorded, w.later, w.made, w.ends, w.asThen = map[string]string{}, map[string]int{}, map[string][]byte{}, map[int]int64{}, true
 	w.root = w.kept.Manifest().Doc().Get("artifacts").Get("root").Str()
@@ -97,10 +97,10 @@ func (w *walk) read() error {
 	return nil
 }
 
-// begins tells whether a line is the first of another update than the line before
-// it. The digests of files stand last in an update, and before them a move or the
-// judgements of gates; the time, the actor and the state of the documents are the
-// same in all of it; some lines are always the first.
+// begins reports whether a line is the first of an update, so that the line before
+// it belongs to another. In an update the digests of files stand last, and before
+// them a move or the judgements of gates; the time, the actor and the state of the
+// documents are the same in all lines; some lines are always the first.
 func begins(before, l line) bool {
 	switch {
 	case l.get("state") == "":
@@ -188,7 +188,7 @@ func (w *walk) begin() error {
 	})
 }
 
-// patched holds for a run whose manifest somebody changed by hand: what stood there
+// patched reports whether somebody changed the manifest by hand: what stood there
 // before is not kept.
 func (w *walk) patched() bool {
 	return slices.ContainsFunc(w.moves, func(c change) bool {
@@ -250,7 +250,7 @@ func (w *walk) firstPolicy() ([]byte, error) {
 	return codec.MarshalFile(doc)
 }
 
-// confirmed holds for a run whose plan waited for a person's yes, and had it.
+// confirmed reports whether the plan of the run waited for a person's yes, and got it.
 func (w *walk) confirmed() bool {
 	return slices.ContainsFunc(w.moves, func(c change) bool {
 		return slices.ContainsFunc(c.lines, func(l line) bool {
@@ -317,7 +317,7 @@ func (w *walk) follow(ctx context.Context, c change) error {
 	return w.adopt(c, fresh)
 }
 
-// principalFirst puts the line first that the others of a change follow from.
+// principalFirst puts first the line from which the others of a change follow.
 func principalFirst(lines []line) []line {
 	sorted := slices.Clone(lines)
 	slices.SortStableFunc(sorted, func(a, b line) int {
@@ -399,8 +399,8 @@ func (w *walk) adopt(c change, fresh map[string][]byte) error {
 	return w.extendLog(c)
 }
 
-// adoptFile puts a file into the copy as the record has it: what was made again
-// where that is it, else what the run keeps.
+// adoptFile puts a file into the copy as the record has it: what was made again, if
+// that has the digest, otherwise what the run keeps.
 func (w *walk) adoptFile(name, digest string, made []byte) error {
 	if _, known := w.recorded[name]; !known {
 		w.order = append(w.order, name)
@@ -435,8 +435,8 @@ func (w *walk) adoptFile(name, digest string, made []byte) error {
 }
 
 // withKeptHistory is a manifest that was made again, with the moves that the run
-// keeps in the place of those that came out: one move that differs is one finding,
-// and not the end of the replay.
+// keeps in place of those that came out: a move that differs is one finding, and
+// does not end the replay.
 func (w *walk) withKeptHistory(made []byte) []byte {
 	doc, err := codec.Parse(made)
 	if err != nil || doc.Get("stage").Kind() != codec.Object {
@@ -454,8 +454,8 @@ func (w *walk) withKeptHistory(made []byte) []byte {
 	return data
 }
 
-// isAttempt holds for what a run keeps of an agent's go at a job: of its states only
-// the last is kept, which has all that was in those before.
+// isAttempt reports whether a file belongs to an attempt at a job: the run keeps only
+// its last state, which has all that was in those before.
 func isAttempt(name string) bool {
 	return strings.HasPrefix(name, run.JobsDir+"/") && path.Base(name) == "attempt.json"
 }

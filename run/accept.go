@@ -23,11 +23,11 @@ type AcceptResult struct {
 	Accepted []string   `json:"accepted" jsonschema:"the files that were not what the log recorded"`
 }
 
-// AcceptRecord records the files of a run as they are where they are not what
-// its log says. It is a person's decision: the run goes on with what is there,
-// the log says who accepted it and why, and [Verify] goes on showing what was
-// accepted. It returns the errors of [Open], INVALID_ARGS without a reason,
-// INVALID_STATE when nothing needs to be accepted, LOCK_HELD and WRITE_FAILED.
+// AcceptRecord records the files of a run as they are, where they differ from its
+// log. It is a person's decision: the run goes on with what is there, the log says
+// who accepted it and why, and [Verify] goes on showing what was accepted. It
+// returns the errors of [Open], INVALID_ARGS without a reason, INVALID_STATE when
+// nothing needs to be accepted, LOCK_HELD and WRITE_FAILED.
 func AcceptRecord(ctx context.Context, clock Clock, in AcceptInput) (AcceptResult, error) {
 	if err := CheckText("reason", in.Reason); err != nil {
 		return AcceptResult{}, err

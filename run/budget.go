@@ -9,10 +9,10 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// Budget is what a run may spend on agents. A value that is positive infinity
-// is no limit.
+// Budget is what a run may spend on agents. Positive infinity means that there is
+// no limit.
 type Budget struct {
-	MaxParallel    float64 // agents at once, of those that a home drives
+	MaxParallel    float64 // agents that a home drives, at once
 	Tries          float64 // per job
 	AttemptMinutes float64 // of one attempt that a home drives
 	IdleMinutes    float64 // without a word from an agent
@@ -44,8 +44,8 @@ var budgetRows = []budgetRow{
 	{"max_mb", func(b *Budget) *float64 { return &b.MaxMB }, 1024, 1, 1e6, true},
 }
 
-// DefaultBudget is the budget of a run that is made with some values of its own,
-// by their names.
+// DefaultBudget is the budget of a new run: the values given by name, and the
+// defaults for the rest.
 func DefaultBudget(given map[string]float64) Budget {
 	policy := codec.NewObject()
 	values := codec.NewObject()
@@ -65,8 +65,8 @@ func BudgetNames() []string {
 	return names
 }
 
-// budgetOf reads the budget of a policy: each bad or missing value is its
-// default.
+// budgetOf reads the budget of a policy. The default stands in for each bad or
+// missing value.
 func budgetOf(policy *codec.Value) Budget {
 	var b Budget
 	for _, row := range budgetRows {
@@ -90,8 +90,8 @@ func (row budgetRow) fault(value float64) string {
 
 func plainNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// CheckBudget returns INVALID_ARGS for a name that is not one of a budget, and
-// for a value out of its range.
+// CheckBudget returns INVALID_ARGS for a name that no budget has, and for a value
+// out of its range.
 func CheckBudget(name string, value float64) error {
 	for _, row := range budgetRows {
 		if row.name != name {
@@ -106,7 +106,7 @@ func CheckBudget(name string, value float64) error {
 		tidegate.Cut(name), strings.Join(BudgetNames(), ", "))
 }
 
-// Of is the value of a name of the budget.
+// Of is the value of the budget under that name.
 func (b Budget) Of(name string) float64 {
 	for _, row := range budgetRows {
 		if row.name == name {
@@ -116,7 +116,7 @@ func (b Budget) Of(name string) float64 {
 	return math.NaN()
 }
 
-// SetBudget stages another value of one of the names of the budget. It returns
+// SetBudget stages another value under one of the names of the budget. It returns
 // the errors of [CheckBudget] and of reading the policy.
 func (u *Update) SetBudget(name string, value float64, reason string) error {
 	if err := CheckBudget(name, value); err != nil {
@@ -146,7 +146,7 @@ func (u *Update) PlanConfirmed(perspectives, reason string) error {
 	})
 }
 
-// editPolicy stages an edit of the policy, which returns what the log says of it.
+// editPolicy stages an edit of the policy. The edit returns what the log says of it.
 func (u *Update) editPolicy(event Event, edit func(*codec.Value) tidegate.Details) error {
 	policy := codec.Of(tidegate.D("schema_version", PolicyVersion))
 	data, err := u.run.folder.Read(PolicyFile)

@@ -11,7 +11,7 @@ import (
 type Clock struct {
 	Now     func() time.Time
 	Pinned  bool
-	Program string // what writes, by name and version; the first line of a run keeps it
+	Program string // the program that writes, by name and version; the first line of a run keeps it
 }
 
 // Stamp is the present time as it stands in artifacts: UTC, milliseconds, Z.

@@ -18,13 +18,13 @@ import (
 // beside the runs.
 const LedgerFile = "runs-ledger.jsonl"
 
-// Folders are those that a run is made with.
+// Folders are those that a new run has.
 var Folders = []string{"wave-1", "wave-2", "citations", "summaries", "synthesis", "logs", "operator", "run-config"}
 
 // Create is the tool deep_research_run_init: it makes the folder of a run under
-// home, or under root_override. The folder appears whole or not at all, and of
-// two callers with one id one makes it. With the arguments that an existing run
-// was made with it answers created false and leaves the run as it is.
+// home, or under root_override. The folder appears whole or not at all, and only
+// one of two callers with the same id makes it. Called with the arguments of an
+// existing run, it answers created false and leaves that run as it is.
 //
 // It returns INVALID_ARGS, PATH_TRAVERSAL, PATH_NOT_ALLOWED,
 // ALREADY_EXISTS_CONFLICT and WRITE_FAILED; nothing is left behind then.
@@ -67,7 +67,7 @@ func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitRe
 	return out, nil
 }
 
-// readSigners reads the list of signers that the run is to have; nil for none.
+// readSigners reads the list of signers for the run; nil for none.
 func (in *InitInput) readSigners(ctx context.Context) ([]byte, error) {
 	if in.SignersPath == "" {
 		return nil, nil
@@ -78,8 +78,8 @@ func (in *InitInput) readSigners(ctx context.Context) ([]byte, error) {
 	return artifact.ReadFile(ctx, "signers", in.SignersPath)
 }
 
-// writeDocuments writes the documents of a run that is made. It returns their
-// digests as fields of a log line and by the names of their files.
+// writeDocuments writes the documents of a new run. It returns their digests as
+// fields of a log line and by the names of their files.
 func writeDocuments(d *artifact.Draft, documents []document) (tidegate.Details, map[string]string, error) {
 	fields, state := tidegate.Details{}, map[string]string{}
 	for _, doc := range documents {
@@ -126,7 +126,7 @@ func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, 
 		fields = append(fields, tidegate.Detail{Key: "program", Value: clock.Program})
 	}
 	line := Line{EventCreated, "run_init", fields}
-	if in.LegacyGates { // others add to its log, and know no head
+	if in.LegacyGates { // others add to its log, and do not know heads
 		return d.Log(AuditFile, line.details(clock, now, in.RunID, actor, 0, stateOf(state)))
 	}
 	return d.Record(AuditFile, line.details(clock, now, in.RunID, actor, 1, stateOf(state)))
@@ -179,7 +179,7 @@ func (in *InitInput) sameAs(ctx context.Context, root string) (created string, e
 
 // enterInLedger adds the run's line to the ledger of its home unless it is
 // there: another process may find the run before its maker has entered it, and
-// one that was killed in between left that to the next. The line of this run
+// a maker that was killed in between left that to the next. The line of this run
 // can only stand after the byte from.
 func (in *InitInput) enterInLedger(ctx context.Context, clock Clock, root, now string, from int64) error {
 	home, err := artifact.Open(ctx, "home", filepath.Dir(root))

@@ -10,8 +10,8 @@ import (
 	"github.com/tidegate/tidegate/seal"
 )
 
-// SignersFile lists, in a run whose decisions are signed, whose signatures
-// count: an OpenSSH allowed_signers file.
+// SignersFile lists whose signatures count in a run whose decisions are signed:
+// an OpenSSH allowed_signers file.
 const SignersFile = "run-config/allowed_signers"
 
 // Decision is something that only a person decides about a run.
@@ -27,7 +27,7 @@ const (
 	ReplaceSource   = "replace source"
 )
 
-// ConfirmPlan is the yes to the perspectives of a run.
+// ConfirmPlan is a person's yes to the perspectives of a run.
 const ConfirmPlan = "confirm plan"
 
 // Decide is [Run.Update] for a person's decision. In a run whose policy names
@@ -51,7 +51,7 @@ func (r *Run) decide(ctx context.Context, clock Clock, how manner, d Decision, c
 	}
 	return r.update(ctx, clock, how, func(u *Update) error {
 		if err := change(u); err != nil || signed == nil || u.isEmpty() {
-			return err // what changes nothing uses up no signature
+			return err // a decision that changes nothing uses up no signature
 		}
 		return u.keepDecision(signed)
 	})
@@ -63,7 +63,7 @@ type signedDecision struct {
 	Signature string       `json:"signature"`
 }
 
-// sign signs a decision where the run asks for it; it is nil elsewhere.
+// sign signs a decision where the run asks for it, and returns nil elsewhere.
 func (r *Run) sign(ctx context.Context, d Decision) (*signedDecision, error) {
 	needed, err := r.needsSignature()
 	if err != nil || !needed || rehearsalOf(ctx) != nil {
@@ -91,15 +91,15 @@ func (r *Run) sign(ctx context.Context, d Decision) (*signedDecision, error) {
 }
 
 // needsSignature reports whether decisions about the run are signed: it was made
-// so, or has a list of signers.
+// that way, or has a list of signers.
 func (r *Run) needsSignature() (bool, error) {
 	there, err := r.folder.Exists(SignersFile)
 	return (there || r.ends.signers != "") && !r.Legacy(), err
 }
 
 // signers reads whose signatures count in the run: those of the list that it was
-// made with. It returns TAMPERED for another, which nobody can accept, because
-// whoever rewrote it would accept it himself.
+// made with. It returns TAMPERED for another list. Nobody can accept that one,
+// because whoever rewrote it could accept it himself.
 func (r *Run) signers() (*seal.Signers, error) {
 	data, err := r.folder.Read(SignersFile)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound || err == nil && r.ends.signers != "" && codec.DigestBytes(data) != r.ends.signers {
@@ -151,14 +151,14 @@ func (s *signedDecision) verify(signers *seal.Signers, clock Clock) error {
 	return nil
 }
 
-// decisionName is the file of the decision that the update whose first line has
-// that number carries out.
+// decisionName is the file of the decision that an update carries out; line is the
+// number of the update's first line.
 func decisionName(line int64) string { return fmt.Sprintf("logs/decisions/%06d.json", line) }
 
-// decisive are the events that a person's line records a decision with.
+// decisive are the events by which a person's line records a decision.
 var decisive = map[Event]bool{EventStatus: true, EventAccepted: true, EventLimit: true, EventRestored: true, EventAttached: true, EventReplaced: true}
 
-// checkDecision looks at one line of a run whose decisions are signed. Before is
+// checkDecision checks one line of a run whose decisions are signed. Before is
 // the decision that the line before it carries out.
 func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value, before string) {
 	if !decisive[eventOf(entry)] && !entry.Get("replan").Bool() {
@@ -211,8 +211,8 @@ func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value, before 
 	}
 }
 
-// UnsignedDecisions says of every decision of a person that lacks the signature
-// which the run asks for what is wrong with it. It returns READ_FAILED.
+// UnsignedDecisions lists a person's decisions that lack the signature that the
+// run asks for, each with what is wrong with it. It returns READ_FAILED.
 func (r *Run) UnsignedDecisions(ctx context.Context) ([]string, error) {
 	v := newVerifier(r)
 	if err := v.readSigners(ctx, ""); err != nil {

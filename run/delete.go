@@ -25,8 +25,8 @@ type DeleteResult struct {
 }
 
 // Delete deletes a run: its folder, with everything in it. It is a person's
-// decision, which a run whose decisions are signed wants signed; nothing brings
-// the run back. Its line in the ledger of its home stays.
+// decision, and must be signed in a run whose decisions are; nothing brings the
+// run back. Its line in the ledger of its home stays.
 //
 // It returns the errors of [Open], INVALID_ARGS where a signature is needed and
 // does not count, LOCK_HELD while a process drives the run, PATH_NOT_ALLOWED for
@@ -40,7 +40,7 @@ func Delete(ctx context.Context, clock Clock, in DeleteInput) (DeleteResult, err
 	if err == nil {
 		err = r.yield(ctx, clock)
 	}
-	r.Close() // what is open keeps some systems from moving a folder
+	r.Close() // some systems do not move a folder while something in it is open
 	if err != nil {
 		return DeleteResult{}, err
 	}
@@ -53,7 +53,7 @@ func Delete(ctx context.Context, clock Clock, in DeleteInput) (DeleteResult, err
 }
 
 // Deletable is what [Delete] would delete. It returns the errors of [Open], and
-// NOT_FOUND for a folder without gates.json: a manifest.json alone makes no run.
+// NOT_FOUND for a folder without gates.json: a manifest.json alone is not a run.
 func Deletable(ctx context.Context, manifestPath string) (DeleteResult, error) {
 	r, err := Open(ctx, manifestPath)
 	if err != nil {
@@ -105,7 +105,7 @@ func (d DeleteResult) Report() report.Report {
 	return report.Report{Name: "run_delete", Title: "run " + d.RunID, Summary: "deleted " + d.Root + ", " + d.Size()}
 }
 
-// Size says how much it is.
+// Size says how much is deleted.
 func (d DeleteResult) Size() string {
 	size, unit := float64(d.Bytes)/(1<<10), "KiB"
 	if size >= 1<<10 {

@@ -1,8 +1,8 @@
 // Package run is the record of a research run: the documents in its folder
-// (manifest.v1, gates.v1, scope.v1, run_policy.v1), where everything else lies
-// beside them, and the audit log. It creates, finds, opens, reads, lists,
-// verifies and updates runs; every update holds the run's lock from the first
-// read to the last rename and lands whole or not at all.
+// (manifest.v1, gates.v1, scope.v1, run_policy.v1), the places of everything else
+// in it, and the audit log. It creates, finds, opens, reads, lists, verifies and
+// updates runs; every update holds the run's lock from the first read to the last
+// rename and lands whole or not at all.
 //
 // It is the only reader and writer of manifest and gates. It holds no rules: it
 // does not know which stage may follow which, nor when a gate is needed. Those

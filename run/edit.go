@@ -28,7 +28,7 @@ func (u *Update) MoveTo(move Move) (Manifest, error) {
 	history := m.doc.Get("stage").Get("history").Clone()
 	history.Append(codec.Of(tidegate.D("from", move.From, "to", move.To, "ts", u.now, "reason", move.Reason,
 		"inputs_digest", move.InputsDigest, "gates_revision", move.GatesRevision, "evidence_digest", move.EvidenceDigest)))
-	// A long history is handed on as it was read.
+	// A long history is passed on as it was read.
 	stage := codec.Of(tidegate.D("current", move.To, "started_at", u.now, "last_progress_at", u.now))
 	stage.Set("history", history)
 	patch := codec.Of(tidegate.D("status", move.Status))
@@ -43,7 +43,7 @@ type Failure struct {
 	Stage   Stage
 	Message string
 	Code    tidegate.Code // "" when there is none
-	Gate    string        // the gate that it is about, "" when it is about none
+	Gate    string        // the gate that it is about, "" when it is not about one
 	Count   int64         // how far a counter stood; kept where Code is given
 	Jobs    []JobTries    // the jobs whose tries are used up, in byte order of their ids
 }
@@ -90,7 +90,7 @@ func (u *Update) SetStatus(status Status, reason string) (Manifest, error) {
 	return u.editManifest(edit{patch: patch, event: EventStatus, reason: reason, fields: tidegate.D("from", m.Status(), "status", status)})
 }
 
-// AcceptFailures stages that a person accepts every failure that nobody
+// AcceptFailures stages that a person accepts every failure that nobody has
 // accepted yet, and the status that the run goes on with.
 func (u *Update) AcceptFailures(status Status, why, reason string) (Manifest, error) {
 	m, err := u.Manifest()
@@ -104,9 +104,9 @@ func (u *Update) AcceptFailures(status Status, why, reason string) (Manifest, er
 	return u.goOn(m, status, failures, reason)
 }
 
-// AcceptGateFailures stages that a person took away the reason of the failures
-// that are about a gate, and that the run goes on when it has no other. It does
-// nothing for a run without such a failure.
+// AcceptGateFailures stages that a person removed the reason for the failures
+// that are about a gate, and that the run goes on when it has no other failure. It
+// does nothing for a run without such a failure.
 func (u *Update) AcceptGateFailures(gate, why, reason string) error {
 	m, err := u.Manifest()
 	if err != nil || m.Status() != Failed {
@@ -129,7 +129,7 @@ func (u *Update) AcceptGateFailures(gate, why, reason string) error {
 	return err
 }
 
-// accept marks a failure that nobody accepted yet.
+// accept marks a failure that nobody has accepted yet.
 func (u *Update) accept(failure *codec.Value, why string) bool {
 	if failure.Kind() != codec.Object || failure.Get("accepted_at") != nil {
 		return false
@@ -139,7 +139,7 @@ func (u *Update) accept(failure *codec.Value, why string) bool {
 	return true
 }
 
-// goOn stages failures of which a person accepted some, and the status of the run
+// goOn stages failures, some of which a person accepted, and the status of the run
 // from then on.
 func (u *Update) goOn(m Manifest, status Status, failures *codec.Value, reason string) (Manifest, error) {
 	patch := codec.Of(tidegate.D("status", status, "failures", failures))

@@ -32,9 +32,9 @@ const (
 	EventRestored     Event = "restored"     // a person put back what was taken
 	EventReviewed     Event = "reviewed"     // a wave was reviewed
 	EventDecided      Event = "decided"      // the pivot was decided
-	EventSources      Event = "sources"      // what outputs cite was taken out of them, or judged
+	EventSources      Event = "sources"      // what outputs cite was extracted from them, or judged
 	EventFetched      Event = "fetched"      // records of fetches were added to the archive
-	EventAttached     Event = "attached"     // a person added a file to the archive, in the place of a page
+	EventAttached     Event = "attached"     // a person added a file to the archive, in place of a page
 	EventReplaced     Event = "replaced"     // a person named another page as the evidence of a source
 	EventPacked       Event = "packed"       // the summary pack was built
 	EventLeased       Event = "leased"       // a job was given to a holder, or taken over
@@ -46,7 +46,7 @@ const (
 	EventSynthesized  Event = "synthesized"  // a synthesis was written
 	EventAssessed     Event = "assessed"     // a synthesis was reviewed
 	EventTelemetry    Event = "telemetry"    // figures about the run were kept
-	EventFiles        Event = "files"        // digests of the files that the lines before it speak of
+	EventFiles        Event = "files"        // digests of the files that the lines before it name
 )
 
 // Line is what an update logs: the event, the older word for it, and fields.
@@ -58,7 +58,7 @@ type Line struct {
 
 // maxNote is how many code points of a text a log line keeps. A line that is
 // too long for the log would not be written, and a change without its line
-// cannot be told from tampering.
+// looks like tampering.
 const maxNote = 4096
 
 // Note is a reason or note as the run keeps it: trimmed and cut to 4096 code
@@ -75,7 +75,7 @@ func cut(text string) string {
 	return text
 }
 
-// details is the line as it is written, but for what the chain adds.
+// details is the line as it is written, except for what the chain adds.
 func (l Line) details(clock Clock, now, runID string, actor tidegate.Actor, seq int64, state string) tidegate.Details {
 	line := tidegate.D("ts", now, "kind", l.Kind, "run_id", runID, "event", l.Event)
 	if seq > 0 {

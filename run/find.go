@@ -11,8 +11,8 @@ import (
 
 // Find is the path of the manifest of the run that a person names: by the path
 // of its manifest or folder, by its id under home, or by a path relative to
-// workdir. An id goes before a relative path. It returns NOT_FOUND with what
-// was named, and where it was looked for.
+// workdir. An id takes precedence over a relative path. It returns NOT_FOUND with
+// the name and the places that were searched.
 func Find(ctx context.Context, home, workdir, name string) (string, error) {
 	if err := CheckText("run", name); err != nil {
 		return "", err
@@ -48,10 +48,10 @@ func Find(ctx context.Context, home, workdir, name string) (string, error) {
 		"there is no run %q: neither an id under %s nor a run's folder", tidegate.Cut(name), home)
 }
 
-// FindByBeginning is [Find] for somebody who only looks: the beginning of the id of
-// one run under home names it as well, and no name at all the one that was written
-// last. Others says how many runs there were to choose from in that case. It returns
-// INVALID_ARGS for the beginning of several ids, and NOT_FOUND.
+// FindByBeginning is [Find] for somebody who only looks: it also takes the beginning
+// of the id of one run under home, and without a name it finds the run that was
+// written last. Others says how many runs there were to choose from in that case. It
+// returns INVALID_ARGS for the beginning of several ids, and NOT_FOUND.
 func FindByBeginning(ctx context.Context, home, workdir, name string) (manifest string, others int, err error) {
 	if name == "" {
 		runs, err := Recent(ctx, home)
@@ -86,8 +86,8 @@ func FindByBeginning(ctx context.Context, home, workdir, name string) (manifest 
 }
 
 // ByID is the path of the manifest of the run with that id under home, whether it
-// is there or not. It returns INVALID_ARGS for what is not the id of a run, and
-// without a home.
+// exists or not. It returns INVALID_ARGS without a home, and for an id that no run
+// can have.
 func ByID(home, id string) (string, error) {
 	if CheckID(id) != nil {
 		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", tidegate.Cut(id)), "run must be the id of a run, got %q", tidegate.Cut(id))
@@ -99,7 +99,7 @@ func ByID(home, id string) (string, error) {
 }
 
 // checkHome returns INVALID_ARGS unless home is an absolute path. An environment
-// without a home for its user has none for runs either.
+// without a home folder for its user has none for runs either.
 func checkHome(home string) error {
 	if home == "" {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("home", home),
@@ -118,7 +118,7 @@ func runsIn(ctx context.Context, home string) ([]string, error) {
 }
 
 // eachRun visits the folders in home that hold a manifest, in byte order. A home
-// that is not there has none. It returns READ_FAILED.
+// that does not exist has none. It returns READ_FAILED.
 func eachRun(ctx context.Context, home string, visit func(folder *artifact.Folder, id string)) error {
 	folder, err := artifact.Open(ctx, "home", home)
 	switch {

@@ -10,26 +10,26 @@ import (
 	"github.com/tidegate/tidegate/artifact"
 )
 
-// Holder is what a path lies in.
+// Holder is the run or folder of code changes that a path lies in.
 type Holder struct {
-	Run     string // the root of the nearest run, "" when it lies in none
-	Changes string // the nearest folder of code changes, "" when it lies in none
+	Run     string // the root of the nearest run, "" when the path lies in none
+	Changes string // the nearest folder of code changes, "" when the path lies in none
 }
 
 // Free reports whether a path lies in neither, so that its owner decides what
 // stands there.
 func (h Holder) Free() bool { return h.Run == "" && h.Changes == "" }
 
-// HolderOf finds out what a path lies in, links followed, by what stands in the
-// folders above it. A folder that holds manifest.json and gates.json is a run;
-// agentd/changes, or what stands in its place, and a folder with a STATE.yaml, hold code changes. Folders
-// that the caller may not look into hold nothing of his.
+// HolderOf finds out what a path lies in, links followed, from the contents of the
+// folders above it. A folder with manifest.json and gates.json is a run; agentd/changes,
+// or what stands in its place, and a folder with a STATE.yaml, hold code changes.
+// Folders that the caller may not look into hold nothing of his.
 func HolderOf(ctx context.Context, path string) Holder {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
 	dir := filepath.Dir(path)
-	// Nothing stands in folders that are not there yet, however many they are.
+	// Folders that do not exist yet hold nothing, however many they are.
 	for {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = real

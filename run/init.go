@@ -23,12 +23,12 @@ type InitInput struct {
 	RootOverride      string  `json:"root_override,omitzero" path:"absolute" jsonschema:"absolute folder in which the run is made, instead of the home of runs"`
 	Limits            *Limits `json:"limits,omitzero" jsonschema:"caps that differ from the defaults"`
 	RequireBoundGates bool    `json:"require_bound_gates,omitzero" jsonschema:"accepted for older callers; every gate says what it judged"`
-	// SignersPath is an OpenSSH allowed_signers file: a person's decisions must be
-	// signed by one of them; "" for none.
+	// SignersPath is an OpenSSH allowed_signers file: one of its signers must sign
+	// a person's decisions; "" for none.
 	SignersPath string `json:"-"`
 	// RequireGrounding makes gate E fail on what is not on the cited pages.
 	RequireGrounding bool `json:"-"`
-	// ConfirmPlan leaves the plan of the first wave to a person's yes.
+	// ConfirmPlan makes the plan of the first wave wait for a person's yes.
 	ConfirmPlan bool `json:"-"`
 	// Perspectives is how many perspectives the planner is asked for; 0 leaves the
 	// number to it.
@@ -37,7 +37,7 @@ type InitInput struct {
 	Agents map[string]Agent `json:"-"`
 	// Servers are the names of the MCP servers that agents of a wave may use.
 	Servers []string `json:"-"`
-	// Budget are the values that differ from the defaults, by their names in the
+	// Budget has the values that differ from the defaults, by their names in the
 	// policy.
 	Budget      map[string]float64 `json:"-"`
 	LegacyGates bool               `json:"-"` // gates count as they are written, for runs that the earlier system drives
@@ -223,7 +223,7 @@ func (in *InitInput) manifest(root, now string) *codec.Value {
 		"metrics", tidegate.D(), "failures", []string{}))
 }
 
-// constraints carry the settings under the names by which the earlier system
+// constraints are the settings under the names by which the earlier system
 // reads them.
 func (in *InitInput) constraints() tidegate.Details {
 	flags := tidegate.D("PAI_DR_CLI_ENABLED", true, "PAI_DR_CLI_MODE_DEFAULT", "standard")

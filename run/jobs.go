@@ -49,7 +49,7 @@ type Lease struct {
 }
 
 // judgingTime is how long judging an answer can take. A lease does not end
-// meanwhile; one whose judge was killed does, after this.
+// during that time; if its judge was killed, it ends afterwards.
 const judgingTime = 2 * time.Minute
 
 // Lives reports whether the lease still holds.
@@ -63,8 +63,7 @@ func (l *Lease) Lives(now time.Time) bool {
 	return l.Judging(now)
 }
 
-// Judging reports whether an answer was handed in that somebody may still be
-// judging.
+// Judging reports whether an answer was handed in that may still be being judged.
 func (l *Lease) Judging(now time.Time) bool {
 	if l == nil || l.JudgingSince == nil {
 		return false
@@ -74,7 +73,7 @@ func (l *Lease) Judging(now time.Time) bool {
 }
 
 // Lease reads the lease of a job, nil when nobody has one. It returns
-// READ_FAILED, and INVALID_STATE for a file that is no lease.
+// READ_FAILED, and INVALID_STATE for a file that is not a lease.
 func (r *Run) Lease(jobID string) (*Lease, error) {
 	name := LeaseFile(jobID)
 	data, err := r.folder.Read(name)
@@ -94,7 +93,7 @@ func (r *Run) Lease(jobID string) (*Lease, error) {
 // WaveJob is the id of the job that writes the output of a perspective.
 func WaveJob(wave Stage, perspectiveID string) string { return string(wave) + "." + perspectiveID }
 
-// Retried is the name of the file that says from where on the tries of a job
+// Retried is the name of the file that says which attempts at a job no longer
 // count.
 func Retried(jobID string) string { return JobDir(jobID) + "/retry.json" }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/tidegate/tidegate/report"
 )
 
-// kept is a record that a line says was added to a file that only grows.
+// kept is a record that, by a line of the log, was added to a file that only grows.
 type kept struct {
 	file           string
 	offset, length int64
@@ -19,8 +19,8 @@ func keptOf(file string, record *codec.Value, line int) kept {
 	return kept{file, integer(record.Get("offset")), integer(record.Get("length")), record.Get("digest").Str(), line}
 }
 
-// keptRecords looks whether the records of the archive are there as they were
-// added, and whether it holds anything else. However many are not, each file is
+// keptRecords checks that the records of the archive are there as they were
+// added, and that it holds nothing else. However many differ, each file is
 // one finding.
 func (v *verifier) keptRecords() {
 	byFile := map[string][]kept{}
@@ -45,8 +45,8 @@ func (v *verifier) keptRecords() {
 	}
 }
 
-// compare returns those of a file's records that it does not have, and how many
-// of its bytes belong to none.
+// compare returns the records that a file lacks, and how many of its bytes belong
+// to no record.
 func (v *verifier) compare(name string, records []kept) (lost []kept, unnamed int64) {
 	file, err := v.run.folder.Open(name)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// Files whose place no manifest changes.
+// Files whose place a manifest cannot change.
 const (
 	ManifestFile        = "manifest.json"
 	ScopeFile           = "operator/scope.json"
@@ -42,9 +42,9 @@ var layoutPaths = []struct {
 	{"review_bundle_file", "review/review-bundle.json", false},
 }
 
-// Layout is where a run keeps things: names under its root, with slashes, as
-// the manifest's artifacts.paths says and by default where it says nothing. A
-// name that leads out of the root is kept as it is; the folder refuses it with
+// Layout is where a run keeps things: names under its root, with slashes, from the
+// manifest's artifacts.paths, and the defaults where it says nothing. A name that
+// leads out of the root is kept as it is; the folder refuses it with
 // PATH_NOT_ALLOWED when it is used.
 type Layout struct {
 	Wave1Dir, Wave2Dir, CitationsDir, SummariesDir, SynthesisDir, LogsDir string
@@ -83,8 +83,8 @@ func (l Layout) Synthesis() string { return l.SynthesisDir + "/final-synthesis.m
 // Draft is the name of the report as it is being written.
 func (l Layout) Draft() string { return l.SynthesisDir + "/draft-synthesis.md" }
 
-// Round names the synthesis and the review by which the run went back to write
-// again for the nth time.
+// Round names the synthesis and the review with which the run went back to
+// writing for the nth time.
 func (l Layout) Round(n int64) (draft, bundle string) {
 	dir := path.Join(path.Dir(l.ReviewBundle), "rounds", strconv.FormatInt(n, 10))
 	return dir + "/synthesis.md", dir + "/review-bundle.json"
@@ -99,13 +99,13 @@ func (l Layout) Wave2Plan() string { return l.Wave2Dir + "/wave2-plan.json" }
 // Wave2Perspectives is the name of the contracts of a second wave.
 func (l Layout) Wave2Perspectives() string { return l.Wave2Dir + "/wave2-perspectives.json" }
 
-// BlockedQueue is the name of the list of sources that a person or a later try
-// must look at, which is there only when there are some.
+// BlockedQueue is the name of the list of sources that need a person or a later
+// try. It exists only when there are some.
 func (l Layout) BlockedQueue() string { return l.CitationsDir + "/blocked-urls.queue.md" }
 
-// DocumentsBeside names the documents of the run but the one of that key of
-// artifacts.paths: what has its own writer, and must not be replaced by what is
-// written under the key. Outputs and summaries are none.
+// DocumentsBeside names the documents of the run except the one of that key of
+// artifacts.paths: they have their own writers, and must not be replaced by what
+// is written under the key. Outputs and summaries are not among them.
 func (r *Run) DocumentsBeside(key string) []string {
 	l := r.layout
 	names := []string{
@@ -123,8 +123,8 @@ func (r *Run) DocumentsBeside(key string) []string {
 	return names
 }
 
-// under makes a path relative to root when it lies there; one that does not
-// stays as it is, and so does one that climbs with "..", for its user to refuse.
+// under makes a path relative to root when it lies there. Any other stays as it is,
+// and so does one that climbs with "..", for its user to refuse.
 func under(root, path string) string {
 	slashed := filepath.ToSlash(path)
 	if slices.Contains(strings.Split(slashed, "/"), "..") {

@@ -34,8 +34,8 @@ type ListedRun struct {
 	Problem   string `json:"problem,omitzero"` // why the run cannot be opened
 }
 
-// List lists the runs in a home, in byte order of their folders. A home that is
-// not there has none, and a run that cannot be opened is listed with its
+// List lists the runs in a home, in byte order of their folders. A home that
+// does not exist has none, and a run that cannot be opened is listed with its
 // problem. It returns READ_FAILED.
 func List(ctx context.Context, home string) (ListResult, error) {
 	if err := checkHome(home); err != nil {
@@ -52,7 +52,7 @@ func List(ctx context.Context, home string) (ListResult, error) {
 	return out, nil
 }
 
-// Listed is the run of a manifest as [List] has it.
+// Listed is the run of a manifest as [List] shows it.
 func Listed(ctx context.Context, manifestPath string) ListedRun {
 	r, err := Open(ctx, manifestPath)
 	if err != nil {
@@ -72,8 +72,8 @@ type Stamped struct {
 	At time.Time
 }
 
-// Recent names the runs in a home, the one that was written last first, and
-// opens none of them. It returns READ_FAILED.
+// Recent names the runs in a home, the last written first, without opening any.
+// It returns READ_FAILED.
 func Recent(ctx context.Context, home string) ([]Stamped, error) {
 	if err := checkHome(home); err != nil {
 		return nil, err

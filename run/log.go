@@ -32,7 +32,7 @@ type LogEntry struct {
 	Line    int          `json:"line"`
 	Chained bool         `json:"chained"`                     // the line carries the digest of the one before it
 	Torn    bool         `json:"torn,omitzero"`               // the last line, cut short by a crash
-	Entry   *codec.Value `json:"entry" holds:"object,string"` // the line, or its text when it is no JSON
+	Entry   *codec.Value `json:"entry" holds:"object,string"` // the line, or its text when it is not JSON
 }
 
 // LogInput are the arguments of [Log].
@@ -105,10 +105,10 @@ func (r *Run) Events() ([]Entry, error) {
 }
 
 // EventsOf reads the lines of the log that record one of some events, oldest
-// first, and takes no others apart: most lines of a long run are about its jobs.
-// What an opened run has read once it does not read again: only what was added
-// since. It returns READ_FAILED, and TAMPERED when the log is not the one that
-// was read before.
+// first, without parsing the others: most lines of a long run are about its jobs.
+// An opened run reads each line once, and later only what was added since. It
+// returns READ_FAILED, and TAMPERED when the log is not the one that was read
+// before.
 func (r *Run) EventsOf(events ...Event) ([]Entry, error) {
 	file, err := r.folder.Open(AuditFile)
 	switch {
@@ -135,7 +135,7 @@ func (r *Run) EventsOf(events ...Event) ([]Entry, error) {
 	return slices.Clone(read.entries), nil
 }
 
-// readEvents are the entries of some events, as far as the log was read.
+// readEvents are the entries of some events in the log as far as it was read.
 type readEvents struct {
 	events  []Event
 	marks   [][]byte // a line about one of them holds one of these
@@ -143,7 +143,7 @@ type readEvents struct {
 	last    artifact.Line
 }
 
-// on reads on to the end of the log. A line without end is read once it has one.
+// on reads on to the end of the log. An unfinished line is read once it has its end.
 func (e *readEvents) on(log *os.File) error {
 	for line, err := range artifact.ReadLogAfter(log, e.last) {
 		if err != nil {
@@ -165,8 +165,8 @@ func (e *readEvents) on(log *os.File) error {
 
 // Tail yields the entries of the run's log whose number is at least from: those
 // that are there and then each that is added, until ctx ends. It never writes
-// and takes no lock; however many follow one run, the process looks at its log
-// ten times a second. It yields an error and ends when the log shrinks or is
+// and takes no lock; however many callers follow one run, the process looks at its
+// log ten times a second. It yields an error and ends when the log shrinks or is
 // replaced (TAMPERED), and when it cannot be read (READ_FAILED).
 func (r *Run) Tail(ctx context.Context, from int) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
@@ -207,8 +207,8 @@ func entryOf(line artifact.Line) (e Entry, ok bool) {
 	return Entry{line.Number, eventOf(entry), tidegate.Actor(entry.Get("actor").Str()), at, entry}, true
 }
 
-// LastProgress is the last line by which the run came further, or was set
-// going; its time is zero when there is none. It returns READ_FAILED.
+// LastProgress is the last line by which the run made progress or was set going;
+// its time is zero when there is none. It returns READ_FAILED.
 func (r *Run) LastProgress() (Entry, error) {
 	entries, err := r.Events()
 	for i := len(entries) - 1; i >= 0; i-- {

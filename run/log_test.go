@@ -11,7 +11,7 @@ import (
 )
 
 // TestEventsOfAreThoseOfTheWholeLog compares what is picked out of a log with the
-// whole of it.
+// whole log.
 func TestEventsOfAreThoseOfTheWholeLog(t *testing.T) {
 	made, err := run.Create(t.Context(), pinned, t.TempDir(), run.InitInput{Query: "Why?", RunID: "tides"})
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 // Statuses lists them in the order of the schema.
 var Statuses = []Status{Created, Running, Paused, Failed, Completed, Cancelled}
 
-// Final holds for the statuses that a run never leaves.
+// Final reports whether a run never leaves the status.
 func (s Status) Final() bool { return s == Completed || s == Cancelled }
 
 // Stage is one step of a run.
@@ -71,7 +71,7 @@ var historyShape = codec.Table(
 var ManifestShape = codec.Table(manifestFields...)
 
 // IsManifestField reports whether the schema of a manifest names a field of its
-// top level. "agents" is the earlier system's, and read by nobody.
+// top level. "agents" belongs to the earlier system, and nobody reads it.
 func IsManifestField(name string) bool {
 	return name == "agents" || slices.ContainsFunc(manifestFields, func(f codec.Field) bool { return f.Name == name })
 }
@@ -179,7 +179,7 @@ func (m Manifest) Limit(name string) (limit float64, ok bool) {
 	return m.doc.Get("limits").Get(name).Float()
 }
 
-// Sensitivity is how far the run may reach out, normal where nothing is said.
+// Sensitivity is how far the run may reach out; normal is the default.
 func (m Manifest) Sensitivity() string {
 	if s := m.doc.Get("query").Get("sensitivity").Str(); s != "" {
 		return s

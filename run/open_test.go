@@ -82,8 +82,8 @@ func TestOpenNamesTheFileThatIsMissing(t *testing.T) {
 	wantCode(t, err, tidegate.ReadFailed)
 }
 
-// Who looks at a run sees what will stay: what a process committed and did not
-// make is made, and what failed and was not taken back is taken back.
+// Whoever looks at a run sees its final state: a write that was committed and not
+// made is made, and one that failed and was not taken back is taken back.
 func TestOpenEndsWhatWasInterrupted(t *testing.T) {
 	text := "# Findings\n"
 	record := fmt.Sprintf(`{"schema_version":"tidegate_commit.v1","folders":[],"changes":[{"name":"found.md","digest":%q,"replaces":false}],"logs":[]}`,

@@ -8,9 +8,9 @@ import (
 )
 
 // Outputs lists the outputs in a folder of the run, in byte order, as names in
-// the run: regular files <id>.md whose id asked holds, or any where asked is
-// empty. Plans, sidecars, notes, folders and hidden files are none. A folder
-// that is not there has none. It returns PATH_NOT_ALLOWED and READ_FAILED.
+// the run: regular files <id>.md whose id is in asked, or all where asked is
+// empty. Plans, sidecars, notes, folders and hidden files are left out. A folder
+// that does not exist has none. It returns PATH_NOT_ALLOWED and READ_FAILED.
 func (r *Run) Outputs(dir string, asked map[string]bool) ([]string, error) {
 	entries, err := r.folder.List(dir)
 	if err != nil {
@@ -27,7 +27,7 @@ func (r *Run) Outputs(dir string, asked map[string]bool) ([]string, error) {
 }
 
 // PerspectiveIDs are the ids in a document of contracts of the run, none when it
-// is not there or cannot be read: whoever needs it whole says why.
+// does not exist or cannot be read: callers that need all of it report why.
 func (r *Run) PerspectiveIDs(name string) map[string]bool {
 	ids := map[string]bool{}
 	data, err := r.folder.Read(name)
@@ -52,8 +52,8 @@ func (r *Run) HasFolder(name string) (bool, error) {
 	return entries != nil, err
 }
 
-// Output is the name of the output that a perspective of a wave, Wave1 or
-// Wave2, has in the run. Everybody who needs it asks here.
+// Output is the name in the run of the output of a perspective of a wave, Wave1
+// or Wave2. Nothing else forms that name.
 func (r *Run) Output(wave Stage, perspectiveID string) string {
 	return r.WaveDir(wave) + "/" + perspectiveID + ".md"
 }
@@ -87,8 +87,8 @@ func (r *Run) Summary(perspectiveID string) string {
 	return path.Join(r.layout.SummariesDir, perspectiveID+".md")
 }
 
-// Waves lists the waves that the run has had contracts for: a second one from
-// the moment that it was planned.
+// Waves lists the waves that the run has had contracts for: the second one as soon
+// as it was planned.
 func (r *Run) Waves() ([]Stage, error) {
 	there, err := r.folder.Exists(r.layout.Wave2Perspectives())
 	if err != nil || !there {

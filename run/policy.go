@@ -25,8 +25,8 @@ const (
 	serversKey        = "mcp_servers"
 )
 
-// groundingRequired is the value of grounding by which it decides; any other, and
-// none, only warns.
+// groundingRequired is the value of grounding that makes it decide; without it,
+// grounding only warns.
 const groundingRequired = "require"
 
 // stageTimeouts are the default budgets of the stages, in seconds.
@@ -44,8 +44,8 @@ const (
 )
 
 // Policy is what the rules read from run-config/policy.json. Reading it never
-// fails on its content: each bad or missing value is its default, and Source
-// says where the values come from.
+// fails on its content: the default stands in for each bad or missing value, and
+// Source says where the values come from.
 type Policy struct {
 	Source      string
 	Budget      Budget
@@ -54,7 +54,7 @@ type Policy struct {
 	// number to it.
 	Perspectives int
 	// RequireGrounding says that what a synthesis quotes and counts must stand on
-	// the pages that it cites; elsewhere that is only warned of.
+	// the pages that it cites; without it, tidegate only warns.
 	RequireGrounding bool
 	// Agents are the names of the drivers and models that do the work of each role.
 	Agents map[string]Agent

@@ -19,10 +19,10 @@ const (
 	ours
 )
 
-// record is what stands in a run beside what its log says should stand there.
+// record is what stands in a run, with what its log says should stand there.
 // Every line of ours carries the state of the run's documents after it: one
-// digest over all of theirs. So the last line alone tells whether a document was
-// changed by other means.
+// digest over all of their digests. So the last line alone tells whether a document
+// was changed by other means.
 type record struct {
 	logEnds
 	run   *Run
@@ -31,13 +31,13 @@ type record struct {
 	stand string            // the state of what is there
 	lines int64             // in the log, known under the lock
 
-	unrecorded []string // documents that no line speaks of, as far as check looked
+	unrecorded []string // documents that no line names, as far as check looked
 }
 
 // logEnds is what the first and the last line of a log say.
 type logEnds struct {
 	origin origin
-	legacy bool   // the run was made to count what others write
+	legacy bool   // the run was made to count what other programs write
 	state  string // that the last line gives, "" when it gives none
 	seq    int64  // the number that the last line gives itself, 0 when it gives none
 	// signers is the digest of the list of signers that the run was made with, ""
@@ -77,7 +77,7 @@ func (r *Run) readRecord() (record, error) {
 
 func (r *Run) readEnds() (logEnds, error) {
 	ends := logEnds{origin: r.ends.origin, signers: r.ends.signers}
-	if ends.origin != ours || r.ends.legacy { // else it is known who began the log
+	if ends.origin != ours || r.ends.legacy { // otherwise it is known who began the log
 		var err error
 		if ends, err = r.readBeginning(); err != nil {
 			return ends, err
@@ -93,10 +93,10 @@ func (r *Run) readEnds() (logEnds, error) {
 	return ends, nil
 }
 
-// readBeginning finds out who began the log. A run is a legacy run only by the
+// readBeginning finds out who began the log. A legacy run is known only by the
 // line that made it, which the next line of ours must confirm, with what others
-// wrote between them: neither a policy nor a line that was edited since makes it
-// one.
+// wrote between them. Neither a policy nor an edited line makes a run a legacy
+// run.
 func (r *Run) readBeginning() (ends logEnds, err error) {
 	file, err := r.folder.Open(AuditFile)
 	switch {
@@ -141,8 +141,8 @@ func (rec record) digest(name string) any {
 	return nil
 }
 
-// judgedByUs holds for a run whose gates this program, or an older version of
-// it, has written or taken over.
+// judgedByUs reports whether this program, or an older version of it, has written
+// or taken over the gates of the run.
 func (e logEnds) judgedByUs() bool { return e.origin != foreign || e.state != "" }
 
 func (rec record) stateAfter(written []writtenFile) string {
@@ -182,7 +182,7 @@ func stateOf(digests map[string]string) string {
 }
 
 // check returns TAMPERED when a document is not what the log records. A document
-// that nobody recorded was written by hand; the next line records it.
+// that was never recorded was written by hand; the next line records it.
 func (rec *record) check() error {
 	if rec.bare || rec.legacy || !rec.judgedByUs() || rec.state == rec.stand {
 		return nil
@@ -202,8 +202,8 @@ func (rec *record) check() error {
 		"the run's record does not match its files: %s; see `tidegate run verify`", strings.Join(changed, ", "))
 }
 
-// changed names the documents whose last recorded digest is not that of their
-// bytes, and those of which the log has no line, in the order of documents.
+// changed names the documents whose bytes do not have the digest that was last
+// recorded, and those that no line of the log records, in the order of documents.
 func (rec record) changed() (changed, unrecorded []string, err error) {
 	v := newVerifier(rec.run)
 	if err := rec.run.eachLine(v.collect); err != nil {
@@ -231,11 +231,11 @@ func (r *Run) CheckRecord() error {
 	return rec.check()
 }
 
-// LegacyNotice says of a legacy run what a person must know.
+// LegacyNotice is what a person must know about a legacy run.
 const LegacyNotice = "This run was made with --legacy-gates: its gates count as they are written, whoever wrote them. Nothing here was judged by tidegate unless you see it judged again."
 
-// Legacy reports whether the run counts what others write: its gates as they
-// are written, and its log whoever adds to it.
+// Legacy reports whether the run counts what other programs write: its gates as
+// they are written, and its log whoever adds to it.
 func (r *Run) Legacy() bool { return r.ends.legacy }
 
 // Older reports whether an older version of this program, or another program,
@@ -256,8 +256,8 @@ func (r *Run) GateState(gates gate.Gates, id string) (gate.State, error) {
 	return state, nil
 }
 
-// adopt makes a run that another program made ours: the log records what stands
-// there, and its gates are to be judged again.
+// adopt takes over a run that another program made: the log records what is there,
+// and its gates are to be judged again.
 func (u *Update) adopt() error {
 	if u.record.bare || u.record.legacy || u.record.judgedByUs() {
 		return nil
@@ -277,7 +277,7 @@ func (u *Update) adopt() error {
 		}
 	}
 	adopted := Line{EventAdopted, "run_adopt", tidegate.D("manifest_revision", m.Revision(), "gates_revision", gates.Revision(), "files", digests)}
-	u.record.origin = older // from here on the run is held to its log
+	u.record.origin = older // from here on the run must match its log
 	reset := codec.NewObject()
 	for _, row := range gate.Table {
 		if gates.Status(row.ID) != gate.NotRun {
@@ -289,7 +289,7 @@ func (u *Update) adopt() error {
 	return nil
 }
 
-// isEmpty holds for an update that changes and says nothing of its own.
+// isEmpty reports whether an update changes and says nothing of its own.
 func (u *Update) isEmpty() bool {
 	own := len(u.lines)
 	if u.adopted != nil {
@@ -319,7 +319,7 @@ func (u *Update) finishAdopting() error {
 	return err
 }
 
-// Recorded is the digest that the log last recorded of each file of the run, by
+// Recorded is the digest that the log last recorded for each file of the run, by
 // name; "" for one that was removed. It returns READ_FAILED.
 func (r *Run) Recorded() (map[string]string, error) {
 	v := newVerifier(r)

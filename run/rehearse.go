@@ -18,9 +18,9 @@ type Rehearsal struct {
 type rehearsalKey struct{}
 
 // Rehearse gives a context under which [Run.Update] and its like write nothing:
-// they take no lock, ask nobody for a signature, take the run as it stands,
-// whether or not that is what its log records, and leave what they would have
-// written in the rehearsal. A run is replayed by it.
+// they take no lock, ask for no signature, take the run as it stands, whether or
+// not that is what its log records, and leave in the rehearsal what they would
+// have written. Replaying a run uses it.
 func Rehearse(ctx context.Context) (context.Context, *Rehearsal) {
 	r := &Rehearsal{Files: map[string][]byte{}}
 	return context.WithValue(ctx, rehearsalKey{}, r), r
@@ -56,7 +56,7 @@ func (u *Update) put(name string, data []byte) error {
 	return u.tx.Write(name, data)
 }
 
-// putPlain is put for a file that is the run's own, and no link to another. It
+// putPlain is put for a file that is the run's own and not a link to another. It
 // returns the digest of data.
 func (u *Update) putPlain(name string, data []byte) (digest string, err error) {
 	if u.rehearsal != nil {

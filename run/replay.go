@@ -6,7 +6,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// recorded is what the lines of a log, read in order, say that a run is.
+// recorded is the state of a run according to the lines of its log, read in order.
 type recorded struct {
 	manifestRevision, gatesRevision int64
 	begins                          Stage // where the run began
@@ -17,7 +17,7 @@ type recorded struct {
 	values                          map[string]string       // absolute path → digest of the value, in lines of older programs
 	chained                         int                     // the first chained line, 0 before it
 	lastForeign                     int                     // the last line that another program wrote
-	shift                           int64                   // by which the numbers that lines give themselves are off
+	shift                           int64                   // how far the numbers that lines give themselves are off
 	accepted                        int                     // the last line by which a person accepted what did not match
 	digests                         map[string]bool         // of the lines so far, where decisions are signed
 	decided                         map[string]string       // decision → the file that holds it
@@ -30,7 +30,7 @@ type recordedFile struct {
 	line   int
 }
 
-// collect takes one line of the log into what is recorded, and finds what does
+// collect adds one line of the log to what is recorded, and reports what does
 // not follow from the lines before it.
 func (v *verifier) collect(line artifact.Line) {
 	if line.Torn {
@@ -110,8 +110,8 @@ func (v *verifier) collect(line artifact.Line) {
 	}
 }
 
-// set takes a digest that a line gives of a file: null for one that was removed,
-// nothing where an older program gives none.
+// set takes the digest that a line gives for a file: null for one that was removed,
+// nil or "" where an older program gives none.
 func (r *recorded) set(name string, digest *codec.Value, line int) {
 	if digest == nil || digest.Kind() == codec.String && digest.Str() == "" {
 		delete(r.files, name)
@@ -135,9 +135,9 @@ func (v *verifier) follow(label, name string, revision *int64, number int, entry
 	v.recorded.set(name, entry.Get(label+"_digest"), number)
 }
 
-// levelSince is how bad it is that a file is not what a line recorded. In a legacy
-// run another program that has written to the log since may have changed it
-// itself.
+// levelSince is how bad it is that a file differs from what a line recorded. In a
+// legacy run, another program that has written to the log since may have changed
+// the file itself.
 func (v *verifier) levelSince(line int) string {
 	if v.run.Legacy() && v.recorded.lastForeign > line {
 		return "warning"

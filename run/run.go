@@ -28,9 +28,8 @@ type Run struct {
 	found    int64   // revision before an interrupted write was finished
 	finished bool    // there was one
 
-	// Lines of the log: how many there were after the last transaction through
-	// this Run, and up to which of them others may have written. Both are known
-	// under the run's lock.
+	// How many lines the log had after the last transaction through this Run, and up
+	// to which of them others may have written. Both are known under the run's lock.
 	wrote, others int64
 
 	eventsMu sync.Mutex
@@ -39,8 +38,8 @@ type Run struct {
 
 // Open opens the run of the manifest at an absolute path. Reading is tolerant:
 // it demands schema_version, run_id and the fields in uses (written as
-// [codec.Shape.Using] takes them: "limits.max_summary_kb"), and of every other
-// known field the right type where it is there.
+// [codec.Shape.Using] takes them: "limits.max_summary_kb"); every other known
+// field must have the right type where it is present.
 //
 // The run's root is the folder that holds the manifest, whatever artifacts.root
 // says: a run that was copied, moved or renamed is a run of its own. Where the
@@ -51,7 +50,7 @@ type Run struct {
 // the field.
 //
 // A write that was committed and not finished is finished first, and one that
-// failed and could not be taken back is taken back, so that a caller who
+// failed and was not taken back is taken back, so that a caller who
 // inspects a run neither repeats nor skips a step.
 func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error) {
 	if err := CheckPath("manifest_path", manifestPath); err != nil {
@@ -95,7 +94,7 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 
 // OpenByGates opens the run whose gates file is at an absolute path. It returns
 // the errors of [Open], NOT_FOUND with gates_path when there are no gates, and
-// PATH_NOT_ALLOWED for another file than the run's gates.
+// PATH_NOT_ALLOWED for a file that is not the run's gates.
 func OpenByGates(ctx context.Context, gatesPath string) (*Run, error) {
 	file, err := artifact.OpenFile(ctx, "gates_path", gatesPath)
 	if err != nil {
@@ -139,8 +138,8 @@ func (r *Run) isItsManifest() error {
 
 // finishInterrupted lets the lock end a write that nobody is working on any
 // more, and reports whether something may have changed. Where the folder
-// cannot be locked it is read as it is. A lease of the earlier system is no
-// obstacle: who committed the write held the lock.
+// cannot be locked it is read as it is. A lease of the earlier system does not
+// matter: whoever committed the write held the lock.
 func (r *Run) finishInterrupted(ctx context.Context) bool {
 	if !r.folder.Pending() {
 		return false
@@ -167,7 +166,7 @@ func (r *Run) parseManifest(data []byte) (Manifest, error) {
 	return Manifest{doc}, ManifestShape.Using(r.uses...).Check(doc)
 }
 
-// Close gives the run's folder back.
+// Close closes the run's folder.
 func (r *Run) Close() error { return r.folder.Close() }
 
 // ManifestPath is the path by which the run was opened.
@@ -182,8 +181,7 @@ func (r *Run) ID() string { return r.manifest.ID() }
 // Root is the absolute path of the run's folder.
 func (r *Run) Root() string { return r.folder.Path() }
 
-// Folder is the run's folder. Its files are read with it; they are written with
-// [Run.Update].
+// Folder is the run's folder. Use it to read files; write them with [Run.Update].
 func (r *Run) Folder() *artifact.Folder { return r.folder }
 
 // Layout is where the run keeps things.

@@ -34,13 +34,12 @@ type SeedResult struct {
 }
 
 // Seed is the tool deep_research_fixture_run_seed: it makes a run from a snapshot
-// of one. The run keeps the snapshot's stage and files, and nothing that was
-// decided: its policy is made anew, every gate is to be judged again, reviews and
-// the log are left behind, and so is what only the old log makes count, such as
-// evidence.
+// of one. The run keeps the snapshot's stage and files, but no decisions: its
+// policy is made anew, every gate is to be judged again, and reviews and the log
+// are left behind. So is what counts only by the old log, such as evidence.
 //
 // It returns INVALID_ARGS, PATH_TRAVERSAL, PATH_NOT_ALLOWED, MISSING_ARTIFACT for a
-// folder that is no snapshot, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
+// folder that is not a snapshot, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
 // ALREADY_EXISTS_CONFLICT, READ_FAILED and WRITE_FAILED; nothing is left then.
 func Seed(ctx context.Context, clock Clock, home string, in SeedInput) (SeedResult, error) {
 	s, err := in.open(ctx, home)
@@ -254,8 +253,8 @@ func (s *seed) fill(ctx context.Context, clock Clock, kind string, manifest, pol
 	})
 }
 
-// ours is a file of the snapshot, with the id of the run where it had that of the
-// snapshot.
+// ours is a file of the snapshot, with the id of the run in place of the
+// snapshot's.
 func (s *seed) ours(name string, data []byte) []byte {
 	if s.was == "" || path.Ext(name) != ".json" {
 		return data

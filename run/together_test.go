@@ -82,8 +82,8 @@ func filesIn(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestAnUpdateKnowsWhatOthersWrote changes a run by two hands in turn: one that has
-// opened it knows up to which line the log may be another's.
+// TestAnUpdateKnowsWhatOthersWrote changes a run through two openings in turn: each
+// knows up to which line the log may be the other's.
 func TestAnUpdateKnowsWhatOthersWrote(t *testing.T) {
 	root := create(t, run.InitInput{}).Root
 	manifest := filepath.Join(root, run.ManifestFile)
@@ -110,7 +110,7 @@ func TestAnUpdateKnowsWhatOthersWrote(t *testing.T) {
 			t.Errorf("update %d: others wrote up to line %d, want %d", i, others, mine)
 		}
 		if i == 0 {
-			mine = lines // who had written before is not known
+			mine = lines // it is not known who wrote before
 			if others != mine {
 				t.Errorf("the first update: others wrote up to line %d, want %d", others, mine)
 			}

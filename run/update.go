@@ -28,11 +28,11 @@ type Update struct {
 	lines    []Line
 	written  []writtenFile
 	manifest Manifest     // as read under the lock, or as written by this update
-	record   record       // what the log says that stands here
+	record   record       // what the log says about what is here
 	decision string       // the file of a signed decision that the update carries out
 	adopted  *codec.Value // the gates to judge again in a run that another program made
 
-	rehearsal *Rehearsal // that takes what would have been written; nil outside of one
+	rehearsal *Rehearsal // takes what would have been written; nil outside a rehearsal
 }
 
 // Audit says what became of the lines that an update logged.
@@ -58,17 +58,17 @@ func (r *Run) Update(ctx context.Context, clock Clock, change func(*Update) erro
 
 // UpdateBeside is [Run.Update] for the tools that need only a manifest and
 // write beside it. In a folder without gates nothing is recorded but their own
-// line, and nothing can be tampered with. A line that cannot be written changes
-// nothing else.
+// line, and nothing can be tampered with. If the line cannot be written, nothing
+// else changes.
 func (r *Run) UpdateBeside(ctx context.Context, clock Clock, change func(*Update) error) (Audit, error) {
 	return r.update(ctx, clock, besides, change)
 }
 
-// manner is how an update stands to the record of the run.
+// manner is how an update treats the record of the run.
 type manner int
 
 const (
-	recording manner = iota // no line, no change, and none over a record that does not match
+	recording manner = iota // no change without a line, and none over a record that does not match
 	besides                 // a line where it can be written
 	accepting               // a person accepts what does not match
 )
@@ -82,9 +82,9 @@ type Change struct {
 // UpdateTogether makes several changes as [Run.Update] makes one, in as few
 // transactions as it can, and returns what became of each. In the log they stand
 // as if each had been made alone, in the order of the list. A change that returns
-// an error changes nothing, and takes nothing from the others. No two of them may
+// an error changes nothing and does not affect the others. No two of them may
 // be about the same files, because each sees the files as they were before the
-// first; one of the documents that [Update.Found] knows may be changed by any.
+// first; but any of them may change a document that [Update.Found] knows.
 func (r *Run) UpdateTogether(ctx context.Context, clock Clock, changes ...Change) []error {
 	errs := make([]error, len(changes))
 	if rehearsal := rehearsalOf(ctx); rehearsal != nil {
@@ -203,7 +203,7 @@ func (u *Update) make(how manner, do func(*Update) error) error {
 	return u.stageLines(how)
 }
 
-// begin takes the one time of everything in the update.
+// begin sets the one time for everything in the update.
 func (u *Update) begin() {
 	u.at = u.clock.Now()
 	u.now = tidegate.Stamp(u.at)
@@ -211,7 +211,7 @@ func (u *Update) begin() {
 
 // findEnd finds out how many lines the log has. A log that does not match its
 // head is TAMPERED, unless a person accepts it. In a legacy run others write to
-// the log too, and nobody counts its lines.
+// the log too, and its lines are not counted.
 func (rec *record) findEnd(lock *artifact.Lock, how manner) error {
 	if rec.legacy {
 		return nil
@@ -221,8 +221,8 @@ func (rec *record) findEnd(lock *artifact.Lock, how manner) error {
 	case how == accepting && (err == nil || tidegate.CodeOf(err) == tidegate.Tampered):
 		return rec.run.eachLine(func(artifact.Line) { rec.lines++ })
 	case rec.bare || tidegate.CodeOf(err) == tidegate.FileNotFound:
-		// Beside a bare manifest the log is kept as well as it can be, and a log
-		// whose folder is not one is for the write to refuse.
+		// Beside a bare manifest the log is kept as well as it can be. If the log's
+		// folder is not a folder, the write refuses it.
 	case err != nil:
 		return err
 	case rec.state != "" && !log.Headed:
@@ -261,7 +261,7 @@ func (u *Update) stageLines(how manner) error {
 	return nil
 }
 
-// seq is the number of the update's line i in the log, 0 where nobody counts.
+// seq is the number of the update's line i in the log, 0 where lines are not counted.
 func (u *Update) seq(i int) int64 {
 	if u.record.legacy {
 		return 0
@@ -273,9 +273,9 @@ func (u *Update) seq(i int) int64 {
 func (u *Update) Run() *Run { return u.run }
 
 // Lock is the run's lock, for the archive: a file that only grows is added to in
-// place and is no part of the update. What was added counts by a line that the
+// place and is not part of the update. What was added counts by a line that the
 // update logs, with the name of the file as archive and, as records, where each
-// piece lies and its digest; [Verify] looks whether it is still there.
+// piece lies and its digest; [Verify] checks that it is still there.
 func (u *Update) Lock() *artifact.Lock { return u.lock }
 
 // Now is the one time stamp of everything in this update.
@@ -287,7 +287,7 @@ func (u *Update) Pinned() bool { return u.clock.Pinned }
 // Actor is on whose authority the update is made.
 func (u *Update) Actor() tidegate.Actor { return u.actor }
 
-// As makes the lines of the update those of another actor: what follows from
+// As attributes the lines of the update to another actor: what follows from
 // the files is done by rule, whoever started it.
 func (u *Update) As(actor tidegate.Actor) { u.actor = actor }
 
@@ -295,7 +295,7 @@ func (u *Update) As(actor tidegate.Actor) { u.actor = actor }
 // Missing folders are made. Files land in the order of the calls, so that a
 // reader who sees the last sees all. It returns WRITE_FAILED and
 // PATH_NOT_ALLOWED, and the update must end with that error. The log keeps the
-// file's digest, by which [Verify] knows it again.
+// file's digest, by which [Verify] recognizes it.
 func (u *Update) Write(name string, data []byte) error {
 	digest, err := u.putPlain(name, data)
 	if err == nil {
@@ -313,8 +313,8 @@ func (u *Update) WriteJSON(name string, v any) error {
 	return u.Write(name, data)
 }
 
-// Remove stages the removal of a file. One that is not there need not be said to
-// be gone. It returns the errors of [Update.Write] and READ_FAILED.
+// Remove stages the removal of a file. One that does not exist is not logged. It
+// returns the errors of [Update.Write] and READ_FAILED.
 func (u *Update) Remove(name string) error {
 	there, err := u.run.folder.Exists(name)
 	if err != nil {
@@ -342,15 +342,15 @@ func (u *Update) Pending() map[string]string {
 }
 
 // LastLine is the number of the last line that the update has logged so far, or
-// that stood in the log before it.
+// that the log had before it.
 func (u *Update) LastLine() int { return int(u.record.lines) + len(u.lines) }
 
-// OthersWrote is the number of the last line in the log that may be another's.
-// All later lines were written by updates of this opened run, so that whoever
-// knows what those wrote need not read it again.
+// OthersWrote is the number of the last line in the log that others may have
+// written. All later lines come from updates of this opened run, so that a caller
+// that knows what those wrote need not read it again.
 func (u *Update) OthersWrote() int {
 	if u.rehearsal != nil || u.record.legacy || u.record.bare {
-		return math.MaxInt // nobody counts
+		return math.MaxInt // lines are not counted
 	}
 	return int(u.run.others)
 }
@@ -360,8 +360,8 @@ func (u *Update) Log(event Event, kind string, fields tidegate.Details) {
 	u.lines = append(u.lines, Line{event, kind, fields})
 }
 
-// Manifest reads the manifest again, under the lock, with the demands that the
-// run was opened with.
+// Manifest reads the manifest again, under the lock, and demands the same fields
+// as when the run was opened.
 func (u *Update) Manifest() (Manifest, error) {
 	if u.manifest.doc != nil {
 		return u.manifest, nil
@@ -383,7 +383,7 @@ func (u *Update) Manifest() (Manifest, error) {
 }
 
 // NotFinal returns INVALID_STATE for a run that is completed or cancelled: what
-// is handed in or judged afterwards is no part of it.
+// is handed in or judged afterwards is not part of it.
 func (u *Update) NotFinal() error {
 	m, err := u.Manifest()
 	if err != nil || !m.Status().Final() {
@@ -397,14 +397,14 @@ func (u *Update) NotFinal() error {
 func (u *Update) Gates() (gate.Gates, error) { return u.run.Gates() }
 
 // EditGates lays patches over gates as [gate.Gates.Apply] does, and stages the
-// document and the line gates_write. Errors are those of Apply, and
-// INVALID_STATE for a run that is final and REVISION_MISMATCH.
+// document and the line gates_write. It returns the errors of Apply,
+// INVALID_STATE for a run that is final, and REVISION_MISMATCH.
 func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *int64, reason string) (gate.Gates, error) {
 	return u.editGates(update, inputsDigest, expected, reason, nil)
 }
 
-// PatchGates is EditGates for what somebody handed in: the line keeps that, up to
-// 4 KiB, because nothing else says what it was.
+// PatchGates is EditGates for a patch that somebody handed in: the line keeps it, up
+// to 4 KiB, because nothing else says what it was.
 func (u *Update) PatchGates(update, given *codec.Value, inputsDigest string, expected *int64, reason string) (gate.Gates, error) {
 	var kept tidegate.Details
 	if text, err := codec.MarshalLine(given); err == nil && len(text) <= maxPatch {
@@ -437,7 +437,7 @@ func (u *Update) editGates(update *codec.Value, inputsDigest string, expected *i
 	return after, u.writeGates(before, after, EventGates, reason, statuses(update, after), kept...)
 }
 
-// statuses are the gates that an update touches, with what each says by then.
+// statuses are the gates that an update touches, with the status of each after it.
 func statuses(update *codec.Value, after gate.Gates) tidegate.Details {
 	gates := tidegate.Details{}
 	for _, m := range update.Members() {
@@ -469,7 +469,7 @@ func CheckRevision(expected *int64, got int64) error {
 }
 
 // kindFiles is the kind of the lines that keep the digests of the files that an
-// update wrote, beside manifest and gates, whose own lines do.
+// update wrote, except manifest and gates, which have lines of their own.
 const kindFiles = "files_write"
 
 // writtenFile is a file that an update wrote, or removed when digest is "".
@@ -481,7 +481,7 @@ type writtenFile struct {
 // filesPerLine keeps a line of digests short enough for the log.
 const filesPerLine = 1000
 
-// logFiles stages the digests of what the update writes. An update that says
+// logFiles stages the digests of what the update writes. An update that logs
 // nothing itself does not begin a log.
 func (u *Update) logFiles() {
 	files := slices.DeleteFunc(slices.Clone(u.written), func(f writtenFile) bool { return f.hasLine })

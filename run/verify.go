@@ -36,10 +36,10 @@ type VerifyResult struct {
 	Checked  []string   `json:"checked"`
 	Findings []Finding  `json:"findings"`
 	Log      LogState   `json:"log"`
-	Limits   string     `json:"limits"` // what none of this can show
+	Limits   string     `json:"limits"` // what these checks cannot show
 }
 
-// Finding is one thing that is not as the run's own record says.
+// Finding is one thing that differs from the run's own record.
 type Finding struct {
 	Level   string `json:"level"` // error, warning or note
 	Rule    string `json:"rule"`
@@ -63,8 +63,8 @@ const verifyLimits = "A chain cannot show that the log was rewritten as a whole 
 // lines, the revisions and digests that they record, and every move against the
 // table. Then it compares the end with the files that are there: the schemas of
 // the documents, the digest of every recorded file, and what the gates judged.
-// It writes nothing itself and takes no lock; what [Open] finishes is finished
-// first, and a run that changes while it is looked at is looked at again.
+// It writes nothing itself and takes no lock. What [Open] finishes is finished
+// first, and a run that changes while it is checked is checked again.
 //
 // It returns the errors of [Open] and READ_FAILED. What it finds is a result.
 func Verify(ctx context.Context, in VerifyInput) (VerifyResult, error) {
@@ -130,8 +130,8 @@ func newVerifier(r *Run) *verifier {
 	}
 }
 
-// readSigners finds out whose signatures count. A list from elsewhere goes
-// before the one in the run, which may have been rewritten.
+// readSigners finds out whose signatures count. A list from elsewhere takes
+// precedence over the one in the run, which may have been rewritten.
 func (v *verifier) readSigners(ctx context.Context, path string) (err error) {
 	needed, err := v.run.needsSignature()
 	if err != nil || !needed && path == "" {
@@ -181,7 +181,7 @@ func (v *verifier) verify() error {
 	if err := v.bindings(gates); err != nil {
 		return err
 	}
-	// What a person has accepted since stays in sight, and is no longer an error.
+	// What a person has accepted since stays visible, and is no longer an error.
 	for i, f := range v.out.Findings {
 		if f.File == AuditFile && f.Line > 0 && f.Line < v.recorded.accepted && f.Level == "error" {
 			v.out.Findings[i].Level = "warning"
@@ -200,7 +200,7 @@ func checkPolicy(doc *codec.Value) error {
 }
 
 // document reads and checks one document. Manifest and gates must be there.
-// Whether it is what the log records is for files to say.
+// Whether it matches the log is checked by files.
 func (v *verifier) document(name string, check func(*codec.Value) error) *codec.Value {
 	data, err := v.run.folder.Read(name)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
@@ -232,7 +232,7 @@ func (v *verifier) document(name string, check func(*codec.Value) error) *codec.
 }
 
 // perspectives compares the perspectives with the value that an older program
-// recorded, where nobody recorded their bytes.
+// recorded, where no line records their bytes.
 func (v *verifier) perspectives(doc *codec.Value) {
 	name := v.run.layout.Perspectives
 	_, byFile := v.recorded.files[name]
@@ -276,8 +276,8 @@ func (v *verifier) readLog() error {
 	return nil
 }
 
-// checkHead compares the log with its head: lines that were taken off its end
-// show there and nowhere else.
+// checkHead compares the log with its head: only the head shows that lines were
+// removed from the end.
 func (v *verifier) checkHead(chain artifact.LogReport) {
 	switch {
 	case v.run.Legacy():
@@ -288,7 +288,7 @@ func (v *verifier) checkHead(chain artifact.LogReport) {
 	}
 }
 
-// foreignLines judges the lines that no chain holds: those before the first
+// foreignLines judges the lines that are not in the chain: those before the first
 // chained one belong to the program that began the log.
 func (v *verifier) foreignLines(chain artifact.LogReport) {
 	after := 0

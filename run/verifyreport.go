@@ -6,7 +6,7 @@ import (
 	"github.com/tidegate/tidegate/report"
 )
 
-// Passed reports whether nothing was found that the record contradicts.
+// Passed reports whether nothing was found that contradicts the record.
 func (v VerifyResult) Passed() bool { return v.Pass }
 
 // Report shows what was found to a person and to programs.

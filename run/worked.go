@@ -49,14 +49,14 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// fetchTime is how long before a line about fetched sources their fetching began,
-// at most: pages are kept as they come.
+// fetchTime is the longest time between the start of fetching and the line about
+// the fetched sources: pages are kept as they come.
 const fetchTime = time.Minute
 
-// RulesAtWork are the times in which rules were at work, by the log. Of what they do
-// only fetching takes time: from the event before it to each line about fetched
-// sources, and no longer than a minute, because nobody may have been at work before.
-// It returns the errors of [Run.EventsOf].
+// RulesAtWork are the times in which rules were at work, by the log. Only fetching
+// takes time: it counts from the event before each line about fetched sources to that
+// line, but at most a minute, because nothing may have been at work before. It
+// returns the errors of [Run.EventsOf].
 func (r *Run) RulesAtWork() (Times, error) {
 	events, err := r.EventsOf(EventMoved, EventAnswered, EventFetched)
 	if err != nil {

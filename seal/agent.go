@@ -13,7 +13,7 @@ import (
 )
 
 // signByAgent lets the ssh-agent at socket sign data. The agent may ask a person
-// first, so that it takes as long as ctx lasts.
+// first, so it may take as long as ctx lasts.
 func signByAgent(ctx context.Context, socket string, key ssh.PublicKey, data []byte) (*ssh.Signature, error) {
 	name := fingerprint(key.Marshal())
 	failed := func(what string, err error) error {

@@ -50,8 +50,8 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 	return path
 }
 
-// byAgent opens the public half of a key, the other half of which the agent at
-// the socket has.
+// byAgent opens the public half of a key whose private half the agent at the socket
+// has.
 func byAgent(t *testing.T, public ssh.PublicKey, socket string) *seal.Key {
 	t.Helper()
 	key, err := seal.OpenKey(t.Context(), "sign", put(t, "key.pub", ssh.MarshalAuthorizedKey(public)), seal.Unlock{Agent: socket})
@@ -225,7 +225,7 @@ func TestTheAgentOfOpenSSHSigns(t *testing.T) {
 		})
 	}
 	t.Run("a key that needs a yes", func(t *testing.T) {
-		load(t, seeded(5), "-c") // nobody is there to say it
+		load(t, seeded(5), "-c") // nobody is there to say yes
 		_, err := byAgent(t, must(ssh.NewPublicKey(seeded(5).Public())), path).Sign(t.Context(), []byte("decision"))
 		refused(t, err, tidegate.ReadFailed, "the ssh-agent did not sign with SHA256:")
 	})

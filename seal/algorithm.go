@@ -60,10 +60,10 @@ func check(key ssh.PublicKey, data []byte, sig *ssh.Signature) error {
 	return key.Verify(data, sig)
 }
 
-// plain is sig in the one form that we write. ECDSA has two signatures for every
-// one, (r, s) and (r, n-s): it is the one with the smaller s. An RSA signature
-// has the length of its key. Without this, a signature could be exchanged for
-// its twin by anybody.
+// plain is sig in the one form that we write. Every ECDSA signature (r, s) has a
+// twin, (r, n-s): plain is the one with the smaller s. An RSA signature has the
+// length of its key. Without this, anybody could exchange a signature for its
+// twin.
 func plain(key ssh.PublicKey, sig *ssh.Signature) (*ssh.Signature, error) {
 	out := *sig
 	if key := cryptoKey[*rsa.PublicKey](key); key != nil && len(sig.Blob) < key.Size() {

@@ -60,7 +60,7 @@ func header(file File) []byte {
 	return append(described(out, file), file.Name...)
 }
 
-// directory is what stands behind all entries.
+// directory is what stands after all entries.
 func directory(files []File) []byte {
 	le := binary.LittleEndian
 	var out []byte
@@ -107,7 +107,7 @@ func pack(w io.Writer, files []File) error {
 }
 
 // unpack reads an archive, which must be, byte for byte, the one that pack
-// writes of the files in it. The data of the files are parts of data.
+// writes for the files in it. The data of the files are parts of data.
 func unpack(data []byte) (files []File, err error) {
 	rest := data
 	for len(rest) >= entryHead && binary.LittleEndian.Uint32(rest) == entryMark {

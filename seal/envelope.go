@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/codec"
 )
 
-// payloadType is that of an in-toto statement in an envelope.
+// payloadType is the type of an in-toto statement in an envelope.
 const payloadType = "application/vnd.in-toto+json"
 
 // envelope is a DSSE envelope: a payload with its signatures, of which we write
@@ -32,7 +32,7 @@ type envelopeSignature struct {
 func (e envelope) encode() ([]byte, error) { return codec.MarshalFile(e) }
 
 // signedMessage is what is signed: the payload together with its type, so that
-// neither can be taken for another.
+// neither can be mistaken for another.
 func signedMessage(payload []byte) []byte {
 	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(payloadType), payloadType, len(payload), payload)
 }
@@ -88,8 +88,8 @@ func parseEnvelope(data []byte) (e envelope, err error) {
 		PayloadType: doc.Get("payloadType").Str(),
 		Signatures:  []envelopeSignature{{KeyID: sig.Get("keyid").Str(), Sig: unbase64(sig.Get("sig"))}},
 	}
-	// What was not understood, or could be written in another way, is missing
-	// or different in what is written again.
+	// Anything that was not understood, or could be written in another way, is
+	// missing or different when the envelope is written again.
 	again, err := e.encode()
 	if err != nil || !bytes.Equal(again, data) || e.PayloadType != payloadType {
 		return e, tampered(nil, "the envelope is not written as a DSSE envelope with one signature is written here")

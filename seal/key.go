@@ -60,8 +60,8 @@ func OpenKey(ctx context.Context, arg, path string, unlock Unlock) (*Key, error)
 	return key, nil
 }
 
-// keyFile is where a key was read. Its errors name the file and never quote it,
-// nor what the parser of a private key has to say of it.
+// keyFile is where a key was read. Its errors name the file. They never quote it,
+// nor what the parser of a private key says about it.
 type keyFile struct{ arg, path string }
 
 func (f keyFile) unusable(format string, args ...any) error {
@@ -109,7 +109,7 @@ func (f keyFile) public(data []byte, socket string) (*Key, error) {
 	}}, nil
 }
 
-// Fingerprint is that of the key, SHA256:…, as `ssh-keygen -l` prints it.
+// Fingerprint is the fingerprint of the key, SHA256:…, as `ssh-keygen -l` prints it.
 func (k *Key) Fingerprint() string { return fingerprint(k.public.Marshal()) }
 
 // PublicKey is the public half in the form of OpenSSH, type and base64. With a
@@ -142,7 +142,7 @@ func (k *Key) signFor(ctx context.Context, namespace string, message []byte) ([]
 	}.armor(), nil
 }
 
-// signPlain signs data. An agent is a program of others: what it says is checked
+// signPlain signs data. An agent is somebody else's program: its answer is checked
 // before it is written anywhere.
 func (k *Key) signPlain(ctx context.Context, data []byte) (*ssh.Signature, error) {
 	sig, err := k.sign(ctx, data)

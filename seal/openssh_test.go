@@ -33,7 +33,7 @@ func keygen(t testing.TB, message string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// keygenVerifies reports whether ssh-keygen takes sig for one by name over
+// keygenVerifies reports whether ssh-keygen accepts sig as a signature by name over
 // message.
 func keygenVerifies(t testing.TB, message string, sig []byte, signersFile, name string, at time.Time) error {
 	t.Helper()

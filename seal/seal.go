@@ -53,8 +53,8 @@ func Write(ctx context.Context, w io.Writer, key *Key, files []File, predicate *
 }
 
 // Open verifies the sealed file in data and returns what it holds; the files are
-// parts of data. It must have been signed by one of signers, which must have
-// been valid at that time.
+// parts of data. One of signers must have signed it, and must have been valid at
+// that time.
 //
 // It returns TAMPERED, with what differs, when it is not a sealed file, when any
 // byte of it is not as it was sealed, when a file was added, removed, renamed or

@@ -109,7 +109,7 @@ func refused(t testing.TB, err error, code tidegate.Code, why string) {
 	}
 }
 
-// program finds a program of others, or skips the test.
+// program finds an external program, or skips the test.
 func program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

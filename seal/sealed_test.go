@@ -410,7 +410,7 @@ func TestForgedEnvelopesAreRefused(t *testing.T) {
 				if err != nil || got.Signer.Principal != "bob" {
 					t.Errorf("got %+v, %v", got, err)
 				}
-			case "counts": // in-toto demands that unknown fields are read over
+			case "counts": // in-toto demands that unknown fields are ignored
 				if err != nil {
 					t.Error(err)
 				}
@@ -453,8 +453,8 @@ func statementOf(t testing.TB, envelope []byte) string {
 	return string(must(base64.StdEncoding.DecodeString(must(codec.Parse(envelope)).Get("payload").Str())))
 }
 
-// enveloped is an envelope in which everything is right but what the caller
-// wants otherwise.
+// enveloped is an envelope in which everything is right except what the caller
+// changes.
 func enveloped(t testing.TB, key *seal.Key, namespace, statement string) []byte {
 	t.Helper()
 	sig, err := seal.SignFor(key, context.Background(), namespace, pae(statement))
@@ -471,7 +471,7 @@ func enveloped(t testing.TB, key *seal.Key, namespace, statement string) []byte 
 	}{key.Fingerprint(), sig}}}))
 }
 
-// pae is what DSSE signs, by the library of others.
+// pae is what DSSE signs, by an external library.
 func pae(statement string) []byte {
 	return dsse.PAE("application/vnd.in-toto+json", []byte(statement))
 }
@@ -491,8 +491,8 @@ func TestTheStatementIsOneOfInToto(t *testing.T) {
 	}
 }
 
-// outsider is an Ed25519 key for the library of others, which gives it a name of
-// its own: the one that we use.
+// outsider is an Ed25519 key for the external library, which itself gives the key a
+// name: the one that we use.
 type outsider ed25519.PublicKey
 
 func (o outsider) Verify(_ context.Context, data, sig []byte) error {

@@ -66,7 +66,7 @@ type blob struct {
 	Signature []byte
 }
 
-// forge makes a signature with an Ed25519 key that is right but for what spoil
+// forge makes a signature with an Ed25519 key that is right except for what spoil
 // does to its fields before it is signed.
 func forge(message string, spoil func(*blob), after func(*blob)) []byte {
 	signer := must(ssh.NewSignerFromKey(seeded(1)))
@@ -161,7 +161,7 @@ func TestRSAWithSHA1IsRefused(t *testing.T) {
 	}
 }
 
-// certificate is one for the first Ed25519 key, as it stands in a file.
+// certificate is a certificate for the first Ed25519 key, as it stands in a file.
 func certificate(t *testing.T) string {
 	t.Helper()
 	signer := must(ssh.NewSignerFromKey(seeded(1)))
@@ -287,8 +287,8 @@ func TestLinesMayBeBrokenElsewhere(t *testing.T) {
 	}
 }
 
-// Every ECDSA signature has a twin that verifies as well. We write one of them
-// always, so that in a sealed file the other one can be refused.
+// Every ECDSA signature has a twin that verifies as well. We always write the same
+// one of them, so that in a sealed file the other can be refused.
 func TestAnECDSASignatureHasOneForm(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"nistp256", "nistp384", "nistp521"} {
@@ -448,7 +448,7 @@ func TestTheTimeDecides(t *testing.T) {
 	}
 }
 
-// order is that of the curve of an ECDSA key.
+// order is the order of the curve of an ECDSA key.
 func order(public crypto.PublicKey) *big.Int {
 	return public.(*ecdsa.PublicKey).Curve.Params().N
 }

@@ -209,7 +209,7 @@ func parseTime(option, text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("the option %s must be a time of the form YYYYMMDD[HHMM[SS]][Z], got %q", option, tidegate.Cut(text))
 }
 
-// isKeyType reports whether a field is the type of a key, known or not, and no
+// isKeyType reports whether a field is the type of a key, known or not, and not an
 // option.
 func isKeyType(field string) bool {
 	for _, start := range []string{"ssh-", "ecdsa-", "sk-"} {
@@ -220,8 +220,8 @@ func isKeyType(field string) bool {
 	return false
 }
 
-// parsePublicKey reads a public key of which kind and encoded are the first two
-// fields of its line.
+// parsePublicKey reads a public key; kind and encoded are the first two fields of
+// its line.
 func parsePublicKey(kind, encoded string) (ssh.PublicKey, error) {
 	blob, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || encoded == "" {

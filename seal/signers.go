@@ -54,8 +54,8 @@ func ParseSigners(data []byte) (*Signers, error) {
 	return &Signers{lines}, nil
 }
 
-// As is what is left of s when the signer must go by the name principal: the
-// keys of the lines whose principals match it.
+// As is what is left of s when the signer must have the name principal: the keys of
+// the lines whose principals match it.
 func (s *Signers) As(principal string) *Signers {
 	named := new(Signers)
 	for _, line := range s.lines {
@@ -66,10 +66,10 @@ func (s *Signers) As(principal string) *Signers {
 	return named
 }
 
-// Verify names the signer of message, whose armored signature is given and who
-// must have been valid at that time. It returns TAMPERED when the signature is
-// damaged, is over another message or in another namespace, is of a weak kind,
-// or is by a key that is not listed, not yet valid, or expired.
+// Verify names the signer of message by its armored signature. The signer must have
+// been valid at that time. It returns TAMPERED when the signature is damaged, is
+// over another message or in another namespace, is of a weak kind, or is by a key
+// that is not listed, not yet valid, or expired.
 func (s *Signers) Verify(message, armored []byte, at time.Time) (Signer, error) {
 	sig, err := parseSignature(armored)
 	if err != nil {

@@ -16,8 +16,8 @@ const PredicateType = "https://tidegate.dev/sealed-run/v1"
 // statementType is what makes a document an in-toto statement.
 const statementType = "https://in-toto.io/Statement/v1"
 
-// statement is an in-toto statement (v1): it says of files, by their digests,
-// what the predicate says.
+// statement is an in-toto statement (v1): what a predicate says about files, which
+// are named by their digests.
 type statement struct {
 	Type          string       `json:"_type"`
 	Subject       []subject    `json:"subject"`
@@ -59,7 +59,7 @@ func about(subjects []Subject, predicateType string, predicate *codec.Value) sta
 type Subject struct{ Name, SHA256 string }
 
 // Attest writes an in-toto statement about files that lie elsewhere, as one line
-// of JSON: bare, or, with a key, in a DSSE envelope that it signs. It returns the
+// of JSON: bare or, with a key, in a DSSE envelope signed by it. It returns the
 // errors of [Key.Sign].
 func Attest(ctx context.Context, key *Key, subjects []Subject, predicateType string, predicate *codec.Value) ([]byte, error) {
 	payload, err := codec.MarshalLine(about(subjects, predicateType, predicate))

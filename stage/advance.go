@@ -36,9 +36,9 @@ type AdvanceResult struct {
 }
 
 // Decision is what was looked at, and whether it allows the move. InputsDigest
-// is the earlier system's; EvidenceDigest covers what the files held, by names
-// relative to the run, so that it is the same wherever the run lies and changes
-// when something that was judged does.
+// is the earlier system's. EvidenceDigest covers the content of the files, by names
+// relative to the run: it is the same wherever the run lies, and changes when
+// something that was judged changes.
 type Decision struct {
 	Allowed        bool    `json:"allowed"`
 	Evaluated      []Check `json:"evaluated"`
@@ -54,7 +54,7 @@ type Decision struct {
 // details.blockers all of them with what would meet each: TAMPERED, INVALID_STATE,
 // MISSING_ARTIFACT, GATE_BLOCKED, WAVE_CAP_EXCEEDED, REVIEW_CAP_EXCEEDED,
 // REQUESTED_NEXT_NOT_ALLOWED. When the review rounds are used up and nothing
-// else is amiss, the run is left to a person: failed, with the reason.
+// else is wrong, the run is left to a person: failed, with the reason.
 //
 // It also returns INVALID_ARGS, NOT_FOUND, INVALID_JSON,
 // SCHEMA_VALIDATION_FAILED, REVISION_MISMATCH, DISABLED, PATH_NOT_ALLOWED (the
@@ -119,8 +119,8 @@ func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResu
 }
 
 // notMovedSince returns REVISION_MISMATCH when another process moved the run
-// between the call and the lock: of two callers who want the run out of one
-// stage the second must not move it out of the next.
+// between the call and the lock: when two callers want to move the run out of one
+// stage, the second must not move it out of the next.
 func notMovedSince(seen, now run.Manifest) error {
 	if seen.Stage() == now.Stage() && seen.Moves() == now.Moves() {
 		return nil
@@ -268,7 +268,7 @@ func gatesLast(a, b Blocker) int {
 }
 
 // choose is the move that is taken when none is requested, and the precondition
-// whose file says so. The stage is "" when that file says nothing usable.
+// whose file decides it. The stage is "" when that file says nothing usable.
 func (s *situation) choose(from run.Stage) (decisive *Precondition, to run.Stage, err error) {
 	switch from {
 	case run.Pivot:
@@ -328,8 +328,8 @@ func orNull(text string) *codec.Value {
 	return codec.Of(text)
 }
 
-// carryOut stages the move, or, when only the review cap is in the way, that the
-// run is left to a person.
+// carryOut stages the move. When only the review cap is in the way, it stages that
+// the run is left to a person.
 func (v verdict) carryOut(u *run.Update, g gate.Gates, reason string) (run.Manifest, error) {
 	reason = run.Note(reason)
 	if len(v.blockers) > 0 {

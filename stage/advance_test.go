@@ -486,7 +486,7 @@ func TestBrokenDocumentsAreNamedNotCalledWriteFailures(t *testing.T) {
 	}
 }
 
-// The vector of the earlier system for this decision.
+// The earlier system's digest of this decision.
 func TestDecisionDigestIsThatOfTheEarlierSystem(t *testing.T) {
 	payload := func(path string) tidegate.Details {
 		statuses := tidegate.Details{}

@@ -46,7 +46,7 @@ func writeOnce(t testing.TB, manifest string) {
 	}
 }
 
-// Memory stands for work here: it is counted, not timed.
+// Memory stands for work here: it can be counted and need not be timed.
 func TestTenThousandthWriteCostsNoMoreThanTheHundredth(t *testing.T) {
 	cost := func(revision int) uint64 {
 		manifest := agedRun(t, revision)

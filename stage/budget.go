@@ -11,7 +11,7 @@ import (
 // BudgetInput are the arguments of [SetBudget].
 type BudgetInput struct {
 	ManifestPath string
-	Name         string // of one of the names of the budget
+	Name         string // one of the names of the budget
 	Value        float64
 	Reason       string
 }
@@ -25,8 +25,8 @@ type BudgetResult struct {
 	Status run.Status `json:"status"`
 }
 
-// SetBudget sets one of the names of a run's budget. It is a person's decision:
-// where a budget that was used up stopped the run, it goes on. It returns
+// SetBudget sets the value of one name of a run's budget. It is a person's decision:
+// a run that stopped because its budget was used up goes on. It returns
 // INVALID_ARGS for a name that is not part of the budget and a value out of its
 // range, INVALID_STATE for a run that is final, and the errors of [run.Open] and
 // [run.Run.Update].
@@ -62,8 +62,8 @@ func SetBudget(ctx context.Context, clock run.Clock, in BudgetInput) (BudgetResu
 	return out, err
 }
 
-// stoppedByBudget reports whether a budget that was used up is why the run
-// failed, and nobody has accepted that.
+// stoppedByBudget reports whether the run failed because a budget was used up, and
+// nobody has accepted that yet.
 func stoppedByBudget(m run.Manifest) bool {
 	failures := m.Failures()
 	if len(failures) == 0 {

@@ -47,7 +47,7 @@ func (c ControlResult) Report() report.Report {
 	return out
 }
 
-// Pause holds a created or running run. It returns INVALID_STATE for one that
+// Pause pauses a created or running run. It returns INVALID_STATE for one that
 // is failed or final, and the errors of [ManifestWrite].
 func Pause(ctx context.Context, clock run.Clock, in ControlInput) (ControlResult, error) {
 	return control(ctx, clock, in, ByPause, run.Paused)

@@ -18,10 +18,10 @@ import (
 // changes something on the disk, and those that make it durable.
 var crashCalls = []string{"openat", "write", "fsync", "renameat", "renameat2", "unlinkat", "mkdirat", "linkat", "flock", "ftruncate"}
 
-// TestAKilledRunContinuesToTheSameArtifacts runs the whole sequence
-// in another process under strace, which kills it at one call, or lets that
-// call fail, or that and all that follow, and then starts it again: the final artifacts must be those of a
-// run that nothing happened to, byte for byte. With -full it tries every call,
+// TestAKilledRunContinuesToTheSameArtifacts runs the whole sequence in another
+// process under strace. Strace kills it at one call, or lets that call fail, or that
+// and all that follow. Then the sequence is started again: the final artifacts must
+// be those of an undisturbed run, byte for byte. With -full it tries every call,
 // which takes minutes; without, some of each kind.
 func TestAKilledRunContinuesToTheSameArtifacts(t *testing.T) {
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {

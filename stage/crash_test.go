@@ -18,7 +18,7 @@ import (
 
 // wholeSequence takes a run from init to the pivot decision and beyond, in the
 // home dir. It can be started again after it was killed anywhere: each step is
-// skipped when what it leads to is there.
+// skipped when its result is there.
 func wholeSequence(dir string) error {
 	ctx := context.Background()
 	home := filepath.Join(dir, "home")
@@ -42,7 +42,7 @@ type sequence struct {
 	files run.InitResult
 }
 
-// has looks at the run first, as one does to see how to go on: what is seen
+// has looks at the run first, as one does to see how to go on: what it sees
 // after that stays.
 func (s sequence) has(name string) bool {
 	if _, err := stage.Status(s.ctx, s.files.ManifestPath); err != nil {
@@ -63,7 +63,7 @@ func (s sequence) advance(from string) func() error {
 	}
 }
 
-// recover clears away what a process left that was killed after its last write.
+// recover clears away what a process left when it was killed after its last write.
 func (s sequence) recover() error {
 	_, err := run.Recover(s.ctx, pinned, s.files.ManifestPath)
 	return err
@@ -145,7 +145,7 @@ func (s sequence) pivot() error {
 	return err
 }
 
-// sameArtifacts compares what two sequences left, locks aside.
+// sameArtifacts compares what two sequences left, except locks.
 func sameArtifacts(want, got map[string]string) error {
 	drop := func(files map[string]string) map[string]string {
 		files = maps.Clone(files)

@@ -6,6 +6,6 @@
 // The table is data and prints itself. A refused move names every precondition
 // that is not met, each with what would meet it.
 //
-// The package judges no output and writes no file itself: package run reads and
-// writes, under the run's lock, what the rules decide.
+// The package does not judge outputs and does not write files itself: package run
+// reads and writes, under the run's lock, what the rules decide.
 package stage

@@ -75,9 +75,9 @@ func TestRetriesOfTheEarlierSystemCount(t *testing.T) {
 	}
 }
 
-// TestAPassCountsForItsSynthesisAndByItsAuthor: in a run that is not a legacy run a
-// review lets it end only if it is about the synthesis that stands there, and was
-// made by a review job or a person.
+// TestAPassCountsForItsSynthesisAndByItsAuthor: outside legacy runs, a review lets a
+// run end only if it is about the synthesis that stands there, and was made by a
+// review job or a person.
 func TestAPassCountsForItsSynthesisAndByItsAuthor(t *testing.T) {
 	y := earlier(t)
 	const text = "## Summary\n"
@@ -106,7 +106,7 @@ func TestAPassCountsForItsSynthesisAndByItsAuthor(t *testing.T) {
 }
 
 // The earlier system's own rules for its documents, as far as they go beyond
-// ours: what we write must pass them, so that it can take a run over again.
+// ours: what we write must pass them, so that it can take over a run again.
 func TestWhatWeWriteTheEarlierSystemReads(t *testing.T) {
 	y := newToy(t, run.InitInput{}).to(run.Finalize)
 	m := y.manifest()

@@ -18,7 +18,7 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// callers lists the files of this module, tests aside, that contain text.
+// callers lists the files of this module, except tests, that contain text.
 func callers(t *testing.T, text string) []string {
 	t.Helper()
 	var found []string

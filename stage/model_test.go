@@ -18,7 +18,7 @@ import (
 // possible: files are booleans, gates are words, and every rule is one line.
 type model struct {
 	stage, status string
-	file          map[string]string // content, "" when it is not there
+	file          map[string]string // content, "" when the file does not exist
 	recorded      map[string]string // gates
 	judged        map[string]string // the content that a gate was bound to
 	exhausted     map[string]bool   // gates, and "review", that are left to a person
@@ -33,7 +33,7 @@ func newModel() *model {
 		retries: map[string]int{}, allowed: map[string]int{"A": 0, "B": 2, "C": 1, "D": 1, "E": 3, "F": 0}}
 }
 
-// gate is the recorded status of a gate while what it judged is as it was.
+// gate is the recorded status of a gate, as long as what it judged is unchanged.
 func (m *model) gate(id string) string {
 	for _, f := range walkFiles {
 		if judged := m.judged[id]; f.gate == id && judged != "" && judged != m.file[f.fact] {

@@ -19,9 +19,9 @@ type ManifestWriteInput struct {
 }
 
 // ManifestWrite is the tool deep_research_manifest_write: it applies a merge
-// patch (RFC 7396) to the manifest. The patch may set a created run running, the
-// two clock fields of stage, metrics but for the retry counts, notes, and fields
-// that the schema does not name. Everything else is not its to change.
+// patch (RFC 7396) to the manifest. The patch may set a created run running, and may
+// change the two clock fields of stage, metrics except the retry counts, notes, and
+// fields that the schema does not name. It may change nothing else.
 //
 // It returns INVALID_ARGS, NOT_FOUND, READ_FAILED, INVALID_JSON,
 // SCHEMA_VALIDATION_FAILED, IMMUTABLE_FIELD, REVISION_MISMATCH, INVALID_STATE
@@ -67,8 +67,8 @@ func ManifestWrite(ctx context.Context, clock run.Clock, in ManifestWriteInput) 
 	return run.Written(next.Revision(), next.Doc().Get("updated_at").Str(), audit), nil
 }
 
-// field is the keys that lead to a value of the manifest. A key may hold a dot,
-// so that the path that a person reads does not tell one field from another.
+// field is the keys that lead to a value of the manifest. A key may contain a dot,
+// so that two fields can have the same path for a person.
 type field []string
 
 func (f field) String() string { return "$." + strings.Join(f, ".") }
@@ -86,22 +86,22 @@ func (f field) touches(fields []field) bool {
 // retries are the fields that count attempts at gates.
 var retries = []field{{"metrics", "retry_counts"}, {"metrics", "retry_history"}}
 
-// forbidden are the fields that nobody's patch changes in a legacy run, with all
+// forbidden are the fields that no patch may change in a legacy run, with all
 // below them.
 var forbidden = append([]field{
 	{"schema_version"}, {"run_id"}, {"created_at"}, {"updated_at"}, {"revision"}, {"stage"}, {"failures"}, {"artifacts"},
 }, retries...)
 
 // allowed are the fields of the schema that a patch may change in every other
-// run. Status is for patchTrigger to allow; a field that the schema does not
-// name may be changed too.
+// run. The status also needs patchTrigger. A field that the schema does not name
+// may be changed too.
 var allowed = []field{{"status"}, {"stage", "started_at"}, {"stage", "last_progress_at"}, {"metrics"}, {"notes"}}
 
 // caps are the limits that the stage machine enforces.
 var caps = []string{"max_wave1_agents", "max_wave2_agents", "max_review_iterations"}
 
 // checkPatch returns IMMUTABLE_FIELD with the paths that a patch must not
-// change. What it leaves as it is, is not a fault.
+// change. A value that stays the same is not a fault.
 func checkPatch(r *run.Run, m run.Manifest, patch *codec.Value) error {
 	paths := []string{}
 	for _, leaf := range leaves(nil, patch) {
@@ -120,8 +120,8 @@ func checkPatch(r *run.Run, m run.Manifest, patch *codec.Value) error {
 		return nil
 	}
 	for _, name := range caps {
-		// Below 0 there is no cap: anyone who can reach that state can raise the
-		// limit from it.
+		// Below 0 there is no cap: anyone who could set that could raise the limit
+		// from there.
 		to, given := patch.Get("limits").Get(name).Float()
 		if from, ok := m.Limit(name); given && ok && (to < 0 || to > max(from, 0)) {
 			paths = append(paths, "$.limits."+name)
@@ -141,7 +141,7 @@ func mayChange(f field) bool {
 	return !f.touches(retries) && (f.in(allowed) || !run.IsManifestField(f[0]))
 }
 
-// commandsFor are the commands by which a person changes what a patch must not.
+// commandsFor are the commands by which a person changes what a patch may not.
 func commandsFor(paths []string) []string {
 	commands := []string{}
 	for _, p := range paths {
@@ -196,10 +196,10 @@ func leaves(f field, v *codec.Value) []leaf {
 }
 
 // patchTrigger is what a patch does to the status, "" when it leaves it. A patch
-// sets a created run running; in a legacy run it moves the status along the
-// whole table. It returns IMMUTABLE_FIELD for a status that is a person's to set,
-// and INVALID_STATE for one that no row of the table allows; one that is not
-// a status at all is left to the schema.
+// sets a created run running; in a legacy run it may use every row of the table. It
+// returns IMMUTABLE_FIELD for a status that only a person may set, and INVALID_STATE
+// for one that no row of the table allows; the schema refuses what is not a status
+// at all.
 func patchTrigger(r *run.Run, m run.Manifest, patch *codec.Value) (Trigger, error) {
 	to := run.Status(patch.Get("status").Str())
 	from := m.Status()

@@ -9,7 +9,7 @@ import (
 const kindNeedsPerson = "needs_person"
 
 // leaveToPerson stages that a cap is used up: the run is failed, once, and the
-// reason is recorded. Count is how far the counter stood, so that what a person
+// reason is recorded. Count is the value of the counter, so that what a person
 // grants is counted from there.
 func leaveToPerson(u *run.Update, m run.Manifest, reason string, code tidegate.Code, gate string, count int64, message string) (run.Manifest, error) {
 	status, ok := next(m.Status(), ByCap)
@@ -37,7 +37,7 @@ func LeaveToPerson(u *run.Update, failure run.Failure, reason string) error {
 }
 
 // allowance is how far a counter may go: its cap or, once a person accepted that
-// it was used up, as much again from where it stood then, and at least one.
+// it was used up, the same amount again from where it was then, and at least one more.
 func allowance(m run.Manifest, code tidegate.Code, gate string, limit int64) int64 {
 	total := limit
 	for _, f := range m.Failures() {

@@ -35,9 +35,9 @@ type Blocker struct {
 	Meet    []Remedy         `json:"meet"`
 }
 
-// finding is what checking a precondition gave. A check that this program adds
-// to those of the earlier system has an entry only where it blocks, so that an
-// allowed move has the same digest in both.
+// finding is the result of checking a precondition. A check that the earlier system
+// does not have gets an entry only where it blocks, so that an allowed move has the
+// same digest in both.
 type finding struct {
 	entry   *Check
 	blocker *Blocker
@@ -108,8 +108,8 @@ func outputsThere(text string, wave run.Stage) Precondition {
 }
 
 // asked are the ids for which a wave was to bring an output: those of its
-// contracts. In a legacy run without contracts of a second wave they are also
-// the gaps that it is to close. Where none can be read, any id is one.
+// contracts. In a legacy run whose second wave has no contracts, they also include
+// the gaps that it is to close. Where none can be read, any id counts.
 func (s *situation) asked(wave run.Stage) (map[string]bool, error) {
 	ids := s.run.PerspectiveIDs(s.run.ContractsOf(wave))
 	if wave != run.Wave2 || len(ids) > 0 || !s.run.Legacy() {
@@ -126,7 +126,7 @@ func (s *situation) asked(wave run.Stage) (map[string]bool, error) {
 	return ids, nil
 }
 
-// look takes the digests of files into the evidence of the decision.
+// look adds the digests of files to the evidence of the decision.
 func (s *situation) look(names ...string) error {
 	binding, err := gate.Bind(s.run.Folder(), names)
 	if err != nil {
@@ -167,8 +167,8 @@ func gatePassed(id string) Precondition {
 }
 
 // standing are the gates that were passed before and must still count. The
-// earlier system does not ask for them, so they leave an entry only where they
-// block, and a legacy run does not ask for them either. In a run that another
+// earlier system does not check them, so they leave an entry only where they
+// block, and a legacy run does not check them either. In a run that another
 // program or an older version began, gate A need not have been judged.
 func standing(ids ...string) []Precondition {
 	list := make([]Precondition, len(ids))
@@ -188,8 +188,8 @@ func standing(ids ...string) []Precondition {
 	return list
 }
 
-// gateANotFailed: in a legacy run nobody has to judge gate A, but a judgement
-// that the planning is incomplete stops the wave that was planned by it.
+// gateANotFailed: in a legacy run gate A need not be judged, but a judgement that
+// the planning is incomplete stops the wave that was planned.
 var gateANotFailed = Precondition{"", func(s *situation) (finding, error) {
 	if !s.run.Legacy() {
 		return finding{}, nil
@@ -318,8 +318,8 @@ var reviewed = Precondition{"review bundle is well-formed", func(s *situation) (
 	}), nil
 }}
 
-// reviewedToFinalize is what the earlier system did not ask for, so it leaves an
-// entry only where it blocks.
+// reviewedToFinalize is not in the earlier system, so it leaves an entry only where
+// it blocks.
 var reviewedToFinalize = Precondition{reviewed.Text, func(s *situation) (finding, error) {
 	f, err := reviewed.check(s)
 	if f.blocker == nil {
@@ -340,9 +340,9 @@ var reviewPassed = Precondition{"review decision is PASS", func(s *situation) (f
 }}
 
 // reviewCounts: the review is about the synthesis that stands there, and comes
-// from a review job or a person, as the log says: a file can say anything. The
-// log of another program says nothing about it, and in a legacy run any review
-// decides.
+// from a review job or a person. The log must say so, because a file can say
+// anything. The log of another program says nothing about it, and in a legacy run
+// any review decides.
 var reviewCounts = Precondition{"review by a job or a person is about this synthesis", func(s *situation) (finding, error) {
 	b, err := s.readReview()
 	if err != nil || b.problem != "" || s.run.Legacy() {
@@ -366,7 +366,7 @@ var reviewCounts = Precondition{"review by a job or a person is about this synth
 	}), nil
 }}
 
-// reviewWantsChanges also lets a run back to synthesis when the review passed
+// reviewWantsChanges also lets a run go back to synthesis when the review passed
 // but gate E failed: otherwise it could go neither way.
 var reviewWantsChanges = Precondition{"review decision is CHANGES_REQUIRED, or gate E failed", func(s *situation) (finding, error) {
 	b, err := s.readReview()

@@ -28,9 +28,9 @@ type PrintedRow struct {
 	Needs      []string `json:"needs"`
 }
 
-// Print prints the table: every way in which a run can move, and as a diagram
-// for Mermaid. Rows that differ only in the status they leave are one. With
-// diagram its report shows the diagram alone.
+// Print prints the table: every way in which a run can move, as a table and as a
+// diagram for Mermaid. Rows that differ only in the status they leave become one.
+// With diagram, the report shows the diagram alone.
 func Print(diagram bool) TableResult {
 	out := TableResult{Mermaid: Mermaid(), diagram: diagram}
 	for _, row := range Table() {

@@ -13,9 +13,8 @@ import (
 )
 
 // Remedy is something that would meet a precondition: a tool with its
-// arguments, a command, or what a person or agent has to do. An argument in
-// angle brackets, or a word of a command in capitals, is for the caller to fill
-// in.
+// arguments, a command, or what a person or agent has to do. The caller fills in
+// arguments in angle brackets and words of a command in capitals.
 type Remedy struct {
 	Text      string           `json:"text"`
 	Tool      string           `json:"tool,omitzero"`
@@ -100,8 +99,8 @@ func remedyPlan(s *situation) Remedy {
 	}
 }
 
-// has reports whether the run has a file of that name; one that cannot be looked
-// at counts as missing.
+// has reports whether the run has a file of that name; one that cannot be examined
+// counts as missing.
 func (s *situation) has(name string) bool {
 	there, err := s.run.Folder().Exists(name)
 	return err == nil && there
@@ -138,7 +137,7 @@ func remedyGate(s *situation, id string) []Remedy {
 		}
 		record := remedyRecordGate(s)
 		// The judge looks at the outputs again. So a review is needed first only
-		// where there is none, or where the gate has failed on the one that is there.
+		// where there is none, or where the gate has failed on the present one.
 		if state, err := s.gate(id); err == nil && state.Counts() != gate.Fail && s.has(l.WaveReview) {
 			return []Remedy{derive, record}
 		}
@@ -176,8 +175,8 @@ func remedyPivot(s *situation) []Remedy {
 
 // remedyCitations says what the sources of the run still lack, by its log: pages,
 // a judgement by them, or, where the gate has failed on that judgement, other
-// pages. A run that must not reach the web has its evidence from a person, and
-// nothing is fetched for one whose sources cannot be.
+// pages. In a run that must not reach the web, a person supplies the evidence.
+// Fetching is not proposed where no source can be fetched.
 func remedyCitations(s *situation) []Remedy {
 	judge := Remedy{
 		Text: "judge the sources that the outputs cite", Tool: validateCitations.Tool,
@@ -219,9 +218,9 @@ func remedyCitations(s *situation) []Remedy {
 	return []Remedy{replace, attach, accept}
 }
 
-// staleCitations reports whether the sources would be judged otherwise than they
-// were when gate C failed: what it looked at has changed, or it found that the
-// records are not those of the archive.
+// staleCitations reports whether the sources would be judged differently from when
+// gate C failed: what it looked at has changed, or it found that the records do not
+// match the archive.
 func (s *situation) staleCitations() bool {
 	state, err := s.gate("C")
 	stale := func(warning *codec.Value) bool { return warning.Str() == step.StaleCitations }
@@ -229,7 +228,7 @@ func (s *situation) staleCitations() bool {
 }
 
 // citationLines are the last lines of the log about evidence, about a judgement
-// of the sources, and about gate C when it did not pass; 0 for none. A log that
+// of the sources, and about a gate C that did not pass; 0 for none. A log that
 // cannot be read has none.
 func (s *situation) citationLines() (evidence, judged, failed int) {
 	entries, err := s.run.Events()
@@ -288,8 +287,8 @@ func remedyAccept(s *situation) []Remedy {
 		{Text: "or to end the run", Command: cancelRun.on(s)}}
 }
 
-// on is the command on this run, named by its folder, which works wherever the
-// run lies.
+// on is the command for this run, which it names by its folder, so that it works
+// wherever the run lies.
 func (a Action) on(s *situation, more ...string) string {
 	return strings.Join(append([]string{"tidegate", a.Command, report.ShellWord(s.run.Root())}, more...), " ")
 }

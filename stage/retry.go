@@ -21,8 +21,8 @@ type RetryInput struct {
 }
 
 // RetryResult is the result of [RetryRecord]. RepeatedNote says that an earlier
-// attempt at this gate had the same note: it is recorded, and it is for the
-// caller to see that nothing new is being tried.
+// attempt at this gate had the same note. The attempt is recorded anyway; the caller
+// sees that it tries nothing different.
 type RetryResult struct {
 	OK           codec.True `json:"ok"`
 	GateID       string     `json:"gate_id"`
@@ -35,9 +35,9 @@ type RetryResult struct {
 }
 
 // RetryRecord is the tool deep_research_retry_record: it counts one more attempt
-// at a gate. When the retries of the gate are used up it returns
-// RETRY_EXHAUSTED, and the log says that it was asked; the run stays as it is. A
-// legacy run is left to a person: failed, once, with the reason.
+// at a gate. When the retries of the gate are used up it returns RETRY_EXHAUSTED
+// and logs the request; the run stays as it is. A legacy run is left to a person:
+// failed, once, with the reason.
 //
 // It also returns INVALID_ARGS, INVALID_STATE (the run is not created or
 // running), NOT_FOUND, INVALID_JSON, SCHEMA_VALIDATION_FAILED, LOCK_HELD and

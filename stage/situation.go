@@ -68,8 +68,8 @@ func (s *situation) readPivot() (*pivotFile, error) {
 	return p, nil
 }
 
-// pivotCounts says why a decision does not count, or "". The outputs that the
-// facts were read from must still be as they were.
+// pivotCounts says why a decision does not count, or "". The outputs from which the
+// facts were read must be unchanged.
 func (s *situation) pivotCounts(p *pivotFile) (problem string, err error) {
 	if err := s.look(s.facts.Names()...); err != nil {
 		return "", err
@@ -98,9 +98,9 @@ func (s *situation) readReview() (*reviewBundle, error) {
 	return b, nil
 }
 
-// document reads a JSON object of the run. A missing file, one that is not
-// an object and one that belongs to another run are problems; an error is a file
-// that cannot be read at all.
+// document reads a JSON object of the run. A file that is missing, is not an object
+// or belongs to another run is a problem; one that cannot be read at all is an
+// error.
 func (s *situation) document(name, missing, notObject string) (doc *codec.Value, problem string, err error) {
 	data, err := s.run.Folder().Read(name)
 	switch {

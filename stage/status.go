@@ -94,7 +94,7 @@ func Status(ctx context.Context, manifestPath string) (StatusResult, error) {
 	return out, nil
 }
 
-// firstCommand is what a person types next: what meets the first blocker that a
+// firstCommand is what a person types next: the command for the first blocker that a
 // command can meet, or the advance itself.
 func firstCommand(v verdict) string {
 	if len(v.blockers) == 0 {
@@ -126,8 +126,9 @@ func gateStatuses(r *run.Run, gates gate.Gates) ([]GateStatus, error) {
 	return list, nil
 }
 
-// Report shows the status to a person: first where, what for and what next. A
-// run on its way has no mark, whatever it waits for: nothing is wrong with it.
+// Report shows the status to a person: first where the run is, what it waits for and
+// what comes next. A run on its way has no mark, whatever it waits for: nothing is
+// wrong with it.
 func (s StatusResult) Report() report.Report {
 	out := report.Report{Name: "run_status", Title: "run " + s.RunID}
 	out.Summary = "stage " + string(s.Stage) + ", " + string(s.Status)
@@ -189,7 +190,7 @@ func (s StatusResult) addWaiting(out *report.Report) {
 }
 
 // gateMark marks what was judged. A gate whose turn has not come has no mark; one
-// that was judged, and counts no more, has a warning.
+// that was judged and no longer counts has a warning.
 func gateMark(g GateStatus) report.Status {
 	switch {
 	case g.Counts == gate.Pass:

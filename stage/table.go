@@ -54,7 +54,7 @@ var moves = []move{
 	{run.Review, run.Synthesis, with(standing("A", "B", "C", "D"), reviewed, reviewWantsChanges, reviewCounts, reviewLimitValid, reviewCap)},
 }
 
-// with is what a move needs itself, and the gates that stay.
+// with is what a move itself needs, and the gates that stay.
 func with(stay []Precondition, own ...Precondition) []Precondition { return append(own, stay...) }
 
 // Follows reports whether the table has a move from one stage to the other.
@@ -84,8 +84,7 @@ var statusRows = []Row{
 var advancing = []run.Status{run.Created, run.Running}
 
 // Table is the whole table: every way in which a run can change its stage or
-// its status. Completed and cancelled occur in no row on the left: they are
-// final.
+// its status. No row begins at completed or cancelled: they are final.
 func Table() []Row {
 	var rows []Row
 	for _, m := range moves {

@@ -39,8 +39,8 @@ type WatchdogResult struct {
 
 // WatchdogCheck is the tool deep_research_watchdog_check: it fails a run whose
 // stage has gone longer without progress than the run's policy allows, and
-// writes a checkpoint beside its log, both or neither. It acts on created and
-// running runs only; of any other it only says how long.
+// writes a checkpoint beside its log, both or neither. It acts only on created and
+// running runs; for any other it only says how long.
 //
 // It returns INVALID_ARGS, STAGE_MISMATCH, INVALID_STATE (a time in the manifest
 // that cannot be read), NOT_FOUND, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
@@ -70,7 +70,7 @@ func WatchdogCheck(ctx context.Context, clock run.Clock, in WatchdogInput) (Watc
 		return WatchdogResult{}, err
 	}
 	defer r.Close()
-	// A run that is alive is looked at without its lock: the watchdog is called
+	// A run that is alive is checked without its lock: the watchdog is called
 	// often, and may be called while a tool holds it.
 	if t, err := measure(r, r.Manifest(), in, now); err != nil || !t.TimedOut {
 		return t, err
@@ -133,7 +133,7 @@ func doneByJobs(r *run.Run, stage run.Stage) (bool, error) {
 	return r.HasFolder(run.JobsDir)
 }
 
-// origin is when the stage last came further. The log says so; in a legacy run,
+// origin is when the stage last made progress. The log says so; in a legacy run,
 // and where the log has no line with a time, the manifest does.
 func (t *WatchdogResult) origin(r *run.Run, m run.Manifest) (time.Time, error) {
 	if !r.Legacy() {

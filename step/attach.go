@@ -70,7 +70,7 @@ func Attach(ctx context.Context, clock run.Clock, in AttachInput) (SourceDecisio
 	return out, err
 }
 
-// contentTypes say how a file is read of which the bytes do not show it.
+// contentTypes say how to read a file whose bytes do not show it.
 var contentTypes = map[string]string{
 	".html": "text/html", ".htm": "text/html", ".txt": "text/plain", ".md": "text/markdown", ".json": "application/json", ".csv": "text/csv", ".pdf": "application/pdf",
 }
@@ -85,11 +85,11 @@ type ReplaceInput struct {
 
 // Replace makes the page of another URL the evidence of a source, and fetches it
 // unless the archive has it. It is a person's decision. The record keeps its cid
-// and the URL that was cited, and says by which it was replaced.
+// and the URL that was cited, and names the URL that replaced it.
 //
 // It returns the errors of [run.Open] and [run.Run.Decide], NOT_FOUND for a source
-// that no output cites, INVALID_ARGS for what cannot be fetched, INVALID_STATE for
-// a run of sensitivity no_web, and CANCELLED.
+// that no output cites, INVALID_ARGS for a URL that cannot be fetched,
+// INVALID_STATE for a run of sensitivity no_web, and CANCELLED.
 func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput) (SourceDecision, error) {
 	if _, err := citation.Normalize(in.URL); err != nil || citation.HasCredentials(in.URL) || secret.Mask(in.URL) != in.URL {
 		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(secret.Mask(in.URL))),
@@ -140,7 +140,7 @@ func sourceMeant(r *run.Run, cid string) (*citation.Source, error) {
 }
 
 // decideSource carries out a person's decision about a source that the outputs
-// cite, and judges the source by what it has from then on. A run that failed on
+// cite, and judges the source by its evidence from then on. A run that failed on
 // gate C goes on.
 func decideSource(ctx context.Context, clock run.Clock, r *run.Run, source *citation.Source, decision run.Decision, write func(*evidence, *run.Update) ([]archive.Ref, error)) (SourceDecision, error) {
 	out := SourceDecision{RunID: r.ID(), CID: source.CID}

@@ -61,8 +61,8 @@ func TestTheLaterDecisionHolds(t *testing.T) {
 }
 
 // TestAReplacementHoldsBeforeItsPageIsThere: the decision is in the log before
-// anything is archived, so that a call that is killed on the way to the page, the
-// first one of the run, does not undo it.
+// anything is archived, so that it still holds when the call is killed while it
+// fetches the page, the first one of the run.
 func TestAReplacementHoldsBeforeItsPageIsThere(t *testing.T) {
 	person := tidegate.WithActor(t.Context(), tidegate.Person)
 	cited, other := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}, honest(1)[0]
@@ -95,8 +95,8 @@ func TestAReplacementHoldsBeforeItsPageIsThere(t *testing.T) {
 }
 
 // TestOtherEvidenceEndsAFailureOfGateC: a run that waits for a person because of
-// gate C goes on with the decision that takes away the reason, and one that
-// failed for something else does not.
+// gate C goes on after the decision that removes the reason; a run that failed for
+// another reason does not.
 func TestOtherEvidenceEndsAFailureOfGateC(t *testing.T) {
 	person := tidegate.WithActor(t.Context(), tidegate.Person)
 	for gate, want := range map[string]run.Status{"C": run.Running, "B": run.Failed} {
@@ -132,8 +132,8 @@ func TestABeginningOfACIDMustBeLongAndOneSources(t *testing.T) {
 	}
 }
 
-// TestTwoCIDsThatBeginAlike: an agent that cites two pages whose cids begin with
-// the same digits gets no file for the one that a person meant for the other.
+// TestTwoCIDsThatBeginAlike: when an agent cites two pages whose cids begin with
+// the same digits, neither gets a file that a person meant for the other.
 func TestTwoCIDsThatBeginAlike(t *testing.T) {
 	person := tidegate.WithActor(t.Context(), tidegate.Person)
 	made := citing(t, run.InitInput{Sensitivity: "no_web"}, outputOf(

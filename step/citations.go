@@ -15,8 +15,8 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// ownFile returns PATH_NOT_ALLOWED for a path that is given and is not that of
-// the run's own file of that name.
+// ownFile returns PATH_NOT_ALLOWED for a given path that is not that of the run's
+// own file of that name.
 func ownFile(r *run.Run, arg, path, name string) error {
 	if path == "" {
 		return nil
@@ -47,13 +47,13 @@ type ExtractResult struct {
 	InputsDigest  string     `json:"inputs_digest"`
 }
 
-// ExtractURLs is the tool deep_research_citations_extract_urls: it takes the URLs
-// out of the Sources sections of a run's outputs, by Markdown, and writes them to
+// ExtractURLs is the tool deep_research_citations_extract_urls: it finds the URLs
+// in the Sources sections of a run's outputs, by Markdown, and writes them to
 // extracted-urls.txt and their places to found-by.json. What looks like a URL and
 // is not one is listed too; credentials are masked.
 //
 // It returns the errors of [run.Open] and [run.Run.Update], NOT_FOUND without the
-// folder of the first wave, and PATH_NOT_ALLOWED for other files than the run's.
+// folder of the first wave, and PATH_NOT_ALLOWED for files other than the run's.
 func ExtractURLs(ctx context.Context, clock run.Clock, in ExtractInput) (ExtractResult, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
@@ -105,7 +105,7 @@ func ExtractURLs(ctx context.Context, clock run.Clock, in ExtractInput) (Extract
 	return out, err
 }
 
-// Report shows what was taken out.
+// Report shows what was extracted.
 func (e ExtractResult) Report() report.Report {
 	r := report.Report{Name: "citations_extract", Title: "Sources of run " + e.RunID, Status: report.Pass,
 		Summary: report.Counted(e.UniqueFound, "different URL") + " in " + report.Counted(e.TotalFound, "place") + " of the outputs"}
@@ -137,7 +137,7 @@ type NormalizeResult struct {
 // source of its own, under the text as written.
 //
 // It returns the errors of [run.Open] and [run.Run.Update], NOT_FOUND and
-// READ_FAILED for the list, and PATH_NOT_ALLOWED for other files than the run's.
+// READ_FAILED for the list, and PATH_NOT_ALLOWED for files other than the run's.
 func NormalizeURLs(ctx context.Context, clock run.Clock, in NormalizeInput) (NormalizeResult, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
@@ -265,10 +265,10 @@ func (c *statusCounts) add(status citation.Status) {
 // sources of a run that its archive does not have yet, unless the run's
 // sensitivity or the caller forbids it, judges all of them from the archive, and
 // writes citations.jsonl and what is made from it. The same archive gives the
-// same records. A source of which the archive has nothing is blocked, not checked.
+// same records. A source that the archive does not have is blocked, not checked.
 //
 // It returns the errors of [run.Open], [FetchSources] and [run.Run.Update],
-// PATH_NOT_ALLOWED for another file than the run's, and NOT_FOUND, INVALID_JSON
+// PATH_NOT_ALLOWED for a file other than the run's, and NOT_FOUND, INVALID_JSON
 // and SCHEMA_VALIDATION_FAILED for fixtures.
 func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in CitationsInput) (CitationsResult, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
@@ -334,8 +334,8 @@ func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in Cit
 	return out, err
 }
 
-// setMode decides whether the call may fetch, and reads the verdicts that it was
-// handed for that case.
+// setMode decides whether the call may fetch, and reads the verdicts that were
+// handed in for that mode.
 func (c *CitationsResult) setMode(ctx context.Context, r *run.Run, in CitationsInput) (*fixtures, error) {
 	if r.Manifest().Sensitivity() == noWeb {
 		c.Mode = "offline"
@@ -355,7 +355,7 @@ type sourceDocuments struct {
 	inputsDigest                                 string
 }
 
-// makeDocuments writes the documents, and the digest of what they are made from,
+// makeDocuments makes the documents, and the digest of what they are made from,
 // on all cores.
 func (e *evidence) makeDocuments(ctx context.Context, c cited, records []citation.Record, inputs tidegate.Details) (sourceDocuments, error) {
 	var made sourceDocuments
@@ -407,7 +407,7 @@ func (c CitationsResult) Report() report.Report {
 	return r
 }
 
-// passOrWarn is for what gate C decides about and nothing before it.
+// passOrWarn is for what only gate C decides.
 func passOrWarn(usable bool) report.Status {
 	if usable {
 		return report.Pass
@@ -452,7 +452,7 @@ type RenderResult struct {
 // records of a run for people to read, to validated-citations.md.
 //
 // It returns the errors of [run.Open], [run.Run.Update] and
-// [citation.ParseRecords], NOT_FOUND, and PATH_NOT_ALLOWED for another file than
+// [citation.ParseRecords], NOT_FOUND, and PATH_NOT_ALLOWED for a file other than
 // the run's.
 func RenderCitations(ctx context.Context, clock run.Clock, in RenderInput) (RenderResult, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
@@ -493,7 +493,7 @@ func RenderCitations(ctx context.Context, clock run.Clock, in RenderInput) (Rend
 	return out, err
 }
 
-// readRecords reads the records at a path inside the run, "" for its own.
+// readRecords reads the records at a path inside the run; "" is for its own.
 func readRecords(r *run.Run, path string) ([]citation.Record, error) {
 	name := citationFilesOf(r).records
 	if path != "" {

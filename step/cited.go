@@ -40,7 +40,7 @@ type cited struct {
 }
 
 // citedBy reads the outputs of some waves, each by the contracts that the run
-// keeps for it. An output that is not there cites nothing; gate B asks for it.
+// keeps for it. A missing output cites nothing; gate B asks for it.
 func citedBy(r *run.Run, waves []run.Stage) (cited, error) {
 	var c cited
 	for i, wave := range waves {
@@ -119,7 +119,7 @@ func (c cited) source(cid string) (*citation.Source, error) {
 // shortCID is how much of a cid a person must type.
 const shortCID = len("cid_") + 8
 
-// meant finds the source whose cid begins as a person typed it. It returns
+// meant finds the source whose cid begins with what a person typed. It returns
 // NOT_FOUND, and INVALID_ARGS when there are several.
 func (c cited) meant(cid string) (*citation.Source, error) {
 	var found *citation.Source
@@ -144,7 +144,7 @@ func notCited(cid string) error {
 	return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("cid", tidegate.Cut(cid)), "no output of the run cites a source %q", tidegate.Cut(cid))
 }
 
-// agentTypes tells the agent_type that contracts give a perspective.
+// agentTypes gives the agent_type that the contracts have for a perspective.
 func agentTypes(r *run.Run, contracts string) func(id string) string {
 	types := map[string]string{}
 	if data, err := r.Folder().Read(contracts); err == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/tidegate/tidegate/step"
 )
 
-// TestLabelledClaimsInARun holds the labelled claims about planted pages against
+// TestLabelledClaimsInARun checks the labelled claims about planted pages against
 // these pages as a run has archived them. An alarm is a claim that is not grounded.
 // No quotation that is on its page may be missed, and what is found must be shown
 // by its range and link. docs/reliability.md keeps the score and the mistakes.
@@ -78,7 +78,7 @@ func TestLabelledClaimsInARun(t *testing.T) {
 	}
 }
 
-// TestAPageWithoutTextIsValidAndUnchecked cites files that no text can be read from.
+// TestAPageWithoutTextIsValidAndUnchecked cites files from which no text can be read.
 func TestAPageWithoutTextIsValidAndUnchecked(t *testing.T) {
 	pages := slices.DeleteFunc(planted.Pages(), func(page planted.Page) bool {
 		return page.Variant != "a broken PDF" && page.Variant != "half a PDF" && page.Variant != "a picture"
@@ -108,7 +108,7 @@ type claimScore struct {
 	mistakes []string
 }
 
-// alarms are claims that are not grounded, as far as they should not be.
+// alarms counts right and wrong alarms, and claims without one, missed or rightly quiet.
 type alarms struct{ right, wrong, missed, quiet int }
 
 func (a alarms) precision() float64 { return float64(a.right) / float64(max(1, a.right+a.wrong)) }

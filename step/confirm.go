@@ -10,7 +10,7 @@ import (
 
 // ConfirmPlan is a person's yes to the perspectives of a run: its first wave may
 // be planned by them. The yes is for the bytes that the person saw, by their
-// digest. A run that waits for no yes stays as it is.
+// digest. A run that does not wait for a yes stays as it is.
 //
 // It returns REVISION_MISMATCH when the perspectives have changed since,
 // NOT_FOUND when there are none, INVALID_STATE for a run that is final, and the

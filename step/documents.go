@@ -36,10 +36,10 @@ const (
 	maxDocument  = 16 << 20
 )
 
-// ReadDocuments reads the documents in a folder, in byte order of their names; of
-// files and folders that are hidden nothing. It returns NOT_FOUND, READ_FAILED,
-// and INVALID_ARGS for a folder without documents, for too many or too large ones,
-// and for one of which no text can be read.
+// ReadDocuments reads the documents in a folder, in byte order of their names. It
+// skips hidden files and folders. It returns NOT_FOUND, READ_FAILED, and
+// INVALID_ARGS for a folder without documents, for too many or too large ones, and
+// for one from which no text can be read.
 func ReadDocuments(ctx context.Context, dir string) ([]Document, error) {
 	folder, err := artifact.Open(ctx, "files", dir)
 	if err != nil {

@@ -61,7 +61,7 @@ func takesIn(u *run.Update, stage run.Stage) error {
 	return inStage(u.Run(), m, stage)
 }
 
-// JudgeDraft holds a text to the rules of the run's synthesis, as gate E will. It
+// JudgeDraft judges a text by the rules of the run's synthesis, as gate E will. It
 // returns READ_FAILED, TAMPERED, and the errors of reading the records.
 func JudgeDraft(ctx context.Context, r *run.Run, draft []byte) (synthesis.Result, error) {
 	facts, err := factsOf(ctx, r, draft)
@@ -81,7 +81,7 @@ func Answered(r *run.Run) (*synthesis.Answered, error) {
 	return answers, err
 }
 
-// GroundText holds the claims of a text against the pages that it cites, as the
+// GroundText checks the claims of a text against the pages that it cites, as the
 // archive of the run has them. It returns READ_FAILED.
 func GroundText(ctx context.Context, r *run.Run, text []byte) (citation.Grounding, error) {
 	texts, err := openTexts(ctx, r)

@@ -24,8 +24,8 @@ type evidence struct {
 	attached map[string]bool   // cids of the sources that a person attached a file to, later
 	created  time.Time
 
-	// judged has the sources, by their cids, whose pages this process has fetched
-	// and judged before they were read back.
+	// judged has, by cid, the sources whose pages this process fetched and judged
+	// before they were read back.
 	judged map[string]citation.Judgement
 }
 
@@ -55,7 +55,7 @@ func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
 	return e, err
 }
 
-// attach and replace are a person's decisions; the later one about a source holds.
+// attach and replace are a person's decisions; the later one about a source counts.
 func (e *evidence) attach(cid string) {
 	e.attached[cid] = true
 	delete(e.replaced, cid)
@@ -78,8 +78,8 @@ func (e *evidence) count(line *codec.Value) {
 const recordsPerLine = 500
 
 // keep adds captures to the archive, and then stages the lines by which their
-// records count. What they do not count for, because the update fails or the
-// process is killed, is fetched again.
+// records count. Captures that do not count, because the update fails or the
+// process is killed, are fetched again.
 func (e *evidence) keep(ctx context.Context, u *run.Update, event run.Event, kind string, fields tidegate.Details, batch ...*archive.Packed) ([]archive.Ref, error) {
 	entries, err := e.archive.Append(ctx, u.Lock(), batch...)
 	if err != nil {
@@ -95,7 +95,7 @@ func (e *evidence) keep(ctx context.Context, u *run.Update, event run.Event, kin
 	return records, nil
 }
 
-// kept makes records count whose lines are in the log.
+// kept makes the records count whose lines are in the log.
 func (e *evidence) kept(records []archive.Ref) {
 	for _, record := range records {
 		e.counts[record.Digest] = true
@@ -117,7 +117,7 @@ func (e *evidence) judge(ctx context.Context, sources []citation.Source) ([]cita
 }
 
 // judgeKept judges those sources whose pages have just been kept, while the next
-// ones are fetched. A packed capture is the one that the archive has.
+// ones are fetched. A packed capture is the same as the one in the archive.
 func (e *evidence) judgeKept(ctx context.Context, batch []*archive.Packed, byURL map[string][]*citation.Source) error {
 	judged := make([][]citation.Judgement, len(batch))
 	err := parallel.Each(ctx, len(batch), nil, func() func(int) error {
@@ -140,7 +140,7 @@ func (e *evidence) judgeKept(ctx context.Context, batch []*archive.Packed, byURL
 	return nil
 }
 
-// byPage has the sources that are judged by the page of their own URL, under it.
+// byPage has the sources that are judged by the page of their own URL, by that URL.
 func (e *evidence) byPage(sources []citation.Source) map[string][]*citation.Source {
 	byURL := map[string][]*citation.Source{}
 	for i := range sources {
@@ -156,8 +156,8 @@ func (e *evidence) byPage(sources []citation.Source) map[string][]*citation.Sour
 // source.
 func attachedURL(cid string) string { return "attached://" + cid }
 
-// wanted is the URL whose page is the evidence of a source, without a file that
-// a person attached. It is false for a source that nobody can fetch.
+// wanted is the URL whose page is the evidence of a source, apart from a file that
+// a person attached. It is false for a source that cannot be fetched.
 func (e *evidence) wanted(source *citation.Source) (string, bool) {
 	if url, replaced := e.replaced[source.CID]; replaced {
 		return url, true
@@ -190,13 +190,13 @@ func (e *evidence) page(ctx context.Context, url string) (*citation.Page, error)
 	return pageOf(capture), nil
 }
 
-// faults are what a capture without a response means for a source.
+// faults are what a capture without a response says about a source.
 var faults = map[archive.Kind]citation.Fault{
 	archive.Refused: citation.RefusedAddress, archive.NoSuchName: citation.NoSuchName, archive.TimedOut: citation.TimedOut, archive.BadTLS: citation.BadTLS,
 	archive.Unreachable: citation.NoConnection, archive.Broken: citation.NoConnection, archive.Redirects: citation.TooManyRedirects,
 }
 
-// pageOf is a capture as sources are judged by it.
+// pageOf is a capture in the form by which sources are judged.
 func pageOf(c archive.Capture) *citation.Page {
 	last := c.Last()
 	page := &citation.Page{URL: c.URL, FetchedAt: c.Time, Body: last.Body, ContentType: last.Get("Content-Type"), Header: map[string][]string{}, Attached: c.Kind == archive.Attached}
@@ -227,7 +227,7 @@ func pageOf(c archive.Capture) *citation.Page {
 
 // evidenceIndex is evidence/index.json: where the archive has the evidence of
 // each source. It is made from the archive, for people and programs that read it
-// beside tidegate, and never believed.
+// without tidegate, and tidegate never relies on it.
 type evidenceIndex struct {
 	SchemaVersion string      `json:"schema_version"`
 	RunID         string      `json:"run_id"`

@@ -34,8 +34,8 @@ type FallbackResult struct {
 var credentialRule = regexp.MustCompile(`(?i)(\w+://)[^/@\s]+@|\b(token|access_token|sig)=[^&\s]+`)
 
 // OfferFallback is the tool deep_research_fallback_offer: it says which gate stops a
-// run and what a person can do about it, and keeps that for the person. It changes
-// no status: only a rule fails a run.
+// run and what a person can do about it, and keeps that for the person. It does not
+// change the status: only a rule fails a run.
 //
 // It returns INVALID_STATE when no gate has failed, and the errors of [run.Open] and
 // [run.Run.Update].

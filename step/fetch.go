@@ -12,8 +12,8 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// Fetch fetches URLs, each once, and hands over what became of them as it comes.
-// It is how this package reaches pages: it opens no connection itself.
+// Fetch fetches URLs, each once, and hands over the results as they come. This
+// package reaches pages only by it, and opens no connection itself.
 type Fetch func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error
 
 // FetchInput are the arguments of [FetchSources].
@@ -36,8 +36,8 @@ type FetchResult struct {
 
 // FetchSources fetches the sources that the outputs of a run cite and that its
 // archive does not have yet. Each record counts from the line of the log that
-// names its digest, so that a call that is killed loses at most what it was
-// writing, and the next one goes on.
+// names its digest. So a call that is killed loses at most what it was writing,
+// and the next one goes on.
 //
 // It returns the errors of [run.Open] and [run.Run.Update], INVALID_STATE for a
 // run whose sensitivity is no_web, in which nothing is fetched, and CANCELLED,
@@ -105,8 +105,8 @@ func (e *evidence) toFetch(ctx context.Context, sources []citation.Source, again
 }
 
 // fetch fetches URLs into the archive, and calls progress with what was kept.
-// What has come when ctx ends is kept. Sources that will be judged next, which may
-// be nil, are judged as their pages come.
+// What has come when ctx ends is kept. The given sources, which may be nil, will be
+// judged next; they are judged as their pages come.
 func (e *evidence) fetch(ctx context.Context, clock run.Clock, fetch Fetch, urls []string, judged []citation.Source, progress func([]*archive.Packed)) error {
 	if len(urls) == 0 {
 		return nil

@@ -18,7 +18,7 @@ type fixtures struct {
 	byKey map[string]*codec.Value // by normalized_url, url_original and cid
 }
 
-// fixtureFields are the fields of a verdict, http_status aside.
+// fixtureFields are the fields of a verdict, except http_status.
 var fixtureFields = []string{"normalized_url", "url_original", "cid", "status", "url", "title", "publisher", "evidence_snippet", "notes"}
 
 // readFixtures reads verdicts: a list, an object with the list items, or an
@@ -82,7 +82,7 @@ func (f *fixtures) add(entry *codec.Value) {
 	}
 }
 
-// digest is that of the verdicts, nil without any.
+// digest is the digest of the verdicts, nil without any.
 func (f *fixtures) digest() any {
 	if f == nil {
 		return nil
@@ -90,7 +90,7 @@ func (f *fixtures) digest() any {
 	return codec.Digest(tidegate.D("schema", "citations_validate.offline_fixtures.v1", "items", append([]*codec.Value{}, f.items...)))
 }
 
-// apply puts verdicts in the place of what the evidence says.
+// apply puts verdicts in place of what the evidence says.
 func (f *fixtures) apply(sources []citation.Source, records []citation.Record) {
 	if f == nil {
 		return

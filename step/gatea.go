@@ -18,7 +18,7 @@ func judgeA(_ context.Context, r *run.Run) (gate.Judgement, error) {
 	return found, err
 }
 
-// lookAtPlanning judges gate A, and tells what each of its warnings is about.
+// lookAtPlanning judges gate A, and says what each of its warnings is about.
 func lookAtPlanning(r *run.Run) (gate.Judgement, tidegate.Details, error) {
 	// Bound before anything is read: what changes in between is found when the
 	// judgement is written.
@@ -107,7 +107,7 @@ func (j *planning) look(plan []byte) (err error) {
 }
 
 // document reads one of the run's documents and warns of what is wrong with it.
-// That it cannot be read is an error, and says nothing of the document.
+// A failure to read it is an error, and says nothing about the document.
 func (j *planning) document(code, label, name string, check func(*codec.Value) error) (doc *codec.Value, valid bool, err error) {
 	at := tidegate.D(label+"_path", name)
 	data, err := j.run.Folder().Read(name)
@@ -168,7 +168,7 @@ func (j *planning) checkPlan() {
 	j.planValid = true
 }
 
-// compare holds the plan against the perspectives that it was made from.
+// compare compares the plan with the perspectives that it was made from.
 func (j *planning) compare() {
 	entries := j.plan.Get("entries").Elems()
 	j.promptsTotal = len(entries)

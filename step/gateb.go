@@ -41,7 +41,7 @@ const gateRule = "every perspective of the run was reviewed and passed, the repo
 	"the outputs still are as reviewed, nothing in them is hidden from a reader, and no tool budget was exceeded"
 
 // DeriveGateB is the tool deep_research_gate_b_derive: it says what the judge of
-// gate B finds, and gives the update by which to record it. It does not believe
+// gate B finds, and gives the update by which to record it. It does not rely on
 // the report of the wave review: it judges the outputs again, and a difference
 // fails the gate with the warning STALE_REPORT. It changes nothing but the audit
 // log.
@@ -75,7 +75,7 @@ func DeriveGateB(ctx context.Context, clock run.Clock, in GateBInput) (GateBResu
 	return out, err
 }
 
-// judgeB is the judge of gate B: by the run's own wave review and nothing else.
+// judgeB is the judge of gate B: it uses the run's own wave review and nothing else.
 func judgeB(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 	return judgeOutputs(ctx, r, r.Layout().WaveReview)
 }
@@ -197,8 +197,8 @@ func readContracts(r *run.Run, wave run.Stage) (waveContracts, error) {
 	return c, err
 }
 
-// bind hashes what the gate is about: the report, the contracts, every output
-// and its sidecar where there is one.
+// bind hashes what the gate is about: the report, the contracts, every output,
+// and every sidecar that there is.
 func (j *outputsJudge) bind() (gate.Binding, error) {
 	names := []string{j.reportName}
 	for _, w := range j.waves {
@@ -282,7 +282,7 @@ func (j *outputsJudge) judgeOne(ctx context.Context, w run.Stage, p perspective.
 	return code, err
 }
 
-// taken notes what a run does not take in an output that meets its contract.
+// taken notes what a run refuses in an output that meets its contract.
 func (j *outputsJudge) taken(p perspective.Perspective, verdict wave.Verdict, name string) error {
 	if j.run.Legacy() {
 		return nil
@@ -297,8 +297,8 @@ func (j *outputsJudge) taken(p perspective.Perspective, verdict wave.Verdict, na
 	return nil
 }
 
-// toolUsage says what is wrong with the recorded use of tools, or "". That the
-// record cannot be read is an error, and says nothing of the tools.
+// toolUsage says what is wrong with the recorded use of tools, or "". A failure to
+// read the record is an error, and says nothing about the tools.
 func (j *outputsJudge) toolUsage(p perspective.Perspective, sidecar string) (string, error) {
 	data, err := j.run.Folder().Read(sidecar)
 	switch {
@@ -378,7 +378,7 @@ func (j *outputsJudge) notes() string {
 	return tidegate.Cut(strings.Join(parts, "; "))
 }
 
-// inputs is what the digest covers: what the report says, by name and not by
+// inputs is what the digest covers: the content of the report, by name and not by
 // place, so that it is the same wherever the run lies.
 func (j *outputsJudge) inputs() tidegate.Details {
 	results, directives := []tidegate.Details{}, []tidegate.Details{}

@@ -11,8 +11,8 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// StaleCitations is the warning of gate C about a run whose records are not what
-// its archive gives.
+// StaleCitations is the warning of gate C about a run whose records differ from
+// what its archive gives.
 const StaleCitations = "STALE_CITATIONS"
 
 // judgeC is the judge of gate C. It takes the URLs from the run's outputs and
@@ -52,8 +52,8 @@ func judgeC(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 	return out, nil
 }
 
-// recordsOf are the records that gate C counts. It warns where those that the
-// run keeps are others.
+// recordsOf are the records that gate C counts. It warns where the run keeps
+// different ones.
 func recordsOf(ctx context.Context, r *run.Run, c cited, out *gate.Judgement) ([]citation.Record, error) {
 	name := citationFilesOf(r).records
 	kept, err := r.Folder().Read(name)

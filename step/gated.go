@@ -70,7 +70,7 @@ func judgeD(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 }
 
 // summaryFacts looks at the file that an entry of the pack names. One outside the
-// run is missing, and so is one that is not there.
+// run counts as missing, like one that does not exist.
 func summaryFacts(r *run.Run, pool *citation.Pool, entry *codec.Value) (synthesis.SummaryFacts, error) {
 	s := synthesis.SummaryFacts{PerspectiveID: entry.Get("perspective_id").Str()}
 	name := r.Folder().NameOf(entry.Get("summary_md").Str())
@@ -100,7 +100,7 @@ func judgementOf(g synthesis.Gate, bound gate.Binding) gate.Judgement {
 	return gate.Judgement{Gate: g.ID, Metrics: g.Metrics, Warnings: g.Faults, Remarks: g.Warnings, Notes: g.Notes, InputsDigest: g.InputsDigest, Bound: bound}
 }
 
-// readPool reads which sources the run may cite: those that gate C is bound to.
+// readPool reads which sources the run may cite: those to which gate C is bound.
 func readPool(ctx context.Context, r *run.Run) (*citation.Pool, error) {
 	name := r.Layout().Citations
 	data, err := r.Folder().Read(name)

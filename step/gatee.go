@@ -15,8 +15,8 @@ import (
 )
 
 // judgeE is the judge of gate E: the final synthesis follows the rules, what it
-// says stands on the pages that it cites, and it changes what the review before
-// it asked for.
+// says stands on the pages that it cites, and it makes the changes that the review
+// before it asked for.
 func judgeE(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 	judged, err := judgeSynthesis(ctx, r, r.Layout().Synthesis())
 	return judged.judgement, err
@@ -30,7 +30,7 @@ type judgedSynthesis struct {
 	judgement gate.Judgement
 }
 
-// judgeSynthesis holds a document of the run to the rules of a synthesis.
+// judgeSynthesis judges a document of the run by the rules of a synthesis.
 func judgeSynthesis(ctx context.Context, r *run.Run, name string) (judgedSynthesis, error) {
 	rounds := r.Manifest().ReviewRounds()
 	round, review := r.Layout().Round(rounds)
@@ -74,8 +74,8 @@ func judgeSynthesis(ctx context.Context, r *run.Run, name string) (judgedSynthes
 	return out, nil
 }
 
-// thereOf are the files among some that the run has: a gate cannot be bound to one
-// that it may lack.
+// thereOf are those of some files that the run has: a gate cannot be bound to a file
+// that may be missing.
 func thereOf(r *run.Run, names ...string) (there []string, err error) {
 	for _, name := range names {
 		exists, err := r.Folder().Exists(name)
@@ -117,7 +117,7 @@ func factsOf(ctx context.Context, r *run.Run, draft []byte) (synthesis.Facts, er
 	return facts, err
 }
 
-// runSources are the sources of a run as its records have them.
+// runSources are the sources of a run by its records.
 type runSources struct {
 	usable []synthesis.Citation
 	status map[string]string // by cid
@@ -147,8 +147,8 @@ func readSources(ctx context.Context, r *run.Run) (runSources, error) {
 	return s, nil
 }
 
-// unsourced holds when a person let gate C pass without one source that can be
-// cited.
+// unsourced reports whether a person let gate C pass without a single source that
+// can be cited.
 func unsourced(r *run.Run, sources runSources) (bool, error) {
 	if len(sources.usable) > 0 {
 		return false, nil
@@ -169,9 +169,9 @@ func packMeta(r *run.Run) string {
 	return path.Join(path.Dir(r.Layout().SummaryPack), "summary-pack.meta.json")
 }
 
-// madeByRule says whether the text, or the summary pack, was made by rule and not
-// written. The log says so of every text that this program made; of one of the
-// earlier system the file beside it does.
+// madeByRule reports whether the text, or the summary pack, was made by rule instead
+// of written. For texts that this program made the log says so; for those of the
+// earlier system, the file beside them.
 func madeByRule(r *run.Run, name string, draft []byte) (text, pack bool, err error) {
 	generated := func(meta string) bool {
 		data, err := r.Folder().Read(meta)
@@ -199,9 +199,9 @@ func madeByRule(r *run.Run, name string, draft []byte) (text, pack bool, err err
 const modeGenerate = "generate"
 
 // answeredBy is the review that the present draft answers, nil in the first
-// round: the one by which the run last went back to write again, and never a
-// later one. It is not kept where another program moved the run. It returns
-// TAMPERED when what was kept is not what the log recorded.
+// round: the one that last sent the run back to writing, and never a later one. It
+// is not kept where another program moved the run. It returns TAMPERED when what
+// was kept is not what the log recorded.
 func answeredBy(r *run.Run, rounds int64) (answers *synthesis.Answered, kept bool, err error) {
 	if rounds == 0 || r.Legacy() {
 		return nil, true, nil
@@ -236,8 +236,8 @@ func answeredBy(r *run.Run, rounds int64) (answers *synthesis.Answered, kept boo
 	return &synthesis.Answered{Draft: texts[0], Directives: bundle.Directives}, true, nil
 }
 
-// KeepRound stages copies of the synthesis and of the review by which a run goes
-// back to write again: the next draft is held to them.
+// KeepRound stages copies of the synthesis and of the review that sends a run
+// back to writing: the next draft is judged by them.
 func KeepRound(u *run.Update, round int64) error {
 	r := u.Run()
 	draft, bundle := r.Layout().Round(round)

@@ -18,7 +18,7 @@ import (
 const runConfig = "run-config.json"
 
 // judgeF is the judge of gate F: every fetch honoured the sensitivity of the run,
-// no source that could not be looked at is cited, a person's decisions are signed
+// no source that could not be checked is cited, a person's decisions are signed
 // where the run asks for it, and its agents kept to the budget.
 func judgeF(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 	name := r.Layout().Synthesis()
@@ -76,8 +76,8 @@ func judgeF(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 	return found, nil
 }
 
-// earlierSettings reads the settings of the earlier system, which are recorded
-// and decide nothing. It returns INVALID_JSON.
+// earlierSettings reads the settings of the earlier system. They are recorded and
+// decide nothing. It returns INVALID_JSON.
 func earlierSettings(r *run.Run, facts *synthesis.RolloutFacts) error {
 	said := r.Manifest().Doc().Get("query").Get("sensitivity").Str()
 	switch said {

@@ -19,7 +19,7 @@ type GateList struct {
 	Gates []GateStand `json:"gates"`
 }
 
-// GateStand is how a gate stands.
+// GateStand is the state of a gate.
 type GateStand struct {
 	GateID    string   `json:"gate_id"`
 	Name      string   `json:"name"`
@@ -32,7 +32,7 @@ type GateStand struct {
 	About     string   `json:"about" jsonschema:"what its judge looks at"`
 }
 
-// ListGates says how the gates of a run stand. It writes nothing and judges
+// ListGates lists the states of a run's gates. It writes nothing and judges
 // nothing. It returns the errors of [run.Open], and NOT_FOUND without gates.
 func ListGates(ctx context.Context, manifestPath string) (GateList, error) {
 	r, err := run.Open(ctx, manifestPath)

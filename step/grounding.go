@@ -38,7 +38,7 @@ type GroundResult struct {
 // Passed reports whether the document passed.
 func (g GroundResult) Passed() bool { return g.Pass }
 
-// Ground is the tool deep_research_grounding_check: it holds the claims of a
+// Ground is the tool deep_research_grounding_check: it checks the claims of a
 // document against the text of the sources that they cite, as the archive of the
 // run has them. It says what is on a page, not what is true. It writes nothing.
 //
@@ -66,8 +66,8 @@ func Ground(ctx context.Context, in GroundInput) (GroundResult, error) {
 	return GroundResult{RunID: r.ID(), DocumentPath: path, Pass: found.Pass, Claims: found.Claims, Metrics: found.Metrics, links: texts.links(found)}, nil
 }
 
-// readClaims reads the document to check. What an agent names must lie in the
-// run or in the working folder, or where the roots of the program allow it.
+// readClaims reads the document to check. A document that an agent names must lie
+// in the run, in the working folder, or where the roots of the program allow it.
 func readClaims(ctx context.Context, r *run.Run, in GroundInput) (document []byte, path string, err error) {
 	path = in.DocumentPath
 	if path == "" {
@@ -87,7 +87,7 @@ func readClaims(ctx context.Context, r *run.Run, in GroundInput) (document []byt
 	return document, path, err
 }
 
-// pageTexts reads the texts of sources out of the archive, each once.
+// pageTexts reads the texts of sources from the archive, each once.
 type pageTexts struct {
 	ctx      context.Context
 	cited    cited
@@ -105,13 +105,13 @@ func openTexts(ctx context.Context, r *run.Run) (*pageTexts, error) {
 	return &pageTexts{ctx: ctx, cited: c, evidence: e, read: map[string]string{}}, err
 }
 
-// ground holds the claims of a document against the texts of its sources.
+// ground checks the claims of a document against the texts of its sources.
 func (t *pageTexts) ground(document []byte) (citation.Grounding, error) {
 	found := citation.Ground(document, t.of)
 	return found, t.err
 }
 
-// links lead a reader to every match on its page.
+// links lead a reader to each match on its page.
 func (t *pageTexts) links(found citation.Grounding) map[citation.Match]string {
 	on := map[string][]citation.Match{}
 	for _, claim := range found.Claims {
@@ -128,7 +128,7 @@ func (t *pageTexts) links(found citation.Grounding) map[citation.Match]string {
 	return links
 }
 
-// claims are the claims of a document that say something to look for, with links
+// claims are the claims of a document that have something to look for, with links
 // to what was found.
 func (t *pageTexts) claims(document []byte) ([]citation.Claim, error) {
 	found, err := t.ground(document)
@@ -151,8 +151,8 @@ func (t *pageTexts) claims(document []byte) ([]citation.Claim, error) {
 	return claims, nil
 }
 
-// of is the text of a source that is valid or paywalled; it is false for another
-// one, and for a source of which there is no text.
+// of is the text of a source that is valid or paywalled; it is false for other
+// sources, and for those without a text.
 func (t *pageTexts) of(cid string) (string, bool) {
 	source, err := t.cited.source(cid)
 	if err != nil || t.err != nil {
@@ -188,7 +188,7 @@ func (t *pageTexts) url(cid string) string {
 	return source.Normalized
 }
 
-// Report shows every claim with what was found of it and where.
+// Report shows every claim with what was found and where.
 func (g GroundResult) Report() report.Report {
 	m := g.Metrics
 	r := report.Report{Name: "ground", Title: "Grounding of " + filepath.Base(g.DocumentPath), Status: report.PassIf(g.Pass),

@@ -23,8 +23,8 @@ type IngestInput struct {
 	Outputs          []Submission `json:"outputs" jsonschema:"what the agents wrote" minitems:"1" extra:"ignore"`
 }
 
-// Submission is one output that an agent handed in. Whoever takes a MarkdownPath
-// reads it: [Ingest] takes texts.
+// Submission is one output that an agent handed in. The face that accepts a
+// MarkdownPath reads the file: [Ingest] takes texts.
 type Submission struct {
 	PerspectiveID string       `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
 	Markdown      string       `json:"markdown,omitzero" jsonschema:"the whole output"`
@@ -55,10 +55,10 @@ const idsPerLine = 1000
 
 // Ingest is the tool deep_research_wave_output_ingest: it takes outputs into a
 // run in the stage of their wave. Each is judged first, by the run's own
-// contract, by what [Refusals] asks and by its tool budget, and either all are
-// written, in one transaction, or none. The run keeps a copy of what it took. An
-// output that is refused is an error of class [tidegate.NotMet] with
-// perspective_id and markdown_path before the judge's own details.
+// contract, by [Refusals] and by its tool budget. Either all are written, in one
+// transaction, or none. The run keeps a copy of what it took. An output that is
+// refused is an error of class [tidegate.NotMet] with perspective_id and
+// markdown_path before the judge's own details.
 //
 // It also returns INVALID_ARGS, PATH_TRAVERSAL, DUPLICATE_PERSPECTIVE_ID,
 // NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED, INVALID_STATE,
@@ -243,8 +243,8 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 	return nil
 }
 
-// faultsOf is everything for which an output is refused, the fault that [Ingest]
-// returns first.
+// faultsOf is everything for which an output is refused, beginning with the fault
+// that [Ingest] returns.
 func faultsOf(ctx context.Context, r *run.Run, judge *wave.Judge, p *perspective.Perspective, output Submission) ([]wave.Fault, error) {
 	verdict, err := judge.Judge(ctx, p.Contract, strings.NewReader(output.Markdown))
 	if err != nil {
@@ -261,7 +261,7 @@ func faultsOf(ctx context.Context, r *run.Run, judge *wave.Judge, p *perspective
 }
 
 // RefusedOutputs shows every fault of outputs that [Ingest] refuses, at the places
-// that they were read from. It returns the errors of reading the run's contracts.
+// where they were read. It returns the errors of reading the run's contracts.
 func RefusedOutputs(ctx context.Context, in IngestInput) (report.Report, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
@@ -321,7 +321,7 @@ func take(u *run.Update, output Submission, name string) error {
 	return u.WriteJSON(run.Sidecar(name), tidegate.D("schema_version", wave.SidecarVersion, "ingested_at", u.Now(), "tool_usage", output.ToolUsage))
 }
 
-// checkWaveDir demands a plain relative folder inside the run that is no link.
+// checkWaveDir demands a plain relative folder inside the run that is not a link.
 func checkWaveDir(r *run.Run, wave, dir string) error {
 	details := tidegate.D("wave", wave, "wave_dir", dir)
 	for _, segment := range strings.Split(dir, "/") {
@@ -357,8 +357,8 @@ type RestoreResult struct {
 
 // Restore puts back the output of a perspective as the run took it. It is a
 // person's decision. It returns the errors of [run.Open] and [run.Run.Update],
-// and NOT_FOUND when the run took no output of that perspective, and TAMPERED when
-// its copy of it was changed.
+// NOT_FOUND when the run took no output of that perspective, and TAMPERED when
+// its copy was changed.
 func Restore(ctx context.Context, clock run.Clock, in RestoreInput) (RestoreResult, error) {
 	if fault := perspective.IDFault(in.PerspectiveID); fault != "" {
 		return RestoreResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("perspective_id", tidegate.Cut(in.PerspectiveID)), "perspective_id %s", fault)

@@ -13,8 +13,8 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
-// judge looks at the files of a run as they are and says what a gate is. It
-// takes no lock and changes nothing.
+// judge looks at the files of a run as they are and says what a gate's status is.
+// It takes no lock and changes nothing.
 type judge func(ctx context.Context, r *run.Run) (gate.Judgement, error)
 
 // judges pairs the rows of [gate.Table] with their judges.
@@ -27,8 +27,8 @@ var judges = map[string]judge{
 	"F": judgeF,
 }
 
-// Judge runs the judge of a gate. It returns UNKNOWN_GATE_ID, what the judge cannot
-// read, and INVALID_STATE when the files change while they are judged.
+// Judge runs the judge of a gate. It returns UNKNOWN_GATE_ID, the errors of reading
+// the files, and INVALID_STATE when they change while they are judged.
 func Judge(ctx context.Context, r *run.Run, id string) (gate.Judgement, error) {
 	judge := judges[id]
 	if judge == nil {
@@ -67,9 +67,10 @@ func (g GateRecord) Passed() bool { return g.Status == gate.Pass }
 
 // RecordGate judges a gate and records what its judge found. With Accept it lets
 // the gate pass by a person's decision, bound to the files that its judge looks
-// at, and a run that failed on it goes on. It returns INVALID_ARGS for an acceptance without a reason, the errors of
-// [run.Open], [Judge] and [run.Update.EditGates], and TAMPERED for a gate that
-// would pass on outputs other than those that the run took.
+// at, and a run that failed on it goes on. It returns INVALID_ARGS for an
+// acceptance without a reason, the errors of [run.Open], [Judge] and
+// [run.Update.EditGates], and TAMPERED for a gate that would pass on outputs other
+// than those that the run took.
 func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord, error) {
 	accept := in.Accept
 	if accept {
@@ -121,8 +122,8 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 }
 
 // notMoved returns INVALID_STATE when the run has moved since it was opened: what
-// a gate is about depends on the stage, so that a judgement of another stage is
-// none.
+// a gate is about depends on the stage, so that a judgement made in another stage
+// does not count.
 func notMoved(u *run.Update) error {
 	m, err := u.Manifest()
 	if err != nil {
@@ -150,9 +151,9 @@ func writeJudgement(u *run.Update, found gate.Judgement, patch *codec.Value, rea
 	return after, err
 }
 
-// logJudged records the files that a gate passed on, so that they are covered from
-// here on whether or not anybody handed them in. A gate that fails covers nothing:
-// its files may have been edited, and run verify must go on saying so.
+// logJudged records the files on which a gate passed, so that the log covers them
+// from here on, whoever wrote them. A gate that fails covers nothing: its files may
+// have been edited, and run verify must go on saying so.
 func logJudged(u *run.Update, found gate.Judgement) {
 	files := codec.NewObject()
 	for _, m := range found.Bound.Value().Get("files").Members() {
@@ -165,7 +166,7 @@ func logJudged(u *run.Update, found gate.Judgement) {
 }
 
 // notAccepted returns INVALID_STATE when a person accepted the gate, it still
-// counts, and the caller is no person.
+// counts, and the caller is not a person.
 func notAccepted(u *run.Update, id string) error {
 	if u.Actor() == tidegate.Person {
 		return nil
@@ -182,11 +183,11 @@ func notAccepted(u *run.Update, id string) error {
 		"a person accepted gate %s, and what it is about has not changed since; only a person writes over that", id)
 }
 
-// outputsAsTaken returns TAMPERED when an output, a summary, the pack, the
-// synthesis or its review that a judge passes is not the one that the run took or
-// wrote: recording the judgement would cover the change. It looks under the lock,
-// and after the judgement was compared with the files: what is taken meanwhile is
-// no tampering.
+// outputsAsTaken returns TAMPERED when a judge passes an output, a summary, the
+// pack, the synthesis or its review that is not the one that the run took or wrote:
+// recording the judgement would cover the change. It looks under the lock, and
+// after the judgement was compared with the files: what is taken meanwhile is
+// not tampering.
 func outputsAsTaken(u *run.Update, found gate.Judgement) error {
 	if u.Run().Legacy() || found.Status() != gate.Pass {
 		return nil
@@ -213,7 +214,7 @@ func outputsAsTaken(u *run.Update, found gate.Judgement) error {
 		"gate %s would pass, but %s is not what the run took; hand it in again, or see `tidegate wave restore` and `tidegate run accept`", found.Gate, strings.Join(changed, ", "))
 }
 
-// Report shows the gate and why it is as it is.
+// Report shows the gate and the reasons for its status.
 func (g GateRecord) Report() report.Report {
 	r := report.Report{Name: "gate", Title: "Gate " + g.GateID + ": " + g.Name, Status: report.PassIf(g.Passed()), Summary: "gate " + g.GateID + " was judged and recorded: " + g.Status}
 	if g.Accepted {
@@ -247,7 +248,7 @@ func (g GateRecord) Report() report.Report {
 	return r
 }
 
-// figureLimits are what the figures of gates are held to, for people.
+// figureLimits are the limits of the figures of gates, for people.
 var figureLimits = map[string]map[string]string{
 	"A": {"perspectives_count": "at most max wave1 agents", "prompt_scope_contract_rate": "1"},
 	"B": {"validated_count": "at least 1", "failed_count": "0", "retry_directives_count": "0", "wave2_failed": "0"},
@@ -271,10 +272,10 @@ type GatesWriteInput struct {
 // ownedMetrics are keys of metrics that only this program writes.
 var ownedMetrics = []string{"accepted", "judge"}
 
-// GatesWrite is the tool deep_research_gates_write: it records what gates were
-// judged to be. A pass counts for nothing by itself: the gate's judge is run
-// again, and what it finds is what is written, bound to the files that it read.
-// The run root is the folder of the gates file.
+// GatesWrite is the tool deep_research_gates_write: it records the judgements of
+// gates. A pass counts for nothing by itself: the gate's judge is run again, and
+// its finding is written, bound to the files that it read. The run root is the
+// folder of the gates file.
 //
 // It returns INVALID_ARGS, NOT_FOUND, READ_FAILED, INVALID_JSON,
 // SCHEMA_VALIDATION_FAILED, REVISION_MISMATCH, UNKNOWN_GATE_ID,
@@ -341,8 +342,8 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 	return run.Written(next.Revision(), next.Doc().Get("updated_at").Str(), audit), nil
 }
 
-// given is an update without what the judges found: of a gate that was judged only
-// the fields are left that are the caller's.
+// given is an update without what the judges found: of a gate that was judged, only
+// the caller's own fields are left.
 func given(update *codec.Value, found []gate.Judgement) *codec.Value {
 	out := codec.NewObject()
 	for _, m := range update.Members() {
@@ -361,8 +362,8 @@ func given(update *codec.Value, found []gate.Judgement) *codec.Value {
 }
 
 // judgeAgain runs the judge of every gate that update would leave passed, and
-// puts what it found in the place of what was handed in. Notes stay the
-// caller's. It returns GATE_NOT_DERIVED.
+// puts its finding in place of what was handed in. Notes stay the caller's. It
+// returns GATE_NOT_DERIVED.
 func judgeAgain(ctx context.Context, r *run.Run, gates gate.Gates, update *codec.Value) ([]gate.Judgement, error) {
 	var list []gate.Judgement
 	for _, m := range update.Members() {
@@ -402,8 +403,8 @@ func judgeAgain(ctx context.Context, r *run.Run, gates gate.Gates, update *codec
 	return list, nil
 }
 
-// wouldPass holds for a patch that leaves a gate passed and says more than a
-// note about it.
+// wouldPass reports whether a patch leaves a gate passed and says more than a note
+// about it.
 func wouldPass(status string, patch *codec.Value) bool {
 	if given := patch.Get("status"); given != nil {
 		status = given.Str()

@@ -79,8 +79,8 @@ func WritePerspectives(ctx context.Context, clock run.Clock, in PerspectivesInpu
 	return writeInRun(ctx, clock, r, in)
 }
 
-// writeFreely writes perspectives outside of every run. An agent can name any
-// path, so only a file that is or becomes one of perspectives is written.
+// writeFreely writes perspectives outside any run. An agent can name any path, so
+// only a file that is, or becomes, a file of perspectives is written.
 func writeFreely(ctx context.Context, in PerspectivesInput) (PerspectivesResult, error) {
 	refused := func(problem string) error {
 		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("perspectives_path", in.PerspectivesPath), "%s: %s", problem, in.PerspectivesPath)
@@ -168,8 +168,8 @@ func takePerspectives(u *run.Update, in PerspectivesInput, out *PerspectivesResu
 	return u.WriteJSON(r.Layout().Perspectives, in.Value)
 }
 
-// contractsFrozen holds from the plan of the first wave on, or from stage wave1,
-// whichever comes first.
+// contractsFrozen reports true from the plan of the first wave on, or from stage
+// wave1, whichever comes first.
 func contractsFrozen(r *run.Run, m run.Manifest) (bool, error) {
 	if m.Stage() != run.Init && m.Stage() != run.Perspectives {
 		return true, nil
@@ -177,7 +177,7 @@ func contractsFrozen(r *run.Run, m run.Manifest) (bool, error) {
 	return r.Folder().Exists(r.Layout().Wave1Plan())
 }
 
-// replan sets aside what was done by contracts that a person replaces.
+// replan sets aside what was done under contracts that a person replaces.
 func replan(u *run.Update, m run.Manifest) error {
 	r := u.Run()
 	switch m.Stage() {
@@ -240,7 +240,7 @@ func replan(u *run.Update, m run.Manifest) error {
 	return err
 }
 
-// freeFolder is the first of dir/1, dir/2, … that is not there.
+// freeFolder is the first of dir/1, dir/2, … that does not exist.
 func freeFolder(r *run.Run, dir string) (string, error) {
 	for n := 1; ; n++ {
 		name := dir + "/" + strconv.Itoa(n)

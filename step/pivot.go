@@ -22,7 +22,7 @@ type PivotFacts struct {
 }
 
 // ReadPivot decides the pivot of a run from its own outputs and writes nothing.
-// It returns READ_FAILED and what [run.Open] returns.
+// It returns READ_FAILED and the errors of [run.Open].
 func ReadPivot(ctx context.Context, r *run.Run) (PivotFacts, error) {
 	facts := PivotFacts{digests: map[string]string{}}
 	contracts, err := readContracts(r, run.Wave1)
@@ -55,12 +55,12 @@ func ReadPivot(ctx context.Context, r *run.Run) (PivotFacts, error) {
 // Names are the outputs that the facts were read from, in byte order.
 func (f PivotFacts) Names() []string { return slices.Sorted(maps.Keys(f.digests)) }
 
-// Digests are those of the outputs that the facts were read from, by name.
+// Digests are the digests of the outputs that the facts were read from, by name.
 func (f PivotFacts) Digests() map[string]string { return f.digests }
 
 // Counts says why a recorded decision does not count, or "". It counts when it
-// was made from the run's own outputs as they are. One whose gaps an agent named
-// must be the one that the outputs themselves give; a person may name others.
+// was made from the run's own outputs as they are. When an agent named its gaps,
+// they must be those of the outputs themselves; a person may name others.
 func (f PivotFacts) Counts(r *run.Run, d pivot.Recorded, digest string) (problem string, err error) {
 	if f.Problem != "" {
 		return f.Problem, nil
@@ -88,9 +88,9 @@ func (f PivotFacts) Counts(r *run.Run, d pivot.Recorded, digest string) (problem
 	return "its gaps are not those that the outputs state", nil
 }
 
-// Settled is a recorded decision that counts, with its gaps as the outputs state
-// them where they are the same: whoever names them again does not say which
-// perspective a gap came from, and so by which contract it is closed.
+// Settled is a recorded decision that counts. If its gaps are those of the outputs,
+// they are taken from there: only there is it said from which perspective a gap came,
+// and so by which contract it is closed.
 func (f PivotFacts) Settled(d pivot.Recorded) pivot.Recorded {
 	if sameDecision(d, f.Decision) {
 		d.Gaps = f.Decision.Gaps
@@ -115,7 +115,7 @@ func sameDecision(d pivot.Recorded, own pivot.Decision) bool {
 	return true
 }
 
-// decidedByPerson reports whether the log says that a person's command wrote the
+// decidedByPerson reports whether, by the log, a person's command wrote the
 // decision with these bytes.
 func decidedByPerson(r *run.Run, digest string) (bool, error) {
 	events, err := r.Events()

@@ -57,12 +57,12 @@ type planDocument struct {
 }
 
 // Plan is the tool deep_research_wave1_plan: it writes the plan of the first
-// wave: for every perspective, in the order of the document, a prompt that
-// states the question, the scope and every rule of the contract. It plans from
-// the run's own perspectives, which must meet the whole table, and freezes them.
-// Gate A is judged with the plan, in the same step.
+// wave. For every perspective, in the order of the document, the plan has a prompt
+// that states the question, the scope and every rule of the contract. It is made
+// from the run's own perspectives, which must meet the whole table, and freezes
+// them. Gate A is judged with the plan, in the same step.
 //
-// It returns INVALID_ARGS (another path than that of the run's perspectives),
+// It returns INVALID_ARGS (a path other than that of the run's perspectives),
 // NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED, INVALID_STATE
 // (another run's perspectives or scope, or a run that is final), STAGE_MISMATCH,
 // WAVE_CAP_EXCEEDED, PATH_NOT_ALLOWED, TAMPERED, LOCK_HELD and WRITE_FAILED.
@@ -109,7 +109,7 @@ func Plan(ctx context.Context, clock run.Clock, in PlanInput) (PlanResult, error
 }
 
 // ownPerspectives returns INVALID_ARGS for a path other than that of the run's
-// perspectives. In a legacy run any path that the caller names is one.
+// perspectives. In a legacy run the caller may name any path.
 func ownPerspectives(r *run.Run, path string) error {
 	own := r.Layout().Perspectives
 	if path == "" {
@@ -123,7 +123,7 @@ func ownPerspectives(r *run.Run, path string) error {
 }
 
 // inStage returns STAGE_MISMATCH unless the run is in one of the stages. In a
-// legacy run the stage is not asked for.
+// legacy run the stage does not matter.
 func inStage(r *run.Run, m run.Manifest, stages ...run.Stage) error {
 	if slices.Contains(stages, m.Stage()) || r.Legacy() {
 		return nil
@@ -200,7 +200,7 @@ func (p *planner) document(now string) planDocument {
 	}
 }
 
-// inputs is what the digest covers: everything that a prompt is made from.
+// inputs is what the digest covers: everything from which a prompt is made.
 func (p *planner) inputs() tidegate.Details {
 	limit, _ := p.manifest.Limit("max_wave1_agents")
 	var perspectives []tidegate.Details
@@ -325,8 +325,8 @@ func bullets(lines []string, empty string) string {
 	return "- " + strings.Join(lines, "\n- ")
 }
 
-// collapse makes one line of s, on which everything is seen for what it is: text
-// from documents must not start a heading or a rule of its own.
+// collapse makes s one line in which every character is visible: text from
+// documents must not start a heading or a rule of its own.
 func collapse(s string) string { return markdown.Show(strings.Join(strings.Fields(s), " ")) }
 
 // Report lists what was planned.

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the score into docs/reliability.m
 
 // TestThePlantedWebInARun fetches, archives and judges every planted page in a
 // run: every fault is found by its own reason, and no honest page is refused. It
-// keeps the score in docs/reliability.md.
+// compares the score with docs/reliability.md.
 func TestThePlantedWebInARun(t *testing.T) {
 	pages := plantedPages()
 	made := citing(t, run.InitInput{}, outputOf(pages...))
@@ -59,8 +59,8 @@ func TestThePlantedWebInARun(t *testing.T) {
 	}
 }
 
-// plantedPages are those of the planted web: all of them with -full, else three of
-// every kind.
+// plantedPages are the pages of the planted web: all of them with -full, otherwise
+// three of every kind.
 func plantedPages() []planted.Page {
 	seen := map[string]int{}
 	return slices.DeleteFunc(planted.Pages(), func(page planted.Page) bool {
@@ -93,7 +93,7 @@ func TestThePlantedWebOverLoopback(t *testing.T) {
 	}
 }
 
-// compareJudged compares records with what must be said of their pages.
+// compareJudged compares records with the verdicts that their pages must get.
 func compareJudged(t *testing.T, pages []planted.Page, records []citation.Record) *score {
 	t.Helper()
 	judged := map[string]citation.Record{}

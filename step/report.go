@@ -23,7 +23,7 @@ type Reported struct {
 }
 
 // Export is the report in a format: markdown, html, csl-json, bibtex or ris. The
-// last three have the sources that the report cites.
+// last three contain the sources that the report cites.
 func (r Reported) Export(format string) ([]byte, error) {
 	switch format {
 	case "html":
@@ -42,13 +42,13 @@ func (r Reported) Export(format string) ([]byte, error) {
 var ReportFormats = []string{"markdown", "html", "csl-json", "bibtex", "ris"}
 
 // ReadReport reads what the report of a run shows: its synthesis, with each claim
-// held against the archived pages, its sources and how it was made. Program says
-// what makes the report. Of a run that is not completed it is had only as partial:
-// the synthesis as far as there is one, else the summaries, else the outputs. It
-// writes nothing.
+// checked against the archived pages, its sources and how it was made. Program names
+// the program that makes the report. For a run that is not completed there is only a
+// partial report: the synthesis as far as it exists, else the summaries, else the
+// outputs. It writes nothing.
 //
-// It returns INVALID_STATE for a run that is not completed, and what cannot be
-// read of it.
+// It returns INVALID_STATE for a run that is not completed, and the errors of
+// reading it.
 func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (Reported, error) {
 	m := r.Manifest()
 	out := Reported{Report: synthesis.Report{Question: m.Query(), RunID: r.ID(), CreatedAt: m.Doc().Get("created_at").Str(), Program: program, Legacy: r.Legacy()}}
@@ -77,7 +77,7 @@ type reportReader struct {
 	records []citation.Record
 }
 
-// read is a file of the run, nil where it is not there.
+// read is a file of the run, nil where it does not exist.
 func (w *reportReader) read(name string) ([]byte, error) {
 	data, err := w.run.Folder().Read(name)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
@@ -133,8 +133,7 @@ func ownDocument(address string) string {
 	return name
 }
 
-// parts finds the text of the report: the synthesis, else what there is on the way
-// to it.
+// parts finds the text of the report: the synthesis, otherwise what exists so far.
 func (w *reportReader) parts() error {
 	for _, name := range []string{w.run.Layout().Synthesis(), w.run.Layout().Draft()} {
 		text, err := w.read(name)

@@ -52,7 +52,7 @@ func TestReportOfARun(t *testing.T) {
 }
 
 // TestAReportNamesItsAgents: those of accepted answers, with what these took, and
-// nothing of what else was tried.
+// nothing about other attempts.
 func TestAReportNamesItsAgents(t *testing.T) {
 	made := completed(t)
 	attempt := func(job string, number, kind, driver, model, outcome, usage string) {

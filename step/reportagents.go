@@ -11,13 +11,13 @@ import (
 	"github.com/tidegate/tidegate/synthesis"
 )
 
-// roles are who does the jobs of a kind, in the order of the stages.
+// roles are the roles that do the jobs of a kind, in the order of the stages.
 var roles = []struct{ kind, role string }{
 	{"perspectives", "planner"}, {"wave1", "researcher"}, {"wave2", "researcher"}, {"summary", "summarizer"}, {"synthesis", "writer"}, {"review", "reviewer"},
 }
 
 // agents are those whose answers the run accepted, and what these answers took: how
-// often a job was tried is no part of a report.
+// often a job was tried is not part of a report.
 func (w *reportReader) agents() error {
 	folders, err := w.run.Folder().List(run.JobsDir)
 	if err != nil {
@@ -41,7 +41,7 @@ func (w *reportReader) agents() error {
 				role = r.role
 			}
 		}
-		// What stands behind the colon (a folder, a command, an address) is of the machine.
+		// What follows the colon (a folder, a command, an address) concerns only the machine.
 		driver, _, _ := strings.Cut(accepted.Get("driver").Str(), ":")
 		counts[synthesis.Agent{Role: role, Driver: cmp.Or(driver, "by hand"), Model: accepted.Get("model").Str(), Version: accepted.Get("version").Str()}]++
 	}
@@ -59,7 +59,7 @@ func (w *reportReader) agents() error {
 }
 
 // acceptedIn is the last accepted attempt in the folder of a job, nil when there is
-// none. What its answer took is added to the cost: what was reported or, where nothing
+// none. It adds what the answer took to the cost: what was reported or, where nothing
 // was, a quarter of the bytes of prompt and answer.
 func (w *reportReader) acceptedIn(dir string) (*codec.Value, error) {
 	attempts, err := w.run.Folder().List(dir)

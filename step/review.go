@@ -14,13 +14,13 @@ import (
 )
 
 // Review is the tool deep_research_wave_review: [wave.Review], with its report
-// where a report may stand. In a run that is the run's own wave review, and the
-// log records it. Elsewhere it is a file that is new or holds a wave review.
+// in an allowed place. In a run that is the run's own wave review, and the
+// log records it. Elsewhere it is a file that is new or already a wave review.
 //
 // It returns the errors of [wave.Review]; PATH_NOT_ALLOWED for another place in
 // a run or in a folder of code changes, and WRITE_FAILED for a file that holds
-// something else. In a run also INVALID_STATE (it is final), TAMPERED and
-// LOCK_HELD.
+// something else. In a run it also returns INVALID_STATE (it is final), TAMPERED
+// and LOCK_HELD.
 func Review(ctx context.Context, clock run.Clock, req wave.ReviewInput) (wave.ReviewResult, error) {
 	if req.ReportPath == "" {
 		return wave.Review(ctx, req)
@@ -64,9 +64,9 @@ func Review(ctx context.Context, clock run.Clock, req wave.ReviewInput) (wave.Re
 	return result, nil
 }
 
-// othersNames are names of files that make something of the folder that they lie
-// in, or decide about it. An agent names the path of a report, and some of what
-// it says.
+// othersNames are names of files that give the folder in which they lie a meaning,
+// or decide about it. They are refused because an agent chooses the path of a
+// report, and some of its content.
 var othersNames = []string{run.ManifestFile, "gates.json", "STATE.yaml", "REVIEW.md", "allowed_signers", "tidegate.toml"}
 
 func freeForReport(ctx context.Context, holder run.Holder, path string) error {

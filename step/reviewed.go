@@ -13,8 +13,7 @@ import (
 )
 
 // KeepReview stages a review of the synthesis with that digest as the one that
-// decides, with the directives that the next draft is written by. Whoever calls it
-// answers for made_by.
+// decides, with the directives for the next draft. The caller answers for made_by.
 func KeepReview(u *run.Update, review synthesis.Review, synthesisDigest string, by synthesis.MadeBy) error {
 	r := u.Run()
 	u.Log(run.EventAssessed, "review_kept", tidegate.D("decision", review.Decision, "findings_count", len(review.Findings),
@@ -52,8 +51,8 @@ type ReviewResult struct {
 }
 
 // ReviewSynthesis is the tool deep_research_review_factory_run: it writes a review
-// of a synthesis that was handed to it, or that follows from the rules alone. Such
-// a review decides only in a legacy run.
+// of a synthesis: one that was handed in, or one that follows from the rules alone.
+// Such a review decides only in a legacy run.
 //
 // It returns SCHEMA_VALIDATION_FAILED for a review that breaks the rules of
 // reviews, LINE_NOT_FOUND for a line that the draft does not have, STAGE_MISMATCH,
@@ -102,8 +101,8 @@ func ReviewSynthesis(ctx context.Context, clock run.Clock, in ReviewInput) (Revi
 	return out, err
 }
 
-// draftName is the synthesis that is reviewed: the one that is named, else the
-// draft, else the final one.
+// draftName is the synthesis to review: the one that was named, else the draft,
+// else the final one.
 func draftName(r *run.Run, given string) (string, error) {
 	if given != "" {
 		return r.Name("draft_path", given)
@@ -116,7 +115,7 @@ func draftName(r *run.Run, given string) (string, error) {
 }
 
 // givenReview reads a review that was handed in. In a legacy run findings and
-// directives are of any shape, at most a hundred of each.
+// directives may have any shape, at most a hundred of each.
 func givenReview(ctx context.Context, r *run.Run, in ReviewInput, judged judgedSynthesis) (synthesis.Review, error) {
 	file := in.FixtureBundleDir + "/review-bundle.json"
 	data, err := readGiven(ctx, r, "fixture_bundle_dir", file, in.Dir)
@@ -155,13 +154,13 @@ type RevisionResult struct {
 	InputsDigest string     `json:"inputs_digest"`
 }
 
-// ControlRevision is the tool deep_research_revision_control: it says what follows
-// a review by the limits of the run. It moves nothing and changes nothing but the
-// audit log.
+// ControlRevision is the tool deep_research_revision_control: it says what comes
+// after a review under the limits of the run. It does not move the run, and changes
+// nothing but the audit log.
 //
 // It returns SCHEMA_VALIDATION_FAILED for a bundle without a decision,
 // PATH_NOT_ALLOWED for one that is not the run's, INVALID_STATE for a limit that is
-// no number, NOT_FOUND, INVALID_JSON, and the errors of [run.Open] and
+// not a number, NOT_FOUND, INVALID_JSON, and the errors of [run.Open] and
 // [run.Run.Update].
 func ControlRevision(ctx context.Context, clock run.Clock, in RevisionInput) (RevisionResult, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
@@ -245,9 +244,9 @@ type ReportPaths struct {
 // reportsDir is the folder of the reports of gate E.
 const reportsDir = "reports"
 
-// WriteGateEReports is the tool deep_research_gate_e_reports: it writes what the
-// judge of gate E finds as four reports, together. It returns the errors of
-// [EvaluateGateE], PATH_NOT_ALLOWED for another folder than the run's own, and
+// WriteGateEReports is the tool deep_research_gate_e_reports: it writes the findings
+// of the judge of gate E as four reports, together. It returns the errors of
+// [EvaluateGateE], PATH_NOT_ALLOWED for a folder other than the run's own, and
 // INVALID_STATE for a run that is final.
 func WriteGateEReports(ctx context.Context, clock run.Clock, in ReportsInput) (ReportsResult, error) {
 	r, err := run.Open(ctx, in.ManifestPath)

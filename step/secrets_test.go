@@ -24,7 +24,7 @@ import (
 	"github.com/tidegate/tidegate/step"
 )
 
-// site is a web of one server that has every name.
+// site is a web with one server that answers to every name.
 func site(t *testing.T, handler http.HandlerFunc) step.Fetch {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -48,8 +48,8 @@ const article = "<p>The tide is moved by the moon and the sun. It is measured in
 
 // TestCredentialsStayOutOfEveryArtifact plants credentials wherever an agent or a
 // server can put them, takes a run through everything that is done with sources,
-// and looks into every file of the run, the output itself aside, which no run
-// takes with credentials in it.
+// and searches every file of the run except the output itself: no run takes an
+// output with credentials in it.
 func TestCredentialsStayOutOfEveryArtifact(t *testing.T) {
 	const secret = "s3cr3t"
 	asked := 0
@@ -128,7 +128,7 @@ func TestCredentialsStayOutOfEveryArtifact(t *testing.T) {
 	for name, text := range tree(t, made.Root) {
 		if strings.HasSuffix(name, ".warc.gz") {
 			text = unpacked(t, text)
-			// What a page says is its own affair.
+			// What a page itself says is kept.
 			text = strings.ReplaceAll(text, "href='http://reader:"+secret+"@a.test-pages.org/'", "")
 		}
 		if strings.Contains(text, secret) && !strings.HasPrefix(name, "wave-1") {
@@ -151,8 +151,8 @@ func unpacked(t *testing.T, text string) string {
 	return string(data)
 }
 
-// TestHostileTitlesAreShownForWhatTheyAre serves pages whose names would act on
-// whatever shows them.
+// TestHostileTitlesAreShownForWhatTheyAre serves pages whose titles would act on
+// any program that shows them.
 func TestHostileTitlesAreShownForWhatTheyAre(t *testing.T) {
 	titles := []string{
 		"tide \x1b[2J\x1b]0;owned\x07 \u009b31m", "tide \u202egnp.exe\u2069 \u200b\U000e0041", "tide | table | row\n\n# Heading\n\n- [x](javascript:alert(1))", "tide <script>alert(1)</script> <img src=x onerror=alert(1)>",

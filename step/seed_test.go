@@ -10,7 +10,7 @@ import (
 )
 
 // TestASeededRunKeepsNothingThatWasDecided: a snapshot brings its files and its
-// stage, and nothing by which an agent could move on.
+// stage, and nothing that would let an agent move the run on.
 func TestASeededRunKeepsNothingThatWasDecided(t *testing.T) {
 	made := completed(t)
 	put(t, made.Root, "review/review-bundle.json", `{"decision":"PASS","synthesis_digest":"x","made_by":{"actor":"person"}}`)

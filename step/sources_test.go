@@ -33,7 +33,7 @@ func fetcher(t testing.TB, web *planted.Web) step.Fetch {
 	}
 }
 
-// noFetch fails the test that reaches for a page.
+// noFetch fails the test when something is fetched.
 func noFetch(t testing.TB) step.Fetch {
 	return func(_ context.Context, urls []string, _ func([]*archive.Packed) error) error {
 		t.Errorf("%d pages are fetched, such as %s", len(urls), urls[0])
@@ -99,8 +99,8 @@ func records(t *testing.T, made run.InitResult) []citation.Record {
 	return list
 }
 
-// TestNoWebOpensNoConnection holds a run of sensitivity no_web against the
-// planted web: nobody is asked, everything is not checked, gate C does not pass.
+// TestNoWebOpensNoConnection runs a run of sensitivity no_web with the planted web:
+// nothing is asked for, no source is checked, and gate C does not pass.
 func TestNoWebOpensNoConnection(t *testing.T) {
 	web := planted.New()
 	defer web.Close()
@@ -238,7 +238,7 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 }
 
 // TestFetchingGoesOn ends a fetch again and again after a few pages, as a kill
-// does, and goes on: nothing that counts is asked for twice, and in the end
+// does, and continues it: nothing that counts is asked for twice, and in the end
 // everything is there.
 func TestFetchingGoesOn(t *testing.T) {
 	pages := honest(40)
@@ -332,8 +332,8 @@ func TestBlockedSourcesAreTriedAgain(t *testing.T) {
 	}
 }
 
-// TestARefusedAddressIsTriedAgain fetches with again what was refused before a
-// person allowed it.
+// TestARefusedAddressIsTriedAgain fetches, with again, an address that was refused
+// before a person allowed it.
 func TestARefusedAddressIsTriedAgain(t *testing.T) {
 	pages := honest(2)
 	made := citing(t, run.InitInput{}, outputOf(pages...))
@@ -464,8 +464,8 @@ func TestGoldenVectorsOfTheCitationTools(t *testing.T) {
 	}
 }
 
-// TestGroundingReadsTheArchive checks a document against pages that were
-// fetched, and says for a source that was not checked that it could not be.
+// TestGroundingReadsTheArchive checks a document against pages that were fetched,
+// and says that a claim could not be checked where its source was not.
 func TestGroundingReadsTheArchive(t *testing.T) {
 	page := honest(1)[0]
 	missing := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}

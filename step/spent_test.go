@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/step"
 )
 
-// TestGateFHoldsARunToItsBudget: what ended attempts took is what a person allowed,
+// TestGateFHoldsARunToItsBudget: ended attempts took no more than a person allowed,
 // or the gate fails and says what to do.
 func TestGateFHoldsARunToItsBudget(t *testing.T) {
 	made := create(t, run.InitInput{})

@@ -29,16 +29,16 @@ type SourceFault struct {
 type SubmittedSources struct {
 	Text       []byte // the output
 	MaxSources int    // how many different URLs are looked at
-	// Quotations asks that quotations stand on the pages whose URLs stand beside
+	// Quotations demands that quotations are on the pages whose URLs stand beside
 	// them.
 	Quotations bool
 }
 
 // CheckSources checks the sources of an output while its author is still there:
-// it fetches those that the run's archive does not have, and judges them by it as
-// gate C will. A source that is invalid or a mismatch is a fault, and so is every
-// blocked one where fewer than nine in ten can be used. Where not one could be
-// reached, the line at home is down, and none is a fault. In a run of sensitivity
+// it fetches those that the run's archive does not have, and judges all of them as
+// gate C will. A source that is invalid or a mismatch is a fault. So is every
+// blocked one, where fewer than nine in ten can be used. Where not one could be
+// reached, the local connection is down, and none is a fault. In a run of sensitivity
 // no_web, and without fetch, nothing is fetched.
 //
 // It returns the errors of [run.Run.Update], and CANCELLED.
@@ -94,7 +94,7 @@ func submittedSources(in SubmittedSources) []citation.Source {
 	return citation.Sources(found)
 }
 
-// refuse says which sources are faults.
+// refuse returns the faults of the sources.
 func (e *evidence) refuse(sources []citation.Source, records []citation.Record) []SourceFault {
 	reached, looked, usable := 0, 0, 0
 	byCID := map[string]*citation.Source{}
@@ -174,7 +174,7 @@ func (e *evidence) missingQuotations(ctx context.Context, text []byte, sources [
 	return faults, nil
 }
 
-// citingByID is a text in which citations stand in the place of URLs.
+// citingByID is a text with citations in place of URLs.
 func citingByID(text []byte, sources []citation.Source) []byte {
 	var pairs []string
 	for i := range sources {
@@ -182,7 +182,7 @@ func citingByID(text []byte, sources []citation.Source) []byte {
 			pairs = append(pairs, url, "[@"+sources[i].CID+"]")
 		}
 	}
-	order := make([]int, len(pairs)/2) // of two that begin alike the longer first
+	order := make([]int, len(pairs)/2) // of two that begin alike, the longer first
 	for i := range order {
 		order[i] = 2 * i
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // smallWeb answers by the last part of a path: gone, refused, or down, which
-// nothing reaches.
+// cannot be reached.
 func smallWeb(asked *[]string) step.Fetch {
 	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		for _, url := range urls {
@@ -115,8 +115,8 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 }
 
 // TestAFetchThatIsCutOffIsNoFault leaves a page that does not answer in time to the
-// stage citations: there is no record of it, and no fault. A caller who gives up
-// is told so.
+// stage citations: there is no record of it, and no fault. A caller that gives up
+// gets an error.
 func TestAFetchThatIsCutOffIsNoFault(t *testing.T) {
 	hang := func(ctx context.Context, _ []string, _ func([]*archive.Packed) error) error {
 		<-ctx.Done()

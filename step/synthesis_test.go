@@ -142,7 +142,7 @@ func TestGateEJudgesByThePages(t *testing.T) {
 	}
 }
 
-// TestGateEIsBound: what was judged is what counts.
+// TestGateEIsBound: the pass counts only for what was judged.
 func TestGateEIsBound(t *testing.T) {
 	made, list := summarized(t, run.InitInput{})
 	cid, _ := sentence(t, list, 0)
@@ -171,7 +171,7 @@ func TestGateEIsBound(t *testing.T) {
 	}
 }
 
-// TestUnsourcedRunIsNotAskedForCitations: a person let gate C pass without one
+// TestUnsourcedRunIsNotAskedForCitations: a person let gate C pass without a single
 // source that was checked.
 func TestUnsourcedRunIsNotAskedForCitations(t *testing.T) {
 	made := citing(t, run.InitInput{Sensitivity: "no_web", RequireGrounding: true}, outputOf(honest(2)...))
@@ -199,7 +199,7 @@ func TestGateFJudgesWhatTheRunKept(t *testing.T) {
 	if g := judged(t, made, "F"); !g.Passed() || len(g.Warnings) > 0 {
 		t.Errorf("%+v", g)
 	}
-	// A source that could not be looked at.
+	// A source that could not be checked.
 	lines := strings.Split(read(t, made.Root+"/citations/citations.jsonl"), "\n")
 	lines[0] = strings.Replace(lines[0], `"status":"valid"`, `"status":"blocked"`, 1)
 	put(t, made.Root, "citations/citations.jsonl", strings.Join(lines, "\n"))
@@ -217,8 +217,8 @@ func TestEvaluateGateFHasTheEarlierDigest(t *testing.T) {
 	}
 }
 
-// TestEvaluationIsTakenByGatesWrite: the update of every evaluation is what
-// gates_write takes, and only while its judge says the same.
+// TestEvaluationIsTakenByGatesWrite: gates_write takes the update of every
+// evaluation, and only while its judge says the same.
 func TestEvaluationIsTakenByGatesWrite(t *testing.T) {
 	made, list := summarized(t, run.InitInput{})
 	put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves [@"+list[0].CID+"]."))
@@ -251,8 +251,8 @@ func TestEvaluationIsTakenByGatesWrite(t *testing.T) {
 	wantCode(t, err, tidegate.GateNotDerived)
 }
 
-// inStage makes a legacy-free run of the earlier system's shape that stands in a
-// stage: this program did not begin its log, so that it takes it as found.
+// inStage makes a run of the earlier system's shape that stands in a stage, without
+// legacy gates: this program did not begin its log, so that it takes it as found.
 func inStage(t *testing.T, made run.InitResult, stage run.Stage) {
 	t.Helper()
 	manifest := read(t, made.ManifestPath)
@@ -316,7 +316,7 @@ func TestWriteSynthesis(t *testing.T) {
 }
 
 // TestGeneratedSynthesisNeverPasses: not even when the file that says how it was
-// made is taken away.
+// made is removed.
 func TestGeneratedSynthesisNeverPasses(t *testing.T) {
 	made := earlierRun(t, run.Synthesis)
 	final := filepath.Join(made.Root, "synthesis/final-synthesis.md")
@@ -421,8 +421,8 @@ func TestListGates(t *testing.T) {
 	}
 }
 
-// TestGateEAsksForWhatTheReviewAskedFor: from the second round on the draft is
-// held to the review by which the run went back, as it was kept then.
+// TestGateEAsksForWhatTheReviewAskedFor: from the second round on, the draft is
+// judged by the review that sent the run back, as it was kept then.
 func TestGateEAsksForWhatTheReviewAskedFor(t *testing.T) {
 	made := earlierRun(t, run.Review)
 	first := draft("It moves [@cid_a].")

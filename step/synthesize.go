@@ -37,9 +37,9 @@ type SynthesisResult struct {
 }
 
 // WriteSynthesis is the tool deep_research_synthesis_write: it puts a synthesis
-// into a run in stage synthesis. The text has the required headings, cites
-// something, cites nothing but the run's validated sources, and holds no raw URL.
-// A text that was put together by rule never passes gate E.
+// into a run in stage synthesis. The text has the required headings, cites at least
+// one source and only validated sources of the run, and holds no raw URL. A text
+// that was put together by rule never passes gate E.
 //
 // It returns SCHEMA_VALIDATION_FAILED for a missing heading, a text without a
 // citation and a pack that cannot be used, UNKNOWN_CID, RAW_URL_NOT_ALLOWED,
@@ -109,8 +109,8 @@ func synthesisText(ctx context.Context, r *run.Run, pool *citation.Pool, in Synt
 	return readGiven(ctx, r, "fixture_draft_path", in.FixtureDraftPath, in.Dir)
 }
 
-// readGiven reads a file that a caller names. What an agent names must lie in the
-// run, in the working folder, or where the roots of the program allow it.
+// readGiven reads a file that a caller names. A file that an agent names must lie in
+// the run, in the working folder, or where the roots of the program allow it.
 func readGiven(ctx context.Context, r *run.Run, arg, path, dir string) ([]byte, error) {
 	if name, err := r.Name(arg, path); err == nil {
 		data, err := r.Folder().Read(name)

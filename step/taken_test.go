@@ -38,8 +38,8 @@ func TestGateDoesNotPassOnAnOutputThatNobodyTook(t *testing.T) {
 }
 
 // TestOutputTakenMeanwhileIsNoTampering takes outputs while others judge them
-// and put them back: what one of them changes under the lock must not look
-// changed by other means to another.
+// and put them back: what one of them changes under the lock must not look like
+// tampering to another.
 func TestOutputTakenMeanwhileIsNoTampering(t *testing.T) {
 	r := reviewed(t)
 	const rounds = 10
@@ -76,8 +76,8 @@ func TestOutputTakenMeanwhileIsNoTampering(t *testing.T) {
 	}
 }
 
-// TestGateAIsNotJudgedByWhatCannotBeRead holds that a document which cannot be
-// read is an error, not a finding that would be recorded.
+// TestGateAIsNotJudgedByWhatCannotBeRead: a document that cannot be read is an
+// error, not a finding to be recorded.
 func TestGateAIsNotJudgedByWhatCannotBeRead(t *testing.T) {
 	for _, name := range []string{run.ScopeFile, "perspectives.json", "wave-1/wave1-plan.json"} {
 		r := inWave1(t)

@@ -45,7 +45,7 @@ type RunFigures struct {
 // the same bytes.
 //
 // It returns INVALID_JSON and SCHEMA_VALIDATION_FAILED for appended events that
-// break a rule, PATH_NOT_ALLOWED for others than the run's, and the errors of
+// break a rule, PATH_NOT_ALLOWED for events other than the run's, and the errors of
 // [run.Open] and [run.Run.Update].
 func WriteMetrics(ctx context.Context, clock run.Clock, in MetricsInput) (MetricsResult, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
@@ -94,8 +94,8 @@ func WriteMetrics(ctx context.Context, clock run.Clock, in MetricsInput) (Metric
 	return out, err
 }
 
-// Figures are those of a run, from the events that were appended to it, or from its
-// log where there are none. It returns READ_FAILED, INVALID_JSON and
+// Figures are the figures of a run, from the events that were appended to it, or
+// from its log where there are none. It returns READ_FAILED, INVALID_JSON and
 // SCHEMA_VALIDATION_FAILED.
 func Figures(r *run.Run) (RunFigures, error) {
 	events, source, err := eventsOf(r)
@@ -116,8 +116,8 @@ func eventsOf(r *run.Run) (events []*codec.Value, source string, err error) {
 	return events, "log", err
 }
 
-// figuresOf counts events. Waiting for people does not count as time of a run: the
-// time in its log is that of its stages.
+// figuresOf counts events. Waiting for people is not time of a run: by the log, its
+// time is that of its stages.
 func figuresOf(r *run.Run, events []*codec.Value, source string) (RunFigures, tidegate.Details) {
 	figures, stages := count(events, string(r.Manifest().Status()))
 	if source == "log" {
@@ -131,7 +131,7 @@ func figuresOf(r *run.Run, events []*codec.Value, source string) (RunFigures, ti
 	return figures, stages
 }
 
-// count makes the figures of events, which are in the order of their numbers.
+// count makes figures from events, which are in the order of their numbers.
 func count(events []*codec.Value, status string) (RunFigures, tidegate.Details) {
 	figures := RunFigures{Status: status, LastSeq: lastSeq(events)}
 	perStage := map[string]map[string]int64{}

@@ -37,7 +37,7 @@ type AppendResult struct {
 //
 // It returns SCHEMA_VALIDATION_FAILED for an event that breaks a rule or whose seq
 // is not above the last, INVALID_JSON and SCHEMA_VALIDATION_FAILED for a stream
-// that does, and the errors of [run.Open] and [run.Run.Update].
+// that breaks one, and the errors of [run.Open] and [run.Run.Update].
 func Append(ctx context.Context, clock run.Clock, in AppendInput) (AppendResult, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
@@ -83,8 +83,8 @@ func Append(ctx context.Context, clock run.Clock, in AppendInput) (AppendResult,
 }
 
 // appended are the events that were appended to the run, and the bytes of their
-// file. It returns INVALID_JSON, and SCHEMA_VALIDATION_FAILED also where their
-// numbers do not grow.
+// file. It returns INVALID_JSON and SCHEMA_VALIDATION_FAILED, the latter also where
+// their numbers do not grow.
 func appended(r *run.Run) (stream []byte, events []*codec.Value, err error) {
 	stream, err = r.Folder().Read(streamOf(r))
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
@@ -125,7 +125,7 @@ func lastSeq(events []*codec.Value) int64 {
 	return seq
 }
 
-// derived are the events that the run's own log tells.
+// derived are the events that follow from the run's own log.
 func derived(r *run.Run) ([]*codec.Value, error) {
 	entries, err := r.Events()
 	if err != nil {

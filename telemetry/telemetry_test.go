@@ -114,7 +114,7 @@ func appendEvent(t *testing.T, c *clock, out run.InitResult, event string) (tele
 	return telemetry.Append(t.Context(), c.run(), telemetry.AppendInput{ManifestPath: out.ManifestPath, Event: v, Reason: "r"})
 }
 
-// TestAppendedEventsAreCounted, and are held to the rules of the earlier system.
+// TestAppendedEventsAreCounted, and must keep to the rules of the earlier system.
 func TestAppendedEventsAreCounted(t *testing.T) {
 	c, out := made(t)
 	for i, event := range []string{
