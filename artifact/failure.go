@@ -74,7 +74,7 @@ func (p place) known(err error) (error, bool) {
 var (
 	errNotRegular = errors.New("not a regular file")
 	errIsFolder   = errors.New("is a folder")
-	errNoFolder   = errors.New("is no folder")
+	errNoFolder   = errors.New("is not a folder")
 )
 
 // isNoFolder reports whether err says that a path leads through, or to,

@@ -144,7 +144,7 @@ func (in *InitInput) sameAs(ctx context.Context, root string) (created string, e
 	}
 	r, err := Open(ctx, filepath.Join(root, ManifestFile), "mode", "query.text", "created_at")
 	if err != nil {
-		return "", conflict("is no run that can be opened: " + tidegate.AsError(err).Message)
+		return "", conflict("is not a run that can be opened: " + tidegate.AsError(err).Message)
 	}
 	defer r.Close()
 	if _, err := r.Gates(); err != nil {

@@ -54,7 +54,7 @@ func Seed(ctx context.Context, clock Clock, home string, in SeedInput) (SeedResu
 		}
 	}
 	if len(missing) > 0 {
-		return SeedResult{}, tidegate.Errorf(tidegate.MissingArtifact, tidegate.D("fixture_dir", in.FixtureDir, "missing", missing), "the folder is no snapshot of a run: it lacks %s", strings.Join(missing, " and "))
+		return SeedResult{}, tidegate.Errorf(tidegate.MissingArtifact, tidegate.D("fixture_dir", in.FixtureDir, "missing", missing), "the folder is not a snapshot of a run: it lacks %s", strings.Join(missing, " and "))
 	}
 	data, err := s.folder.Read(ManifestFile)
 	if err != nil {
