@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// recordsBelow is the width below which a table that does not fit is written as
-// records: its columns would be too narrow to read.
+// recordsBelow is the width of a terminal below which every table is written as
+// records, so that a screen does not change its form with the length of a value.
 const recordsBelow = 100
 
 // minText is the narrowest that a column becomes for the sake of the others.
@@ -16,7 +16,8 @@ const minText = 24
 const columnGap = "  "
 
 // table writes a table as aligned columns. On a terminal it leaves out columns
-// that have nothing in them, and writes records where the columns do not fit.
+// that have nothing in them, and writes records where it is narrow or the columns
+// do not fit.
 func (t *terminal) table(table *Table) {
 	grid := table.layout(t.root)
 	if t.width > 0 {
@@ -229,12 +230,12 @@ func (g grid) withoutEmpty() grid {
 // whether that is possible: every word stays whole, and the widest column
 // readable.
 func (g grid) narrow(widths []int, width int) ([]int, bool) {
+	if width < recordsBelow {
+		return nil, false
+	}
 	room := width - len(columnGap)*(len(widths)-1)
 	if sum(widths) <= room {
 		return widths, true
-	}
-	if width < recordsBelow {
-		return nil, false
 	}
 	words := make([]int, len(widths))
 	for i, c := range g.columns {
