@@ -42,8 +42,13 @@ func drive(t *testing.T, s *web.Site, answers string, fetch step.Fetch, budget m
 	u := &underWay{site: s, manifest: filepath.Join(made.Root, run.ManifestFile), ended: make(chan engine.Outcome, 1), turn: make(chan struct{}), asked: make(chan driver.Task, 1)}
 	u.local.Drivers = func(string) []driver.Driver { return []driver.Driver{recorded} }
 	ctx, stop := context.WithCancel(tidegate.WithActor(t.Context(), tidegate.Rule))
-	t.Cleanup(stop)
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		stop()
+		<-done // it writes to the folder until then
+	})
 	go func() {
+		defer close(done)
 		outcome, err := engine.Drive(ctx, u.manifest, engine.Options{Clock: s.Clock, Pool: u, Fetch: fetch, Parallel: 1,
 			Agents: map[string]engine.Agent{"": {Driver: "recorded"}}})
 		if err != nil && ctx.Err() == nil {
