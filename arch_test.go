@@ -63,7 +63,7 @@ var arrows = map[string]string{
 	"internal/pdf":       "",
 	"internal/cli":       ". codec report tool internal/spelling",
 	"internal/mcpserver": ". codec tool internal/spelling",
-	"internal/web":       ". artifact change citation codec gate job pivot report review run stage step synthesis tool internal/parallel",
+	"internal/web":       ". artifact change citation codec diff gate job pivot report review run stage step synthesis tool internal/parallel",
 	"internal/screen":    "report",
 	"internal/research":  ". codec artifact archive citation config driver engine gate job report run stage step tool catalog internal/cli internal/screen",
 	"internal/clients":   "",
