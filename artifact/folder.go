@@ -169,6 +169,17 @@ func (f *Folder) Read(name string) ([]byte, error) {
 	return data, f.place(name).unreadable(err)
 }
 
+// ReadDocument reads a JSON document. It returns INVALID_JSON as the function
+// [ReadDocument] does, NOT_FOUND and READ_FAILED.
+func (f *Folder) ReadDocument(name string) ([]byte, error) {
+	file, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return f.place(name).readDocument(file)
+}
+
 // Open opens a file for reading. It returns NOT_FOUND and READ_FAILED as
 // [ReadFile] does.
 func (f *Folder) Open(name string) (*os.File, error) {

@@ -39,12 +39,17 @@ func ReadDocument(ctx context.Context, arg, path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return place{arg, path}.readDocument(f)
+}
+
+// readDocument reads the JSON document at p, which is open as f.
+func (p place) readDocument(f *os.File) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.Size() > MaxDocument {
-		return nil, tidegate.Errorf(tidegate.InvalidJSON, tidegate.D(arg, path),
-			"%s has %d MiB, and a JSON document may have %d", filepath.Base(path), info.Size()>>20, MaxDocument>>20)
+		return nil, tidegate.Errorf(tidegate.InvalidJSON, p.details(),
+			"%s has %d MiB, and a JSON document may have %d", filepath.Base(p.path), info.Size()>>20, MaxDocument>>20)
 	}
 	data, err := readAll(f)
-	return data, place{arg, path}.unreadable(err)
+	return data, p.unreadable(err)
 }
 
 // ReadJSON reads the JSON document at path as [ReadDocument] does. It also returns

@@ -377,7 +377,7 @@ func (b *Board) contracts(wave run.Stage) (contracts, error) {
 		return contracts{}, err
 	}
 	c := contracts{doc, map[string]*codec.Value{}, digest}
-	data, err := b.run.Folder().Read(b.run.ContractsOf(wave))
+	data, err := b.run.Folder().ReadDocument(b.run.ContractsOf(wave))
 	if err != nil {
 		return contracts{}, err
 	}

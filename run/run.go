@@ -234,7 +234,7 @@ func (r *Run) Gates() (gate.Gates, error) {
 
 func readGates(folder *artifact.Folder, name string) (gate.Gates, error) {
 	path := filepath.Join(folder.Path(), filepath.FromSlash(name))
-	data, err := folder.Read(name)
+	data, err := folder.ReadDocument(name)
 	if err != nil {
 		return gate.Gates{}, tidegate.WithDetails(err, tidegate.D("gates_path", path))
 	}

@@ -102,8 +102,8 @@ func fingerprint(ctx context.Context, manifestPath string) string {
 	print := codec.DigestBytes(data)
 	if r, err := Open(ctx, manifestPath); err == nil {
 		defer r.Close()
-		if gates, err := r.Folder().Read(r.layout.Gates); err == nil {
-			print += codec.DigestBytes(gates)
+		if gates, err := r.folder.Digest(r.layout.Gates); err == nil {
+			print += gates
 		}
 		if log, err := fs.Stat(r.folder.FS(), AuditFile); err == nil {
 			print += strconv.FormatInt(log.Size(), 10)
@@ -202,7 +202,7 @@ func checkPolicy(doc *codec.Value) error {
 // document reads and checks one document. Manifest and gates must be there.
 // Whether it matches the log is checked by files.
 func (v *verifier) document(name string, check func(*codec.Value) error) *codec.Value {
-	data, err := v.run.folder.Read(name)
+	data, err := v.run.folder.ReadDocument(name)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		if _, recorded := v.recorded.files[name]; !recorded && (name == v.run.name || name == v.run.layout.Gates) {
 			v.find("error", "file-missing", name, 0, "%s is not there", name)
