@@ -16,7 +16,7 @@ import (
 	"github.com/tidegate/tidegate/review"
 )
 
-var shop = []string{"/work/shop"}
+var shop = []string{"/src/shop"}
 
 func readForeign(t *testing.T, name string, data []byte) (review.Foreign, error) {
 	t.Helper()
@@ -117,22 +117,22 @@ func TestForeignFilesStayInTheProject(t *testing.T) {
 		{"a.go", "a.go"},
 		{"./a/../b.go", "b.go"},
 		{`a\b.go`, "a/b.go"},
-		{"/work/shop/a.go", "a.go"},
-		{"/work/shop/x/../a.go", "a.go"},
-		{"file:///work/shop/a%20b.go", "a b.go"},
-		{"file://localhost/work/shop/a.go", "a.go"},
+		{"/src/shop/a.go", "a.go"},
+		{"/src/shop/x/../a.go", "a.go"},
+		{"file:///src/shop/a%20b.go", "a b.go"},
+		{"file://localhost/src/shop/a.go", "a.go"},
 		{"..", outside},
 		{".", outside},
 		{"../a.go", outside},
 		{"a/../../b.go", outside},
 		{`..\..\a.go`, outside},
-		{"/work/shopping/a.go", outside},
-		{"/work/shop/../other/a.go", outside},
-		{"/work/shop", outside},
+		{"/src/shopping/a.go", outside},
+		{"/src/shop/../other/a.go", outside},
+		{"/src/shop", outside},
 		{"/etc/passwd", outside},
 		{"file:///etc/passwd", outside},
-		{"file:///work/shop/%2e%2e/other/a.go", outside},
-		{"file://server/work/shop/a.go", outside},
+		{"file:///src/shop/%2e%2e/other/a.go", outside},
+		{"file://server/src/shop/a.go", outside},
 		{`C:\work\shop\a.go`, outside},
 		{"https://example.com/a.go", outside},
 		{"a\u202e.go", outside},
