@@ -30,7 +30,8 @@ type Block struct {
 	Item    bool // that passage is a list item
 	Quoted  bool // it stands in a block quote
 
-	first, end int // its lines, as indexes of the document's
+	setext     bool // a heading that was a paragraph until it was underlined
+	first, end int  // its lines, as indexes of the document's
 }
 
 // BlockKind says what a block holds.
@@ -83,9 +84,9 @@ func Parse(text []byte) *Document {
 }
 
 // add takes a block into the document. The definitions that a paragraph begins
-// with become blocks of their own.
+// with become blocks of their own; a paragraph is also what was underlined.
 func (d *Document) add(b Block) {
-	if b.Kind == ParagraphBlock || b.Kind == HeadingBlock && !b.Top {
+	if b.Kind == ParagraphBlock || b.setext {
 		d.addDefinitions(&b)
 	}
 	if b.first < b.end {
@@ -209,7 +210,7 @@ func (c *collector) heading(level, i, length, number int, top, quoted bool, p *p
 // underline turns the last block, a paragraph, into a setext heading.
 func (c *collector) underline(mark byte) {
 	last := &c.blocks[len(c.blocks)-1]
-	last.Kind, last.Level = HeadingBlock, 2
+	last.Kind, last.Level, last.setext = HeadingBlock, 2, true
 	if mark == '=' {
 		last.Level = 1
 	}

@@ -236,6 +236,8 @@ func TestInlines(t *testing.T) {
 		{"references lead where their definition says", "[a][b]\n\n[b]: c&#58;d 'x'\n", []string{"text 1-2 a link", "dest 13-20 c:d"}},
 		{"HTML", "a <b c='d'> <!-- e -->\n\n<div>\nf\n", []string{"text 0-2 a ", "html 2-11 <b c='d'>", "text 11-12  ", "html 12-22 <!-- e -->", "html 24-31 <div>\nf"}},
 		{"code blocks", "```x\na\n b\n```\n", []string{"code 5-6 a", "break 6-8 \n", "code 8-9 b"}},
+		{"a heading is not a definition", "> # [a]: b 'c'\n", []string{"text 4-5 [", "text 5-14 a]: b 'c'"}},
+		{"an underlined definition is one", "> [a]: b\n> c\n> ---\n", []string{"dest 7-8 b", "text 11-12 c"}},
 		{"a byte-order mark and CRLF", "\ufeffa\r\nb", []string{"text 3-4 a", "break 4-5 \n", "text 6-7 b"}},
 	}
 	names := map[markdown.InlineKind]string{markdown.TextInline: "text", markdown.CodeInline: "code", markdown.HTMLInline: "html", markdown.LinkInline: "dest", markdown.BreakInline: "break"}
@@ -293,6 +295,7 @@ func FuzzInlines(f *testing.F) {
 		f.Add([]byte(inlineSoup(rnd)))
 		f.Add([]byte(document(rnd, 12)))
 	}
+	f.Add([]byte("- # [a]: b\t't'\n  [a]  b(c)\n"))
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		d := markdown.Parse(doc)
 		blockEnd, line := 0, 0
