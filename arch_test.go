@@ -51,7 +51,7 @@ var arrows = map[string]string{
 	"change":             ". codec artifact diff review seal report internal/parallel",
 	"seal":               ". codec artifact",
 	"driver":             ". codec artifact markdown",
-	"job":                ". codec markdown citation perspective run step synthesis wave report",
+	"job":                ". codec artifact markdown citation perspective run step synthesis wave report",
 	"replay":             ". codec artifact archive gate job pivot report run seal stage step summary synthesis telemetry wave",
 	"engine":             ". codec artifact driver gate job pivot report run stage step summary wave",
 	"tool":               ". codec artifact report internal/spelling",

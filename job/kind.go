@@ -26,7 +26,7 @@ type kind struct {
 	// judge says everything that is wrong with an answer.
 	judge func(ctx context.Context, b *Board, j *Job, a answer) (judgement, error)
 	// accept stages what was judged and found right.
-	accept func(u *run.Update, j *Job, attempt int, judged judgement) error
+	accept func(u update, j *Job, attempt int, judged judgement) error
 }
 
 var kinds []kind
