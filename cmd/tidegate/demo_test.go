@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/full"
 )
 
@@ -52,11 +51,11 @@ func TestDemoTellsItsStory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
+	if diff := difference(string(want), got); diff != "" {
 		t.Errorf("the demo differs (-want +got); to rewrite it: go test ./cmd/tidegate -run Demo -update\n%s", diff)
 	}
 	if full.Asked() {
-		if diff := cmp.Diff(got, playDemo(t, filepath.Join(t.TempDir(), "harbour"), "")); diff != "" {
+		if diff := difference(got, playDemo(t, filepath.Join(t.TempDir(), "harbour"), "")); diff != "" {
 			t.Errorf("played on, it tells another story:\n%s", diff)
 		}
 	}
