@@ -26,9 +26,9 @@ type Reviewed struct {
 // Remark is one thing that is wrong with a review, or remarkable.
 type Remark struct {
 	Code    tidegate.Code // of a fault
-	Path    string // such as $.issues[2].file
-	Message string // what is the matter
-	Change  string // what to change, of a fault
+	Path    string        // such as $.issues[2].file
+	Message string        // what is the matter
+	Change  string        // what to change, of a fault
 }
 
 // Judge judges a review that [Parse] accepted by what it is about. Faults keep it
