@@ -130,10 +130,8 @@ func Repair(format string, faults []Fault) (string, error) { return repairPrompt
 
 // Role is the role that does a kind of work, by the names of the configuration.
 func Role(kindName string) string {
-	for i := range kinds {
-		if kinds[i].name == kindName {
-			return kinds[i].role
-		}
+	if k := kindOf(kindName); k != nil {
+		return k.role
 	}
 	return ""
 }
@@ -151,12 +149,21 @@ func Roles() []string {
 
 // Format is the format of the answers of a kind: markdown or json.
 func Format(kindName string) string {
-	for i := range kinds {
-		if kinds[i].name == kindName {
-			return kinds[i].format
-		}
+	if k := kindOf(kindName); k != nil {
+		return k.format
 	}
 	return ""
+}
+
+func kindOf(name string) *kind {
+	for _, list := range [][]kind{kinds, codeKinds} {
+		for i := range list {
+			if list[i].name == name {
+				return &list[i]
+			}
+		}
+	}
+	return nil
 }
 
 // Retry gives a job its tries again. It is a person's decision: the note is for the

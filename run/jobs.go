@@ -82,7 +82,9 @@ func (r *Run) Jobs() Jobs { return Jobs{r.folder} }
 // JobsIn is the folder of jobs in another folder than a run's.
 func JobsIn(folder *artifact.Folder) Jobs { return Jobs{folder} }
 
-func (j Jobs) path(name string) string { return filepath.Join(j.folder.Path(), filepath.FromSlash(name)) }
+func (j Jobs) path(name string) string {
+	return filepath.Join(j.folder.Path(), filepath.FromSlash(name))
+}
 
 // Lease reads the lease of a job, nil when nobody has one. It returns
 // READ_FAILED, and INVALID_STATE for a file that is not a lease.
