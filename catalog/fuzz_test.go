@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,7 @@ func FuzzCall(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
+	slices.SortStableFunc(calls, func(a, b call) int { return strings.Compare(a.tool, b.tool) })
 	stride := full.Stride(len(calls), 150)
 	if flag.Lookup("test.fuzz").Value.String() != "" {
 		stride = 1
