@@ -75,7 +75,7 @@ and a person has to look. 130: interrupted.`,
 func (e *Env) reviewRun(ctx context.Context, call cli.Invocation) error {
 	ctx = tidegate.WithActor(ctx, tidegate.Person)
 	s := &session{Env: e, call: call}
-	err := s.reviewRun(ctx)
+	err := again(s.reviewRun(ctx))
 	if err != nil && call.Flag("format") == "json" && tidegate.CodeOf(err) != "" {
 		return s.failed(err)
 	}
@@ -129,6 +129,14 @@ func (s *session) reviewRun(ctx context.Context) error {
 		return err
 	}
 	return s.showReview(ctx, out, path)
+}
+
+// again says how an interrupted command goes on.
+func again(err error) error {
+	if tidegate.CodeOf(err) == tidegate.Cancelled {
+		return tidegate.Errorf(tidegate.Cancelled, nil, "stopped: the same command goes on where it was")
+	}
+	return err
 }
 
 // say prints a line about what goes on. Standard output is for the review.
