@@ -43,7 +43,8 @@ from your own tidegate.toml.
 
 Exit status 0: the change is complete. 4: a person has to decide. 130: interrupted;
 the same command goes on.`,
-		Example: "tidegate change run add-login --implementer claude --reviewer codex --test \"go test -json ./...\" --yes",
+		Example: "tidegate change run add-login --implementer claude --reviewer codex\n" +
+			"tidegate change run add-login --test \"go test -json ./...\" --yes",
 		Flags: append(append([]cli.Flag{
 			{Name: "implementer", About: "who implements, as --reviewer names who reviews (default as tidegate.toml says)", Kind: tool.Word},
 			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND, model:URL or recorded:FOLDER (default as tidegate.toml says for code_reviewer)", Kind: tool.Word},

@@ -64,6 +64,7 @@ and a person has to look. 130: interrupted.`,
 			{Name: "base", About: "the `revision` to compare with", Kind: tool.Word},
 			{Name: "committed", About: "leave out what is not committed", Kind: tool.Switch},
 			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND, model:URL or recorded:FOLDER (default as tidegate.toml says for code_reviewer, else the first client that is installed)", Kind: tool.Word},
+			{Name: "name", About: "the `name` of the review, by which a comment replaces the one before (default the branch)", Kind: tool.Word},
 			{Name: "output", About: "write REVIEW.md to this `file`, too", Kind: tool.PathFlag},
 			{Name: "format", About: "how to print the review", Default: "text", Enum: []string{"text", "json", "markdown", "sarif", "junit", "github", "rdjson"}},
 		}, testFlags...), budgetFlags...),
@@ -102,12 +103,19 @@ func (s *session) reviewRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	name, err := change.HeadName(ctx, s.Project)
-	if err != nil {
-		return err
+	name := call.Flag("name")
+	if name == "" {
+		branch, err := change.HeadName(ctx, s.Project)
+		if err != nil {
+			return err
+		}
+		name = changeName(branch)
+	}
+	if !review.ValidChangeID(name) {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "--name must be %s, got %q", review.ChangeIDRule, tidegate.Cut(name))
 	}
 	r, err := engine.OpenReview(ctx, s.clock(), engine.ReviewInput{
-		Project: s.Project, Home: s.Home, Name: changeName(name), Earlier: earlier, Budget: run.DefaultBudget(budget),
+		Project: s.Project, Home: s.Home, Name: name, Earlier: earlier, Budget: run.DefaultBudget(budget),
 		DiffInput: change.DiffInput{Base: call.Flag("base"), Committed: call.Flag("committed") == "true"},
 	})
 	if err != nil {
