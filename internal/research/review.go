@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
 	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/pattern"
 	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/report"
 	"github.com/tidegate/tidegate/review"
@@ -314,11 +314,11 @@ func earlierReview(ctx context.Context, path string) ([]review.Identified, error
 	return review.Identify(read.Payload.Issues), nil
 }
 
-var notInChangeID = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var notInChangeID = pattern.New(`[^A-Za-z0-9._-]+`)
 
 // changeName makes a change id of the name of a branch.
 func changeName(branch string) string {
-	name := strings.TrimLeft(notInChangeID.ReplaceAllString(branch, "-"), "._-")
+	name := strings.TrimLeft(notInChangeID().ReplaceAllString(branch, "-"), "._-")
 	if len(name) > 64 {
 		name = name[:64]
 	}
