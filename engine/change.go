@@ -41,7 +41,8 @@ type ChangeOutcome struct {
 // review moves the change on, until it is complete or needs a person. Nothing of
 // the project is written but the folder of the change and the branch.
 //
-// The change must be started. DriveChange returns LOCK_HELD when another process
+// The change must be started. DriveChange is a person's: jobs that have used up their
+// tries get them again. It returns LOCK_HELD when another process
 // drives it, CANCELLED when ctx ends, and what [change.OpenWorktree],
 // [change.Brief] and [change.Advance] return. Driven again it goes on from its
 // files.
@@ -68,6 +69,9 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 	}
 	defer board.Close()
 	defer l.close()
+	if err := board.GrantAgain(tidegate.WithActor(ctx, tidegate.Person)); err != nil {
+		return ChangeOutcome{}, err
+	}
 	l.codeSettler = codeSettler{board: board}
 	out, err := drive(ctx, board, rules{settle: l.settle, outOfBudget: l.outOfBudget}, options)
 	return ChangeOutcome{Outcome: out, Phase: l.status.Phase, Branch: w.Branch, Worktree: w.Path, Rounds: l.status.Reviews, Spent: board.Spent()}, err

@@ -88,6 +88,28 @@ func (b *Board) earlierRounds(kindName string, asked []*Job) ([]*Job, error) {
 	return jobs, nil
 }
 
+// GrantAgain gives the jobs of a code change that have used up their tries all of
+// them again, because a person wants the work to go on. What was accepted stays. It
+// returns the errors of writing.
+func (b *Board) GrantAgain(ctx context.Context) error {
+	for _, j := range b.Jobs() {
+		if j.State != Exhausted {
+			continue
+		}
+		err := b.update(ctx, j.ID, func(u update) error {
+			u.Log(run.EventGranted, "job_retry", tidegate.D("job_id", j.ID, "attempt", j.Attempt, "note", ""))
+			return u.WriteJSON(run.Retried(j.ID), run.RetryDocument(j.ID, j.Attempt, "", u.Now()))
+		})
+		if err != nil {
+			return err
+		}
+		if err := b.Refresh(j.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // acceptedLast reports whether the last attempt at a job was accepted and still
 // counts.
 func acceptedLast(_ *Board, j *Job) bool {

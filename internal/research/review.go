@@ -261,11 +261,11 @@ func (s *session) followJobs(ctx context.Context, path string) (stop func(), err
 // showReview prints the review, and writes it where the person wants it.
 func (s *session) showReview(ctx context.Context, out engine.ReviewOutcome, path string) error {
 	if out.WaitingFor != engine.ForNothing {
-		details := tidegate.D("folder", filepath.Dir(path))
+		help := "read the refused answers and their faults there, or name another agent with --reviewer"
 		if out.Help != "" {
-			details = append(details, tidegate.Detail{Key: "help", Value: out.Help})
+			help = out.Help
 		}
-		return tidegate.Errorf(tidegate.GateBlocked, details, "there is no review: %s; what was answered lies in %s", out.Reason, filepath.Dir(path))
+		return tidegate.Errorf(tidegate.GateBlocked, tidegate.D("folder", filepath.Dir(path), "help", help), "there is no review: %s", out.Reason)
 	}
 	data := review.Format(out.Review, out.Warnings)
 	if file := s.call.Flag("output"); file != "" {
