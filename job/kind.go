@@ -15,6 +15,8 @@ type kind struct {
 	role   string // that does it, by the names of the configuration
 	format string // of the answer: markdown or json
 	stages []run.Stage
+	// fetches says that judging an answer may wait for the pages that it names.
+	fetches bool
 
 	// list makes the jobs of the kind that the run has come to. It is called with
 	// the board's own lock held, as done is.

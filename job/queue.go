@@ -16,18 +16,25 @@ type queue struct {
 	waiting []*change
 }
 
-// change is a change of one job that somebody waits for.
+// change is what somebody does to one job and waits for.
 type change struct {
-	run.Change
+	ctx  context.Context
 	job  string
-	made chan error    // has a value once it was made, or could not be
+	do   []func(*run.Update) error
+	made chan []error  // has a value once it was made, or could not be
 	lead chan struct{} // has a value when it is this one's turn to make what waits
 }
 
 // update makes a change of a job under the run's lock; see [run.Run.Update].
 // Waiting changes of other jobs are made with it.
 func (b *Board) update(ctx context.Context, job string, do func(*run.Update) error) error {
-	c := &change{Change: run.Change{Ctx: ctx, Do: do}, job: job, made: make(chan error, 1), lead: make(chan struct{}, 1)}
+	return b.updates(ctx, job, do)[0]
+}
+
+// updates makes several changes of a job, one after the other, as update makes one;
+// see [run.Run.UpdateTogether].
+func (b *Board) updates(ctx context.Context, job string, do ...func(*run.Update) error) []error {
+	c := &change{ctx: ctx, job: job, do: do, made: make(chan []error, 1), lead: make(chan struct{}, 1)}
 	t := &b.queue
 	t.mu.Lock()
 	t.waiting = append(t.waiting, c)
@@ -36,8 +43,8 @@ func (b *Board) update(ctx context.Context, job string, do func(*run.Update) err
 	t.mu.Unlock()
 	if !leads {
 		select {
-		case err := <-c.made:
-			return err
+		case errs := <-c.made:
+			return errs
 		case <-c.lead:
 		}
 	}
@@ -45,7 +52,7 @@ func (b *Board) update(ctx context.Context, job string, do func(*run.Update) err
 	return <-c.made
 }
 
-// makeWaiting makes the changes that wait, one for each job, and then lets the
+// makeWaiting makes what waits, for each job what came first, and then lets the
 // first of those that came meanwhile go on.
 func (b *Board) makeWaiting() {
 	t := &b.queue
@@ -63,15 +70,18 @@ func (b *Board) makeWaiting() {
 	t.waiting = later
 	t.mu.Unlock()
 	ctx, stop := untilAllEnd(batch)
-	changes := make([]run.Change, len(batch))
-	for i, c := range batch {
-		changes[i] = c.Change
+	var changes []run.Change
+	for _, c := range batch {
+		for _, do := range c.do {
+			changes = append(changes, run.Change{Ctx: c.ctx, Do: do})
+		}
 	}
 	errs := b.Run().UpdateTogether(ctx, b.clock, changes...)
 	stop()
 	b.forget(batch)
-	for i, c := range batch {
-		c.made <- errs[i]
+	for _, c := range batch {
+		c.made <- errs[:len(c.do):len(c.do)]
+		errs = errs[len(c.do):]
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,12 +105,12 @@ func (b *Board) forget(batch []*change) {
 // untilAllEnd is a context that ends when those of all changes have ended: one
 // that gives up does not stop the others.
 func untilAllEnd(batch []*change) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(batch[0].Ctx))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(batch[0].ctx))
 	var mu sync.Mutex
 	left := len(batch)
 	stops := []func() bool{}
 	for _, c := range batch {
-		stops = append(stops, context.AfterFunc(c.Ctx, func() {
+		stops = append(stops, context.AfterFunc(c.ctx, func() {
 			mu.Lock()
 			defer mu.Unlock()
 			if left--; left == 0 {
