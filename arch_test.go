@@ -36,7 +36,7 @@ var arrows = map[string]string{
 	"markdown":           "",
 	"report":             ". codec markdown",
 	"perspective":        ". codec artifact report internal/spelling",
-	"gate":               ". codec artifact",
+	"gate":               ". codec artifact internal/parallel",
 	"run":                ". codec artifact perspective gate seal report",
 	"wave":               ". codec artifact markdown citation perspective report internal/parallel internal/secret",
 	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel",
