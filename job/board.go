@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
@@ -119,15 +120,26 @@ func (b *Board) Reload(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, j := range jobs {
-			j.Kind, j.kind = k.name, k
-			if folders[path.Base(run.JobDir(j.ID))] {
+		has := func(j *Job) bool { return folders[path.Base(run.JobDir(j.ID))] }
+		err = parallel.Each(context.WithoutCancel(ctx), len(jobs), nil, func() func(int) error {
+			return func(i int) error {
+				j := jobs[i]
+				if !has(j) {
+					return nil
+				}
 				if before := known[j.ID]; before != nil {
 					j.attempts = before.attempts // those that have ended
 				}
-				if err := b.read(j); err != nil {
-					return err
-				}
+				return j.read(r)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			j.Kind, j.kind = k.name, k
+			if has(j) {
+				b.count(j)
 			}
 			j.done = k.done(b, j)
 			b.jobs[j.ID] = j
@@ -165,9 +177,10 @@ func (b *Board) refresh(j *Job) error {
 	if j == nil {
 		return nil
 	}
-	if err := b.read(j); err != nil {
+	if err := j.read(b.run); err != nil {
 		return err
 	}
+	b.count(j)
 	b.setDone(j)
 	return nil
 }
@@ -200,8 +213,8 @@ func (b *Board) know(a *Attempt, lease *run.Lease, line int) {
 }
 
 // read reads the folder of a job.
-func (b *Board) read(j *Job) error {
-	has, err := b.run.JobFolder(j.ID)
+func (j *Job) read(r *run.Run) error {
+	has, err := r.JobFolder(j.ID)
 	if err != nil {
 		return err
 	}
@@ -211,7 +224,7 @@ func (b *Board) read(j *Job) error {
 			attempts = append(attempts, j.attempts[known]) // an attempt that has ended does not change
 			continue
 		}
-		a, err := readAttempt(b.run, j.ID, n)
+		a, err := readAttempt(r, j.ID, n)
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			continue
 		}
@@ -222,20 +235,24 @@ func (b *Board) read(j *Job) error {
 	}
 	j.attempts, j.lease, j.after = attempts, nil, 0
 	if has.Leased {
-		if j.lease, err = b.run.Lease(j.ID); err != nil {
+		if j.lease, err = r.Lease(j.ID); err != nil {
 			return err
 		}
 	}
 	if has.Retried {
-		if j.after, err = b.run.RetriedAfter(j.ID); err != nil {
+		if j.after, err = r.RetriedAfter(j.ID); err != nil {
 			return err
 		}
-		j.note = retryNote(b.run, j.ID)
+		j.note = retryNote(r, j.ID)
 	}
-	j.after, j.asOf = max(j.after, grantedBy(b.run.Manifest(), j.ID)), 0
+	j.after, j.asOf = max(j.after, grantedBy(r.Manifest(), j.ID)), 0
+	return nil
+}
+
+// count counts a job that was read.
+func (b *Board) count(j *Job) {
 	b.ledger.count(j)
 	b.ledger.grown[j.ID] = j
-	return nil
 }
 
 func retryNote(r *run.Run, id string) string {
