@@ -297,5 +297,23 @@ func clearStaging(f *Folder) error {
 			return f.place(stagingDir).unwritable(err)
 		}
 	}
+	removeStaged(f.root)
 	return f.place(stagingDir).unwritable(f.root.RemoveAll(stagingDir))
+}
+
+// removeStaged removes the files of the staging folder as far as it can, several at
+// a time: a file system takes long to free what a replaced file held. Without the
+// record they mean nothing, in whatever order they go.
+func removeStaged(root *os.Root) {
+	dir, err := root.Open(stagingDir)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var removals syncer
+	for _, name := range names {
+		removals.run(func() error { return root.Remove(inStaging(name)) })
+	}
+	removals.wait()
 }
