@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/tidegate/tidegate/run"
 )
@@ -14,7 +15,15 @@ type queue struct {
 	mu      sync.Mutex
 	busy    bool // somebody makes changes
 	waiting []*change
+	last    int // how many changes were made together the last time
 }
+
+// Where others came the last time, a few changes wait a moment for more: less than a
+// transaction takes on a disk. Somebody who works alone does not wait.
+const (
+	few    = 12
+	moment = 2 * time.Millisecond
+)
 
 // change is what somebody does to one job and waits for.
 type change struct {
@@ -57,6 +66,11 @@ func (b *Board) updates(ctx context.Context, job string, do ...func(*run.Update)
 func (b *Board) makeWaiting() {
 	t := &b.queue
 	t.mu.Lock()
+	if t.last > 1 && len(t.waiting) < few {
+		t.mu.Unlock()
+		time.Sleep(moment)
+		t.mu.Lock()
+	}
 	var batch, later []*change
 	jobs := map[string]bool{}
 	for _, c := range t.waiting {
@@ -67,7 +81,7 @@ func (b *Board) makeWaiting() {
 		}
 		jobs[c.job] = true
 	}
-	t.waiting = later
+	t.waiting, t.last = later, len(batch)
 	t.mu.Unlock()
 	ctx, stop := untilAllEnd(batch)
 	var changes []run.Change
