@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/tidegate/tidegate/run"
 )
 
 // queue lets changes of a run that are asked for at the same time share a
@@ -27,22 +25,22 @@ const (
 
 // change is what somebody does to one job and waits for.
 type change struct {
-	ctx  context.Context
+	ctx  context.Context // of the call that it belongs to
 	job  string
-	do   []func(*run.Update) error
-	made chan []error  // has a value once it was made, or could not be
-	lead chan struct{} // has a value when it is this one's turn to make what waits
+	do   []func(update) error // one after the other
+	made chan []error         // has a value once it was made, or could not be
+	lead chan struct{}        // has a value when it is this one's turn to make what waits
 }
 
 // update makes a change of a job under the run's lock; see [run.Run.Update].
 // Waiting changes of other jobs are made with it.
-func (b *Board) update(ctx context.Context, job string, do func(*run.Update) error) error {
+func (b *Board) update(ctx context.Context, job string, do func(update) error) error {
 	return b.updates(ctx, job, do)[0]
 }
 
 // updates makes several changes of a job, one after the other, as update makes one;
 // see [run.Run.UpdateTogether].
-func (b *Board) updates(ctx context.Context, job string, do ...func(*run.Update) error) []error {
+func (b *Board) updates(ctx context.Context, job string, do ...func(update) error) []error {
 	c := &change{ctx: ctx, job: job, do: do, made: make(chan []error, 1), lead: make(chan struct{}, 1)}
 	t := &b.queue
 	t.mu.Lock()
@@ -84,13 +82,7 @@ func (b *Board) makeWaiting() {
 	t.waiting, t.last = later, len(batch)
 	t.mu.Unlock()
 	ctx, stop := untilAllEnd(batch)
-	var changes []run.Change
-	for _, c := range batch {
-		for _, do := range c.do {
-			changes = append(changes, run.Change{Ctx: c.ctx, Do: do})
-		}
-	}
-	errs := b.Run().UpdateTogether(ctx, b.clock, changes...)
+	errs := b.present().update(ctx, b.clock, batch)
 	stop()
 	b.forget(batch)
 	for _, c := range batch {

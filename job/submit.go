@@ -67,13 +67,13 @@ func (b *Board) Submit(ctx context.Context, in SubmitInput) (Verdict, error) {
 		return *verdict, err
 	}
 	var kept kept
-	do := []func(*run.Update) error{func(u *run.Update) (err error) {
+	do := []func(update) error{func(u update) (err error) {
 		kept, err = b.keep(u, &j, in)
 		return err
 	}}
 	var done recorded
 	if judged, foreseen := b.foresee(ctx, &j, in); foreseen {
-		do = append(do, func(u *run.Update) (err error) {
+		do = append(do, func(u update) (err error) {
 			if kept.n != judged.n || kept.line == 0 {
 				return lost(id) // it is not this answer that was kept
 			}
@@ -101,10 +101,11 @@ func (b *Board) Submit(ctx context.Context, in SubmitInput) (Verdict, error) {
 	return b.judgeKept(ctx, id, number, kept.n)
 }
 
-// foresee judges an answer before it is kept, where that does not wait for
-// anything. What it finds counts if the answer is kept as it was foreseen.
+// foresee judges an answer to a lease that the board knows before it is kept, where
+// that does not wait for anything. What it finds counts if the answer is kept as it
+// was foreseen.
 func (b *Board) foresee(ctx context.Context, j *Job, in SubmitInput) (judgedAnswer, bool) {
-	if j.kind.fetches && b.Fetch != nil || j.last() == nil {
+	if j.kind.fetches && b.Fetch != nil || j.last() == nil || j.lease == nil || j.lease.TokenDigest != codec.DigestBytes([]byte(in.Token)) {
 		return judgedAnswer{}, false
 	}
 	a := j.last().clone()
@@ -130,7 +131,7 @@ func (b *Board) judgeStale(ctx context.Context, id string, in SubmitInput) (*Ver
 	if err != nil {
 		return &Verdict{}, err
 	}
-	kept, err := b.Run().Folder().Read(j.last().dir() + "/" + j.last().lastAnswer().Answer)
+	kept, err := b.Folder().Read(j.last().dir() + "/" + j.last().lastAnswer().Answer)
 	if err != nil {
 		return &Verdict{}, err
 	}
@@ -178,7 +179,7 @@ func (a *Attempt) handIn(j *Job, in SubmitInput) (err error) {
 }
 
 // keep stages an answer as it came.
-func (b *Board) keep(u *run.Update, j *Job, in SubmitInput) (kept, error) {
+func (b *Board) keep(u update, j *Job, in SubmitInput) (kept, error) {
 	a, lease, err := b.held(u, in.Token)
 	if tidegate.CodeOf(err) == tidegate.LeaseLost {
 		return kept{}, b.keepLate(u, j, in, err)
@@ -187,7 +188,7 @@ func (b *Board) keep(u *run.Update, j *Job, in SubmitInput) (kept, error) {
 		return kept{}, err
 	}
 	if lease.JudgingSince != nil && a.lastAnswer() != nil && !a.lastAnswer().Judged && in.Home == nil {
-		if there, err := u.Run().Folder().Read(a.dir() + "/" + a.lastAnswer().Answer); err == nil && bytes.Equal(there, in.Answer) {
+		if there, err := b.Folder().Read(a.dir() + "/" + a.lastAnswer().Answer); err == nil && bytes.Equal(there, in.Answer) {
 			return kept{n: len(a.Submissions)}, nil // whoever handed it in was stopped before its verdict
 		}
 		return kept{}, tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", j.ID), "an answer to %s is being judged; wait for its verdict", j.ID)
@@ -198,7 +199,7 @@ func (b *Board) keep(u *run.Update, j *Job, in SubmitInput) (kept, error) {
 	now := u.Now()
 	n, s := len(a.Submissions), a.lastAnswer()
 	s.HandedInAt = now
-	a.Usage.add(charged(u, a, in))
+	a.Usage.add(b.charged(a, in))
 	if in.Home != nil {
 		a.note(in.Home.Version, in.Home.Session, calls(in.ToolUsage))
 		if err := b.keepStream(u, a, in.Home, n); err != nil {
@@ -216,7 +217,7 @@ func (b *Board) keep(u *run.Update, j *Job, in SubmitInput) (kept, error) {
 	return kept{n: n, a: a, lease: lease, line: u.LastLine()}, u.WriteJSON(run.LeaseFile(j.ID), lease)
 }
 
-func (b *Board) keepStream(u *run.Update, a *Attempt, home *HomeAnswer, n int) error {
+func (b *Board) keepStream(u update, a *Attempt, home *HomeAnswer, n int) error {
 	if home.Repair != "" {
 		if err := u.Write(fmt.Sprintf("%s/prompt-%d.md", a.dir(), n), []byte(home.Repair)); err != nil {
 			return err
@@ -230,12 +231,12 @@ func (b *Board) keepStream(u *run.Update, a *Attempt, home *HomeAnswer, n int) e
 
 // keepLate stages an answer that came after the end of its lease, where it is
 // the first late one of the attempt that its token was made for.
-func (b *Board) keepLate(u *run.Update, j *Job, in SubmitInput, lost error) error {
+func (b *Board) keepLate(u update, j *Job, in SubmitInput, lost error) error {
 	_, number, err := ofToken(in.Token)
 	if err != nil {
 		return err
 	}
-	a, err := readAttempt(u.Run(), j.ID, number)
+	a, err := readAttempt(b.Folder(), j.ID, number)
 	if err != nil || a.Late || a.TokenDigest != codec.DigestBytes([]byte(in.Token)) {
 		return lost
 	}
@@ -250,13 +251,13 @@ func (b *Board) keepLate(u *run.Update, j *Job, in SubmitInput, lost error) erro
 // charged is what an answer costs the budget: what was reported or, where
 // nothing was, a quarter of the bytes that went in and out. For an agent that
 // tidegate does not drive, the larger of the two counts.
-func charged(u *run.Update, a *Attempt, in SubmitInput) Usage {
+func (b *Board) charged(a *Attempt, in SubmitInput) Usage {
 	asked := 0
 	switch {
 	case in.Home != nil && in.Home.Repair != "":
 		asked = len(in.Home.Repair)
 	case len(a.Submissions) == 1:
-		if prompt, err := u.Run().Folder().Read(a.dir() + "/prompt.md"); err == nil {
+		if prompt, err := b.Folder().Read(a.dir() + "/prompt.md"); err == nil {
 			asked = len(prompt)
 		}
 	}
@@ -312,7 +313,7 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 	}
 	a := j.last()
 	if a == nil || a.Number != number || n > len(a.Submissions) {
-		if a, err = readAttempt(b.Run(), id, number); err != nil {
+		if a, err = readAttempt(b.Folder(), id, number); err != nil {
 			return Verdict{}, err
 		}
 	}
@@ -324,8 +325,8 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 		return Verdict{}, err
 	}
 	var done recorded
-	err = b.update(ctx, id, func(u *run.Update) error {
-		a, lease, err := b.present(u, id, number)
+	err = b.update(ctx, id, func(u update) error {
+		a, lease, err := b.standing(u, id, number)
 		if err == nil {
 			done, err = b.record(u, &j, a, lease, judged)
 		}
@@ -347,7 +348,7 @@ type judgedAnswer struct {
 
 // judgeFile judges answer n of an attempt as the run keeps it.
 func (b *Board) judgeFile(ctx context.Context, j *Job, a *Attempt, n int) (judgedAnswer, error) {
-	data, err := b.Run().Folder().Read(a.dir() + "/" + a.Submissions[n-1].Answer)
+	data, err := b.Folder().Read(a.dir() + "/" + a.Submissions[n-1].Answer)
 	if err != nil {
 		return judgedAnswer{}, err
 	}
@@ -414,12 +415,12 @@ func (a *Attempt) toolUse(n int) (*codec.Value, error) {
 
 // record stages the verdict on an answer: refused, or accepted with everything
 // that follows from it. It is given the attempt and its lease as they are.
-func (b *Board) record(u *run.Update, j *Job, a *Attempt, lease *run.Lease, judged judgedAnswer) (recorded, error) {
+func (b *Board) record(u update, j *Job, a *Attempt, lease *run.Lease, judged judgedAnswer) (recorded, error) {
 	n := judged.n
 	if err := u.NotFinal(); err != nil {
 		return recorded{}, err
 	}
-	if err := unchanged(u, judged.seen); err != nil {
+	if err := b.unchanged(u, judged.seen); err != nil {
 		return recorded{}, err
 	}
 	if lease == nil || lease.Attempt != judged.attempt || a.Outcome != "" || len(a.Submissions) != n || a.Submissions[n-1].Judged {
