@@ -43,9 +43,9 @@ type Verdict struct {
 }
 
 // Submit takes an answer to a job that the holder of the token has. It is kept,
-// judged, and, when it has no fault, accepted. Where judging may wait for pages the
-// answer is kept first; otherwise it is kept together with the verdict, in one
-// transaction. A refused answer leaves the job with its holder as long as the lease
+// judged, and, when it has no fault, accepted. Where judging may wait, for pages or
+// for tests, the answer is kept first; otherwise it is kept together with the
+// verdict, in one transaction. A refused answer leaves the job with its holder as long as the lease
 // lives and the attempt has answers left.
 //
 // It returns INVALID_ARGS, INVALID_STATE (a run that is final), JOB_NOT_FOUND,
@@ -102,10 +102,10 @@ func (b *Board) Submit(ctx context.Context, in SubmitInput) (Verdict, error) {
 }
 
 // foresee judges an answer to a lease that the board knows before it is kept, where
-// that does not wait for anything. What it finds counts if the answer is kept as it
-// was foreseen.
+// that does not wait for anything, as work on code may. What it finds counts if the
+// answer is kept as it was foreseen.
 func (b *Board) foresee(ctx context.Context, j *Job, in SubmitInput) (judgedAnswer, bool) {
-	if j.kind.fetches && b.Fetch != nil || j.last() == nil || j.lease == nil || j.lease.TokenDigest != codec.DigestBytes([]byte(in.Token)) {
+	if b.Run() == nil || (j.kind.fetches && b.Fetch != nil) || j.last() == nil || j.lease == nil || j.lease.TokenDigest != codec.DigestBytes([]byte(in.Token)) {
 		return judgedAnswer{}, false
 	}
 	a := j.last().clone()

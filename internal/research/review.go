@@ -64,6 +64,7 @@ and a person has to look. 130: interrupted.`,
 			{Name: "base", About: "the `revision` to compare with", Kind: tool.Word},
 			{Name: "committed", About: "leave out what is not committed", Kind: tool.Switch},
 			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND, model:URL or recorded:FOLDER (default as tidegate.toml says for code_reviewer, else the first client that is installed)", Kind: tool.Word},
+			{Name: "name", About: "the `name` of the review, by which a comment replaces the one before (default the branch)", Kind: tool.Word},
 			{Name: "output", About: "write REVIEW.md to this `file`, too", Kind: tool.PathFlag},
 			{Name: "format", About: "how to print the review", Default: "text", Enum: []string{"text", "json", "markdown", "sarif", "junit", "github", "rdjson"}},
 		}, testFlags...), budgetFlags...),
@@ -75,7 +76,7 @@ and a person has to look. 130: interrupted.`,
 func (e *Env) reviewRun(ctx context.Context, call cli.Invocation) error {
 	ctx = tidegate.WithActor(ctx, tidegate.Person)
 	s := &session{Env: e, call: call}
-	err := s.reviewRun(ctx)
+	err := again(s.reviewRun(ctx))
 	if err != nil && call.Flag("format") == "json" && tidegate.CodeOf(err) != "" {
 		return s.failed(err)
 	}
@@ -102,12 +103,19 @@ func (s *session) reviewRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	name, err := change.HeadName(ctx, s.Project)
-	if err != nil {
-		return err
+	name := call.Flag("name")
+	if name == "" {
+		branch, err := change.HeadName(ctx, s.Project)
+		if err != nil {
+			return err
+		}
+		name = changeName(branch)
+	}
+	if !review.ValidChangeID(name) {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "--name must be %s, got %q", review.ChangeIDRule, tidegate.Cut(name))
 	}
 	r, err := engine.OpenReview(ctx, s.clock(), engine.ReviewInput{
-		Project: s.Project, Home: s.Home, Name: changeName(name), Earlier: earlier, Budget: run.DefaultBudget(budget),
+		Project: s.Project, Home: s.Home, Name: name, Earlier: earlier, Budget: run.DefaultBudget(budget),
 		DiffInput: change.DiffInput{Base: call.Flag("base"), Committed: call.Flag("committed") == "true"},
 	})
 	if err != nil {
@@ -129,6 +137,14 @@ func (s *session) reviewRun(ctx context.Context) error {
 		return err
 	}
 	return s.showReview(ctx, out, path)
+}
+
+// again says how an interrupted command goes on.
+func again(err error) error {
+	if tidegate.CodeOf(err) == tidegate.Cancelled {
+		return tidegate.Errorf(tidegate.Cancelled, nil, "stopped: the same command goes on where it was")
+	}
+	return err
 }
 
 // say prints a line about what goes on. Standard output is for the review.
@@ -245,11 +261,11 @@ func (s *session) followJobs(ctx context.Context, path string) (stop func(), err
 // showReview prints the review, and writes it where the person wants it.
 func (s *session) showReview(ctx context.Context, out engine.ReviewOutcome, path string) error {
 	if out.WaitingFor != engine.ForNothing {
-		details := tidegate.D("folder", filepath.Dir(path))
+		help := "read the refused answers and their faults there, or name another agent with --reviewer"
 		if out.Help != "" {
-			details = append(details, tidegate.Detail{Key: "help", Value: out.Help})
+			help = out.Help
 		}
-		return tidegate.Errorf(tidegate.GateBlocked, details, "there is no review: %s; what was answered lies in %s", out.Reason, filepath.Dir(path))
+		return tidegate.Errorf(tidegate.GateBlocked, tidegate.D("folder", filepath.Dir(path), "help", help), "there is no review: %s", out.Reason)
 	}
 	data := review.Format(out.Review, out.Warnings)
 	if file := s.call.Flag("output"); file != "" {
