@@ -58,7 +58,7 @@ const (
 	firstWait   = time.Second
 	longestWait = time.Minute
 	maxEvents   = 16 << 20 // bytes of an agent's own event stream that are kept
-	maxBeside   = 32       // attempts without an agent: leased ahead, or answered and being judged
+	maxBeside   = 64       // attempts without an agent: leased ahead, or answered and being judged
 )
 
 // errStop ends the attempts of a home that stops.
