@@ -382,6 +382,31 @@ func TestLayoutDocumentIsTheTable(t *testing.T) {
 	}
 }
 
+// TestPublicPackagesAreListed keeps docs/go.md whole: it says of every package that
+// other modules can import what it is for.
+func TestPublicPackagesAreListed(t *testing.T) {
+	text, err := os.ReadFile("docs/go.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if row, ok := strings.CutPrefix(line, "| `"); ok {
+			names, _, _ := strings.Cut(row, " | ")
+			table.WriteString("`" + names)
+		}
+	}
+	for room := range arrows {
+		if room == "." {
+			room = "tidegate"
+		}
+		public := room != "bench" && !strings.HasPrefix(room, "internal/") && !strings.HasPrefix(room, "cmd/")
+		if listed := strings.Contains(table.String(), "`"+room+"`"); listed != public {
+			t.Errorf("%s: listed in the table of docs/go.md is %v, and public %v", room, listed, public)
+		}
+	}
+}
+
 // drawn lists the arrows for a reader: a package stands above all that it
 // imports.
 func drawn() string {
