@@ -60,7 +60,7 @@ func CheckSources(ctx context.Context, clock run.Clock, fetch Fetch, r *run.Run,
 		if err != nil {
 			return nil, err
 		}
-		urls = append(urls, e.failedBefore(sources, clock.Now().Add(-comesBack))...)
+		urls = append(urls, e.failedBefore(sources, clock.Now())...)
 		bounded, stop := context.WithTimeout(ctx, fetchTime)
 		err = e.fetch(bounded, clock, fetch, urls, sources, func([]*archive.Packed) {})
 		stop()
@@ -85,13 +85,13 @@ func CheckSources(ctx context.Context, clock run.Clock, fetch Fetch, r *run.Run,
 }
 
 // failedBefore lists the URLs whose servers failed in a way that may pass, and were
-// asked last before the given time.
-func (e *evidence) failedBefore(sources []citation.Source, before time.Time) []string {
+// asked last some time ago. A record from the future says that the clock was set back.
+func (e *evidence) failedBefore(sources []citation.Source, now time.Time) []string {
 	var urls []string
 	for i := range sources {
 		entry, found := e.entry(&sources[i])
 		url, fetchable := e.wanted(&sources[i])
-		if !found || !fetchable || entry.Time.After(before) {
+		if ago := now.Sub(entry.Time); !found || !fetchable || 0 <= ago && ago < comesBack {
 			continue
 		}
 		switch entry.Kind {

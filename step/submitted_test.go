@@ -152,6 +152,9 @@ func TestASourceThatComesBackIsUsable(t *testing.T) {
 	if got := check(back, time.Second); got != 3 || len(asked) > 0 {
 		t.Errorf("a second later: %d faults, asked for %q", got, asked)
 	}
+	if got := check(smallWeb(&asked), -time.Hour); got != 3 || !slices.Equal(asked, []string{"https://example.org/down"}) {
+		t.Errorf("by a clock that was set back: %d faults, asked for %q", got, asked)
+	}
 	if got := check(back, 2*time.Minute); got != 2 || !slices.Equal(asked, []string{"https://example.org/down"}) {
 		t.Errorf("two minutes later: %d faults, asked for %q", got, asked)
 	}
