@@ -2,6 +2,9 @@ package replay_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,5 +48,34 @@ func TestTriesThatWereGivenAgainAreReplayed(t *testing.T) {
 	result, err := replay.Run(t.Context(), open(t, r.Root()), "")
 	if err != nil || !result.Pass || len(result.Left) > 0 {
 		t.Errorf("%s %v %v", differences(result), result.Left, err)
+	}
+}
+
+// TestARepairWithoutItsSessionIsReplayed: the agent that repairs an answer without the
+// session of its author is shown the whole task, which is no difference.
+func TestARepairWithoutItsSessionIsReplayed(t *testing.T) {
+	t.Parallel()
+	root := golden(t, t.TempDir(), "review-rounds")
+	name := "jobs/synthesis.2/001/prompt-2.md"
+	repair, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := os.ReadFile(filepath.Join(root, "jobs/synthesis.2/001/prompt.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, same := range map[string]bool{string(task) + "\n" + string(repair): true, string(task): false, string(task) + "\nmore" + string(repair): false} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		result, err := replay.Run(t.Context(), open(t, root), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(result.Steps, func(s replay.Step) bool { return s.What == name })
+		if at < 0 || result.Steps[at].Same != same {
+			t.Errorf("%q: %s", text[:40], differences(result))
+		}
 	}
 }
