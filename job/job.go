@@ -30,6 +30,9 @@ type Job struct {
 	perspective string    // of which perspective, "" for a job of the whole run
 	wave        run.Stage // of the output that it is about
 	round       int64     // of review
+	past        bool      // of an earlier round of a change
+	implement   *Implementation
+	asked       *CodeReview // what a reviewer of code is asked about
 	kind        *kind
 	done        bool // the run has what the job is to write
 	attempts    []*Attempt

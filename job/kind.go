@@ -14,7 +14,9 @@ type kind struct {
 	name   string
 	role   string // that does it, by the names of the configuration
 	format string // of the answer: markdown or json
-	stages []run.Stage
+	// furnished says that an agent gets more than the prompt: tools, a contract, a folder
+	furnished bool
+	stages    []run.Stage
 
 	// list makes the jobs of the kind that the run has come to. It is called with
 	// the board's own lock held, as done is.
@@ -26,12 +28,14 @@ type kind struct {
 	// judge says everything that is wrong with an answer.
 	judge func(ctx context.Context, b *Board, j *Job, a answer) (judgement, error)
 	// accept stages what was judged and found right.
-	accept func(u *run.Update, j *Job, attempt int, judged judgement) error
+	accept func(u update, j *Job, attempt int, judged judgement) error
 }
 
-var kinds []kind
+// The kinds of a run, and those of a code change.
+var kinds, codeKinds []kind
 
 func init() {
+	codeKinds = []kind{implementKind, codeReviewKind}
 	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, synthesisKind, reviewKind}
 }
 
@@ -53,6 +57,8 @@ type draft struct {
 	calls   map[string]int    // the tool budget of the contract
 	// forbidden are the tools that the perspective takes away
 	forbidden []string
+	// folder is where the agent works, for a job that changes files
+	folder string
 	// contract is the file of perspectives that holds the contract; nil without one
 	contract []byte
 }
@@ -73,5 +79,6 @@ type judgement struct {
 	text      string       // what is accepted, where it is a text
 	value     *codec.Value // where it is a document
 	review    synthesis.Review
+	code      acceptedReview
 	toolUsage *codec.Value
 }

@@ -22,7 +22,7 @@ var (
 // waveKind is the kind of the jobs that write the outputs of a wave.
 func waveKind(stage run.Stage) kind {
 	return kind{
-		name: string(stage), role: "researcher", format: "markdown", stages: []run.Stage{stage},
+		name: string(stage), role: "researcher", format: "markdown", furnished: true, stages: []run.Stage{stage},
 		list: func(b *Board) ([]*Job, error) { return listWave(b, stage) },
 		done: func(b *Board, j *Job) bool {
 			there, err := b.run.Folder().Exists(b.run.Output(stage, j.perspective))
@@ -32,9 +32,9 @@ func waveKind(stage run.Stage) kind {
 		judge: func(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
 			return judgeWave(ctx, b, j, stage, a)
 		},
-		accept: func(u *run.Update, j *Job, _ int, judged judgement) error {
+		accept: inRun(func(u *run.Update, j *Job, _ int, judged judgement) error {
 			return step.TakeOutput(u, stage, step.Submission{PerspectiveID: j.perspective, Markdown: judged.text, ToolUsage: judged.toolUsage})
-		},
+		}),
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/cli"
@@ -306,7 +305,7 @@ func (h *home) session(t *testing.T, where, document string, index int, b block)
 		}
 		now = append(now, got...)
 		if !*update {
-			t.Errorf("%s: %s (-document +program):\n%s", where, command, cmp.Diff(want, got))
+			t.Errorf("%s: %s (-document +program):\n%s", where, command, difference(strings.Join(want, "\n"), strings.Join(got, "\n")))
 		}
 	}
 	lines := strings.Split(document, "\n")

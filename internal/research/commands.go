@@ -82,7 +82,7 @@ has, and changes nothing.`,
 			Flags:   []cli.Flag{format},
 			Run:     env.watch,
 		},
-	}, agentsCommands(env)...)
+	}, append(append(reviewCommands(env), changeCommands(env)...), agentsCommands(env)...)...)
 }
 
 // named is the path of the manifest of the run that a person named.
