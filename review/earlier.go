@@ -52,12 +52,11 @@ func ParseAnswer(v *codec.Value, earlier []Identified) (Answer, []Remark, error)
 		plain = v.Clone()
 		plain.Delete("closed")
 	}
-	var ids []string // by issue, "" where it has none
 	for i, issue := range plain.Get("issues").Elems() {
-		id := issue.Get("id").Str()
-		if ids = append(ids, id); issue.Kind() != codec.Object {
+		if issue.Kind() != codec.Object {
 			continue
 		}
+		id := issue.Get("id").Str()
 		issue.Delete("id")
 		if id == "" {
 			continue
