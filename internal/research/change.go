@@ -115,14 +115,16 @@ func (s *session) changeRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	watch := s.watchJobs(ctx, "Change "+id)
 	stop, err := s.followJobs(ctx, filepath.Dir(status.StatePath))
 	if err != nil {
 		return err
 	}
 	out, err := engine.DriveChange(tidegate.WithActor(ctx, tidegate.Agent), engine.ChangeInput{
 		Project: s.Project, Home: s.Home, ID: id, Tests: tests, Budget: run.DefaultBudget(budget), Note: func(what string) { s.say("%s", oneLine(what)) },
-	}, engine.Options{Clock: s.clock(), Pool: c.pool(), Agents: c.agents, Parallel: parallel})
+	}, engine.Options{Clock: s.clock(), Pool: c.pool(), Agents: c.agents, Parallel: parallel, Watch: watch})
 	stop()
+	s.jobs = nil
 	if err != nil {
 		return err
 	}

@@ -75,9 +75,9 @@ and a person has to look. 130: interrupted.`,
 // reviewRun is the command review run.
 func (e *Env) reviewRun(ctx context.Context, call cli.Invocation) error {
 	ctx = tidegate.WithActor(ctx, tidegate.Person)
-	s := &session{Env: e, call: call}
+	s := &session{Env: e, call: call, json: call.Flag("format") == "json"}
 	err := again(s.reviewRun(ctx))
-	if err != nil && call.Flag("format") == "json" && tidegate.CodeOf(err) != "" {
+	if err != nil && s.json && tidegate.CodeOf(err) != "" {
 		return s.failed(err)
 	}
 	return err
@@ -149,6 +149,10 @@ func again(err error) error {
 
 // say prints a line about what goes on. Standard output is for the review.
 func (s *session) say(format string, args ...any) {
+	if s.jobs != nil {
+		s.jobs.note(fmt.Sprintf(format, args...))
+		return
+	}
 	// Nothing can be done about a reader that is gone.
 	fmt.Fprintln(s.call.Stderr, report.Visible(fmt.Sprintf(format, args...)))
 }
@@ -204,13 +208,28 @@ func (s *session) driveReview(ctx context.Context, r *engine.CodeReview, c *crew
 		return engine.ReviewOutcome{}, "", err
 	}
 	s.say("%s for %s in %s", report.Counted(v.Jobs(), "job"), c.agents[config.CodeReviewer].Driver, v.Path())
+	watch := s.watchJobs(ctx, "Review of what has changed since "+r.Diff().Base[:12])
 	stop, err := s.followJobs(ctx, v.Path())
 	if err != nil {
 		return engine.ReviewOutcome{}, "", err
 	}
-	out, err := v.Drive(tidegate.WithActor(ctx, tidegate.Agent), engine.Options{Clock: s.clock(), Pool: c.pool(), Agents: c.agents, Parallel: parallel})
+	out, err := v.Drive(tidegate.WithActor(ctx, tidegate.Agent), engine.Options{Clock: s.clock(), Pool: c.pool(), Agents: c.agents, Parallel: parallel, Watch: watch})
 	stop()
+	s.jobs = nil
 	return out, filepath.Join(v.Path(), "REVIEW.md"), err
+}
+
+// watchJobs shows the jobs of a code change as they go on, where there is a
+// terminal; otherwise it is nil, and they are shown line by line.
+func (s *session) watchJobs(ctx context.Context, title string) func(*job.Board) (stop func()) {
+	if s.json || s.call.Terminal.Size == nil {
+		return nil
+	}
+	s.jobs = newLive(s)
+	return func(board *job.Board) func() {
+		s.jobs.beginJobs(ctx, board, title)
+		return s.jobs.rest
+	}
 }
 
 // followJobs shows what is added to the log of a change or a review until stop is
@@ -230,7 +249,9 @@ func (s *session) followJobs(ctx context.Context, path string) (stop func(), err
 		seen = entries[n-1].Number
 	}
 	show := func(e run.Entry) {
-		if h, ok := tell(e); ok && e.Number > seen {
+		if s.jobs != nil && e.Number > seen {
+			s.jobs.happened(e)
+		} else if h, ok := tell(e); ok && e.Number > seen {
 			s.say("%s  %-18s %s", e.Time.In(s.Now().Location()).Format("15:04:05"), h.job, oneLine(h.text))
 		}
 		seen = max(seen, e.Number)
