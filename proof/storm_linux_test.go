@@ -55,7 +55,7 @@ func (s storm) cancels() int {
 
 // stingy reports whether the run begins with a budget that does not suffice, and
 // generous whether the person then gives more.
-func (s storm) stingy() bool   { return s.draw(6, "stingy") == 0 }
+func (s storm) stingy() bool   { return s.draw(6, "stingy") == 0 && s.cancels() == 0 }
 func (s storm) generous() bool { return s.draw(3, "generous") > 0 }
 
 // agents are a pool of agents in a storm.

@@ -1,0 +1,140 @@
+package proof_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/archive"
+	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/run"
+)
+
+// TestCommandsOfAPersonInALargeHome types every command that shows something, in a
+// home with 10,000 runs, of which one has 1,000 jobs with 100 MB of answers and 10,000
+// sources, and in one that has a tenth of it; the short form has a few of each. The times are printed, so that the
+// reader sees how they grow; memory is bounded.
+func TestCommandsOfAPersonInALargeHome(t *testing.T) {
+	homes := [2]largeHome{{runs: 2, jobs: 2, sources: 10, answer: 100_000}, {runs: 20, jobs: 4, sources: 10, answer: 100_000}}
+	if full.Asked() {
+		homes = [2]largeHome{{runs: 1_000, jobs: 100, sources: 10, answer: 100_000}, {runs: 10_000, jobs: 1_000, sources: 10, answer: 100_000}}
+	}
+	var spent [2]map[string]cost
+	for i, home := range homes {
+		spent[i] = home.typeAll(t)
+	}
+	for _, words := range personCommands {
+		name := strings.Join(words, " ")
+		a, b := spent[0][name], spent[1][name]
+		t.Logf("%-44s %8.3f s, %4d MiB; in the smaller one %8.3f s, %4d MiB", name, b.Processors.Seconds(), b.Memory>>20, a.Processors.Seconds(), a.Memory>>20)
+		if b.Memory > largeMemory {
+			t.Errorf("%s took %d MiB, at most %d are allowed", name, b.Memory>>20, largeMemory>>20)
+		}
+	}
+}
+
+// largeMemory is what a command may use in a home of that size.
+const largeMemory = 512 << 20
+
+// personCommands are the commands that show a run or a home, or judge it.
+var personCommands = [][]string{
+	{"run", "list"}, {"run", "list", "--format", "json"}, {"run", "status", "large"}, {"run", "log", "large"}, {"run", "verify", "large"}, {"run", "replay", "large"},
+	{"run", "step", "large"}, {"job", "list", "large"}, {"job", "show", "large", "wave1.p0001"}, {"job", "prompt", "large", "synthesis"},
+	{"gate", "list", "large"}, {"gate", "b", "large"}, {"citations", "list", "large"}, {"citations", "check", "large"}, {"citations", "extract", "large"},
+	{"report", "large", "--partial"}, {"report", "large", "--partial", "--format", "html"}, {"report", "large", "--partial", "--format", "bibtex"},
+	{"run", "export", "large", "--html", "pages"},
+}
+
+// largeHome is how large a home is.
+type largeHome struct{ runs, jobs, sources, answer int }
+
+// typeAll makes the home and types the commands in it.
+func (l largeHome) typeAll(t *testing.T) map[string]cost {
+	t.Helper()
+	o := newOffice(t)
+	clock := run.Clock{Now: time.Now}
+	for i := range l.runs {
+		if _, err := run.Create(t.Context(), clock, o.env.Home, run.InitInput{Query: fmt.Sprintf("What is the tide at place %d?", i), RunID: fmt.Sprintf("r%05d", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := o.run("large")
+	l.drive(t, f)
+	spent := map[string]cost{}
+	for _, words := range personCommands {
+		command := exec.Command(binary, words...)
+		command.Dir, command.Env, command.Stdout = o.dir, append(os.Environ(), "TIDEGATE_HOME="+o.dir), io.Discard
+		var err error
+		// A gate that does not pass and a job that is not there are answers too.
+		if spent[strings.Join(words, " ")], err = measured(command); command.ProcessState == nil {
+			t.Fatalf("tidegate %q: %v", words, err)
+		}
+	}
+	return spent
+}
+
+// drive makes a run whose first wave is done: each job has an answer of so many
+// bytes, with so many sources.
+func (l largeHome) drive(t *testing.T, f folder) {
+	t.Helper()
+	f.call(t, "deep_research_run_init", tidegate.D("query", question, "run_id", f.id))
+	for name, value := range map[string]any{"max_wave1_agents": 1000, "max_mb": 100_000} {
+		f.person(t, "deep_research_run_limit", tidegate.D("manifest_path", f.manifest(), "name", name, "value", value, "reason", "r"))
+	}
+	list := []tidegate.Details{}
+	for i := range l.jobs {
+		list = append(list, tidegate.D("id", fmt.Sprintf("p%04d", i), "title", fmt.Sprintf("Place %d", i), "track", "standard", "agent_type", "researcher",
+			"prompt_contract", tidegate.D("max_words", 1_000_000, "max_sources", l.sources, "tool_budget", tidegate.D("search", 3), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
+	}
+	f.must(t, "deep_research_perspectives_write", tidegate.D("perspectives_path", f.path("perspectives.json"), "reason", "r",
+		"value", tidegate.D("schema_version", "perspectives.v1", "run_id", f.id, "created_at", "2026-03-04T00:00:00Z", "perspectives", list)))
+	fetch := func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		var batch []*archive.Packed
+		at := time.Now()
+		for _, url := range urls {
+			packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Responded, Time: at, Hops: []archive.Hop{{URL: url, Time: at, Status: 200,
+				Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}}, Body: []byte(article(url))}}})
+			if err != nil {
+				return err
+			}
+			batch = append(batch, packed)
+		}
+		return keep(batch)
+	}
+	_, err := engine.Drive(t.Context(), f.manifest(), engine.Options{Clock: run.Clock{Now: time.Now}, Pool: wordy(l), Fetch: fetch, Wait: func(context.Context, time.Duration) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stage := f.stage(t); stage != "summaries" {
+		t.Fatalf("the run is in stage %s", stage)
+	}
+}
+
+// wordy is a pool of agents that write long outputs, and nothing else.
+type wordy largeHome
+
+func (wordy) Cancel(context.Context, string) error { return nil }
+
+func (w wordy) Do(_ context.Context, task driver.Task, _ func(driver.Event)) (driver.Answer, error) {
+	if task.Kind != "wave1" {
+		return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "enough"}
+	}
+	var b strings.Builder
+	b.WriteString("## Findings\n\n")
+	for b.Len() < w.answer {
+		b.WriteString("The moon pulls at the water here, and the water follows it twice a day around the earth.\n\n")
+	}
+	b.WriteString("## Gaps\n\nNothing is open.\n\n## Sources\n\n")
+	for i := range w.sources {
+		fmt.Fprintf(&b, "- https://example.org/%s-%d\n", task.Job, i)
+	}
+	return driver.Answer{Text: b.String()}, nil
+}
