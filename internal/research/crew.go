@@ -34,7 +34,9 @@ type crew struct {
 	drivers map[string]driver.Driver
 	made    map[string]driver.Driver // by what they were made from
 	fetch   step.Fetch
-	remove  func() // removes what was unpacked
+	far     *Far
+	pool    engine.Pool // runs the tasks
+	remove  func()      // removes what was unpacked
 }
 
 // crewOf finds the agent for each role: the named one for all roles, else those
@@ -46,7 +48,8 @@ func (e *Env) crewOf(ctx context.Context, named string, kept map[string]run.Agen
 	if err != nil {
 		return nil, err
 	}
-	c := &crew{named: named, agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{}, fetch: e.Pages, remove: func() {}}
+	c := &crew{named: named, agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{}, fetch: e.Pages, far: e.Far, remove: func() {}}
+	c.pool = &engine.Local{Drivers: func(role string) []driver.Driver { return []driver.Driver{c.drivers[role]} }}
 	found := ""
 	for _, role := range job.Roles() {
 		agent := loaded.Agent(role)
@@ -57,6 +60,9 @@ func (e *Env) crewOf(ctx context.Context, named string, kept map[string]run.Agen
 			if agent, err = keptAgent(loaded.Settings, role, was); err != nil {
 				return nil, err
 			}
+		case agent.Driver == "" && e.Far != nil:
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("agent", nil, "role", role),
+				"the agents of %s have no default: name those that they have with --agent or in %s", e.Far.Where, config.FileName)
 		case agent.Driver == "":
 			if found == "" {
 				if found, err = e.installed(ctx); err != nil {
@@ -86,7 +92,7 @@ func namedAgent(settings config.Settings, role, named string) config.Agent {
 // whose name does not say all about it, unless the configuration has it.
 func keptAgent(settings config.Settings, role string, was run.Agent) (config.Agent, error) {
 	agent := settings.Agent(role)
-	if scheme(agent.Driver) == was.Driver {
+	if Scheme(agent.Driver) == was.Driver {
 		agent.Model = was.Model
 		return agent, nil
 	}
@@ -97,9 +103,9 @@ func keptAgent(settings config.Settings, role string, was run.Agent) (config.Age
 		"the agents of this run were named as %s:…, which is never taken from a run's folder: name them again with --agent", was.Driver)
 }
 
-// scheme is the part of a driver's name that a run keeps: all of it, or what stands
-// before a command or an address.
-func scheme(name string) string {
+// Scheme is the part of a driver's name that a run keeps, and that crosses to
+// another machine: all of it, or what stands before a command or an address.
+func Scheme(name string) string {
 	if hasName(name) {
 		return name
 	}
@@ -119,7 +125,7 @@ func hasName(name string) bool {
 func (c *crew) names() map[string]run.Agent {
 	kept := map[string]run.Agent{}
 	for role, agent := range c.agents {
-		kept[role] = run.Agent{Driver: scheme(agent.Driver), Model: agent.Model}
+		kept[role] = run.Agent{Driver: Scheme(agent.Driver), Model: agent.Model}
 	}
 	return kept
 }
@@ -167,8 +173,16 @@ func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Searc
 }
 
 // ready asks every agent whether it can work, at no cost. It returns INVALID_STATE
-// for the first that cannot, with what helps, and CANCELLED.
+// for the first that cannot, with what helps, CANCELLED, and the errors of
+// [Far.Open].
 func (c *crew) ready(ctx context.Context) error {
+	if c.far != nil {
+		pool, err := c.far.Open(ctx, c.pool, c.agents)
+		if err == nil {
+			c.pool = pool
+		}
+		return err
+	}
 	asked := map[driver.Driver]bool{}
 	for _, role := range job.Roles() {
 		d := c.drivers[role]
@@ -239,7 +253,7 @@ func (e *Env) installed(ctx context.Context) (string, error) {
 func (c *crew) costs() error {
 	for _, role := range job.Roles() {
 		agent := c.agents[role]
-		switch scheme(agent.Driver) {
+		switch Scheme(agent.Driver) {
 		case "codex", "gemini", "model":
 			if agent.Price == nil {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("max-cost", nil, "agent", agent.Driver),
@@ -253,7 +267,7 @@ func (c *crew) costs() error {
 // free reports whether the crew costs nothing unless a price says otherwise.
 func (c *crew) free() bool {
 	for _, agent := range c.agents {
-		switch scheme(agent.Driver) {
+		switch Scheme(agent.Driver) {
 		case "exec", "acp", "recorded", demoAgents:
 			if agent.Price != nil {
 				return false
@@ -273,11 +287,6 @@ func (c *crew) recorded() bool {
 		}
 	}
 	return true
-}
-
-// pool runs the crew on this machine.
-func (c *crew) pool() engine.Pool {
-	return &engine.Local{Drivers: func(role string) []driver.Driver { return []driver.Driver{c.drivers[role]} }}
 }
 
 // recordedPages answers with the pages beside recorded answers, and opens no
