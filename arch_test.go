@@ -32,40 +32,41 @@ var arrows = map[string]string{
 	"artifact":           ". codec",
 	"archive":            ". codec artifact internal/secret",
 	"fetch":              ". archive internal/secret",
-	"config":             ". codec artifact internal/spelling",
+	"config":             ". codec artifact internal/pattern internal/spelling",
 	"markdown":           "",
-	"report":             ". codec markdown",
+	"report":             ". codec markdown internal/pattern",
 	"perspective":        ". codec artifact report internal/spelling",
 	"gate":               ". codec artifact",
 	"run":                ". codec artifact perspective gate seal report",
 	"wave":               ". codec artifact markdown citation perspective report internal/parallel internal/secret",
-	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel",
-	"citation":           ". codec markdown internal/parallel internal/pdf internal/secret",
+	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel internal/pattern",
+	"citation":           ". codec markdown internal/parallel internal/pattern internal/pdf internal/secret",
 	"summary":            ". codec artifact markdown citation perspective run report internal/parallel",
-	"synthesis":          ". codec markdown citation report",
-	"step":               ". codec artifact archive markdown citation perspective gate run wave pivot synthesis report internal/parallel internal/secret",
+	"synthesis":          ". codec markdown citation report internal/pattern",
+	"step":               ". codec artifact archive markdown citation perspective gate run wave pivot synthesis report internal/parallel internal/pattern internal/secret",
 	"telemetry":          ". codec run",
 	"stage":              ". codec gate run pivot synthesis step report",
-	"review":             ". codec markdown report internal/spelling",
-	"diff":               "markdown",
-	"change":             ". codec artifact diff review seal report internal/parallel",
+	"review":             ". codec markdown report internal/pattern internal/spelling",
+	"diff":               "markdown internal/pattern",
+	"change":             ". codec artifact diff review seal report internal/parallel internal/pattern",
 	"seal":               ". codec artifact",
-	"driver":             ". codec artifact markdown",
-	"job":                ". codec markdown citation perspective run step synthesis wave report",
+	"driver":             ". codec artifact markdown internal/pattern",
+	"job":                ". codec artifact markdown citation perspective review run step synthesis wave report internal/pattern",
 	"replay":             ". codec artifact archive gate job pivot report run seal stage step summary synthesis telemetry wave",
-	"engine":             ". codec artifact driver gate job pivot report run stage step summary wave",
+	"engine":             ". codec artifact change diff driver gate job pivot report review run stage step summary wave",
 	"tool":               ". codec artifact report internal/spelling",
 	"catalog":            ". codec artifact archive fetch config engine job perspective gate replay run wave pivot summary step telemetry stage seal report review change tool",
 	"internal/full":      "",
 	"internal/parallel":  "",
 	"internal/scratch":   "",
 	"internal/spelling":  "",
+	"internal/pattern":   "",
 	"internal/pdf":       "",
 	"internal/cli":       ". codec report tool internal/spelling",
 	"internal/mcpserver": ". codec tool internal/spelling",
 	"internal/web":       ". artifact change citation codec diff gate job pivot report review run stage step synthesis tool internal/parallel",
 	"internal/screen":    "report",
-	"internal/research":  ". codec artifact archive citation config driver engine gate job report run stage step tool catalog internal/cli internal/screen",
+	"internal/research":  ". codec artifact archive change citation config driver engine gate job report review run stage step tool catalog internal/cli internal/pattern internal/screen",
 	"internal/clients":   "",
 	"internal/demo":      ". codec archive report tool internal/planted internal/spelling",
 	"internal/corpus":    "",
@@ -330,6 +331,25 @@ func TestOnlyArtifactOpensFiles(t *testing.T) {
 	}
 	if read < 50 {
 		t.Fatalf("only %d files were read", read)
+	}
+}
+
+// TestNoPatternIsCompiledAtTheStart keeps regular expressions from being compiled
+// by every call of the program: package pattern compiles them when they are used.
+func TestNoPatternIsCompiledAtTheStart(t *testing.T) {
+	compiles := regexp.MustCompile(`(?m)^(var .*|\t\w+ += )regexp\.MustCompile\(`)
+	if !compiles.MatchString("var a = regexp.MustCompile(`a`)") || !compiles.MatchString("var (\n\ta = regexp.MustCompile(`a`)\n)") {
+		t.Fatal("the rule does not see such a variable")
+	}
+	for room := range arrows {
+		if room == "bench" || room == "internal/release" || room == "internal/corpus" {
+			continue // not in the program
+		}
+		for file, text := range sources(t, room) {
+			if found := compiles.FindString(text); found != "" {
+				t.Errorf("%s: %s…) is compiled at every start; use pattern.New", file, found)
+			}
+		}
 	}
 }
 

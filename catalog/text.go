@@ -56,7 +56,7 @@ func readText(body string) text {
 	short, command, _ := strings.Cut(command, "\n")
 	long, example, _ := strings.Cut(command, "\n    ")
 	return text{
-		summary: strings.Join(strings.Fields(summary), " "),
+		summary: strings.ReplaceAll(strings.TrimSpace(summary), "\n", " "),
 		short:   short,
 		long:    strings.TrimSpace(long),
 		example: strings.ReplaceAll(strings.TrimSpace(example), "\n    ", "\n"),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -14,8 +15,8 @@ import (
 	"github.com/tidegate/tidegate/review"
 )
 
-// maxDiff is how many bytes of a diff one prompt holds.
-const maxDiff = 120 << 10
+// MaxDiff is how many bytes of a diff one prompt holds.
+const MaxDiff = 120 << 10
 
 // maxTestOutput is how much is read of what tests wrote.
 const maxTestOutput = 64 << 20
@@ -54,7 +55,7 @@ func AskForReview(ctx context.Context, project string, in AskInput) (Asked, erro
 		return Asked{}, err
 	}
 	defer a.Close()
-	parts := diff.Split(a.Files, maxDiff)
+	parts := diff.Split(a.Files, MaxDiff)
 	part := max(in.Part, 1)
 	switch {
 	case len(parts) == 0:
@@ -66,16 +67,29 @@ func AskForReview(ctx context.Context, project string, in AskInput) (Asked, erro
 	if err != nil {
 		return Asked{}, err
 	}
-	prompt := review.Prompt{
-		ChangeID: in.ChangeID, Diff: parts[part-1].Text, Part: part, Parts: len(parts), Tests: a.tests, Earlier: earlier,
-	}
-	for _, left := range a.LeftOut {
-		prompt.LeftOut = append(prompt.LeftOut, left.File+": "+left.Why)
-	}
-	text, err := prompt.Text()
+	prompts := a.Prompts(in.ChangeID, a.tests, earlier)
+	text, err := prompts[part-1].Text()
 	return Asked{
 		ChangeID: in.ChangeID, Base: a.Base, Part: part, Parts: len(parts), Files: parts[part-1].Files, LeftOut: a.LeftOut, Prompt: text,
 	}, err
+}
+
+// Prompts are what the reviewers of a diff are asked, one for each part of it. An
+// earlier issue is for the reviewer who is shown its file, or else for the first.
+func (d *Diff) Prompts(changeID string, tests *review.TestRun, earlier []review.Identified) []review.Prompt {
+	parts := diff.Split(d.Files, MaxDiff)
+	prompts := make([]review.Prompt, len(parts))
+	for i, part := range parts {
+		prompts[i] = review.Prompt{ChangeID: changeID, Diff: part.Text, Part: i + 1, Parts: len(parts), Tests: tests, Commits: d.Commits}
+		for _, left := range d.LeftOut {
+			prompts[i].LeftOut = append(prompts[i].LeftOut, left.File+": "+left.Why)
+		}
+	}
+	for _, issue := range earlier {
+		at := max(0, slices.IndexFunc(parts, func(p diff.Part) bool { return slices.Contains(p.Files, issue.File) }))
+		prompts[at].Earlier = append(prompts[at].Earlier, issue)
+	}
+	return prompts
 }
 
 // asked is what a reviewer is asked about.

@@ -48,7 +48,13 @@ func CheckReview(ctx context.Context, project string, in CheckInput) (Checked, e
 	if err != nil {
 		return Checked{}, err
 	}
-	p, questions, err := review.Parse(doc, false)
+	var earlier []review.Identified
+	if id := doc.Get("change_id").Str(); review.ValidChangeID(id) {
+		if earlier, err = earlierIssues(ctx, project, id); err != nil {
+			return Checked{}, err
+		}
+	}
+	p, faults, err := review.ParseAnswer(doc, earlier)
 	if err != nil {
 		return Checked{}, err
 	}
@@ -57,13 +63,14 @@ func CheckReview(ctx context.Context, project string, in CheckInput) (Checked, e
 		return Checked{}, err
 	}
 	defer a.Close()
-	faults, warnings, err := review.Judge(ctx, p, review.Reviewed{Lines: a.Lines, Shown: diff.Touch(a.Files).Has, Tests: a.tests})
+	more, warnings, err := review.Judge(ctx, p.Payload, review.Reviewed{Lines: a.Lines, Shown: diff.Touch(a.Files).Has, Tests: a.tests})
 	if err != nil {
 		return Checked{}, err
 	}
-	c := Checked{Pass: len(faults) == 0, ChangeID: p.ChangeID, Verdict: string(p.Verdict), Base: a.Base, Issues: p.Counts(), Warnings: questions}
+	faults = append(faults, more...)
+	c := Checked{Pass: len(faults) == 0, ChangeID: p.ChangeID, Verdict: string(p.Verdict), Base: a.Base, Issues: p.Counts(), Warnings: p.Warnings}
 	for _, f := range faults {
-		c.Faults = append(c.Faults, CheckedFault(f))
+		c.Faults = append(c.Faults, CheckedFault{f.Path, f.Message, f.Change})
 	}
 	for _, w := range warnings {
 		c.Warnings = append(c.Warnings, w.Path+": "+w.Message)

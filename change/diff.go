@@ -35,6 +35,7 @@ type Diff struct {
 	Base    string      // the commit that it is compared with
 	Files   []diff.File // to be reviewed line by line, in byte order
 	LeftOut []LeftOut   // changed as well, in byte order
+	Commits []string    // the messages of the commits since the base, the oldest first
 
 	later  version
 	folder *artifact.Folder
@@ -103,6 +104,9 @@ func (d *Diff) readAll(ctx context.Context, project string, in DiffInput) error 
 	if d.Base, err = baseCommit(ctx, project, in.Base); err != nil {
 		return err
 	}
+	if d.Commits, err = messages(ctx, project, d.Base); err != nil {
+		return err
+	}
 	earlier, err := committed(ctx, project, d.Base)
 	if err != nil {
 		return err
@@ -154,6 +158,39 @@ func baseCommit(ctx context.Context, dir, revision string) (string, error) {
 	}
 	return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("base", nil),
 		"base is needed: the branch has no upstream, and there is no branch main or master that it left")
+}
+
+// HeadName is the name of the branch that is checked out, or of its commit where
+// there is none. It returns NOT_FOUND outside a git repository.
+func HeadName(ctx context.Context, project string) (string, error) {
+	if err := inWorkTree(ctx, project); err != nil {
+		return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.D("project", project), "there is nothing to review in %s: %w", project, err)
+	}
+	if branch, err := git(ctx, project, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil {
+		return strings.TrimSpace(string(branch)), nil
+	}
+	commit, err := git(ctx, project, "rev-parse", "--short=12", "HEAD")
+	if err != nil {
+		return "", unread(ctx, err)
+	}
+	return strings.TrimSpace(string(commit)), nil
+}
+
+// maxMessages is how many commits of a change are asked for their messages.
+const maxMessages = 200
+
+// messages are those of the last commits since a base, the oldest first.
+func messages(ctx context.Context, dir, base string) ([]string, error) {
+	log, err := git(ctx, dir, "log", "-z", "--format=%B", "--no-show-signature", "--max-count="+strconv.Itoa(maxMessages), base+"..HEAD")
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for message := range zeroTerminated(log) {
+		list = append(list, strings.ToValidUTF8(string(message), "\uFFFD"))
+	}
+	slices.Reverse(list)
+	return list, nil
 }
 
 // version is the files of a project at one time. Names are relative to it.

@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/internal/pattern"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -18,7 +18,7 @@ import (
 // what REVIEW.md says.
 const historyDir = "reviews"
 
-var numbered = regexp.MustCompile(`^0*([1-9][0-9]{0,8})\.md$`)
+var numbered = pattern.New(`^0*([1-9][0-9]{0,8})\.md$`)
 
 func historyName(number int) string { return fmt.Sprintf("%s/%04d.md", historyDir, number) }
 func sidecarName(number int) string { return fmt.Sprintf("%s/%04d.json", historyDir, number) }
@@ -31,7 +31,7 @@ func history(f *artifact.Folder) ([]int, error) {
 	}
 	var numbers []int
 	for _, entry := range list {
-		m := numbered.FindStringSubmatch(entry.Name())
+		m := numbered().FindStringSubmatch(entry.Name())
 		if m == nil {
 			continue
 		}

@@ -2,7 +2,6 @@ package citation
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/pattern"
 	"github.com/tidegate/tidegate/markdown"
 	"golang.org/x/text/unicode/norm"
 )
@@ -95,14 +95,14 @@ func claimed(text string, read []figure) []figure {
 			read[found].counts = false // once
 		}
 	}
-	for _, m := range digitByDigit.FindAllStringIndex(text, -1) {
+	for _, m := range digitByDigit().FindAllStringIndex(text, -1) {
 		out = append(out, figure{start: m[0], end: m[1], written: true})
 	}
 	return out
 }
 
 // digitByDigit finds numbers that are written with a sign between their digits.
-var digitByDigit = regexp.MustCompile(`\b[0-9](?:[ |/·-][0-9]){2,}\b`)
+var digitByDigit = pattern.New(`\b[0-9](?:[ |/·-][0-9]){2,}\b`)
 
 // isLarge holds for a number of two digits or more, and for one in words or in
 // characters that are numbers by themselves, which counts whatever its value.
@@ -138,11 +138,11 @@ func plainNumerals(text string) string {
 		b.WriteRune(r)
 		before = r
 	}
-	return thousandsMark.ReplaceAllString(b.String(), "$1’$2")
+	return thousandsMark().ReplaceAllString(b.String(), "$1’$2")
 }
 
 // thousandsMark finds signs that look like thousands separators but are not.
-var thousandsMark = regexp.MustCompile(`([0-9])[′_˙ʼ˒‚،⸴ꓹ¸·ʹ´` + "`" + `]([0-9]{3})\b`)
+var thousandsMark = pattern.New(`([0-9])[′_˙ʼ˒‚،⸴ꓹ¸·ʹ´` + "`" + `]([0-9]{3})\b`)
 
 // inEnglish reports whether a claim seems to be in English, in which 1.234 is never
 // 1234.

@@ -1,10 +1,10 @@
 package citation
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 // metadata gathers what a page says about itself, each fact from several places.
@@ -85,12 +85,12 @@ func notURL(s string) string {
 	return s
 }
 
-var dateForm = regexp.MustCompile(`^\s*([12]\d{3})(?:[-/.](0?[1-9]|1[0-2])(?:[-/.](0?[1-9]|[12]\d|3[01]))?)?(?:\D|$)`)
+var dateForm = pattern.New(`^\s*([12]\d{3})(?:[-/.](0?[1-9]|1[0-2])(?:[-/.](0?[1-9]|[12]\d|3[01]))?)?(?:\D|$)`)
 
 // dateOf is the date at the start of a text, as far as it goes: 2021-03-04,
 // 2021-03 or 2021.
 func dateOf(s string) string {
-	found := dateForm.FindStringSubmatch(s)
+	found := dateForm().FindStringSubmatch(s)
 	if found == nil {
 		return ""
 	}
@@ -104,13 +104,13 @@ func dateOf(s string) string {
 	return date
 }
 
-var notFreeForm = regexp.MustCompile(`(?i)"isAccessibleForFree"\s*:\s*"?(false|true)`)
+var notFreeForm = pattern.New(`(?i)"isAccessibleForFree"\s*:\s*"?(false|true)`)
 
 // linkedData takes a block of JSON-LD.
 func (m *metadata) linkedData(text []byte, s *signals) {
 	doc, err := codec.Parse(text)
 	if err != nil {
-		if found := notFreeForm.FindSubmatch(text); found != nil {
+		if found := notFreeForm().FindSubmatch(text); found != nil {
 			s.says(string(found[1]))
 		}
 		return

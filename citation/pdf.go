@@ -1,9 +1,9 @@
 package citation
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/pattern"
 	"github.com/tidegate/tidegate/internal/pdf"
 )
 
@@ -12,7 +12,7 @@ func readPDF(body []byte, c *Content) {
 	doc := pdf.Read(body, MaxText)
 	c.Text = tidyLines(doc.Text)
 	c.Author = cutBytes(tidySpace(doc.Author), maxKeptLen)
-	if title := tidySpace(doc.Title); !fileName.MatchString(title) {
+	if title := tidySpace(doc.Title); !fileName().MatchString(title) {
 		c.Title = cutBytes(title, maxKeptLen)
 	}
 	// D:20210304…
@@ -22,4 +22,4 @@ func readPDF(body []byte, c *Content) {
 }
 
 // fileName holds for titles that programs make of the name of a file.
-var fileName = regexp.MustCompile(`(?i)^(microsoft word - .*|untitled.*|.*\.(docx?|indd|qxd|pdf|tex|dvi|pptx?|xlsx?))$`)
+var fileName = pattern.New(`(?i)^(microsoft word - .*|untitled.*|.*\.(docx?|indd|qxd|pdf|tex|dvi|pptx?|xlsx?))$`)

@@ -9,7 +9,8 @@
 //	[formats]                         # how a command prints, by its name
 //	"wave review" = "markdown"
 //
-//	[agents.default]                  # and planner, researcher, summarizer, writer, reviewer
+//	[agents.default]                  # and planner, researcher, summarizer, writer, reviewer,
+//	                                  # implementer, code_reviewer (default: the reviewer)
 //	driver = "claude"                 # or codex, opencode, gemini, acp:COMMAND, model:URL, exec:COMMAND, recorded:FOLDER
 //	model = "…"
 //	parallel = 4

@@ -110,7 +110,7 @@ allow = ["wiki.internal"]
 		{"fetch.allow", `["localhost"]`, "TIDEGATE_FETCH_ALLOW", true, ""},
 		{"fetch.allow", `["wiki.internal"]`, user + ":9", false, "the environment goes first"},
 		{"review.test", `"make test"`, project + ":11", false, trust + "it is a command to run"},
-		{"review.test", "the reviewer finds out", "default", true, ""},
+		{"review.test", "`review run` runs no tests", "default", true, ""},
 	} {
 		if !slices.Contains(got, e) {
 			t.Errorf("there is no entry %+v", e)

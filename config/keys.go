@@ -76,8 +76,8 @@ var Keys = []Key{
 		Name: "search.key_env", Type: "text", Example: `"SEARCH_KEY"`, About: "the environment variable that holds the key of that service", Default: "none", Waits: "it hands out a secret",
 	},
 	{
-		Name: "review.test", Type: "text", Example: `"go test ./..."`, About: "the command that tests the project; the prompt `submit_code_review` asks the reviewer to run it",
-		Default: "the reviewer finds out", Waits: "it is a command to run",
+		Name: "review.test", Type: "text", Example: `"go test ./..."`, About: "the command that tests the project: `review run` runs it, and the prompt `submit_code_review` asks the reviewer to run it",
+		Default: "`review run` runs no tests", Waits: "it is a command to run", Over: "`--test`",
 	},
 }
 

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/pattern"
 	"github.com/tidegate/tidegate/internal/spelling"
 )
 
@@ -21,10 +21,10 @@ var namedDrivers = []string{"claude", "codex", "opencode", "gemini"}
 var otherDrivers = []string{"acp", "model", "exec", "recorded"}
 
 var (
-	modelName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	folderName   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
-	formatName   = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	modelName    = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+	variableName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	folderName   = pattern.New(`^[A-Za-z0-9._-]{1,128}$`)
+	formatName   = pattern.New(`^[a-z][a-z0-9-]*$`)
 )
 
 // parse reads the text of a file at a path. It returns INVALID_ARGS.
@@ -108,7 +108,7 @@ func (t table) format(command string) string {
 func (t table) variables(key string) []string {
 	names := t.texts(key)
 	for _, name := range names {
-		if !variableName.MatchString(strings.TrimSuffix(name, "*")) {
+		if !variableName().MatchString(strings.TrimSuffix(name, "*")) {
 			t.fault(key, "must have names of environment variables, as ANTHROPIC_API_KEY or ANTHROPIC_*, got %q", name)
 		}
 	}
@@ -130,7 +130,7 @@ const changesRule = "a folder inside the project, such as agentd or tools/review
 // git's own.
 func insideProject(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
-		if !folderName.MatchString(part) || part == "." || part == ".." || strings.EqualFold(part, ".git") {
+		if !folderName().MatchString(part) || part == "." || part == ".." || strings.EqualFold(part, ".git") {
 			return false
 		}
 	}

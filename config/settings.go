@@ -46,10 +46,17 @@ type Review struct{ Test string }
 const DefaultRole = "default"
 
 // Roles are the roles to which a file may give an agent.
-var Roles = []string{DefaultRole, "planner", "researcher", "summarizer", "writer", "reviewer"}
+var Roles = []string{DefaultRole, "planner", "researcher", "summarizer", "writer", "reviewer", "implementer", CodeReviewer}
 
-// Agent is what a role uses: what its own table says, then the default.
+// CodeReviewer is the role that reviews code.
+const CodeReviewer = "code_reviewer"
+
+// Agent is what a role uses: what its own table says, then the default. A reviewer
+// of code is a reviewer where nothing else is said.
 func (s Settings) Agent(role string) Agent {
+	if role == CodeReviewer {
+		return s.Agents[role].over(s.Agent("reviewer"))
+	}
 	return s.Agents[role].over(s.Agents[DefaultRole])
 }
 

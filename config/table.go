@@ -130,10 +130,10 @@ func (t table) amount(key string) float64 {
 }
 
 // matching reads a text of a certain form.
-func (t table) matching(key string, form *regexp.Regexp, what string) string {
+func (t table) matching(key string, form func() *regexp.Regexp, what string) string {
 	text := t.text(key)
-	if text != "" && !form.MatchString(text) {
-		t.fault(key, "must be %s (%s), got %q", what, strings.Trim(form.String(), "^$"), text)
+	if text != "" && !form().MatchString(text) {
+		t.fault(key, "must be %s (%s), got %q", what, strings.Trim(form().String(), "^$"), text)
 	}
 	return text
 }

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 // acpStream is one conversation by the Agent Client Protocol: greeting, session,
@@ -51,13 +52,13 @@ func (s *acpStream) result(string) (Answer, *Error) {
 // is one line; an answer to a job never is.
 func disguised(name, text string) *Error {
 	text = strings.TrimSpace(text)
-	if strings.Contains(text, "\n") || !errorLine.MatchString(text) {
+	if strings.Contains(text, "\n") || !errorLine().MatchString(text) {
 		return nil
 	}
 	return fromWords(name, text)
 }
 
-var errorLine = regexp.MustCompile(`(?i)^\W*(?:api |internal |request |server |network )?(?:error|failed)\b|^unexpected status \d|^exceeded retry limit|^stream disconnected`)
+var errorLine = pattern.New(`(?i)^\W*(?:api |internal |request |server |network )?(?:error|failed)\b|^unexpected status \d|^exceeded retry limit|^stream disconnected`)
 
 func (s *acpStream) send(message object) {
 	message["jsonrpc"] = "2.0"

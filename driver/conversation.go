@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/pattern"
 	"github.com/tidegate/tidegate/markdown"
 )
 
@@ -84,8 +84,8 @@ func (c *conversation) answer(ctx context.Context) (Answer, error) {
 		if err != nil {
 			return c.result, err
 		}
-		text := thinking.ReplaceAllString(said.text, "")
-		asText := textCalls.MatchString(text)
+		text := thinking().ReplaceAllString(said.text, "")
+		asText := textCalls().MatchString(text)
 		switch {
 		case len(said.calls) == 0 && !asText:
 			return c.finish(text)
@@ -196,7 +196,7 @@ func (c *conversation) ask(ctx context.Context, withTools bool) (reply, error) {
 		}
 		text, _ := io.ReadAll(io.LimitReader(response.Body, shownError))
 		response.Body.Close()
-		if tooLong.Match(text) && c.room > leastRoom && c.size() > leastRoom {
+		if tooLong().Match(text) && c.room > leastRoom && c.size() > leastRoom {
 			c.room = min(c.room, c.size()) / 2
 			if before := c.size(); before > c.room {
 				if c.makeRoom(); c.size() < before {
@@ -212,7 +212,7 @@ func (c *conversation) ask(ctx context.Context, withTools bool) (reply, error) {
 	}
 }
 
-var tooLong = regexp.MustCompile(`(?i)context.{0,20}(length|window|size)|too many tokens|maximum.{0,20}tokens|too long|exceeds.{0,40}tokens`)
+var tooLong = pattern.New(`(?i)context.{0,20}(length|window|size)|too many tokens|maximum.{0,20}tokens|too long|exceeds.{0,40}tokens`)
 
 // chatChunk is one event of a streamed response, or a whole one.
 type chatChunk struct {

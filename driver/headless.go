@@ -3,12 +3,13 @@ package driver
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 // client is what there is to know about one agent client that is started without
@@ -106,20 +107,20 @@ func (d *headless) Run(ctx context.Context, task Task, event func(Event)) (Answe
 // Names that end up among the arguments of a client. They may come from a run's
 // folder; none of them may be a flag or lead elsewhere.
 var (
-	modelName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
-	sessionName = regexp.MustCompile(`^([0-9]+)/([A-Za-z0-9][A-Za-z0-9._:-]*)$`)
+	modelName   = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+	sessionName = pattern.New(`^([0-9]+)/([A-Za-z0-9][A-Za-z0-9._:-]*)$`)
 )
 
 // session splits the session that a task continues into the key of its folder
 // and the client's own id, and checks the model's name with it.
 func session(task Task) (key, id string, err error) {
-	if task.Model != "" && !modelName.MatchString(task.Model) {
+	if task.Model != "" && !modelName().MatchString(task.Model) {
 		return "", "", &Error{Kind: Unavailable, Message: fmt.Sprintf("%q is not the name of a model", shown(task.Model)), Lasting: true}
 	}
 	if task.Session == "" {
 		return "", "", nil
 	}
-	parts := sessionName.FindStringSubmatch(task.Session)
+	parts := sessionName().FindStringSubmatch(task.Session)
 	if parts == nil {
 		return "", "", &Error{Kind: Unavailable, Message: "the session does not belong to this driver", SessionGone: true}
 	}
@@ -216,10 +217,10 @@ func (d *headless) ask(ctx context.Context, args ...string) (string, error) {
 	return answer.Text, err
 }
 
-var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+`)
+var versionNumber = pattern.New(`\d+\.\d+\.\d+`)
 
 // versionIn is the first version number of a text.
-func versionIn(text string) string { return versionNumber.FindString(text) }
+func versionIn(text string) string { return versionNumber().FindString(text) }
 
 // olderThan compares two version numbers.
 func olderThan(a, b string) bool {

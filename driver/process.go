@@ -13,6 +13,7 @@ type command struct {
 	env     []string
 	dir     string
 	scratch string // the attempt's folder, which is removed even where this program no longer can
+	offline bool   // it gets no network, where the system can take it away
 
 	stdin, stdout, stderr *os.File
 }

@@ -39,15 +39,7 @@ type Host struct {
 // that no driver has, and for a command, address or folder that is missing or
 // malformed. [Check] and Run find out whether the client is there.
 func New(settings Settings, host Host) (Driver, error) {
-	if host.Now == nil {
-		host.Now = time.Now
-	}
-	if host.Environ == nil {
-		host.Environ = os.Environ()
-	}
-	if host.Temp == "" {
-		host.Temp = os.TempDir()
-	}
+	host = host.filled()
 	for _, c := range clients {
 		if settings.Driver == c.name {
 			return &headless{client: c, settings: settings, host: host}, nil
@@ -65,6 +57,20 @@ func New(settings Settings, host Host) (Driver, error) {
 		return newRecorded(settings, what)
 	}
 	return nil, invalid(settings, "%q names no driver; expected claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND, model:URL or recorded:DIR", settings.Driver)
+}
+
+// filled is the host with what is left to it.
+func (h Host) filled() Host {
+	if h.Now == nil {
+		h.Now = time.Now
+	}
+	if h.Environ == nil {
+		h.Environ = os.Environ()
+	}
+	if h.Temp == "" {
+		h.Temp = os.TempDir()
+	}
+	return h
 }
 
 func invalid(settings Settings, format string, args ...any) error {

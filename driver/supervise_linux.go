@@ -55,6 +55,7 @@ type assignment struct {
 	Env     []string
 	Dir     string
 	Scratch string // removed where the program that gave the order is gone
+	Offline bool   // without a network but its own loopback, where the system allows that
 }
 
 // supervisor is a supervisor that this program started.
@@ -73,7 +74,7 @@ var resting struct {
 
 // start starts c below a supervisor.
 func start(c command) (*process, error) {
-	task, err := json.Marshal(assignment{Path: c.path, Args: append([]string{c.path}, c.args...), Env: c.env, Dir: c.dir, Scratch: c.scratch})
+	task, err := json.Marshal(assignment{Path: c.path, Args: append([]string{c.path}, c.args...), Env: c.env, Dir: c.dir, Scratch: c.scratch, Offline: c.offline})
 	if err != nil {
 		return nil, err
 	}
@@ -377,10 +378,17 @@ func (d fd) Read(p []byte) (int, error) {
 
 // raise starts an agent and waits until it and all that it started have ended.
 func (w *ward) raise(next started) exit {
-	agent, err := syscall.ForkExec(next.Path, next.Args, &syscall.ProcAttr{
+	agent, err := 0, error(syscall.EPERM)
+	how := syscall.ProcAttr{
 		Dir: next.Dir, Env: next.Env, Files: []uintptr{uintptr(next.streams[0]), uintptr(next.streams[1]), uintptr(next.streams[2])},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
-	})
+	}
+	if next.Offline {
+		agent, err = forkOffline(next.assignment, how)
+	}
+	if err != nil {
+		agent, err = syscall.ForkExec(next.Path, next.Args, &how)
+	}
 	for _, stream := range next.streams {
 		syscall.Close(stream)
 	}

@@ -1,17 +1,18 @@
 package driver
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 // Some clients say what went wrong only in words. The HTTP status of the
 // model's provider is nearly always among them.
 var (
-	statusInWords = regexp.MustCompile(`(?i)(?:status(?: code)?:? |"code": ?|\[|\berror:? )([45]\d\d)\b`)
-	waitInWords   = regexp.MustCompile(`(?i)(?:(?:try again|retry) (?:in|after)|retryDelay":) ?"?(\d+(?:\.\d+)?) ?(ms|s|m|h)?`)
+	statusInWords = pattern.New(`(?i)(?:status(?: code)?:? |"code": ?|\[|\berror:? )([45]\d\d)\b`)
+	waitInWords   = pattern.New(`(?i)(?:(?:try again|retry) (?:in|after)|retryDelay":) ?"?(\d+(?:\.\d+)?) ?(ms|s|m|h)?`)
 )
 
 // phrases are how failures without a status are recognized; the first match counts.
@@ -32,7 +33,7 @@ const longestWait = 6 * time.Hour
 // fromWords is the failure that a client described.
 func fromWords(name, words string) *Error {
 	failure := &Error{Kind: Died, Message: name + ": " + shown(words)}
-	if match := statusInWords.FindStringSubmatch(words); match != nil {
+	if match := statusInWords().FindStringSubmatch(words); match != nil {
 		status, _ := strconv.Atoi(match[1])
 		failure.Kind = byStatus(status)
 	} else {
@@ -47,7 +48,7 @@ func fromWords(name, words string) *Error {
 			}
 		}
 	}
-	if match := waitInWords.FindStringSubmatch(words); match != nil && failure.Kind == Rate {
+	if match := waitInWords().FindStringSubmatch(words); match != nil && failure.Kind == Rate {
 		number, _ := strconv.ParseFloat(match[1], 64)
 		unit := map[string]time.Duration{"ms": time.Millisecond, "": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour}[strings.ToLower(match[2])]
 		failure.Wait = time.Duration(min(number*float64(unit), float64(longestWait)))

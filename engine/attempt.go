@@ -14,7 +14,6 @@ import (
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/job"
-	"github.com/tidegate/tidegate/run"
 )
 
 // attempt is one agent at one job: at most two turns, the second to repair a
@@ -255,11 +254,10 @@ func (a *attempt) timeLeft() time.Duration {
 
 // task is everything that the pool is given.
 func (a *attempt) task(turn int, prompt, session string) driver.Task {
-	m := a.home.board.Run().Manifest()
 	budget := a.home.board.Policy().Budget
 	idle := minutes(budget.IdleMinutes)
 	task := driver.Task{
-		ID:  driver.TaskID(m.ID(), m.Doc().Get("created_at").Str(), a.held.JobID, a.held.Attempt, turn, prompt),
+		ID:  driver.TaskID(a.home.board.ID(), a.home.board.CreatedAt(), a.held.JobID, a.held.Attempt, turn, prompt),
 		Job: a.held.JobID, Kind: a.held.Kind, Attempt: a.held.Attempt, Turn: turn, Prompt: prompt, Role: a.role,
 		Model: a.held.Model, Session: session,
 		Limits: driver.Limits{Idle: idle, Step: 2 * idle, Deadline: a.timeLeft(), Answer: int(budget.MaxAnswerKB) << 10},
@@ -278,7 +276,7 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 		}
 	}
 	task.Tools.Forbidden = a.held.Forbidden
-	task.Tools.Web = m.Sensitivity() == "normal" && (a.held.Kind == string(run.Wave1) || a.held.Kind == string(run.Wave2))
+	task.Tools.Web = a.home.board.Web(a.held.Assignment)
 	return task
 }
 

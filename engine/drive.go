@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/run"
-	"github.com/tidegate/tidegate/stage"
 	"github.com/tidegate/tidegate/step"
 )
 
@@ -81,12 +79,24 @@ func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, 
 	}
 	defer board.Close()
 	board.Fetch = options.Fetch
+	s := &settler{clock: options.Clock, board: board, manifest: manifestPath}
+	return drive(ctx, board, rules{settle: s.settle, outOfBudget: s.outOfBudget}, options)
+}
+
+// rules do what needs no agent.
+type rules struct {
+	settle func(ctx context.Context) (StepResult, error)
+	// outOfBudget leaves the work to a person because a limit is reached.
+	outOfBudget func(ctx context.Context, limit string, spent job.Spent) error
+}
+
+func drive(ctx context.Context, board *job.Board, by rules, options Options) (Outcome, error) {
 	claim, err := claimHome(board)
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer claim.Release()
-	tools, err := newToolNote(board.Run())
+	tools, err := newToolNote(board.Folder())
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -95,7 +105,7 @@ func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, 
 		options.Wait = wait
 	}
 	h := &home{
-		Options: options, board: board, tools: tools, settler: &settler{clock: options.Clock, board: board, manifest: manifestPath},
+		Options: options, rules: by, board: board, tools: tools,
 		done: make(chan result), answered: make(chan *attempt), asking: make(chan *attempt), running: map[string]*attempt{}, waits: map[string]*backOff{},
 	}
 	return h.drive(ctx)
@@ -106,7 +116,7 @@ func claimHome(board *job.Board) (*artifact.Claim, error) {
 	if err != nil {
 		host = "unknown"
 	}
-	return board.Run().Folder().Claim(run.HomeFile, tidegate.D("host", host, "process", os.Getpid()))
+	return board.Folder().Claim(run.HomeFile, tidegate.D("host", host, "process", os.Getpid()))
 }
 
 func wait(ctx context.Context, d time.Duration) {
@@ -121,9 +131,9 @@ func wait(ctx context.Context, d time.Duration) {
 // home is the process that drives a run.
 type home struct {
 	Options
-	board   *job.Board
-	tools   *toolNote
-	settler *settler
+	rules rules
+	board *job.Board
+	tools *toolNote
 
 	done     chan result
 	answered chan *attempt       // whose agent has answered: another may begin while the answer is judged
@@ -172,7 +182,8 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 			return *ended, nil
 		}
 		if limit, spent := h.board.Limit(); limit != "" {
-			if err := h.outOfBudget(ctx, limit, spent); err != nil {
+			h.stopRunning()
+			if err := h.rules.outOfBudget(tidegate.WithActor(ctx, tidegate.Rule), limit, spent); err != nil {
 				return Outcome{}, cancelled(ctx, err)
 			}
 			h.stale = true
@@ -213,7 +224,7 @@ func (h *home) settle(ctx context.Context) (*Outcome, error) {
 		return nil, nil
 	}
 	h.stale = false
-	settled, err := h.settler.settle(ctx)
+	settled, err := h.rules.settle(ctx)
 	switch {
 	case err != nil:
 		return nil, err
@@ -236,10 +247,6 @@ func cancelled(ctx context.Context, err error) error {
 
 // takeOver goes on with what the home before this one had begun.
 func (h *home) takeOver(ctx context.Context) error {
-	m := h.board.Run().Manifest()
-	if status := m.Status(); status != run.Created && status != run.Running {
-		return nil
-	}
 	list, err := h.board.TakeOver(ctx, holderName(), h.leaseTime())
 	if err != nil {
 		return err
@@ -401,27 +408,6 @@ func (h *home) slowDown(ctx context.Context, role string, w *backOff, failure *d
 		}
 	}()
 }
-
-// outOfBudget stops the agents and leaves the run to a person, saying what ran out.
-func (h *home) outOfBudget(ctx context.Context, limit string, spent job.Spent) error {
-	h.stopRunning()
-	allowed := h.board.Policy().Budget.Of(limit)
-	more := "tidegate run limit RUN " + limit + " VALUE"
-	if flag := limitFlags[limit]; flag != "" {
-		more = "tidegate run continue RUN " + flag + " VALUE"
-	}
-	_, err := h.board.Run().Update(tidegate.WithActor(ctx, tidegate.Rule), h.Clock, func(u *run.Update) error {
-		return stage.LeaveToPerson(u, run.Failure{
-			Code: tidegate.BudgetExhausted, Gate: "", Count: int64(math.Min(allowed, 1<<53)),
-			Message: fmt.Sprintf("the budget is used up: %s is %v (%.1f minutes, %.0f tokens, %.2f USD, %.1f MB were used); a larger one is set with `%s`",
-				limit, allowed, spent.Minutes, spent.Tokens, spent.CostUSD, spent.MB, more),
-		}, "needs a person: "+limit+" is used up")
-	})
-	return err
-}
-
-// limitFlags are the flags of `run continue` that set a larger limit and go on.
-var limitFlags = map[string]string{"max_minutes": "--max-minutes", "max_tokens": "--max-tokens", "max_cost_usd": "--max-cost"}
 
 // stopRunning stops every agent and waits for their attempts.
 func (h *home) stopRunning() {

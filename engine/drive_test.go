@@ -145,7 +145,7 @@ func TestRepairGoesBackIntoTheSessionOnce(t *testing.T) {
 		t.Errorf("the turns were %v", turns)
 	}
 	r := openRun(t, manifest)
-	if has, err := r.JobFolder("wave1.figures"); err != nil || len(has.Attempts) != 1 {
+	if has, err := r.Jobs().Of("wave1.figures"); err != nil || len(has.Attempts) != 1 {
 		t.Errorf("%v attempts, %v", has.Attempts, err)
 	}
 }
@@ -192,7 +192,7 @@ func TestMissingLoginLeavesTheRunAsItIs(t *testing.T) {
 		t.Errorf("%s", shown(out))
 	}
 	r := openRun(t, manifest)
-	if has, err := r.JobFolder("perspectives"); err != nil || len(has.Attempts) != 1 {
+	if has, err := r.Jobs().Of("perspectives"); err != nil || len(has.Attempts) != 1 {
 		t.Errorf("the attempt was not begun again under its own number: %v, %v", has.Attempts, err)
 	}
 }
@@ -340,7 +340,7 @@ func TestInterruptedHomeGoesOnUnderTheSameAttempt(t *testing.T) {
 		t.Errorf("%s", shown(out))
 	}
 	r := openRun(t, manifest)
-	if has, err := r.JobFolder("perspectives"); err != nil || len(has.Attempts) != 1 {
+	if has, err := r.Jobs().Of("perspectives"); err != nil || len(has.Attempts) != 1 {
 		t.Errorf("%v, %v", has.Attempts, err)
 	}
 }

@@ -17,9 +17,13 @@ type news struct {
 	all   bool
 }
 
-// follow collects what is added to the log of a run, until ctx ends.
+// follow collects what is added to the log of a run, until ctx ends. Nobody else
+// writes about the jobs of a code change while it is driven.
 func follow(ctx context.Context, r *run.Run) *news {
 	n := &news{there: make(chan struct{}, 1), lines: map[string]int{}}
+	if r == nil {
+		return n
+	}
 	from := 1
 	if last, err := r.Folder().LastLine(run.AuditFile); err == nil {
 		if entry, err := codec.Parse(last.Text); err == nil {

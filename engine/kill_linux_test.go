@@ -68,7 +68,7 @@ func TestKilledHomeLosesNothing(t *testing.T) {
 			account(t, manifest, clock, 4)
 			r := openRun(t, manifest)
 			for _, id := range []string{"wave1.figures", "wave1.doubts", "wave1.records"} {
-				if has, err := r.JobFolder(id); err != nil || len(has.Attempts) != 2 {
+				if has, err := r.Jobs().Of(id); err != nil || len(has.Attempts) != 2 {
 					t.Errorf("%s has the attempts %v, %v: a kill used a try", id, has.Attempts, err)
 				}
 			}

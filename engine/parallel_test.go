@@ -45,7 +45,7 @@ func attemptsOf(t *testing.T, manifest string, jobs int) (all int) {
 	t.Helper()
 	r := openRun(t, manifest)
 	for i := range jobs {
-		has, err := r.JobFolder(run.WaveJob(run.Wave1, fmt.Sprintf("p%04d", i)))
+		has, err := r.Jobs().Of(run.WaveJob(run.Wave1, fmt.Sprintf("p%04d", i)))
 		if err != nil {
 			t.Fatal(err)
 		}

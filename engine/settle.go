@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -229,6 +230,26 @@ func (s *settler) leave(ctx context.Context, failure run.Failure) error {
 	}
 	return err
 }
+
+// outOfBudget leaves the run to a person, saying what ran out.
+func (s *settler) outOfBudget(ctx context.Context, limit string, spent job.Spent) error {
+	allowed := s.board.Policy().Budget.Of(limit)
+	more := "tidegate run limit RUN " + limit + " VALUE"
+	if flag := limitFlags[limit]; flag != "" {
+		more = "tidegate run continue RUN " + flag + " VALUE"
+	}
+	_, err := s.board.Run().Update(ctx, s.clock, func(u *run.Update) error {
+		return stage.LeaveToPerson(u, run.Failure{
+			Code: tidegate.BudgetExhausted, Gate: "", Count: int64(math.Min(allowed, 1<<53)),
+			Message: fmt.Sprintf("the budget is used up: %s is %v (%.1f minutes, %.0f tokens, %.2f USD, %.1f MB were used); a larger one is set with `%s`",
+				limit, allowed, spent.Minutes, spent.Tokens, spent.CostUSD, spent.MB, more),
+		}, "needs a person: "+limit+" is used up")
+	})
+	return err
+}
+
+// limitFlags are the flags of `run continue` that set a larger limit and go on.
+var limitFlags = map[string]string{"max_minutes": "--max-minutes", "max_tokens": "--max-tokens", "max_cost_usd": "--max-cost"}
 
 // plan plans the first wave and begins it. Perspectives that were written by
 // hand are checked against the rules of the job first.

@@ -20,8 +20,8 @@ type toolNote struct {
 	last  map[string]string // by job
 }
 
-func newToolNote(r *run.Run) (*toolNote, error) {
-	claim, err := r.Folder().Claim(run.ToolsFile, nil)
+func newToolNote(folder *artifact.Folder) (*toolNote, error) {
+	claim, err := folder.Claim(run.ToolsFile, nil)
 	return &toolNote{claim: claim, last: map[string]string{}}, err
 }
 

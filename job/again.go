@@ -28,7 +28,7 @@ func (b *Board) JudgeAgain(ctx context.Context, clock run.Clock, id string, numb
 	if err != nil {
 		return Again{}, err
 	}
-	a, err := readAttempt(b.Run(), id, number)
+	a, err := readAttempt(b.Folder(), id, number)
 	if err != nil {
 		return Again{}, err
 	}

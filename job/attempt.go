@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/run"
 )
 
@@ -208,20 +210,20 @@ func (a *Attempt) dir() string { return run.AttemptDir(a.JobID, a.Number) }
 
 // readAttempt reads an attempt. A folder without the file has no attempt: nothing
 // else is written there before it.
-func readAttempt(r *run.Run, jobID string, number int) (*Attempt, error) {
+func readAttempt(folder *artifact.Folder, jobID string, number int) (*Attempt, error) {
 	name := run.AttemptDir(jobID, number) + "/attempt.json"
-	data, err := r.Folder().Read(name)
+	data, err := folder.Read(name)
 	if err != nil {
 		return nil, err
 	}
 	a := new(Attempt)
 	if err := json.Unmarshal(data, a); err != nil || a.SchemaVersion != AttemptVersion || a.JobID != jobID || a.Number != number {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", r.Path(name)), "%s is not attempt %d at %s", name, number, jobID)
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", filepath.Join(folder.Path(), filepath.FromSlash(name))), "%s is not attempt %d at %s", name, number, jobID)
 	}
 	return a, nil
 }
 
-func (a *Attempt) write(u *run.Update) error {
+func (a *Attempt) write(u update) error {
 	if a.Submissions == nil {
 		a.Submissions = []*Submission{}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/run"
@@ -23,13 +24,14 @@ type Board struct {
 	// they are not.
 	Fetch step.Fetch
 
-	manifestPath string
-	clock        run.Clock
-	queue        queue
+	open  func(ctx context.Context) (work, error)
+	clock run.Clock
+	queue queue
 
 	mu     sync.Mutex
-	run    *run.Run
-	past   []*run.Run // opened before the run moved; others may still use them
+	work   work
+	run    *run.Run // that the work is
+	past   []work   // opened before the run moved; others may still use them
 	policy run.Policy
 	jobs   map[string]*Job
 	order  []string
@@ -53,7 +55,7 @@ type contracts struct {
 // OpenBoard reads the jobs of the run of a manifest. It returns the errors of
 // [run.Open], and those of reading the run's documents.
 func OpenBoard(ctx context.Context, clock run.Clock, manifestPath string) (*Board, error) {
-	b := &Board{manifestPath: manifestPath, clock: clock}
+	b := &Board{clock: clock, open: func(ctx context.Context) (work, error) { return openResearch(ctx, manifestPath) }}
 	if err := b.Reload(ctx); err != nil {
 		b.Close()
 		return nil, err
@@ -65,44 +67,44 @@ func OpenBoard(ctx context.Context, clock run.Clock, manifestPath string) (*Boar
 func (b *Board) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, r := range append(b.past, b.run) {
-		if r != nil {
-			r.Close()
+	for _, w := range append(b.past, b.work) {
+		if w != nil {
+			w.Close()
 		}
 	}
-	b.past, b.run = nil, nil
+	b.past, b.work, b.run = nil, nil, nil
 }
 
 // Reload reads the whole board again: after the run has moved, or its status,
 // limits or contracts have changed.
 func (b *Board) Reload(ctx context.Context) error {
 	// Opening may wait for the run's lock, whose holder may wait for ours.
-	r, err := run.Open(ctx, b.manifestPath, "status", "stage.current", "query.text")
+	opened, err := b.open(ctx)
 	if err != nil {
 		return err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.run != nil {
-		b.past = append(b.past, b.run)
+	if b.work != nil {
+		b.past = append(b.past, b.work)
 	}
 	known := b.jobs
-	b.run, b.before, b.waves, b.jobs, b.order = r, b.waves, map[run.Stage]contracts{}, map[string]*Job{}, nil
+	b.work, b.before, b.waves, b.jobs, b.order = opened, b.waves, map[run.Stage]contracts{}, map[string]*Job{}, nil
+	if r, ok := opened.(research); ok {
+		b.run = r.Run
+	}
 	b.gaps, b.scope, b.cited, b.own, b.first, b.ledger = nil, nil, nil, nil, 0, newLedger()
-	if _, err := r.Gates(); err != nil {
+	if b.policy, err = opened.Policy(); err != nil {
 		return err
 	}
-	if b.policy, err = r.Policy(); err != nil {
-		return err
-	}
-	if b.ledger.beside, err = sizeOf(r.Folder().FS(), ".", run.JobsDir); err != nil {
+	if b.ledger.beside, err = sizeOf(opened.Folder().FS(), ".", run.JobsDir); err != nil {
 		return err
 	}
 	// The run that was opened first has read most of the log.
-	if b.ledger.worked, err = append(b.past, r)[0].RulesAtWork(); err != nil {
+	if b.ledger.worked, err = append(b.past, opened)[0].worked(); err != nil {
 		return err
 	}
-	begun, err := r.Folder().List(run.JobsDir)
+	begun, err := opened.Folder().List(run.JobsDir)
 	if err != nil {
 		return err
 	}
@@ -110,11 +112,7 @@ func (b *Board) Reload(ctx context.Context) error {
 	for _, e := range begun {
 		folders[e.Name()] = true
 	}
-	for i := range kinds {
-		k := &kinds[i]
-		if !k.reached(r.Manifest()) {
-			continue
-		}
+	for _, k := range opened.kinds() {
 		jobs, err := k.list(b)
 		if err != nil {
 			return err
@@ -201,7 +199,8 @@ func (b *Board) know(a *Attempt, lease *run.Lease, line int) {
 
 // read reads the folder of a job.
 func (b *Board) read(j *Job) error {
-	has, err := b.run.JobFolder(j.ID)
+	files := run.JobsIn(b.work.Folder())
+	has, err := files.Of(j.ID)
 	if err != nil {
 		return err
 	}
@@ -211,7 +210,7 @@ func (b *Board) read(j *Job) error {
 			attempts = append(attempts, j.attempts[known]) // an attempt that has ended does not change
 			continue
 		}
-		a, err := readAttempt(b.run, j.ID, n)
+		a, err := readAttempt(b.work.Folder(), j.ID, n)
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			continue
 		}
@@ -222,24 +221,24 @@ func (b *Board) read(j *Job) error {
 	}
 	j.attempts, j.lease, j.after = attempts, nil, 0
 	if has.Leased {
-		if j.lease, err = b.run.Lease(j.ID); err != nil {
+		if j.lease, err = files.Lease(j.ID); err != nil {
 			return err
 		}
 	}
 	if has.Retried {
-		if j.after, err = b.run.RetriedAfter(j.ID); err != nil {
+		if j.after, err = files.RetriedAfter(j.ID); err != nil {
 			return err
 		}
-		j.note = retryNote(b.run, j.ID)
+		j.note = retryNote(b.work.Folder(), j.ID)
 	}
-	j.after, j.asOf = max(j.after, grantedBy(b.run.Manifest(), j.ID)), 0
+	j.after, j.asOf = max(j.after, b.work.granted(j.ID)), 0
 	b.ledger.count(j)
 	b.ledger.grown[j.ID] = j
 	return nil
 }
 
-func retryNote(r *run.Run, id string) string {
-	data, err := r.Folder().Read(run.Retried(id))
+func retryNote(folder *artifact.Folder, id string) string {
+	data, err := folder.Read(run.Retried(id))
 	if err != nil {
 		return ""
 	}
@@ -252,28 +251,35 @@ func retryNote(r *run.Run, id string) string {
 	return retried.Note
 }
 
-// grantedBy is the last attempt at a job for which a person has accepted that the
-// tries were used up.
-func grantedBy(m run.Manifest, id string) int {
-	granted := 0
-	for _, f := range m.Failures() {
-		if f.Get("accepted_at") == nil {
-			continue
-		}
-		for _, j := range f.Get("jobs").Elems() {
-			if n, ok := j.Get("attempts").Int(); ok && j.Get("job_id").Str() == id {
-				granted = max(granted, int(n))
-			}
-		}
-	}
-	return granted
-}
-
 // Run is the run as the board last read it.
 func (b *Board) Run() *run.Run {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.run
+}
+
+// ID is the id of the run.
+func (b *Board) ID() string { return b.present().ID() }
+
+// CreatedAt is when the run was made.
+func (b *Board) CreatedAt() string { return b.present().createdAt() }
+
+// Folder is the folder of the run.
+func (b *Board) Folder() *artifact.Folder { return b.present().Folder() }
+
+// Web reports whether the agent at a job may search and read the web.
+func (b *Board) Web(j Assignment) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known := b.jobs[j.JobID]
+	return known != nil && b.work.web(known.kind)
+}
+
+// present is the work as the board last read it.
+func (b *Board) present() work {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.work
 }
 
 // Policy is the run's policy as the board last read it.
@@ -314,9 +320,8 @@ func (b *Board) Work() map[State]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	counts := map[State]int{}
-	stage := b.run.Manifest().Stage()
 	for _, id := range b.order {
-		if j := b.jobs[id]; j.kind.now(stage) {
+		if j := b.jobs[id]; b.work.waitsFor(j.kind) {
 			counts[b.state(j)]++
 		}
 	}
@@ -342,8 +347,7 @@ func (b *Board) Job(id string) (Job, error) {
 	defer b.mu.Unlock()
 	j := b.jobs[id]
 	if j == nil {
-		return Job{}, tidegate.Errorf(tidegate.JobNotFound, tidegate.D("job_id", tidegate.Cut(id), "stage", b.run.Manifest().Stage()),
-			"the run has no job %q in stage %s", tidegate.Cut(id), b.run.Manifest().Stage())
+		return Job{}, b.work.missing(id)
 	}
 	return b.shown(j), nil
 }

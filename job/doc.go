@@ -1,7 +1,7 @@
 // Package job is agents' work: what an agent must write next, who has it, and
 // what became of it.
 //
-// A job follows from the run: no list of open work is stored that could disagree
+// A job follows from the run, or from the code change, that it belongs to: no list of open work is stored that could disagree
 // with the files. Each kind of job is one file with its prompt, its judge and its
 // acceptance. The prompt is filled from the same objects that judge, so that an
 // agent that follows it passes.

@@ -24,9 +24,12 @@ type Held struct {
 
 // TakeOver takes over the leases of the home before this one: each belongs to this
 // process from here on, under the same attempt, and uses no try. Only the process
-// that has claimed the run may call it. It returns the errors of
-// [run.Run.Update].
+// that has claimed the run may call it. Of a run that does not go on it takes none.
+// It returns the errors of [run.Run.Update].
 func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration) ([]Held, error) {
+	if b.present().takesJobs() != nil {
+		return nil, nil
+	}
 	var list []Held
 	for _, shown := range b.Jobs() {
 		if shown.lease == nil || !shown.lease.Home || shown.State == Accepted {
@@ -45,23 +48,23 @@ func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration
 
 func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts time.Duration) (*Held, error) {
 	var h *Held
-	err := b.update(ctx, shown.ID, func(u *run.Update) error {
-		if err := b.sameStage(u); err != nil {
+	err := b.update(ctx, shown.ID, func(u update) error {
+		if err := b.present().unmoved(u); err != nil {
 			return err
 		}
-		lease, err := u.Run().Lease(shown.ID)
+		lease, err := run.JobsIn(b.Folder()).Lease(shown.ID)
 		if err != nil || lease == nil || !lease.Home {
 			return err
 		}
-		a, err := readAttempt(u.Run(), shown.ID, lease.Attempt)
+		a, err := readAttempt(b.Folder(), shown.ID, lease.Attempt)
 		if err != nil || a.Outcome != "" {
 			return err
 		}
-		prompt, err := u.Run().Folder().Read(a.dir() + "/prompt.md")
+		prompt, err := b.Folder().Read(a.dir() + "/prompt.md")
 		if err != nil {
 			return err
 		}
-		token, digest := newToken(u, shown.ID, a.Number)
+		token, digest := b.newToken(u, shown.ID, a.Number)
 		a.TokenDigest, a.Holder = digest, run.Note(holder)
 		lease.TokenDigest, lease.Holder, lease.LeasedAt, lease.ExpiresAt = digest, a.Holder, u.Now(), tidegate.Stamp(b.clock.Now().Add(lasts))
 		lease.JudgingSince = nil
@@ -106,7 +109,7 @@ func (b *Board) Leave(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	err = b.update(ctx, id, func(u *run.Update) error {
+	err = b.update(ctx, id, func(u update) error {
 		_, lease, err := b.held(u, token)
 		if err != nil {
 			return err
@@ -127,10 +130,8 @@ func Repair(format string, faults []Fault) (string, error) { return repairPrompt
 
 // Role is the role that does a kind of work, by the names of the configuration.
 func Role(kindName string) string {
-	for i := range kinds {
-		if kinds[i].name == kindName {
-			return kinds[i].role
-		}
+	if k := kindOf(kindName); k != nil {
+		return k.role
 	}
 	return ""
 }
@@ -148,12 +149,21 @@ func Roles() []string {
 
 // Format is the format of the answers of a kind: markdown or json.
 func Format(kindName string) string {
-	for i := range kinds {
-		if kinds[i].name == kindName {
-			return kinds[i].format
-		}
+	if k := kindOf(kindName); k != nil {
+		return k.format
 	}
 	return ""
+}
+
+func kindOf(name string) *kind {
+	for _, list := range [][]kind{kinds, codeKinds} {
+		for i := range list {
+			if list[i].name == name {
+				return &list[i]
+			}
+		}
+	}
+	return nil
 }
 
 // Retry gives a job its tries again. It is a person's decision: the note is for the

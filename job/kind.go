@@ -26,12 +26,14 @@ type kind struct {
 	// judge says everything that is wrong with an answer.
 	judge func(ctx context.Context, b *Board, j *Job, a answer) (judgement, error)
 	// accept stages what was judged and found right.
-	accept func(u *run.Update, j *Job, attempt int, judged judgement) error
+	accept func(u update, j *Job, attempt int, judged judgement) error
 }
 
-var kinds []kind
+// The kinds of a run, and those of a code change.
+var kinds, codeKinds []kind
 
 func init() {
+	codeKinds = []kind{codeReviewKind}
 	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, synthesisKind, reviewKind}
 }
 
@@ -73,5 +75,6 @@ type judgement struct {
 	text      string       // what is accepted, where it is a text
 	value     *codec.Value // where it is a document
 	review    synthesis.Review
+	code      acceptedReview
 	toolUsage *codec.Value
 }

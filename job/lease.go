@@ -100,32 +100,23 @@ func (b *Board) Lease(ctx context.Context, in LeaseInput) (*Assignment, error) {
 
 // mayLease returns what forbids leasing any job.
 func (b *Board) mayLease(ctx context.Context, in LeaseInput) error {
-	r := b.Run()
-	m := r.Manifest()
-	if err := takesJobs(m); err != nil {
+	w := b.present()
+	if err := w.takesJobs(); err != nil {
 		return err
 	}
 	if in.Home == nil && tidegate.ActorOf(ctx) == tidegate.Agent {
-		holder, held, err := r.Folder().Claimed(run.HomeFile)
+		holder, held, err := w.Folder().Claimed(run.HomeFile)
 		if err != nil {
 			return err
 		}
 		if held {
-			return tidegate.Errorf(tidegate.JobNotOpen, append(tidegate.D("run_id", m.ID()), holder...),
-				"another process drives run %q and gives out its jobs itself", m.ID())
+			return tidegate.Errorf(tidegate.JobNotOpen, append(tidegate.D("run_id", w.ID()), holder...),
+				"another process drives run %q and gives out its jobs itself", w.ID())
 		}
 	}
 	if name, spent := b.Limit(); name != "" {
 		return tidegate.Errorf(tidegate.BudgetExhausted, tidegate.D("limit", name, "allowed", b.Policy().Budget.Of(name), "spent", spent),
 			"the run has used up %s, which is %v; a person can raise it", name, b.Policy().Budget.Of(name))
-	}
-	return nil
-}
-
-// takesJobs returns INVALID_STATE unless the run goes on.
-func takesJobs(m run.Manifest) error {
-	if status := m.Status(); status != run.Created && status != run.Running {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", m.ID(), "status", status), "the run is %s: it gives out no jobs", status)
 	}
 	return nil
 }
@@ -156,8 +147,8 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	var begun *Attempt
 	var lease *run.Lease
 	line, lapsed := 0, false
-	err = b.update(ctx, id, func(u *run.Update) error {
-		if err := b.sameStage(u); err != nil {
+	err = b.update(ctx, id, func(u update) error {
+		if err := b.present().unmoved(u); err != nil {
 			return err
 		}
 		if err := b.Refresh(id); err != nil {
@@ -170,13 +161,13 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 		if shown.State != Open {
 			return notOpen(shown)
 		}
-		if err := unchanged(u, made.seen); err != nil {
+		if err := b.unchanged(u, made.seen); err != nil {
 			return err
 		}
 		if lapsed, err = closeLapsed(u, &shown); err != nil {
 			return err
 		}
-		leased, begun, lease, err = begin(u, &shown, in, made, b.clock.Now())
+		leased, begun, lease, err = b.begin(u, &shown, in, made)
 		line = u.LastLine()
 		return err
 	})
@@ -196,29 +187,12 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	return leased, nil
 }
 
-// sameStage returns INVALID_STATE when the run has moved, or does not go on any
-// more, since the board was read.
-func (b *Board) sameStage(u *run.Update) error {
-	m, err := u.Manifest()
-	if err != nil {
-		return err
-	}
-	if err := takesJobs(m); err != nil {
-		return err
-	}
-	seen := b.Run().Manifest()
-	if m.Stage() != seen.Stage() || m.Moves() != seen.Moves() {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", m.Stage()), "the run has moved to %s meanwhile; look at its jobs again", m.Stage())
-	}
-	return nil
-}
-
 // unchanged returns INVALID_STATE when a document is not the one that was seen.
-func unchanged(u *run.Update, seen map[string]string) error {
+func (b *Board) unchanged(u update, seen map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		found := u.Found(name)
 		if found == "" { // not one of the documents that are looked at anyway
-			digest, err := u.Run().Folder().Digest(name)
+			digest, err := b.Folder().Digest(name)
 			if err != nil {
 				return err
 			}
@@ -232,18 +206,18 @@ func unchanged(u *run.Update, seen map[string]string) error {
 }
 
 // begin stages a new attempt with its lease and its prompt.
-func begin(u *run.Update, j *Job, in LeaseInput, made draft, now time.Time) (*Assignment, *Attempt, *run.Lease, error) {
+func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment, *Attempt, *run.Lease, error) {
 	number := 1
 	if last := j.last(); last != nil {
 		number = last.Number + 1
 	}
-	token, digest := newToken(u, j.ID, number)
+	token, digest := b.newToken(u, j.ID, number)
 	lease := &run.Lease{
 		SchemaVersion: run.LeaseVersion, JobID: j.ID, Attempt: number, Holder: run.Note(in.Holder), Home: in.Home != nil, TokenDigest: digest,
-		LeasedAt: u.Now(), ExpiresAt: tidegate.Stamp(now.Add(in.For)),
+		LeasedAt: u.Now(), ExpiresAt: tidegate.Stamp(b.clock.Now().Add(in.For)),
 	}
 	a := &Attempt{
-		SchemaVersion: AttemptVersion, RunID: u.Run().ID(), JobID: j.ID, Kind: j.Kind, Number: number, Holder: lease.Holder,
+		SchemaVersion: AttemptVersion, RunID: b.ID(), JobID: j.ID, Kind: j.Kind, Number: number, Holder: lease.Holder,
 		PromptDigest: codec.DigestBytes([]byte(made.text)), TokenDigest: digest, StartedAt: u.Now(), Sources: made.sources,
 	}
 	if in.Home != nil {
@@ -269,7 +243,7 @@ func begin(u *run.Update, j *Job, in LeaseInput, made draft, now time.Time) (*As
 // closeLapsed stages the end of an attempt whose lease has run out, and reports
 // whether there was one. An attempt of a home that was stopped before it had an
 // answer uses no try.
-func closeLapsed(u *run.Update, j *Job) (bool, error) {
+func closeLapsed(u update, j *Job) (bool, error) {
 	last := j.last()
 	if j.lease == nil || last == nil || last.Outcome != "" {
 		return false, nil
@@ -287,18 +261,18 @@ func closeLapsed(u *run.Update, j *Job) (bool, error) {
 	return true, ended.write(u)
 }
 
-func logEnded(u *run.Update, a *Attempt) {
+func logEnded(u update, a *Attempt) {
 	u.Log(run.EventEnded, "job_ended", tidegate.D("job_id", a.JobID, "attempt", a.Number, "outcome", a.Outcome, "reason", run.Note(a.Reason)))
 }
 
 // newToken makes a token: the job and the attempt that it is for, and a secret.
 // Under a pinned clock, which is for tests, the secret follows from the lease, so
 // that whole folders can be compared byte for byte.
-func newToken(u *run.Update, id string, attempt int) (token, digest string) {
+func (b *Board) newToken(u update, id string, attempt int) (token, digest string) {
 	secret := make([]byte, 16)
 	rand.Read(secret)
 	if u.Pinned() {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", u.Run().ID(), id, attempt, u.Now()))
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", b.ID(), id, attempt, u.Now()))
 		copy(secret, sum[:])
 	}
 	token = fmt.Sprintf("%s/%d/%s", hex.EncodeToString(secret), attempt, id)
@@ -328,7 +302,7 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 		return "", err
 	}
 	now := b.clock.Now()
-	err = b.update(ctx, id, func(u *run.Update) error {
+	err = b.update(ctx, id, func(u update) error {
 		_, lease, err := b.held(u, token)
 		if err != nil {
 			return err
@@ -354,7 +328,7 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 
 // held is the attempt and the living lease that a token is for, read under the
 // lock. It returns LEASE_LOST.
-func (b *Board) held(u *run.Update, token string) (*Attempt, *run.Lease, error) {
+func (b *Board) held(u update, token string) (*Attempt, *run.Lease, error) {
 	id, number, err := ofToken(token)
 	if err != nil {
 		return nil, nil, err
@@ -362,7 +336,7 @@ func (b *Board) held(u *run.Update, token string) (*Attempt, *run.Lease, error) 
 	if err := u.NotFinal(); err != nil {
 		return nil, nil, err
 	}
-	a, lease, err := b.present(u, id, number)
+	a, lease, err := b.standing(u, id, number)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -372,10 +346,10 @@ func (b *Board) held(u *run.Update, token string) (*Attempt, *run.Lease, error) 
 	return a, lease, nil
 }
 
-// present is the lease of a job, nil where there is none, and, where the lease is
+// standing is the lease of a job, nil where there is none, and, where the lease is
 // for the attempt of that number, the attempt: both as they are under the lock. It
 // does not read again what this board was the last to write.
-func (b *Board) present(u *run.Update, id string, number int) (*Attempt, *run.Lease, error) {
+func (b *Board) standing(u update, id string, number int) (*Attempt, *run.Lease, error) {
 	b.mu.Lock()
 	j := b.jobs[id]
 	if j != nil && j.asOf >= u.OthersWrote() && j.last() != nil && j.last().Number == number {
@@ -388,11 +362,11 @@ func (b *Board) present(u *run.Update, id string, number int) (*Attempt, *run.Le
 		return j.last().clone(), lease, nil
 	}
 	b.mu.Unlock()
-	lease, err := u.Run().Lease(id)
+	lease, err := run.JobsIn(b.Folder()).Lease(id)
 	if err != nil || lease == nil || lease.Attempt != number {
 		return nil, lease, err
 	}
-	a, err := readAttempt(u.Run(), id, number)
+	a, err := readAttempt(b.Folder(), id, number)
 	return a, lease, err
 }
 
@@ -433,7 +407,7 @@ func (b *Board) end(ctx context.Context, token string, how Ending) (Job, error) 
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
-	err = b.update(ctx, id, func(u *run.Update) error {
+	err = b.update(ctx, id, func(u update) error {
 		a, _, err := b.held(u, token)
 		if err != nil {
 			return err
@@ -449,7 +423,7 @@ func (b *Board) end(ctx context.Context, token string, how Ending) (Job, error) 
 	return b.Job(id)
 }
 
-func endAttempt(u *run.Update, a *Attempt, how Ending) error {
+func endAttempt(u update, a *Attempt, how Ending) error {
 	a.Outcome, a.Reason, a.EndedAt = how.Outcome, run.Note(how.Reason), u.Now()
 	switch {
 	case how.Usage != nil:
@@ -492,18 +466,18 @@ func (b *Board) ReleaseJob(ctx context.Context, id, reason string) (Job, error) 
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
-	err := b.update(ctx, id, func(u *run.Update) error {
+	err := b.update(ctx, id, func(u update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
 		}
-		lease, err := u.Run().Lease(id)
+		lease, err := run.JobsIn(b.Folder()).Lease(id)
 		if err != nil {
 			return err
 		}
 		if lease == nil {
 			return tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", id), "nobody holds the job %s", id)
 		}
-		a, err := readAttempt(u.Run(), id, lease.Attempt)
+		a, err := readAttempt(b.Folder(), id, lease.Attempt)
 		if err != nil {
 			return err
 		}

@@ -37,9 +37,9 @@ var perspectivesKind = kind{
 	},
 	prompt: perspectivesPrompt,
 	judge:  judgePerspectives,
-	accept: func(u *run.Update, _ *Job, _ int, judged judgement) error {
+	accept: inRun(func(u *run.Update, _ *Job, _ int, judged judgement) error {
 		return step.TakePerspectives(u, judged.value, "accepted from the job "+PerspectivesID)
-	},
+	}),
 }
 
 // PerspectivesAllowed is how many perspectives the run's first wave may have.

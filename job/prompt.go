@@ -164,7 +164,7 @@ func (b *Board) lastRefused(j *Job) (*lastAnswer, error) {
 			if !s.Judged || len(s.Faults) == 0 {
 				continue
 			}
-			text, err := b.run.Folder().Read(a.dir() + "/" + s.Answer)
+			text, err := b.work.Folder().Read(a.dir() + "/" + s.Answer)
 			if err != nil {
 				return nil, err
 			}

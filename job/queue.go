@@ -3,8 +3,6 @@ package job
 import (
 	"context"
 	"sync"
-
-	"github.com/tidegate/tidegate/run"
 )
 
 // queue lets changes of a run that are asked for at the same time share a
@@ -18,7 +16,8 @@ type queue struct {
 
 // change is a change of one job that somebody waits for.
 type change struct {
-	run.Change
+	ctx  context.Context // of the call that it belongs to
+	do   func(update) error
 	job  string
 	made chan error    // has a value once it was made, or could not be
 	lead chan struct{} // has a value when it is this one's turn to make what waits
@@ -26,8 +25,8 @@ type change struct {
 
 // update makes a change of a job under the run's lock; see [run.Run.Update].
 // Waiting changes of other jobs are made with it.
-func (b *Board) update(ctx context.Context, job string, do func(*run.Update) error) error {
-	c := &change{Change: run.Change{Ctx: ctx, Do: do}, job: job, made: make(chan error, 1), lead: make(chan struct{}, 1)}
+func (b *Board) update(ctx context.Context, job string, do func(update) error) error {
+	c := &change{ctx: ctx, do: do, job: job, made: make(chan error, 1), lead: make(chan struct{}, 1)}
 	t := &b.queue
 	t.mu.Lock()
 	t.waiting = append(t.waiting, c)
@@ -63,11 +62,7 @@ func (b *Board) makeWaiting() {
 	t.waiting = later
 	t.mu.Unlock()
 	ctx, stop := untilAllEnd(batch)
-	changes := make([]run.Change, len(batch))
-	for i, c := range batch {
-		changes[i] = c.Change
-	}
-	errs := b.Run().UpdateTogether(ctx, b.clock, changes...)
+	errs := b.present().update(ctx, b.clock, batch)
 	stop()
 	b.forget(batch)
 	for i, c := range batch {
@@ -95,12 +90,12 @@ func (b *Board) forget(batch []*change) {
 // untilAllEnd is a context that ends when those of all changes have ended: one
 // that gives up does not stop the others.
 func untilAllEnd(batch []*change) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(batch[0].Ctx))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(batch[0].ctx))
 	var mu sync.Mutex
 	left := len(batch)
 	stops := []func() bool{}
 	for _, c := range batch {
-		stops = append(stops, context.AfterFunc(c.Ctx, func() {
+		stops = append(stops, context.AfterFunc(c.ctx, func() {
 			mu.Lock()
 			defer mu.Unlock()
 			if left--; left == 0 {

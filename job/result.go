@@ -29,7 +29,7 @@ func (b *Board) List(states []string) (ListResult, error) {
 			return ListResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("states", tidegate.Cut(s)), "%q is not a state; the states are %s", tidegate.Cut(s), strings.Join(known, ", "))
 		}
 	}
-	out := ListResult{Jobs: []Job{}, runID: b.Run().ID()}
+	out := ListResult{Jobs: []Job{}, runID: b.ID()}
 	for _, j := range b.Jobs() {
 		if len(states) == 0 || slices.Contains(states, string(j.State)) {
 			out.Jobs = append(out.Jobs, j)
@@ -158,7 +158,7 @@ func (b *Board) Prompt(ctx context.Context, id string) (PromptResult, error) {
 		return PromptResult{}, err
 	}
 	if last := j.last(); last != nil && (j.State == Leased || j.State == Accepted) {
-		data, err := b.Run().Folder().Read(last.dir() + "/prompt.md")
+		data, err := b.Folder().Read(last.dir() + "/prompt.md")
 		return PromptResult{JobID: id, PromptMD: string(data)}, err
 	}
 	made, err := j.kind.prompt(ctx, b, &j)

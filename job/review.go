@@ -38,9 +38,9 @@ var reviewKind = kind{
 	},
 	prompt: reviewPrompt,
 	judge:  judgeReview,
-	accept: func(u *run.Update, j *Job, attempt int, judged judgement) error {
+	accept: inRun(func(u *run.Update, j *Job, attempt int, judged judgement) error {
 		return step.TakeReview(u, judged.review, synthesis.MadeBy{Actor: tidegate.Agent, Job: j.ID, Attempt: attempt})
-	},
+	}),
 }
 
 func reviewPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {

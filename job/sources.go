@@ -3,14 +3,13 @@ package job
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/pattern"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
 )
@@ -120,7 +119,7 @@ func (s *sources) shorten(text string) string {
 
 // expand writes cids in place of the short ids of a prompt.
 func expand(text string, table map[string]string) string {
-	return mentioned.ReplaceAllStringFunc(text, func(mention string) string {
+	return mentioned().ReplaceAllStringFunc(text, func(mention string) string {
 		if cid := table[mention[2:len(mention)-1]]; cid != "" {
 			return "[@" + cid + "]"
 		}
@@ -128,12 +127,10 @@ func expand(text string, table map[string]string) string {
 	})
 }
 
-var mentioned = regexp.MustCompile(`\[@s[0-9]+\]`)
+var mentioned = pattern.New(`\[@s[0-9]+\]`)
 
 // quotation is how outputs are asked to quote: "words" (URL).
-var quotation = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`["“]([^"“”\n]{3,400})["”]\s*\(?<?(https?://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)`)
-})
+var quotation = pattern.New(`["“]([^"“”\n]{3,400})["”]\s*\(?<?(https?://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)`)
 
 // maxQuotes is how many quotations of one source a prompt shows.
 const maxQuotes = 5

@@ -72,7 +72,7 @@ func (b *Board) Spent() Spent {
 func (b *Board) spent() Spent {
 	l := &b.ledger
 	for id, j := range l.grown {
-		size, err := sizeOf(b.run.Folder().FS(), run.JobDir(id), "")
+		size, err := sizeOf(b.work.Folder().FS(), run.JobDir(id), "")
 		if err == nil {
 			l.size += size - j.tally.size
 			j.tally.size = size

@@ -91,7 +91,7 @@ func (b *Board) judgeStale(ctx context.Context, id string, in SubmitInput) (*Ver
 	if err != nil {
 		return &Verdict{}, err
 	}
-	kept, err := b.Run().Folder().Read(j.last().dir() + "/" + j.last().lastAnswer().Answer)
+	kept, err := b.Folder().Read(j.last().dir() + "/" + j.last().lastAnswer().Answer)
 	if err != nil {
 		return &Verdict{}, err
 	}
@@ -126,7 +126,7 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 	n, line := 0, 0
 	var a *Attempt
 	var lease *run.Lease
-	err := b.update(ctx, j.ID, func(u *run.Update) (err error) {
+	err := b.update(ctx, j.ID, func(u update) (err error) {
 		a, lease, err = b.held(u, in.Token)
 		if tidegate.CodeOf(err) == tidegate.LeaseLost {
 			return b.keepLate(u, j, in, err)
@@ -135,7 +135,7 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 			return err
 		}
 		if lease.JudgingSince != nil && a.lastAnswer() != nil && !a.lastAnswer().Judged && in.Home == nil {
-			if kept, err := u.Run().Folder().Read(a.dir() + "/" + a.lastAnswer().Answer); err == nil && bytes.Equal(kept, in.Answer) {
+			if kept, err := b.Folder().Read(a.dir() + "/" + a.lastAnswer().Answer); err == nil && bytes.Equal(kept, in.Answer) {
 				n = len(a.Submissions) // whoever handed it in was stopped before its verdict
 				return nil
 			}
@@ -149,7 +149,7 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 			}
 		}
 		a.Submissions = append(a.Submissions, s)
-		a.Usage.add(charged(u, a, in))
+		a.Usage.add(b.charged(a, in))
 		if in.Home != nil {
 			a.note(in.Home.Version, in.Home.Session, calls(in.ToolUsage))
 			if err := b.keepStream(u, a, in.Home, n); err != nil {
@@ -178,7 +178,7 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 	return n, nil
 }
 
-func (b *Board) keepStream(u *run.Update, a *Attempt, home *HomeAnswer, n int) error {
+func (b *Board) keepStream(u update, a *Attempt, home *HomeAnswer, n int) error {
 	if home.Repair != "" {
 		if err := u.Write(fmt.Sprintf("%s/prompt-%d.md", a.dir(), n), []byte(home.Repair)); err != nil {
 			return err
@@ -192,12 +192,12 @@ func (b *Board) keepStream(u *run.Update, a *Attempt, home *HomeAnswer, n int) e
 
 // keepLate stages an answer that came after the end of its lease, where it is
 // the first late one of the attempt that its token was made for.
-func (b *Board) keepLate(u *run.Update, j *Job, in SubmitInput, lost error) error {
+func (b *Board) keepLate(u update, j *Job, in SubmitInput, lost error) error {
 	_, number, err := ofToken(in.Token)
 	if err != nil {
 		return err
 	}
-	a, err := readAttempt(u.Run(), j.ID, number)
+	a, err := readAttempt(b.Folder(), j.ID, number)
 	if err != nil || a.Late || a.TokenDigest != codec.DigestBytes([]byte(in.Token)) {
 		return lost
 	}
@@ -212,13 +212,13 @@ func (b *Board) keepLate(u *run.Update, j *Job, in SubmitInput, lost error) erro
 // charged is what an answer costs the budget: what was reported or, where
 // nothing was, a quarter of the bytes that went in and out. For an agent that
 // tidegate does not drive, the larger of the two counts.
-func charged(u *run.Update, a *Attempt, in SubmitInput) Usage {
+func (b *Board) charged(a *Attempt, in SubmitInput) Usage {
 	asked := 0
 	switch {
 	case in.Home != nil && in.Home.Repair != "":
 		asked = len(in.Home.Repair)
 	case len(a.Submissions) == 1:
-		if prompt, err := u.Run().Folder().Read(a.dir() + "/prompt.md"); err == nil {
+		if prompt, err := b.Folder().Read(a.dir() + "/prompt.md"); err == nil {
 			asked = len(prompt)
 		}
 	}
@@ -274,7 +274,7 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 	}
 	a := j.last()
 	if a == nil || a.Number != number || n > len(a.Submissions) {
-		if a, err = readAttempt(b.Run(), id, number); err != nil {
+		if a, err = readAttempt(b.Folder(), id, number); err != nil {
 			return Verdict{}, err
 		}
 	}
@@ -288,7 +288,7 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 	verdict := Verdict{JobID: id, Attempt: number, Faults: judged.faults, Warnings: judged.warnings, Accepted: len(judged.faults) == 0}
 	var lease *run.Lease
 	line := 0
-	err = b.update(ctx, id, func(u *run.Update) (err error) {
+	err = b.update(ctx, id, func(u update) (err error) {
 		a, lease, err = b.record(u, &j, number, n, took, judged)
 		line = u.LastLine()
 		return err
@@ -305,7 +305,7 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 // judge judges answer n of an attempt as the run keeps it, and says how it was
 // unwrapped.
 func (b *Board) judge(ctx context.Context, j *Job, a *Attempt, n int) (judgement, []string, error) {
-	data, err := b.Run().Folder().Read(a.dir() + "/" + a.Submissions[n-1].Answer)
+	data, err := b.Folder().Read(a.dir() + "/" + a.Submissions[n-1].Answer)
 	if err != nil {
 		return judgement{}, nil, err
 	}
@@ -350,14 +350,14 @@ func (a *Attempt) toolUse(n int) (*codec.Value, error) {
 
 // record stages the verdict on an answer: refused, or accepted with everything
 // that follows from it. It returns the attempt and its lease as they are then.
-func (b *Board) record(u *run.Update, j *Job, number, n int, took []string, judged judgement) (*Attempt, *run.Lease, error) {
+func (b *Board) record(u update, j *Job, number, n int, took []string, judged judgement) (*Attempt, *run.Lease, error) {
 	if err := u.NotFinal(); err != nil {
 		return nil, nil, err
 	}
-	if err := unchanged(u, judged.seen); err != nil {
+	if err := b.unchanged(u, judged.seen); err != nil {
 		return nil, nil, err
 	}
-	a, lease, err := b.present(u, j.ID, number)
+	a, lease, err := b.standing(u, j.ID, number)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -371,7 +371,7 @@ func (b *Board) record(u *run.Update, j *Job, number, n int, took []string, judg
 		codes[i] = f.Code
 	}
 	if slices.Contains(codes, string(tidegate.CredentialsNotAllowed)) {
-		if err := maskKept(u, a.dir()+"/"+s.Answer); err != nil {
+		if err := b.maskKept(u, a.dir()+"/"+s.Answer); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -399,8 +399,8 @@ func (b *Board) record(u *run.Update, j *Job, number, n int, took []string, judg
 }
 
 // maskKept masks the credentials in a kept answer.
-func maskKept(u *run.Update, name string) error {
-	data, err := u.Run().Folder().Read(name)
+func (b *Board) maskKept(u update, name string) error {
+	data, err := b.Folder().Read(name)
 	if err != nil {
 		return err
 	}

@@ -30,9 +30,9 @@ var summaryKind = kind{
 	},
 	prompt: summaryPrompt,
 	judge:  judgeSummary,
-	accept: func(u *run.Update, j *Job, _ int, judged judgement) error {
+	accept: inRun(func(u *run.Update, j *Job, _ int, judged judgement) error {
 		return step.TakeSummary(u, j.perspective, []byte(judged.text))
-	},
+	}),
 }
 
 // summaryCap is how many bytes one summary may have: its own cap, or its share of

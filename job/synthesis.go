@@ -33,9 +33,9 @@ var synthesisKind = kind{
 	},
 	prompt: synthesisPrompt,
 	judge:  judgeSynthesis,
-	accept: func(u *run.Update, j *Job, attempt int, judged judgement) error {
+	accept: inRun(func(u *run.Update, j *Job, attempt int, judged judgement) error {
 		return step.TakeSynthesis(u, []byte(judged.text), j.ID, attempt)
-	},
+	}),
 }
 
 // rounds are the jobs of a kind that is done once for each round of review.

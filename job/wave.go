@@ -32,9 +32,9 @@ func waveKind(stage run.Stage) kind {
 		judge: func(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
 			return judgeWave(ctx, b, j, stage, a)
 		},
-		accept: func(u *run.Update, j *Job, _ int, judged judgement) error {
+		accept: inRun(func(u *run.Update, j *Job, _ int, judged judgement) error {
 			return step.TakeOutput(u, stage, step.Submission{PerspectiveID: j.perspective, Markdown: judged.text, ToolUsage: judged.toolUsage})
-		},
+		}),
 	}
 }
 

@@ -2,11 +2,11 @@ package pivot
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tidegate/tidegate/internal/pattern"
 	"github.com/tidegate/tidegate/markdown"
 )
 
@@ -60,21 +60,21 @@ const longestNumber = 12
 func isNumeral(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 var (
-	romanNumber   = regexp.MustCompile(`^(?:x{0,3}(?:ix|iv|v?i{0,3})|X{0,3}(?:IX|IV|V?I{0,3}))$`)
-	chineseNumber = regexp.MustCompile(`^[一二三四五六七八九十百]+$`)
-	mixedNumber   = regexp.MustCompile(`^(?:\pL\d{1,2}|\d{1,3}\pL)$`) // G1, 1a
+	romanNumber   = pattern.New(`^(?:x{0,3}(?:ix|iv|v?i{0,3})|X{0,3}(?:IX|IV|V?I{0,3}))$`)
+	chineseNumber = pattern.New(`^[一二三四五六七八九十百]+$`)
+	mixedNumber   = pattern.New(`^(?:\pL\d{1,2}|\d{1,3}\pL)$`) // G1, 1a
 )
 
 // isListNumber reports whether a word numbers an item of a list. Bare says that no
 // sign follows it.
 func isListNumber(word string, bare bool) bool {
 	switch {
-	case strings.IndexFunc(word, func(r rune) bool { return !unicode.IsNumber(r) }) < 0, romanNumber.MatchString(word):
+	case strings.IndexFunc(word, func(r rune) bool { return !unicode.IsNumber(r) }) < 0, romanNumber().MatchString(word):
 		return true
 	case bare && strings.EqualFold(word, "a"):
 		return false
 	}
-	return utf8.RuneCountInString(word) == 1 || chineseNumber.MatchString(word) || !bare && mixedNumber.MatchString(word)
+	return utf8.RuneCountInString(word) == 1 || chineseNumber().MatchString(word) || !bare && mixedNumber().MatchString(word)
 }
 
 // characters are the characters of a line that a page shows.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -370,45 +369,10 @@ func (f folder) doJobs(t *testing.T) {
 	}
 }
 
-var (
-	askedHeadings = regexp.MustCompile(`(?m)^ {3,7}(## .*)$`)
-	listedSources = regexp.MustCompile(`(?m)^- (s[0-9]+): `)
-	exampleBlock  = regexp.MustCompile("(?s)## Example\n.*?```\n(.*?)```\n")
-)
-
-// obey is the answer of an agent that does what the prompt of its job says and
-// reads nothing else.
+// obey is the answer that the prompt of a leased job asks for.
 func obey(leased *codec.Value) string {
-	job, prompt := leased.Get("job_id").Str(), leased.Get("prompt_md").Str()
-	cite := ""
-	if id := listedSources.FindStringSubmatch(prompt); id != nil {
-		cite = " [@" + id[1] + "]"
-	}
-	var b strings.Builder
-	switch leased.Get("kind").Str() {
-	case "perspectives", "review":
-		if example := exampleBlock.FindStringSubmatch(prompt); example != nil {
-			return example[1]
-		}
-	case "wave1", "wave2":
-		for _, m := range askedHeadings.FindAllStringSubmatch(prompt, -1) {
-			b.WriteString(m[1] + "\n\n")
-			switch m[1] {
-			case "## Gaps":
-			case "## Sources":
-				fmt.Fprintf(&b, "- https://example.org/%s\n\n", url.PathEscape(job))
-			default:
-				b.WriteString("Nothing else.\n\n")
-			}
-		}
-	case "summary":
-		return "- It pulls, says " + job + "." + cite + "\n"
-	case "synthesis":
-		for _, m := range askedHeadings.FindAllStringSubmatch(prompt, -1) {
-			fmt.Fprintf(&b, "%s\n\nIt pulls, says %s.%s\n\n", m[1], job, cite)
-		}
-	}
-	return b.String()
+	job := leased.Get("job_id").Str()
+	return answerTo(job, leased.Get("kind").Str(), leased.Get("prompt_md").Str(), "https://example.org/"+url.PathEscape(job))
 }
 
 func (f folder) advanceArgs() tidegate.Details {

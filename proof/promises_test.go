@@ -1,6 +1,7 @@
 package proof_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -102,7 +103,7 @@ func refused(t *testing.T, f folder, gate string) string {
 	case err != nil:
 		return err.Error()
 	case found.Status() != "pass":
-		return asJSON(found)
+		return fmt.Sprintf("%s %+v", found.Status(), found)
 	}
 	return ""
 }

@@ -2,11 +2,11 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tidegate/tidegate/internal/pattern"
 	"github.com/tidegate/tidegate/markdown"
 )
 
@@ -43,14 +43,14 @@ func Visible(s string) string {
 		s = b.String()
 	}
 	if strings.Contains(s, "##") {
-		s = logCommand.ReplaceAllString(s, `#\#$1[`)
+		s = logCommand().ReplaceAllString(s, `#\#$1[`)
 	}
 	return s
 }
 
 // logCommand is how GitHub, Azure and TeamCity mark a command; the first two
 // obey it anywhere in a line.
-var logCommand = regexp.MustCompile(`##([a-z]*)\[`)
+var logCommand = pattern.New(`##([a-z]*)\[`)
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 

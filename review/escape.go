@@ -2,6 +2,8 @@ package review
 
 import (
 	"strings"
+
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 // The escapes of REVIEW.md. Each inserts backslashes only, so none can complete
@@ -10,34 +12,34 @@ import (
 // are applied in the order of escapeLine and undone in the reverse order.
 var (
 	// A checked box, which decides the verdict for Agentd wherever it stands.
-	box        = pattern(`\[([xX])(\\*)\]`)
-	boxEscaped = pattern(`\[([xX])(\\*)\\\]`)
+	box        = pattern.New(`\[([xX])(\\*)\]`)
+	boxEscaped = pattern.New(`\[([xX])(\\*)\\\]`)
 
 	// A verdict heading, which Agentd finds even in the middle of a line.
-	heading        = pattern(`#(\\*)(# (?i:verdict))`)
-	headingEscaped = pattern(`#(\\*)\\(# (?i:verdict))`)
+	heading        = pattern.New(`#(\\*)(# (?i:verdict))`)
+	headingEscaped = pattern.New(`#(\\*)\\(# (?i:verdict))`)
 
 	// What opens HTML or an autolink. An even number of backslashes would leave
 	// the bracket live, so those before it are doubled and one is added.
-	tag = pattern(`(\\*)(<[A-Za-z/!?])`)
+	tag = pattern.New(`(\\*)(<[A-Za-z/!?])`)
 
 	// The middle of a link or an image.
-	link        = pattern(`\](\\*)\(`)
-	linkEscaped = pattern(`\](\\*)\\\(`)
+	link        = pattern.New(`\](\\*)\(`)
+	linkEscaped = pattern.New(`\](\\*)\\\(`)
 
 	// A link definition or a footnote in a text of several lines. Renderers take
 	// it out of the text, wherever in a paragraph its label began. In a value of
 	// one line it can only begin the line, where it is a marker.
-	definition        = pattern(`\](\\*):`)
-	definitionEscaped = pattern(`\](\\*)\\:`)
+	definition        = pattern.New(`\](\\*):`)
+	definitionEscaped = pattern.New(`\](\\*)\\:`)
 
 	// What opens a block where a line begins: heading, quote, list item, fence,
 	// thematic break, link definition. In a numbered item the backslash stands
 	// before the mark, because a digit cannot be escaped.
-	marker         = pattern(`^([ \t]*)(\\*)(` + markers + `)`)
-	markerEscaped  = pattern(`^([ \t]*)(\\*)\\(` + markers + `)`)
-	ordinal        = pattern(`^([ \t]*[0-9]{1,9})(\\*)([.)](?:[ \t]|$))`)
-	ordinalEscaped = pattern(`^([ \t]*[0-9]{1,9})(\\*)\\([.)](?:[ \t]|$))`)
+	marker         = pattern.New(`^([ \t]*)(\\*)(` + markers + `)`)
+	markerEscaped  = pattern.New(`^([ \t]*)(\\*)\\(` + markers + `)`)
+	ordinal        = pattern.New(`^([ \t]*[0-9]{1,9})(\\*)([.)](?:[ \t]|$))`)
+	ordinalEscaped = pattern.New(`^([ \t]*[0-9]{1,9})(\\*)\\([.)](?:[ \t]|$))`)
 )
 
 const markers = "#{1,6}(?:[ \\t]|$)|>|[-+*](?:[ \\t]|$)|```[^`]*$|~~~" +

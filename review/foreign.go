@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/pattern"
 	"github.com/tidegate/tidegate/report"
 )
 
@@ -181,7 +182,7 @@ func cutBytes(s string) string {
 	return s[:end] + " […]"
 }
 
-var drive = pattern(`^[A-Za-z]:/`)
+var drive = pattern.New(`^[A-Za-z]:/`)
 
 // inProject is the path of a file relative to the project, which is known by
 // roots. It fails for one that lies outside, however it is spelt. No file is

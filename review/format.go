@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 // The fixed parts of the file, shared by writer and reader.
@@ -45,7 +47,7 @@ var boxes = []struct {
 }
 
 // endsLikeLine matches a file name that a reader would take for file and line.
-var endsLikeLine = pattern(`^(.*):(-?[0-9]+)$`)
+var endsLikeLine = pattern.New(`^(.*):(-?[0-9]+)$`)
 
 // Format is the REVIEW.md of a payload that [Parse] accepted, with the given
 // warnings at its end.

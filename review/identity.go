@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 // Identified is an issue with the id by which it is recognised in another
@@ -43,8 +45,8 @@ func Identify(issues []Issue) []Identified {
 }
 
 var (
-	lineInTitle = pattern(`\b(lines?|l\.) ?[0-9]+(?: ?[-–,] ?[0-9]+)*`)
-	lineInFile  = pattern(`(?::[0-9]+)+$`)
+	lineInTitle = pattern.New(`\b(lines?|l\.) ?[0-9]+(?: ?[-–,] ?[0-9]+)*`)
+	lineInFile  = pattern.New(`(?::[0-9]+)+$`)
 )
 
 func identity(issue Issue) string {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 // What states a verdict to a person who looks at the page, although no reader
@@ -19,16 +20,16 @@ const (
 )
 
 var (
-	looseBox   = pattern(`^\[ ?[xX✓✔☑] ?\]` + marks + `(` + looseWords + `)` + wordEnd)
-	looseLabel = pattern(`^` + marks + `(?i:verdict)` + marks + `(` + looseWords + `)` + wordEnd)
+	looseBox   = pattern.New(`^\[ ?[xX✓✔☑] ?\]` + marks + `(` + looseWords + `)` + wordEnd)
+	looseLabel = pattern.New(`^` + marks + `(?i:verdict)` + marks + `(` + looseWords + `)` + wordEnd)
 	// The word alone on a line, or said of something; an explanation may follow.
-	looseWord = pattern(`^` + marks + `(?:\pL[\pL\pN'’ ]{0,60}(?:[:=–—→-]|\b(?i:is|are))` + marks + `)?(` + looseWords + `)(?:` + marks + `$|[^\pL\pN_ ]| [-–—(:|])`)
-	aloneWord = pattern(`^` + marks + `((?i:` + looseWords + `))` + marks + `$`)
+	looseWord = pattern.New(`^` + marks + `(?:\pL[\pL\pN'’ ]{0,60}(?:[:=–—→-]|\b(?i:is|are))` + marks + `)?(` + looseWords + `)(?:` + marks + `$|[^\pL\pN_ ]| [-–—(:|])`)
+	aloneWord = pattern.New(`^` + marks + `((?i:` + looseWords + `))` + marks + `$`)
 	// A heading that announces a verdict and then says something else.
-	otherLabel = pattern(`^(?i:verdict) ?(?:[:=|–—→-]+ ?(.*\S)| ([A-Z][A-Z _-]+))$`)
-	listMarks  = pattern(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*`)
+	otherLabel = pattern.New(`^(?i:verdict) ?(?:[:=|–—→-]+ ?(.*\S)| ([A-Z][A-Z _-]+))$`)
+	listMarks  = pattern.New(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*`)
 	// The fields of our layout that quote a reviewer on one line.
-	quotedField = pattern(`^(?:### Issue: |- \*\*(?:Change|Category|File|Description|Recommendation)\*\*:)`)
+	quotedField = pattern.New(`^(?:### Issue: |- \*\*(?:Change|Category|File|Description|Recommendation)\*\*:)`)
 )
 
 // looseVerdict is the word that a line states loosely, "" for none. A line that

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 // Violation is one thing in a payload that is not as the data model demands.
@@ -19,7 +20,7 @@ type Violation struct {
 // ChangeIDRule says in words what a change id is; [ValidChangeID] checks it.
 const ChangeIDRule = "1 to 128 of the characters A-Z a-z 0-9 . _ -, beginning with a letter or digit"
 
-var changeID = pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+var changeID = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // ValidChangeID reports whether id can name a change folder.
 func ValidChangeID(id string) bool { return changeID().MatchString(id) }
@@ -202,7 +203,7 @@ func (c *checker) integer(field string, v *codec.Value) *int64 {
 	return &n
 }
 
-var plainKey = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var plainKey = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // unknownKeys questions the keys of v that are not known, in document order.
 func (c *checker) unknownKeys(parent string, v *codec.Value, known []string) {

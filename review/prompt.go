@@ -21,6 +21,7 @@ type Prompt struct {
 	LeftOut  []string     // files that changed and are not shown, with the reason
 	Tests    *TestRun     // nil when none were run
 	Earlier  []Identified // the issues of the review before
+	Commits  []string     // the messages of the commits that make up the change, the oldest first
 }
 
 //go:embed prompt.md
@@ -28,7 +29,7 @@ var promptText string
 
 var promptTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("prompt").Funcs(template.FuncMap{
-		"quote": markdown.Quote, "leftOut": func(list []string) string { return strings.Join(list, "\n") }, "testText": testText, "issues": issueList,
+		"quote": markdown.Quote, "leftOut": func(list []string) string { return strings.Join(list, "\n") }, "testText": testText, "issues": issueList, "commits": commitList,
 	}).Parse(promptText))
 })
 
@@ -80,6 +81,33 @@ func issueList(list []Identified) string {
 			b.WriteString(", at " + issue.where())
 		}
 		fmt.Fprintf(&b, "\n  %s\n", cutBytes(cleanLine(issue.Description)))
+	}
+	return b.String()
+}
+
+// What is shown of commit messages.
+const (
+	maxCommits     = 50
+	maxCommitBytes = 2 << 10
+)
+
+// commitList is the messages of commits, each cut, and the newest where there are
+// many.
+func commitList(messages []string) string {
+	var b strings.Builder
+	if more := len(messages) - maxCommits; more > 0 {
+		fmt.Fprintf(&b, "(%d older commits are not shown)\n", more)
+		messages = messages[more:]
+	}
+	for i, message := range messages {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		message = strings.TrimSpace(message)
+		if len(message) > maxCommitBytes {
+			message = strings.ToValidUTF8(message[:maxCommitBytes], "") + " (cut)"
+		}
+		b.WriteString(message + "\n")
 	}
 	return b.String()
 }

@@ -17,6 +17,7 @@ func samplePrompt() review.Prompt {
 		LeftOut: []string{"logo.png: binary"},
 		Tests:   &review.TestRun{Format: "TAP", Status: 1, Passed: 3, Failed: 1, Failing: []string{"divides"}, Tail: "not ok 4 - divides"},
 		Earlier: review.Identify(sample(review.NeedsFix).Issues),
+		Commits: []string{"cache: remember answers\n\nThey cost money.\n", "fix the build\n"},
 	}
 }
 
@@ -78,6 +79,7 @@ func TestPromptQuotesEverything(t *testing.T) {
 		p := samplePrompt()
 		p.Diff += injected
 		p.LeftOut = append(p.LeftOut, injected)
+		p.Commits = append(p.Commits, injected)
 		tests := *p.Tests
 		tests.Failing, tests.Tail = append(tests.Failing, injected), injected
 		p.Tests = &tests

@@ -4,12 +4,14 @@ import (
 	"html"
 	"strings"
 	"unicode"
+
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 var (
-	renderedTag  = pattern(`<!--.*?-->|^[^<]*-->|</?[A-Za-z][^<>]*>`)
-	renderedLink = pattern(`\[([^\[\]]*\pL{2}[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?`)
-	escaped      = pattern("\\\\([!-/:-@\\[-`{-~])")
+	renderedTag  = pattern.New(`<!--.*?-->|^[^<]*-->|</?[A-Za-z][^<>]*>`)
+	renderedLink = pattern.New(`\[([^\[\]]*\pL{2}[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?`)
+	escaped      = pattern.New("\\\\([!-/:-@\\[-`{-~])")
 	emphasis     = strings.NewReplacer("*", "", "`", "", "~", "")
 )
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 // A statement is one place in a file that states a verdict.
@@ -25,13 +27,13 @@ const (
 const words = `(?i:APPROVED|NEEDS_FIX|NEEDS_CHANGES|MAJOR_ISSUES)`
 
 var (
-	atxHeading    = pattern(`^ {0,3}#{1,6}(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$`)
-	verdictTitle  = pattern(`^(?i:verdict)[ \t]*:?$`)
-	verdictInline = pattern(`^(?i:verdict)(?:[ \t]*:[ \t]*|[ \t]+)(` + words + `)$`)
-	plainWord     = pattern(`^ {0,3}(` + words + `)[ \t]*$`)
-	tickedBox     = pattern(`^ {0,3}[-*+][ \t]+\[[xX]\][ \t]+(` + words + `)(?:[ \t]*|:.*|[ \t]+[-–—(:].*)$`)
-	listItem      = pattern(`^( {0,3})([-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
-	underline     = pattern(`^ {0,3}(?:=+|-+)[ \t]*$`)
+	atxHeading    = pattern.New(`^ {0,3}#{1,6}(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$`)
+	verdictTitle  = pattern.New(`^(?i:verdict)[ \t]*:?$`)
+	verdictInline = pattern.New(`^(?i:verdict)(?:[ \t]*:[ \t]*|[ \t]+)(` + words + `)$`)
+	plainWord     = pattern.New(`^ {0,3}(` + words + `)[ \t]*$`)
+	tickedBox     = pattern.New(`^ {0,3}[-*+][ \t]+\[[xX]\][ \t]+(` + words + `)(?:[ \t]*|:.*|[ \t]+[-–—(:].*)$`)
+	listItem      = pattern.New(`^( {0,3})([-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
+	underline     = pattern.New(`^ {0,3}(?:=+|-+)[ \t]*$`)
 )
 
 // maxProblems bounds what is said about one file.
@@ -186,9 +188,9 @@ type liveness struct {
 }
 
 var (
-	fenceLine = pattern("^ {0,3}(```+[^`]*|~~~+.*)$")
-	htmlLine  = pattern(`^ {0,3}<(?:(!--)|(\?)|(!\[CDATA\[)|(![A-Za-z])|(?i:(pre|script|style|textarea))(?:[ \t>]|$)|/?[A-Za-z])`)
-	indented  = pattern(`^(?: {4}| {0,3}\t)`)
+	fenceLine = pattern.New("^ {0,3}(```+[^`]*|~~~+.*)$")
+	htmlLine  = pattern.New(`^ {0,3}<(?:(!--)|(\?)|(!\[CDATA\[)|(![A-Za-z])|(?i:(pre|script|style|textarea))(?:[ \t>]|$)|/?[A-Za-z])`)
+	indented  = pattern.New(`^(?: {4}| {0,3}\t)`)
 )
 
 // next reports whether the text of the next line is live.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 // TestRun is what a project's tests said.
@@ -174,8 +175,8 @@ func attribute(element xml.StartElement, name string) string {
 }
 
 var (
-	tapPlan = pattern(`^1\.\.([0-9]{1,9})(?:\s|$)`)
-	tapLine = pattern(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*?)(?:[ \t]*#[ \t]*((?i:skip|todo)).*)?$`)
+	tapPlan = pattern.New(`^1\.\.([0-9]{1,9})(?:\s|$)`)
+	tapLine = pattern.New(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*?)(?:[ \t]*#[ \t]*((?i:skip|todo)).*)?$`)
 )
 
 // tap reads the Test Anything Protocol. A test that is in the plan but not in the

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -72,11 +73,24 @@ func (l *Lease) Judging(now time.Time) bool {
 	return ok && now.Before(since.Add(judgingTime))
 }
 
+// Jobs is what lies in the folder of jobs of a run, or of other work that agents do.
+type Jobs struct{ folder *artifact.Folder }
+
+// Jobs is the run's folder of jobs.
+func (r *Run) Jobs() Jobs { return Jobs{r.folder} }
+
+// JobsIn is the folder of jobs in another folder than a run's.
+func JobsIn(folder *artifact.Folder) Jobs { return Jobs{folder} }
+
+func (j Jobs) path(name string) string {
+	return filepath.Join(j.folder.Path(), filepath.FromSlash(name))
+}
+
 // Lease reads the lease of a job, nil when nobody has one. It returns
 // READ_FAILED, and INVALID_STATE for a file that is not a lease.
-func (r *Run) Lease(jobID string) (*Lease, error) {
+func (j Jobs) Lease(jobID string) (*Lease, error) {
 	name := LeaseFile(jobID)
-	data, err := r.folder.Read(name)
+	data, err := j.folder.Read(name)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
 		return nil, nil
@@ -85,7 +99,7 @@ func (r *Run) Lease(jobID string) (*Lease, error) {
 	}
 	l := new(Lease)
 	if err := json.Unmarshal(data, l); err != nil || l.SchemaVersion != LeaseVersion || l.JobID != jobID {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", r.Path(name)), "%s is not the lease of %s", name, jobID)
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", j.path(name)), "%s is not the lease of %s", name, jobID)
 	}
 	return l, nil
 }
@@ -104,9 +118,9 @@ type JobFolder struct {
 	Retried  bool  // some attempts do not count any more
 }
 
-// JobFolder lists the folder of a job. It returns READ_FAILED.
-func (r *Run) JobFolder(jobID string) (JobFolder, error) {
-	entries, err := r.folder.List(JobDir(jobID))
+// Of lists the folder of a job. It returns READ_FAILED.
+func (j Jobs) Of(jobID string) (JobFolder, error) {
+	entries, err := j.folder.List(JobDir(jobID))
 	if err != nil {
 		return JobFolder{}, err
 	}
@@ -126,15 +140,15 @@ func (r *Run) JobFolder(jobID string) (JobFolder, error) {
 	return has, nil
 }
 
-// JobAccepted reports whether the last attempt at a job was accepted and still
+// Accepted reports whether the last attempt at a job was accepted and still
 // counts. It returns READ_FAILED.
-func (r *Run) JobAccepted(jobID string) (bool, error) {
-	has, err := r.JobFolder(jobID)
+func (j Jobs) Accepted(jobID string) (bool, error) {
+	has, err := j.Of(jobID)
 	if err != nil || len(has.Attempts) == 0 {
 		return false, err
 	}
 	last := has.Attempts[len(has.Attempts)-1]
-	data, err := r.folder.Read(AttemptDir(jobID, last) + "/attempt.json")
+	data, err := j.folder.Read(AttemptDir(jobID, last) + "/attempt.json")
 	if err != nil {
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			err = nil
@@ -145,21 +159,21 @@ func (r *Run) JobAccepted(jobID string) (bool, error) {
 	if err != nil || doc.Get("outcome").Str() != "accepted" {
 		return false, nil
 	}
-	after, err := r.RetriedAfter(jobID)
+	after, err := j.RetriedAfter(jobID)
 	return after < last, err
 }
 
 // RetriedAfter is the number of the last attempt that does not count any more,
 // 0 when all do: a person gave the job its tries again, or replanned the wave.
-func (r *Run) RetriedAfter(jobID string) (int, error) {
-	data, err := r.folder.Read(Retried(jobID))
+func (j Jobs) RetriedAfter(jobID string) (int, error) {
+	data, err := j.folder.Read(Retried(jobID))
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
 		return 0, nil
 	case err != nil:
 		return 0, err
 	}
-	doc, err := codec.ParseFile("path", r.Path(Retried(jobID)), data)
+	doc, err := codec.ParseFile("path", j.path(Retried(jobID)), data)
 	if err != nil {
 		return 0, err
 	}
@@ -170,7 +184,7 @@ func (r *Run) RetriedAfter(jobID string) (int, error) {
 // ForgetAttempts stages that the attempts at a job so far do not count, and that
 // nobody holds it. Note is for the next agent, "" for none.
 func (u *Update) ForgetAttempts(jobID, note string) error {
-	has, err := u.run.JobFolder(jobID)
+	has, err := u.run.Jobs().Of(jobID)
 	if err != nil || len(has.Attempts) == 0 {
 		return err
 	}

@@ -65,8 +65,10 @@ func Log(ctx context.Context, in LogInput) (LogResult, error) {
 	return out, err
 }
 
-func (r *Run) eachLine(visit func(artifact.Line)) error {
-	file, err := r.folder.Open(AuditFile)
+func (r *Run) eachLine(visit func(artifact.Line)) error { return eachLine(r.folder, AuditFile, visit) }
+
+func eachLine(folder *artifact.Folder, name string, visit func(artifact.Line)) error {
+	file, err := folder.Open(name)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
 		return nil
@@ -95,8 +97,13 @@ type Entry struct {
 // Events reads the lines of the log, oldest first. Lines that are not JSON are
 // left out. It returns READ_FAILED.
 func (r *Run) Events() ([]Entry, error) {
+	return ReadEntries(r.folder, AuditFile)
+}
+
+// ReadEntries is [Run.Events] for a log of the same form in another folder.
+func ReadEntries(folder *artifact.Folder, name string) ([]Entry, error) {
 	var entries []Entry
-	err := r.eachLine(func(line artifact.Line) {
+	err := eachLine(folder, name, func(line artifact.Line) {
 		if entry, ok := entryOf(line); ok {
 			entries = append(entries, entry)
 		}
@@ -169,8 +176,13 @@ func (e *readEvents) on(log *os.File) error {
 // log ten times a second. It yields an error and ends when the log shrinks or is
 // replaced (TAMPERED), and when it cannot be read (READ_FAILED).
 func (r *Run) Tail(ctx context.Context, from int) iter.Seq2[Entry, error] {
+	return TailLog(ctx, r.folder, AuditFile, from)
+}
+
+// TailLog is [Run.Tail] for a log of the same form in another folder.
+func TailLog(ctx context.Context, folder *artifact.Folder, name string, from int) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		for line, err := range r.folder.Follow(ctx, AuditFile, from) {
+		for line, err := range folder.Follow(ctx, name, from) {
 			if err != nil {
 				yield(Entry{}, err)
 				return

@@ -3,12 +3,12 @@ package step
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/internal/pattern"
 	"github.com/tidegate/tidegate/run"
 )
 
@@ -31,7 +31,7 @@ type FallbackResult struct {
 	AuditPath        string     `json:"audit_path"`
 }
 
-var credentialRule = regexp.MustCompile(`(?i)(\w+://)[^/@\s]+@|\b(token|access_token|sig)=[^&\s]+`)
+var credentialRule = pattern.New(`(?i)(\w+://)[^/@\s]+@|\b(token|access_token|sig)=[^&\s]+`)
 
 // OfferFallback is the tool deep_research_fallback_offer: it says which gate stops a
 // run and what a person can do about it, and keeps that for the person. It does not
@@ -63,7 +63,7 @@ func OfferFallback(ctx context.Context, clock run.Clock, in FallbackInput) (Fall
 	if out.FailedGateID == "" {
 		return FallbackResult{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_path", in.ManifestPath, "gates_path", in.GatesPath), "no gate of the run has failed")
 	}
-	out.Reason = run.Note(credentialRule.ReplaceAllString(out.Reason, "$1[redacted]"))
+	out.Reason = run.Note(credentialRule().ReplaceAllString(out.Reason, "$1[redacted]"))
 	out.Instruction = "A person can mend what gate " + out.FailedGateID + " found and judge it again with `tidegate gate " + strings.ToLower(out.FailedGateID) +
 		" RUN`, let it pass with --accept and a --reason, or end the run with `tidegate run cancel`."
 	audit, err := r.Update(ctx, clock, func(u *run.Update) error {

@@ -133,7 +133,7 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 // jobIsFree returns JOB_NOT_OPEN for a job that an agent holds, or whose answer
 // was accepted: then the output has an owner.
 func jobIsFree(r *run.Run, now time.Time, jobID string) error {
-	lease, err := r.Lease(jobID)
+	lease, err := r.Jobs().Lease(jobID)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func jobIsFree(r *run.Run, now time.Time, jobID string) error {
 		return tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", jobID, "holder", lease.Holder, "expires_at", lease.ExpiresAt),
 			"the job %s is leased to %s until %s", jobID, tidegate.Cut(lease.Holder), lease.ExpiresAt)
 	}
-	accepted, err := r.JobAccepted(jobID)
+	accepted, err := r.Jobs().Accepted(jobID)
 	if err != nil || !accepted {
 		return err
 	}

@@ -2,13 +2,13 @@ package synthesis
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 	"unicode"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/pattern"
 )
 
 // Directive is one change that a review asks for.
@@ -93,14 +93,14 @@ func textAt(pieces []piece, line int) string {
 	return pieces[next-1].text
 }
 
-var comment = regexp.MustCompile(`(?s)<!--.*?-->`)
+var comment = pattern.New(`(?s)<!--.*?-->`)
 
 // plainText is a text as it is compared with another: without comments and what
 // cannot be seen, every run of white space as one blank.
 func plainText(text []byte) string {
 	var b strings.Builder
 	blank := false
-	for _, r := range string(comment.ReplaceAll(text, nil)) {
+	for _, r := range string(comment().ReplaceAll(text, nil)) {
 		switch {
 		case unicode.IsSpace(r):
 			blank = b.Len() > 0

@@ -2,8 +2,8 @@ package synthesis
 
 import (
 	"bytes"
-	"regexp"
 
+	"github.com/tidegate/tidegate/internal/pattern"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
@@ -41,7 +41,7 @@ func newTableNode(kind ast.NodeKind, at int) *tableNode {
 // the first row are not shown, as in GitHub's flavour.
 type tables struct{}
 
-var delimiterCell = regexp.MustCompile(`^:?-+:?$`)
+var delimiterCell = pattern.New(`^:?-+:?$`)
 
 func (tables) Transform(paragraph *ast.Paragraph, reader text.Reader, _ parser.Context) {
 	source, lines := reader.Source(), paragraph.Lines()
@@ -119,7 +119,7 @@ func alignments(source []byte, line text.Segment) []string {
 	var out []string
 	for _, cell := range cells(source, line) {
 		mark := source[cell.Start:cell.Stop]
-		if !delimiterCell.Match(mark) {
+		if !delimiterCell().Match(mark) {
 			return nil
 		}
 		out = append(out, map[[2]bool]string{{true, true}: "center", {true, false}: "left", {false, true}: "right"}[[2]bool{mark[0] == ':', mark[len(mark)-1] == ':'}])

@@ -11,8 +11,8 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tidegate/tidegate/codec"
@@ -68,7 +68,12 @@ type Tool struct {
 	schemas func() (input, output *codec.Value)
 }
 
-var nameRule = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+// isName reports whether a text can name a tool: lower-case letters, digits and
+// underscores, 64 at most, with a letter first.
+func isName(text string) bool {
+	const letters, others = "abcdefghijklmnopqrstuvwxyz", "0123456789_"
+	return text != "" && len(text) <= 64 && strings.Contains(letters, text[:1]) && strings.Trim(text, letters+others) == ""
+}
 
 // New declares a tool. In is a struct whose fields are the arguments, in the
 // order in which they are checked; Out is the result. It panics when the
@@ -97,7 +102,7 @@ var nameRule = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 //	                           decoder hands it over unchecked
 func New[In, Out any](spec Spec, run func(context.Context, In) (Out, error)) *Tool {
 	switch {
-	case !nameRule.MatchString(spec.Name):
+	case !isName(spec.Name):
 		panic(fmt.Sprintf("tool: %q is not a tool name", spec.Name))
 	case spec.Summary == "" || spec.Effect == 0 || spec.Set == "":
 		panic(fmt.Sprintf("tool: %s lacks a summary, an effect or a set", spec.Name))

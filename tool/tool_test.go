@@ -280,13 +280,29 @@ func TestSchemasSayWhatTheDecoderDemands(t *testing.T) {
 	}
 }
 
-func TestDeclarationsWithoutAnEffectPanic(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("New accepted it")
+func TestWrongDeclarationsPanic(t *testing.T) {
+	declared := func(spec tool.Spec) (accepted bool) {
+		defer func() { recover() }()
+		tool.New(spec, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
+		return true
+	}
+	whole := tool.Spec{Name: "x", Set: "toy", Summary: "s", Effect: tool.Reads}
+	without := whole
+	without.Effect = 0
+	if declared(without) {
+		t.Error("New accepted a tool without an effect")
+	}
+	long := strings.Repeat("a", 64)
+	for name, want := range map[string]bool{
+		"x": true, "a_b_2": true, long: true,
+		"": false, "_a": false, "2a": false, "A": false, "a-b": false, "a b": false, "aé": false, long + "a": false,
+	} {
+		named := whole
+		named.Name = name
+		if got := declared(named); got != want {
+			t.Errorf("New accepted a tool with the name %q: %v, want %v", name, got, want)
 		}
-	}()
-	tool.New(tool.Spec{Name: "x", Set: "toy", Summary: "s"}, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
+	}
 }
 
 func FuzzDecode(f *testing.F) {

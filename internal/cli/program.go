@@ -136,9 +136,12 @@ func (p *Program) under(args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
-	_, isGroup := p.Groups[args[0]]
-	if isGroup || args[0] == "call" {
-		return args[0]
+	word := args[0]
+	_, isGroup := p.Groups[word]
+	isTool := func(t *tool.Tool) bool { return t.Command != nil && t.Command.Path == word }
+	isExtra := func(c Command) bool { return c.Path == word }
+	if isGroup || word == "call" || slices.ContainsFunc(p.Tools, isTool) || slices.ContainsFunc(p.Commands, isExtra) {
+		return word
 	}
 	return ""
 }
@@ -146,8 +149,8 @@ func (p *Program) under(args []string) string {
 // Root is the whole command tree; documentation is generated from it.
 func (p *Program) Root() *cobra.Command { return p.tree("") }
 
-// tree is the command tree, with the commands of tools that begin with a word,
-// or with all of them for "".
+// tree is the command tree, with the commands that begin with a word, or with all of
+// them for "".
 func (p *Program) tree(under string) *cobra.Command {
 	var level string
 	root := &cobra.Command{
@@ -188,13 +191,16 @@ fetches nothing.`),
 	root.SetVersionTemplate("tidegate {{.Version}}\n")
 	root.SetHelpCommand(p.helpCommand(root))
 	root.AddCommand(p.toolsCommand(), p.callCommand(), p.versionCommand())
+	inTree := func(path string) bool { return under == "" || strings.HasPrefix(path+" ", under+" ") }
 	for _, t := range p.Tools {
-		if t.Command != nil && (under == "" || strings.HasPrefix(t.Command.Path, under+" ")) {
+		if t.Command != nil && inTree(t.Command.Path) {
 			p.add(root, t.Command.Path, p.toolCommand(t))
 		}
 	}
 	for _, c := range p.Commands {
-		p.add(root, c.Path, p.extraCommand(c))
+		if inTree(c.Path) {
+			p.add(root, c.Path, p.extraCommand(c))
+		}
 	}
 	for _, s := range p.Settings {
 		p.addSetting(root, s)

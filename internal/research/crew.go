@@ -29,6 +29,7 @@ type Recording struct {
 
 // crew is the agents that do the work of a run.
 type crew struct {
+	roles   []string
 	named   string                  // with --agent, "" where none was
 	agents  map[string]engine.Agent // by role
 	drivers map[string]driver.Driver
@@ -39,33 +40,50 @@ type crew struct {
 	remove  func()      // removes what was unpacked
 }
 
-// crewOf finds the agent for each role: the named one for all roles, else those
-// whose names a run keeps, else those of the configuration, else the first client
+// crewWanted says which agents are wanted.
+type crewWanted struct {
+	roles []string
+	flag  string               // by which a person names an agent
+	named map[string]string    // agents that a person named, by role
+	kept  map[string]run.Agent // whose names a run keeps, by role
+}
+
+// ofRun are the agents of a run, all of them the named one where there is one.
+func ofRun(named string, kept map[string]run.Agent) crewWanted {
+	w := crewWanted{roles: job.Roles(), flag: "--agent", named: map[string]string{}, kept: kept}
+	for _, role := range w.roles {
+		w.named[role] = named
+	}
+	return w
+}
+
+// crewOf finds the agent for each role: the named one, else the one
+// whose name a run keeps, else those of the configuration, else the first client
 // that is installed and logged in. It returns INVALID_ARGS for a role without an
 // agent, and the errors of [config.Load] and [driver.New].
-func (e *Env) crewOf(ctx context.Context, named string, kept map[string]run.Agent) (*crew, error) {
+func (e *Env) crewOf(ctx context.Context, wanted crewWanted) (*crew, error) {
 	loaded, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
 	if err != nil {
 		return nil, err
 	}
-	c := &crew{named: named, agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{}, fetch: e.Pages, far: e.Far, remove: func() {}}
+	c := &crew{roles: wanted.roles, named: wanted.named[wanted.roles[0]], agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{}, fetch: e.Pages, far: e.Far, remove: func() {}}
 	c.pool = &engine.Local{Drivers: func(role string) []driver.Driver { return []driver.Driver{c.drivers[role]} }}
 	found := ""
-	for _, role := range job.Roles() {
+	for _, role := range wanted.roles {
 		agent := loaded.Agent(role)
-		switch was := kept[role]; {
-		case named != "":
-			agent = namedAgent(loaded.Settings, role, named)
+		switch was := wanted.kept[role]; {
+		case wanted.named[role] != "":
+			agent = namedAgent(loaded.Settings, role, wanted.named[role])
 		case was.Driver != "":
 			if agent, err = keptAgent(loaded.Settings, role, was); err != nil {
 				return nil, err
 			}
 		case agent.Driver == "" && e.Far != nil:
 			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("agent", nil, "role", role),
-				"the agents of %s have no default: name those that they have with --agent or in %s", e.Far.Where, config.FileName)
+				"the agents of %s have no default: name those that they have with %s or in %s", e.Far.Where, wanted.flag, config.FileName)
 		case agent.Driver == "":
 			if found == "" {
-				if found, err = e.installed(ctx); err != nil {
+				if found, err = e.installed(ctx, wanted.flag); err != nil {
 					return nil, err
 				}
 			}
@@ -184,7 +202,7 @@ func (c *crew) ready(ctx context.Context) error {
 		return err
 	}
 	asked := map[driver.Driver]bool{}
-	for _, role := range job.Roles() {
+	for _, role := range c.roles {
 		d := c.drivers[role]
 		if asked[d] {
 			continue
@@ -213,7 +231,7 @@ func (c *crew) ready(ctx context.Context) error {
 
 // installed is the first client that is installed and logged in. It returns
 // INVALID_ARGS with what to do where there is none.
-func (e *Env) installed(ctx context.Context) (string, error) {
+func (e *Env) installed(ctx context.Context, flag string) (string, error) {
 	var said []string // about clients that are there but cannot be used
 	for _, client := range driver.Clients() {
 		d, err := driver.New(driver.Settings{Driver: client.Name}, driver.Host{})
@@ -244,14 +262,19 @@ func (e *Env) installed(ctx context.Context) (string, error) {
 	if len(said) > 0 {
 		details = append(details, tidegate.Detail{Key: "installed", Value: said})
 	}
-	details = append(details, tidegate.D("install one and log in", lines, "or name an endpoint", "--agent model:http://127.0.0.1:11434/v1", "or look at recorded answers", "--agent "+demoAgents)...)
-	return "", tidegate.Errorf(tidegate.InvalidArgs, details, "%s; `tidegate research QUESTION --agent …` names one", problem)
+	details = append(details, tidegate.D("install one and log in", lines, "or name an endpoint", flag+" model:http://127.0.0.1:11434/v1")...)
+	names := "`" + flag + " …` names one"
+	if flag == "--agent" {
+		details = append(details, tidegate.Detail{Key: "or look at recorded answers", Value: flag + " " + demoAgents})
+		names = "`tidegate research QUESTION --agent …` names one"
+	}
+	return "", tidegate.Errorf(tidegate.InvalidArgs, details, "%s; %s", problem, names)
 }
 
 // costs returns INVALID_ARGS for an agent whose cost cannot be known, where the
 // budget limits money.
 func (c *crew) costs() error {
-	for _, role := range job.Roles() {
+	for _, role := range c.roles {
 		agent := c.agents[role]
 		switch Scheme(agent.Driver) {
 		case "codex", "gemini", "model":

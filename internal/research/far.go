@@ -36,7 +36,7 @@ type Hands struct {
 // INVALID_ARGS for a role without an agent, and INVALID_STATE for one that cannot
 // work, with what helps.
 func (e *Env) Hands(ctx context.Context, named string) (*Hands, error) {
-	c, err := e.crewOf(ctx, named, nil)
+	c, err := e.crewOf(ctx, ofRun(named, nil))
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (e *Env) goOn(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.crewOf(ctx, call.Flag("agent"), kept)
+		c, err := e.crewOf(ctx, ofRun(call.Flag("agent"), kept))
 		if err != nil {
 			return nil, err
 		}

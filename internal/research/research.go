@@ -21,7 +21,7 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.crewOf(ctx, call.Flag("agent"), nil)
+		c, err := e.crewOf(ctx, ofRun(call.Flag("agent"), nil))
 		if err != nil {
 			return nil, err
 		}

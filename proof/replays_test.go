@@ -1,0 +1,153 @@
+package proof_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/internal/full"
+)
+
+// places are what may happen to the folder of a run before it is replayed. Each
+// returns where the run is then.
+var places = []struct {
+	name string
+	take func(t *testing.T, root string) string
+}{
+	{"where it is", func(_ *testing.T, root string) string { return root }},
+	{"copied", func(t *testing.T, root string) string {
+		to := filepath.Join(filepath.Dir(root), "a copy", filepath.Base(root))
+		if err := os.CopyFS(to, os.DirFS(root)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(root); err != nil {
+			t.Fatal(err)
+		}
+		return to
+	}},
+	{"renamed", func(t *testing.T, root string) string {
+		rename(t, root, root+" Ünter anderem")
+		return root + " Ünter anderem"
+	}},
+	{"through a link", func(t *testing.T, root string) string {
+		link := filepath.Join(filepath.Dir(filepath.Dir(root)), "link")
+		if err := os.Symlink(filepath.Dir(root), link); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(link, filepath.Base(root))
+	}},
+	{"without the right to write", func(t *testing.T, root string) string {
+		err := filepath.Walk(root, func(path string, info os.FileInfo, err error) error {
+			if err != nil {
+				return err
+			}
+			return os.Chmod(path, info.Mode().Perm()&^0o222)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			filepath.Walk(root, func(path string, _ os.FileInfo, err error) error {
+				os.Chmod(path, 0o700)
+				return err
+			})
+		})
+		return root
+	}},
+}
+
+// TestGoldenRunsReplayTheSameEverywhere replays the golden runs of package replay
+// with the program, in each of the surroundings and places: nothing differs from
+// what was recorded, what is said has the same bytes, and no byte of the run
+// changes. The short form tries six of them, two with the same run.
+func TestGoldenRunsReplayTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	archives, err := filepath.Glob("../replay/testdata/golden/*.zip")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("there are no golden runs: %v", err)
+	}
+	said := make([]atomic.Pointer[string], len(archives))
+	var replays atomic.Int64
+	t.Cleanup(func() { t.Logf("%d replays", replays.Load()) })
+	type way struct {
+		name   string
+		around int // one of the surroundings
+		take   func(*testing.T, string) string
+	}
+	try := func(t *testing.T, i, around int, take func(*testing.T, string) string) {
+		root := filepath.Join(shortFolder(t), "golden")
+		unzip(t, archives[i], root)
+		if where := surroundings[around]; where.files != nil {
+			where.files(t, root)
+		}
+		before := snapshot(t, root)
+		root = take(t, root)
+		got := call(t, root, surroundings[around].env, surroundings[around].shell, surroundings[around].dir, "run replay $WORK --format json", nil)
+		replays.Add(1)
+		text := strings.ReplaceAll(string(got), root, "$RUN")
+		if !said[i].CompareAndSwap(nil, &text) {
+			if diff := cmp.Diff(*said[i].Load(), text); diff != "" {
+				t.Errorf("%s is replayed otherwise (-want +got):\n%s", archives[i], diff)
+			}
+		}
+		if v := parsed(t, got); !v.Get("pass").Bool() || len(v.Get("steps").Elems()) < 40 {
+			t.Errorf("%s does not come out as it was: %s", archives[i], got)
+		}
+		if diff := cmp.Diff(before, snapshot(t, root)); diff != "" {
+			t.Errorf("replaying %s has changed it:\n%s", archives[i], diff)
+		}
+	}
+	var ways []way
+	for i := range surroundings {
+		ways = append(ways, way{surroundings[i].name, i, places[0].take})
+	}
+	for _, place := range places {
+		ways = append(ways, way{place.name, 0, place.take})
+	}
+	stride := full.Stride(len(ways)*len(archives), 6)
+	for i, w := range ways {
+		t.Run(w.name, func(t *testing.T) {
+			for j := range archives {
+				if (i*len(archives)+j)%stride == 0 {
+					try(t, j, w.around, w.take)
+				}
+			}
+		})
+	}
+}
+
+// unzip writes the files of a zip archive below dir.
+func unzip(t *testing.T, name, dir string) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files.File {
+		in, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
