@@ -3,6 +3,7 @@ package research
 import (
 	"context"
 
+	"github.com/tidegate/tidegate/config"
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
 )
@@ -36,7 +37,10 @@ type Hands struct {
 // INVALID_ARGS for a role without an agent, and INVALID_STATE for one that cannot
 // work, with what helps.
 func (e *Env) Hands(ctx context.Context, named string) (*Hands, error) {
-	c, err := e.crewOf(ctx, ofRun(named, nil))
+	wanted := ofRun(named, nil)
+	wanted.roles = append(wanted.roles, config.CodeReviewer)
+	wanted.named[config.CodeReviewer] = named
+	c, err := e.crewOf(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
