@@ -36,8 +36,8 @@ var arrows = map[string]string{
 	"markdown":           "",
 	"report":             ". codec markdown internal/pattern",
 	"perspective":        ". codec artifact report internal/spelling",
-	"gate":               ". codec artifact",
-	"run":                ". codec artifact perspective gate seal report",
+	"gate":               ". codec artifact internal/parallel",
+	"run":                ". codec artifact perspective gate seal report internal/parallel",
 	"wave":               ". codec artifact markdown citation perspective report internal/parallel internal/secret",
 	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel internal/pattern",
 	"citation":           ". codec markdown internal/parallel internal/pattern internal/pdf internal/secret",
@@ -51,7 +51,7 @@ var arrows = map[string]string{
 	"change":             ". codec artifact diff review seal report internal/parallel internal/pattern",
 	"seal":               ". codec artifact",
 	"driver":             ". codec artifact markdown internal/pattern",
-	"job":                ". codec artifact markdown citation perspective review run step synthesis wave report internal/pattern",
+	"job":                ". codec artifact markdown citation perspective review run step synthesis wave report internal/parallel internal/pattern",
 	"replay":             ". codec artifact archive gate job pivot report run seal stage step summary synthesis telemetry wave",
 	"engine":             ". codec artifact change diff driver gate job pivot report review run stage step summary wave",
 	"tool":               ". codec artifact report internal/spelling",
@@ -416,6 +416,31 @@ func TestLayoutDocumentIsTheTable(t *testing.T) {
 		}
 	} else if listed != want {
 		t.Errorf("the arrows of %s are not those of this file; run: go test . -update\n%s", file, want)
+	}
+}
+
+// TestPublicPackagesAreListed keeps docs/go.md whole: it says of every package that
+// other modules can import what it is for.
+func TestPublicPackagesAreListed(t *testing.T) {
+	text, err := os.ReadFile("docs/go.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if row, ok := strings.CutPrefix(line, "| `"); ok {
+			names, _, _ := strings.Cut(row, " | ")
+			table.WriteString("`" + names)
+		}
+	}
+	for room := range arrows {
+		if room == "." {
+			room = "tidegate"
+		}
+		public := room != "bench" && !strings.HasPrefix(room, "internal/") && !strings.HasPrefix(room, "cmd/") && !inTemporal(room)
+		if listed := strings.Contains(table.String(), "`"+room+"`"); listed != public {
+			t.Errorf("%s: listed in the table of docs/go.md is %v, and public %v", room, listed, public)
+		}
 	}
 }
 

@@ -52,10 +52,13 @@ func (tx *Tx) Commit() error {
 // prepare stages the record of the transaction, or nothing if it needs none.
 func (tx *Tx) prepare() (record, error) {
 	f := tx.lock.folder
-	rec := record{changes: tx.changes}
 	if tx.err != nil {
-		return rec, tx.err
+		return record{}, tx.err
 	}
+	if err := tx.settle(); err != nil {
+		return record{}, err
+	}
+	rec := record{changes: tx.changes}
 	if tx.staging == nil {
 		// What the last transaction could not clear away may still add lines.
 		if err := recoverTx(f); err != nil {
@@ -69,6 +72,9 @@ func (tx *Tx) prepare() (record, error) {
 		return rec, nil
 	}
 	if err := tx.openStaging(); err != nil {
+		return rec, err
+	}
+	if err := tx.stageHeld(); err != nil {
 		return rec, err
 	}
 	if err := rec.prepareChanges(f); err != nil {
@@ -291,5 +297,23 @@ func clearStaging(f *Folder) error {
 			return f.place(stagingDir).unwritable(err)
 		}
 	}
+	removeStaged(f.root)
 	return f.place(stagingDir).unwritable(f.root.RemoveAll(stagingDir))
+}
+
+// removeStaged removes the files of the staging folder as far as it can, several at
+// a time: a file system takes long to free what a replaced file held. Without the
+// record they mean nothing, in whatever order they go.
+func removeStaged(root *os.Root) {
+	dir, err := root.Open(stagingDir)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var removals syncer
+	for _, name := range names {
+		removals.run(func() error { return root.Remove(inStaging(name)) })
+	}
+	removals.wait()
 }

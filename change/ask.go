@@ -63,7 +63,7 @@ func AskForReview(ctx context.Context, project string, in AskInput) (Asked, erro
 	case part > len(parts):
 		return Asked{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("part", part), "part must be one of %d, got %d", len(parts), part)
 	}
-	earlier, err := earlierIssues(ctx, project, in.ChangeID)
+	earlier, err := EarlierIssues(ctx, project, in.ChangeID)
 	if err != nil {
 		return Asked{}, err
 	}
@@ -130,9 +130,9 @@ func readTestOutput(ctx context.Context, path string) ([]byte, error) {
 	return output, err
 }
 
-// earlierIssues are those of the change's REVIEW.md; there are none when it cannot
-// be read or does not exist.
-func earlierIssues(ctx context.Context, project, id string) ([]review.Identified, error) {
+// EarlierIssues are those of the change's REVIEW.md, with their ids; there are none
+// when it cannot be read or does not exist.
+func EarlierIssues(ctx context.Context, project, id string) ([]review.Identified, error) {
 	folder, err := open(ctx, project, id)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return nil, nil

@@ -50,7 +50,7 @@ func CheckReview(ctx context.Context, project string, in CheckInput) (Checked, e
 	}
 	var earlier []review.Identified
 	if id := doc.Get("change_id").Str(); review.ValidChangeID(id) {
-		if earlier, err = earlierIssues(ctx, project, id); err != nil {
+		if earlier, err = EarlierIssues(ctx, project, id); err != nil {
 			return Checked{}, err
 		}
 	}

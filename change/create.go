@@ -33,6 +33,16 @@ func CreateReview(ctx context.Context, project string, clock Clock, payload *cod
 	if err := checkProjectPath(ctx, project, payload.Get("project_path")); err != nil {
 		return Created{}, err
 	}
+	return keepReview(ctx, project, clock, p, warnings, strict)
+}
+
+// KeepReview is [CreateReview] for a review that was judged already, with the
+// warnings about it.
+func KeepReview(ctx context.Context, project string, clock Clock, p review.Payload, warnings []string) (Created, error) {
+	return keepReview(ctx, project, clock, p, warnings, true)
+}
+
+func keepReview(ctx context.Context, project string, clock Clock, p review.Payload, warnings []string, strict bool) (Created, error) {
 	folder, made, err := openForReview(ctx, project, p.ChangeID, strict)
 	if err != nil {
 		return Created{}, err

@@ -64,11 +64,17 @@ func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 
 // askGit is git with something to read.
 func askGit(ctx context.Context, dir string, input []byte, args ...string) ([]byte, error) {
+	return runGit(ctx, dir, nil, input, args...)
+}
+
+// runGit is askGit with more in its environment. Options may stand before the
+// command.
+func runGit(ctx context.Context, dir string, env []string, input []byte, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, gitLimit, fmt.Errorf("git gave no answer within %v", gitLimit))
 	defer cancel()
 	answer, complaint := &bounded{limit: maxAnswer}, &bounded{limit: 4 << 10}
 	cmd := exec.CommandContext(ctx, "git", append(gitOptions, args...)...)
-	cmd.Dir, cmd.Env = dir, gitEnvironment()
+	cmd.Dir, cmd.Env = dir, append(gitEnvironment(), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), answer, complaint
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
@@ -84,6 +90,9 @@ func askGit(ctx context.Context, dir string, input []byte, args ...string) ([]by
 	}
 	if line, _, _ := strings.Cut(strings.TrimPrefix(string(complaint.text), "fatal: "), "\n"); line != "" {
 		err = errors.New(line)
+	}
+	for len(args) > 2 && args[0] == "-c" {
+		args = args[2:]
 	}
 	return nil, fmt.Errorf("git %s: %w", args[0], err)
 }

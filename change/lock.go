@@ -10,7 +10,7 @@ import (
 // reports.
 const (
 	ignoreFile = ".gitignore"
-	ignored    = "/.gitignore\n/.tidegate.lock\n/.tidegate-tx/\n.tidegate-*.tmp\n"
+	ignored    = "/.gitignore\n/.tidegate.lock\n/.tidegate.home\n/.tidegate.tools\n/.tidegate-tx/\n.tidegate-*.tmp\n"
 )
 
 // lock takes the lock of the folder of a change. It returns the errors of

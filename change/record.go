@@ -24,6 +24,7 @@ const (
 	eventRound     = "round"        // a review began another fix round
 	eventPerson    = "needs_person" // only a person moves the change on
 	eventAccepted  = "accepted"     // a person let the change go on
+	eventWorktree  = "worktree"     // the change is implemented in a worktree of its own
 )
 
 // record is what the log of a change says.
@@ -39,9 +40,10 @@ type record struct {
 	counted     int    // the review that the last fix round began for
 	needsPerson string // why only a person moves the change on; "" when anyone does
 	cause       cause
-	torn        bool   // the last line is not whole, and was left out
-	asFound     bool   // a person accepts the log as it is found
-	broken      string // what shows that the log was changed by other means
+	worktree    *Worktree // where it is implemented; nil for the project
+	torn        bool      // the last line is not whole, and was left out
+	asFound     bool      // a person accepts the log as it is found
+	broken      string    // what shows that the log was changed by other means
 }
 
 // logged is a review that the log names, with the digests of its files.
@@ -178,6 +180,8 @@ func (r *record) take(line *codec.Value) {
 		l.review = line.Get("digests").Get(historyName(l.number)).Str()
 		l.sidecar = line.Get("digests").Get(sidecarName(l.number)).Str()
 		r.reviews = append(r.reviews, l)
+	case event == eventWorktree:
+		r.worktree = &Worktree{Path: line.Get("worktree").Str(), Branch: line.Get("branch").Str(), Base: line.Get("base").Str()}
 	case event == eventLimit && byPerson:
 		if limit, ok := line.Get("max_rounds").Int(); ok {
 			r.limit = &limit

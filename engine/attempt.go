@@ -276,6 +276,7 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 		}
 	}
 	task.Tools.Forbidden = a.held.Forbidden
+	task.Folder, task.Tools.Write = a.held.Folder, a.held.Folder != ""
 	task.Tools.Web = a.home.board.Web(a.held.Assignment)
 	return task
 }

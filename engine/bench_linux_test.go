@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
@@ -40,14 +42,17 @@ func BenchmarkThousandJobs(b *testing.B) {
 			b.Fatal(err)
 		}
 		time.Sleep(2 * time.Second) // a file that has just been written is read again, because it may change unseen
-		began := time.Now()
+		began, used := time.Now(), cpuTime(b)
 		out, err := engine.Drive(b.Context(), manifest, engine.Options{Clock: clock, Pool: &engine.Local{Drivers: func(string) []driver.Driver { return []driver.Driver{agent} }}})
 		if err != nil || out.Stage != run.Citations {
 			b.Fatalf("%s, %v", shown(out), err)
 		}
-		whole := time.Since(began)
+		whole, busy := time.Since(began), cpuTime(b)-used
 		// The pace of a machine changes: take the mean of one time before and one after.
+		used = cpuTime(b)
 		bare := (before + startPrograms(b, b.TempDir(), answer, jobs, parallel, 1)) / 2
+		b.ReportMetric(busy.Seconds()/(cpuTime(b)-used).Seconds(), "cpu-times-bare")
+		b.ReportMetric(busy.Seconds(), "cpu-s")
 		b.ReportMetric(bare.Seconds(), "bare-s")
 		b.ReportMetric(files.Seconds()/bare.Seconds(), "files-times-bare")
 		b.ReportMetric(whole.Seconds()/bare.Seconds(), "times-bare")
@@ -87,6 +92,20 @@ func startPrograms(b *testing.B, dir, answer string, jobs, parallel, files int) 
 	close(next)
 	group.Wait()
 	return time.Since(began)
+}
+
+// cpuTime is the time that this process and the programs that it started, their
+// own included, have had on a core.
+func cpuTime(b *testing.B) time.Duration {
+	var all time.Duration
+	for _, of := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
+		var used unix.Rusage
+		if err := unix.Getrusage(of, &used); err != nil {
+			b.Fatal(err)
+		}
+		all += time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	}
+	return all
 }
 
 // timesOf is when jobs were leased and when their answers were accepted.

@@ -195,8 +195,9 @@ type ReviewOutcome struct {
 	Spent    job.Spent
 }
 
-// Drive lets agents write the review. A review without an accepted answer to every
-// job waits for a person. It returns LOCK_HELD when another process drives it,
+// Drive lets agents write the review, for a person who wants it: jobs that have used
+// up their tries get them again. A review without an accepted answer to every job
+// waits for a person. It returns LOCK_HELD when another process drives it,
 // CANCELLED, and the errors of reading and writing its folder.
 func (v *Reviewing) Drive(ctx context.Context, options Options) (ReviewOutcome, error) {
 	board, err := job.OpenChange(ctx, options.Clock, func(ctx context.Context) (job.Change, error) {
@@ -209,6 +210,9 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (ReviewOutcome, 
 		return ReviewOutcome{}, err
 	}
 	defer board.Close()
+	if err := board.GrantAgain(tidegate.WithActor(ctx, tidegate.Person)); err != nil {
+		return ReviewOutcome{}, err
+	}
 	s := &codeSettler{board: board}
 	out, err := drive(ctx, board, rules{settle: s.settle, outOfBudget: s.outOfBudget}, options)
 	if err != nil {

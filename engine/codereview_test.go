@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/change"
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/review"
 	"github.com/tidegate/tidegate/run"
 )
@@ -170,6 +172,28 @@ func TestReviewEnds(t *testing.T) {
 	}
 }
 
+// TestReviewIsTriedAgain is about a person who names another reviewer after the tries
+// are used up: parts that were accepted are not reviewed again.
+func TestReviewIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	project, home := largeChange(t, 12), t.TempDir()
+	v := openReview(t, project, home)
+	out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: reviewers(func(ctx context.Context, task driver.Task) (string, error) {
+		if task.Job == "code_review.2" {
+			return "I will not.", nil
+		}
+		return nitpick(ctx, task)
+	})})
+	if err != nil || out.WaitingFor != engine.ForPerson {
+		t.Fatalf("got %v, %s", err, out.WaitingFor)
+	}
+	again := reviewers(nitpick)
+	out, err = openReview(t, project, home).Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: again})
+	if err != nil || out.WaitingFor != engine.ForNothing || len(again.asked) != 1 || again.times("code_review.2") != 1 {
+		t.Errorf("got %v, %s: %s, asked %v", err, out.WaitingFor, out.Reason, again.asked)
+	}
+}
+
 func TestReviewKeepsToItsBudget(t *testing.T) {
 	t.Parallel()
 	r, err := engine.OpenReview(t.Context(), reviewClock, engine.ReviewInput{Project: largeChange(t, 12), Home: t.TempDir(), Name: "work",
@@ -186,5 +210,63 @@ func TestReviewKeepsToItsBudget(t *testing.T) {
 	out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: pool})
 	if err != nil || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "max_tokens is 1000") {
 		t.Errorf("got %v, %s: %s", err, out.WaitingFor, out.Reason)
+	}
+}
+
+// TestReviewOfThisRepository reviews commits of this repository's own history: every
+// line that the reviewer names is there, and what REVIEW.md says is what was judged.
+// The full form reviews ten.
+func TestReviewOfThisRepository(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git here")
+	}
+	clone := t.TempDir()
+	if out, err := exec.Command("git", "clone", "-q", "--shared", "--no-checkout", "..", clone).CombinedOutput(); err != nil {
+		t.Skipf("this is not a repository: %v: %s", err, out)
+	}
+	commits := strings.Fields(gitIn(t, clone, "log", "--no-merges", "--format=%H", "--max-count=41"))
+	if len(commits) < 41 {
+		t.Skipf("the history has %d commits", len(commits))
+	}
+	addedLine := regexp.MustCompile(`(?m)^ *([0-9]+) \+\| \S`)
+	home := t.TempDir()
+	const wanted = 10
+	for i := 0; i < wanted; i += full.Stride(wanted, 3) {
+		commit := commits[4*i]
+		gitIn(t, clone, "update-ref", "--no-deref", "HEAD", commit)
+		r, err := engine.OpenReview(t.Context(), reviewClock, engine.ReviewInput{Project: clone, Home: home, Name: "history", Budget: run.DefaultBudget(nil),
+			DiffInput: change.DiffInput{Base: commit + "~1", Committed: true}})
+		if tidegate.CodeOf(err) == tidegate.InvalidState {
+			continue // only files that are not shown have changed
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", commit, err)
+		}
+		v, err := r.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: reviewers(func(_ context.Context, task driver.Task) (string, error) {
+			var issues []string
+			for _, part := range strings.Split(task.Prompt, "\n==== ")[1:] {
+				name, _, _ := strings.Cut(part, " (")
+				if m := addedLine.FindStringSubmatch(part); m != nil && len(issues) < 20 {
+					issues = append(issues, fmt.Sprintf(`{"title":"Look again","severity":"Low","category":"Style","file":%q,"line":%s,"description":"It was added."}`, name, m[1]))
+				}
+			}
+			return `{"change_id":"history","verdict":"APPROVED","summary":"Read.","issues":[` + strings.Join(issues, ",") + `]}`, nil
+		})})
+		r.Close()
+		if err != nil || out.WaitingFor != engine.ForNothing || len(out.Warnings) > 0 {
+			t.Fatalf("%s: %v, %s: %s %v", commit, err, out.WaitingFor, out.Reason, out.Warnings)
+		}
+		data, err := os.ReadFile(filepath.Join(v.Path(), "REVIEW.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shown := review.Show("REVIEW.md", data); !shown.Passed() || !shown.Complete || len(shown.Issues) != len(out.Review.Issues) {
+			t.Errorf("%s: REVIEW.md says something else:\n%s", commit, data)
+		}
 	}
 }

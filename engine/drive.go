@@ -29,6 +29,9 @@ type Options struct {
 	Servers map[string]driver.Server
 	// Parallel bounds how many agents work at once; 0 leaves it to the run.
 	Parallel int
+	// Watch is given the board of a code change that is driven, to show it until stop
+	// is called; it must not read the board again. Nil: nobody watches.
+	Watch func(board *job.Board) (stop func())
 	// Wait waits before an agent is asked again; nil waits for d.
 	Wait func(ctx context.Context, d time.Duration)
 }
@@ -58,7 +61,7 @@ const (
 	firstWait   = time.Second
 	longestWait = time.Minute
 	maxEvents   = 16 << 20 // bytes of an agent's own event stream that are kept
-	maxBeside   = 32       // attempts without an agent: leased ahead, or answered and being judged
+	maxBeside   = 64       // attempts without an agent: leased ahead, or answered and being judged
 )
 
 // errStop ends the attempts of a home that stops.
@@ -101,6 +104,9 @@ func drive(ctx context.Context, board *job.Board, by rules, options Options) (Ou
 		return Outcome{}, err
 	}
 	defer tools.end()
+	if options.Watch != nil {
+		defer options.Watch(board)()
+	}
 	if options.Wait == nil {
 		options.Wait = wait
 	}

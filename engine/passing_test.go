@@ -33,7 +33,7 @@ func TestPassingEventsAreShownAndNotKept(t *testing.T) {
 	r := openRun(t, manifest)
 	seen := false
 	pool := &farAway{crew: crew{agent: obedient}, seen: func(task driver.Task) {
-		seen = seen || engine.LastTools(r)[task.Job] == "search_calls"
+		seen = seen || engine.LastTools(r.Folder())[task.Job] == "search_calls"
 	}}
 	if out := drive(t, manifest, clock, pool); out.WaitingFor != engine.ForNothing {
 		t.Fatal(shown(out))

@@ -69,10 +69,10 @@ func (n *toolNote) write() {
 	_ = n.claim.Note(note)
 }
 
-// LastTools are the tools that agents of a run's home used last, by job. It is
-// empty where no home drives the run.
-func LastTools(r *run.Run) map[string]string {
-	note, _, err := r.Folder().Claimed(run.ToolsFile)
+// LastTools are the tools that agents of the home of a run, or of a code change,
+// used last, by job. It is empty where no home drives what lies in the folder.
+func LastTools(folder *artifact.Folder) map[string]string {
+	note, _, err := folder.Claimed(run.ToolsFile)
 	tools := map[string]string{}
 	if err != nil {
 		return tools

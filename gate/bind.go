@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"io/fs"
 	"path"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/parallel"
 )
 
 // Binding says what a gate judged: each file with the digest of its bytes, nil
@@ -73,7 +75,7 @@ func Bind(folder *artifact.Folder, names []string) (Binding, error) {
 // BindPending is [Bind] where some files are about to be written: pending has
 // their digests by name, "" for one that is about to be removed.
 func BindPending(folder *artifact.Folder, names []string, pending map[string]string) (Binding, error) {
-	digests := map[string]string{}
+	var b Binding
 	for _, given := range names {
 		name := strings.TrimSpace(given)
 		if name != "" {
@@ -92,20 +94,25 @@ func BindPending(folder *artifact.Folder, names []string, pending map[string]str
 			return Binding{}, err
 		}
 		for _, file := range files {
-			digest, written := pending[file]
-			if !written || file == manifestFile {
-				if digest, err = Digest(folder, file); err != nil {
-					return Binding{}, err
-				}
-			}
-			digests[file] = digest
+			b.files = append(b.files, boundFile{name: file})
 		}
 	}
-	var b Binding
-	for name, digest := range digests {
-		b.files = append(b.files, boundFile{name, digest})
-	}
 	slices.SortFunc(b.files, func(a, b boundFile) int { return strings.Compare(a.name, b.name) })
+	b.files = slices.Compact(b.files)
+	err := parallel.Each(context.Background(), len(b.files), nil, func() func(int) error {
+		return func(i int) (err error) {
+			f := &b.files[i]
+			digest, written := pending[f.name]
+			if !written || f.name == manifestFile {
+				digest, err = Digest(folder, f.name)
+			}
+			f.digest = digest
+			return err
+		}
+	})
+	if err != nil {
+		return Binding{}, err
+	}
 	return b, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/step"
@@ -117,15 +118,26 @@ func (b *Board) Reload(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, j := range jobs {
-			j.Kind, j.kind = k.name, k
-			if folders[path.Base(run.JobDir(j.ID))] {
+		has := func(j *Job) bool { return folders[path.Base(run.JobDir(j.ID))] }
+		err = parallel.Each(context.WithoutCancel(ctx), len(jobs), nil, func() func(int) error {
+			return func(i int) error {
+				j := jobs[i]
+				if !has(j) {
+					return nil
+				}
 				if before := known[j.ID]; before != nil {
 					j.attempts = before.attempts // those that have ended
 				}
-				if err := b.read(j); err != nil {
-					return err
-				}
+				return j.read(opened)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			j.Kind, j.kind = k.name, k
+			if has(j) {
+				b.count(j)
 			}
 			j.done = k.done(b, j)
 			b.jobs[j.ID] = j
@@ -163,9 +175,10 @@ func (b *Board) refresh(j *Job) error {
 	if j == nil {
 		return nil
 	}
-	if err := b.read(j); err != nil {
+	if err := j.read(b.work); err != nil {
 		return err
 	}
+	b.count(j)
 	b.setDone(j)
 	return nil
 }
@@ -198,8 +211,8 @@ func (b *Board) know(a *Attempt, lease *run.Lease, line int) {
 }
 
 // read reads the folder of a job.
-func (b *Board) read(j *Job) error {
-	files := run.JobsIn(b.work.Folder())
+func (j *Job) read(w work) error {
+	files := run.JobsIn(w.Folder())
 	has, err := files.Of(j.ID)
 	if err != nil {
 		return err
@@ -210,7 +223,7 @@ func (b *Board) read(j *Job) error {
 			attempts = append(attempts, j.attempts[known]) // an attempt that has ended does not change
 			continue
 		}
-		a, err := readAttempt(b.work.Folder(), j.ID, n)
+		a, err := readAttempt(w.Folder(), j.ID, n)
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			continue
 		}
@@ -229,12 +242,16 @@ func (b *Board) read(j *Job) error {
 		if j.after, err = files.RetriedAfter(j.ID); err != nil {
 			return err
 		}
-		j.note = retryNote(b.work.Folder(), j.ID)
+		j.note = retryNote(w.Folder(), j.ID)
 	}
-	j.after, j.asOf = max(j.after, b.work.granted(j.ID)), 0
+	j.after, j.asOf = max(j.after, w.granted(j.ID)), 0
+	return nil
+}
+
+// count counts a job that was read.
+func (b *Board) count(j *Job) {
 	b.ledger.count(j)
 	b.ledger.grown[j.ID] = j
-	return nil
 }
 
 func retryNote(folder *artifact.Folder, id string) string {

@@ -3,6 +3,8 @@ package job
 import (
 	"context"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
@@ -17,7 +19,8 @@ type Change struct {
 	CreatedAt string
 	Folder    *artifact.Folder // the board closes it
 	Budget    run.Budget
-	Reviews   []CodeReview // that are asked for, in order
+	Implement *Implementation // that is asked for, nil where none is
+	Reviews   []CodeReview    // that are asked for, in order
 }
 
 // ChangeLog is the chained log in the folder of a change.
@@ -49,7 +52,6 @@ func (c *coding) createdAt() string           { return c.change.CreatedAt }
 func (c *coding) Folder() *artifact.Folder    { return c.change.Folder }
 func (c *coding) Policy() (run.Policy, error) { return run.Policy{Budget: c.change.Budget}, nil }
 func (c *coding) Close() error                { return c.change.Folder.Close() }
-func (c *coding) kinds() []*kind              { return []*kind{&codeKinds[0]} }
 func (c *coding) waitsFor(*kind) bool         { return true }
 func (c *coding) web(*kind) bool              { return false }
 func (c *coding) takesJobs() error            { return nil }
@@ -61,12 +63,68 @@ func (c *coding) missing(jobID string) error {
 		"the change %s has no job %q", c.change.ID, tidegate.Cut(jobID))
 }
 
+func (c *coding) kinds() []*kind {
+	list := make([]*kind, len(codeKinds))
+	for i := range codeKinds {
+		list[i] = &codeKinds[i]
+	}
+	return list
+}
+
+// earlierRounds are the jobs of a kind that are there and not asked for any more: those of
+// earlier rounds. What they took is part of what was spent.
+func (b *Board) earlierRounds(kindName string, asked []*Job) ([]*Job, error) {
+	entries, err := b.work.Folder().List(run.JobsDir)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []*Job
+	for _, e := range entries {
+		id := e.Name()
+		if strings.HasPrefix(id, kindName+".") && !slices.ContainsFunc(asked, func(j *Job) bool { return j.ID == id }) {
+			jobs = append(jobs, &Job{ID: id, Title: "of an earlier round", past: true})
+		}
+	}
+	return jobs, nil
+}
+
+// GrantAgain gives the jobs of a code change that have used up their tries all of
+// them again, because a person wants the work to go on. What was accepted stays. It
+// returns the errors of writing.
+func (b *Board) GrantAgain(ctx context.Context) error {
+	for _, j := range b.Jobs() {
+		if j.State != Exhausted {
+			continue
+		}
+		err := b.update(ctx, j.ID, func(u update) error {
+			u.Log(run.EventGranted, "job_retry", tidegate.D("job_id", j.ID, "attempt", j.Attempt, "note", ""))
+			return u.WriteJSON(run.Retried(j.ID), run.RetryDocument(j.ID, j.Attempt, "", u.Now()))
+		})
+		if err != nil {
+			return err
+		}
+		if err := b.Refresh(j.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// acceptedLast reports whether the last attempt at a job was accepted and still
+// counts.
+func acceptedLast(_ *Board, j *Job) bool {
+	last := j.last()
+	return j.past || last != nil && last.Number > j.after && last.Outcome == OutcomeAccepted
+}
+
 // update makes changes one after the other, each in a transaction of its own: a
 // change has few jobs.
 func (c *coding) update(ctx context.Context, clock run.Clock, changes []*change) []error {
-	errs := make([]error, len(changes))
-	for i, each := range changes {
-		errs[i] = c.transact(each.ctx, clock, each.do)
+	var errs []error
+	for _, each := range changes {
+		for _, do := range each.do {
+			errs = append(errs, c.transact(each.ctx, clock, do))
+		}
 	}
 	return errs
 }

@@ -40,12 +40,10 @@ var codeReviewKind = kind{
 			}
 			jobs = append(jobs, j)
 		}
-		return jobs, nil
+		past, err := b.earlierRounds("code_review", jobs)
+		return append(past, jobs...), err
 	},
-	done: func(_ *Board, j *Job) bool {
-		last := j.last()
-		return last != nil && last.Number > j.after && last.Outcome == OutcomeAccepted
-	},
+	done:   acceptedLast,
 	prompt: codeReviewPrompt,
 	judge:  judgeCodeReview,
 	accept: func(u update, j *Job, _ int, judged judgement) error {
@@ -68,17 +66,23 @@ func codeReviewPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
+	text, err = b.withLast(j, text)
+	return draft{text: text}, err
+}
+
+// withLast is a prompt with the last answer that was refused, where there is one.
+func (b *Board) withLast(j *Job, text string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	last, err := b.lastRefused(j)
 	if err != nil || last == nil {
-		return draft{text: text}, err
+		return text, err
 	}
 	again, err := fill("last", struct {
 		Note string
 		Last *lastAnswer
 	}{j.note, last})
-	return draft{text: text + "\n" + again}, err
+	return text + "\n" + again, err
 }
 
 func judgeCodeReview(ctx context.Context, _ *Board, j *Job, a answer) (judgement, error) {
@@ -153,7 +157,7 @@ func (b *Board) Reviewed() (review.Payload, []string, error) {
 	for _, id := range b.order {
 		j := b.jobs[id]
 		if j.asked == nil {
-			continue
+			continue // of an earlier round, or not a review
 		}
 		if !j.done {
 			return review.Payload{}, nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("job_id", id), "the job %s has no accepted answer", id)

@@ -8,7 +8,7 @@
 //
 // An attempt is one agent's go at a job. It begins with a lease, takes at most
 // four answers, and is kept whole: prompt, every answer as it came, the faults
-// that each had. An answer is on disk before it is judged. Judging happens
-// outside the run's lock; what was judged is compared, by digest, with what is
+// that each had. An answer is on disk before it is judged, or, where judging waits
+// for nothing, together with its verdict. Judging happens outside the run's lock; what was judged is compared, by digest, with what is
 // there when the verdict is written inside it.
 package job

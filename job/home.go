@@ -86,12 +86,12 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 	if err != nil {
 		return nil, err
 	}
-	if h != nil && (shown.Kind == string(run.Wave1) || shown.Kind == string(run.Wave2)) {
+	if h != nil && shown.kind.furnished {
 		made, err := shown.kind.prompt(ctx, b, &shown)
 		if err != nil {
 			return nil, err
 		}
-		h.ToolCalls, h.Forbidden, h.Contract = made.calls, made.forbidden, made.contract
+		h.furnish(made)
 	}
 	return h, b.Refresh(shown.ID)
 }

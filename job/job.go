@@ -27,9 +27,11 @@ type Job struct {
 	Holder    *string `json:"holder" jsonschema:"who has it, null when nobody does"`
 	ExpiresAt *string `json:"expires_at" jsonschema:"when the lease ends, null when there is none"`
 
-	perspective string      // of which perspective, "" for a job of the whole run
-	wave        run.Stage   // of the output that it is about
-	round       int64       // of review
+	perspective string    // of which perspective, "" for a job of the whole run
+	wave        run.Stage // of the output that it is about
+	round       int64     // of review
+	past        bool      // of an earlier round of a change
+	implement   *Implementation
 	asked       *CodeReview // what a reviewer of code is asked about
 	kind        *kind
 	done        bool // the run has what the job is to write

@@ -14,7 +14,11 @@ type kind struct {
 	name   string
 	role   string // that does it, by the names of the configuration
 	format string // of the answer: markdown or json
-	stages []run.Stage
+	// fetches says that judging an answer may wait for the pages that it names
+	fetches bool
+	// furnished says that an agent gets more than the prompt: tools, a contract, a folder
+	furnished bool
+	stages    []run.Stage
 
 	// list makes the jobs of the kind that the run has come to. It is called with
 	// the board's own lock held, as done is.
@@ -33,7 +37,7 @@ type kind struct {
 var kinds, codeKinds []kind
 
 func init() {
-	codeKinds = []kind{codeReviewKind}
+	codeKinds = []kind{implementKind, codeReviewKind}
 	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, synthesisKind, reviewKind}
 }
 
@@ -55,6 +59,8 @@ type draft struct {
 	calls   map[string]int    // the tool budget of the contract
 	// forbidden are the tools that the perspective takes away
 	forbidden []string
+	// folder is where the agent works, for a job that changes files
+	folder string
 	// contract is the file of perspectives that holds the contract; nil without one
 	contract []byte
 }

@@ -53,6 +53,9 @@ type Assignment struct {
 	ToolCalls map[string]int `json:"-"`
 	// Forbidden are tools that its perspective takes away, in its own words.
 	Forbidden []string `json:"-"`
+	// Folder is where the agent works, for a job that changes files; "" for one of
+	// its own.
+	Folder string `json:"-"`
 	// Contract is what an output of a wave is judged by, as a file of perspectives
 	// that has only the one of the job; nil for other jobs.
 	Contract []byte `json:"-"`
@@ -183,8 +186,13 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if shown, err := b.Job(id); err == nil {
 		leased.TriesLeft = shown.TriesLeft
 	}
-	leased.ToolCalls, leased.Forbidden, leased.Contract = made.calls, made.forbidden, made.contract
+	leased.furnish(made)
 	return leased, nil
+}
+
+// furnish adds what an agent gets beside its prompt.
+func (a *Assignment) furnish(made draft) {
+	a.ToolCalls, a.Forbidden, a.Contract, a.Folder = made.calls, made.forbidden, made.contract, made.folder
 }
 
 // unchanged returns INVALID_STATE when a document is not the one that was seen.

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // queue lets changes of a run that are asked for at the same time share a
@@ -12,21 +13,35 @@ type queue struct {
 	mu      sync.Mutex
 	busy    bool // somebody makes changes
 	waiting []*change
+	last    int // how many changes were made together the last time
 }
 
-// change is a change of one job that somebody waits for.
+// Where others came the last time, a few changes wait a moment for more: less than a
+// transaction takes on a disk. Somebody who works alone does not wait.
+const (
+	few    = 12
+	moment = 2 * time.Millisecond
+)
+
+// change is what somebody does to one job and waits for.
 type change struct {
 	ctx  context.Context // of the call that it belongs to
-	do   func(update) error
 	job  string
-	made chan error    // has a value once it was made, or could not be
-	lead chan struct{} // has a value when it is this one's turn to make what waits
+	do   []func(update) error // one after the other
+	made chan []error         // has a value once it was made, or could not be
+	lead chan struct{}        // has a value when it is this one's turn to make what waits
 }
 
 // update makes a change of a job under the run's lock; see [run.Run.Update].
 // Waiting changes of other jobs are made with it.
 func (b *Board) update(ctx context.Context, job string, do func(update) error) error {
-	c := &change{ctx: ctx, do: do, job: job, made: make(chan error, 1), lead: make(chan struct{}, 1)}
+	return b.updates(ctx, job, do)[0]
+}
+
+// updates makes several changes of a job, one after the other, as update makes one;
+// see [run.Run.UpdateTogether].
+func (b *Board) updates(ctx context.Context, job string, do ...func(update) error) []error {
+	c := &change{ctx: ctx, job: job, do: do, made: make(chan []error, 1), lead: make(chan struct{}, 1)}
 	t := &b.queue
 	t.mu.Lock()
 	t.waiting = append(t.waiting, c)
@@ -35,8 +50,8 @@ func (b *Board) update(ctx context.Context, job string, do func(update) error) e
 	t.mu.Unlock()
 	if !leads {
 		select {
-		case err := <-c.made:
-			return err
+		case errs := <-c.made:
+			return errs
 		case <-c.lead:
 		}
 	}
@@ -44,11 +59,16 @@ func (b *Board) update(ctx context.Context, job string, do func(update) error) e
 	return <-c.made
 }
 
-// makeWaiting makes the changes that wait, one for each job, and then lets the
+// makeWaiting makes what waits, for each job what came first, and then lets the
 // first of those that came meanwhile go on.
 func (b *Board) makeWaiting() {
 	t := &b.queue
 	t.mu.Lock()
+	if t.last > 1 && len(t.waiting) < few {
+		t.mu.Unlock()
+		time.Sleep(moment)
+		t.mu.Lock()
+	}
 	var batch, later []*change
 	jobs := map[string]bool{}
 	for _, c := range t.waiting {
@@ -59,14 +79,15 @@ func (b *Board) makeWaiting() {
 		}
 		jobs[c.job] = true
 	}
-	t.waiting = later
+	t.waiting, t.last = later, len(batch)
 	t.mu.Unlock()
 	ctx, stop := untilAllEnd(batch)
 	errs := b.present().update(ctx, b.clock, batch)
 	stop()
 	b.forget(batch)
-	for i, c := range batch {
-		c.made <- errs[i]
+	for _, c := range batch {
+		c.made <- errs[:len(c.do):len(c.do)]
+		errs = errs[len(c.do):]
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -34,7 +34,7 @@ type work interface {
 	// missing is JOB_NOT_FOUND.
 	missing(jobID string) error
 	// update makes changes of different jobs under the lock, and returns what became
-	// of each.
+	// of each thing that they do.
 	update(ctx context.Context, clock run.Clock, changes []*change) []error
 }
 
@@ -133,9 +133,11 @@ func (r research) missing(jobID string) error {
 }
 
 func (r research) update(ctx context.Context, clock run.Clock, changes []*change) []error {
-	list := make([]run.Change, len(changes))
-	for i, c := range changes {
-		list[i] = run.Change{Ctx: c.ctx, Do: func(u *run.Update) error { return c.do(u) }}
+	var list []run.Change
+	for _, c := range changes {
+		for _, do := range c.do {
+			list = append(list, run.Change{Ctx: c.ctx, Do: func(u *run.Update) error { return do(u) }})
+		}
 	}
 	return r.UpdateTogether(ctx, clock, list...)
 }

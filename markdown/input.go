@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"io"
+	"sync"
 )
 
 // input cuts what it reads into lines. It holds the current line, up to MaxLine
@@ -27,15 +28,28 @@ const (
 
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
+// buffers are those that no input uses. Most texts are a small part of one, so that
+// making it would cost more than reading the text.
+var buffers = sync.Pool{New: func() any { return new([firstBuffer]byte) }}
+
 // reset forgets everything but the buffer.
 func (in *input) reset(r io.Reader) {
 	*in = input{r: r, buf: in.buf, lf: -1}
 }
 
+// release gives a buffer back that did not have to grow.
+func (in *input) release() {
+	in.reset(nil)
+	if len(in.buf) == firstBuffer {
+		buffers.Put((*[firstBuffer]byte)(in.buf))
+		in.buf = nil
+	}
+}
+
 // start reads the first bytes and skips a byte-order mark.
 func (in *input) start() error {
 	if in.buf == nil {
-		in.buf = make([]byte, firstBuffer)
+		in.buf = buffers.Get().(*[firstBuffer]byte)[:]
 	}
 	for in.end < len(byteOrderMark) && !in.eof {
 		if err := in.fill(); err != nil {

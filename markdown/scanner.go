@@ -72,7 +72,7 @@ func (s *Scanner) Scan(r io.Reader, on Events) (words int, err error) {
 	s.blocks.reset(on.Passage)
 	err = s.scan()
 	s.on = Events{}
-	s.in.reset(nil)
+	s.in.release()
 	s.blocks.reset(nil)
 	if err != nil {
 		return 0, err

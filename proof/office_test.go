@@ -169,8 +169,7 @@ func contractsWith(runID string, maxWords int, sections ...string) tidegate.Deta
 func fetchArticles(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 	var batch []*archive.Packed
 	for _, url := range urls {
-		body := "<title>" + path.Base(url) + "</title><p>This page is about " + path.Base(url) + ". It pulls at the water, and the water follows it twice a day around the earth, says " + url + ".</p>"
-		kind := "text/html"
+		body, kind := article(url), "text/html"
 		switch path.Base(url) {
 		case "planted":
 			body = plantedPage
@@ -187,6 +186,12 @@ func fetchArticles(_ context.Context, urls []string, keep func([]*archive.Packed
 		batch = append(batch, packed)
 	}
 	return keep(batch)
+}
+
+// article is the page at a URL.
+func article(url string) string {
+	name := path.Base(url)
+	return "<title>" + name + "</title><p>This page is about " + name + ". It pulls at the water, and the water follows it twice a day around the earth, says " + url + ".</p>"
 }
 
 // output is what an agent that keeps to its contract writes.

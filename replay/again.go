@@ -58,7 +58,7 @@ func init() {
 	byKind = map[string]operation{
 		"wave1_plan": planned, "wave_review": reviewed, "gates_write": gateWritten, "gate_accept": gateWritten, "summary_pack_build": packed,
 		"citations_validate": judgedSources, "citations_render_md": rendered,
-		"gate_e_reports": gateReports, "job_lease": leased, "policy_write": edited, "manifest_write": edited,
+		"gate_e_reports": gateReports, "job_lease": leased, "job_retry": retried, "policy_write": edited, "manifest_write": edited,
 		"gate_a_evaluate": judged, "gate_b_derive": judged, "gate_c_compute": judged, "gate_d_evaluate": judged, "gate_e_evaluate": judged, "gate_f_evaluate": judged,
 	}
 }

@@ -9,17 +9,26 @@ import (
 )
 
 // compareRepair compares the prompt by which a refused answer was to be repaired
-// with the one that the faults give, where the run keeps one.
+// with the one that the faults give, where the run keeps one. An agent without the
+// session of the answer was shown the prompt of the attempt before it.
 func (s *scene) compareRepair(id string, number, n int, again string) error {
 	name := fmt.Sprintf("%s/prompt-%d.md", run.AttemptDir(id, number), n+1)
 	kept, err := s.kept.Folder().Read(name)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return nil
 	}
-	if err == nil {
-		s.step(name, firstDifference(kept, []byte(again)))
+	if err != nil {
+		return err
 	}
-	return err
+	first, err := s.kept.Folder().Read(run.AttemptDir(id, number) + "/prompt.md")
+	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return err
+	}
+	if whole := string(first) + "\n" + again; string(kept) == whole {
+		again = whole
+	}
+	s.step(name, firstDifference(kept, []byte(again)))
+	return nil
 }
 
 // compareAttempt compares what an attempt keeps of a verdict with the verdict that

@@ -24,6 +24,18 @@ func edited(s *scene) error {
 	return err
 }
 
+// retried gives a job its tries again, as a person did. The run keeps only the last of
+// these decisions, and prompts show the one that stood then.
+func retried(s *scene) error {
+	r, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = r.Update(s.ctx, s.clock, func(u *run.Update) error { return u.ForgetAttempts(s.line.get("job_id"), s.line.get("note")) })
+	return err
+}
+
 // editOf is the edit that a line records, nil where the line does not show it.
 func (s *scene) editOf(l line) func(u *run.Update) error {
 	reason := l.get("reason")

@@ -29,7 +29,7 @@ var promptText string
 
 var promptTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("prompt").Funcs(template.FuncMap{
-		"quote": markdown.Quote, "leftOut": func(list []string) string { return strings.Join(list, "\n") }, "testText": testText, "issues": issueList, "commits": commitList,
+		"quote": markdown.Quote, "leftOut": func(list []string) string { return strings.Join(list, "\n") }, "testText": testText, "issues": IssueList, "commits": commitList,
 	}).Parse(promptText))
 })
 
@@ -73,7 +73,8 @@ func testText(r *TestRun) string {
 	return b.String()
 }
 
-func issueList(list []Identified) string {
+// IssueList lists issues with their ids, for a quotation.
+func IssueList(list []Identified) string {
 	var b strings.Builder
 	for _, issue := range list {
 		fmt.Fprintf(&b, "- id %s, title %s, category %s, severity %s", issue.ID, cleanLine(issue.Title), issue.Category, issue.Severity)

@@ -193,6 +193,11 @@ func (u *Update) ForgetAttempts(jobID, note string) error {
 			return err
 		}
 	}
-	return u.WriteJSON(Retried(jobID), tidegate.D("schema_version", "job_retry.v1", "job_id", jobID, "after", has.Attempts[len(has.Attempts)-1],
-		"note", Note(note), "granted_at", u.now))
+	return u.WriteJSON(Retried(jobID), RetryDocument(jobID, has.Attempts[len(has.Attempts)-1], note, u.now))
+}
+
+// RetryDocument says that the attempts at a job up to one of them do not count any
+// more.
+func RetryDocument(jobID string, after int, note, at string) tidegate.Details {
+	return tidegate.D("schema_version", "job_retry.v1", "job_id", jobID, "after", after, "note", Note(note), "granted_at", at)
 }

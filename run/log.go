@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/report"
 )
 
@@ -83,6 +84,41 @@ func eachLine(folder *artifact.Folder, name string, visit func(artifact.Line)) e
 		visit(line)
 	}
 	return nil
+}
+
+// parsedLine is a line of the log with what it says; err is why it is not JSON.
+type parsedLine struct {
+	artifact.Line
+	entry *codec.Value
+	err   error
+}
+
+// parsedAtOnce is how many lines are parsed at the same time, on all cores.
+const parsedAtOnce = 1024
+
+// eachParsed is eachLine with the lines parsed.
+func (r *Run) eachParsed(visit func(parsedLine)) error {
+	var lines []parsedLine
+	visitAll := func() {
+		_ = parallel.Each(context.Background(), len(lines), nil, func() func(int) error {
+			return func(i int) error {
+				lines[i].entry, lines[i].err = codec.Parse(lines[i].Text)
+				return nil
+			}
+		})
+		for _, l := range lines {
+			visit(l)
+		}
+		lines = lines[:0]
+	}
+	err := r.eachLine(func(line artifact.Line) {
+		line.Text = bytes.Clone(line.Text)
+		if lines = append(lines, parsedLine{Line: line}); len(lines) == parsedAtOnce {
+			visitAll()
+		}
+	})
+	visitAll()
+	return err
 }
 
 // Entry is one line of the log with what it means.

@@ -206,7 +206,7 @@ func (rec *record) check() error {
 // recorded, and those that no line of the log records, in the order of documents.
 func (rec record) changed() (changed, unrecorded []string, err error) {
 	v := newVerifier(rec.run)
-	if err := rec.run.eachLine(v.collect); err != nil {
+	if err := rec.run.eachParsed(v.collect); err != nil {
 		return nil, nil, err
 	}
 	for _, name := range rec.run.documents() {
@@ -323,7 +323,7 @@ func (u *Update) finishAdopting() error {
 // name; "" for one that was removed. It returns READ_FAILED.
 func (r *Run) Recorded() (map[string]string, error) {
 	v := newVerifier(r)
-	if err := r.eachLine(v.collect); err != nil {
+	if err := r.eachParsed(v.collect); err != nil {
 		return nil, err
 	}
 	digests := make(map[string]string, len(v.recorded.files))

@@ -2,7 +2,6 @@ package run
 
 import (
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 )
 
@@ -32,7 +31,7 @@ type recordedFile struct {
 
 // collect adds one line of the log to what is recorded, and reports what does
 // not follow from the lines before it.
-func (v *verifier) collect(line artifact.Line) {
+func (v *verifier) collect(line parsedLine) {
 	if line.Torn {
 		return
 	}
@@ -46,8 +45,8 @@ func (v *verifier) collect(line artifact.Line) {
 	} else if rec.chained == 0 {
 		rec.chained = line.Number
 	}
-	entry, err := codec.Parse(line.Text)
-	if err != nil {
+	entry := line.entry
+	if line.err != nil {
 		v.find("warning", "line-unreadable", AuditFile, line.Number, "line %d is not JSON", line.Number)
 		return
 	}
@@ -63,7 +62,7 @@ func (v *verifier) collect(line artifact.Line) {
 		rec.shift = seq - int64(line.Number)
 	}
 	if v.signers != nil {
-		v.checkDecision(line, entry, rec.decision)
+		v.checkDecision(line.Line, entry, rec.decision)
 	}
 	rec.decision = entry.Get("decision").Str()
 	l := v.run.layout

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/internal/parallel"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/wave"
@@ -104,7 +105,6 @@ type outputsJudge struct {
 	report     *codec.Value // of the first wave
 	waves      []waveContracts
 
-	verdict wave.Judge
 	stale   []string // ids whose output is judged differently by now
 	missing []string // ids of the run that the report does not cover
 	over    []string // "id: what is wrong with the use of tools"
@@ -224,10 +224,24 @@ func (j *outputsJudge) judge(ctx context.Context) error {
 		reported[r.Get("perspective_id").Str()] = r
 	}
 	for _, w := range j.waves {
-		for _, p := range w.doc.Perspectives {
-			code, err := j.judgeOne(ctx, w.wave, p)
-			if err != nil {
+		judged := make([]judgedOutput, len(w.doc.Perspectives))
+		err := parallel.Each(ctx, len(judged), nil, func() func(int) error {
+			judge := new(wave.Judge)
+			return func(i int) (err error) {
+				judged[i], err = j.judgeOne(ctx, judge, w.wave, w.doc.Perspectives[i])
 				return err
+			}
+		})
+		if err != nil {
+			return err
+		}
+		for i, p := range w.doc.Perspectives {
+			code := judged[i].code
+			if judged[i].over != "" {
+				j.over = append(j.over, p.ID+": "+judged[i].over)
+			}
+			if judged[i].refused != "" {
+				j.refused = append(j.refused, p.ID+": "+judged[i].refused)
 			}
 			if w.wave == run.Wave2 {
 				if code != "" {
@@ -252,49 +266,51 @@ func (j *outputsJudge) judge(ctx context.Context) error {
 	return nil
 }
 
-// judgeOne is the code of the contract's failure, "" for an output that meets
-// it. What else is wrong with the output is noted.
-func (j *outputsJudge) judgeOne(ctx context.Context, w run.Stage, p perspective.Perspective) (string, error) {
+// judgedOutput is what is wrong with an output, "" for each that it meets.
+type judgedOutput struct {
+	code    string // the failure of its contract
+	refused string // what the run does not take in an output that meets its contract
+	over    string // the use of tools
+}
+
+func (j *outputsJudge) judgeOne(ctx context.Context, judge *wave.Judge, w run.Stage, p perspective.Perspective) (out judgedOutput, err error) {
 	name := j.run.Output(w, p.ID)
 	path := j.run.Path(name)
 	file, err := j.run.Folder().Open(name)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return string(tidegate.OutputNotFound), nil
+		return judgedOutput{code: string(tidegate.OutputNotFound)}, nil
 	}
 	if err != nil {
-		return "", err
+		return out, err
 	}
 	defer file.Close()
-	verdict, err := j.verdict.Judge(ctx, p.Contract, file)
+	verdict, err := judge.Judge(ctx, p.Contract, file)
 	if err != nil {
-		return "", wave.Unreadable(ctx, tidegate.D("markdown_path", path), path, err)
+		return out, wave.Unreadable(ctx, tidegate.D("markdown_path", path), path, err)
 	}
-	code := ""
 	if failure := verdict.Failure(); failure != nil {
-		code = string(failure.Code)
-	} else if err := j.taken(p, verdict, name); err != nil {
-		return "", err
+		out.code = string(failure.Code)
+	} else if out.refused, err = j.refusal(p, verdict, name); err != nil {
+		return out, err
 	}
-	problem, err := j.toolUsage(p, run.Sidecar(name))
-	if problem != "" {
-		j.over = append(j.over, p.ID+": "+problem)
-	}
-	return code, err
+	out.over, err = j.toolUsage(p, run.Sidecar(name))
+	return out, err
 }
 
-// taken notes what a run refuses in an output that meets its contract.
-func (j *outputsJudge) taken(p perspective.Perspective, verdict wave.Verdict, name string) error {
+// refusal is what a run refuses in an output that meets its contract, "" where it
+// takes it.
+func (j *outputsJudge) refusal(p perspective.Perspective, verdict wave.Verdict, name string) (string, error) {
 	if j.run.Legacy() {
-		return nil
+		return "", nil
 	}
 	text, err := j.run.Folder().Read(name)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if faults := Refusals(p, verdict, text); len(faults) > 0 {
-		j.refused = append(j.refused, p.ID+": "+string(faults[0].Error.Code))
+		return string(faults[0].Error.Code), nil
 	}
-	return nil
+	return "", nil
 }
 
 // toolUsage says what is wrong with the recorded use of tools, or "". A failure to

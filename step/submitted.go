@@ -17,6 +17,10 @@ import (
 // not fetched by then is fetched in the stage citations.
 const fetchTime = 40 * time.Second
 
+// comesBack is how long a source that failed for a moment is left alone before an
+// output that names it has it fetched again.
+const comesBack = time.Minute
+
 // SourceFault is one thing for which the sources of an output are refused.
 type SourceFault struct {
 	Code       tidegate.Code
@@ -35,8 +39,8 @@ type SubmittedSources struct {
 }
 
 // CheckSources checks the sources of an output while its author is still there:
-// it fetches those that the run's archive does not have, and judges all of them as
-// gate C will. A source that is invalid or a mismatch is a fault. So is every
+// it fetches those that the run's archive does not have, and those whose server
+// failed a minute ago or longer, and judges all of them as gate C will. A source that is invalid or a mismatch is a fault. So is every
 // blocked one, where fewer than nine in ten can be used. Where not one could be
 // reached, the local connection is down, and none is a fault. In a run of sensitivity
 // no_web, and without fetch, nothing is fetched.
@@ -56,6 +60,7 @@ func CheckSources(ctx context.Context, clock run.Clock, fetch Fetch, r *run.Run,
 		if err != nil {
 			return nil, err
 		}
+		urls = append(urls, e.failedBefore(sources, clock.Now())...)
 		bounded, stop := context.WithTimeout(ctx, fetchTime)
 		err = e.fetch(bounded, clock, fetch, urls, sources, func([]*archive.Packed) {})
 		stop()
@@ -77,6 +82,28 @@ func CheckSources(ctx context.Context, clock run.Clock, fetch Fetch, r *run.Run,
 	}
 	slices.SortStableFunc(faults, func(a, b SourceFault) int { return a.Line - b.Line })
 	return faults, nil
+}
+
+// failedBefore lists the URLs whose servers failed in a way that may pass, and were
+// asked last some time ago. A record from the future says that the clock was set back.
+func (e *evidence) failedBefore(sources []citation.Source, now time.Time) []string {
+	var urls []string
+	for i := range sources {
+		entry, found := e.entry(&sources[i])
+		url, fetchable := e.wanted(&sources[i])
+		if ago := now.Sub(entry.Time); !found || !fetchable || 0 <= ago && ago < comesBack {
+			continue
+		}
+		switch entry.Kind {
+		case archive.Unreachable, archive.TimedOut, archive.Broken:
+			urls = append(urls, url)
+		case archive.Responded:
+			if entry.Status >= 500 || entry.Status == 429 {
+				urls = append(urls, url)
+			}
+		}
+	}
+	return urls
 }
 
 // submittedSources are the first sources of an output, in the order in which it

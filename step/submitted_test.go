@@ -114,6 +114,52 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 	}
 }
 
+// TestASourceThatComesBackIsUsable: a machine that was down for a moment is asked
+// again, a minute later, by the next output that names it; a page that is gone or
+// refused is not.
+func TestASourceThatComesBackIsUsable(t *testing.T) {
+	made := create(t, run.InitInput{})
+	r, err := run.Open(t.Context(), made.ManifestPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	text := "## Sources\n\n- Port https://example.org/ok\n- Port https://example.org/down\n- Port https://example.org/gone\n- Port https://example.org/refused\n"
+	var asked []string
+	check := func(fetch step.Fetch, after time.Duration) int {
+		t.Helper()
+		asked = nil
+		clock := run.Clock{Now: func() time.Time { return pinned.Now().Add(after) }, Pinned: true}
+		faults, err := step.CheckSources(t.Context(), clock, fetch, r, step.SubmittedSources{Text: []byte(text), MaxSources: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(faults)
+	}
+	back := func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		asked = append(asked, urls...)
+		body := "<title>Port</title><p>" + strings.Repeat("The port handled some 4,200 calls in that year. ", 40)
+		packed, err := archive.Pack(archive.Capture{URL: urls[0], Kind: archive.Responded, Time: pinned.Now(), Hops: []archive.Hop{{URL: urls[0], Time: pinned.Now(), Status: 200,
+			Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}}, Body: []byte(body)}}})
+		if err != nil {
+			return err
+		}
+		return keep([]*archive.Packed{packed})
+	}
+	if got := check(smallWeb(&asked), 0); got != 3 {
+		t.Fatalf("%d faults at first", got)
+	}
+	if got := check(back, time.Second); got != 3 || len(asked) > 0 {
+		t.Errorf("a second later: %d faults, asked for %q", got, asked)
+	}
+	if got := check(smallWeb(&asked), -time.Hour); got != 3 || !slices.Equal(asked, []string{"https://example.org/down"}) {
+		t.Errorf("by a clock that was set back: %d faults, asked for %q", got, asked)
+	}
+	if got := check(back, 2*time.Minute); got != 2 || !slices.Equal(asked, []string{"https://example.org/down"}) {
+		t.Errorf("two minutes later: %d faults, asked for %q", got, asked)
+	}
+}
+
 // TestAFetchThatIsCutOffIsNoFault leaves a page that does not answer in time to the
 // stage citations: there is no record of it, and no fault. A caller that gives up
 // gets an error.

@@ -65,6 +65,7 @@ func newRunner(t *testing.T, workspace string, inputs map[string]string) *runner
 	}
 	r := &runner{t: t, workspace: workspace, temp: t.TempDir(), values: map[string]string{
 		"github.action_path": root, "github.action_ref": "main", "runner.os": "Linux", "runner.arch": "X64", "runner.temp": "",
+		"github.token": "token", "github.repository": "owner/name", "github.event.pull_request.number": "", "github.event.pull_request.base.sha": "",
 	}}
 	r.values["runner.temp"] = r.temp
 	r.uses = map[string]func(map[string]string) map[string]string{
@@ -82,7 +83,7 @@ func (r *runner) run(a action) (outputs map[string]string, status int) {
 	r.t.Helper()
 	for name, input := range a.Inputs {
 		if _, given := r.values["inputs."+name]; !given && input.Default != nil {
-			r.values["inputs."+name] = *input.Default
+			r.values["inputs."+name] = r.fill(*input.Default)
 		}
 	}
 	for _, step := range a.Runs.Steps {
@@ -308,6 +309,96 @@ func TestActionReviewsAWave(t *testing.T) {
 	}
 }
 
+// TestActionReviewsAChange runs the mode that lets an agent review a pull request,
+// with a stand-in for GitHub's own program: the first comment is made, the next
+// takes its place.
+func TestActionReviewsAChange(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	var a action
+	parseYAML(t, "action.yml", &a)
+	t.Setenv("TIDEGATE_HOME", t.TempDir())
+	workspace, bin := t.TempDir(), t.TempDir()
+	put := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(args ...string) string {
+		t.Helper()
+		command := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@example.org"}, args...)...)
+		command.Dir = workspace
+		out, err := command.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q", "-b", "main")
+	git("commit", "-q", "--allow-empty", "-m", "first")
+	base := git("rev-parse", "HEAD")
+	put(filepath.Join(workspace, "main.sh"), "echo wrong\n")
+	git("add", ".")
+	git("commit", "-q", "-m", "second")
+	git("checkout", "-q", "--detach") // as on a pull request
+	reviewer := filepath.Join(bin, "reviewer")
+	answer := func(verdict, issues string) {
+		put(reviewer, "#!/bin/sh\ncat >/dev/null\necho asked >> "+bin+"/asked\necho '{\"change_id\":\"review\",\"verdict\":\""+verdict+"\",\"summary\":\"Read.\",\"issues\":["+issues+"]}'\n")
+	}
+	// The stand-in keeps one comment, under the number 7.
+	put(filepath.Join(bin, "gh"), `#!/bin/bash
+echo "$*" >> `+bin+`/calls
+case "$*" in
+*--paginate*) if [ -f `+bin+`/comment ] && [[ "$(head -n 1 `+bin+`/comment)" == "$MARK" ]]; then echo 7; fi ;;
+*"PATCH repos/owner/name/issues/comments/7"*|*"POST repos/owner/name/issues/12/comments"*) for last; do :; done; cat "${last#body=@}" > `+bin+`/comment ;;
+*) exit 1 ;;
+esac
+`)
+	issue := `{"title":"It is wrong","severity":"High","category":"Bug","file":"main.sh","line":1,"description":"It says so."}`
+	inputs := map[string]string{"mode": "review", "reviewer": "exec:" + reviewer, "test": "exit 0", "comment": "true"}
+	run := func() (*runner, map[string]string, int) {
+		t.Helper()
+		r := newRunner(t, workspace, inputs)
+		r.values["github.event.pull_request.number"], r.values["github.event.pull_request.base.sha"], r.path = "12", base, bin
+		r.cached()
+		outputs, status := r.run(a)
+		return r, outputs, status
+	}
+	answer("NEEDS_FIX", issue)
+	r, outputs, status := run()
+	if status != 1 || outputs["status"] != "1" || !strings.Contains(r.log.String(), "::error file=main.sh,line=1") || !strings.Contains(r.summary, "It is wrong") {
+		t.Fatalf("exit status %d, output %v\n%s\n%s", status, outputs, r.log.String(), r.summary)
+	}
+	for _, name := range []string{outputs["review"], outputs["sarif"]} {
+		if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), "It is wrong") {
+			t.Errorf("%s: %v\n%s", name, err, text)
+		}
+	}
+	answer("APPROVED", "")
+	if r, outputs, status := run(); status != 0 || outputs["status"] != "0" {
+		t.Fatalf("exit status %d, output %v\n%s", status, outputs, r.log.String())
+	}
+	calls, _ := os.ReadFile(filepath.Join(bin, "calls"))
+	comment, _ := os.ReadFile(filepath.Join(bin, "comment"))
+	if strings.Count(string(calls), "POST") != 1 || strings.Count(string(calls), "PATCH") != 1 || !strings.HasPrefix(string(comment), "<!-- tidegate review review -->\n") || strings.Contains(string(comment), "It is wrong") {
+		t.Errorf("the calls are\n%s\nthe comment is\n%s", calls, comment)
+	}
+	if asked, _ := os.ReadFile(filepath.Join(bin, "asked")); strings.Count(string(asked), "asked") != 2 {
+		t.Errorf("the agent was asked %d times for two reviews", strings.Count(string(asked), "asked"))
+	}
+	// Without an answer that counts there is no comment, and the job fails.
+	answer("APPROVED", issue)
+	if r, outputs, status := run(); status != 4 || outputs["review"] != "" || strings.Contains(strings.Join(r.did, ";"), "Write the comment") {
+		t.Errorf("exit status %d, output %v, steps %v\n%s", status, outputs, r.did, r.log.String())
+	}
+	inputs["mode"] = "waves"
+	if _, _, status := run(); status != 2 {
+		t.Errorf("a mode that is none: exit status %d", status)
+	}
+}
+
 // TestActionInstallsARelease has curl answer from a folder: with the archive that
 // matches its checksum, with another archive under the same name, and with none.
 func TestActionInstallsARelease(t *testing.T) {
@@ -368,17 +459,15 @@ func TestActionInstallsARelease(t *testing.T) {
 	}
 }
 
-// archiveOf is a release archive with a program.
+// archiveOf is a release archive in whose place of the program stands a script that
+// starts it.
 func archiveOf(t *testing.T, program string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := []byte("#!/bin/bash\nexec '" + program + "' \"$@\"\n")
 	var out bytes.Buffer
-	packed, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	packed := gzip.NewWriter(&out)
 	files := tar.NewWriter(packed)
-	err = files.WriteHeader(&tar.Header{Name: "tidegate", Mode: 0o755, Size: int64(len(text))})
+	err := files.WriteHeader(&tar.Header{Name: "tidegate", Mode: 0o755, Size: int64(len(text))})
 	if err == nil {
 		_, err = files.Write(text)
 	}
@@ -421,39 +510,47 @@ func TestActionBuildsWhereNothingIsCached(t *testing.T) {
 func TestExampleWorkflowUsesWhatTheActionOffers(t *testing.T) {
 	var a action
 	parseYAML(t, "action.yml", &a)
-	var workflow struct {
-		Permissions map[string]string
-		Jobs        map[string]struct {
-			Steps []struct {
-				Uses string
-				With map[string]string
-			}
-		}
-	}
-	parseYAML(t, "docs/examples/review-wave.yaml", &workflow)
-	used := 0
-	for _, job := range workflow.Jobs {
-		for _, step := range job.Steps {
-			if !strings.HasPrefix(step.Uses, "tidegate/tidegate@") {
-				continue
-			}
-			used++
-			for name, input := range a.Inputs {
-				if input.Required && step.With[name] == "" {
-					t.Errorf("the required input %s is missing", name)
+	for file, needs := range map[string][]string{
+		"docs/examples/review-wave.yaml":   {"perspectives", "outputs"},
+		"docs/examples/review-change.yaml": {"mode", "reviewer", "test"},
+	} {
+		var workflow struct {
+			Permissions map[string]string
+			Jobs        map[string]struct {
+				Steps []struct {
+					Uses string
+					With map[string]string
 				}
 			}
-			for name := range step.With {
-				if _, ok := a.Inputs[name]; !ok {
-					t.Errorf("the action has no input %s", name)
+		}
+		parseYAML(t, file, &workflow)
+		used := 0
+		for _, job := range workflow.Jobs {
+			for _, step := range job.Steps {
+				if !strings.HasPrefix(step.Uses, "tidegate/tidegate@") {
+					continue
+				}
+				used++
+				for _, name := range needs {
+					if step.With[name] == "" {
+						t.Errorf("%s: the input %s is missing", file, name)
+					}
+				}
+				for name := range step.With {
+					if _, ok := a.Inputs[name]; !ok {
+						t.Errorf("%s: the action has no input %s", file, name)
+					}
+				}
+				if step.With["sarif"] == "true" && workflow.Permissions["security-events"] != "write" {
+					t.Errorf("%s: the workflow may not upload findings", file)
+				}
+				if step.With["comment"] == "true" && workflow.Permissions["pull-requests"] != "write" {
+					t.Errorf("%s: the workflow may not write a comment", file)
 				}
 			}
-			if step.With["sarif"] == "true" && workflow.Permissions["security-events"] != "write" {
-				t.Error("the workflow may not upload findings")
-			}
 		}
-	}
-	if used != 1 {
-		t.Errorf("the action is used %d times", used)
+		if used != 1 {
+			t.Errorf("%s: the action is used %d times", file, used)
+		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/cli"
@@ -102,7 +101,7 @@ func TestEveryBlockInTheDocumentsIsExercised(t *testing.T) {
 		t.Skip("there is no bash to run the documents with")
 	}
 	examples := readLines(t, "example_test.go", "report/example_test.go")
-	workflows := readLines(t, "docs/examples/review-wave.yaml", "action.yml")
+	workflows := readLines(t, "docs/examples/review-wave.yaml", "docs/examples/review-change.yaml", "action.yml")
 	for name, text := range documents(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -306,7 +305,7 @@ func (h *home) session(t *testing.T, where, document string, index int, b block)
 		}
 		now = append(now, got...)
 		if !*update {
-			t.Errorf("%s: %s (-document +program):\n%s", where, command, cmp.Diff(want, got))
+			t.Errorf("%s: %s (-document +program):\n%s", where, command, difference(strings.Join(want, "\n"), strings.Join(got, "\n")))
 		}
 	}
 	lines := strings.Split(document, "\n")

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/tool"
@@ -254,7 +253,7 @@ func TestTypeScriptClientCallsEveryTool(t *testing.T) {
 					if transport == "HTTP" && strings.Contains(want[i], outside) && strings.Contains(got.Results[i].Text, outside) {
 						continue // over HTTP there are other roots, and the answer names them
 					}
-					if diff := cmp.Diff(want[i], got.Results[i].Text); diff != "" {
+					if diff := difference(want[i], got.Results[i].Text); diff != "" {
 						t.Errorf("call %d, %s (-call +TypeScript):\n%s", i+1, call.Name, diff)
 					}
 				}

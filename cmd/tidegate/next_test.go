@@ -8,8 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/tool"
 )
 
 // person is a person at a shell who pastes what tidegate prints.
@@ -93,11 +99,30 @@ type runStatus struct {
 	WaitingFor  []blocker `json:"waiting_for"`
 }
 
+// call calls a tool in this process, as the command line does.
+func (p *person) call(name string, args map[string]any) tool.Result {
+	p.t.Helper()
+	raw, err := json.Marshal(args)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	tools := catalog.Tools(&catalog.Env{Now: time.Now, Dir: p.dir, Project: p.dir, Home: filepath.Join(p.dir, "home", "runs")})
+	at := slices.IndexFunc(tools, func(t *tool.Tool) bool { return t.Name == name })
+	return tools[at].Call(tidegate.WithActor(p.t.Context(), tidegate.Person), raw, tool.Caller{})
+}
+
+// status is what `tidegate run status r --format json` prints.
 func (p *person) status() runStatus {
 	p.t.Helper()
+	return p.statusOf("r")
+}
+
+func (p *person) statusOf(id string) runStatus {
+	p.t.Helper()
+	result := p.call("deep_research_run_status", map[string]any{"manifest_path": filepath.Join(p.dir, "home", "runs", id, "manifest.json")})
 	var s runStatus
-	if err := json.Unmarshal([]byte(p.must("tidegate run status r --format json")), &s); err != nil {
-		p.t.Fatal(err)
+	if err := json.Unmarshal(result.Envelope, &s); err != nil || result.Err != nil {
+		p.t.Fatalf("%v: %s", err, result.Envelope)
 	}
 	return s
 }
@@ -279,11 +304,7 @@ func TestEverythingThatWouldMeetABlockerExists(t *testing.T) {
 	p.must("tidegate run resume r --accept --reason x")
 	p.must("tidegate run init q --id sound")
 	p.put("home/runs/sound/manifest.json", strings.Replace(p.read("home/runs/sound/manifest.json"), `"max_summary_kb": 5`, `"max_summary_kb": 9`, 1))
-	var tampered runStatus
-	if err := json.Unmarshal([]byte(p.must("tidegate run status sound --format json")), &tampered); err != nil {
-		t.Fatal(err)
-	}
-	check(tampered.WaitingFor)
+	check(p.statusOf("sound").WaitingFor)
 	if len(seen) < 25 {
 		t.Errorf("only %d remedies were seen", len(seen))
 	}
@@ -297,9 +318,10 @@ func (p *person) manifest() string {
 // refusal is what is missing for a move, as a dry run says.
 func (p *person) refusal(to string) []blocker {
 	p.t.Helper()
-	out, err := p.paste(`tidegate call deep_research_stage_advance --args '{"manifest_path":"` + p.manifest() + `","gates_path":"` +
-		strings.Replace(p.manifest(), "manifest.json", "gates.json", 1) + `","requested_next":"` + to + `","dry_run":true,"reason":"x"}'`)
-	if err == nil {
+	run := filepath.Join(p.dir, "home", "runs", "r")
+	result := p.call("deep_research_stage_advance", map[string]any{"manifest_path": filepath.Join(run, "manifest.json"), "gates_path": filepath.Join(run, "gates.json"),
+		"requested_next": to, "dry_run": true, "reason": "x"})
+	if result.Err == nil {
 		return nil
 	}
 	var envelope struct {
@@ -307,7 +329,7 @@ func (p *person) refusal(to string) []blocker {
 			Details struct{ Blockers []blocker }
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &envelope); err != nil {
+	if err := json.Unmarshal(result.Envelope, &envelope); err != nil {
 		p.t.Fatal(err)
 	}
 	return envelope.Error.Details.Blockers

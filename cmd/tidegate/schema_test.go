@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 )
@@ -37,7 +36,7 @@ func TestPublishedSchemas(t *testing.T) {
 			t.Errorf("%v; run: go test ./cmd/tidegate -run Schemas -update", err)
 			continue
 		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		if diff := difference(string(want), string(got)); diff != "" {
 			t.Errorf("%s differs (-want +got):\n%s", path, diff)
 		}
 	}

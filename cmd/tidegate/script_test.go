@@ -22,6 +22,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidegate/tidegate/citation"
 	"github.com/tidegate/tidegate/codec"
@@ -34,6 +35,12 @@ var update = flag.Bool("update", false, "rewrite the golden parts of the scripts
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tidegate": main, "tidegate-in-harbour": inHarbour, "mcp-client": mcpClient})
+}
+
+// difference shows where two texts differ, "" where they do not. Scripts start this
+// test binary as the program, and go-cmp would slow down every start.
+func difference(want, got string) string {
+	return string(diff.Diff("want", []byte(want), "got", []byte(got)))
 }
 
 // inHarbour is the program in a world that has only the demo's pages.

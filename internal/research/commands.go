@@ -83,7 +83,7 @@ has, and changes nothing.`,
 			Flags:   []cli.Flag{format},
 			Run:     env.watch,
 		},
-	}, append(reviewCommands(env), agentsCommands(env)...)...)
+	}, append(append(reviewCommands(env), changeCommands(env)...), agentsCommands(env)...)...)
 }
 
 // named is the path of the manifest of the run that a person named.

@@ -73,9 +73,7 @@ func (l *live) happened(e run.Entry) {
 		mark = screen.Failed
 	}
 	l.events = append(l.events, screen.Event{Time: e.Time.In(l.s.Now().Location()).Format("15:04:05"), Job: h.job, Text: h.text, Mark: mark})
-	if n := len(l.events) - keptEvents; n > 0 {
-		l.events = slices.Delete(l.events, 0, n)
-	}
+	l.trim()
 }
 
 // toolWords is the tool that an agent used, as a person reads it.
@@ -93,8 +91,39 @@ func (l *live) begin(ctx context.Context, manifest string) {
 	l.stop, l.done = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(l.done)
-		l.loop(context.WithoutCancel(ctx), ctx, manifest)
+		board, err := job.OpenBoard(context.WithoutCancel(ctx), l.s.clock(), manifest)
+		if err != nil {
+			<-l.stop // the driver of the run meets the same error, and reports it
+			return
+		}
+		defer board.Close()
+		l.loop(ctx, func() { l.refresh(context.WithoutCancel(ctx), board) }, func(stopping bool) screen.View { return l.view(board, stopping) })
 	}()
+}
+
+// beginJobs shows the jobs of a code change until it rests. The board is that of the
+// process that drives them, and always up to date.
+func (l *live) beginJobs(ctx context.Context, board *job.Board, title string) {
+	l.stop, l.done = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(l.done)
+		l.loop(ctx, func() {}, func(stopping bool) screen.View { return l.viewJobs(board, title, stopping) })
+	}()
+}
+
+// note shows what is done by rule among the events.
+func (l *live) note(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events = append(l.events, screen.Event{Time: l.s.Now().Format("15:04:05"), Text: text})
+	l.trim()
+}
+
+// trim keeps the last events. The caller holds the lock.
+func (l *live) trim() {
+	if n := len(l.events) - keptEvents; n > 0 {
+		l.events = slices.Delete(l.events, 0, n)
+	}
 }
 
 // rest restores the terminal, and leaves the stages so far on it.
@@ -103,15 +132,8 @@ func (l *live) rest() {
 	<-l.done
 }
 
-// loop draws the run until it rests. The context interrupted ends with the first
-// Ctrl-C.
-func (l *live) loop(ctx, interrupted context.Context, manifest string) {
-	board, err := job.OpenBoard(ctx, l.s.clock(), manifest)
-	if err != nil {
-		<-l.stop // the driver of the run meets the same error, and reports it
-		return
-	}
-	defer board.Close()
+// loop draws what goes on until it rests. The context ends with the first Ctrl-C.
+func (l *live) loop(interrupted context.Context, refresh func(), look func(stopping bool) screen.View) {
 	var keys <-chan byte
 	restore := func() {}
 	if l.s.call.Terminal.Keys != nil {
@@ -122,15 +144,15 @@ func (l *live) loop(ctx, interrupted context.Context, manifest string) {
 	top := -1
 	var typed []byte
 	for {
-		l.refresh(ctx, board)
-		view := l.view(board, interrupted.Err() != nil)
+		refresh()
+		view := look(interrupted.Err() != nil)
 		view.Top = top
 		size := l.size()
 		l.screen.Draw(view.Lines(size), view.Title(), size)
 		select {
 		case <-l.stop:
-			l.refresh(ctx, board)
-			view = l.view(board, false)
+			refresh()
+			view = look(false)
 			l.screen.Leave()
 			restore()
 			for _, line := range append(view.Rail(l.size()), "") {
@@ -236,22 +258,72 @@ func (l *live) view(board *job.Board, stopping bool) screen.View {
 	v.Events = slices.Clone(l.events)
 	unusable := l.sources["blocked"] + l.sources["invalid"] + l.sources["mismatch"]
 	l.mu.Unlock()
-	tools := engine.LastTools(r)
+	l.addJobs(&v, board)
+	_, driven, err := r.Folder().Claimed(run.HomeFile)
+	v.Hints = moment{
+		name: l.s.called(r), status: m.Status(), stage: m.Stage(), driven: driven || err != nil, jobs: v.Jobs, unusable: unusable, meters: v.Meters,
+	}.hints()
+	return v
+}
+
+// addJobs adds the jobs, and what they have used of the budget.
+func (l *live) addJobs(v *screen.View, board *job.Board) {
+	tools := engine.LastTools(board.Folder())
 	now := l.s.Now()
 	for _, j := range board.Jobs() {
 		v.Jobs = append(v.Jobs, jobOf(board, j, toolWords(tools[j.ID]), now))
 	}
 	budget, spent := board.Policy().Budget, board.Spent()
 	v.Meters = []screen.Meter{
+
 		{Name: "minutes", Used: spent.Minutes, Limit: budget.MaxMinutes, Text: fmt.Sprintf("%.1f", spent.Minutes), Most: number(budget.MaxMinutes)},
 		{Name: "tokens", Used: spent.Tokens, Limit: budget.MaxTokens, Text: grouped(spent.Tokens), Most: grouped(budget.MaxTokens)},
 		{Name: "USD", Used: spent.CostUSD, Limit: budget.MaxCostUSD, Text: fmt.Sprintf("%.2f", spent.CostUSD), Most: fmt.Sprintf("%.2f", budget.MaxCostUSD)},
 	}
-	_, driven, err := r.Folder().Claimed(run.HomeFile)
-	v.Hints = moment{
-		name: l.s.called(r), status: m.Status(), stage: m.Stage(), driven: driven || err != nil, jobs: v.Jobs, unusable: unusable, meters: v.Meters,
-	}.hints()
+}
+
+// viewJobs is a code change in its current state.
+func (l *live) viewJobs(board *job.Board, title string, stopping bool) screen.View {
+	v := screen.View{Name: board.ID(), Question: title, Status: "running", Stages: stagesOfChange(board.Jobs()), Top: -1}
+	if stopping {
+		v.Status = "stopping the agents"
+	}
+	l.mu.Lock()
+	v.Events = slices.Clone(l.events)
+	l.mu.Unlock()
+	l.addJobs(&v, board)
 	return v
+}
+
+// stagesOfChange are the stages of the present round. A review alone is not
+// implemented.
+func stagesOfChange(jobs []job.Job) []screen.Stage {
+	mark := func(kind string) (screen.Mark, bool) {
+		marked, there := screen.Done, false
+		for _, j := range jobs {
+			if j.Kind != kind {
+				continue
+			}
+			there = true
+			switch j.State {
+			case job.Exhausted:
+				return screen.Failed, true
+			case job.Open, job.Leased:
+				marked = screen.Working
+			}
+		}
+		return marked, there
+	}
+	implement, implemented := mark("implement")
+	reviewed, asked := mark("code_review")
+	var list []screen.Stage
+	if implemented {
+		list = append(list, screen.Stage{Name: "implement", Mark: implement})
+		if implement != screen.Done || !asked {
+			reviewed = screen.Ahead
+		}
+	}
+	return append(list, screen.Stage{Name: "review", Mark: reviewed})
 }
 
 func stagesOf(m run.Manifest) []screen.Stage {

@@ -64,6 +64,7 @@ and a person has to look. 130: interrupted.`,
 			{Name: "base", About: "the `revision` to compare with", Kind: tool.Word},
 			{Name: "committed", About: "leave out what is not committed", Kind: tool.Switch},
 			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND, model:URL or recorded:FOLDER (default as tidegate.toml says for code_reviewer, else the first client that is installed)", Kind: tool.Word},
+			{Name: "name", About: "the `name` of the review, by which a comment replaces the one before (default the branch)", Kind: tool.Word},
 			{Name: "output", About: "write REVIEW.md to this `file`, too", Kind: tool.PathFlag},
 			{Name: "format", About: "how to print the review", Default: "text", Enum: []string{"text", "json", "markdown", "sarif", "junit", "github", "rdjson"}},
 		}, testFlags...), budgetFlags...),
@@ -74,9 +75,9 @@ and a person has to look. 130: interrupted.`,
 // reviewRun is the command review run.
 func (e *Env) reviewRun(ctx context.Context, call cli.Invocation) error {
 	ctx = tidegate.WithActor(ctx, tidegate.Person)
-	s := &session{Env: e, call: call}
-	err := s.reviewRun(ctx)
-	if err != nil && call.Flag("format") == "json" && tidegate.CodeOf(err) != "" {
+	s := &session{Env: e, call: call, json: call.Flag("format") == "json"}
+	err := again(s.reviewRun(ctx))
+	if err != nil && s.json && tidegate.CodeOf(err) != "" {
 		return s.failed(err)
 	}
 	return err
@@ -102,12 +103,19 @@ func (s *session) reviewRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	name, err := change.HeadName(ctx, s.Project)
-	if err != nil {
-		return err
+	name := call.Flag("name")
+	if name == "" {
+		branch, err := change.HeadName(ctx, s.Project)
+		if err != nil {
+			return err
+		}
+		name = changeName(branch)
+	}
+	if !review.ValidChangeID(name) {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "--name must be %s, got %q", review.ChangeIDRule, tidegate.Cut(name))
 	}
 	r, err := engine.OpenReview(ctx, s.clock(), engine.ReviewInput{
-		Project: s.Project, Home: s.Home, Name: changeName(name), Earlier: earlier, Budget: run.DefaultBudget(budget),
+		Project: s.Project, Home: s.Home, Name: name, Earlier: earlier, Budget: run.DefaultBudget(budget),
 		DiffInput: change.DiffInput{Base: call.Flag("base"), Committed: call.Flag("committed") == "true"},
 	})
 	if err != nil {
@@ -131,8 +139,20 @@ func (s *session) reviewRun(ctx context.Context) error {
 	return s.showReview(ctx, out, path)
 }
 
+// again says how an interrupted command goes on.
+func again(err error) error {
+	if tidegate.CodeOf(err) == tidegate.Cancelled {
+		return tidegate.Errorf(tidegate.Cancelled, nil, "stopped: the same command goes on where it was")
+	}
+	return err
+}
+
 // say prints a line about what goes on. Standard output is for the review.
 func (s *session) say(format string, args ...any) {
+	if s.jobs != nil {
+		s.jobs.note(fmt.Sprintf(format, args...))
+		return
+	}
 	// Nothing can be done about a reader that is gone.
 	fmt.Fprintln(s.call.Stderr, report.Visible(fmt.Sprintf(format, args...)))
 }
@@ -188,13 +208,28 @@ func (s *session) driveReview(ctx context.Context, r *engine.CodeReview, c *crew
 		return engine.ReviewOutcome{}, "", err
 	}
 	s.say("%s for %s in %s", report.Counted(v.Jobs(), "job"), c.agents[config.CodeReviewer].Driver, v.Path())
+	watch := s.watchJobs(ctx, "Review of what has changed since "+r.Diff().Base[:12])
 	stop, err := s.followJobs(ctx, v.Path())
 	if err != nil {
 		return engine.ReviewOutcome{}, "", err
 	}
-	out, err := v.Drive(tidegate.WithActor(ctx, tidegate.Agent), engine.Options{Clock: s.clock(), Pool: c.pool, Agents: c.agents, Parallel: parallel})
+	out, err := v.Drive(tidegate.WithActor(ctx, tidegate.Agent), engine.Options{Clock: s.clock(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
 	stop()
+	s.jobs = nil
 	return out, filepath.Join(v.Path(), "REVIEW.md"), err
+}
+
+// watchJobs shows the jobs of a code change as they go on, where there is a
+// terminal; otherwise it is nil, and they are shown line by line.
+func (s *session) watchJobs(ctx context.Context, title string) func(*job.Board) (stop func()) {
+	if s.json || s.call.Terminal.Size == nil {
+		return nil
+	}
+	s.jobs = newLive(s)
+	return func(board *job.Board) func() {
+		s.jobs.beginJobs(ctx, board, title)
+		return s.jobs.rest
+	}
 }
 
 // followJobs shows what is added to the log of a change or a review until stop is
@@ -214,7 +249,9 @@ func (s *session) followJobs(ctx context.Context, path string) (stop func(), err
 		seen = entries[n-1].Number
 	}
 	show := func(e run.Entry) {
-		if h, ok := tell(e); ok && e.Number > seen {
+		if s.jobs != nil && e.Number > seen {
+			s.jobs.happened(e)
+		} else if h, ok := tell(e); ok && e.Number > seen {
 			s.say("%s  %-18s %s", e.Time.In(s.Now().Location()).Format("15:04:05"), h.job, oneLine(h.text))
 		}
 		seen = max(seen, e.Number)
@@ -245,11 +282,11 @@ func (s *session) followJobs(ctx context.Context, path string) (stop func(), err
 // showReview prints the review, and writes it where the person wants it.
 func (s *session) showReview(ctx context.Context, out engine.ReviewOutcome, path string) error {
 	if out.WaitingFor != engine.ForNothing {
-		details := tidegate.D("folder", filepath.Dir(path))
+		help := "read the refused answers and their faults there, or name another agent with --reviewer"
 		if out.Help != "" {
-			details = append(details, tidegate.Detail{Key: "help", Value: out.Help})
+			help = out.Help
 		}
-		return tidegate.Errorf(tidegate.GateBlocked, details, "there is no review: %s; what was answered lies in %s", out.Reason, filepath.Dir(path))
+		return tidegate.Errorf(tidegate.GateBlocked, tidegate.D("folder", filepath.Dir(path), "help", help), "there is no review: %s", out.Reason)
 	}
 	data := review.Format(out.Review, out.Warnings)
 	if file := s.call.Flag("output"); file != "" {

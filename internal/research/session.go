@@ -32,6 +32,7 @@ type session struct {
 	// perspectives shows the plan once the planner has named them, where nobody is
 	// asked; otherwise nil.
 	perspectives func() error
+	jobs         *live // shows the jobs of a code change on a terminal; nil where they are not shown so
 }
 
 // face shows a run while it goes on.

@@ -29,7 +29,7 @@ var roles = slices.DeleteFunc(slices.Clone(config.Roles), func(role string) bool
 const defaultQueue = "tidegate"
 
 func (f *serverFlags) settings() []cli.Setting {
-	home := []string{"research", "run continue", "review run"}
+	home := []string{"research", "run continue", "review run", "change run"}
 	both := append([]string{"work"}, home...)
 	o := &f.options
 	word := func(name, about string, under []string, to *string) cli.Setting {

@@ -40,7 +40,9 @@ func farOf(env *catalog.Env, server *serverFlags) *research.Far {
 			if pool.Connection, err = server.connect(ctx); err != nil {
 				return nil, err
 			}
-			return pool, pool.Ready(ctx, slices.Sorted(maps.Keys(agents)))
+			roles := slices.Sorted(maps.Keys(agents))
+			// What changes files does so on this machine.
+			return pool, pool.Ready(ctx, slices.DeleteFunc(roles, func(role string) bool { return role == "implementer" }))
 		},
 	}
 }

@@ -102,7 +102,7 @@ func assemble(env *catalog.Env, far func(*catalog.Env, *serverFlags) *research.F
 		Tools:    toolsOf(env),
 		Commands: append(research.Commands(home), workCommand(env, server, now), devCommand()),
 		Settings: server.settings(),
-		Groups:   map[string]string{"run": "Look at a run, and move it", "job": "See what agents are asked and answer", "review": "Have a code change reviewed", "agents": "Show the agents of this machine"},
+		Groups:   map[string]string{"run": "Look at a run, and move it", "job": "See what agents are asked and answer", "review": "Have a code change reviewed", "change": "Have a code change made", "agents": "Show the agents of this machine"},
 		Version:  version(),
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,

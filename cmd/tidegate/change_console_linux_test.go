@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestReviewAndChangeOnATerminal shows the jobs of a review and of a change on the
+// screen, and has a person let the tests of the change run, after a no.
+func TestReviewAndChangeOnATerminal(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	home, project := t.TempDir(), t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		command := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@example.org"}, args...)...)
+		command.Dir = project
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(project, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("main.sh", "echo wrong\n")
+	git("init", "-q", "-b", "main")
+	git("add", ".")
+	git("commit", "-q", "-m", "first")
+	put("main.sh", "echo wrongly\n")
+	// The agent waits until the test has seen the screen.
+	agent := agentThat(t, home, `cat >/dev/null
+while [ ! -e `+home+`/go ]; do sleep 0.02; done
+case $TIDEGATE_KIND in
+implement) echo echo right > main.sh; echo Done. ;;
+*) echo '{"change_id":"mend","verdict":"APPROVED","summary":"Good.","issues":[]}' ;;
+esac
+`)
+	review := newConsole(t, home, 80, 24, "review", "run", "--project", project, "--name", "mend", "--reviewer", agent, "--base", "HEAD")
+	review.await(entersScreen)
+	review.await("review")
+	review.await("code_review.1")
+	review.await("working")
+	if err := os.WriteFile(filepath.Join(home, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if shown := review.exits(0); !strings.Contains(shown, leavesScreen) || !strings.Contains(shown[strings.LastIndex(shown, leavesScreen):], "APPROVED") {
+		t.Errorf("the review is not shown after the screen:\n%q", shown)
+	}
+
+	put("agentd/changes/mend/proposal.md", "It says right.\n")
+	change := []string{"change", "run", "mend", "--project", project, "--implementer", agent, "--reviewer", agent, "--test", "sh main.sh | grep right"}
+	no := newConsole(t, home, 80, 24, change...)
+	no.await("code that an agent wrote")
+	no.press("n\r")
+	no.exits(4)
+	if _, err := os.Stat(filepath.Join(project, "agentd/changes/mend/STATE.yaml")); err == nil {
+		t.Error("after a no the change is begun")
+	}
+	yes := newConsole(t, home, 80, 24, change...)
+	yes.await("[y/N]")
+	yes.press("y\r")
+	yes.await(entersScreen)
+	yes.await("implement")
+	if shown := yes.exits(0); !strings.Contains(shown[strings.LastIndex(shown, leavesScreen):], "git merge tidegate/mend") {
+		t.Errorf("the branch is not named after the screen:\n%q", shown)
+	}
+}
