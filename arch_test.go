@@ -78,6 +78,11 @@ var arrows = map[string]string{
 	"internal/fakemodel": "",
 	"cmd/tidegate":       "*",
 	"bench":              "*",
+
+	// A module of its own, which the main module does not know.
+	"temporal":                     ". artifact driver engine markdown",
+	"temporal/server":              ". artifact",
+	"temporal/cmd/tidegate-worker": "*",
 }
 
 // outside lists the packages from other modules, and from the parts of the
@@ -97,13 +102,17 @@ var outside = map[string]string{
 	"golang.org/x/net":                       "citation fetch",
 	"golang.org/x/text":                      "citation perspective internal/pdf internal/planted report synthesis",
 	"github.com/nlnwa/whatwg-url":            "citation",
-	"golang.org/x/term":                      "cmd/tidegate",
-	"os/exec":                                "change driver internal/cli internal/release bench",
-	"net":                                    "fetch seal internal/mcpserver internal/planted internal/web bench",
-	"net/http":                               "driver fetch internal/fakemodel internal/mcpserver internal/planted internal/web bench",
+	"golang.org/x/term":                      "cmd/tidegate temporal/cmd/tidegate-worker",
+	"go.temporal.io":                         "temporal temporal/server temporal/cmd/tidegate-worker",
+	"google.golang.org/protobuf":             "temporal",
+	"github.com/aws/aws-sdk-go-v2":           "temporal",
+	"github.com/uber-go/tally":               "temporal/cmd/tidegate-worker",
+	"os/exec":                                "change driver internal/cli internal/release bench temporal/cmd/tidegate-worker",
+	"net":                                    "fetch seal internal/mcpserver internal/planted internal/web bench temporal/server temporal/cmd/tidegate-worker",
+	"net/http":                               "driver fetch internal/fakemodel internal/mcpserver internal/planted internal/web bench temporal/cmd/tidegate-worker",
 	"math/rand":                              "",
-	"math/rand/v2":                           "artifact fetch bench",
-	"crypto/rand":                            "artifact job run seal internal/planted internal/web",
+	"math/rand/v2":                           "artifact fetch bench temporal/server",
+	"crypto/rand":                            "artifact job run seal internal/planted internal/web temporal",
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "internal/corpus",
@@ -184,6 +193,9 @@ func checkImport(t *testing.T, file, room, name string, used map[arrow]bool) {
 			target = "."
 		}
 		used[arrow{room, target}] = true
+		if inTemporal(target) && !inTemporal(room) {
+			t.Errorf("%s: %s may not import %s, which is another module", file, room, target)
+		}
 		if allowed := strings.Fields(arrows[room]); !slices.Contains(allowed, target) && !slices.Contains(allowed, "*") {
 			t.Errorf("%s: %s may not import %s", file, room, target)
 		}
@@ -202,6 +214,31 @@ func checkImport(t *testing.T, file, room, name string, used map[arrow]bool) {
 	}
 	if domain, _, _ := strings.Cut(name, "/"); strings.Contains(domain, ".") && !decided {
 		t.Errorf("%s: nobody decided on the dependency %s; add it to outside and to docs/decisions.md", file, name)
+	}
+}
+
+// inTemporal reports whether a package belongs to the module in temporal/.
+func inTemporal(room string) bool { return room == "temporal" || strings.HasPrefix(room, "temporal/") }
+
+// TestMainModuleDoesNotKnowTemporal keeps the pool on many machines out of the
+// program: its dependencies, its size and its start stay those of one machine.
+func TestMainModuleDoesNotKnowTemporal(t *testing.T) {
+	for _, file := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "temporal") {
+			t.Errorf("%s names temporal", file)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join("temporal", "go.mod")); err != nil || !strings.Contains(string(text), "go.temporal.io/sdk") {
+		t.Errorf("temporal/ is not the module that has it: %v", err)
+	}
+	for name := range builtFrom(t, "cmd/tidegate") {
+		if strings.HasPrefix(name, "go.temporal.io/") || strings.HasPrefix(name, module+"/temporal") {
+			t.Errorf("tidegate is built from %s", name)
+		}
 	}
 }
 
@@ -400,7 +437,7 @@ func TestPublicPackagesAreListed(t *testing.T) {
 		if room == "." {
 			room = "tidegate"
 		}
-		public := room != "bench" && !strings.HasPrefix(room, "internal/") && !strings.HasPrefix(room, "cmd/")
+		public := room != "bench" && !strings.HasPrefix(room, "internal/") && !strings.HasPrefix(room, "cmd/") && !inTemporal(room)
 		if listed := strings.Contains(table.String(), "`"+room+"`"); listed != public {
 			t.Errorf("%s: listed in the table of docs/go.md is %v, and public %v", room, listed, public)
 		}

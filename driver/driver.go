@@ -144,6 +144,9 @@ type Event struct {
 	Text string    `json:"text,omitempty"` // one line for a person
 	Tool string    `json:"tool,omitempty"` // of a call, by the names of Answer.ToolCalls
 	Raw  string    `json:"raw,omitempty"`  // the line that the client wrote
+	// Passing says that the event is for a person who looks on, and not to be kept:
+	// it comes again, among all events of the task, once the agent has answered.
+	Passing bool `json:"-"`
 }
 
 // EventKind says what an event is about.

@@ -236,6 +236,9 @@ func (a *attempt) failed(ctx context.Context, failure *driver.Error, asked strin
 // event keeps what an agent did, as far as there is room.
 func (a *attempt) event(e driver.Event) {
 	a.home.tools.used(a.held.JobID, e)
+	if e.Passing {
+		return
+	}
 	line, err := codec.MarshalLine(e)
 	if err != nil || a.events.Len()+len(line)+1 > maxEvents {
 		return

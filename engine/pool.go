@@ -9,7 +9,8 @@ import (
 )
 
 // Pool runs tasks. Do joins a task that has already begun under the same ID; when
-// ctx ends, Do leaves the task, while Cancel stops it.
+// ctx ends, Do leaves the task, while Cancel stops it. Do calls note from one
+// goroutine, and not after it has returned.
 type Pool interface {
 	Do(ctx context.Context, task driver.Task, note func(driver.Event)) (driver.Answer, error)
 	Cancel(ctx context.Context, id string) error

@@ -7,6 +7,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -34,6 +35,9 @@ type Program struct {
 	// of the argument that it fills, given the operands before it. A shell asks for it.
 	Complete map[string]func(ctx context.Context, before map[string]string) []string
 	Version  string
+	// Name, About and Example are for another program with the same face; "" for
+	// tidegate.
+	Name, About, Example string
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -150,9 +154,9 @@ func (p *Program) Root() *cobra.Command { return p.tree("") }
 func (p *Program) tree(under string) *cobra.Command {
 	var level string
 	root := &cobra.Command{
-		Use:   "tidegate",
+		Use:   cmp.Or(p.Name, "tidegate"),
 		Short: "The gate between what an AI agent wrote and everything that trusts it",
-		Long: `tidegate takes a question to a report that can be trusted, with AI agents that
+		Long: cmp.Or(p.About, `tidegate takes a question to a report that can be trusted, with AI agents that
 cannot: it starts them, judges what they write by contract, says exactly what to
 change, and checks every source against what it is cited for. It does the same
 for code reviews.
@@ -160,8 +164,8 @@ for code reviews.
 Every judgement is deterministic and offline: no model is asked, and a source is
 judged by its archived page. Fetching is a step of its own, by research, citations
 fetch and the commands that let a run go on; a run made with --sensitivity no_web
-fetches nothing.`,
-		Example:           "  tidegate demo\n  tidegate research \"Which heat pump fits an old house?\"\n  tidegate wave review perspectives.json wave-1",
+fetches nothing.`),
+		Example:           cmp.Or(p.Example, "  tidegate demo\n  tidegate research \"Which heat pump fits an old house?\"\n  tidegate wave review perspectives.json wave-1"),
 		Version:           p.Version,
 		SilenceErrors:     true,
 		SilenceUsage:      true,

@@ -122,7 +122,7 @@ func (s *session) changeRun(ctx context.Context) error {
 	}
 	out, err := engine.DriveChange(tidegate.WithActor(ctx, tidegate.Agent), engine.ChangeInput{
 		Project: s.Project, Home: s.Home, ID: id, Tests: tests, Budget: run.DefaultBudget(budget), Note: func(what string) { s.say("%s", oneLine(what)) },
-	}, engine.Options{Clock: s.clock(), Pool: c.pool(), Agents: c.agents, Parallel: parallel, Watch: watch})
+	}, engine.Options{Clock: s.clock(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
 	stop()
 	s.jobs = nil
 	if err != nil {

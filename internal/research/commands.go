@@ -14,6 +14,7 @@ import (
 type Env struct {
 	*catalog.Env
 	Recordings map[string]Recording // by the name after "recorded:"
+	Far        *Far                 // where agents work; nil: on this machine
 }
 
 func (e *Env) clock() run.Clock { return run.Clock{Now: e.Now, Pinned: e.Pinned, Program: e.Program} }

@@ -35,7 +35,9 @@ type crew struct {
 	drivers map[string]driver.Driver
 	made    map[string]driver.Driver // by what they were made from
 	fetch   step.Fetch
-	remove  func() // removes what was unpacked
+	far     *Far
+	pool    engine.Pool // runs the tasks
+	remove  func()      // removes what was unpacked
 }
 
 // crewWanted says which agents are wanted.
@@ -64,7 +66,8 @@ func (e *Env) crewOf(ctx context.Context, wanted crewWanted) (*crew, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &crew{roles: wanted.roles, named: wanted.named[wanted.roles[0]], agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{}, fetch: e.Pages, remove: func() {}}
+	c := &crew{roles: wanted.roles, named: wanted.named[wanted.roles[0]], agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{}, fetch: e.Pages, far: e.Far, remove: func() {}}
+	c.pool = &engine.Local{Drivers: func(role string) []driver.Driver { return []driver.Driver{c.drivers[role]} }}
 	found := ""
 	for _, role := range wanted.roles {
 		agent := loaded.Agent(role)
@@ -75,6 +78,9 @@ func (e *Env) crewOf(ctx context.Context, wanted crewWanted) (*crew, error) {
 			if agent, err = keptAgent(loaded.Settings, role, was); err != nil {
 				return nil, err
 			}
+		case agent.Driver == "" && e.Far != nil:
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("agent", nil, "role", role),
+				"the agents of %s have no default: name those that they have with %s or in %s", e.Far.Where, wanted.flag, config.FileName)
 		case agent.Driver == "":
 			if found == "" {
 				if found, err = e.installed(ctx, wanted.flag); err != nil {
@@ -104,7 +110,7 @@ func namedAgent(settings config.Settings, role, named string) config.Agent {
 // whose name does not say all about it, unless the configuration has it.
 func keptAgent(settings config.Settings, role string, was run.Agent) (config.Agent, error) {
 	agent := settings.Agent(role)
-	if scheme(agent.Driver) == was.Driver {
+	if Scheme(agent.Driver) == was.Driver {
 		agent.Model = was.Model
 		return agent, nil
 	}
@@ -115,9 +121,9 @@ func keptAgent(settings config.Settings, role string, was run.Agent) (config.Age
 		"the agents of this run were named as %s:…, which is never taken from a run's folder: name them again with --agent", was.Driver)
 }
 
-// scheme is the part of a driver's name that a run keeps: all of it, or what stands
-// before a command or an address.
-func scheme(name string) string {
+// Scheme is the part of a driver's name that a run keeps, and that crosses to
+// another machine: all of it, or what stands before a command or an address.
+func Scheme(name string) string {
 	if hasName(name) {
 		return name
 	}
@@ -137,7 +143,7 @@ func hasName(name string) bool {
 func (c *crew) names() map[string]run.Agent {
 	kept := map[string]run.Agent{}
 	for role, agent := range c.agents {
-		kept[role] = run.Agent{Driver: scheme(agent.Driver), Model: agent.Model}
+		kept[role] = run.Agent{Driver: Scheme(agent.Driver), Model: agent.Model}
 	}
 	return kept
 }
@@ -185,8 +191,16 @@ func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Searc
 }
 
 // ready asks every agent whether it can work, at no cost. It returns INVALID_STATE
-// for the first that cannot, with what helps, and CANCELLED.
+// for the first that cannot, with what helps, CANCELLED, and the errors of
+// [Far.Open].
 func (c *crew) ready(ctx context.Context) error {
+	if c.far != nil {
+		pool, err := c.far.Open(ctx, c.pool, c.agents)
+		if err == nil {
+			c.pool = pool
+		}
+		return err
+	}
 	asked := map[driver.Driver]bool{}
 	for _, role := range c.roles {
 		d := c.drivers[role]
@@ -262,7 +276,7 @@ func (e *Env) installed(ctx context.Context, flag string) (string, error) {
 func (c *crew) costs() error {
 	for _, role := range c.roles {
 		agent := c.agents[role]
-		switch scheme(agent.Driver) {
+		switch Scheme(agent.Driver) {
 		case "codex", "gemini", "model":
 			if agent.Price == nil {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("max-cost", nil, "agent", agent.Driver),
@@ -276,7 +290,7 @@ func (c *crew) costs() error {
 // free reports whether the crew costs nothing unless a price says otherwise.
 func (c *crew) free() bool {
 	for _, agent := range c.agents {
-		switch scheme(agent.Driver) {
+		switch Scheme(agent.Driver) {
 		case "exec", "acp", "recorded", demoAgents:
 			if agent.Price != nil {
 				return false
@@ -296,11 +310,6 @@ func (c *crew) recorded() bool {
 		}
 	}
 	return true
-}
-
-// pool runs the crew on this machine.
-func (c *crew) pool() engine.Pool {
-	return &engine.Local{Drivers: func(role string) []driver.Driver { return []driver.Driver{c.drivers[role]} }}
 }
 
 // recordedPages answers with the pages beside recorded answers, and opens no

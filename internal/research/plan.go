@@ -204,7 +204,7 @@ func (c *crew) sends(o order) []string {
 		case "recorded":
 			line = "Nothing is sent to a model: the answers are recorded."
 		case "exec", "acp":
-			line = "The question and all prompts go to the program " + rest + " on this machine."
+			line = "The question and all prompts go to the program " + rest + " on " + c.where() + "."
 		case "model":
 			line = "The question and all prompts go to " + rest + "."
 		default:
@@ -213,6 +213,9 @@ func (c *crew) sends(o order) []string {
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
+	}
+	if c.far != nil {
+		lines = append(lines, "Agents work on "+c.where()+", which get all prompts.")
 	}
 	switch o.sensitivity {
 	case "restricted":

@@ -213,7 +213,7 @@ func (s *session) driveReview(ctx context.Context, r *engine.CodeReview, c *crew
 	if err != nil {
 		return engine.ReviewOutcome{}, "", err
 	}
-	out, err := v.Drive(tidegate.WithActor(ctx, tidegate.Agent), engine.Options{Clock: s.clock(), Pool: c.pool(), Agents: c.agents, Parallel: parallel, Watch: watch})
+	out, err := v.Drive(tidegate.WithActor(ctx, tidegate.Agent), engine.Options{Clock: s.clock(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
 	stop()
 	s.jobs = nil
 	return out, filepath.Join(v.Path(), "REVIEW.md"), err

@@ -191,7 +191,7 @@ func (s *session) drive(ctx context.Context, manifest string, c *crew, parallel 
 	interrupted := false
 	err := s.during(ctx, manifest, func() (err error) {
 		out, err = engine.Drive(tidegate.WithActor(ctx, tidegate.Agent), manifest, engine.Options{
-			Clock: s.clock(), Pool: c.pool(), Fetch: c.fetch, Agents: c.agents, Servers: servers(), Parallel: parallel,
+			Clock: s.clock(), Pool: c.pool, Fetch: c.fetch, Agents: c.agents, Servers: ownServers(), Parallel: parallel,
 		})
 		if tidegate.CodeOf(err) == tidegate.Cancelled {
 			interrupted, err = true, nil

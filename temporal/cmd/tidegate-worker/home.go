@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/internal/research"
+	"github.com/tidegate/tidegate/temporal"
+)
+
+// farOf is the pool on the server that the flags name. The connection lasts as long
+// as the program.
+func farOf(env *catalog.Env, server *serverFlags) *research.Far {
+	return &research.Far{
+		Where: "the machines of the workers",
+		Open: func(ctx context.Context, local engine.Pool, agents map[string]engine.Agent) (engine.Pool, error) {
+			queues, err := server.queues()
+			if err != nil {
+				return nil, err
+			}
+			pool := &temporal.Pool{
+				Local: local, Program: env.Program,
+				Agent: func(role string) string { return research.Scheme(agents[role].Driver) },
+				Queue: func(role string) string {
+					if queue, named := queues[role]; named {
+						return queue
+					}
+					return queues[""]
+				},
+			}
+			if pool.LostAfter, err = duration("lost-after", server.lostAfter); err != nil {
+				return nil, err
+			}
+			if pool.Patience, err = duration("patience", server.patience); err != nil {
+				return nil, err
+			}
+			if pool.Connection, err = server.connect(ctx); err != nil {
+				return nil, err
+			}
+			roles := slices.Sorted(maps.Keys(agents))
+			// What changes files does so on this machine.
+			return pool, pool.Ready(ctx, slices.DeleteFunc(roles, func(role string) bool { return role == "implementer" }))
+		},
+	}
+}

@@ -1,0 +1,134 @@
+// Command tidegate-worker lends the agents of this machine to the homes of runs on
+// other machines, by way of a Temporal server, and drives runs whose agents work
+// on such machines.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/config"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/internal/research"
+	"github.com/tidegate/tidegate/tool"
+)
+
+func main() { os.Exit(status(os.Args[1:], farOf)) }
+
+// status runs a command line and returns the exit status. The agents of a home work
+// where far says.
+func status(args []string, far func(*catalog.Env, *serverFlags) *research.Far) int {
+	ctx, now, stop := interruptible(context.Background())
+	defer stop()
+	level := new(slog.LevelVar)
+	level.Set(slog.LevelWarn)
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
+	env, err := environment()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "tidegate-worker:", err)
+		return cli.Status(tidegate.ClassOf(tidegate.CodeOf(err)))
+	}
+	program := assemble(env, far, now)
+	program.Log = level
+	loaded, err := config.Load(ctx, config.Places{Dir: env.Dir, User: env.ConfigDir, Getenv: env.Getenv})
+	env.Config = loaded.Settings
+	if env.Config.Home != "" {
+		env.Home = filepath.Join(env.Config.Home, "runs")
+	}
+	if err != nil {
+		program.Check = func(command string) error {
+			if command == "" || command == "help" || command == "dev" || command == "version" {
+				return nil
+			}
+			return err
+		}
+	}
+	return program.Run(ctx, withCommand(args))
+}
+
+// withCommand is a command line with its command: a line of flags alone means work.
+func withCommand(args []string) []string {
+	if len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--help" && args[0] != "-h" && args[0] != "--version" {
+		return append([]string{"work"}, args...)
+	}
+	return args
+}
+
+// interruptible are two contexts: the first interrupt ends ctx, and with it what can
+// be ended in peace; the second one ends now, and the third the program.
+func interruptible(parent context.Context) (ctx, now context.Context, stop func()) {
+	ctx, end := context.WithCancelCause(parent)
+	now, endNow := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 3)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for range signals {
+			switch {
+			case now.Err() != nil:
+				os.Exit(cli.Status(tidegate.Stopped))
+			case ctx.Err() != nil:
+				endNow(errors.New("interrupted twice"))
+			default:
+				end(errors.New("interrupted"))
+			}
+		}
+	}()
+	return ctx, now, func() {
+		signal.Stop(signals)
+		end(nil)
+		endNow(nil)
+	}
+}
+
+// assemble is the program with all of its commands.
+func assemble(env *catalog.Env, far func(*catalog.Env, *serverFlags) *research.Far, now context.Context) *cli.Program {
+	server := &serverFlags{}
+	home := &research.Env{Env: env, Recordings: recordings(env), Far: far(env, server)}
+	return &cli.Program{
+		Name:     "tidegate-worker",
+		About:    about,
+		Example:  "  tidegate-worker dev\n  tidegate-worker --queue researchers --agent claude\n  tidegate-worker research \"Which heat pump fits an old house?\" --queue researchers --agent claude",
+		Tools:    toolsOf(env),
+		Commands: append(research.Commands(home), workCommand(env, server, now), devCommand()),
+		Settings: server.settings(),
+		Groups:   map[string]string{"run": "Look at a run, and move it", "job": "See what agents are asked and answer", "review": "Have a code change reviewed", "change": "Have a code change made", "agents": "Show the agents of this machine"},
+		Version:  version(),
+		Stdin:    os.Stdin,
+		Stdout:   os.Stdout,
+		Stderr:   os.Stderr,
+		Terminal: terminal(),
+		Dir:      env.Dir,
+	}
+}
+
+// toolsOf are the tools behind the commands that look at runs and stop them, so that a
+// home needs no second program for that.
+func toolsOf(env *catalog.Env) []*tool.Tool {
+	return slices.DeleteFunc(catalog.Tools(env), func(t *tool.Tool) bool {
+		return t.Command == nil || !strings.HasPrefix(t.Command.Path, "run ") && !strings.HasPrefix(t.Command.Path, "job ")
+	})
+}
+
+const about = `tidegate-worker lends the agents of this machine to the homes of runs on other
+machines, by way of a Temporal server. A home is one machine with a run's folder: it
+drives the run with the commands of tidegate, research and run continue, and its
+tasks are done wherever a worker takes them.
+
+Without a command it works. A task is executed at least once and accepted exactly
+once.`
+
+// recordings are the answers that come with the program.
+func recordings(env *catalog.Env) map[string]research.Recording {
+	return map[string]research.Recording{"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch}}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/screen"
+	"github.com/tidegate/tidegate/temporal"
+)
+
+func TestQueues(t *testing.T) {
+	for _, test := range []struct {
+		flag string
+		want map[string]string // nil for a fault
+	}{
+		{"", map[string]string{"": "tidegate"}},
+		{"researchers", map[string]string{"": "researchers"}},
+		{"a,reviewer=b,writer=c", map[string]string{"": "a", "reviewer": "b", "writer": "c"}},
+		{"reviewer=b", map[string]string{"": "tidegate", "reviewer": "b"}},
+		{"reviewers=b", nil},
+		{"a,", nil},
+		{"reviewer=", nil},
+		{"a b", nil},
+		{"a.b", nil},
+		{strings.Repeat("a", 201), nil},
+	} {
+		got, err := (&serverFlags{queue: test.flag}).queues()
+		if (err == nil) != (test.want != nil) || err == nil && !maps.Equal(got, test.want) {
+			t.Errorf("%q: %v, %v", test.flag, got, err)
+		}
+	}
+}
+
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": 0, "90s": 90 * time.Second, "10m": 10 * time.Minute} {
+		if got, err := duration("patience", text); got != want || err != nil {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"90", "-1s", "0s", "soon"} {
+		if got, err := duration("patience", text); err == nil || !strings.Contains(err.Error(), "--patience") {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+}
+
+func TestCommandOfALine(t *testing.T) {
+	for line, want := range map[string]string{
+		"--queue q":      "work --queue q",
+		"work --queue q": "work --queue q",
+		"dev":            "dev",
+		"":               "",
+		"--help":         "--help",
+		"--version":      "--version",
+	} {
+		if got := strings.Join(withCommand(strings.Fields(line)), " "); got != want {
+			t.Errorf("%q is %q, want %q", line, got, want)
+		}
+	}
+}
+
+// TestScreenShowsTasks follows two tasks on the worker's screen.
+func TestScreenShowsTasks(t *testing.T) {
+	w := &temporal.Worker{Queue: "researchers", Name: "host, process 7", Hands: map[string]temporal.Hand{"researcher": {Name: "claude"}}}
+	v := newView(cli.Invocation{Program: cli.Program{Stdout: io.Discard}}, w)
+	v.screen = screen.New(io.Discard)
+	task := func(job string) temporal.Notice {
+		return temporal.Notice{Task: driver.Task{ID: "sha256:" + job, Job: job, Attempt: 1, Turn: 1}, Driver: "claude"}
+	}
+	shows := func(wanted ...string) {
+		t.Helper()
+		text := strings.Join(v.now().Lines(screen.Size{Columns: 100, Rows: 30}), "\n")
+		for _, words := range wanted {
+			if !strings.Contains(text, words) {
+				t.Errorf("the screen does not show %q:\n%s", words, text)
+			}
+		}
+	}
+	shows("researchers", "host, process 7 with claude", "takes tasks")
+	v.notice(task("wave1.grid"))
+	v.notice(task("wave1.cost"))
+	called := task("wave1.grid")
+	called.Event = &driver.Event{Kind: driver.ToolCall, Tool: "search_calls"}
+	v.notice(called)
+	shows("wave1.grid", "wave1.cost", "search_calls", "begun with claude")
+	if len(v.tasks) != 2 {
+		t.Errorf("%d tasks", len(v.tasks))
+	}
+	for job, err := range map[string]error{"wave1.grid": nil, "wave1.cost": errors.New("died: \x1b[2Jclaude ended")} {
+		ended := task(job)
+		ended.Ended, ended.Err = true, err
+		v.notice(ended)
+	}
+	v.ending = true
+	shows("answered", "failed: died", "finishes its tasks")
+	if len(v.tasks) != 0 || v.done != 1 || v.failed != 1 {
+		t.Errorf("%d tasks, %d done, %d failed", len(v.tasks), v.done, v.failed)
+	}
+	if text := strings.Join(v.now().Lines(screen.Size{Columns: 100, Rows: 30}), "\n"); strings.Contains(text, "\x1b[2J") {
+		t.Error("an agent wrote on the terminal")
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	if _, _, _, err := serveMetrics("nowhere"); err == nil {
+		t.Error("metrics are served nowhere")
+	}
+	handler, at, stop, err := serveMetrics("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	handler.WithTags(map[string]string{"task_queue": "researchers"}).Counter("temporal_test").Inc(3)
+	until(t, "the counter is there", func() bool {
+		response, err := http.Get(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(text), `tidegate_worker_temporal_test_total{task_queue="researchers"} 3`)
+	})
+}

@@ -1,0 +1,220 @@
+package temporal
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+)
+
+// Options say how a server is reached. Secrets are named by their files, and read
+// from there.
+type Options struct {
+	Address   string // HOST:PORT
+	Namespace string
+
+	TLS           bool   // speak TLS, even without a certificate of our own
+	TLSCert       string // the file of a client certificate
+	TLSKey        string // the file of its key
+	TLSCA         string // the file of the authorities that the server's certificate may come from; "" for those of the system
+	TLSServerName string // in the server's certificate, where that is not the host of Address
+
+	APIKey     string // the file of an API key; "" for APIKeyText
+	APIKeyText string // an API key from the environment
+	PayloadKey string // the file of keys that encrypt payloads; "" sends them readable
+	Storage    string // where messages go that are too large for the server, s3://BUCKET/PREFIX; "" for nowhere
+
+	Metrics client.MetricsHandler // nil for none
+	Log     log.Logger            // nil for none
+}
+
+// Connection is a connection to a server.
+type Connection struct {
+	Client client.Client
+
+	address   string
+	namespace string
+	converter converter.DataConverter
+	parcels   parcels
+}
+
+// Connect connects to a server. It returns INVALID_ARGS for options that are wrong,
+// the errors of reading files, and INVALID_STATE where the server does not answer.
+func Connect(ctx context.Context, o Options) (*Connection, error) {
+	options, err := o.client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &Connection{address: o.Address, namespace: o.Namespace, converter: options.DataConverter,
+		parcels: parcels{options.DataConverter, len(options.ExternalStorage.Drivers) > 0}}
+	if c.Client, err = client.DialContext(ctx, options); err != nil {
+		return nil, c.failed(err)
+	}
+	return c, nil
+}
+
+// Close ends the connection.
+func (c *Connection) Close() { c.Client.Close() }
+
+// failed says which server an error is about.
+func (c *Connection) failed(err error) error {
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("address", c.address, "namespace", c.namespace, "help", "tidegate-worker dev"),
+		"the Temporal server at %s, namespace %s, does not answer as expected, and `tidegate-worker dev` starts one for trying out: %w", c.address, c.namespace, err)
+}
+
+// readyTime is how long Ready waits for a worker that may have just been started.
+const readyTime = 10 * time.Second
+
+// Ready returns INVALID_STATE for the first agent that no worker of its role's queue
+// offers.
+func (p *Pool) Ready(ctx context.Context, roles []string) error {
+	asked := map[string]bool{}
+	for _, role := range roles {
+		queue := queueOf(p.Queue(role), p.Agent(role))
+		if asked[queue] {
+			continue
+		}
+		asked[queue] = true
+		there, err := p.polled(ctx, queue)
+		if err != nil {
+			return p.Connection.failed(err)
+		}
+		if !there {
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("agent", p.Agent(role), "role", role, "queue", p.Queue(role), "help", "tidegate-worker --queue "+p.Queue(role)+" --agent "+p.Agent(role)),
+				"no worker of the queue %s has %s for the %s: start one with `tidegate-worker --queue %s --agent %s` on a machine that has it",
+				p.Queue(role), p.Agent(role), role, p.Queue(role), p.Agent(role))
+		}
+	}
+	return nil
+}
+
+// polled reports whether a worker takes tasks of a queue.
+func (p *Pool) polled(ctx context.Context, queue string) (bool, error) {
+	for until := time.Now().Add(min(readyTime, orDefault(p.Patience, readyTime))); ; {
+		about, err := p.Connection.Client.DescribeTaskQueue(ctx, queue, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+		if err != nil || len(about.GetPollers()) > 0 || time.Now().After(until) {
+			return len(about.GetPollers()) > 0, err
+		}
+		select {
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		case <-time.After(askAgain):
+		}
+	}
+}
+
+func (o Options) client(ctx context.Context) (client.Options, error) {
+	options := client.Options{HostPort: o.Address, Namespace: o.Namespace, MetricsHandler: o.Metrics, Logger: o.Log}
+	if options.Logger == nil {
+		options.Logger = silent{}
+	}
+	var c codec
+	if o.PayloadKey != "" {
+		data, err := artifact.ReadFile(ctx, "payload-key", o.PayloadKey)
+		if err != nil {
+			return options, err
+		}
+		if c.keys, err = parseKeys(o.PayloadKey, data); err != nil {
+			return options, err
+		}
+	}
+	options.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), c)
+	options.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
+		DataConverter: options.DataConverter, EncodeCommonAttributes: o.PayloadKey != "",
+	})
+	apiKey := o.APIKeyText
+	if o.APIKey != "" {
+		data, err := artifact.ReadFile(ctx, "api-key", o.APIKey)
+		if err != nil {
+			return options, err
+		}
+		if apiKey = strings.TrimSpace(string(data)); apiKey == "" {
+			return options, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("api-key", o.APIKey), "%s is empty; expected an API key", o.APIKey)
+		}
+	}
+	if apiKey != "" {
+		options.Credentials = client.NewAPIKeyStaticCredentials(apiKey)
+	}
+	config, err := o.tls(ctx)
+	if err != nil {
+		return options, err
+	}
+	options.ConnectionOptions.TLS = config
+	if config == nil {
+		options.ConnectionOptions.TLSDisabled = true // an API key would turn it on
+		if apiKey != "" {
+			return options, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("tls", nil), "an API key is sent over TLS only: add --tls")
+		}
+	}
+	if o.Storage != "" {
+		driver, err := newStorage(ctx, o.Storage)
+		if err != nil {
+			return options, err
+		}
+		options.ExternalStorage = converter.ExternalStorage{Drivers: []converter.StorageDriver{driver}, PayloadSizeThreshold: maxInline}
+	}
+	return options, nil
+}
+
+// tls is how TLS is spoken; nil where it is not.
+func (o Options) tls(ctx context.Context) (*tls.Config, error) {
+	if (o.TLSCert == "") != (o.TLSKey == "") {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("tls-cert", o.TLSCert, "tls-key", o.TLSKey), "--tls-cert and --tls-key belong together")
+	}
+	if !o.TLS && o.TLSCert == "" && o.TLSCA == "" && o.TLSServerName == "" {
+		return nil, nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: o.TLSServerName}
+	if o.TLSCert != "" {
+		cert, err := artifact.ReadFile(ctx, "tls-cert", o.TLSCert)
+		if err != nil {
+			return nil, err
+		}
+		key, err := artifact.ReadFile(ctx, "tls-key", o.TLSKey)
+		if err != nil {
+			return nil, err
+		}
+		pair, err := tls.X509KeyPair(cert, key)
+		if err != nil {
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("tls-cert", o.TLSCert, "tls-key", o.TLSKey), "%s and %s are not a certificate and its key: %w", o.TLSCert, o.TLSKey, err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	if o.TLSCA != "" {
+		data, err := artifact.ReadFile(ctx, "tls-ca", o.TLSCA)
+		if err != nil {
+			return nil, err
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(data) {
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("tls-ca", o.TLSCA), "%s holds no certificate in PEM", o.TLSCA)
+		}
+	}
+	return config, nil
+}
+
+// newID is an id that no other worker has.
+func newID() string {
+	id := make([]byte, 8)
+	rand.Read(id)
+	return hex.EncodeToString(id)
+}
+
+// silent is the logger of a program that says what matters itself.
+type silent struct{}
+
+func (silent) Debug(string, ...any) {}
+func (silent) Info(string, ...any)  {}
+func (silent) Warn(string, ...any)  {}
+func (silent) Error(string, ...any) {}

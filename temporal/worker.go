@@ -1,0 +1,353 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidegate/tidegate/driver"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+)
+
+// activityName is the name of the one activity there is.
+const activityName = "tidegate_task"
+
+// How a worker shows that it lives. The server answers a heartbeat with whether
+// the task was cancelled, so cancelling takes at most two of these.
+const beatInterval = time.Second
+
+// Hand is an agent that a worker lends.
+type Hand struct {
+	Driver driver.Driver
+	Name   string // which agent, without command, address or folder
+	Model  string // given to a task that names none
+}
+
+// Worker takes tasks off a queue and has its agents do them.
+type Worker struct {
+	Queue string
+	Hands map[string]Hand // by role
+	// Parallel is how many tasks an agent has at once, by name; 0: four.
+	Parallel map[string]int
+	// Models are those that tasks may name; empty: any.
+	Models []string
+	// NoNetwork refuses tasks whose agents may search the web.
+	NoNetwork bool
+	// Servers are the MCP servers that tasks may name, as this machine starts them.
+	Servers map[string]driver.Server
+	Name    string // of the worker, for messages: host and process
+	Program string // its version, in words
+	// Notice is called when a task begins, does something, or ends; nil for none.
+	Notice func(Notice)
+
+	id      string // in the names of its own queues, where repairs go
+	parcels parcels
+	ctx     context.Context // of all tasks
+	slots   map[string]chan struct{}
+	mu      sync.Mutex
+	loops   []worker.Worker
+}
+
+// Notice is one thing that happened to a task of a worker.
+type Notice struct {
+	Task   driver.Task
+	Driver string
+	Event  *driver.Event // nil when the task begins or ends
+	Ended  bool
+	Err    error // of a task that ended without an answer
+}
+
+const defaultParallel = 4
+
+// errStopping is why tasks of a worker that is ended at once are given back.
+var errStopping = errors.New("the worker stops")
+
+// Run works until ctx ends, then takes no more tasks, finishes those it has, and
+// returns. When now ends, those are stopped and given back, and another worker
+// begins them again.
+func (w *Worker) Run(ctx, now context.Context, connection *Connection) error {
+	w.id = newID()
+	w.ctx = now
+	w.parcels = connection.parcels
+	w.slots = map[string]chan struct{}{}
+	failed := make(chan error, 1)
+	for _, name := range w.Names() {
+		n := w.parallel(name)
+		w.slots[name] = make(chan struct{}, n)
+		// Repairs come to a queue of their own and share the slots, so that a busy
+		// worker still takes the repair that nobody else can do.
+		for _, queue := range []string{queueOf(w.Queue, name), ownQueue(w.Queue, name, w.id)} {
+			loop := worker.New(connection.Client, queue, worker.Options{
+				MaxConcurrentActivityExecutionSize: n,
+				MaxHeartbeatThrottleInterval:       beatInterval,
+				DefaultHeartbeatThrottleInterval:   beatInterval,
+				WorkerStopTimeout:                  24 * time.Hour,
+				Identity:                           w.identity(),
+				OnFatalError: func(err error) {
+					select {
+					case failed <- err:
+					default:
+					}
+				},
+			})
+			loop.RegisterActivityWithOptions(w.do, activity.RegisterOptions{Name: activityName})
+			loop.RegisterWorkflowWithOptions(oneTask, workflow.RegisterOptions{Name: workflowName})
+			if err := loop.Start(); err != nil {
+				w.stop()
+				return connection.failed(err)
+			}
+			w.loops = append(w.loops, loop)
+		}
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+		err = connection.failed(err)
+	}
+	w.stop()
+	return err
+}
+
+// stop waits for the tasks of all loops.
+func (w *Worker) stop() {
+	var all sync.WaitGroup
+	for _, loop := range w.loops {
+		all.Go(loop.Stop)
+	}
+	all.Wait()
+}
+
+// Names are the agents that the worker has, in order.
+func (w *Worker) Names() []string {
+	names := map[string]bool{}
+	for _, hand := range w.Hands {
+		names[hand.Name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func (w *Worker) parallel(name string) int {
+	if n := w.Parallel[name]; n > 0 {
+		return n
+	}
+	return defaultParallel
+}
+
+// identity is how the server's own screens show the worker: what it is and has.
+func (w *Worker) identity() string {
+	network, models := "yes", "any"
+	if w.NoNetwork {
+		network = "no"
+	}
+	if len(w.Models) > 0 {
+		models = strings.Join(w.Models, ",")
+	}
+	return fmt.Sprintf("%s (%s; agents %s; models %s; network %s)", w.Name, w.Program, strings.Join(w.Names(), ","), models, network)
+}
+
+// queueOf is the queue of an agent. Each has its own, so that a task never reaches
+// a worker that does not have its agent.
+func queueOf(queue, agent string) string { return queue + "." + agent }
+
+// ownQueue is the queue of one worker.
+func ownQueue(queue, agent, id string) string { return queueOf(queue, agent) + "@" + id }
+
+// do is the activity: it does one task.
+func (w *Worker) do(ctx context.Context, m taskMessage) (*answerMessage, error) {
+	hand, failure := w.hand(m)
+	if failure != nil {
+		return nil, permanent(failure)
+	}
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(w.ctx, func() { stop(errStopping) })()
+	last := &lastEvent{}
+	defer last.every(running, beatInterval)()
+
+	slot := w.slots[hand.Name]
+	select {
+	case slot <- struct{}{}:
+		defer func() { <-slot }()
+	case <-running.Done():
+		return nil, w.ended(running)
+	}
+	w.notice(Notice{Task: m.Task, Driver: hand.Name})
+	out := &answerMessage{Version: Version, Program: w.Program, Worker: w.Name, TaskID: m.Task.ID}
+	kept := 0
+	answer, err := hand.Driver.Run(running, w.task(m, hand), func(e driver.Event) {
+		last.set(e)
+		w.notice(Notice{Task: m.Task, Driver: hand.Name, Event: &e})
+		if kept += len(e.Text) + len(e.Raw) + len(e.Tool); kept > maxEvents || out.Cut > 0 {
+			out.Cut++
+			return
+		}
+		out.Events = append(out.Events, e)
+	})
+	w.notice(Notice{Task: m.Task, Driver: hand.Name, Ended: true, Err: err})
+	out.Answer = answer
+	if answer.Session != "" {
+		out.Answer.Session = sessionOf(w.id, answer.Session)
+	}
+	switch {
+	case err == nil:
+	case running.Err() != nil:
+		return nil, w.ended(running)
+	case !errors.As(err, &out.Error):
+		return nil, err
+	case out.Error.NeedsPerson():
+		// The task is not done: once a person has acted, it begins again.
+		out.Error.Message += " (" + w.Name + ")"
+		return nil, permanent(out.Error)
+	}
+	out.setText()
+	return out, w.parcels.pack(out)
+}
+
+// maxEvents is how many bytes of an agent's event stream a worker keeps, as many
+// as a run does.
+const maxEvents = 16 << 20
+
+func (w *Worker) notice(n Notice) {
+	if w.Notice != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.Notice(n)
+	}
+}
+
+// ended is why a task without an answer ended: it was cancelled, or the worker
+// stops and gives it back.
+func (w *Worker) ended(ctx context.Context) error {
+	if errors.Is(context.Cause(ctx), errStopping) {
+		return temporal.NewApplicationErrorWithOptions(errStopping.Error(), "stopping", temporal.ApplicationErrorOptions{NextRetryDelay: time.Millisecond})
+	}
+	return temporal.NewCanceledError()
+}
+
+// permanent is a failure of a task that the server does not try again. It says what
+// a home has to know.
+func permanent(failure *driver.Error) error {
+	return temporal.NewNonRetryableApplicationError(failure.Error(), failureType, nil, failure)
+}
+
+// failureType is the type of errors with a [driver.Error] in their details.
+const failureType = "tidegate"
+
+// hand is the agent for a task, or why this worker has none.
+func (w *Worker) hand(m taskMessage) (Hand, *driver.Error) {
+	if failure := versionError(m.Version, m.Program, w.Name, "the home"); failure != nil {
+		return Hand{}, failure
+	}
+	refused := func(format string, args ...any) *driver.Error {
+		return &driver.Error{Kind: driver.Unavailable, Lasting: true, Message: w.Name + " " + fmt.Sprintf(format, args...),
+			Help: "give workers that differ in what they have queues of their own"}
+	}
+	hand, found := w.Hands[m.Task.Role]
+	if !found || hand.Name != m.Driver {
+		found = false
+		for _, role := range slices.Sorted(maps.Keys(w.Hands)) {
+			// An agent whose name says all about it can do the work of any role.
+			if each := w.Hands[role]; !found && each.Name == m.Driver && !commanded(each.Name) {
+				hand, found = each, true
+			}
+		}
+	}
+	switch {
+	case !found:
+		return Hand{}, refused("has no %s for the role %s", shown(m.Driver), shown(m.Task.Role))
+	case m.Task.Model != "" && len(w.Models) > 0 && !slices.Contains(w.Models, m.Task.Model):
+		return Hand{}, refused("does not have the model %s", shown(m.Task.Model))
+	case m.Task.Tools.Web && w.NoNetwork:
+		return Hand{}, refused("has no network, and the task's agent may search the web")
+	case m.Task.Folder != "":
+		return Hand{}, refused("works in no folder of another machine")
+	}
+	return hand, nil
+}
+
+// commanded reports whether a configuration says what stands behind the name of an
+// agent, possibly another thing for each role.
+func commanded(name string) bool {
+	return name == "exec" || name == "acp" || name == "model" || name == "recorded"
+}
+
+// task is the task as this machine does it: with its own model where none is named,
+// and its own MCP servers.
+func (w *Worker) task(m taskMessage, hand Hand) driver.Task {
+	task := m.Task
+	if task.Model == "" {
+		task.Model = hand.Model
+	}
+	var servers []driver.Server
+	for _, s := range task.Tools.MCP {
+		if own, known := w.Servers[s.Name]; known {
+			servers = append(servers, own)
+		}
+	}
+	task.Tools.MCP = servers
+	_, task.Session, _ = cutSession(task.Session)
+	return task
+}
+
+// lastEvent is what an agent did last, for heartbeats.
+type lastEvent struct {
+	mu   sync.Mutex
+	beat beat
+}
+
+func (l *lastEvent) set(e driver.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e.Raw, e.Text = "", shown(e.Text)
+	l.beat = beat{N: l.beat.N + 1, Event: e}
+}
+
+// every sends a heartbeat with the last event at once and every d, until the
+// function that it returns is called.
+func (l *lastEvent) every(ctx context.Context, d time.Duration) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(d)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				l.mu.Lock()
+				b := l.beat
+				l.mu.Unlock()
+				activity.RecordHeartbeat(ctx, b)
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
+
+// Sessions belong to a machine, so the id of the worker is part of their name.
+const sessionPrefix = "worker-"
+
+func sessionOf(worker, session string) string { return sessionPrefix + worker + ":" + session }
+
+// cutSession splits the name of a session into the worker that has it and its name
+// there. It reports false for one of no worker.
+func cutSession(session string) (worker, name string, ok bool) {
+	rest, ok := strings.CutPrefix(session, sessionPrefix)
+	if ok {
+		worker, name, ok = strings.Cut(rest, ":")
+	}
+	return worker, name, ok
+}
