@@ -52,13 +52,10 @@ func (tx *Tx) Commit() error {
 // prepare stages the record of the transaction, or nothing if it needs none.
 func (tx *Tx) prepare() (record, error) {
 	f := tx.lock.folder
-	if tx.err != nil {
-		return record{}, tx.err
-	}
-	if err := tx.settle(); err != nil {
-		return record{}, err
-	}
 	rec := record{changes: tx.changes}
+	if tx.err != nil {
+		return rec, tx.err
+	}
 	if tx.staging == nil {
 		// What the last transaction could not clear away may still add lines.
 		if err := recoverTx(f); err != nil {
@@ -72,9 +69,6 @@ func (tx *Tx) prepare() (record, error) {
 		return rec, nil
 	}
 	if err := tx.openStaging(); err != nil {
-		return rec, err
-	}
-	if err := tx.stageHeld(); err != nil {
 		return rec, err
 	}
 	if err := rec.prepareChanges(f); err != nil {

@@ -109,7 +109,7 @@ func decodeRecord(data []byte) (record, bool, error) {
 		r.folders = append(r.folders, dir.Str())
 	}
 	for _, c := range v.Get("changes").Elems() {
-		r.changes = append(r.changes, change{target: c.Get("name").Str(), digest: c.Get("digest").Str(), replaces: c.Get("replaces").Bool(), was: c.Get("was").Str()})
+		r.changes = append(r.changes, change{c.Get("name").Str(), c.Get("digest").Str(), c.Get("replaces").Bool(), c.Get("was").Str()})
 	}
 	for _, log := range v.Get("logs").Elems() {
 		a := &appendix{name: log.Get("name").Str(), recorded: log.Get("recorded").Bool(), accepted: log.Get("accepted").Bool(),

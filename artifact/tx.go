@@ -2,10 +2,8 @@ package artifact
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -19,10 +17,9 @@ import (
 // changed, or none. It is begun and ended under one [Lock] and used by one
 // goroutine.
 //
-// On commit, new content is staged in the folder .tidegate-tx, with a record of what
-// is to be done, and all of it is synced at once: from then on the changes will be
-// made, if need be by the next holder of the lock. What does not fit into a little
-// memory is staged before. Each file is renamed into its place, in
+// New content is staged in the folder .tidegate-tx, with a record of what is to be
+// done, and all of it is synced at once: from then on the changes will be made, if
+// need be by the next holder of the lock. Each file is renamed into its place, in
 // the order of the calls, so that a reader without the lock who sees the last file
 // sees all of them. Then lines are added to logs, so that a reader who sees a line
 // sees what it is about; then all of that is synced. What was there before is kept
@@ -32,7 +29,7 @@ type Tx struct {
 	lock    *Lock
 	staging *os.Root // nil until something is staged
 	changes []change
-	held    int // bytes of content that is in memory
+	targets map[string]bool // of the changes
 	logs    []*appendix
 	staged  []*os.File // not synced yet
 	many    bool       // too many staged files to sync each
@@ -47,15 +44,7 @@ type change struct {
 	digest   string // of the new content; "" for a removal
 	replaces bool   // a file is there before the change
 	was      string // the digest of what a removal removes
-
-	held bool // the new content is in memory, and not staged yet
-	data []byte
-	old  fs.FileInfo // the file that is there before the change
 }
-
-// maxHeld is how many bytes of content a transaction holds in memory before it
-// stages what comes.
-const maxHeld = 1 << 20
 
 func (c change) removes() bool { return c.digest == "" }
 
@@ -65,36 +54,22 @@ func (l *Lock) Begin() *Tx {
 	if l.tx != nil {
 		l.tx.Rollback()
 	}
-	l.tx = &Tx{lock: l}
+	l.tx = &Tx{lock: l, targets: map[string]bool{}}
 	return l.tx
 }
 
 // Write stages new content for the file name. Missing folders are made on
-// commit. The last change of a file in a transaction counts. It returns the errors
-// of [Folder.Write]; the transaction cannot be committed after one.
+// commit. It returns the errors of [Folder.Write]; the transaction cannot be
+// committed after one.
 func (tx *Tx) Write(name string, data []byte) error {
-	_, err := tx.write(name, data, true)
+	_, err := tx.stage(name, codec.DigestBytes(data), true, writing(data))
 	return err
 }
 
 // WritePlain is [Tx.Write] for a name that must not be a symbolic link, wherever
 // it leads: that is PATH_NOT_ALLOWED. It returns the digest of data.
 func (tx *Tx) WritePlain(name string, data []byte) (digest string, err error) {
-	return tx.write(name, data, false)
-}
-
-func (tx *Tx) write(name string, data []byte, follow bool) (string, error) {
-	if err := tx.add(name, follow); err != nil {
-		return "", tx.fail(err)
-	}
-	c := &tx.changes[len(tx.changes)-1]
-	c.digest = codec.DigestBytes(data)
-	if tx.held+len(data) <= maxHeld {
-		tx.held += len(data)
-		c.held, c.data = true, bytes.Clone(data)
-		return c.digest, nil
-	}
-	return c.digest, tx.fail(tx.stage(len(tx.changes)-1, writing(data)))
+	return tx.stage(name, codec.DigestBytes(data), false, writing(data))
 }
 
 func writing(data []byte) func(*os.File) error {
@@ -108,11 +83,7 @@ func writing(data []byte) func(*os.File) error {
 // it need not be in memory as a whole. It returns the digest of the content,
 // and also the error of write.
 func (tx *Tx) WriteBy(name string, write func(io.Writer) error) (digest string, err error) {
-	if err := tx.add(name, true); err != nil {
-		return "", tx.fail(err)
-	}
-	at := len(tx.changes) - 1
-	err = tx.stage(at, func(file *os.File) error {
+	return tx.stage(name, "", true, func(file *os.File) error {
 		hash := sha256.New()
 		buffered := bufio.NewWriterSize(io.MultiWriter(file, hash), 64<<10)
 		if err := write(buffered); err != nil {
@@ -121,92 +92,42 @@ func (tx *Tx) WriteBy(name string, write func(io.Writer) error) (digest string, 
 		if err := buffered.Flush(); err != nil {
 			return err
 		}
-		tx.changes[at].digest = codec.DigestOf(hash)
+		tx.changes[len(tx.changes)-1].digest = codec.DigestOf(hash)
 		return nil
 	})
-	return tx.changes[at].digest, tx.fail(err)
 }
 
-// add adds a change of the file name that does not say yet what becomes of it. A
-// symbolic link is followed where follow says so.
-func (tx *Tx) add(name string, follow bool) error {
+// stage adds a change of the file name, lets write write its content, and returns
+// the digest. Where that was not known before, write itself sets the digest of the
+// change. A symbolic link is followed where follow says so.
+func (tx *Tx) stage(name, digest string, follow bool, write func(*os.File) error) (string, error) {
 	f := tx.lock.folder
-	if tx.ended {
-		return tidegate.Errorf(tidegate.Internal, tidegate.D("path", name), "the transaction has ended: %s", name)
-	}
 	target, old, err := f.target(name)
 	if err != nil {
-		return err
+		return "", tx.fail(err)
 	}
 	if !follow && target != path.Clean(name) {
-		return f.place(name).notAllowed("name is a symbolic link")
+		return "", tx.fail(f.place(name).notAllowed("name is a symbolic link"))
 	}
-	tx.changes = append(tx.changes, change{target: target, replaces: old != nil, old: old})
-	return nil
-}
-
-// stage lets write write the new content of change i.
-func (tx *Tx) stage(i int, write func(*os.File) error) error {
+	if err := tx.add(change{target: target, digest: digest, replaces: old != nil}); err != nil {
+		return "", tx.fail(err)
+	}
 	if err := tx.openStaging(); err != nil {
-		return err
+		return "", tx.fail(err)
 	}
-	f, c := tx.lock.folder, tx.changes[i]
-	file, err := tx.staging.OpenFile(stagedName(i), os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, f.newFileMode())
+	at := len(tx.changes) - 1
+	file, err := tx.staging.OpenFile(stagedName(at), os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, f.newFileMode())
 	if err != nil {
-		return f.place(c.target).unwritable(err)
+		return "", tx.fail(f.place(name).unwritable(err))
 	}
 	if err = write(file); err == nil {
-		err = keepMode(file, f.newFileMode(), c.old)
+		err = keepMode(file, f.newFileMode(), old)
 	}
 	if err != nil {
 		file.Close()
-		return f.place(c.target).unwritable(err)
+		return "", tx.fail(f.place(name).unwritable(err))
 	}
-	return f.place(c.target).unwritable(tx.toSync(file))
-}
-
-// settle leaves those changes that count, the last of each file. Staged files get
-// the numbers that their changes have then.
-func (tx *Tx) settle() error {
-	last := make(map[string]int, len(tx.changes))
-	for i, c := range tx.changes {
-		last[c.target] = i
-	}
-	kept := make([]change, 0, len(last))
-	for i, c := range tx.changes {
-		to := len(kept)
-		counts := last[c.target] == i && (!c.removes() || c.replaces)
-		if counts {
-			kept = append(kept, c)
-		}
-		if c.removes() || c.held || counts && to == i {
-			continue
-		}
-		var err error
-		if counts {
-			err = tx.staging.Rename(stagedName(i), stagedName(to))
-		} else {
-			err = tx.staging.Remove(stagedName(i))
-		}
-		if err != nil {
-			return tx.lock.folder.place(c.target).unwritable(err)
-		}
-	}
-	tx.changes = kept
-	return nil
-}
-
-// stageHeld stages what is in memory.
-func (tx *Tx) stageHeld() error {
-	for i, c := range tx.changes {
-		if !c.held {
-			continue
-		}
-		if err := tx.stage(i, writing(c.data)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.changes[at].digest, tx.fail(f.place(name).unwritable(tx.toSync(file)))
 }
 
 // toSync leaves a staged file to be synced with the others, as long as they are
@@ -240,19 +161,15 @@ func (tx *Tx) closeStaged() {
 // Remove removes the file name on commit. A missing file is not an error.
 // It returns the errors of [Folder.Write].
 func (tx *Tx) Remove(name string) error {
-	if err := tx.add(name, true); err != nil {
+	target, old, err := tx.lock.folder.target(name)
+	if err != nil || old == nil {
 		return tx.fail(err)
 	}
-	c := &tx.changes[len(tx.changes)-1]
-	if !c.replaces {
-		return nil // at most a write of this transaction, which does not count then
-	}
-	was, err := digestFile(tx.lock.folder.root, c.target)
+	was, err := digestFile(tx.lock.folder.root, target)
 	if err != nil {
 		return tx.fail(tx.lock.folder.place(name).unwritable(err))
 	}
-	c.was = was
-	return nil
+	return tx.fail(tx.add(change{target: target, replaces: true, was: was}))
 }
 
 // Log adds a line to the chained log name on commit, after all changes. Line is a
@@ -342,12 +259,11 @@ func (tx *Tx) Mark() Mark {
 // BackTo drops what was added since the mark, including a change that could not be
 // added.
 func (tx *Tx) BackTo(m Mark) {
-	for i, c := range tx.changes[m.changes:] {
-		if c.held {
-			tx.held -= len(c.data)
-		} else if tx.staging != nil {
-			tx.staging.Remove(stagedName(m.changes + i))
+	for i := len(tx.changes) - 1; i >= m.changes; i-- {
+		if tx.staging != nil {
+			tx.staging.Remove(stagedName(i))
 		}
+		delete(tx.targets, tx.changes[i].target)
 	}
 	tx.changes, tx.err = tx.changes[:m.changes], m.err
 	for i, a := range tx.logs {
@@ -378,6 +294,15 @@ func (tx *Tx) end() {
 	if tx.staging != nil {
 		tx.staging.Close()
 	}
+}
+
+func (tx *Tx) add(c change) error {
+	if tx.ended || tx.targets[c.target] {
+		return tidegate.Errorf(tidegate.Internal, tidegate.D("path", c.target), "a file can be changed once in a transaction that has not ended: %s", c.target)
+	}
+	tx.targets[c.target] = true
+	tx.changes = append(tx.changes, c)
+	return nil
 }
 
 // openStaging makes the folder for staged files when there is none yet.

@@ -36,15 +36,15 @@ func (b *Board) JudgeAgain(ctx context.Context, clock run.Clock, id string, numb
 		return Again{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("job_id", id, "attempt", number, "answer", n),
 			"attempt %d at %s keeps %d answers, none with the number %d", number, id, len(a.Submissions), n)
 	}
-	judged, err := b.judgeFile(ctx, &j, a, n)
+	judged, took, err := b.judge(ctx, &j, a, n)
 	if err != nil {
 		return Again{}, err
 	}
-	out := Again{Unwrapped: judged.took, Faults: judged.faults, Warnings: judged.warnings}
+	out := Again{Unwrapped: took, Faults: judged.faults, Warnings: judged.warnings}
 	if len(judged.faults) > 0 {
 		out.Repair, err = repairPrompt(j.kind.format, judged.faults)
 		return out, err
 	}
-	_, err = b.Run().Update(ctx, clock, func(u *run.Update) error { return j.kind.accept(u, &j, number, judged.judgement) })
+	_, err = b.Run().Update(ctx, clock, func(u *run.Update) error { return j.kind.accept(u, &j, number, judged) })
 	return out, err
 }

@@ -120,11 +120,9 @@ func acceptedLast(_ *Board, j *Job) bool {
 // update makes changes one after the other, each in a transaction of its own: a
 // change has few jobs.
 func (c *coding) update(ctx context.Context, clock run.Clock, changes []*change) []error {
-	var errs []error
-	for _, each := range changes {
-		for _, do := range each.do {
-			errs = append(errs, c.transact(each.ctx, clock, do))
-		}
+	errs := make([]error, len(changes))
+	for i, each := range changes {
+		errs[i] = c.transact(each.ctx, clock, each.do)
 	}
 	return errs
 }

@@ -14,8 +14,6 @@ type kind struct {
 	name   string
 	role   string // that does it, by the names of the configuration
 	format string // of the answer: markdown or json
-	// fetches says that judging an answer may wait for the pages that it names
-	fetches bool
 	// furnished says that an agent gets more than the prompt: tools, a contract, a folder
 	furnished bool
 	stages    []run.Stage

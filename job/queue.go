@@ -23,25 +23,19 @@ const (
 	moment = 2 * time.Millisecond
 )
 
-// change is what somebody does to one job and waits for.
+// change is a change of one job that somebody waits for.
 type change struct {
 	ctx  context.Context // of the call that it belongs to
+	do   func(update) error
 	job  string
-	do   []func(update) error // one after the other
-	made chan []error         // has a value once it was made, or could not be
-	lead chan struct{}        // has a value when it is this one's turn to make what waits
+	made chan error    // has a value once it was made, or could not be
+	lead chan struct{} // has a value when it is this one's turn to make what waits
 }
 
 // update makes a change of a job under the run's lock; see [run.Run.Update].
 // Waiting changes of other jobs are made with it.
 func (b *Board) update(ctx context.Context, job string, do func(update) error) error {
-	return b.updates(ctx, job, do)[0]
-}
-
-// updates makes several changes of a job, one after the other, as update makes one;
-// see [run.Run.UpdateTogether].
-func (b *Board) updates(ctx context.Context, job string, do ...func(update) error) []error {
-	c := &change{ctx: ctx, job: job, do: do, made: make(chan []error, 1), lead: make(chan struct{}, 1)}
+	c := &change{ctx: ctx, do: do, job: job, made: make(chan error, 1), lead: make(chan struct{}, 1)}
 	t := &b.queue
 	t.mu.Lock()
 	t.waiting = append(t.waiting, c)
@@ -50,8 +44,8 @@ func (b *Board) updates(ctx context.Context, job string, do ...func(update) erro
 	t.mu.Unlock()
 	if !leads {
 		select {
-		case errs := <-c.made:
-			return errs
+		case err := <-c.made:
+			return err
 		case <-c.lead:
 		}
 	}
@@ -59,7 +53,7 @@ func (b *Board) updates(ctx context.Context, job string, do ...func(update) erro
 	return <-c.made
 }
 
-// makeWaiting makes what waits, for each job what came first, and then lets the
+// makeWaiting makes the changes that wait, one for each job, and then lets the
 // first of those that came meanwhile go on.
 func (b *Board) makeWaiting() {
 	t := &b.queue
@@ -85,9 +79,8 @@ func (b *Board) makeWaiting() {
 	errs := b.present().update(ctx, b.clock, batch)
 	stop()
 	b.forget(batch)
-	for _, c := range batch {
-		c.made <- errs[:len(c.do):len(c.do)]
-		errs = errs[len(c.do):]
+	for i, c := range batch {
+		c.made <- errs[i]
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

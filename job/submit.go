@@ -42,11 +42,10 @@ type Verdict struct {
 	State     State   `json:"state" enum:"open,leased,accepted,exhausted"`
 }
 
-// Submit takes an answer to a job that the holder of the token has. It is kept,
-// judged, and, when it has no fault, accepted. Where judging may wait, for pages or
-// for tests, the answer is kept first; otherwise it is kept together with the
-// verdict, in one transaction. A refused answer leaves the job with its holder as long as the lease
-// lives and the attempt has answers left.
+// Submit takes an answer to a job that the holder of the token has. It is kept
+// first, then judged, and then, when it has no fault, accepted. A refused answer
+// leaves the job with its holder as long as the lease lives and the attempt has
+// answers left.
 //
 // It returns INVALID_ARGS, INVALID_STATE (a run that is final), JOB_NOT_FOUND,
 // LEASE_LOST (one late answer of an attempt is kept, and not judged), and the
@@ -66,54 +65,15 @@ func (b *Board) Submit(ctx context.Context, in SubmitInput) (Verdict, error) {
 	if verdict, err := b.judgeStale(ctx, id, in); verdict != nil || err != nil {
 		return *verdict, err
 	}
-	var kept kept
-	do := []func(update) error{func(u update) (err error) {
-		kept, err = b.keep(u, &j, in)
-		return err
-	}}
-	var done recorded
-	if judged, foreseen := b.foresee(ctx, &j, in); foreseen {
-		do = append(do, func(u update) (err error) {
-			if kept.n != judged.n || kept.line == 0 {
-				return lost(id) // it is not this answer that was kept
-			}
-			done, err = b.record(u, &j, kept.a.clone(), kept.lease, judged)
-			return err
-		})
+	n, err := b.keep(ctx, &j, in)
+	if err != nil {
+		return Verdict{}, err
 	}
-	errs := b.updates(ctx, id, do...)
-	switch {
-	case errs[0] != nil:
-		return Verdict{}, errs[0]
-	case kept.line == 0:
-		if err := b.Refresh(id); err != nil {
-			return Verdict{}, err
-		}
-	case len(errs) == 2 && errs[1] == nil:
-		return b.verdict(done)
-	default:
-		b.know(kept.a, kept.lease, kept.line)
-	}
-	if kept.n == 0 {
+	if n == 0 {
 		return Verdict{}, tidegate.Errorf(tidegate.LeaseLost, tidegate.D("job_id", id, "attempt", number, "kept", true),
 			"the lease of %s has ended; the answer was kept beside attempt %d and is not judged", id, number)
 	}
-	return b.judgeKept(ctx, id, number, kept.n)
-}
-
-// foresee judges an answer to a lease that the board knows before it is kept, where
-// that does not wait for anything, as work on code may. What it finds counts if the
-// answer is kept as it was foreseen.
-func (b *Board) foresee(ctx context.Context, j *Job, in SubmitInput) (judgedAnswer, bool) {
-	if b.Run() == nil || (j.kind.fetches && b.Fetch != nil) || j.last() == nil || j.lease == nil || j.lease.TokenDigest != codec.DigestBytes([]byte(in.Token)) {
-		return judgedAnswer{}, false
-	}
-	a := j.last().clone()
-	if err := a.handIn(j, in); err != nil {
-		return judgedAnswer{}, false
-	}
-	judged, err := b.judge(ctx, j, a, len(a.Submissions), in.Answer)
-	return judged, err == nil // otherwise it is judged again, once it is kept
+	return b.judgeKept(ctx, id, number, n)
 }
 
 // judgeStale judges the answer before this one where its judge was stopped. Its
@@ -160,61 +120,62 @@ func (b *Board) checkAnswer(in SubmitInput) error {
 	return nil
 }
 
-// kept is an answer that is kept, with its attempt and its lease.
-type kept struct {
-	n     int // its number in the attempt, 0 for a late one
-	a     *Attempt
-	lease *run.Lease
-	line  int // of the log, the last about it; 0 where nothing was written but a late answer
-}
-
-// handIn adds an answer to an attempt.
-func (a *Attempt) handIn(j *Job, in SubmitInput) (err error) {
-	s := &Submission{Answer: a.answerName(len(a.Submissions)+1, j.kind.format), Usage: in.Usage}
-	if in.ToolUsage != nil {
-		s.ToolUsage, err = codec.MarshalLine(in.ToolUsage)
-	}
-	a.Submissions = append(a.Submissions, s)
-	return err
-}
-
-// keep stages an answer as it came.
-func (b *Board) keep(u update, j *Job, in SubmitInput) (kept, error) {
-	a, lease, err := b.held(u, in.Token)
-	if tidegate.CodeOf(err) == tidegate.LeaseLost {
-		return kept{}, b.keepLate(u, j, in, err)
-	}
+// keep stages an answer as it came. It returns its number in the attempt, 0 for a
+// late one.
+func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
+	n, line := 0, 0
+	var a *Attempt
+	var lease *run.Lease
+	err := b.update(ctx, j.ID, func(u update) (err error) {
+		a, lease, err = b.held(u, in.Token)
+		if tidegate.CodeOf(err) == tidegate.LeaseLost {
+			return b.keepLate(u, j, in, err)
+		}
+		if err != nil {
+			return err
+		}
+		if lease.JudgingSince != nil && a.lastAnswer() != nil && !a.lastAnswer().Judged && in.Home == nil {
+			if kept, err := b.Folder().Read(a.dir() + "/" + a.lastAnswer().Answer); err == nil && bytes.Equal(kept, in.Answer) {
+				n = len(a.Submissions) // whoever handed it in was stopped before its verdict
+				return nil
+			}
+			return tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", j.ID), "an answer to %s is being judged; wait for its verdict", j.ID)
+		}
+		n = len(a.Submissions) + 1
+		s := &Submission{Answer: a.answerName(n, j.kind.format), HandedInAt: u.Now(), Usage: in.Usage}
+		if in.ToolUsage != nil {
+			if s.ToolUsage, err = codec.MarshalLine(in.ToolUsage); err != nil {
+				return err
+			}
+		}
+		a.Submissions = append(a.Submissions, s)
+		a.Usage.add(b.charged(a, in))
+		if in.Home != nil {
+			a.note(in.Home.Version, in.Home.Session, calls(in.ToolUsage))
+			if err := b.keepStream(u, a, in.Home, n); err != nil {
+				return err
+			}
+		}
+		if err := u.Write(a.dir()+"/"+s.Answer, in.Answer); err != nil {
+			return err
+		}
+		if err := a.write(u); err != nil {
+			return err
+		}
+		now := u.Now()
+		lease.JudgingSince = &now
+		u.Log(run.EventAnswered, "job_submit", tidegate.D("job_id", j.ID, "attempt", a.Number, "answer", n, "digest", codec.DigestBytes(in.Answer), "late", false))
+		line = u.LastLine()
+		return u.WriteJSON(run.LeaseFile(j.ID), lease)
+	})
 	if err != nil {
-		return kept{}, err
+		return 0, err
 	}
-	if lease.JudgingSince != nil && a.lastAnswer() != nil && !a.lastAnswer().Judged && in.Home == nil {
-		if there, err := b.Folder().Read(a.dir() + "/" + a.lastAnswer().Answer); err == nil && bytes.Equal(there, in.Answer) {
-			return kept{n: len(a.Submissions)}, nil // whoever handed it in was stopped before its verdict
-		}
-		return kept{}, tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", j.ID), "an answer to %s is being judged; wait for its verdict", j.ID)
+	if line == 0 {
+		return n, b.Refresh(j.ID)
 	}
-	if err := a.handIn(j, in); err != nil {
-		return kept{}, err
-	}
-	now := u.Now()
-	n, s := len(a.Submissions), a.lastAnswer()
-	s.HandedInAt = now
-	a.Usage.add(b.charged(a, in))
-	if in.Home != nil {
-		a.note(in.Home.Version, in.Home.Session, calls(in.ToolUsage))
-		if err := b.keepStream(u, a, in.Home, n); err != nil {
-			return kept{}, err
-		}
-	}
-	if err := u.Write(a.dir()+"/"+s.Answer, in.Answer); err != nil {
-		return kept{}, err
-	}
-	if err := a.write(u); err != nil {
-		return kept{}, err
-	}
-	lease.JudgingSince = &now
-	u.Log(run.EventAnswered, "job_submit", tidegate.D("job_id", j.ID, "attempt", a.Number, "answer", n, "digest", codec.DigestBytes(in.Answer), "late", false))
-	return kept{n: n, a: a, lease: lease, line: u.LastLine()}, u.WriteJSON(run.LeaseFile(j.ID), lease)
+	b.know(a, lease, line)
+	return n, nil
 }
 
 func (b *Board) keepStream(u update, a *Attempt, home *HomeAnswer, n int) error {
@@ -320,67 +281,41 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 	if n > len(a.Submissions) {
 		return Verdict{}, lost(id)
 	}
-	judged, err := b.judgeFile(ctx, &j, a, n)
+	judged, took, err := b.judge(ctx, &j, a, n)
 	if err != nil {
 		return Verdict{}, err
 	}
-	var done recorded
-	err = b.update(ctx, id, func(u update) error {
-		a, lease, err := b.standing(u, id, number)
-		if err == nil {
-			done, err = b.record(u, &j, a, lease, judged)
-		}
+	verdict := Verdict{JobID: id, Attempt: number, Faults: judged.faults, Warnings: judged.warnings, Accepted: len(judged.faults) == 0}
+	var lease *run.Lease
+	line := 0
+	err = b.update(ctx, id, func(u update) (err error) {
+		a, lease, err = b.record(u, &j, number, n, took, judged)
+		line = u.LastLine()
 		return err
 	})
 	if err != nil {
 		return Verdict{}, err
 	}
-	return b.verdict(done)
+	b.know(a, lease, line)
+	after, err := b.Job(id)
+	verdict.TriesLeft, verdict.State = after.TriesLeft, after.State
+	return verdict, err
 }
 
-// judgedAnswer is an answer of an attempt with what its kind says of it.
-type judgedAnswer struct {
-	judgement
-	attempt, n int
-	took       []string // how it was unwrapped
-	came       []byte   // as it came
-}
-
-// judgeFile judges answer n of an attempt as the run keeps it.
-func (b *Board) judgeFile(ctx context.Context, j *Job, a *Attempt, n int) (judgedAnswer, error) {
+// judge judges answer n of an attempt as the run keeps it, and says how it was
+// unwrapped.
+func (b *Board) judge(ctx context.Context, j *Job, a *Attempt, n int) (judgement, []string, error) {
 	data, err := b.Folder().Read(a.dir() + "/" + a.Submissions[n-1].Answer)
 	if err != nil {
-		return judgedAnswer{}, err
+		return judgement{}, nil, err
 	}
-	return b.judge(ctx, j, a, n, data)
-}
-
-// judge judges answer n of an attempt, which came as data.
-func (b *Board) judge(ctx context.Context, j *Job, a *Attempt, n int, data []byte) (judgedAnswer, error) {
 	text, took := unwrap(data, j.kind.format)
 	usage, err := a.toolUse(n)
 	if err != nil {
-		return judgedAnswer{}, err
+		return judgement{}, nil, err
 	}
 	judged, err := j.kind.judge(ctx, b, j, answer{text: text, toolUsage: usage, attempt: a})
-	return judgedAnswer{judged, a.Number, n, took, data}, err
-}
-
-// recorded is a verdict that was recorded, with the attempt and its lease as they
-// are then.
-type recorded struct {
-	judgedAnswer
-	a     *Attempt
-	lease *run.Lease
-	line  int
-}
-
-// verdict is what became of an answer, once that is recorded.
-func (b *Board) verdict(done recorded) (Verdict, error) {
-	b.know(done.a, done.lease, done.line)
-	after, err := b.Job(done.a.JobID)
-	return Verdict{JobID: done.a.JobID, Attempt: done.a.Number, Faults: done.faults, Warnings: done.warnings, Accepted: len(done.faults) == 0,
-		TriesLeft: after.TriesLeft, State: after.State}, err
+	return judged, took, err
 }
 
 // toolUse is the use of tools by which answer n of an attempt is judged: what came
@@ -414,55 +349,62 @@ func (a *Attempt) toolUse(n int) (*codec.Value, error) {
 }
 
 // record stages the verdict on an answer: refused, or accepted with everything
-// that follows from it. It is given the attempt and its lease as they are.
-func (b *Board) record(u update, j *Job, a *Attempt, lease *run.Lease, judged judgedAnswer) (recorded, error) {
-	n := judged.n
+// that follows from it. It returns the attempt and its lease as they are then.
+func (b *Board) record(u update, j *Job, number, n int, took []string, judged judgement) (*Attempt, *run.Lease, error) {
 	if err := u.NotFinal(); err != nil {
-		return recorded{}, err
+		return nil, nil, err
 	}
 	if err := b.unchanged(u, judged.seen); err != nil {
-		return recorded{}, err
+		return nil, nil, err
 	}
-	if lease == nil || lease.Attempt != judged.attempt || a.Outcome != "" || len(a.Submissions) != n || a.Submissions[n-1].Judged {
-		return recorded{}, lost(j.ID)
+	a, lease, err := b.standing(u, j.ID, number)
+	if err != nil {
+		return nil, nil, err
+	}
+	if lease == nil || lease.Attempt != number || a.Outcome != "" || len(a.Submissions) != n || a.Submissions[n-1].Judged {
+		return nil, nil, lost(j.ID)
 	}
 	s := a.Submissions[n-1]
-	s.Judged, s.Unwrapped, s.Faults, s.Warnings = true, judged.took, judged.faults, judged.warnings
+	s.Judged, s.Unwrapped, s.Faults, s.Warnings = true, took, judged.faults, judged.warnings
 	codes := make([]string, len(judged.faults))
 	for i, f := range judged.faults {
 		codes[i] = f.Code
 	}
 	if slices.Contains(codes, string(tidegate.CredentialsNotAllowed)) {
-		if err := u.Write(a.dir()+"/"+s.Answer, wave.MaskCredentials(judged.came)); err != nil {
-			return recorded{}, err
+		if err := b.maskKept(u, a.dir()+"/"+s.Answer); err != nil {
+			return nil, nil, err
 		}
 	}
-	u.Log(run.EventVerdict, "job_verdict", tidegate.D("job_id", j.ID, "attempt", a.Number, "answer", n, "accepted", len(codes) == 0, "faults", codes))
-	var left *run.Lease // of a refused answer that may be repaired
+	u.Log(run.EventVerdict, "job_verdict", tidegate.D("job_id", j.ID, "attempt", number, "answer", n, "accepted", len(codes) == 0, "faults", codes))
 	switch {
 	case len(judged.faults) == 0:
-		if err := j.kind.accept(u, j, a.Number, judged.judgement); err != nil {
-			return recorded{}, err
+		if err := j.kind.accept(u, j, number, judged); err != nil {
+			return nil, nil, err
 		}
 		a.Outcome, a.EndedAt = OutcomeAccepted, u.Now()
 	case n >= MaxSubmissions:
 		a.Outcome, a.EndedAt = OutcomeRefused, u.Now()
 		logEnded(u, a)
 	default:
-		own := *lease
-		own.JudgingSince = nil
-		left = &own
+		lease.JudgingSince = nil
+		if err := u.WriteJSON(run.LeaseFile(j.ID), lease); err != nil {
+			return nil, nil, err
+		}
+		return a, lease, a.write(u)
 	}
-	var err error
-	if left != nil {
-		err = u.WriteJSON(run.LeaseFile(j.ID), left)
-	} else {
-		err = u.Remove(run.LeaseFile(j.ID))
+	if err := u.Remove(run.LeaseFile(j.ID)); err != nil {
+		return nil, nil, err
 	}
-	if err == nil {
-		err = a.write(u)
+	return a, nil, a.write(u)
+}
+
+// maskKept masks the credentials in a kept answer.
+func (b *Board) maskKept(u update, name string) error {
+	data, err := b.Folder().Read(name)
+	if err != nil {
+		return err
 	}
-	return recorded{judged, a, left, u.LastLine()}, err
+	return u.Write(name, wave.MaskCredentials(data))
 }
 
 // JudgeLeftOver judges the answers whose judges were stopped, and returns the

@@ -22,7 +22,7 @@ var (
 // waveKind is the kind of the jobs that write the outputs of a wave.
 func waveKind(stage run.Stage) kind {
 	return kind{
-		name: string(stage), role: "researcher", format: "markdown", furnished: true, stages: []run.Stage{stage}, fetches: true,
+		name: string(stage), role: "researcher", format: "markdown", furnished: true, stages: []run.Stage{stage},
 		list: func(b *Board) ([]*Job, error) { return listWave(b, stage) },
 		done: func(b *Board, j *Job) bool {
 			there, err := b.run.Folder().Exists(b.run.Output(stage, j.perspective))

@@ -133,11 +133,9 @@ func (r research) missing(jobID string) error {
 }
 
 func (r research) update(ctx context.Context, clock run.Clock, changes []*change) []error {
-	var list []run.Change
-	for _, c := range changes {
-		for _, do := range c.do {
-			list = append(list, run.Change{Ctx: c.ctx, Do: func(u *run.Update) error { return do(u) }})
-		}
+	list := make([]run.Change, len(changes))
+	for i, c := range changes {
+		list[i] = run.Change{Ctx: c.ctx, Do: func(u *run.Update) error { return c.do(u) }}
 	}
 	return r.UpdateTogether(ctx, clock, list...)
 }

@@ -82,9 +82,9 @@ type Change struct {
 // UpdateTogether makes several changes as [Run.Update] makes one, in as few
 // transactions as it can, and returns what became of each. In the log they stand
 // as if each had been made alone, in the order of the list. A change that returns
-// an error changes nothing and does not affect the others. Each sees the files as
-// they were before the first, except the documents that [Update.Found] knows; where
-// several write a file, the last counts.
+// an error changes nothing and does not affect the others. No two of them may
+// be about the same files, because each sees the files as they were before the
+// first; but any of them may change a document that [Update.Found] knows.
 func (r *Run) UpdateTogether(ctx context.Context, clock Clock, changes ...Change) []error {
 	errs := make([]error, len(changes))
 	if rehearsal := rehearsalOf(ctx); rehearsal != nil {
