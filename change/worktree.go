@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -33,7 +34,7 @@ type Worktree struct {
 //
 // It returns NOT_FOUND outside a git repository and where the change has no
 // STATE.yaml, INVALID_STATE for a repository without a commit and where the branch
-// exists before the worktree does, TAMPERED, READ_FAILED and WRITE_FAILED.
+// exists before the worktree does, TAMPERED also for a worktree with another .git, READ_FAILED and WRITE_FAILED.
 func OpenWorktree(ctx context.Context, project string, clock Clock, home, id string) (*Worktree, error) {
 	if err := inWorkTree(ctx, project); err != nil {
 		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("project", project), "a change is implemented in a git repository: %w", err)
@@ -102,7 +103,7 @@ func (w *Worktree) make(ctx context.Context) error {
 		w.head = strings.TrimSpace(string(commit))
 	}
 	if there, err := holdsRepository(ctx, w.Path); err == nil && there && w.head != "" {
-		return nil
+		return w.intact(ctx)
 	}
 	if _, err := w.git(ctx, w.project, nil, "worktree", "prune"); err != nil {
 		return err
@@ -118,6 +119,54 @@ func (w *Worktree) make(ctx context.Context) error {
 		w.head = w.Base
 	}
 	return w.withoutChanges(ctx)
+}
+
+// intact returns TAMPERED unless the .git of the worktree leads to the project's
+// repository. With one of its own in its place, an agent would choose what git reads
+// there, and what is committed would not be on the person's branch.
+func (w *Worktree) intact(ctx context.Context) error {
+	answer, err := git(ctx, w.project, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return err
+	}
+	common := filepath.FromSlash(strings.TrimSpace(string(answer)))
+	folder, err := artifact.Open(ctx, "worktree", w.Path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if info, err := fs.Lstat(folder.FS(), ".git"); err == nil && info.Mode().IsRegular() {
+		if link, err := folder.Read(".git"); err == nil {
+			to, found := strings.CutPrefix(strings.TrimSpace(string(link)), "gitdir: ")
+			to = filepath.Clean(filepath.FromSlash(to))
+			if found && filepath.Dir(to) == filepath.Join(common, "worktrees") && w.isAt(ctx, to) {
+				return nil
+			}
+		}
+	}
+	return tidegate.Errorf(tidegate.Tampered, tidegate.D("path", filepath.Join(w.Path, ".git")),
+		"the .git of the worktree does not lead to the project's repository any more: remove the folder %s, and the next `tidegate change run` makes it again", w.Path)
+}
+
+// isAt reports whether git keeps this worktree in the folder dir of the repository.
+func (w *Worktree) isAt(ctx context.Context, dir string) bool {
+	folder, err := artifact.Open(ctx, "worktree", dir)
+	if err != nil {
+		return false
+	}
+	defer folder.Close()
+	back, err := folder.Read("gitdir")
+	if err != nil {
+		return false
+	}
+	place := filepath.Dir(filepath.FromSlash(strings.TrimSpace(string(back))))
+	same := func(p string) string {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			return real
+		}
+		return p
+	}
+	return same(place) == same(w.Path)
 }
 
 // withoutChanges removes the folder of changes from the worktree: agents have no
@@ -172,6 +221,9 @@ func (w *Worktree) Look(ctx context.Context) (Work, error) {
 }
 
 func (w *Worktree) look(ctx context.Context) (Work, error) {
+	if err := w.intact(ctx); err != nil {
+		return Work{}, err
+	}
 	scratch, remove, err := artifact.Scratch("tidegate-index-")
 	if err != nil {
 		return Work{}, err
@@ -288,20 +340,39 @@ func (w *Worktree) Commit(ctx context.Context, clock Clock, work Work, message s
 	return commit, nil
 }
 
-// Restore makes the files those of the last commit again: what tests wrote is not
-// part of the change. Files that git ignores stay. It returns WRITE_FAILED.
+// Check returns TAMPERED where the branch does not lead to the last commit that was
+// made here: to merge it would be to merge something else than what was reviewed.
+func (w *Worktree) Check(ctx context.Context) error {
+	answer, err := git(ctx, w.project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch)
+	if at := strings.TrimSpace(string(answer)); err != nil || at != w.head {
+		return tidegate.Errorf(tidegate.Tampered, tidegate.D("branch", w.Branch, "commit", at, "reviewed", w.head),
+			"the branch %s does not lead to %.12s, which was reviewed: move it back with `git branch -f %s %.12s`", w.Branch, w.head, w.Branch, w.head)
+	}
+	return nil
+}
+
+// Restore makes the files those of the last commit again, without those that git
+// ignores: what tests and agents left beside it is not part of the change, and
+// nothing may depend on it. It returns TAMPERED and WRITE_FAILED.
 func (w *Worktree) Restore(ctx context.Context) error {
-	if err := w.restore(ctx); err != nil {
+	err := w.restore(ctx)
+	if tidegate.CodeOf(err) == tidegate.Tampered {
+		return err
+	}
+	if err != nil {
 		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("worktree", w.Path), "the worktree cannot be restored: %w", err)
 	}
 	return nil
 }
 
 func (w *Worktree) restore(ctx context.Context) error {
+	if err := w.intact(ctx); err != nil {
+		return err
+	}
 	for _, args := range [][]string{
 		{"symbolic-ref", "HEAD", "refs/heads/" + w.Branch},
 		{"read-tree", "--reset", "-u", w.head},
-		{"clean", "-ffdq"},
+		{"clean", "-ffdxq"},
 	} {
 		if _, err := w.git(ctx, w.Path, nil, args...); err != nil {
 			return err

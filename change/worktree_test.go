@@ -148,3 +148,89 @@ func TestWorktreeForbids(t *testing.T) {
 		}
 	}
 }
+
+// TestWorktreeKeepsItsRepository: an agent that puts a repository of its own in the
+// place of the project's ends the work, whatever it calls it.
+func TestWorktreeKeepsItsRepository(t *testing.T) {
+	dir := repository(t)
+	run(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+	if _, err := Start(ctx, dir, always, "c", nil); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	w, err := OpenWorktree(ctx, dir, always, home, "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(w.Path, ".git")
+	own := filepath.Join(t.TempDir(), "own")
+	run(t, dir, "git", "clone", "-q", dir, own)
+	for name, replace := range map[string]func() error{
+		"a repository":               func() error { return os.Rename(own, link) },
+		"a link":                     func() error { return os.Symlink(filepath.Join(dir, ".git"), link) },
+		"the project's own":          func() error { return os.WriteFile(link, []byte("gitdir: "+filepath.Join(dir, ".git")+"\n"), 0o644) },
+		"a folder beside the others": func() error { return os.WriteFile(link, []byte("gitdir: "+filepath.Join(dir, ".git/worktrees/x")+"\n"), 0o644) },
+		"nothing":                    func() error { return nil },
+	} {
+		if err := os.RemoveAll(link); err != nil {
+			t.Fatal(err)
+		}
+		if err := replace(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Look(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
+			t.Errorf("%s: Look returns %v, want TAMPERED", name, err)
+		}
+		if err := w.Restore(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
+			t.Errorf("%s: Restore returns %v, want TAMPERED", name, err)
+		}
+	}
+	if err := os.RemoveAll(w.Path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenWorktree(ctx, dir, always, home, "c")
+	if err != nil {
+		t.Fatalf("once the folder is removed: %v", err)
+	}
+	if _, err := again.Look(ctx); err != nil {
+		t.Errorf("once the folder is removed: %v", err)
+	}
+}
+
+// TestWorktreeHoldsWhatIsCommitted: tests run on nothing but the commit, and the
+// branch is merged only as it was reviewed.
+func TestWorktreeHoldsWhatIsCommitted(t *testing.T) {
+	dir := repository(t)
+	run(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+	if _, err := Start(ctx, dir, always, "c", nil); err != nil {
+		t.Fatal(err)
+	}
+	w, err := OpenWorktree(ctx, dir, always, t.TempDir(), "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{".gitignore": "hidden\n", "hidden": "tests rest on it\n", "a.txt": "one\n"} {
+		if err := os.WriteFile(filepath.Join(w.Path, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work, err := w.Look(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Commit(ctx, always, work, "c: round 1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(w.Path, "hidden")); !os.IsNotExist(err) {
+		t.Errorf("a file that git ignores is still there: %v", err)
+	}
+	if err := w.Check(ctx); err != nil {
+		t.Errorf("the branch as it was committed: %v", err)
+	}
+	run(t, dir, "git", "update-ref", "refs/heads/"+w.Branch, w.Base)
+	if err := w.Check(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
+		t.Errorf("a branch that was moved: %v, want TAMPERED", err)
+	}
+}

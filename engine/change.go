@@ -162,11 +162,10 @@ func (l *loop) settle(ctx context.Context) (StepResult, error) {
 			return StepResult{}, err
 		}
 		if !goesOn {
-			out := StepResult{RunID: l.in.ID, WaitingFor: ForNothing, Reason: "the change is complete"}
 			if l.status.NeedsPerson != "" {
-				out.WaitingFor, out.Reason, out.Next = ForPerson, l.status.NeedsPerson, l.status.Next
+				return StepResult{RunID: l.in.ID, WaitingFor: ForPerson, Reason: l.status.NeedsPerson, Next: l.status.Next}, nil
 			}
-			return out, nil
+			return StepResult{RunID: l.in.ID, WaitingFor: ForNothing, Reason: "the change is complete"}, l.worktree.Check(ctx)
 		}
 		if err := l.board.Reload(ctx); err != nil {
 			return StepResult{}, err
