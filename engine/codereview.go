@@ -261,9 +261,24 @@ func (s *codeSettler) settle(ctx context.Context) (StepResult, error) {
 	case work[job.Open]+work[job.Leased] > 0:
 		out.WaitingFor, out.Reason = ForAgents, fmt.Sprintf("%s open, %d leased", report.Counted(work[job.Open], "job"), work[job.Leased])
 	default:
-		out.WaitingFor, out.Reason = ForPerson, "all tries are used up for "+tidegate.Cut(strings.Join(exhausted, ", "))
+		out.WaitingFor, out.Reason = ForPerson, "all tries are used up for "+tidegate.Cut(strings.Join(exhausted, ", "))+s.lastFault(exhausted[0])
 	}
 	return out, nil
+}
+
+// lastFault says what was wrong with the last answer to a job, as the rest of a
+// sentence.
+func (s *codeSettler) lastFault(id string) string {
+	shown, err := s.board.Show(id)
+	if err != nil || len(shown.Attempts) == 0 {
+		return ""
+	}
+	answers := shown.Attempts[len(shown.Attempts)-1].Submissions
+	if len(answers) == 0 || len(answers[len(answers)-1].Faults) == 0 {
+		return ""
+	}
+	fault := answers[len(answers)-1].Faults[0]
+	return fmt.Sprintf("; the last answer to %s was refused with %s: %s", id, fault.Code, tidegate.Cut(fault.Message))
 }
 
 func (s *codeSettler) outOfBudget(_ context.Context, limit string, spent job.Spent) error {
