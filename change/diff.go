@@ -72,6 +72,9 @@ type DiffInput struct {
 	Base string
 	// Committed leaves out what is not committed yet.
 	Committed bool
+	// Head is the commit that counts as the last where Committed is set, by its id;
+	// "" is the one that is checked out.
+	Head string
 }
 
 // ReadDiff compares the files of a project, as they are or as they were last
@@ -104,7 +107,8 @@ func (d *Diff) readAll(ctx context.Context, project string, in DiffInput) error 
 	if d.Base, err = baseCommit(ctx, project, in.Base); err != nil {
 		return err
 	}
-	if d.Commits, err = messages(ctx, project, d.Base); err != nil {
+	head := cmp.Or(in.Head, "HEAD")
+	if d.Commits, err = messages(ctx, project, d.Base, head); err != nil {
 		return err
 	}
 	earlier, err := committed(ctx, project, d.Base)
@@ -112,7 +116,7 @@ func (d *Diff) readAll(ctx context.Context, project string, in DiffInput) error 
 		return err
 	}
 	if in.Committed {
-		d.later, err = committed(ctx, project, "HEAD")
+		d.later, err = committed(ctx, project, head)
 	} else {
 		d.later, err = present(ctx, d.folder, earlier)
 	}
@@ -179,9 +183,9 @@ func HeadName(ctx context.Context, project string) (string, error) {
 // maxMessages is how many commits of a change are asked for their messages.
 const maxMessages = 200
 
-// messages are those of the last commits since a base, the oldest first.
-func messages(ctx context.Context, dir, base string) ([]string, error) {
-	log, err := git(ctx, dir, "log", "-z", "--format=%B", "--no-show-signature", "--max-count="+strconv.Itoa(maxMessages), base+"..HEAD")
+// messages are those of the last commits from a base to head, the oldest first.
+func messages(ctx context.Context, dir, base, head string) ([]string, error) {
+	log, err := git(ctx, dir, "log", "-z", "--format=%B", "--no-show-signature", "--max-count="+strconv.Itoa(maxMessages), base+".."+head)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +246,8 @@ func committed(ctx context.Context, dir, commit string) (version, error) {
 	return v, nil
 }
 
-// blobs asks git for the contents of files, as they are in the repository.
+// blobs asks git for the contents of files, as they are in the repository. git does
+// not look whether an object is the one that its id stands for; blobs does.
 func blobs(ctx context.Context, dir string, files map[string]object, names []string) (map[string][]byte, error) {
 	var input bytes.Buffer
 	for _, name := range names {
@@ -264,6 +269,9 @@ func blobs(ctx context.Context, dir string, files map[string]object, names []str
 			return nil, fmt.Errorf("git does not have %q", name)
 		}
 		contents[name], answer = rest[:size:size], rest[size+1:]
+		if id := files[name].id; objectID(contents[name], id) != id {
+			return nil, fmt.Errorf("git has something else under the id of %q", name)
+		}
 	}
 	return contents, nil
 }

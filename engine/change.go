@@ -216,7 +216,7 @@ func (l *loop) submit(ctx context.Context) error {
 			return err
 		}
 	}
-	d, err := change.ReadDiff(ctx, l.worktree.Path, change.DiffInput{Base: l.worktree.Base, Committed: true})
+	d, err := change.ReadDiff(ctx, l.worktree.Path, change.DiffInput{Base: l.worktree.Base, Committed: true, Head: l.worktree.Head()})
 	if err != nil {
 		return err
 	}
