@@ -238,7 +238,11 @@ func (l *loop) keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kept, err := change.KeepReview(tidegate.WithActor(ctx, tidegate.Agent), l.in.Project, l.clock, p, warnings)
+	hidden := notShown(l.diff)
+	for _, what := range hidden {
+		l.in.Note(what)
+	}
+	kept, err := change.KeepReview(tidegate.WithActor(ctx, tidegate.Agent), l.in.Project, l.clock, p, append(warnings, hidden...))
 	if err == nil {
 		l.in.Note(kept.Message)
 	}
