@@ -229,7 +229,7 @@ func TestNothingIsLost(t *testing.T) {
 }
 
 // TestFarAgentsStop stops far agents by a person's cancel and by the budget. The time
-// that it takes is logged.
+// that it takes is logged. Until then the worker has as many as --parallel says.
 func TestFarAgentsStop(t *testing.T) {
 	_, address := beginServer(t)
 	for _, test := range []struct {
@@ -244,9 +244,9 @@ func TestFarAgentsStop(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHarbour(t, "10m", address, "--queue", test.name)
-			worker := beginWorker(t, address, nil, "--agent", h.agent, "--queue", test.name)
+			worker := beginWorker(t, address, nil, "--agent", h.agent, "--queue", test.name, "--parallel", "2")
 			home := h.research(test.flags...)
-			h.untilBegun(4)
+			h.untilBegun(2)
 			asked := time.Now()
 			if test.cancel {
 				if status := h.begin("run", "cancel", "harbour", "--reason", "enough").ends(); status != 0 {
@@ -266,6 +266,9 @@ func TestFarAgentsStop(t *testing.T) {
 			}
 			if n := len(notesOf(t, h.notes, "ended")); n > 0 || strings.Contains(worker.text(), ": answered") {
 				t.Errorf("%d agents came to their end", n)
+			}
+			if n := len(h.began()); n != 2 {
+				t.Errorf("the worker began %d tasks, two of which were to be at work", n)
 			}
 			worker.says("failed: canceled")
 		})
