@@ -70,7 +70,7 @@ func (c *Connection) Close() { c.Client.Close() }
 // failed says which server an error is about.
 func (c *Connection) failed(err error) error {
 	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("address", c.address, "namespace", c.namespace, "help", "tidegate-worker dev"),
-		"the Temporal server at %s, namespace %s, does not answer as expected, and `tidegate-worker dev` starts one for trying out: %w", c.address, c.namespace, err)
+		"the Temporal server at %s, namespace %s, does not answer as expected: %w; `tidegate-worker dev` starts one for trying out", c.address, c.namespace, err)
 }
 
 // readyTime is how long Ready waits for a worker that may have just been started.

@@ -158,6 +158,31 @@ func (h *harbour) untilBegun(n int) {
 	until(h.t, fmt.Sprintf("%d tasks begin", n), func() bool { return len(h.began()) >= n })
 }
 
+// firstAttempt is when the first attempt of the run began.
+func (h *harbour) firstAttempt() (first time.Time) {
+	h.t.Helper()
+	attempts, err := filepath.Glob(filepath.Join(h.data, "tidegate", "runs", "harbour", "jobs", "*", "*", "attempt.json"))
+	if err != nil || len(attempts) == 0 {
+		h.t.Fatal("no attempt has begun", err)
+	}
+	for _, name := range attempts {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		var attempt struct {
+			StartedAt time.Time `json:"started_at"`
+		}
+		if err := json.Unmarshal(data, &attempt); err != nil {
+			h.t.Fatal(err)
+		}
+		if first.IsZero() || attempt.StartedAt.Before(first) {
+			first = attempt.StartedAt
+		}
+	}
+	return first
+}
+
 // twice counts the tasks that were executed more than once.
 func (h *harbour) twice() (n int) {
 	for _, times := range h.began() {
@@ -229,7 +254,7 @@ func TestNothingIsLost(t *testing.T) {
 }
 
 // TestFarAgentsStop stops far agents by a person's cancel and by the budget. The time
-// that it takes is logged.
+// that it takes is logged. Until then the worker has as many as --parallel says.
 func TestFarAgentsStop(t *testing.T) {
 	_, address := beginServer(t)
 	for _, test := range []struct {
@@ -244,17 +269,18 @@ func TestFarAgentsStop(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHarbour(t, "10m", address, "--queue", test.name)
-			worker := beginWorker(t, address, nil, "--agent", h.agent, "--queue", test.name)
+			worker := beginWorker(t, address, nil, "--agent", h.agent, "--queue", test.name, "--parallel", "2")
 			home := h.research(test.flags...)
-			h.untilBegun(4)
-			asked := time.Now()
+			h.untilBegun(1)
+			var asked time.Time
 			if test.cancel {
+				h.untilBegun(2)
+				asked = time.Now()
 				if status := h.begin("run", "cancel", "harbour", "--reason", "enough").ends(); status != 0 {
 					t.Fatalf("run cancel: exit status %d", status)
 				}
 			} else {
-				until(t, "the budget is used up", func() bool { return strings.Contains(readLog(t, h.data), test.says) })
-				asked = time.Now()
+				asked = h.firstAttempt().Add(6 * time.Second) // when --max-minutes are over
 			}
 			until(t, "no agent is left", func() bool { return living(t, h.notes) == 0 })
 			t.Logf("%s: the agents were gone after %v", test.name, time.Since(asked).Round(time.Millisecond))
@@ -266,6 +292,9 @@ func TestFarAgentsStop(t *testing.T) {
 			}
 			if n := len(notesOf(t, h.notes, "ended")); n > 0 || strings.Contains(worker.text(), ": answered") {
 				t.Errorf("%d agents came to their end", n)
+			}
+			if n := len(h.began()); n > 2 {
+				t.Errorf("the worker had %d tasks at once, and --parallel is 2", n)
 			}
 			worker.says("failed: canceled")
 		})
