@@ -61,6 +61,17 @@ func OpenWorktree(ctx context.Context, project string, clock Clock, home, id str
 	if err := w.make(ctx); err != nil {
 		return nil, unread(ctx, err)
 	}
+	if last := r.last(); last != nil && r.phase == Complete {
+		beside, err := folder.Read(sidecarName(last.number))
+		if err != nil {
+			return nil, err
+		}
+		reviewed, err := treeOf(beside)
+		if err != nil {
+			return nil, unread(ctx, err)
+		}
+		w.head = cmp.Or(reviewed.commit, w.head) // wherever the branch leads meanwhile
+	}
 	return w, nil
 }
 
