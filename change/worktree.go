@@ -358,16 +358,20 @@ func (work *Work) add(ctx context.Context, name string, fields []string) {
 	}
 }
 
-// forbidden says why no implementation may touch a file, "" where it may.
+// forbidden says why no implementation may touch a file, "" where it may. The
+// project can be a folder of its repository, and a system can take letters of
+// another case for the same: the names count in any folder, in any case.
 func forbidden(ctx context.Context, name string) string {
+	at := "/" + strings.ToLower(name)
+	base, changes := "/"+strings.ToLower(tidegate.ChangesOf(ctx)), "/"+strings.ToLower(changesDir(ctx))
 	switch {
-	case strings.HasPrefix(name, changesDir(ctx)+"/"):
+	case strings.Contains(at, changes+"/"):
 		return "it lies in the folder of changes"
-	case strings.HasPrefix(changesDir(ctx)+"/", name+"/"):
+	case strings.HasSuffix(at, base), strings.HasSuffix(at, changes), strings.HasPrefix(changes, at+"/"):
 		return "it takes the place of the folder of changes"
-	case name == tidegate.ChangesOf(ctx)+"/"+signersFile:
+	case strings.HasSuffix(at, base+"/"+signersFile):
 		return "it says whose signatures count"
-	case path.Base(name) == "tidegate.toml":
+	case path.Base(at) == "tidegate.toml":
 		return "it says what tidegate may do"
 	}
 	return ""

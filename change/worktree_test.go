@@ -121,6 +121,7 @@ func TestWorktreeForbids(t *testing.T) {
 	for _, tt := range []struct{ what, file string }{
 		{"changed", "tidegate.toml"}, {"removed", "tidegate.toml"}, {"changed", "sub/tidegate.toml"}, {"changed", "agentd/allowed_signers"}, {"removed", "agentd/allowed_signers"},
 		{"changed", "agentd/changes/old/REVIEW.md"}, {"changed", "agentd/changes/c/STATE.yaml"}, {"repository", "hidden"}, {"empty repository", "hidden"}, {"link", "agentd/changes"}, {"link", "agentd"},
+		{"changed", "sub/agentd/changes/c/STATE.yaml"}, {"changed", "sub/agentd/allowed_signers"}, {"link", "sub/agentd"}, {"changed", "sub/Tidegate.TOML"}, {"changed", "Agentd/Changes/c/STATE.yaml"},
 	} {
 		path := filepath.Join(w.Path, tt.file)
 		os.MkdirAll(filepath.Dir(path), 0o755)

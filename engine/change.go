@@ -242,6 +242,9 @@ func (l *loop) keep(ctx context.Context) error {
 	if err := l.worktree.Check(ctx); err != nil {
 		return err
 	}
+	if err := l.worktree.Restore(ctx); err != nil { // a reviewer may have been there
+		return err
+	}
 	hidden := notShown(l.diff)
 	for _, what := range hidden {
 		l.in.Note(what)
