@@ -61,6 +61,17 @@ func OpenWorktree(ctx context.Context, project string, clock Clock, home, id str
 	if err := w.make(ctx); err != nil {
 		return nil, unread(ctx, err)
 	}
+	if last := r.last(); last != nil && r.phase == Complete {
+		beside, err := folder.Read(sidecarName(last.number))
+		if err != nil {
+			return nil, err
+		}
+		reviewed, err := treeOf(beside)
+		if err != nil {
+			return nil, unread(ctx, err)
+		}
+		w.head = cmp.Or(reviewed.commit, w.head) // wherever the branch leads meanwhile
+	}
 	return w, nil
 }
 
@@ -283,8 +294,10 @@ func (w *Worktree) look(ctx context.Context) (Work, error) {
 	if err := k.setAside(ctx); err != nil {
 		return Work{}, err
 	}
-	if _, err := k.git(ctx, "add", "--all", "--", "."); err != nil {
+	if _, err := k.git(ctx, "add", "--all", "--", "."); ctx.Err() != nil {
 		return Work{}, err
+	} else if err != nil { // such as for a repository without a commit
+		return Work{Forbidden: []LeftOut{{".", "it cannot be committed: " + err.Error()}}}, nil
 	}
 	tree, err := k.git(ctx, "write-tree")
 	if err != nil {
@@ -345,16 +358,20 @@ func (work *Work) add(ctx context.Context, name string, fields []string) {
 	}
 }
 
-// forbidden says why no implementation may touch a file, "" where it may.
+// forbidden says why no implementation may touch a file, "" where it may. The
+// project can be a folder of its repository, and a system can take letters of
+// another case for the same: the names count in any folder, in any case.
 func forbidden(ctx context.Context, name string) string {
+	at := "/" + strings.ToLower(name)
+	base, changes := "/"+strings.ToLower(tidegate.ChangesOf(ctx)), "/"+strings.ToLower(changesDir(ctx))
 	switch {
-	case strings.HasPrefix(name, changesDir(ctx)+"/"):
+	case strings.Contains(at, changes+"/"):
 		return "it lies in the folder of changes"
-	case strings.HasPrefix(changesDir(ctx)+"/", name+"/"):
+	case strings.HasSuffix(at, base), strings.HasSuffix(at, changes), strings.HasPrefix(changes, at+"/"):
 		return "it takes the place of the folder of changes"
-	case name == tidegate.ChangesOf(ctx)+"/"+signersFile:
+	case strings.HasSuffix(at, base+"/"+signersFile):
 		return "it says whose signatures count"
-	case path.Base(name) == "tidegate.toml":
+	case path.Base(at) == "tidegate.toml":
 		return "it says what tidegate may do"
 	}
 	return ""
@@ -389,8 +406,9 @@ func (w *Worktree) Commit(ctx context.Context, clock Clock, work Work, message s
 func (w *Worktree) Head() string { return w.head }
 
 // Check returns TAMPERED where the branch does not lead to the last commit that was
-// made here, or where git takes its name for something else, such as a tag: to merge
-// it would be to merge something else than what was reviewed.
+// made here, or where git takes something else for it, such as a tag of its name or
+// another object: to merge it would be to merge something else than what was
+// reviewed.
 func (w *Worktree) Check(ctx context.Context) error {
 	for _, name := range []string{"refs/heads/" + w.Branch, w.Branch} {
 		answer, err := git(ctx, w.project, "rev-parse", "--verify", "--quiet", name)
@@ -404,6 +422,27 @@ func (w *Worktree) Check(ctx context.Context) error {
 		}
 		return tidegate.Errorf(tidegate.Tampered, tidegate.D("branch", w.Branch, "commit", at, "reviewed", w.head),
 			"the branch %s does not lead to %.12s, which was reviewed: move it back with `git branch -f %s %.12s`", w.Branch, w.head, w.Branch, w.head)
+	}
+	return w.unreplaced(ctx)
+}
+
+// unreplaced returns TAMPERED where git would take another object for one of the
+// last commit.
+func (w *Worktree) unreplaced(ctx context.Context) error {
+	refs, err := git(ctx, w.project, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/")
+	if err != nil {
+		return unread(ctx, err)
+	}
+	replaced := strings.Fields(string(refs))
+	objects, err := git(ctx, w.project, "rev-list", "--objects", "--no-walk", w.head)
+	if err != nil {
+		return unread(ctx, err)
+	}
+	for line := range strings.Lines(string(objects)) {
+		if id, _, _ := strings.Cut(strings.TrimSpace(line), " "); slices.Contains(replaced, id) {
+			return tidegate.Errorf(tidegate.Tampered, tidegate.D("branch", w.Branch, "object", id),
+				"git takes another object for %.12s, which was reviewed: remove it with `git replace -d %s`", id, id)
+		}
 	}
 	return nil
 }

@@ -120,7 +120,8 @@ func TestWorktreeForbids(t *testing.T) {
 	}
 	for _, tt := range []struct{ what, file string }{
 		{"changed", "tidegate.toml"}, {"removed", "tidegate.toml"}, {"changed", "sub/tidegate.toml"}, {"changed", "agentd/allowed_signers"}, {"removed", "agentd/allowed_signers"},
-		{"changed", "agentd/changes/old/REVIEW.md"}, {"changed", "agentd/changes/c/STATE.yaml"}, {"repository", "hidden"}, {"link", "agentd/changes"}, {"link", "agentd"},
+		{"changed", "agentd/changes/old/REVIEW.md"}, {"changed", "agentd/changes/c/STATE.yaml"}, {"repository", "hidden"}, {"empty repository", "hidden"}, {"link", "agentd/changes"}, {"link", "agentd"},
+		{"changed", "sub/agentd/changes/c/STATE.yaml"}, {"changed", "sub/agentd/allowed_signers"}, {"link", "sub/agentd"}, {"changed", "sub/Tidegate.TOML"}, {"changed", "Agentd/Changes/c/STATE.yaml"},
 	} {
 		path := filepath.Join(w.Path, tt.file)
 		os.MkdirAll(filepath.Dir(path), 0o755)
@@ -134,6 +135,9 @@ func TestWorktreeForbids(t *testing.T) {
 			if err := os.Symlink("/", path); err != nil {
 				t.Fatal(err)
 			}
+		case "empty repository":
+			run(t, w.Path, "git", "init", "-q", tt.file)
+			os.WriteFile(filepath.Join(path, "x"), nil, 0o644)
 		case "repository":
 			os.MkdirAll(path, 0o755)
 			run(t, path, "git", "init", "-q")
@@ -142,7 +146,7 @@ func TestWorktreeForbids(t *testing.T) {
 			run(t, path, "git", "commit", "-q", "-m", "hidden")
 		}
 		work, err := w.Look(ctx)
-		if err != nil || len(work.Forbidden) == 0 || !strings.HasPrefix(tt.file, work.Forbidden[0].File) {
+		if err != nil || len(work.Forbidden) == 0 || work.Forbidden[0].File != "." && !strings.HasPrefix(tt.file, work.Forbidden[0].File) {
 			t.Errorf("%s %s: %+v and %v", tt.file, tt.what, work, err)
 		}
 		os.RemoveAll(path)
@@ -429,6 +433,13 @@ func TestBranchIsTheReviewedCommit(t *testing.T) {
 		t.Errorf("a tag of the same name: %v, want TAMPERED", err)
 	}
 	run(t, dir, "git", "tag", "-d", w.Branch)
+	for _, object := range []string{"", ":a.txt"} {
+		run(t, dir, "git", "replace", w.Branch+object, w.Base+object)
+		if err := w.Check(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
+			t.Errorf("another object for %q: %v, want TAMPERED", object, err)
+		}
+		run(t, dir, "sh", "-c", "git replace -d $(git replace -l)")
+	}
 	if err := w.Check(ctx); err != nil {
 		t.Errorf("commit %s: %v", commit, err)
 	}

@@ -232,10 +232,17 @@ func (l *loop) submit(ctx context.Context) error {
 	return nil
 }
 
-// keep keeps the review that the reviewers of the round wrote.
+// keep keeps the review that the reviewers of the round wrote, where the branch still
+// has what they reviewed.
 func (l *loop) keep(ctx context.Context) error {
 	p, warnings, err := l.board.Reviewed()
 	if err != nil {
+		return err
+	}
+	if err := l.worktree.Check(ctx); err != nil {
+		return err
+	}
+	if err := l.worktree.Restore(ctx); err != nil { // a reviewer may have been there
 		return err
 	}
 	hidden := notShown(l.diff)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -43,12 +44,27 @@ var codeReviewKind = kind{
 		past, err := b.earlierRounds("code_review", jobs)
 		return append(past, jobs...), err
 	},
-	done:   acceptedLast,
+	done:   acceptedAsAsked,
 	prompt: codeReviewPrompt,
 	judge:  judgeCodeReview,
 	accept: func(u update, j *Job, _ int, judged judgement) error {
 		return u.WriteJSON(codeReviewFile(j.ID), judged.code)
 	},
+}
+
+// acceptedAsAsked reports whether the last answer to a job was accepted, and was about
+// what is asked: a review of other files, or with other results of the tests, is not
+// the one that is wanted.
+func acceptedAsAsked(b *Board, j *Job) bool {
+	if j.past || !acceptedLast(b, j) {
+		return j.past
+	}
+	text, err := j.asked.Prompt.Text()
+	if err != nil {
+		return false
+	}
+	answered, err := b.work.Folder().Read(j.last().dir() + "/prompt.md")
+	return err == nil && strings.HasPrefix(string(answered), text)
 }
 
 // codeReviewFile is where the accepted answer of a reviewer lies, as it was judged.
