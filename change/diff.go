@@ -72,6 +72,9 @@ type DiffInput struct {
 	Base string
 	// Committed leaves out what is not committed yet.
 	Committed bool
+	// Head is the commit that counts as the last where Committed is set, by its id;
+	// "" is the one that is checked out.
+	Head string
 }
 
 // ReadDiff compares the files of a project, as they are or as they were last
@@ -104,7 +107,8 @@ func (d *Diff) readAll(ctx context.Context, project string, in DiffInput) error 
 	if d.Base, err = baseCommit(ctx, project, in.Base); err != nil {
 		return err
 	}
-	if d.Commits, err = messages(ctx, project, d.Base); err != nil {
+	head := cmp.Or(in.Head, "HEAD")
+	if d.Commits, err = messages(ctx, project, d.Base, head); err != nil {
 		return err
 	}
 	earlier, err := committed(ctx, project, d.Base)
@@ -112,7 +116,7 @@ func (d *Diff) readAll(ctx context.Context, project string, in DiffInput) error 
 		return err
 	}
 	if in.Committed {
-		d.later, err = committed(ctx, project, "HEAD")
+		d.later, err = committed(ctx, project, head)
 	} else {
 		d.later, err = present(ctx, d.folder, earlier)
 	}
@@ -179,9 +183,9 @@ func HeadName(ctx context.Context, project string) (string, error) {
 // maxMessages is how many commits of a change are asked for their messages.
 const maxMessages = 200
 
-// messages are those of the last commits since a base, the oldest first.
-func messages(ctx context.Context, dir, base string) ([]string, error) {
-	log, err := git(ctx, dir, "log", "-z", "--format=%B", "--no-show-signature", "--max-count="+strconv.Itoa(maxMessages), base+"..HEAD")
+// messages are those of the last commits from a base to head, the oldest first.
+func messages(ctx context.Context, dir, base, head string) ([]string, error) {
+	log, err := git(ctx, dir, "log", "-z", "--format=%B", "--no-show-signature", "--max-count="+strconv.Itoa(maxMessages), base+".."+head)
 	if err != nil {
 		return nil, err
 	}
@@ -202,11 +206,15 @@ type version struct {
 // gitlink is the mode by which git marks a submodule.
 const gitlink = "160000"
 
+// link is the kind of a symbolic link, whose content is where it leads.
+const link = "a link"
+
 // object is one file of a version.
 type object struct {
 	id   string // git's, of its content
 	size int64
 	kind string // "" for a file that can be shown, otherwise what it is
+	mode string // git's, "" where it is not known
 }
 
 // committed is the version of a commit.
@@ -226,11 +234,11 @@ func committed(ctx context.Context, dir, commit string) (version, error) {
 		if strings.HasPrefix(name, changes) {
 			continue
 		}
-		o := object{id: fields[2]}
+		o := object{id: fields[2], mode: fields[0]}
 		o.size, _ = strconv.ParseInt(fields[3], 10, 64) // of a submodule: none
 		switch fields[0] {
 		case "120000":
-			o.kind = "a link"
+			o.kind = link
 		case gitlink:
 			o.kind = "a submodule"
 		}
@@ -242,7 +250,8 @@ func committed(ctx context.Context, dir, commit string) (version, error) {
 	return v, nil
 }
 
-// blobs asks git for the contents of files, as they are in the repository.
+// blobs asks git for the contents of files, as they are in the repository. git does
+// not look whether an object is the one that its id stands for; blobs does.
 func blobs(ctx context.Context, dir string, files map[string]object, names []string) (map[string][]byte, error) {
 	var input bytes.Buffer
 	for _, name := range names {
@@ -264,6 +273,9 @@ func blobs(ctx context.Context, dir string, files map[string]object, names []str
 			return nil, fmt.Errorf("git does not have %q", name)
 		}
 		contents[name], answer = rest[:size:size], rest[size+1:]
+		if id := files[name].id; objectID(contents[name], id) != id {
+			return nil, fmt.Errorf("git has something else under the id of %q", name)
+		}
 	}
 	return contents, nil
 }
@@ -375,7 +387,7 @@ func (r *treeReader) object(name, before string) (object, []byte, error) {
 		return object{}, nil, nil
 	case mode&fs.ModeSymlink != 0:
 		target, err := fs.ReadLink(r.files, name)
-		return object{id: objectID([]byte(target), before), kind: "a link"}, nil, err
+		return object{id: objectID([]byte(target), before), kind: link}, []byte(target), err
 	case !mode.IsRegular():
 		return object{id: "none", kind: "not a file"}, nil, nil
 	}
@@ -423,11 +435,15 @@ func (d *Diff) compare(ctx context.Context, earlier version) error {
 	var names []string
 	gone := map[string]string{} // id → name of a file that the later version does not have
 	for name, before := range earlier.files {
-		if after, there := d.later.files[name]; !there || after.id != before.id {
+		after, there := d.later.files[name]
+		switch {
+		case !there:
 			names = append(names, name)
-			if !there {
-				gone[before.id] = name
-			}
+			gone[before.id] = max(gone[before.id], name)
+		case after.id != before.id || after.kind != before.kind:
+			names = append(names, name)
+		case before.mode != "" && after.mode != "" && before.mode != after.mode:
+			d.LeftOut = append(d.LeftOut, LeftOut{name, fmt.Sprintf("its mode is %s, it was %s", after.mode, before.mode)})
 		}
 	}
 	renamed := map[string]string{} // later name → earlier name
@@ -462,7 +478,7 @@ func (v version) names() []string {
 
 // read reads both versions of the files that can be shown.
 func (d *Diff) read(ctx context.Context, earlier version, names []string, renamed map[string]string) error {
-	var shown, before, after []string
+	var shown, before, after, links []string
 	total := int64(0)
 	for _, name := range names {
 		from := cmp.Or(renamed[name], name)
@@ -470,6 +486,9 @@ func (d *Diff) read(ctx context.Context, earlier version, names []string, rename
 		is, has := d.later.files[name]
 		total += was.size + is.size
 		switch why := cmp.Or(is.kind, was.kind); {
+		case is.kind == link && is.size <= maxShown:
+			links = append(links, name)
+			continue
 		case why != "":
 			d.LeftOut = append(d.LeftOut, LeftOut{name, why})
 			continue
@@ -492,9 +511,12 @@ func (d *Diff) read(ctx context.Context, earlier version, names []string, rename
 	if err != nil {
 		return err
 	}
-	is, err := d.later.read(ctx, after)
+	is, err := d.later.read(ctx, slices.Concat(after, links))
 	if err != nil {
 		return err
+	}
+	for _, name := range links {
+		d.LeftOut = append(d.LeftOut, LeftOut{name, fmt.Sprintf("a link to %q", is[name])})
 	}
 	for _, name := range shown {
 		f := diff.File{Name: name, From: renamed[name], Before: was[cmp.Or(renamed[name], name)], After: is[name]}

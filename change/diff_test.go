@@ -57,7 +57,7 @@ func TestDiffOfTheWorkTree(t *testing.T) {
 	d := readDiff(t, dir, DiffInput{Base: "HEAD"})
 	want := []string{
 		"empty: added", "kept.out: deleted", "main.go: changed", "moved.sh: renamed from run.sh", "new.go: added",
-		"image.png left out: binary", "large.txt left out: larger than 1 MiB", "link left out: a link", "vendor/x/x.go left out: vendored",
+		"image.png left out: binary", "large.txt left out: larger than 1 MiB", `link left out: a link to "/etc/passwd"`, "vendor/x/x.go left out: vendored",
 	}
 	if diff := cmp.Diff(want, statuses(d)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
@@ -176,5 +176,32 @@ func TestDiffRunsNothingOfTheRepository(t *testing.T) {
 	}
 	if text, err := os.ReadFile(ran); err == nil {
 		t.Errorf("the repository ran a program:\n%s", text)
+	}
+}
+
+// TestDiffShowsWhatHasNoLines: what changes about a file without its content is
+// named.
+func TestDiffShowsWhatHasNoLines(t *testing.T) {
+	dir := repository(t)
+	writeAll(t, dir, map[string]string{"run.sh": "exit\n", "place": "/etc/passwd"})
+	run(t, dir, "git", "add", ".")
+	run(t, dir, "git", "commit", "-q", "-m", "files")
+	if err := os.Remove(filepath.Join(dir, "place")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "place")); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, "git", "add", ".")
+	run(t, dir, "git", "update-index", "--chmod=+x", "run.sh")
+	run(t, dir, "git", "commit", "-q", "-m", "others")
+	d, err := ReadDiff(t.Context(), dir, DiffInput{Base: "HEAD~1", Committed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	want := []LeftOut{{"place", `a link to "/etc/passwd"`}, {"run.sh", "its mode is 100755, it was 100644"}}
+	if !slices.Equal(d.LeftOut, want) || len(d.Files) != 0 {
+		t.Errorf("got %+v and %+v, want %+v", d.LeftOut, d.Files, want)
 	}
 }

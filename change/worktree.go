@@ -1,12 +1,12 @@
 package change
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -105,68 +105,81 @@ func (w *Worktree) make(ctx context.Context) error {
 	if there, err := holdsRepository(ctx, w.Path); err == nil && there && w.head != "" {
 		return w.intact(ctx)
 	}
-	if _, err := w.git(ctx, w.project, nil, "worktree", "prune"); err != nil {
+	if _, err := git(ctx, w.project, "worktree", "prune"); err != nil {
 		return err
 	}
-	args := []string{"worktree", "add", "--quiet", "--force", "-b", w.Branch, w.Path, w.Base}
-	if w.head != "" {
-		args = []string{"worktree", "add", "--quiet", "--force", w.Path, w.Branch}
-	}
-	if _, err := w.git(ctx, w.project, nil, args...); err != nil {
-		return err
-	}
+	add := []string{"worktree", "add", "--quiet", "--force", "--no-checkout"}
 	if w.head == "" {
-		w.head = w.Base
+		add, w.head = append(add, "-b", w.Branch, w.Path, w.Base), w.Base
+	} else {
+		add = append(add, w.Path, w.Branch)
 	}
-	return w.withoutChanges(ctx)
+	if _, err := git(ctx, w.project, add...); err != nil {
+		return err
+	}
+	return w.restore(ctx)
 }
 
-// intact returns TAMPERED unless the .git of the worktree leads to the project's
-// repository. With one of its own in its place, an agent would choose what git reads
-// there, and what is committed would not be on the person's branch.
+// intact returns TAMPERED unless the worktree is a folder whose .git leads to the
+// project's repository. With one of its own in its place, an agent would choose what
+// is read there as the change.
 func (w *Worktree) intact(ctx context.Context) error {
-	answer, err := git(ctx, w.project, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	common, err := w.common(ctx)
 	if err != nil {
 		return err
 	}
-	common := filepath.FromSlash(strings.TrimSpace(string(answer)))
-	folder, err := artifact.Open(ctx, "worktree", w.Path)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	if info, err := fs.Lstat(folder.FS(), ".git"); err == nil && info.Mode().IsRegular() {
-		if link, err := folder.Read(".git"); err == nil {
-			to, found := strings.CutPrefix(strings.TrimSpace(string(link)), "gitdir: ")
-			to = filepath.Clean(filepath.FromSlash(to))
-			if found && filepath.Dir(to) == filepath.Join(common, "worktrees") && w.isAt(ctx, to) {
-				return nil
-			}
-		}
+	if w.leadsTo(ctx, common) {
+		return nil
 	}
 	return tidegate.Errorf(tidegate.Tampered, tidegate.D("path", filepath.Join(w.Path, ".git")),
 		"the .git of the worktree does not lead to the project's repository any more: remove the folder %s, and the next `tidegate change run` makes it again", w.Path)
 }
 
-// isAt reports whether git keeps this worktree in the folder dir of the repository.
-func (w *Worktree) isAt(ctx context.Context, dir string) bool {
+// common is the folder of the project's repository.
+func (w *Worktree) common(ctx context.Context) (string, error) {
+	answer, err := git(ctx, w.project, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(filepath.FromSlash(strings.TrimSpace(string(answer))))
+}
+
+// leadsTo reports whether the worktree is one of the repository common: each of the
+// two names the other, and no link stands between them.
+func (w *Worktree) leadsTo(ctx context.Context, common string) bool {
+	place, err := filepath.EvalSymlinks(filepath.Dir(w.Path))
+	if err != nil {
+		return false
+	}
+	place = filepath.Join(place, filepath.Base(w.Path))
+	to, found := strings.CutPrefix(readLine(ctx, place, ".git"), "gitdir: ")
+	if !found {
+		return false
+	}
+	to, err = filepath.EvalSymlinks(filepath.FromSlash(to))
+	if err != nil || to != filepath.Join(common, "worktrees", filepath.Base(to)) || readLine(ctx, to, "commondir") != "../.." {
+		return false
+	}
+	back, err := filepath.EvalSymlinks(filepath.Dir(filepath.FromSlash(readLine(ctx, to, "gitdir"))))
+	return err == nil && back == place
+}
+
+// readLine is the text of a file without the blanks around it, "" where the file
+// cannot be read or is a link.
+func readLine(ctx context.Context, dir, name string) string {
 	folder, err := artifact.Open(ctx, "worktree", dir)
 	if err != nil {
-		return false
+		return ""
 	}
 	defer folder.Close()
-	back, err := folder.Read("gitdir")
+	if info, err := fs.Lstat(folder.FS(), name); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	data, err := folder.Read(name)
 	if err != nil {
-		return false
+		return ""
 	}
-	place := filepath.Dir(filepath.FromSlash(strings.TrimSpace(string(back))))
-	same := func(p string) string {
-		if real, err := filepath.EvalSymlinks(p); err == nil {
-			return real
-		}
-		return p
-	}
-	return same(place) == same(w.Path)
+	return strings.TrimSpace(string(data))
 }
 
 // withoutChanges removes the folder of changes from the worktree: agents have no
@@ -184,21 +197,59 @@ func (w *Worktree) withoutChanges(ctx context.Context) error {
 	return folder.RemoveFolder(changesDir(ctx))
 }
 
-// git asks git to write: without the filters that a configuration names, and with
-// the environment that env adds.
-func (w *Worktree) git(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
-	names, err := git(ctx, dir, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
-	if err != nil {
-		names = nil // none is configured
+// keeper looks at the files of a worktree, and writes them, with a repository of its
+// own that has nothing of the project's but its objects. An agent can write to the
+// project's repository: its configuration, attributes, filters, index and the files
+// that it leaves out of a work tree count for nothing here.
+type keeper struct {
+	env     []string
+	options []string
+	dir     string
+	remove  func()
+}
+
+// keep makes the keeper of the worktree. The caller must remove it. It returns
+// TAMPERED where the worktree is not the project's any more.
+func (w *Worktree) keep(ctx context.Context) (*keeper, error) {
+	if err := w.intact(ctx); err != nil {
+		return nil, err
 	}
-	options := []string{"-c", "core.autocrlf=false", "-c", "advice.addEmbeddedRepo=false"}
-	for key := range zeroTerminated(names) {
-		filter := key[:max(0, bytes.LastIndexByte(key, '.'))]
-		for _, setting := range []string{"smudge=", "clean=", "process=", "required=false"} {
-			options = append(options, "-c", string(filter)+"."+setting)
+	common, err := w.common(ctx)
+	if err != nil {
+		return nil, err
+	}
+	format, err := git(ctx, w.project, "rev-parse", "--show-object-format")
+	if err != nil {
+		return nil, err
+	}
+	scratch, remove, err := artifact.Scratch("tidegate-worktree-")
+	if err != nil {
+		return nil, err
+	}
+	k := &keeper{dir: w.Path, remove: remove, options: []string{"-c", "core.autocrlf=false", "-c", "advice.addEmbeddedRepo=false"}, env: []string{
+		"GIT_DIR=" + filepath.Join(scratch, "git"), "GIT_WORK_TREE=" + w.Path, "GIT_OBJECT_DIRECTORY=" + filepath.Join(common, "objects"),
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1",
+	}}
+	// What the person never commits, and with whom the person shares the objects.
+	for _, key := range []string{"core.excludesFile", "core.sharedRepository"} {
+		if value, err := git(ctx, w.project, "config", "--get", key); err == nil {
+			k.options = append(k.options, "-c", key+"="+strings.TrimSpace(string(value)))
 		}
 	}
-	return runGit(ctx, dir, env, nil, append(options, args...)...)
+	if _, err := k.git(ctx, "init", "--quiet", "--template=", "--object-format="+strings.TrimSpace(string(format))); err != nil {
+		remove()
+		return nil, err
+	}
+	return k, nil
+}
+
+func (k *keeper) git(ctx context.Context, args ...string) ([]byte, error) {
+	return k.ask(ctx, nil, args...)
+}
+
+// ask is git with something to read.
+func (k *keeper) ask(ctx context.Context, input []byte, args ...string) ([]byte, error) {
+	return runGit(ctx, k.dir, k.env, input, slices.Concat(k.options, args)...)
 }
 
 // Work is what the files of a worktree differ in from its last commit.
@@ -211,7 +262,7 @@ type Work struct {
 }
 
 // Look stages what was done in the worktree, in an index of its own, so that nothing
-// an agent did to git's counts. It returns READ_FAILED.
+// an agent did to git's counts. It returns TAMPERED and READ_FAILED.
 func (w *Worktree) Look(ctx context.Context) (Work, error) {
 	work, err := w.look(ctx)
 	if err != nil {
@@ -221,29 +272,25 @@ func (w *Worktree) Look(ctx context.Context) (Work, error) {
 }
 
 func (w *Worktree) look(ctx context.Context) (Work, error) {
-	if err := w.intact(ctx); err != nil {
-		return Work{}, err
-	}
-	scratch, remove, err := artifact.Scratch("tidegate-index-")
+	k, err := w.keep(ctx)
 	if err != nil {
 		return Work{}, err
 	}
-	defer remove()
-	env := []string{"GIT_INDEX_FILE=" + filepath.Join(scratch, "index")}
-	if _, err := w.git(ctx, w.Path, env, "read-tree", w.head); err != nil {
+	defer k.remove()
+	if _, err := k.git(ctx, "read-tree", w.head); err != nil {
 		return Work{}, err
 	}
-	if err := w.setAside(ctx, env); err != nil {
+	if err := k.setAside(ctx); err != nil {
 		return Work{}, err
 	}
-	if _, err := w.git(ctx, w.Path, env, "add", "--all", "--", "."); err != nil {
+	if _, err := k.git(ctx, "add", "--all", "--", "."); err != nil {
 		return Work{}, err
 	}
-	tree, err := w.git(ctx, w.Path, env, "write-tree")
+	tree, err := k.git(ctx, "write-tree")
 	if err != nil {
 		return Work{}, err
 	}
-	raw, err := w.git(ctx, w.Path, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", w.head, strings.TrimSpace(string(tree)))
+	raw, err := k.git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", w.head, strings.TrimSpace(string(tree)))
 	if err != nil {
 		return Work{}, err
 	}
@@ -266,12 +313,12 @@ func (w *Worktree) look(ctx context.Context) (Work, error) {
 
 // setAside keeps the tracked files of the folder of changes as they are in the last
 // commit: they are not in the worktree.
-func (w *Worktree) setAside(ctx context.Context, env []string) error {
-	tracked, err := runGit(ctx, w.Path, env, nil, "ls-files", "-z", "--cached", "--", changesDir(ctx))
+func (k *keeper) setAside(ctx context.Context) error {
+	tracked, err := k.git(ctx, "ls-files", "-z", "--cached", "--", changesDir(ctx))
 	if err != nil || len(tracked) == 0 {
 		return err
 	}
-	_, err = runGit(ctx, w.Path, env, tracked, "update-index", "-z", "--skip-worktree", "--stdin")
+	_, err = k.ask(ctx, tracked, "update-index", "-z", "--skip-worktree", "--stdin")
 	return err
 }
 
@@ -326,13 +373,11 @@ func (w *Worktree) Commit(ctx context.Context, clock Clock, work Work, message s
 	at := clock.Now().UTC().Format(time.RFC3339)
 	identity := []string{"GIT_AUTHOR_NAME=tidegate", "GIT_AUTHOR_EMAIL=tidegate@localhost", "GIT_COMMITTER_NAME=tidegate", "GIT_COMMITTER_EMAIL=tidegate@localhost",
 		"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at}
-	made, err := runGit(ctx, w.Path, identity, nil, "commit-tree", "-p", w.head, "-m", message, work.tree)
+	made, err := runGit(ctx, w.project, identity, nil, "commit-tree", "-p", w.head, "-m", message, work.tree)
 	if err == nil {
 		commit = strings.TrimSpace(string(made))
-		if _, err = runGit(ctx, w.Path, identity, nil, "update-ref", "-m", message, "refs/heads/"+w.Branch, commit); err == nil {
-			w.head = commit
-			err = w.restore(ctx)
-		}
+		w.head = commit
+		err = w.restore(ctx)
 	}
 	if err != nil {
 		return "", tidegate.Errorf(tidegate.WriteFailed, tidegate.D("worktree", w.Path), "the implementation cannot be committed: %w", err)
@@ -340,20 +385,32 @@ func (w *Worktree) Commit(ctx context.Context, clock Clock, work Work, message s
 	return commit, nil
 }
 
+// Head is the last commit that was made here.
+func (w *Worktree) Head() string { return w.head }
+
 // Check returns TAMPERED where the branch does not lead to the last commit that was
-// made here: to merge it would be to merge something else than what was reviewed.
+// made here, or where git takes its name for something else, such as a tag: to merge
+// it would be to merge something else than what was reviewed.
 func (w *Worktree) Check(ctx context.Context) error {
-	answer, err := git(ctx, w.project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch)
-	if at := strings.TrimSpace(string(answer)); err != nil || at != w.head {
+	for _, name := range []string{"refs/heads/" + w.Branch, w.Branch} {
+		answer, err := git(ctx, w.project, "rev-parse", "--verify", "--quiet", name)
+		at := strings.TrimSpace(string(answer))
+		switch {
+		case err == nil && at == w.head:
+			continue
+		case name == w.Branch:
+			return tidegate.Errorf(tidegate.Tampered, tidegate.D("branch", w.Branch, "commit", at, "reviewed", w.head),
+				"git takes %s for something else than the branch of that name, such as a tag: remove what `git show-ref %s` shows beside the branch", w.Branch, w.Branch)
+		}
 		return tidegate.Errorf(tidegate.Tampered, tidegate.D("branch", w.Branch, "commit", at, "reviewed", w.head),
 			"the branch %s does not lead to %.12s, which was reviewed: move it back with `git branch -f %s %.12s`", w.Branch, w.head, w.Branch, w.head)
 	}
 	return nil
 }
 
-// Restore makes the files those of the last commit again, without those that git
-// ignores: what tests and agents left beside it is not part of the change, and
-// nothing may depend on it. It returns TAMPERED and WRITE_FAILED.
+// Restore makes the files and the branch those of the last commit again, without the
+// files that git ignores: what tests and agents left beside it is not part of the
+// change, and nothing may depend on it. It returns TAMPERED and WRITE_FAILED.
 func (w *Worktree) Restore(ctx context.Context) error {
 	err := w.restore(ctx)
 	if tidegate.CodeOf(err) == tidegate.Tampered {
@@ -366,15 +423,23 @@ func (w *Worktree) Restore(ctx context.Context) error {
 }
 
 func (w *Worktree) restore(ctx context.Context) error {
-	if err := w.intact(ctx); err != nil {
+	k, err := w.keep(ctx)
+	if err != nil {
 		return err
 	}
-	for _, args := range [][]string{
-		{"symbolic-ref", "HEAD", "refs/heads/" + w.Branch},
-		{"read-tree", "--reset", "-u", w.head},
-		{"clean", "-ffdxq"},
-	} {
-		if _, err := w.git(ctx, w.Path, nil, args...); err != nil {
+	defer k.remove()
+	for _, args := range [][]string{{"read-tree", "--reset", "-u", w.head}, {"clean", "-ffdxq"}} {
+		if _, err := k.git(ctx, args...); err != nil {
+			return err
+		}
+	}
+	// The branch is not a link to another one, whatever an agent made of it.
+	if _, err := git(ctx, w.project, "update-ref", "--no-deref", "refs/heads/"+w.Branch, w.head); err != nil {
+		return err
+	}
+	// An agent that asks git what it did is answered by the same commit.
+	for _, args := range [][]string{{"symbolic-ref", "HEAD", "refs/heads/" + w.Branch}, {"read-tree", "--reset", w.head}} {
+		if _, err := git(ctx, w.Path, args...); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,9 @@
 package change
 
 import (
+	"bytes"
+	"compress/zlib"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,11 +170,13 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "own")
 	run(t, dir, "git", "clone", "-q", dir, own)
 	for name, replace := range map[string]func() error{
-		"a repository":               func() error { return os.Rename(own, link) },
-		"a link":                     func() error { return os.Symlink(filepath.Join(dir, ".git"), link) },
-		"the project's own":          func() error { return os.WriteFile(link, []byte("gitdir: "+filepath.Join(dir, ".git")+"\n"), 0o644) },
-		"a folder beside the others": func() error { return os.WriteFile(link, []byte("gitdir: "+filepath.Join(dir, ".git/worktrees/x")+"\n"), 0o644) },
-		"nothing":                    func() error { return nil },
+		"a repository":      func() error { return os.Rename(own, link) },
+		"a link":            func() error { return os.Symlink(filepath.Join(dir, ".git"), link) },
+		"the project's own": func() error { return os.WriteFile(link, []byte("gitdir: "+filepath.Join(dir, ".git")+"\n"), 0o644) },
+		"a folder beside the others": func() error {
+			return os.WriteFile(link, []byte("gitdir: "+filepath.Join(dir, ".git/worktrees/x")+"\n"), 0o644)
+		},
+		"nothing": func() error { return nil },
 	} {
 		if err := os.RemoveAll(link); err != nil {
 			t.Fatal(err)
@@ -232,5 +237,225 @@ func TestWorktreeHoldsWhatIsCommitted(t *testing.T) {
 	run(t, dir, "git", "update-ref", "refs/heads/"+w.Branch, w.Base)
 	if err := w.Check(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
 		t.Errorf("a branch that was moved: %v, want TAMPERED", err)
+	}
+}
+
+// started is a change c of a repository with the given files, and its worktree.
+func started(t *testing.T, files map[string]string) (dir string, w *Worktree) {
+	t.Helper()
+	dir = repository(t)
+	writeAll(t, dir, files)
+	run(t, dir, "git", "add", "-f", ".")
+	run(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+	if _, err := Start(ctx, dir, always, "c", nil); err != nil {
+		t.Fatal(err)
+	}
+	w, err := OpenWorktree(ctx, dir, always, t.TempDir(), "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, w
+}
+
+func writeAll(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestWorktreeIgnoresTheRepositorysSettings: an agent can write to the project's
+// repository. Nothing that it writes there runs a program, keeps a file away from
+// the tests, or lets a repository into the commit.
+func TestWorktreeIgnoresTheRepositorysSettings(t *testing.T) {
+	trap := filepath.Join(t.TempDir(), "ran")
+	for name, tt := range map[string]struct {
+		config    string
+		info      map[string]string // files of the folder info of the repository
+		files     map[string]string // that the agent writes
+		forbidden bool
+	}{
+		"a filter with a name that -c cannot say": {
+			config: "[filter \"a=b\"]\n\tclean = touch " + trap + "; cat\n\tsmudge = touch " + trap + "; cat\n",
+			files:  map[string]string{".gitattributes": "* filter=a=b\n"},
+		},
+		"a filter beside the work tree's attributes": {
+			config: "[filter \"x\"]\n\tclean = touch " + trap + "; cat\n\tsmudge = touch " + trap + "; cat\n",
+			info:   map[string]string{"attributes": "* filter=x\n"},
+		},
+		"a sparse work tree":     {config: "[core]\n\tsparseCheckout = true\n", info: map[string]string{"sparse-checkout": "/*\n!/fails.sh\n"}},
+		"another encoding":       {info: map[string]string{"attributes": "fails.sh text working-tree-encoding=UTF-16\n"}},
+		"a repository not shown": {config: "[diff]\n\tignoreSubmodules = all\n", files: map[string]string{".gitmodules": "[submodule \"sub\"]\n\tpath = sub\n\turl = x\n\tignore = all\n"}, forbidden: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+			dir, w := started(t, map[string]string{"a.txt": "one\n", "fails.sh": "exit 1\n"})
+			config, err := os.ReadFile(filepath.Join(dir, ".git/config"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeAll(t, dir, map[string]string{".git/config": string(config) + tt.config})
+			own := strings.TrimPrefix(strings.TrimSpace(readLine(ctx, w.Path, ".git")), "gitdir: ")
+			for _, info := range []string{filepath.Join(dir, ".git/info"), filepath.Join(own, "info")} {
+				writeAll(t, info, tt.info)
+			}
+			writeAll(t, w.Path, tt.files)
+			writeAll(t, w.Path, map[string]string{"a.txt": "two\n"})
+			if tt.forbidden {
+				sub := filepath.Join(w.Path, "sub")
+				run(t, w.Path, "git", "init", "-q", "sub")
+				run(t, sub, "git", "commit", "-q", "--allow-empty", "-m", "hidden")
+			}
+			work, err := w.Look(ctx)
+			if err != nil || len(work.Forbidden) > 0 != tt.forbidden {
+				t.Fatalf("got %+v and %v", work, err)
+			}
+			if _, err := w.Commit(ctx, always, work, "c: round 1"); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.RemoveAll(w.Path); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := OpenWorktree(ctx, dir, always, t.TempDir(), "c"); err != nil {
+				t.Fatal(err)
+			}
+			if data, err := os.ReadFile(filepath.Join(w.Path, "fails.sh")); err != nil || string(data) != "exit 1\n" {
+				t.Errorf("fails.sh is %q: %v", data, err)
+			}
+			if _, err := os.Stat(trap); err == nil {
+				t.Error("a program of the repository was run")
+			}
+		})
+	}
+}
+
+// TestWorktreeLeadsNowhereElse: no link and no other repository stands between the
+// worktree and the project's repository.
+func TestWorktreeLeadsNowhereElse(t *testing.T) {
+	for name, lead := range map[string]func(t *testing.T, dir, path, own string){
+		"another repository behind the worktree's": func(t *testing.T, dir, path, own string) {
+			other := filepath.Join(t.TempDir(), "other")
+			run(t, dir, "git", "clone", "-q", "--bare", dir, other)
+			writeAll(t, own, map[string]string{"commondir": other + "\n"})
+		},
+		"a link in the place of the worktree's": func(t *testing.T, dir, path, own string) {
+			other := filepath.Join(t.TempDir(), "worktrees", "c")
+			if err := os.MkdirAll(filepath.Dir(other), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(own, other); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(other, own); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a worktree of the person's": func(t *testing.T, dir, path, own string) {
+			other := filepath.Join(t.TempDir(), "mine")
+			run(t, dir, "git", "worktree", "add", "-q", "--detach", other)
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(other, path); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+			dir, w := started(t, map[string]string{"a.txt": "one\n"})
+			lead(t, dir, w.Path, strings.TrimPrefix(readLine(ctx, w.Path, ".git"), "gitdir: "))
+			if _, err := w.Look(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
+				t.Errorf("Look returns %v, want TAMPERED", err)
+			}
+			if err := w.Restore(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
+				t.Errorf("Restore returns %v, want TAMPERED", err)
+			}
+		})
+	}
+}
+
+// TestBranchIsTheReviewedCommit: tests that move the branch change nothing, and a
+// name that git takes for something else is not merged.
+func TestBranchIsTheReviewedCommit(t *testing.T) {
+	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+	dir, w := started(t, map[string]string{"a.txt": "one\n"})
+	writeAll(t, w.Path, map[string]string{"a.txt": "two\n"})
+	work, err := w.Look(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit, err := w.Commit(ctx, always, work, "c: round 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := func() string {
+		d, err := ReadDiff(ctx, w.Path, DiffInput{Base: w.Base, Committed: true, Head: w.Head()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		if len(d.Files) != 1 {
+			t.Fatalf("%d files differ", len(d.Files))
+		}
+		return string(d.Files[0].After)
+	}
+	branch := "refs/heads/" + w.Branch
+	run(t, dir, "git", "update-ref", branch, w.Base)
+	if got := shown(); got != "two\n" {
+		t.Errorf("a branch that was moved: a.txt is shown as %q", got)
+	}
+	for name, move := range map[string][]string{"moved": {"update-ref", branch, w.Base}, "a link": {"symbolic-ref", branch, "refs/heads/other"}} {
+		run(t, dir, append([]string{"git"}, move...)...)
+		if err := w.Restore(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Check(ctx); err != nil {
+			t.Errorf("a branch that was %s, restored: %v", name, err)
+		}
+	}
+	if _, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "refs/heads/other"); err == nil {
+		t.Error("another branch was written through a link")
+	}
+	run(t, dir, "git", "tag", w.Branch, w.Base)
+	if err := w.Check(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
+		t.Errorf("a tag of the same name: %v, want TAMPERED", err)
+	}
+	run(t, dir, "git", "tag", "-d", w.Branch)
+	if err := w.Check(ctx); err != nil {
+		t.Errorf("commit %s: %v", commit, err)
+	}
+}
+
+// TestObjectsAreWhatTheirIDsSay: a file is not shown from an object that somebody
+// wrote under the id of another.
+func TestObjectsAreWhatTheirIDsSay(t *testing.T) {
+	dir := repository(t)
+	run(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	writeAll(t, dir, map[string]string{"a.txt": "evil\n"})
+	run(t, dir, "git", "add", "a.txt")
+	run(t, dir, "git", "commit", "-q", "-m", "second")
+	id := objectID([]byte("evil\n"), "")
+	path := filepath.Join(dir, ".git/objects", id[:2], id[2:])
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	var planted bytes.Buffer
+	z := zlib.NewWriter(&planted)
+	io.WriteString(z, "blob 5\x00good\n")
+	z.Close()
+	if err := os.WriteFile(path, planted.Bytes(), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	d, err := ReadDiff(t.Context(), dir, DiffInput{Base: "HEAD~1", Committed: true})
+	if tidegate.CodeOf(err) != tidegate.ReadFailed {
+		t.Errorf("got %+v and %v, want READ_FAILED", d, err)
 	}
 }

@@ -94,22 +94,24 @@ func CountLines(text []byte) int {
 	return n
 }
 
-// longestLine is how many characters of a line are shown.
+// longestLine is how many characters of a line stand beside each other.
 const longestLine = 500
 
 // write writes the line as a reviewer sees it: its number, what became of it,
-// its text.
+// its text. All of a long line is shown, below each other: what is left out of it
+// would not be reviewed.
 func (l Line) write(b *strings.Builder) {
 	if l.Number > 0 {
 		fmt.Fprintf(b, "%6d %c| ", l.Number, l.Op)
 	} else {
 		fmt.Fprintf(b, "%6s %c| ", "", l.Op)
 	}
-	text := strings.ReplaceAll(l.Text, "\t", "    ")
-	if runes := []rune(text); len(runes) > longestLine {
-		text = fmt.Sprintf("%s [… cut: %d more characters]", string(runes[:longestLine]), len(runes)-longestLine)
+	rest := []rune(strings.ReplaceAll(l.Text, "\t", "    "))
+	for len(rest) > longestLine {
+		fmt.Fprintf(b, "%s\n%6s %c| ", markdown.Show(string(rest[:longestLine])), "…", l.Op)
+		rest = rest[longestLine:]
 	}
-	b.WriteString(markdown.Show(text) + "\n")
+	b.WriteString(markdown.Show(string(rest)) + "\n")
 }
 
 // heading names the file above its lines.

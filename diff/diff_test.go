@@ -262,3 +262,25 @@ func TestTouched(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingOfATextIsHidden: no line is too long to be shown, and no single byte
+// makes a text one that is not shown.
+func TestNothingOfATextIsHidden(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a long line":      "x" + strings.Repeat(" ", 100_000) + "hidden\n",
+		"another encoding": "# caf\xe9\nrun hidden\n",
+		"a zero":           "# a comment with\x00\nrun hidden\n",
+	} {
+		f := diff.File{Name: "f", After: []byte(text)}
+		if why := f.LeftOut(); why != "" {
+			t.Errorf("%s: left out as %s", name, why)
+		}
+		if parts := diff.Split([]diff.File{f}, 1<<20); !strings.Contains(parts[0].Text, "hidden") {
+			t.Errorf("%s: not shown", name)
+		}
+	}
+	if why := (diff.File{Name: "f", After: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")}).LeftOut(); why != "binary" {
+		t.Errorf("an image is left out as %q", why)
+	}
+}

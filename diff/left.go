@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -33,9 +32,19 @@ func (f File) LeftOut() string {
 	return ""
 }
 
-// isBinary goes by the beginning, as git does.
+// isBinary holds for what has more than one byte in ten that is no text: controls,
+// and what is not UTF-8. A single such byte, in a comment or in another encoding,
+// would hide a program.
 func isBinary(text []byte) bool {
-	return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 || !utf8.Valid(text)
+	strange := 0
+	for rest := text; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && size == 1 || r < ' ' && !strings.ContainsRune("\t\n\f\r", r) {
+			strange++
+		}
+		rest = rest[size:]
+	}
+	return 10*strange > len(text)
 }
 
 // vendored are the folders in which package managers put the code of others.

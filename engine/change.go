@@ -216,7 +216,7 @@ func (l *loop) submit(ctx context.Context) error {
 			return err
 		}
 	}
-	d, err := change.ReadDiff(ctx, l.worktree.Path, change.DiffInput{Base: l.worktree.Base, Committed: true})
+	d, err := change.ReadDiff(ctx, l.worktree.Path, change.DiffInput{Base: l.worktree.Base, Committed: true, Head: l.worktree.Head()})
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,11 @@ func (l *loop) keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kept, err := change.KeepReview(tidegate.WithActor(ctx, tidegate.Agent), l.in.Project, l.clock, p, warnings)
+	hidden := notShown(l.diff)
+	for _, what := range hidden {
+		l.in.Note(what)
+	}
+	kept, err := change.KeepReview(tidegate.WithActor(ctx, tidegate.Agent), l.in.Project, l.clock, p, append(warnings, hidden...))
 	if err == nil {
 		l.in.Note(kept.Message)
 	}

@@ -225,7 +225,24 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (ReviewOutcome, 
 	if ended.Review, ended.Warnings, err = board.Reviewed(); err != nil {
 		return ReviewOutcome{}, err
 	}
+	ended.Warnings = append(ended.Warnings, notShown(v.review.diff)...)
 	return ended, board.Folder().Write(reviewFile, review.Format(ended.Review, ended.Warnings))
+}
+
+// maxNotShown is how many files a review names that no reviewer was shown.
+const maxNotShown = 50
+
+// notShown are the warnings about what changed and no reviewer was shown: an
+// approval says nothing about it.
+func notShown(d *change.Diff) []string {
+	var warnings []string
+	for i, left := range d.LeftOut {
+		if i == maxNotShown {
+			return append(warnings, fmt.Sprintf("%s more changed and no reviewer was shown them", report.Counted(len(d.LeftOut)-i, "file")))
+		}
+		warnings = append(warnings, fmt.Sprintf("%s changed and no reviewer was shown it: %s", left.File, left.Why))
+	}
+	return warnings
 }
 
 // codeSettler does by rule what follows from the jobs of a code change.

@@ -25,6 +25,9 @@ type Answer struct {
 // review recognises it, too. In a file of another name it is another issue.
 // Without the id it is recognised as [Identify] does.
 //
+// Warnings also name the High issues that are closed or less grave: the word of the
+// reviewer is all that there is for it.
+//
 // Faults are about ids: one that no earlier issue has, one that stands twice, and
 // an earlier issue that the answer does not mention. It returns the errors of
 // Parse.
@@ -52,6 +55,7 @@ func ParseAnswer(v *codec.Value, earlier []Identified) (Answer, []Remark, error)
 		plain = v.Clone()
 		plain.Delete("closed")
 	}
+	repeated := map[int]string{} // the id that an issue names, by its index
 	for i, issue := range plain.Get("issues").Elems() {
 		if issue.Kind() != codec.Object {
 			continue
@@ -63,6 +67,7 @@ func ParseAnswer(v *codec.Value, earlier []Identified) (Answer, []Remark, error)
 		}
 		mention(id, "$.issues["+strconv.Itoa(i)+"].id")
 		if was, there := known[id]; there {
+			repeated[i] = id
 			issue.Set("title", codec.Of(was.Title))
 			issue.Set("category", codec.Of(was.Category))
 			if was.File != "" && issue.Get("file").Str() == "" {
@@ -80,7 +85,11 @@ func ParseAnswer(v *codec.Value, earlier []Identified) (Answer, []Remark, error)
 		a.Closed = append(a.Closed, id.Str())
 	}
 	// What is worded as before is the same issue, whether or not it has the id.
-	for _, issue := range Identify(a.Issues) {
+	high := map[string]bool{}
+	for i, issue := range Identify(a.Issues) {
+		if issue.Severity == High {
+			high[issue.ID], high[repeated[i]] = true, true
+		}
 		if slices.Contains(a.Closed, issue.ID) {
 			faults = append(faults, Remark{tidegate.SchemaValidationFailed, "$.closed", fmt.Sprintf("the earlier issue %s is closed and still among the issues", issue.ID),
 				"Name each earlier issue once: among the issues when it is still there, in closed when it is gone."})
@@ -91,6 +100,11 @@ func ParseAnswer(v *codec.Value, earlier []Identified) (Answer, []Remark, error)
 		if !mentioned[issue.ID] {
 			faults = append(faults, Remark{tidegate.SchemaValidationFailed, "$.closed", fmt.Sprintf("the answer does not mention the earlier issue %s", issue.ID),
 				"Repeat it among the issues with its id, or put the id into closed."})
+		}
+	}
+	for _, issue := range earlier {
+		if issue.Severity == High && !high[issue.ID] {
+			a.Warnings = append(a.Warnings, fmt.Sprintf("the review before had the issue %q as High; the reviewer says that it is gone, or less grave", issue.Title))
 		}
 	}
 	return a, faults, nil

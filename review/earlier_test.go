@@ -1,6 +1,7 @@
 package review_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,10 +23,12 @@ func TestParseAnswer(t *testing.T) {
 		name, issues, closed string
 		want                 []string // parts of the faults, in order
 		ids                  []string // of the issues
+		gone                 bool     // the High issue is not High any more
 	}{
 		{name: "confirmed and closed", issues: issue(`"id":"` + leak + `",`), closed: `"` + slow + `"`, ids: []string{leak}},
-		{name: "repeated without its id", issues: `{"title":"leaks a FILE","severity":"Low","category":"bug","file":"a.go","description":"x"}`, closed: `"` + slow + `"`, ids: []string{leak}},
-		{name: "both closed", closed: `"` + slow + `","` + leak + `"`},
+		{name: "repeated without its id", issues: `{"title":"leaks a FILE","severity":"Low","category":"bug","file":"a.go","description":"x"}`, closed: `"` + slow + `"`, ids: []string{leak}, gone: true},
+		{name: "less grave in another file", issues: `{"id":"` + leak + `","title":"t","severity":"Low","category":"bug","file":"b.go","description":"x"}`, closed: `"` + slow + `"`, gone: true},
+		{name: "both closed", closed: `"` + slow + `","` + leak + `"`, gone: true},
 		{name: "one forgotten", issues: issue(`"id":"` + leak + `",`), want: []string{"does not mention the earlier issue " + slow}},
 		{name: "all forgotten", want: []string{leak, slow}},
 		{name: "unknown id", issues: issue(`"id":"nope",`), closed: `"` + slow + `","` + leak + `"`, want: []string{`has the id "nope"`}},
@@ -55,6 +58,10 @@ func TestParseAnswer(t *testing.T) {
 				if got := review.Identify(answer.Issues)[i].ID; got != want {
 					t.Errorf("issue %d has the id %s, want %s", i, got, want)
 				}
+			}
+			said := slices.ContainsFunc(answer.Warnings, func(w string) bool { return strings.Contains(w, `had the issue "Leaks a file" as High`) })
+			if len(tt.want) == 0 && said != tt.gone {
+				t.Errorf("warnings %q, want one about the High issue: %v", answer.Warnings, tt.gone)
 			}
 			for _, warning := range answer.Warnings {
 				if strings.Contains(warning, "closed") || strings.Contains(warning, "id ") {

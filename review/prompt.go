@@ -29,7 +29,7 @@ var promptText string
 
 var promptTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("prompt").Funcs(template.FuncMap{
-		"quote": markdown.Quote, "leftOut": func(list []string) string { return strings.Join(list, "\n") }, "testText": testText, "issues": IssueList, "commits": commitList,
+		"quote": markdown.Quote, "leftOut": leftOut, "testText": testText, "issues": IssueList, "commits": commitList,
 	}).Parse(promptText))
 })
 
@@ -59,6 +59,15 @@ func (p Prompt) Text() (string, error) {
 		return "", fmt.Errorf("the prompt of a review cannot be filled: %w", err)
 	}
 	return b.String(), nil
+}
+
+// leftOut lists files with one line for each, whatever their names are.
+func leftOut(list []string) string {
+	var b strings.Builder
+	for _, file := range list {
+		b.WriteString(markdown.Show(file) + "\n")
+	}
+	return b.String()
 }
 
 // testText is what the tests said beyond their counts.
