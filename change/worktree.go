@@ -119,7 +119,7 @@ func (w *Worktree) make(ctx context.Context) error {
 	if _, err := git(ctx, w.project, "worktree", "prune"); err != nil {
 		return err
 	}
-	add := []string{"worktree", "add", "--quiet", "--force", "--no-checkout"}
+	add := []string{"-c", "worktree.useRelativePaths=false", "worktree", "add", "--quiet", "--force", "--no-checkout"}
 	if w.head == "" {
 		add, w.head = append(add, "-b", w.Branch, w.Path, w.Base), w.Base
 	} else {

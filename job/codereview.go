@@ -64,7 +64,34 @@ func acceptedAsAsked(b *Board, j *Job) bool {
 		return false
 	}
 	answered, err := b.work.Folder().Read(j.last().dir() + "/prompt.md")
-	return err == nil && strings.HasPrefix(string(answered), text)
+	return err == nil && strings.HasPrefix(string(answered), text) && b.logged(j, codec.DigestBytes(answered))
+}
+
+// logged reports whether the log says of the last attempt at a job that it was given
+// out with a prompt, answered and accepted. An implementer can write the files of a job before
+// there is one.
+func (b *Board) logged(j *Job, promptDigest string) bool {
+	entries, err := run.ReadEntries(b.work.Folder(), ChangeLog)
+	if err != nil {
+		return false
+	}
+	leased, answered := false, false
+	for _, e := range entries {
+		if attempt, _ := e.Entry.Get("attempt").Int(); e.Entry.Get("job_id").Str() != j.ID || attempt != int64(j.last().Number) {
+			continue
+		}
+		switch e.Event {
+		case run.EventLeased: // a takeover believes the files
+			leased = leased || e.Entry.Get("kind").Str() == "job_lease" && e.Entry.Get("prompt_digest").Str() == promptDigest
+		case run.EventAnswered:
+			answered = leased
+		case run.EventVerdict:
+			if answered && e.Entry.Get("accepted").Bool() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // codeReviewFile is where the accepted answer of a reviewer lies, as it was judged.
