@@ -76,4 +76,24 @@ esac
 	if shown := yes.exits(0); !strings.Contains(shown[strings.LastIndex(shown, leavesScreen):], "git merge tidegate/mend") {
 		t.Errorf("the branch is not named after the screen:\n%q", shown)
 	}
+
+	// A command of the project's own file is asked about with --yes too: an agent may
+	// have written it, though the person trusts it.
+	put("../tidegate.toml", "[review]\ntest = \"sh main.sh\"\n") // above every working folder of this test
+	put("agentd/changes/other/proposal.md", "It says more.\n")
+	trust := newConsole(t, home, 200, 24, "config", "trust")
+	trust.await("Type yes:")
+	trust.press("yes\n")
+	trust.await("is trusted")
+	trust.exits(0)
+	other := []string{"change", "run", "other", "--project", project, "--implementer", agent, "--reviewer", agent, "--yes"}
+	asked := newConsole(t, home, 80, 24, other...)
+	asked.await("[y/N]")
+	asked.press("n\r")
+	asked.exits(4)
+	command := exec.Command("tidegate", other...)
+	command.Env = append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home)
+	if out, err := command.CombinedOutput(); err == nil || !strings.Contains(string(out), "--yes does not count") {
+		t.Errorf("where nobody can be asked: %v\n%s", err, out)
+	}
 }
