@@ -36,9 +36,10 @@ func (s storm) draw(n int, what ...any) int {
 	return int(x % uint64(n))
 }
 
-// cursed is the job that no agent of this storm ever does, "" in most storms.
+// cursed is the job that no agent of this storm ever does, "" in most storms. A run
+// that a person cancels has none: which comes first would depend on what strikes.
 func (s storm) cursed() string {
-	if s.draw(12, "cursed") > 0 {
+	if s.draw(12, "cursed") > 0 || s.cancels() > 0 {
 		return ""
 	}
 	return []string{"perspectives", "wave1.doubts", "summary.records", "synthesis", "review"}[s.draw(5, "whom")]
@@ -108,6 +109,9 @@ func (a *agents) Do(ctx context.Context, task driver.Task, _ func(driver.Event))
 // act is what an agent does with a task.
 func (a *agents) act(ctx context.Context, task driver.Task) (string, error) {
 	good := a.storm.reply(task)
+	if task.Job == a.storm.cursed() {
+		good = "{}" // so that nothing made of it is accepted, either
+	}
 	drawn := func(n int, what string) int { return a.storm.draw(n, what, task.Job, task.Attempt, task.Turn) }
 	if task.Job != a.storm.cursed() && drawn(10, "mood") < 6 {
 		if drawn(6, "late") == 0 && !a.storm.calm() {
