@@ -43,12 +43,10 @@ func Brief(ctx context.Context, project, id string) ([]Document, error) {
 			}
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		if first := "proposal.md"; a == first || b == first {
-			return map[bool]int{true: -1, false: 1}[a == first]
-		}
-		return strings.Compare(a, b)
-	})
+	slices.Sort(names)
+	if i, found := slices.BinarySearch(names, "proposal.md"); found {
+		names = slices.Concat([]string{"proposal.md"}, names[:i], names[i+1:])
+	}
 	if len(names) == 0 {
 		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("change_id", id, "folder", folder.Path()),
 			"nothing says what change %s is to do: write %s", id, filepath.Join(folder.Path(), "proposal.md"))

@@ -58,13 +58,7 @@ the same command goes on.`,
 const implementer = "implementer"
 
 func (e *Env) changeRun(ctx context.Context, call cli.Invocation) error {
-	ctx = tidegate.WithActor(ctx, tidegate.Person)
-	s := &session{Env: e, call: call, json: call.Flag("format") == "json"}
-	err := again(s.changeRun(ctx))
-	if err != nil && s.json && tidegate.CodeOf(err) != "" {
-		return s.failed(err)
-	}
-	return err
+	return e.onCode(ctx, call, (*session).changeRun)
 }
 
 func (s *session) changeRun(ctx context.Context) error {

@@ -74,9 +74,13 @@ and a person has to look. 130: interrupted.`,
 
 // reviewRun is the command review run.
 func (e *Env) reviewRun(ctx context.Context, call cli.Invocation) error {
-	ctx = tidegate.WithActor(ctx, tidegate.Person)
+	return e.onCode(ctx, call, (*session).reviewRun)
+}
+
+// onCode is a command about code that a person types.
+func (e *Env) onCode(ctx context.Context, call cli.Invocation, do func(*session, context.Context) error) error {
 	s := &session{Env: e, call: call, json: call.Flag("format") == "json"}
-	err := again(s.reviewRun(ctx))
+	err := again(do(s, tidegate.WithActor(ctx, tidegate.Person)))
 	if err != nil && s.json && tidegate.CodeOf(err) != "" {
 		return s.failed(err)
 	}
