@@ -44,6 +44,7 @@ type Archive struct {
 	name    string
 	counts  func(digest string) bool
 	end     int64 // of the last complete record
+	last    Ref   // that record, where there is one
 	entries []Entry
 	byURL   map[string][]int // entries, in order
 	open    []*record        // of a capture that has not ended
@@ -67,7 +68,8 @@ func Open(ctx context.Context, folder *artifact.Folder, name string, counts func
 }
 
 // Refresh reads what others have added since. It returns the errors of [Open],
-// and INVALID_STATE for an archive that has become shorter.
+// and INVALID_STATE for an archive that is not the one that was read before: it has
+// become shorter, or ended in another record.
 func (a *Archive) Refresh(ctx context.Context) error {
 	file, err := a.folder.Open(a.name)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound && a.end == 0 {
@@ -83,6 +85,11 @@ func (a *Archive) Refresh(ctx context.Context) error {
 	}
 	if info.Size() < a.end {
 		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", a.name), "the archive has become shorter, from %d to %d bytes: %s", a.end, info.Size(), a.name)
+	}
+	if a.end > 0 {
+		if _, err := a.bytesAt(file, a.last); err != nil {
+			return err
+		}
 	}
 	a.end, err = scan(ctx, file, a.end, info.Size(), a.take, a.counts)
 	if err != nil {
@@ -108,6 +115,7 @@ const maxOpen = 64
 // take takes the next record. A capture whose records are not all there, or
 // whose last record is not understood, does not exist.
 func (a *Archive) take(rec *record) {
+	a.last = rec.Ref
 	if rec.kind != "metadata" {
 		if len(a.open) == maxOpen {
 			a.open = slices.Delete(a.open, 0, 1)
@@ -238,14 +246,23 @@ func (a *Archive) Read(ctx context.Context, entry Entry) (Capture, error) {
 	return c, nil
 }
 
-// readAt reads one record, if it still has its digest.
-func (a *Archive) readAt(ctx context.Context, file io.ReaderAt, ref Ref) (*record, error) {
+// bytesAt reads the bytes of a record, if they still have their digest.
+func (a *Archive) bytesAt(file io.ReaderAt, ref Ref) ([]byte, error) {
 	data := make([]byte, ref.Length)
 	if _, err := file.ReadAt(data, ref.Offset); err != nil {
 		return nil, a.unreadable(err)
 	}
 	if codec.DigestBytes(data) != ref.Digest {
 		return nil, a.changed(ref)
+	}
+	return data, nil
+}
+
+// readAt reads one record, if it still has its digest.
+func (a *Archive) readAt(ctx context.Context, file io.ReaderAt, ref Ref) (*record, error) {
+	data, err := a.bytesAt(file, ref)
+	if err != nil {
+		return nil, err
 	}
 	in := takeMembers(ctx, bytes.NewReader(data), 0, ref.Length)
 	defer in.giveBack()
@@ -293,8 +310,24 @@ func (a *Archive) Append(ctx context.Context, lock *artifact.Lock, captures ...*
 	a.open = nil
 	for _, entry := range added {
 		a.add(entry)
+		a.last = entry.Records[len(entry.Records)-1]
 	}
 	return added, nil
+}
+
+// Of is what the archive, as far as it was read, has of some URLs: an archive of its
+// own, for a caller who looks at nothing else. Counts is as in [Open].
+func (a *Archive) Of(urls []string, counts func(digest string) bool) *Archive {
+	part := &Archive{folder: a.folder, name: a.name, counts: counts, end: a.end, last: a.last, open: slices.Clone(a.open), byURL: map[string][]int{}}
+	for _, url := range urls {
+		if part.byURL[url] != nil {
+			continue // it was named before
+		}
+		for _, i := range a.byURL[url] {
+			part.add(a.entries[i])
+		}
+	}
+	return part
 }
 
 // Size is how many bytes of the archive are complete records.

@@ -348,6 +348,42 @@ func TestAnArchiveThatBecameShorterIsRefused(t *testing.T) {
 	}
 }
 
+func TestAnArchiveWhoseLastRecordIsAnotherIsRefused(t *testing.T) {
+	f := folder(t)
+	a := open(t, f, nil)
+	add(t, f, a, page("https://example.org/", "one text"))
+	if err := f.Write(name, bytesOf(t, page("https://example.org/", "two text"), page("https://example.org/more", "which makes it longer"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Refresh(context.Background()); tidegate.CodeOf(err) != tidegate.InvalidState {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestAPartOfAnArchive: what an archive has of some URLs is found and read there too,
+// and nothing else, and others may be added to either.
+func TestAPartOfAnArchive(t *testing.T) {
+	f := folder(t)
+	whole := open(t, f, nil)
+	add(t, f, whole, page("https://example.org/a", "first"), page("https://example.org/b", "first"), page("https://example.org/a", "second"))
+	part := whole.Of([]string{"https://example.org/a", "https://example.org/a", "https://example.org/none"}, func(string) bool { return true })
+	if got := urls(part); !slices.Equal(got, []string{"https://example.org/a", "https://example.org/a"}) {
+		t.Fatalf("%q", got)
+	}
+	add(t, f, part, page("https://example.org/c", "third"))
+	add(t, f, whole, page("https://example.org/d", "fourth"))
+	for _, url := range []string{"https://example.org/a", "https://example.org/c"} {
+		want, _ := whole.Find(url)
+		got, found := part.Find(url)
+		if diff := cmp.Diff(want, got); diff != "" || !found {
+			t.Error(diff)
+		}
+		if _, err := part.Read(context.Background(), got); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestARecordThatChangedIsNotRead(t *testing.T) {
 	f := folder(t)
 	a := open(t, f, nil)
