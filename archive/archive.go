@@ -38,16 +38,21 @@ func entryOf(c Capture) Entry {
 }
 
 // Archive is an archive as far as it was read. It is used by one goroutine; its
-// methods [Archive.Find] and [Archive.Read] may be used by several.
+// methods [List.Find] and [List.Read] may be used by several.
 type Archive struct {
+	List
+	end  int64     // of the last complete record
+	last Ref       // that record, where there is one
+	open []*record // of a capture that has not ended
+}
+
+// List is complete captures of an archive.
+type List struct {
 	folder  *artifact.Folder
 	name    string
 	counts  func(digest string) bool
-	end     int64 // of the last complete record
-	last    Ref   // that record, where there is one
 	entries []Entry
 	byURL   map[string][]int // entries, in order
-	open    []*record        // of a capture that has not ended
 }
 
 // Open reads the archive name of a folder. A missing one is empty. Counts says
@@ -60,7 +65,7 @@ func Open(ctx context.Context, folder *artifact.Folder, name string, counts func
 	if counts == nil {
 		counts = func(string) bool { return true }
 	}
-	a := &Archive{folder: folder, name: name, counts: counts, byURL: map[string][]int{}}
+	a := &Archive{List: List{folder: folder, name: name, counts: counts, byURL: map[string][]int{}}}
 	if err := a.Refresh(ctx); err != nil {
 		return nil, err
 	}
@@ -98,7 +103,7 @@ func (a *Archive) Refresh(ctx context.Context) error {
 	return nil
 }
 
-func (a *Archive) unreadable(err error) error {
+func (a *List) unreadable(err error) error {
 	details := tidegate.D("path", a.name)
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -136,12 +141,7 @@ func (a *Archive) take(rec *record) {
 	for _, part := range parts {
 		entry.Records = append(entry.Records, part.Ref)
 	}
-	a.add(entry)
-}
-
-func (a *Archive) add(entry Entry) {
-	a.byURL[entry.URL] = append(a.byURL[entry.URL], len(a.entries))
-	a.entries = append(a.entries, entry)
+	a.Add(entry)
 }
 
 // lastCapture is the records at the end of a list that belong together, as the last
@@ -205,11 +205,34 @@ func assemble(records []*record) (Capture, error) {
 	return c, nil
 }
 
+// Of is the captures of some URLs, as far as the archive was read: a list of its own.
+// Counts is as in [Open].
+func (a *List) Of(urls []string, counts func(digest string) bool) *List {
+	part := &List{folder: a.folder, name: a.name, counts: counts, byURL: map[string][]int{}}
+	for _, url := range urls {
+		if part.byURL[url] != nil {
+			continue // it was named before
+		}
+		for _, i := range a.byURL[url] {
+			part.Add(a.entries[i])
+		}
+	}
+	return part
+}
+
+// Add adds captures that were appended to the archive.
+func (a *List) Add(entries ...Entry) {
+	for _, entry := range entries {
+		a.byURL[entry.URL] = append(a.byURL[entry.URL], len(a.entries))
+		a.entries = append(a.entries, entry)
+	}
+}
+
 // Entries are all complete captures, in the order in which they were added.
-func (a *Archive) Entries() []Entry { return a.entries }
+func (a *List) Entries() []Entry { return a.entries }
 
 // Find finds the last complete capture of a URL whose records all count.
-func (a *Archive) Find(url string) (Entry, bool) {
+func (a *List) Find(url string) (Entry, bool) {
 	for _, i := range slices.Backward(a.byURL[url]) {
 		if entry := a.entries[i]; a.Counts(entry) {
 			return entry, true
@@ -219,13 +242,13 @@ func (a *Archive) Find(url string) (Entry, bool) {
 }
 
 // Counts reports whether all records of a capture count.
-func (a *Archive) Counts(entry Entry) bool {
+func (a *List) Counts(entry Entry) bool {
 	return !slices.ContainsFunc(entry.Records, func(ref Ref) bool { return !a.counts(ref.Digest) })
 }
 
-// Read reads a capture that [Archive.Find] found, with its bodies. It returns
+// Read reads a capture that [List.Find] found, with its bodies. It returns
 // READ_FAILED, and INVALID_STATE when the archive has other bytes there by now.
-func (a *Archive) Read(ctx context.Context, entry Entry) (Capture, error) {
+func (a *List) Read(ctx context.Context, entry Entry) (Capture, error) {
 	file, err := a.folder.Open(a.name)
 	if err != nil {
 		return Capture{}, err
@@ -247,7 +270,7 @@ func (a *Archive) Read(ctx context.Context, entry Entry) (Capture, error) {
 }
 
 // bytesAt reads the bytes of a record, if they still have their digest.
-func (a *Archive) bytesAt(file io.ReaderAt, ref Ref) ([]byte, error) {
+func (a *List) bytesAt(file io.ReaderAt, ref Ref) ([]byte, error) {
 	data := make([]byte, ref.Length)
 	if _, err := file.ReadAt(data, ref.Offset); err != nil {
 		return nil, a.unreadable(err)
@@ -259,7 +282,7 @@ func (a *Archive) bytesAt(file io.ReaderAt, ref Ref) ([]byte, error) {
 }
 
 // readAt reads one record, if it still has its digest.
-func (a *Archive) readAt(ctx context.Context, file io.ReaderAt, ref Ref) (*record, error) {
+func (a *List) readAt(ctx context.Context, file io.ReaderAt, ref Ref) (*record, error) {
 	data, err := a.bytesAt(file, ref)
 	if err != nil {
 		return nil, err
@@ -273,7 +296,7 @@ func (a *Archive) readAt(ctx context.Context, file io.ReaderAt, ref Ref) (*recor
 	return rec, nil
 }
 
-func (a *Archive) changed(ref Ref) error {
+func (a *List) changed(ref Ref) error {
 	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", a.name, "offset", ref.Offset, "digest", ref.Digest),
 		"the record at byte %d is not the one that was read before: %s", ref.Offset, a.name)
 }
@@ -309,25 +332,10 @@ func (a *Archive) Append(ctx context.Context, lock *artifact.Lock, captures ...*
 	a.end += int64(len(data))
 	a.open = nil
 	for _, entry := range added {
-		a.add(entry)
 		a.last = entry.Records[len(entry.Records)-1]
 	}
+	a.Add(added...)
 	return added, nil
-}
-
-// Of is what the archive, as far as it was read, has of some URLs: an archive of its
-// own, for a caller who looks at nothing else. Counts is as in [Open].
-func (a *Archive) Of(urls []string, counts func(digest string) bool) *Archive {
-	part := &Archive{folder: a.folder, name: a.name, counts: counts, end: a.end, last: a.last, open: slices.Clone(a.open), byURL: map[string][]int{}}
-	for _, url := range urls {
-		if part.byURL[url] != nil {
-			continue // it was named before
-		}
-		for _, i := range a.byURL[url] {
-			part.add(a.entries[i])
-		}
-	}
-	return part
 }
 
 // Size is how many bytes of the archive are complete records.

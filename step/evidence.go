@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -18,7 +19,7 @@ import (
 // the log says that a record counts, and what a person decided.
 type evidence struct {
 	run      *run.Run
-	archive  *archive.Archive
+	archive  *archive.List
 	counts   map[string]bool   // digests of records
 	replaced map[string]string // cid → the URL that a person named in its place
 	attached map[string]bool   // cids of the sources that a person attached a file to, later
@@ -30,17 +31,24 @@ type evidence struct {
 	// judged has, by cid, the sources whose pages this process fetched and judged
 	// before they were read back.
 	judged map[string]citation.Judgement
+
+	mu    *sync.Mutex      // guards whole, which several may share, and what counts in it
+	whole *archive.Archive // to add to
 }
 
 // openEvidence reads the log and the archive.
 func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
 	e := newEvidence(r)
+	e.mu = new(sync.Mutex)
 	if _, err := e.readLog(); err != nil {
 		return nil, err
 	}
 	var err error
-	e.archive, err = archive.Open(ctx, r.Folder(), archiveFile, e.countsRecord)
-	return e, err
+	if e.whole, err = archive.Open(ctx, r.Folder(), archiveFile, e.countsRecord); err != nil {
+		return nil, err
+	}
+	e.archive = &e.whole.List
+	return e, nil
 }
 
 func newEvidence(r *run.Run) *evidence {
@@ -83,6 +91,7 @@ func (e *evidence) countsRecord(digest string) bool { return e.counts[digest] }
 // else. It costs what there is about them, however large the archive is.
 func (e *evidence) about(sources []citation.Source) *evidence {
 	part := newEvidence(e.run)
+	part.mu, part.whole = e.mu, e.whole
 	var urls []string
 	for i := range sources {
 		source := &sources[i]
@@ -135,9 +144,14 @@ const recordsPerLine = 500
 // records count. Captures that do not count, because the update fails or the
 // process is killed, are fetched again.
 func (e *evidence) keep(ctx context.Context, u *run.Update, event run.Event, kind string, fields tidegate.Details, batch ...*archive.Packed) ([]archive.Ref, error) {
-	entries, err := e.archive.Append(ctx, u.Lock(), batch...)
+	e.mu.Lock()
+	entries, err := e.whole.Append(ctx, u.Lock(), batch...)
+	e.mu.Unlock()
 	if err != nil {
 		return nil, err
+	}
+	if e.archive != &e.whole.List {
+		e.archive.Add(entries...)
 	}
 	var records []archive.Ref
 	for _, entry := range entries {

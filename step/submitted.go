@@ -45,7 +45,7 @@ type SubmittedSources struct {
 type SourceChecker struct {
 	run  *run.Run
 	mu   sync.Mutex
-	kept *evidence // nil before the first output
+	kept *evidence // nil before the first output; parts of it are handed out
 }
 
 // NewSourceChecker makes a checker for an opened run.
@@ -57,11 +57,12 @@ func (c *SourceChecker) evidence(ctx context.Context, sources []citation.Source)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kept == nil || !c.kept.readOn(ctx) {
+		c.kept = nil
 		e, err := openEvidence(ctx, c.run)
 		if err != nil {
-			c.kept = nil
 			return nil, err
 		}
+		e.mu = &c.mu
 		c.kept = e
 	}
 	return c.kept.about(sources), nil
@@ -72,7 +73,7 @@ func (c *SourceChecker) evidence(ctx context.Context, sources []citation.Source)
 // from the beginning says what the evidence is.
 func (e *evidence) readOn(ctx context.Context) bool {
 	goesOn, err := e.readLog()
-	return goesOn && err == nil && e.archive.Refresh(ctx) == nil
+	return goesOn && err == nil && e.whole.Refresh(ctx) == nil
 }
 
 // Check checks the sources of an output while its author is still there:
