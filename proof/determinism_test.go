@@ -46,7 +46,7 @@ func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
 	}
 	var calls atomic.Int64
 	t.Cleanup(func() { t.Logf("%d calls in %d surroundings", calls.Load(), len(surroundings)) })
-	stride := full.Stride(len(scripts), (len(scripts)+23)/24)
+	stride := full.Stride(len(scripts), (len(scripts)+39)/40)
 	for i, around := range surroundings {
 		t.Run(around.name, func(t *testing.T) {
 			t.Parallel()

@@ -34,7 +34,7 @@ const stillClosing = 16
 // many files open as before, but for connections that are closing, and has not grown.
 func TestServersUnderLoad(t *testing.T) {
 	t.Parallel()
-	lasts, workers := 300*time.Millisecond, 2
+	lasts, workers := 100*time.Millisecond, 2
 	if full.Asked() {
 		lasts, workers = 10*time.Minute, 4
 	}
