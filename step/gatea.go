@@ -227,7 +227,6 @@ func (j *planning) passedBefore() (bool, error) {
 	}), nil
 }
 
-
 func (j *planning) judgement() gate.Judgement {
 	rate := 0.0
 	if j.promptsTotal > 0 {
