@@ -176,6 +176,7 @@ func contains(text, lines []string) bool {
 type home struct {
 	root   string
 	env    []string
+	demo   string // the folder that the demo left, for those who would play it; "" to play it again
 	status int
 }
 
@@ -200,6 +201,13 @@ func newHome(t *testing.T) *home {
 		t.Fatal(err)
 	}
 	h.env = append(h.env, goEnv...)
+	if !full.Asked() {
+		demo, err := theDemo()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.demo = demo.folder
+	}
 	return h
 }
 
@@ -246,12 +254,17 @@ const keep = `
 last=$?; { export -p | grep -E '^declare -x (TIDEGATE_|NO_COLOR)'; printf 'WHERE=%q\n' "$PWD"; } >"$state"; exit $last
 `
 
+var playing = regexp.MustCompile(`tidegate demo --keep (\w+)`)
+
 // run runs a script as a reader would, and returns what it prints.
 func (h *home) run(t *testing.T, script string, strict bool) (string, int) {
 	t.Helper()
 	options := "set +e"
 	if strict {
 		options = "set -e; trap 'echo failed >&2' ERR"
+	}
+	if h.demo != "" {
+		script = playing.ReplaceAllString(script, `{ cp -R "`+h.demo+`" $1; cat "`+h.demo+`.txt"; }`)
 	}
 	text := shell + "fail() { return $1; }; fail " + strconv.Itoa(h.status) + "\n"
 	if strict {

@@ -23,7 +23,8 @@ type researcher struct {
 
 func newResearcher(t *testing.T) *researcher {
 	home := t.TempDir()
-	return &researcher{t, home, append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home, "TIDEGATE_NOW=2026-03-02T09:00:00Z")}
+	// A killed program leaves its temporary files.
+	return &researcher{t, home, append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home, "TMPDIR="+t.TempDir(), "TIDEGATE_NOW=2026-03-02T09:00:00Z")}
 }
 
 func (r *researcher) command(words ...string) *exec.Cmd {
