@@ -90,8 +90,9 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 				}
 			}
 			var asked []string
+			check := step.NewSourceChecker(r)
 			in := step.SubmittedSources{Text: []byte(b.String()), MaxSources: c.most, Quotations: true}
-			faults, err := step.CheckSources(t.Context(), pinned, smallWeb(&asked), r, in)
+			faults, err := check.Check(t.Context(), pinned, smallWeb(&asked), in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +108,7 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 				t.Errorf("%d faults, want %q", len(faults), c.faults)
 			}
 			asked = nil
-			if again, err := step.CheckSources(t.Context(), pinned, smallWeb(&asked), r, in); err != nil || len(again) != len(faults) || len(asked) != 0 {
+			if again, err := check.Check(t.Context(), pinned, smallWeb(&asked), in); err != nil || len(again) != len(faults) || len(asked) != 0 {
 				t.Errorf("again: %v, %v, fetched %q", again, err, asked)
 			}
 		})
@@ -130,7 +131,7 @@ func TestASourceThatComesBackIsUsable(t *testing.T) {
 		t.Helper()
 		asked = nil
 		clock := run.Clock{Now: func() time.Time { return pinned.Now().Add(after) }, Pinned: true}
-		faults, err := step.CheckSources(t.Context(), clock, fetch, r, step.SubmittedSources{Text: []byte(text), MaxSources: 9})
+		faults, err := step.NewSourceChecker(r).Check(t.Context(), clock, fetch, step.SubmittedSources{Text: []byte(text), MaxSources: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +178,7 @@ func TestAFetchThatIsCutOffIsNoFault(t *testing.T) {
 		}
 		defer r.Close()
 		began := time.Now()
-		faults, err := step.CheckSources(t.Context(), pinned, hang, r, in)
+		faults, err := step.NewSourceChecker(r).Check(t.Context(), pinned, hang, in)
 		if err != nil || len(faults) != 0 || time.Since(began) != 40*time.Second {
 			t.Errorf("%v, %v after %s", faults, err, time.Since(began))
 		}
@@ -186,7 +187,7 @@ func TestAFetchThatIsCutOffIsNoFault(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
-		if _, err := step.CheckSources(ctx, pinned, hang, r, in); tidegate.CodeOf(err) != tidegate.Cancelled {
+		if _, err := step.NewSourceChecker(r).Check(ctx, pinned, hang, in); tidegate.CodeOf(err) != tidegate.Cancelled {
 			t.Errorf("a caller who gives up gets %v", err)
 		}
 	})

@@ -68,7 +68,8 @@ func (s tale) text() string {
 }
 
 // TestDemoTellsItsStory plays it step by step, which prints the same as playing on,
-// and looks at what it made on terminals of several widths.
+// and looks at what it made on terminals of several widths. What the README says is in
+// the folder of a run is in that of the demo's.
 func TestDemoTellsItsStory(t *testing.T) {
 	t.Parallel()
 	const golden = "testdata/demo.txt"
@@ -99,6 +100,28 @@ func TestDemoTellsItsStory(t *testing.T) {
 		}
 	}
 	checkScreens(t, demo.folder)
+	_, paragraph, _ := strings.Cut(documents(t)["README.md"], "The run's folder holds everything")
+	paragraph, _, _ = strings.Cut(paragraph, "`tidegate report")
+	named := regexp.MustCompile("`([a-z][a-z./-]+)`").FindAllStringSubmatch(paragraph, -1)
+	if len(named) < 6 {
+		t.Errorf("the README names %q", named)
+	}
+	for _, each := range named {
+		if _, err := os.Stat(filepath.Join(demo.folder, "runs", "harbour", each[1])); err != nil {
+			t.Errorf("the README names %s: %v", each[1], err)
+		}
+	}
+}
+
+// BenchmarkDemo is how long a person waits for the first report.
+func BenchmarkDemo(b *testing.B) {
+	for b.Loop() {
+		command := exec.Command("tidegate", "demo")
+		command.Env = append(os.Environ(), "TIDEGATE_HOME="+b.TempDir(), "TMPDIR="+b.TempDir())
+		if out, err := command.CombinedOutput(); err != nil {
+			b.Fatalf("%v\n%s", err, out)
+		}
+	}
 }
 
 var event = regexp.MustCompile(`^\d\d:\d\d:\d\d  (.{18})`)
