@@ -131,7 +131,7 @@ func mcpClient() {
 
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 scripts(t),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -151,10 +151,11 @@ func TestScript(t *testing.T) {
 			return full.Asked(), nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits,
-			"fill":  fill,
-			"cid":   cid,
-			"demo":  playedDemo,
+			"exits":  exits,
+			"inside": runsInside,
+			"fill":   fill,
+			"cid":    cid,
+			"demo":   playedDemo,
 		},
 	})
 }
