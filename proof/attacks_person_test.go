@@ -141,7 +141,7 @@ func TestNoEditIsLaundered(t *testing.T) {
 // person says so, and `run verify` keeps reporting the tampering.
 func TestAPersonAcceptsWhatDoesNotMatch(t *testing.T) {
 	t.Parallel()
-	begun := newOffice(t).run("tides").climb(t, withGap, "wave1 handed in")
+	begun := begun(t, withGap, "wave1 handed in")
 	for _, e := range tamperings() {
 		t.Run(e.what, func(t *testing.T) {
 			v := victim{newOffice(t).run("tides"), ""}

@@ -84,22 +84,18 @@ func besiege(t *testing.T, attacks []attack) {
 		},
 		"call": func(t *testing.T, name, args string) *codec.Value { return byCommand(t, o.dir, name, args) },
 	}
-	begun := map[string]folder{}
 	for i, a := range attacks {
-		if _, ok := begun[a.gap+a.at]; !ok && a.at != "" {
-			begun[a.gap+a.at] = newOffice(t).run("tides").climb(t, a.gap, a.at)
-		}
 		for _, way := range []string{"mcp", "call"} {
 			t.Run(a.wants+"/"+way, func(t *testing.T) {
 				call := ways[way]
-				if way == "call" && i%full.Stride(len(attacks), 3) > 0 {
+				if way == "call" && i%full.Stride(len(attacks), 1) > 0 {
 					// The command adds nothing to the call but a process.
 					call = func(t *testing.T, name, args string) *codec.Value { return o.asCalled(t, name, args) }
 				}
 				name := fmt.Sprintf("%s%03d", way, i)
 				v := victim{o.run("tides").at(filepath.Join(o.dir, "runs", name)), name}
 				if a.at != "" {
-					if err := os.CopyFS(v.root, os.DirFS(begun[a.gap+a.at].root)); err != nil {
+					if err := os.CopyFS(v.root, os.DirFS(begun(t, a.gap, a.at).root)); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -27,7 +27,7 @@ func workers() int {
 	if full.Asked() {
 		return 32
 	}
-	return 12
+	return 6
 }
 
 // callsPerWorker makes 20,480 calls in the long form.

@@ -11,7 +11,7 @@ import (
 )
 
 // TestCopiedMovedAndRenamedRunsGoOn takes a run elsewhere at each step of an honest
-// agent. It must go on from there to its end, verify, and judge its own files: those
+// agent; in the short form, each way at one step of one course. It must go on from there to its end, verify, and judge its own files: those
 // that it was copied from are spoilt.
 func TestCopiedMovedAndRenamedRunsGoOn(t *testing.T) {
 	t.Parallel()
@@ -35,8 +35,11 @@ func TestCopiedMovedAndRenamedRunsGoOn(t *testing.T) {
 			return other
 		},
 	}
-	for _, gap := range []string{withGap, withoutGap} {
+	for i, gap := range []string{withGap, withoutGap} {
 		for name, way := range ways {
+			if !full.Asked() && len(name)%2 == i {
+				continue
+			}
 			t.Run(name+" "+gap, func(t *testing.T) {
 				steps := ladder(gap)
 				last := steps[len(steps)-1].name

@@ -37,16 +37,20 @@ var injuries = []injury{
 	{"no permission", "error=EACCES:when=%d"}, {"other file system", "error=EXDEV:when=%d"},
 }
 
-// somePoints is how many points of a call the short form tries, different ones for
-// each call.
-const somePoints = 1
+// exchangingCalls are those of them between which old and new files stand beside
+// each other.
+var exchangingCalls = []string{"fsync", "syncfs", "renameat", "renameat2", "unlinkat", "linkat"}
+
+// someWriters is how many writers the short form tries, each at one exchanging call
+// and at one other point, different ones for each writer.
+const someWriters = 18
 
 // mostPoints is how many points the long form tries of a call that works in parts.
 const mostPoints = 2000
 
 // TestEveryWritingToolSurvivesEveryInjury kills each writing tool, or makes one of
 // its system calls fail, at every call with which it changes files; in the short
-// form at some of them. Right afterwards, every artifact is the old one or the new
+// form some of the tools at some of their calls. Right afterwards, every artifact is the old one or the new
 // one, whole. After the next call the result is that of one or two undisturbed calls,
 // no other file is left, the lock is free, the audit chain is unbroken, and the run
 // agrees with its record.
@@ -56,10 +60,11 @@ func TestEveryWritingToolSurvivesEveryInjury(t *testing.T) {
 	}
 	var points atomic.Int64
 	t.Cleanup(func() { t.Logf("%d points in all", points.Load()) })
-	for i, w := range writers() {
-		t.Run(w.name, func(t *testing.T) {
+	all := writers()
+	for i := 0; i < len(all); i += full.Stride(len(all), someWriters) {
+		t.Run(all[i].name, func(t *testing.T) {
 			t.Parallel()
-			points.Add(w.injure(t, i))
+			points.Add(all[i].injure(t, i))
 		})
 	}
 }
@@ -122,28 +127,37 @@ func (w writer) injure(t *testing.T, shift int) (tried int64) {
 		where   string
 		injured func()
 	}
-	var points []point
-	for _, injury := range injuries {
-		for _, call := range writingCalls {
-			first, all := occurrences(trace, call, work)
+	var exchanging, others []point
+	for _, call := range writingCalls {
+		first, all := occurrences(trace, call, work)
+		for _, injury := range injuries {
 			for n := first; n <= all; n++ {
-				points = append(points, point{fmt.Sprintf("%s at %s %d of %d", injury.name, call, n, all), func() {
+				each := point{fmt.Sprintf("%s at %s %d of %d", injury.name, call, n, all), func() {
 					w.traced(t, work, "-e", "inject="+call+":"+fmt.Sprintf(injury.inject, n))
-				}})
+				}}
+				if slices.Contains(exchangingCalls, call) {
+					exchanging = append(exchanging, each)
+				} else {
+					others = append(others, each)
+				}
 			}
 		}
 	}
 	for _, size := range shortSizes(once) {
-		points = append(points, point{fmt.Sprintf("short write at byte %d", size), func() {
+		others = append(others, point{fmt.Sprintf("short write at byte %d", size), func() {
 			w.under(t, work, "prlimit", fmt.Sprintf("--fsize=%d", size))
 		}})
 	}
-	stride := full.Stride(len(points), somePoints)
-	if w.parts() {
+	points, stride := slices.Concat(exchanging, others), 1
+	all := len(points)
+	switch {
+	case !full.Asked():
+		points = []point{exchanging[shift*37%len(exchanging)], others[shift*37%len(others)]}
+	case w.parts():
 		// Its changes resemble each other, and each has a thousand points.
-		stride = max(stride, len(points)/mostPoints)
+		stride = max(1, all/mostPoints)
 	}
-	for i := shift * 37 % stride; i < len(points); i += stride {
+	for i := 0; i < len(points); i += stride {
 		restore()
 		points[i].injured()
 		tried++
@@ -159,7 +173,7 @@ func (w writer) injure(t *testing.T, shift int) (tried int64) {
 			t.FailNow()
 		}
 	}
-	t.Logf("%d of %d points", tried, len(points))
+	t.Logf("%d of %d points", tried, all)
 	return tried
 }
 

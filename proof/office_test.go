@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,7 +31,11 @@ type office struct {
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
-	dir := shortFolder(t)
+	return officeIn(t, shortFolder(t))
+}
+
+func officeIn(t *testing.T, dir string) *office {
+	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -306,6 +311,44 @@ func (f folder) climbFrom(t *testing.T, gap, from, to string) folder {
 		begun = begun || s.name == from
 	}
 	t.Fatalf("there is no step %q after %q", to, from)
+	return f
+}
+
+// courses are the runs that obedient agents took through their ladders, as they were
+// after each step, by gap and step.
+var courses struct {
+	sync.Mutex
+	made map[string]map[string]folder
+}
+
+// begun is the run tides where an obedient agent has taken it to that step. It is
+// made once for all tests, which only copy it.
+func begun(t *testing.T, gap, at string) folder {
+	t.Helper()
+	courses.Lock()
+	defer courses.Unlock()
+	if courses.made[gap] == nil {
+		dir, err := os.MkdirTemp(filepath.Dir(binary), "course")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, kept := officeIn(t, dir).run("tides"), map[string]folder{}
+		for _, s := range ladder(gap) {
+			s.take(t, f)
+			kept[s.name] = f.at(f.root + " " + s.name)
+			if err := os.CopyFS(kept[s.name].root, os.DirFS(f.root)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if courses.made == nil {
+			courses.made = map[string]map[string]folder{}
+		}
+		courses.made[gap] = kept
+	}
+	f, ok := courses.made[gap][at]
+	if !ok {
+		t.Fatalf("there is no step %q", at)
+	}
 	return f
 }
 

@@ -302,6 +302,17 @@ func (w writer) call(t *testing.T, work string) {
 	}
 }
 
+// callHere is call, in this process where a tool is called and not a command typed.
+func (w writer) callHere(t *testing.T, work string) {
+	t.Helper()
+	each := toolsByName(envOf(work))[w.tool]
+	if each == nil || w.then.tool != "" || w.parts() {
+		w.call(t, work)
+		return
+	}
+	each.Call(t.Context(), []byte(strings.ReplaceAll(w.args, "$WORK", work)), tool.Caller{})
+}
+
 func (w writer) callThen(t *testing.T, work string) {
 	t.Helper()
 	if w.then.tool == "" {

@@ -24,7 +24,7 @@ import (
 // reader sees how they grow; memory is bounded. The short form has one home with a
 // few of each.
 func TestCommandsOfAPersonInALargeHome(t *testing.T) {
-	homes := []largeHome{{runs: 2, jobs: 2, sources: 10, answer: 100_000}}
+	homes := []largeHome{{runs: 2, jobs: 2, sources: 2, answer: 10_000}}
 	if full.Asked() {
 		homes = []largeHome{{runs: 1_000, jobs: 100, sources: 10, answer: 100_000}, {runs: 10_000, jobs: 1_000, sources: 10, answer: 100_000}}
 	}

@@ -30,7 +30,7 @@ import (
 // the test looks for everything that an agent must not be able to bring about.
 func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
 	t.Parallel()
-	walks, calls := 1, 250
+	walks, calls := 1, 150
 	if full.Asked() {
 		walks, calls = 10, 1000
 	}
@@ -119,14 +119,6 @@ const plantedClaim = "- It pulls 99 times.\n"
 func (w *walk) plant() {
 	t := w.T
 	plantBystanders(t, w.office)
-	begun, way, before := map[string]folder{}, newOffice(t).run("tides"), ""
-	for _, at := range []string{"made", "wave1 handed in", "wave1 judged", "decided", "in wave2", "in summaries", "in synthesis", "in review", "reviewed", "completed"} {
-		way.climbFrom(t, withGap, before, at)
-		begun[at], before = way.at(way.root+" "+at), at
-		if err := os.CopyFS(begun[at].root, os.DirFS(way.root)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for _, fault := range []struct {
 		name, at string
 		make     func(v victim)
@@ -156,7 +148,7 @@ func (w *walk) plant() {
 		{"unplanned-wave2", "in wave2", func(v victim) { v.write(t, "wave-2/freely.md", output("freely", "")) }},
 	} {
 		v := victim{w.run("tides").at(filepath.Join(w.dir, "runs", fault.name)), ""}
-		if err := os.CopyFS(v.root, os.DirFS(begun[fault.at].root)); err != nil {
+		if err := os.CopyFS(v.root, os.DirFS(begun(t, withGap, fault.at).root)); err != nil {
 			t.Fatal(err)
 		}
 		fault.make(v)

@@ -35,13 +35,14 @@ func HolderOf(ctx context.Context, path string) Holder {
 			dir = real
 			break
 		}
+		parent := filepath.Dir(dir)
 		switch {
 		case isChanges(ctx, dir):
 			return Holder{Changes: dir}
-		case dir == filepath.Dir(dir):
+		case dir == parent:
 			return Holder{}
 		}
-		dir = filepath.Dir(dir)
+		dir = parent
 	}
 	for ; ; dir = filepath.Dir(dir) {
 		switch {

@@ -204,9 +204,11 @@ func (o Options) tls(ctx context.Context) (*tls.Config, error) {
 	return config, nil
 }
 
+const idBytes = 8
+
 // newID is an id that no other worker has.
 func newID() string {
-	id := make([]byte, 8)
+	id := make([]byte, idBytes)
 	rand.Read(id)
 	return hex.EncodeToString(id)
 }

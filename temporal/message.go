@@ -9,7 +9,7 @@ import (
 
 // Version is that of the messages between a home and its workers. Programs that
 // speak another one refuse each other.
-const Version = 1
+const Version = 2
 
 // taskMessage is a task on its way to a worker.
 type taskMessage struct {
@@ -17,6 +17,9 @@ type taskMessage struct {
 	Program string      `json:"program"` // of the home, for messages
 	Driver  string      `json:"driver"`  // which agent, without command, address or folder
 	Task    driver.Task `json:"task"`
+	// Ended says that there is nothing to do but to forget the session of the task:
+	// its attempt has ended.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // answerMessage is what a worker returns: an answer, or the failure of its agent.

@@ -73,7 +73,7 @@ func many() View {
 func hostile() View {
 	v := harbour()
 	v.Name, v.Question = "a\x1b]2;title\a", "名前は何ですか？ "+strings.Repeat("長い質問", 20)+"\r\nsecond line \x1b[2J"
-	v.Jobs[2].ID, v.Jobs[2].Agent, v.Jobs[2].Tool = "wave1."+strings.Repeat("x", 120), "\x1b[31mred", "tool\nwith\nlines"
+	v.Jobs[2].ID, v.Jobs[2].Agent, v.Jobs[2].Tool = "wave1."+strings.Repeat("x", 120), "\x1b[31mred", "\x1b[2Jtool\nwith\u202elines\a"
 	v.Events[3].Text = "\x1b[2J\x1b[1;1H" + strings.Repeat("e\u0301", 200)
 	v.Hints[0].Command = "tidegate job retry " + strings.Repeat("y", 200)
 	return v
