@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/cli"
@@ -399,12 +400,11 @@ var word = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
 // refuses says why the program has no such command line, "" when it has one.
 func refuses(line string) string {
 	line, _, _ = strings.Cut(line, " #")
-	line = regexp.MustCompile(`\s*[|>&<;].*$|\\$`).ReplaceAllString(line, "")
-	args := commandWords(line)
-	env := &catalog.Env{}
-	tools := catalog.Tools(env)
-	program := &cli.Program{Tools: tools, Commands: commands(env, tools), Settings: settings(env), Stderr: new(bytes.Buffer), Dir: "/"}
-	cmd, rest, err := program.Root().Find(args)
+	line = endOfCommand.ReplaceAllString(line, "")
+	tree := commandTree()
+	tree.Lock()
+	defer tree.Unlock()
+	cmd, rest, err := tree.root.Find(commandWords(line))
 	if err != nil {
 		return err.Error()
 	}
@@ -417,6 +417,22 @@ func refuses(line string) string {
 	}
 	return ""
 }
+
+var endOfCommand = regexp.MustCompile(`\s*[|>&<;].*$|\\$`)
+
+// lockedTree is all commands. Parsing flags changes a command, so one line is parsed
+// at a time.
+type lockedTree struct {
+	sync.Mutex
+	root *cobra.Command
+}
+
+var commandTree = sync.OnceValue(func() *lockedTree {
+	env := &catalog.Env{}
+	tools := catalog.Tools(env)
+	program := &cli.Program{Tools: tools, Commands: commands(env, tools), Settings: settings(env), Stderr: new(bytes.Buffer), Dir: "/"}
+	return &lockedTree{root: program.Root()}
+})
 
 var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
 
