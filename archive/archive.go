@@ -38,15 +38,21 @@ func entryOf(c Capture) Entry {
 }
 
 // Archive is an archive as far as it was read. It is used by one goroutine; its
-// methods [Archive.Find] and [Archive.Read] may be used by several.
+// methods [List.Find] and [List.Read] may be used by several.
 type Archive struct {
+	List
+	end  int64     // of the last complete record
+	last Ref       // that record, where there is one
+	open []*record // of a capture that has not ended
+}
+
+// List is complete captures of an archive.
+type List struct {
 	folder  *artifact.Folder
 	name    string
 	counts  func(digest string) bool
-	end     int64 // of the last complete record
 	entries []Entry
 	byURL   map[string][]int // entries, in order
-	open    []*record        // of a capture that has not ended
 }
 
 // Open reads the archive name of a folder. A missing one is empty. Counts says
@@ -59,7 +65,7 @@ func Open(ctx context.Context, folder *artifact.Folder, name string, counts func
 	if counts == nil {
 		counts = func(string) bool { return true }
 	}
-	a := &Archive{folder: folder, name: name, counts: counts, byURL: map[string][]int{}}
+	a := &Archive{List: List{folder: folder, name: name, counts: counts, byURL: map[string][]int{}}}
 	if err := a.Refresh(ctx); err != nil {
 		return nil, err
 	}
@@ -67,7 +73,8 @@ func Open(ctx context.Context, folder *artifact.Folder, name string, counts func
 }
 
 // Refresh reads what others have added since. It returns the errors of [Open],
-// and INVALID_STATE for an archive that has become shorter.
+// and INVALID_STATE for an archive that is not the one that was read before: it has
+// become shorter, or ended in another record.
 func (a *Archive) Refresh(ctx context.Context) error {
 	file, err := a.folder.Open(a.name)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound && a.end == 0 {
@@ -84,6 +91,11 @@ func (a *Archive) Refresh(ctx context.Context) error {
 	if info.Size() < a.end {
 		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", a.name), "the archive has become shorter, from %d to %d bytes: %s", a.end, info.Size(), a.name)
 	}
+	if a.end > 0 {
+		if _, err := a.bytesAt(file, a.last); err != nil {
+			return err
+		}
+	}
 	a.end, err = scan(ctx, file, a.end, info.Size(), a.take, a.counts)
 	if err != nil {
 		return a.unreadable(err)
@@ -91,7 +103,7 @@ func (a *Archive) Refresh(ctx context.Context) error {
 	return nil
 }
 
-func (a *Archive) unreadable(err error) error {
+func (a *List) unreadable(err error) error {
 	details := tidegate.D("path", a.name)
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -108,6 +120,7 @@ const maxOpen = 64
 // take takes the next record. A capture whose records are not all there, or
 // whose last record is not understood, does not exist.
 func (a *Archive) take(rec *record) {
+	a.last = rec.Ref
 	if rec.kind != "metadata" {
 		if len(a.open) == maxOpen {
 			a.open = slices.Delete(a.open, 0, 1)
@@ -128,12 +141,7 @@ func (a *Archive) take(rec *record) {
 	for _, part := range parts {
 		entry.Records = append(entry.Records, part.Ref)
 	}
-	a.add(entry)
-}
-
-func (a *Archive) add(entry Entry) {
-	a.byURL[entry.URL] = append(a.byURL[entry.URL], len(a.entries))
-	a.entries = append(a.entries, entry)
+	a.Add(entry)
 }
 
 // lastCapture is the records at the end of a list that belong together, as the last
@@ -197,11 +205,34 @@ func assemble(records []*record) (Capture, error) {
 	return c, nil
 }
 
+// Of is the captures of some URLs, as far as the archive was read: a list of its own.
+// Counts is as in [Open].
+func (a *List) Of(urls []string, counts func(digest string) bool) *List {
+	part := &List{folder: a.folder, name: a.name, counts: counts, byURL: map[string][]int{}}
+	for _, url := range urls {
+		if part.byURL[url] != nil {
+			continue // it was named before
+		}
+		for _, i := range a.byURL[url] {
+			part.Add(a.entries[i])
+		}
+	}
+	return part
+}
+
+// Add adds captures that were appended to the archive.
+func (a *List) Add(entries ...Entry) {
+	for _, entry := range entries {
+		a.byURL[entry.URL] = append(a.byURL[entry.URL], len(a.entries))
+		a.entries = append(a.entries, entry)
+	}
+}
+
 // Entries are all complete captures, in the order in which they were added.
-func (a *Archive) Entries() []Entry { return a.entries }
+func (a *List) Entries() []Entry { return a.entries }
 
 // Find finds the last complete capture of a URL whose records all count.
-func (a *Archive) Find(url string) (Entry, bool) {
+func (a *List) Find(url string) (Entry, bool) {
 	for _, i := range slices.Backward(a.byURL[url]) {
 		if entry := a.entries[i]; a.Counts(entry) {
 			return entry, true
@@ -211,13 +242,13 @@ func (a *Archive) Find(url string) (Entry, bool) {
 }
 
 // Counts reports whether all records of a capture count.
-func (a *Archive) Counts(entry Entry) bool {
+func (a *List) Counts(entry Entry) bool {
 	return !slices.ContainsFunc(entry.Records, func(ref Ref) bool { return !a.counts(ref.Digest) })
 }
 
-// Read reads a capture that [Archive.Find] found, with its bodies. It returns
+// Read reads a capture that [List.Find] found, with its bodies. It returns
 // READ_FAILED, and INVALID_STATE when the archive has other bytes there by now.
-func (a *Archive) Read(ctx context.Context, entry Entry) (Capture, error) {
+func (a *List) Read(ctx context.Context, entry Entry) (Capture, error) {
 	file, err := a.folder.Open(a.name)
 	if err != nil {
 		return Capture{}, err
@@ -238,14 +269,23 @@ func (a *Archive) Read(ctx context.Context, entry Entry) (Capture, error) {
 	return c, nil
 }
 
-// readAt reads one record, if it still has its digest.
-func (a *Archive) readAt(ctx context.Context, file io.ReaderAt, ref Ref) (*record, error) {
+// bytesAt reads the bytes of a record, if they still have their digest.
+func (a *List) bytesAt(file io.ReaderAt, ref Ref) ([]byte, error) {
 	data := make([]byte, ref.Length)
 	if _, err := file.ReadAt(data, ref.Offset); err != nil {
 		return nil, a.unreadable(err)
 	}
 	if codec.DigestBytes(data) != ref.Digest {
 		return nil, a.changed(ref)
+	}
+	return data, nil
+}
+
+// readAt reads one record, if it still has its digest.
+func (a *List) readAt(ctx context.Context, file io.ReaderAt, ref Ref) (*record, error) {
+	data, err := a.bytesAt(file, ref)
+	if err != nil {
+		return nil, err
 	}
 	in := takeMembers(ctx, bytes.NewReader(data), 0, ref.Length)
 	defer in.giveBack()
@@ -256,7 +296,7 @@ func (a *Archive) readAt(ctx context.Context, file io.ReaderAt, ref Ref) (*recor
 	return rec, nil
 }
 
-func (a *Archive) changed(ref Ref) error {
+func (a *List) changed(ref Ref) error {
 	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", a.name, "offset", ref.Offset, "digest", ref.Digest),
 		"the record at byte %d is not the one that was read before: %s", ref.Offset, a.name)
 }
@@ -292,8 +332,9 @@ func (a *Archive) Append(ctx context.Context, lock *artifact.Lock, captures ...*
 	a.end += int64(len(data))
 	a.open = nil
 	for _, entry := range added {
-		a.add(entry)
+		a.last = entry.Records[len(entry.Records)-1]
 	}
+	a.Add(added...)
 	return added, nil
 }
 

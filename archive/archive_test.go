@@ -348,6 +348,42 @@ func TestAnArchiveThatBecameShorterIsRefused(t *testing.T) {
 	}
 }
 
+func TestAnArchiveWhoseLastRecordIsAnotherIsRefused(t *testing.T) {
+	f := folder(t)
+	a := open(t, f, nil)
+	add(t, f, a, page("https://example.org/", "one text"))
+	if err := f.Write(name, bytesOf(t, page("https://example.org/", "two text"), page("https://example.org/more", "which makes it longer"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Refresh(context.Background()); tidegate.CodeOf(err) != tidegate.InvalidState {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestAPartOfAnArchive: what an archive has of some URLs is found and read in a list of
+// its own, and nothing else; what is added to one is not in the other.
+func TestAPartOfAnArchive(t *testing.T) {
+	f := folder(t)
+	whole := open(t, f, nil)
+	add(t, f, whole, page("https://example.org/a", "first"), page("https://example.org/b", "first"), page("https://example.org/a", "second"))
+	part := whole.Of([]string{"https://example.org/a", "https://example.org/a", "https://example.org/none"}, func(string) bool { return true })
+	want, _ := whole.Find("https://example.org/a")
+	added := add(t, f, whole, page("https://example.org/a", "third"), page("https://example.org/c", "third"))
+	part.Add(added[1])
+	got, found := part.Find("https://example.org/a")
+	if diff := cmp.Diff(want, got); diff != "" || !found {
+		t.Error(diff)
+	}
+	if _, found := part.Find("https://example.org/b"); found || len(part.Entries()) != 3 {
+		t.Errorf("%+v", part.Entries())
+	}
+	for _, entry := range part.Entries() {
+		if _, err := part.Read(context.Background(), entry); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestARecordThatChangedIsNotRead(t *testing.T) {
 	f := folder(t)
 	a := open(t, f, nil)

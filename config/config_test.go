@@ -260,6 +260,22 @@ model = "mini"
 	}
 }
 
+// TestListsOfBothFilesAreJoined is about roots, and about the addresses of a project
+// that is trusted.
+func TestListsOfBothFilesAreJoined(t *testing.T) {
+	p := place(t, "roots = [\"docs\"]\n[fetch]\nallow = [\"wiki.project\"]\n", "roots = [\"/srv/texts\"]\n[fetch]\nallow = [\"wiki.internal\"]\n")
+	if err := p.Trust(tidegate.WithActor(context.Background(), tidegate.Person), *load(t, p).Project); err != nil {
+		t.Fatal(err)
+	}
+	c := load(t, p)
+	if len(c.Roots) != 2 || c.Roots[0] != "/srv/texts" || filepath.Base(c.Roots[1]) != "docs" {
+		t.Errorf("the roots are %q", c.Roots)
+	}
+	if !slices.Equal(c.Fetch.Allow, []string{"wiki.internal", "wiki.project"}) {
+		t.Errorf("pages may be fetched from %q", c.Fetch.Allow)
+	}
+}
+
 func TestTheEnvironmentGoesFirst(t *testing.T) {
 	p := place(t, "", everything)
 	p.Getenv = func(name string) string {

@@ -305,9 +305,11 @@ func (s *stage) run(ctx context.Context, task driver.Task) (driver.Answer, error
 	})
 }
 
-// checkNothingLeft looks for processes, zombies included, and files.
+// checkNothingLeft looks for processes, zombies included, and files, once nothing
+// can be repaired any more.
 func (s *stage) checkNothingLeft(t *testing.T) {
 	t.Helper()
+	driver.Forget(s.driver, "")
 	if alive := s.alive(); alive != nil {
 		t.Errorf("still there: %q", alive)
 	}

@@ -3,8 +3,9 @@
 //
 // Agents hang, flood, die, refuse and leave processes behind. Whatever one does,
 // Run returns within its limits, and nothing of the attempt is left: no process,
-// no socket, no temporary folder. Success is a complete answer that is not
-// empty, never an exit status alone.
+// no socket, no temporary folder, except that of an answer that may be repaired,
+// until the repair or [Forget]. Success is a complete answer that is not empty,
+// never an exit status alone.
 //
 // The package knows no run and judges no answer. What an agent read on a page is
 // not evidence: other packages fetch what an answer cites.
@@ -43,8 +44,8 @@ type Task struct {
 	// Session continues the session of an earlier answer; empty: a fresh one.
 	Session string `json:"session,omitempty"`
 	// Folder is where the agent works, for a job that changes files. Empty: a
-	// folder of the attempt's own, which holds only the Files, by relative name,
-	// and does not outlive the attempt.
+	// folder of the attempt's own, which at first holds only the Files, by relative
+	// name, and does not outlive the attempt.
 	Folder string            `json:"folder,omitempty"`
 	Files  map[string]string `json:"files,omitempty"`
 }

@@ -1,31 +1,44 @@
 package driver
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/artifact"
 )
 
 // folder is the folder of an attempt. It lies among the temporary files, outside
 // every run and every root, and nothing in it outlives the attempt, so it is
 // made and removed here and not by package artifact.
 //
-//	work/    where the agent works, empty
+//	work/    where the agent works, empty at first
 //	tmp/     its temporary files
+//	claim    held while this program lives, so that [Sweep] knows
 //	prompt   its standard input
 //	stdout, stderr
 //
 // Clients put their configuration beside these.
 type folder struct {
-	root *os.Root
-	path string
-	key  string // the key that makes another folder at the same path
+	root  *os.Root
+	claim *artifact.Claim
+	path  string
+	key   string // the key that makes another folder at the same path
 }
 
-const folderPrefix = "tidegate-"
+const (
+	folderPrefix = "tidegate-"
+	claimName    = "claim"
+)
 
 // makeFolder makes a folder below temp: at the place that had key before, for a
 // client whose sessions belong to a path, or anywhere.
@@ -46,25 +59,134 @@ func makeFolder(temp, key string) (*folder, error) {
 		removeTree(path)
 		return nil, err
 	}
-	for _, name := range []string{"work", "tmp"} {
-		if err := f.root.Mkdir(name, 0o700); err != nil {
-			f.remove()
-			return nil, err
-		}
+	if f.claim, err = claim(path); err == nil {
+		err = f.furnish()
+	}
+	if err != nil {
+		f.remove()
+		return nil, err
 	}
 	return f, nil
 }
 
-// inFolder calls do with the folder of an attempt at task, which is gone
-// afterwards. It is made at the place that had key before, where there is one.
-// The task that do gets has its Folder and the arguments of its servers filled
-// in.
-func (h Host) inFolder(key string, task Task, do func(*folder, Task) (Answer, error)) (Answer, error) {
-	f, err := makeFolder(h.Temp, key)
+// claim takes the claim of the attempt's folder at path.
+func claim(path string) (*artifact.Claim, error) {
+	in, err := artifact.Open(context.Background(), "folder", path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return in.Claim(claimName, tidegate.D("process", os.Getpid()))
+}
+
+// furnish makes the folders that an agent expects.
+func (f *folder) furnish() error {
+	for _, name := range []string{"work", "tmp"} {
+		if err := f.root.Mkdir(name, 0o700); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// folders are the folders that a driver keeps for repairs.
+type folders struct {
+	mu   sync.Mutex
+	kept map[string]*folder // by key
+}
+
+// keep keeps a folder until it is taken or forgotten.
+func (k *folders) keep(f *folder) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.kept == nil {
+		k.kept = map[string]*folder{}
+	}
+	k.kept[f.key] = f
+}
+
+// take takes the folder that was kept for key; nil where there is none.
+func (k *folders) take(key string) *folder {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f := k.kept[key]
+	delete(k.kept, key)
+	return f
+}
+
+// forget removes the folder that was kept for a session, or all of them where it
+// names none.
+func (k *folders) forget(session string) {
+	key, _, _ := strings.Cut(session, "/")
+	if key != "" {
+		if f := k.take(key); f != nil {
+			f.remove()
+		}
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, f := range k.kept {
+		f.remove()
+	}
+	clear(k.kept)
+}
+
+// keeper is a driver that keeps folders for repairs.
+type keeper interface{ forget(session string) }
+
+func (d *headless) forget(session string) { d.host.folders.forget(session) }
+func (d *acp) forget(session string)      { d.host.folders.forget(session) }
+
+// Forget removes the folder that d keeps because the answer with this session may
+// be repaired; with an empty session, all that it keeps.
+func Forget(d Driver, session string) {
+	if k, ok := d.(keeper); ok {
+		k.forget(session)
+	}
+}
+
+// Sweep removes the folders that killed programs have left below temp; empty: those
+// among the system's temporary files. One whose program lives stays.
+func Sweep(temp string) {
+	if temp == "" {
+		temp = os.TempDir()
+	}
+	entries, _ := os.ReadDir(temp)
+	for _, entry := range entries {
+		key, ours := strings.CutPrefix(entry.Name(), folderPrefix)
+		if _, err := strconv.ParseUint(key, 10, 64); !ours || err != nil || !entry.IsDir() {
+			continue
+		}
+		path := filepath.Join(temp, entry.Name())
+		if _, err := os.Lstat(filepath.Join(path, claimName)); err != nil {
+			continue // it is just being made
+		}
+		if held, err := claim(path); err == nil {
+			held.Release()
+			removeTree(path)
+		}
+	}
+}
+
+// inFolder calls do with the folder of an attempt at task. A first answer that has a
+// session may be repaired: its folder is kept, and the repair finds in it what the
+// agent left. In all other cases the folder is gone afterwards. Where nothing was
+// kept for key, because another program had the attempt, the folder is made at the
+// place that had it. The task that do gets has its Folder and the arguments of its
+// servers filled in.
+func (h Host) inFolder(key string, task Task, do func(*folder, Task) (Answer, error)) (answer Answer, err error) {
+	f, err := h.folderFor(key)
 	if err != nil {
 		return Answer{}, &Error{Kind: Unavailable, Message: "no folder can be made for the attempt: " + err.Error(), SessionGone: key != ""}
 	}
-	defer f.remove()
+	defer func() {
+		if err == nil && answer.Session != "" && task.Turn == 1 {
+			h.folders.keep(f)
+		} else {
+			f.remove()
+		}
+	}()
 	if task.Folder == "" {
 		task.Folder = f.in("work")
 		for name, text := range task.Files {
@@ -88,6 +210,68 @@ func (h Host) inFolder(key string, task Task, do func(*folder, Task) (Answer, er
 	return do(f, task)
 }
 
+// folderFor is the folder that was kept for key, or a fresh one. One in which an
+// agent has left no folder to work in is made afresh, too.
+func (h Host) folderFor(key string) (*folder, error) {
+	if f := h.folders.take(key); f != nil {
+		if err := f.tidy(); err == nil {
+			return f, nil
+		}
+		f.remove()
+	}
+	return makeFolder(h.Temp, key)
+}
+
+// tidy prepares a folder for the agent's second turn. What the agent wrote stays,
+// except where a client could take it for a part of its configuration, and with
+// it for more rights than its task has. Everything but work and tmp is ours, and
+// is written again.
+func (f *folder) tidy() error {
+	at, err := os.Lstat(f.path)
+	if err != nil {
+		return err
+	}
+	opened, err := f.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(at, opened) {
+		return fmt.Errorf("%s is another folder", f.path)
+	}
+	for _, name := range []string{"work", "tmp"} {
+		if info, err := f.root.Lstat(name); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s is not a folder", f.in(name))
+		}
+	}
+	if err := f.removeFrom(".", func(name string) bool { return name != "work" && name != "tmp" && name != claimName }); err != nil {
+		return err
+	}
+	return f.removeFrom("work", configures)
+}
+
+// removeFrom removes from a folder in f what has one of these names.
+func (f *folder) removeFrom(dir string, these func(name string) bool) error {
+	entries, err := fs.ReadDir(f.root.FS(), dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if these(entry.Name()) {
+			if err := f.root.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// configures reports whether clients look for their configuration under this name in
+// the folder that they work in.
+func configures(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "opencode.json")
+}
+
 // owns reports whether the agent works in f.
 func (f *folder) owns(task Task) bool { return task.Folder == f.in("work") }
 
@@ -99,12 +283,21 @@ func (f *folder) variables() []string {
 // in is the path of a file or folder in f.
 func (f *folder) in(name string) string { return filepath.Join(f.path, name) }
 
-// write writes a file, with the folders above it.
+// write writes a file, with the folders above it, in the place of what an agent may
+// have left under its name.
 func (f *folder) write(name string, data []byte) error {
 	if err := f.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	return f.root.WriteFile(name, data, 0o600)
+	if err := f.root.RemoveAll(name); err != nil {
+		return err
+	}
+	file, err := f.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	return errors.Join(err, file.Close())
 }
 
 // output makes a file that a program writes to, and opens it a second time for
@@ -122,28 +315,35 @@ func (f *folder) output(name string) (write, read *os.File, err error) {
 }
 
 func (f *folder) remove() error {
+	if f.claim != nil {
+		f.claim.Release()
+	}
 	f.root.Close()
 	return removeTree(f.path)
 }
 
 // removeTree removes a folder, even one in which an agent took away its own
-// right to do so.
+// right to do so. A link in its place is removed and not followed.
 func removeTree(path string) error {
 	if err := os.RemoveAll(path); err == nil {
 		return nil
 	}
-	root, err := os.OpenRoot(path)
+	// Through the folder above, so that a link leads nowhere else.
+	above, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	// WalkDir reads a folder after it was visited.
-	fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			root.Chmod(name, 0o700)
-		}
-		return nil
-	})
-	root.Close()
+	name := filepath.Base(path)
+	if info, err := above.Lstat(name); err == nil && info.IsDir() {
+		// WalkDir reads a folder after it was visited.
+		fs.WalkDir(above.FS(), name, func(name string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() {
+				above.Chmod(name, 0o700)
+			}
+			return nil
+		})
+	}
+	above.Close()
 	return os.RemoveAll(path)
 }
 

@@ -33,6 +33,8 @@ type Host struct {
 	// decides whether it may be opened; nil: there is no such tool.
 	Open   func(ctx context.Context, url string) (string, error)
 	Search Search
+
+	folders *folders
 }
 
 // New returns the driver that settings name. It returns INVALID_ARGS for a name
@@ -70,6 +72,7 @@ func (h Host) filled() Host {
 	if h.Temp == "" {
 		h.Temp = os.TempDir()
 	}
+	h.folders = &folders{}
 	return h
 }
 

@@ -16,6 +16,10 @@ import (
 
 // standIn is what a stand-in for the client of that name does.
 func standIn(name, scene string) {
+	if name == "keeper" {
+		keeper()
+		return
+	}
 	if name == "home" {
 		home()
 		return
@@ -191,6 +195,20 @@ func standIn(name, scene string) {
 	default:
 		panic("no such scene: " + scene)
 	}
+}
+
+// keeper is a program that has an answer which may be repaired, until it is killed.
+func keeper() {
+	d, err := driver.New(driver.Settings{Driver: "claude"}, driver.Host{})
+	if err != nil {
+		panic(err)
+	}
+	answer, err := d.Run(context.Background(), driver.Task{Turn: 1, Prompt: "begin"}, func(driver.Event) {})
+	if err != nil {
+		panic(err)
+	}
+	os.Stdout.WriteString(answer.Session + "\n")
+	hang()
 }
 
 // home is a program that drives an agent until the program is killed.

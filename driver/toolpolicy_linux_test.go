@@ -61,3 +61,31 @@ func TestToolsThatAreTakenAway(t *testing.T) {
 		}
 	}
 }
+
+// TestClientsLookAtNothingOfThePersons looks at the switches that keep the settings,
+// hooks, plugins, skills, rules and servers of the person from each client.
+func TestClientsLookAtNothingOfThePersons(t *testing.T) {
+	for client, switches := range map[string][]string{
+		"claude":   {"--setting-sources  --", "--strict-mcp-config", "--disable-slash-commands"},
+		"codex":    {"--ignore-user-config", "--ignore-rules", "features.plugins=false", "features.hooks=false"},
+		"opencode": {"XDG_CONFIG_HOME=", "OPENCODE_DISABLE_PROJECT_CONFIG=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_CLAUDE_CODE=1"},
+		"gemini":   {`"hooksConfig":{"enabled":false}`, `"fileName":"TIDEGATE-NONE.md"`, "--extensions none"},
+	} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			said := ""
+			for _, name := range []string{"switches", "environment"} {
+				answer, err := newStage(t, client, scene{name: name}).run(t.Context(), task())
+				if err != nil {
+					t.Fatal(err)
+				}
+				said += answer.Text + "\n"
+			}
+			for _, each := range switches {
+				if !strings.Contains(said, each) {
+					t.Errorf("it is started without %q:\n%s", each, said)
+				}
+			}
+		})
+	}
+}

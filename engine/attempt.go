@@ -31,6 +31,9 @@ type attempt struct {
 	began  time.Time          // when this home began its part
 	events bytes.Buffer       // the agent's own stream, one line each
 	called map[string]float64 // tools, in all turns
+
+	kept bool // the pool keeps the folder of the first turn for the repair
+	goes bool // the next home goes on with the attempt
 }
 
 // state is where an attempt is.
@@ -59,6 +62,8 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	a.began = a.home.Clock.Now()
 	a.called = map[string]float64{}
 	maps.Copy(a.called, a.held.Called)
+	a.kept = a.held.Session != ""
+	defer a.tidy()
 	faults := a.held.Faults
 	turn := a.held.Answers + 1
 	if a.held.Answers > 0 && !a.held.Judged {
@@ -105,6 +110,14 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		task := a.task(turn, prompt, session)
 		answer, err := a.home.Pool.Do(ctx, task, a.event)
 		a.home.tools.rests(a.held.JobID)
+		a.kept = a.kept || answer.Session != ""
+		if !possible(answer) {
+			// Such numbers would lower what is charged and counted, or stop the home.
+			answer = driver.Answer{Version: answer.Version}
+			if err == nil {
+				err = &driver.Error{Kind: driver.Died, Message: "the agent reports numbers of tokens, costs or calls that cannot be"}
+			}
+		}
 		for tool, n := range answer.ToolCalls {
 			a.called[tool] += float64(n)
 		}
@@ -142,6 +155,14 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	}
 	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, job.Ending{Outcome: job.OutcomeRefused})
 	return ending{}, err
+}
+
+// tidy has the pool remove what it keeps for the repair of an attempt that has
+// ended.
+func (a *attempt) tidy() {
+	if a.kept && !a.goes {
+		a.home.cancel(a.taskID(1, a.held.PromptMD))
+	}
 }
 
 // release says that the agent has answered.
@@ -203,6 +224,17 @@ func (a *attempt) unfit(answer driver.Answer) *driver.Error {
 	return nil
 }
 
+// possible reports whether an attempt can have taken what an answer says.
+func possible(answer driver.Answer) bool {
+	for _, n := range answer.ToolCalls {
+		if n < 0 || n > job.MaxTokens {
+			return false
+		}
+	}
+	u, cost := answer.Usage, answer.CostUSD
+	return (u == nil || min(u.Input, u.Output) >= 0 && max(u.Input, u.Output) <= job.MaxTokens) && (cost == nil || *cost >= 0 && *cost <= job.MaxCostUSD)
+}
+
 // left releases the attempt when the home stops, so that the next home continues
 // it; otherwise it returns err.
 func (a *attempt) left(ctx context.Context, err error) error {
@@ -210,6 +242,7 @@ func (a *attempt) left(ctx context.Context, err error) error {
 		return err
 	}
 	leaving := a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
+	a.goes = leaving == nil
 	switch tidegate.CodeOf(leaving) {
 	case "", tidegate.LeaseLost, tidegate.InvalidState, tidegate.JobNotFound:
 		return nil // a run that is cancelled takes nothing more
@@ -222,7 +255,9 @@ func (a *attempt) left(ctx context.Context, err error) error {
 // afterwards.
 func (a *attempt) failed(ctx context.Context, failure *driver.Error, asked string, answer driver.Answer) error {
 	if failure.NeedsPerson() {
-		return a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
+		err := a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
+		a.goes = err == nil
+		return err
 	}
 	end := job.Ending{Outcome: string(failure.Kind), Reason: failure.Message, Version: answer.Version, ToolCalls: counts(answer.ToolCalls),
 		Events: a.events.Bytes(), Usage: usage(answer), Price: a.home.agent(a.role).Price}
@@ -252,12 +287,16 @@ func (a *attempt) timeLeft() time.Duration {
 	return minutes(a.home.board.Policy().Budget.AttemptMinutes) - a.home.Clock.Now().Sub(a.began)
 }
 
+func (a *attempt) taskID(turn int, prompt string) string {
+	return driver.TaskID(a.home.board.ID(), a.home.board.CreatedAt(), a.held.JobID, a.held.Attempt, turn, prompt)
+}
+
 // task is everything that the pool is given.
 func (a *attempt) task(turn int, prompt, session string) driver.Task {
 	budget := a.home.board.Policy().Budget
 	idle := minutes(budget.IdleMinutes)
 	task := driver.Task{
-		ID:  driver.TaskID(a.home.board.ID(), a.home.board.CreatedAt(), a.held.JobID, a.held.Attempt, turn, prompt),
+		ID:  a.taskID(turn, prompt),
 		Job: a.held.JobID, Kind: a.held.Kind, Attempt: a.held.Attempt, Turn: turn, Prompt: prompt, Role: a.role,
 		Model: a.held.Model, Session: session,
 		Limits: driver.Limits{Idle: idle, Step: 2 * idle, Deadline: a.timeLeft(), Answer: int(budget.MaxAnswerKB) << 10},

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -258,6 +259,8 @@ func TestReviewOfThisRepository(t *testing.T) {
 			return `{"change_id":"history","verdict":"APPROVED","summary":"Read.","issues":[` + strings.Join(issues, ",") + `]}`, nil
 		})})
 		r.Close()
+		// A commit may change a file that no reviewer is shown, which is said.
+		out.Warnings = slices.DeleteFunc(out.Warnings, func(w string) bool { return strings.Contains(w, "no reviewer was shown") })
 		if err != nil || out.WaitingFor != engine.ForNothing || len(out.Warnings) > 0 {
 			t.Fatalf("%s: %v, %s: %s %v", commit, err, out.WaitingFor, out.Reason, out.Warnings)
 		}

@@ -9,8 +9,9 @@ import (
 )
 
 // Pool runs tasks. Do joins a task that has already begun under the same ID; when
-// ctx ends, Do leaves the task, while Cancel stops it. Do calls note from one
-// goroutine, and not after it has returned.
+// ctx ends, Do leaves the task, while Cancel stops it and removes what is left of
+// it: for one that has its answer, the folder that was kept for a repair. Do calls
+// note from one goroutine, and not after it has returned.
 type Pool interface {
 	Do(ctx context.Context, task driver.Task, note func(driver.Event)) (driver.Answer, error)
 	Cancel(ctx context.Context, id string) error
@@ -25,6 +26,7 @@ type Local struct {
 
 	mu    sync.Mutex
 	tasks map[string]*localTask
+	kept  map[string]func() // by task id: removes what was kept for the repair of its answer
 }
 
 type localTask struct {
@@ -56,30 +58,34 @@ func (p *Local) join(ctx context.Context, task driver.Task, note func(driver.Eve
 	running, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	t := &localTask{stop: stop, done: make(chan struct{})}
 	if p.tasks == nil {
-		p.tasks = map[string]*localTask{}
+		p.tasks, p.kept = map[string]*localTask{}, map[string]func(){}
 	}
 	p.tasks[task.ID] = t
 	go func() {
 		defer stop(nil)
-		t.answer, t.err = p.run(running, task, note)
+		var by driver.Driver
+		t.answer, by, t.err = p.run(running, task, note)
 		p.mu.Lock()
 		delete(p.tasks, task.ID)
+		if t.err == nil && t.answer.Session != "" && task.Turn == 1 {
+			p.kept[task.ID] = func() { driver.Forget(by, t.answer.Session) }
+		}
 		p.mu.Unlock()
 		close(t.done)
 	}()
 	return t
 }
 
-func (p *Local) run(ctx context.Context, task driver.Task, note func(driver.Event)) (answer driver.Answer, err error) {
+func (p *Local) run(ctx context.Context, task driver.Task, note func(driver.Event)) (answer driver.Answer, by driver.Driver, err error) {
 	err = &driver.Error{Kind: driver.Unavailable, Message: "no agent is configured for the role " + task.Role}
-	for _, d := range p.Drivers(task.Role) {
-		answer, err = d.Run(ctx, task, note)
+	for _, by = range p.Drivers(task.Role) {
+		answer, err = by.Run(ctx, task, note)
 		var failure *driver.Error
 		if !errors.As(err, &failure) || failure.Kind != driver.Unavailable || failure.SessionGone {
 			break
 		}
 	}
-	return answer, err
+	return answer, by, err
 }
 
 // Cancel stops a task and waits until nothing is left of it, or ctx ends.
@@ -87,14 +93,20 @@ func (p *Local) Cancel(ctx context.Context, id string) error {
 	p.mu.Lock()
 	t := p.tasks[id]
 	p.mu.Unlock()
-	if t == nil {
-		return nil
+	if t != nil {
+		t.stop(errStopped)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-t.done:
+		}
 	}
-	t.stop(errStopped)
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.done:
-		return nil
+	p.mu.Lock()
+	forget := p.kept[id]
+	delete(p.kept, id)
+	p.mu.Unlock()
+	if forget != nil {
+		forget()
 	}
+	return nil
 }

@@ -32,7 +32,8 @@ type Board struct {
 	mu     sync.Mutex
 	work   work
 	run    *run.Run // that the work is
-	past   []work   // opened before the run moved; others may still use them
+	check  *step.SourceChecker
+	past   []work // opened before the run moved; others may still use them
 	policy run.Policy
 	jobs   map[string]*Job
 	order  []string
@@ -92,7 +93,7 @@ func (b *Board) Reload(ctx context.Context) error {
 	known := b.jobs
 	b.work, b.before, b.waves, b.jobs, b.order = opened, b.waves, map[run.Stage]contracts{}, map[string]*Job{}, nil
 	if r, ok := opened.(research); ok {
-		b.run = r.Run
+		b.run, b.check = r.Run, step.NewSourceChecker(r.Run)
 	}
 	b.gaps, b.scope, b.cited, b.own, b.first, b.ledger = nil, nil, nil, nil, 0, newLedger()
 	if b.policy, err = opened.Policy(); err != nil {

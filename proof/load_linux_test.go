@@ -11,27 +11,34 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
 	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/run"
 )
 
-// stillClosing is how many connections and folders a server may still have open that it did
-// not have before.
-const stillClosing = 16
+const (
+	parts  = 10 // of the time, in which memory is compared
+	steady = 16 // MiB by which memory may differ from one part to another
+)
 
-// TestServersUnderLoad has agents call tools over MCP on HTTP, people look at pages,
-// and homes drive runs, all in one home and at once: for ten minutes in the long form,
-// for a moment in the short one. No call fails, and afterwards each server has as
-// many files open as before, but for connections that are closing, and has not grown.
+// TestServersUnderLoad has agents call tools over MCP on HTTP, people look at pages and
+// follow runs, and homes drive runs, all in one home and at once: for ten minutes in
+// the long form, for a moment in the short one. No call fails. Afterwards each server
+// has the same files open as before, and as many goroutines as one that nobody called;
+// the homes have left none; and in the second half of the time each server had no more
+// memory than in the first.
 func TestServersUnderLoad(t *testing.T) {
 	t.Parallel()
 	lasts, workers := 100*time.Millisecond, 2
@@ -40,14 +47,13 @@ func TestServersUnderLoad(t *testing.T) {
 	}
 	o := newOffice(t)
 	runs := []folder{o.run("first").climb(t, withoutGap, "in summaries"), o.run("second").climb(t, withGap, "completed")}
-	tools := o.serves(t, regexp.MustCompile(`url=(http://\S+)`), "mcp", "--http", "127.0.0.1:0", "--project", o.dir)
-	pages := o.serves(t, regexp.MustCompile(`(http://\S+)`), "serve", "--project", o.dir)
-	session := func(ctx context.Context) (*mcp.ClientSession, error) {
-		return mcp.NewClient(&mcp.Implementation{Name: "load", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: tools.url, DisableStandaloneSSE: true}, nil)
-	}
+	tools, pages := o.serves(t, "mcp", "--http", "127.0.0.1:0"), o.serves(t, "serve")
+	var made atomic.Int64
 	work := map[string]func(ctx context.Context) (one func(n int) error, end func(), err error){
 		"MCP": func(ctx context.Context) (func(int) error, func(), error) {
-			s, err := session(ctx)
+			client := &http.Client{Transport: &http.Transport{}}
+			s, err := mcp.NewClient(&mcp.Implementation{Name: "load", Version: "1"}, nil).
+				Connect(ctx, &mcp.StreamableClientTransport{Endpoint: tools.url, HTTPClient: client, DisableStandaloneSSE: true}, nil)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -58,7 +64,7 @@ func TestServersUnderLoad(t *testing.T) {
 					err = fmt.Errorf("%s: %s", names[n%len(names)], out)
 				}
 				return err
-			}, func() { s.Close() }, nil
+			}, func() { s.Close(); client.CloseIdleConnections() }, nil
 		},
 		"pages": func(context.Context) (func(int) error, func(), error) {
 			jar, err := cookiejar.New(nil)
@@ -67,35 +73,39 @@ func TestServersUnderLoad(t *testing.T) {
 			}
 			client := &http.Client{Jar: jar, Transport: &http.Transport{}}
 			base, token, _ := strings.Cut(pages.url, "?")
-			views := []string{"", "runs/first", "runs/second/jobs", "runs/second/report", "runs/first/log"}
+			views := []string{"", "runs/first", "runs/second/jobs", "runs/second/report", "runs/first/log", "runs/second/events"}
 			get := func(url string) error {
 				answer, err := client.Get(url)
 				if err != nil {
 					return err
 				}
 				defer answer.Body.Close()
-				if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK {
-					return fmt.Errorf("%s: %s %v", url, answer.Status, err)
+				if answer.StatusCode != http.StatusOK {
+					return fmt.Errorf("%s: %s", url, answer.Status)
 				}
-				return nil
+				if !strings.HasSuffix(url, "/events") {
+					_, err := io.Copy(io.Discard, answer.Body)
+					return err
+				}
+				lines := bufio.NewScanner(answer.Body) // which does not end by itself
+				for lines.Scan() {
+					if lines.Text() == "event: line" {
+						return nil
+					}
+				}
+				return fmt.Errorf("%s ended: %v", url, lines.Err())
 			}
 			return func(n int) error { return get(base + views[n%len(views)]) }, client.CloseIdleConnections, get(base + "?" + token)
 		},
 		"engine": func(ctx context.Context) (func(int) error, func(), error) {
-			var mu sync.Mutex
-			made := 0
 			return func(int) error {
-				mu.Lock()
-				made++
-				id := fmt.Sprintf("run%p%05d", &mu, made)
-				mu.Unlock()
+				id := fmt.Sprintf("run%05d", made.Add(1))
 				f := o.run(id)
 				if _, err := run.Create(ctx, run.Clock{Now: time.Now}, o.env.Home, run.InitInput{Query: question, RunID: id}); err != nil {
 					return err
 				}
-				pool := &agents{storm: storm{Seed: 1, Episode: 99}, late: func() {}}
-				out, err := engine.Drive(ctx, f.manifest(), engine.Options{Clock: run.Clock{Now: time.Now}, Pool: pool, Fetch: fetchArticles, Wait: func(context.Context, time.Duration) {}})
-				if err == nil && out.Status != run.Completed && out.Status != run.Failed {
+				out, err := engine.Drive(ctx, f.manifest(), engine.Options{Clock: run.Clock{Now: time.Now}, Pool: crew{}, Fetch: fetchArticles, Wait: func(context.Context, time.Duration) {}})
+				if err == nil && out.Status != run.Completed {
 					err = fmt.Errorf("the run is %s", out.Status)
 				}
 				return err
@@ -108,19 +118,22 @@ func TestServersUnderLoad(t *testing.T) {
 		var all sync.WaitGroup
 		end := time.Now().Add(lasts)
 		for name, begin := range work {
-			count := workers
+			count, least := workers, 6 // one of each view
 			if name == "engine" {
-				count = 1
+				count, least = 1, 1
 			}
 			for range count {
 				all.Go(func() {
-					one, stop, err := begin(t.Context())
+					// What a worker starts has its label.
+					ctx := pprof.WithLabels(t.Context(), pprof.Labels("load", name))
+					pprof.SetGoroutineLabels(ctx)
+					one, stop, err := begin(ctx)
 					if err != nil {
 						t.Errorf("%s: %v", name, err)
 						return
 					}
 					defer stop()
-					for n := 0; n == 0 || time.Now().Before(end); n++ {
+					for n := 0; n < least || time.Now().Before(end); n++ {
 						start := time.Now()
 						if err := one(n); err != nil {
 							t.Errorf("%s: %v", name, err)
@@ -136,41 +149,91 @@ func TestServersUnderLoad(t *testing.T) {
 		all.Wait()
 		return times
 	}
-	round(lasts / 10) // so that caches are full
 	servers := map[string]*server{"MCP": tools, "pages": pages}
-	before := map[string][2]int{}
+	fresh, before, memory := map[string][]string{}, map[string][]string{}, map[string][]int{}
 	for name, s := range servers {
-		before[name] = [2]int{s.files(t), s.memory(t)}
+		fresh[name] = s.files(t)
 	}
+	round(lasts / parts) // so that caches are full: pages keep the last runs open
+	for name, s := range servers {
+		before[name] = s.settled(t, func(files []string) bool { return connections(files) == connections(fresh[name]) })
+	}
+	measure := func() {
+		for name, s := range servers {
+			memory[name] = append(memory[name], s.memory(t))
+		}
+	}
+	measure()
+	ended := make(chan struct{})
+	var watched sync.WaitGroup
+	watched.Go(func() {
+		tick := time.NewTicker(lasts / parts)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+				measure()
+			}
+		}
+	})
 	for name, times := range round(lasts) {
 		slices.Sort(times)
 		at := func(q float64) time.Duration { return times[int(q*float64(len(times)-1))].Round(10 * time.Microsecond) }
 		t.Logf("%-6s %6d calls, median %v, 90 %% %v, 99 %% %v, longest %v", name, len(times), at(0.5), at(0.9), at(0.99), at(1))
 	}
+	close(ended)
+	watched.Wait()
+	var left strings.Builder
+	if !soon(func() bool {
+		left.Reset()
+		err := pprof.Lookup("goroutine").WriteTo(&left, 1)
+		return err == nil && !strings.Contains(left.String(), `"load":"engine"`)
+	}) {
+		t.Errorf("the homes left goroutines:\n%s", left.String())
+	}
+	idle := map[string]*server{"MCP": o.serves(t, "mcp", "--http", "127.0.0.1:0"), "pages": o.serves(t, "serve")}
 	for name, s := range servers {
-		files := s.files(t)
-		memory := s.memory(t)
-		t.Logf("%-6s %d files before and %d after; %d MiB before and %d after", name, before[name][0], files, before[name][1]>>10, memory>>10)
-		if files > before[name][0]+stillClosing {
-			t.Errorf("%s has %d files open, and had %d", name, files, before[name][0])
+		after := s.settled(t, func(files []string) bool { return slices.Equal(files, before[name]) })
+		t.Logf("%-6s %d files before and %d after; MiB of memory in each part of the time %v", name, len(before[name]), len(after), memory[name])
+		if !slices.Equal(after, before[name]) {
+			t.Errorf("%s has %q open, and had %q", name, after, before[name])
 		}
-		if grown := memory - before[name][1]; grown > 64<<10 {
-			t.Errorf("%s has grown by %d MiB", name, grown>>10)
+		if list := memory[name]; slices.Max(list[len(list)/2:]) > slices.Max(list[:len(list)/2+1])+steady {
+			t.Errorf("%s has grown: %v MiB", name, list)
+		}
+		had, has := idle[name].goroutines(t), s.goroutines(t)
+		t.Logf("%-6s %d goroutines, and %d in one that nobody called", name, len(has), len(had))
+		if len(has) != len(had) {
+			t.Errorf("%s has goroutines that one without callers has not:\n%s", name, strings.Join(has, "\n"))
 		}
 	}
 }
 
-// server is a process of the program that serves.
-type server struct {
-	url string
-	pid int
+// crew are agents that do what they are asked.
+type crew struct{}
+
+func (crew) Do(_ context.Context, task driver.Task, _ func(driver.Event)) (driver.Answer, error) {
+	return driver.Answer{Text: storm{Seed: 1}.reply(task)}, nil
 }
 
+func (crew) Cancel(context.Context, string) error { return nil }
+
+// server is a process of the program that serves.
+type server struct {
+	url     string
+	process *os.Process
+	stacks  chan []string // of its goroutines, when it was made to end by showing them
+}
+
+var serverAddress = regexp.MustCompile(`(?:url=|^)(http://\S+)`)
+
 // serves starts the program with such words, and reads its URL from what it prints.
-func (o *office) serves(t *testing.T, url *regexp.Regexp, words ...string) *server {
+func (o *office) serves(t *testing.T, words ...string) *server {
 	t.Helper()
-	command := exec.Command(binary, append(words, "--log-level", "info")...)
-	command.Dir, command.Env = o.dir, append(os.Environ(), "TIDEGATE_HOME="+o.dir)
+	command := exec.Command(binary, append(words, "--project", o.dir, "--log-level", "info")...)
+	command.Dir, command.Env = o.dir, append(os.Environ(), "TIDEGATE_HOME="+o.dir, "GOTRACEBACK=all")
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -183,36 +246,109 @@ func (o *office) serves(t *testing.T, url *regexp.Regexp, words ...string) *serv
 	t.Cleanup(func() { command.Process.Kill(); command.Wait(); read.Close() })
 	lines := bufio.NewScanner(read)
 	for lines.Scan() {
-		if m := url.FindStringSubmatch(lines.Text()); m != nil {
-			go io.Copy(io.Discard, read)
-			return &server{m[1], command.Process.Pid}
+		m := serverAddress.FindStringSubmatch(lines.Text())
+		if m == nil {
+			continue
 		}
+		s := &server{m[1], command.Process, make(chan []string, 1)}
+		go func() {
+			var stacks []string
+			for lines.Scan() {
+				if strings.HasPrefix(lines.Text(), "goroutine ") {
+					stacks = append(stacks, "")
+				}
+				if len(stacks) > 0 {
+					stacks[len(stacks)-1] += lines.Text() + "\n"
+				}
+			}
+			s.stacks <- slices.DeleteFunc(stacks, func(stack string) bool {
+				return !strings.HasPrefix(stack, "goroutine 1 ") && !strings.Contains(stack, "\ncreated by ") || strings.Contains(stack, "\ncreated by runtime.")
+			})
+		}()
+		return s
 	}
 	t.Fatalf("tidegate %q does not say where it serves", words)
 	return nil
 }
 
-// files is how many files and connections the process has open.
-func (s *server) files(t *testing.T) int {
+// goroutines ends the process and returns the stacks of its goroutines.
+func (s *server) goroutines(t *testing.T) []string {
 	t.Helper()
-	list, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(s.pid), "fd"))
+	if err := s.process.Signal(syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	stacks := <-s.stacks
+	if len(stacks) == 0 {
+		t.Fatal("the process does not show its goroutines")
+	}
+	return stacks
+}
+
+// files are what the process has open: files by their names, connections by their kind.
+func (s *server) files(t *testing.T) []string {
+	t.Helper()
+	folder := filepath.Join("/proc", strconv.Itoa(s.process.Pid), "fd")
+	list, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return len(list)
+	var names []string
+	for _, each := range list {
+		name, err := os.Readlink(filepath.Join(folder, each.Name()))
+		if err == nil { // one that was just closed is not open
+			kind, _, _ := strings.Cut(name, ":[")
+			names = append(names, kind)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
-// memory is what the process has in memory, in KiB.
+func connections(files []string) int {
+	n := 0
+	for _, kind := range files {
+		if kind == "socket" {
+			n++
+		}
+	}
+	return n
+}
+
+// settled waits until the files that the process has open are as they should be, and
+// returns them.
+func (s *server) settled(t *testing.T, enough func(files []string) bool) []string {
+	t.Helper()
+	soon(func() bool { return enough(s.files(t)) })
+	return s.files(t)
+}
+
+// soon waits for what happens a moment later, such as that the end of a connection is
+// noticed, and reports whether it did within half a minute.
+func soon(happened func() bool) bool {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for range 3000 {
+		if happened() {
+			return true
+		}
+		<-tick.C
+	}
+	return happened()
+}
+
+// memory is what the process has in memory, in MiB.
 func (s *server) memory(t *testing.T) int {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.pid), "status"))
+	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.process.Pid), "status"))
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return 0
 	}
 	m := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(data)
 	if m == nil {
-		t.Fatal("the process is gone")
+		t.Error("the process is gone")
+		return 0
 	}
 	kib, _ := strconv.Atoi(string(m[1]))
-	return kib
+	return kib >> 10
 }

@@ -149,9 +149,10 @@ func ReadEntries(folder *artifact.Folder, name string) ([]Entry, error) {
 
 // EventsOf reads the lines of the log that record one of some events, oldest
 // first, without parsing the others: most lines of a long run are about its jobs.
-// An opened run reads each line once, and later only what was added since. It
-// returns READ_FAILED, and TAMPERED when the log is not the one that was read
-// before.
+// An opened run reads each line once, and later only what was added since. A log that
+// is not the one that was read before, because lines of a failed write were taken
+// back, is read again from its first line. The caller must not change the entries,
+// which are the same values each time. It returns READ_FAILED.
 func (r *Run) EventsOf(events ...Event) ([]Entry, error) {
 	file, err := r.folder.Open(AuditFile)
 	switch {
@@ -172,10 +173,15 @@ func (r *Run) EventsOf(events ...Event) ([]Entry, error) {
 		}
 		r.events[key] = read
 	}
-	if err := read.on(file); err != nil {
+	err = read.on(file)
+	if tidegate.CodeOf(err) == tidegate.Tampered {
+		read.entries, read.last = nil, artifact.Line{}
+		err = read.on(file)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(read.entries), nil
+	return slices.Clip(read.entries), nil
 }
 
 // readEvents are the entries of some events in the log as far as it was read.

@@ -1,6 +1,9 @@
 package run_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -41,5 +44,19 @@ func TestEventsOfAreThoseOfTheWholeLog(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(run.Entry{}, "Entry")); diff != "" {
 		t.Error(diff)
+	}
+
+	// A log from which lines were taken back is read from its beginning.
+	path := filepath.Join(made.Root, run.AuditFile)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	if err := os.WriteFile(path, bytes.Join(lines[:len(lines)-3], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = r.EventsOf(run.EventFetched, run.EventAttached); err != nil || len(got) != 2 {
+		t.Errorf("%d events, %v", len(got), err)
 	}
 }

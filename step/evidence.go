@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -18,41 +19,103 @@ import (
 // the log says that a record counts, and what a person decided.
 type evidence struct {
 	run      *run.Run
-	archive  *archive.Archive
+	archive  *archive.List
 	counts   map[string]bool   // digests of records
 	replaced map[string]string // cid → the URL that a person named in its place
 	attached map[string]bool   // cids of the sources that a person attached a file to, later
 	created  time.Time
 
+	lines int          // of the log about sources that were read
+	last  *codec.Value // of them
+
 	// judged has, by cid, the sources whose pages this process fetched and judged
 	// before they were read back.
 	judged map[string]citation.Judgement
+
+	mu    *sync.Mutex      // guards whole, which several may share, and what counts in it
+	whole *archive.Archive // to add to
 }
 
-// openEvidence reads the log and the archive. A fetch that a line of a no_web
-// run claims does not count.
+// openEvidence reads the log and the archive.
 func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
-	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}, judged: map[string]citation.Judgement{}}
-	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
-	events, err := r.EventsOf(run.EventFetched, run.EventAttached, run.EventReplaced)
-	if err != nil {
+	e := newEvidence(r)
+	e.mu = new(sync.Mutex)
+	if _, err := e.readLog(); err != nil {
 		return nil, err
 	}
-	for _, event := range events {
-		switch event.Event {
+	var err error
+	if e.whole, err = archive.Open(ctx, r.Folder(), archiveFile, e.countsRecord); err != nil {
+		return nil, err
+	}
+	e.archive = &e.whole.List
+	return e, nil
+}
+
+func newEvidence(r *run.Run) *evidence {
+	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}, judged: map[string]citation.Judgement{}}
+	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
+	return e
+}
+
+// readLog takes in the lines of the log that were not read yet. It is false when the
+// log does not go on from those that were. A fetch that a line of a no_web run claims
+// does not count.
+func (e *evidence) readLog() (goesOn bool, err error) {
+	lines, err := e.run.EventsOf(run.EventFetched, run.EventAttached, run.EventReplaced)
+	if err != nil {
+		return false, err
+	}
+	if e.lines > len(lines) || e.lines > 0 && lines[e.lines-1].Entry != e.last {
+		return false, nil
+	}
+	for _, line := range lines[e.lines:] {
+		switch line.Event {
 		case run.EventFetched:
-			if event.Entry.Get("sensitivity").Str() != noWeb {
-				e.count(event.Entry)
+			if line.Entry.Get("sensitivity").Str() != noWeb {
+				e.count(line.Entry)
 			}
 		case run.EventAttached:
-			e.count(event.Entry)
-			e.attach(event.Entry.Get("cid").Str())
+			e.count(line.Entry)
+			e.attach(line.Entry.Get("cid").Str())
 		case run.EventReplaced:
-			e.replace(event.Entry.Get("cid").Str(), event.Entry.Get("url").Str())
+			e.replace(line.Entry.Get("cid").Str(), line.Entry.Get("url").Str())
+		}
+		e.lines, e.last = e.lines+1, line.Entry
+	}
+	return true, nil
+}
+
+func (e *evidence) countsRecord(digest string) bool { return e.counts[digest] }
+
+// about is a copy of the evidence that has what concerns some sources, and nothing
+// else. It costs what there is about them, however large the archive is.
+func (e *evidence) about(sources []citation.Source) *evidence {
+	part := newEvidence(e.run)
+	part.mu, part.whole = e.mu, e.whole
+	var urls []string
+	for i := range sources {
+		source := &sources[i]
+		urls = append(urls, attachedURL(source.CID))
+		if url, ok := source.FetchURL(); ok {
+			urls = append(urls, url)
+		}
+		if url, ok := e.replaced[source.CID]; ok {
+			urls = append(urls, url)
+			part.replaced[source.CID] = url
+		}
+		if e.attached[source.CID] {
+			part.attached[source.CID] = true
 		}
 	}
-	e.archive, err = archive.Open(ctx, r.Folder(), archiveFile, func(digest string) bool { return e.counts[digest] })
-	return e, err
+	part.archive = e.archive.Of(urls, part.countsRecord)
+	for _, entry := range part.archive.Entries() {
+		for _, record := range entry.Records {
+			if e.counts[record.Digest] {
+				part.counts[record.Digest] = true
+			}
+		}
+	}
+	return part
 }
 
 // attach and replace are a person's decisions; the later one about a source counts.
@@ -81,9 +144,14 @@ const recordsPerLine = 500
 // records count. Captures that do not count, because the update fails or the
 // process is killed, are fetched again.
 func (e *evidence) keep(ctx context.Context, u *run.Update, event run.Event, kind string, fields tidegate.Details, batch ...*archive.Packed) ([]archive.Ref, error) {
-	entries, err := e.archive.Append(ctx, u.Lock(), batch...)
+	e.mu.Lock()
+	entries, err := e.whole.Append(ctx, u.Lock(), batch...)
+	e.mu.Unlock()
 	if err != nil {
 		return nil, err
+	}
+	if e.archive != &e.whole.List {
+		e.archive.Add(entries...)
 	}
 	var records []archive.Ref
 	for _, entry := range entries {

@@ -176,7 +176,7 @@ func TestPlanKeepsTheOrderAndStatesEveryRule(t *testing.T) {
 		t.Error(diff, result.Planned)
 	}
 	prompt := plan.Get("entries").Elems()[0].Get("prompt_md").Str()
-	for _, want := range []string{"Why tides?", "## Scope Contract", "## Platform Requirements", "### Forbidden", "at most 20 words", "at most 2 sources", "## Findings", "3 calls of search"} {
+	for _, want := range []string{"Why tides?", "not a heading", "## Scope Contract", "## Platform Requirements", "### Forbidden", "at most 20 words", "at most 2 sources", "## Findings", "3 calls of search"} {
 		if !strings.Contains(prompt, want) {
 			t.Errorf("the prompt lacks %q:\n%s", want, prompt)
 		}

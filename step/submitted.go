@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -29,7 +30,7 @@ type SourceFault struct {
 	ChangeNote string
 }
 
-// SubmittedSources are the arguments of [CheckSources].
+// SubmittedSources are the arguments of [SourceChecker.Check].
 type SubmittedSources struct {
 	Text       []byte // the output
 	MaxSources int    // how many different URLs are looked at
@@ -38,7 +39,44 @@ type SubmittedSources struct {
 	Quotations bool
 }
 
-// CheckSources checks the sources of an output while its author is still there:
+// SourceChecker checks the sources of the outputs of a run. It keeps the run's
+// evidence, so that each output costs what it names and what was added since the one
+// before. It may be used by several goroutines.
+type SourceChecker struct {
+	run  *run.Run
+	mu   sync.Mutex
+	kept *evidence // nil before the first output; parts of it are handed out
+}
+
+// NewSourceChecker makes a checker for an opened run.
+func NewSourceChecker(r *run.Run) *SourceChecker { return &SourceChecker{run: r} }
+
+// evidence is what the run has about some sources at this moment: the same as if log
+// and archive were read from their beginning.
+func (c *SourceChecker) evidence(ctx context.Context, sources []citation.Source) (*evidence, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept == nil || !c.kept.readOn(ctx) {
+		c.kept = nil
+		e, err := openEvidence(ctx, c.run)
+		if err != nil {
+			return nil, err
+		}
+		e.mu = &c.mu
+		c.kept = e
+	}
+	return c.kept.about(sources), nil
+}
+
+// readOn reads what was added to the log and to the archive. It is false where they
+// are not the ones that were read before, or cannot be read: then only reading them
+// from the beginning says what the evidence is.
+func (e *evidence) readOn(ctx context.Context) bool {
+	goesOn, err := e.readLog()
+	return goesOn && err == nil && e.whole.Refresh(ctx) == nil
+}
+
+// Check checks the sources of an output while its author is still there:
 // it fetches those that the run's archive does not have, and those whose server
 // failed a minute ago or longer, and judges all of them as gate C will. A source that is invalid or a mismatch is a fault. So is every
 // blocked one, where fewer than nine in ten can be used. Where not one could be
@@ -46,16 +84,49 @@ type SubmittedSources struct {
 // no_web, and without fetch, nothing is fetched.
 //
 // It returns the errors of [run.Run.Update], and CANCELLED.
-func CheckSources(ctx context.Context, clock run.Clock, fetch Fetch, r *run.Run, in SubmittedSources) ([]SourceFault, error) {
+func (c *SourceChecker) Check(ctx context.Context, clock run.Clock, fetch Fetch, in SubmittedSources) (CheckedSources, error) {
 	sources := submittedSources(in)
 	if len(sources) == 0 {
-		return nil, nil
+		return CheckedSources{}, nil
 	}
-	e, err := openEvidence(ctx, r)
+	e, err := c.evidence(ctx, sources)
 	if err != nil {
-		return nil, err
+		return CheckedSources{}, err
 	}
-	if fetch != nil && r.Manifest().Sensitivity() != noWeb {
+	faults, err := e.check(ctx, clock, fetch, sources, in)
+	return CheckedSources{faults, sources, e.basis(sources)}, err
+}
+
+// CheckedSources are the sources of an output as they were found.
+type CheckedSources struct {
+	Faults  []SourceFault
+	sources []citation.Source
+	basis   string
+}
+
+// Holds reports whether the run's evidence about the sources is still what they were
+// judged by. Others may have fetched one of them meanwhile.
+func (c *SourceChecker) Holds(ctx context.Context, checked CheckedSources) (bool, error) {
+	if len(checked.sources) == 0 {
+		return true, nil
+	}
+	e, err := c.evidence(ctx, checked.sources)
+	return err == nil && e.basis(checked.sources) == checked.basis, err
+}
+
+// basis names what sources are judged by: the captures, and what a person decided.
+func (e *evidence) basis(sources []citation.Source) string {
+	var b strings.Builder
+	for i := range sources {
+		entry, _ := e.entry(&sources[i])
+		fmt.Fprintln(&b, sources[i].CID, e.attached[sources[i].CID], e.replaced[sources[i].CID], entry.Records)
+	}
+	return b.String()
+}
+
+// check is [SourceChecker.Check] by this evidence.
+func (e *evidence) check(ctx context.Context, clock run.Clock, fetch Fetch, sources []citation.Source, in SubmittedSources) ([]SourceFault, error) {
+	if fetch != nil && e.run.Manifest().Sensitivity() != noWeb {
 		urls, err := e.toFetch(ctx, sources, false)
 		if err != nil {
 			return nil, err

@@ -9,7 +9,7 @@ import (
 
 // Version is that of the messages between a home and its workers. Programs that
 // speak another one refuse each other.
-const Version = 1
+const Version = 2
 
 // taskMessage is a task on its way to a worker.
 type taskMessage struct {
@@ -17,6 +17,9 @@ type taskMessage struct {
 	Program string      `json:"program"` // of the home, for messages
 	Driver  string      `json:"driver"`  // which agent, without command, address or folder
 	Task    driver.Task `json:"task"`
+	// Ended says that there is nothing to do but to forget the session of the task:
+	// its attempt has ended.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // answerMessage is what a worker returns: an answer, or the failure of its agent.
@@ -34,8 +37,9 @@ type answerMessage struct {
 
 // beat is what a worker says about a task that goes on.
 type beat struct {
-	N     int          `json:"n"` // events so far
-	Event driver.Event `json:"event"`
+	TaskID string       `json:"task_id"`
+	N      int          `json:"n"` // events so far
+	Event  driver.Event `json:"event"`
 }
 
 // setText puts the text of the answer where it keeps its bytes.
@@ -59,13 +63,13 @@ func versionError(theirs int, program, here, there string) *driver.Error {
 	if theirs == Version {
 		return nil
 	}
-	older, than := there, here
+	older := there
 	if theirs > Version {
-		older, than = here, there
+		older = here
 	}
 	return &driver.Error{
-		Kind: driver.Unavailable, Lasting: true,
-		Message: fmt.Sprintf("%s speaks version %d of the messages between home and worker (%s), and %s version %d", there, theirs, shown(program), here, Version),
-		Help:    fmt.Sprintf("install on %s the tidegate-worker that is on %s", older, than),
+		Kind: driver.Unavailable, Lasting: true, Help: upgradeHelp,
+		Message: fmt.Sprintf("%s speaks version %d of the messages between home and worker (%s), and %s version %d: the program on %s is too old",
+			there, theirs, shown(program), here, Version, older),
 	}
 }

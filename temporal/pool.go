@@ -30,6 +30,8 @@ type Pool struct {
 	// is gone; 0: ten minutes.
 	Patience time.Duration
 
+	closeMargin time.Duration // on top of the deadline; 0: two minutes
+
 	old atomic.Bool // the server has no standalone activities
 }
 
@@ -39,6 +41,7 @@ const (
 	defaultLost     = time.Minute
 	defaultPatience = 10 * time.Minute
 	sessionPatience = 30 * time.Second // for the one worker that has a session
+	endPatience     = 10 * time.Minute // for the worker that is told of the end of an attempt; it may be frozen
 	closeMargin     = 2 * time.Minute  // on top of the deadline, which the driver keeps
 	lookInterval    = 2 * time.Second  // how often the home looks at what an agent does
 	askAgain        = 200 * time.Millisecond
@@ -49,8 +52,14 @@ const (
 type execution interface {
 	Get(ctx context.Context, answer any) error
 	cancel(ctx context.Context) error
-	// look returns what the agent did last, and whether the task goes on.
-	look(ctx context.Context) (b beat, open bool, err error)
+	look(ctx context.Context) (state, error)
+}
+
+// state is what the server says about a task.
+type state struct {
+	beat  beat   // what the agent did last
+	open  bool   // the task goes on
+	queue string // of the workers that do it
 }
 
 // Do runs a task on a worker, or joins it. It returns an error of the driver, or
@@ -102,10 +111,10 @@ func (p *Pool) bounds(m taskMessage) (bounds, *driver.Error) {
 	queue := p.Queue(m.Task.Role)
 	to := bounds{
 		Queue: queueOf(queue, m.Driver), Start: orDefault(p.Patience, defaultPatience), Lost: orDefault(p.LostAfter, defaultLost),
-		Close: m.Task.Limits.Deadline + closeMargin,
+		Close: m.Task.Limits.Deadline + orDefault(p.closeMargin, closeMargin),
 	}
-	if m.Task.Limits.Deadline <= 0 {
-		to.Close = 24 * time.Hour
+	if m.Task.Limits.Deadline <= 0 || m.Task.Limits.Deadline > longestTask {
+		to.Close = longestTask + closeMargin
 	}
 	if m.Task.Session == "" {
 		return to, nil
@@ -114,7 +123,7 @@ func (p *Pool) bounds(m taskMessage) (bounds, *driver.Error) {
 	if !ok {
 		return to, gone("the session is on no worker")
 	}
-	to.Queue, to.Start = ownQueue(queue, m.Driver, worker), min(to.Start, sessionPatience)
+	to.Queue, to.Start = ownQueue(to.Queue, worker), min(to.Start, sessionPatience)
 	return to, nil
 }
 
@@ -168,17 +177,19 @@ func (p *Pool) once(ctx context.Context, m taskMessage, to bounds, note func(dri
 			return got.answer, joined, got.err
 		case <-tick.C:
 			looking, done := context.WithTimeout(ctx, lookInterval)
-			b, open, err := e.look(looking)
+			now, err := e.look(looking)
 			done()
-			if err == nil && !open {
+			if err == nil && !now.open {
 				// The server does not wake those who wait for a task that timed out.
 				if closed++; closed > 1 {
 					closed = 0
 					wait()
 				}
-			} else if err == nil && b.N != seen {
-				seen, b.Event.Passing = b.N, true
-				note(b.Event)
+			} else if b := now.beat; err == nil && b.TaskID == m.Task.ID && b.N != seen {
+				seen = b.N
+				e := soundEvent(b.Event)
+				e.Passing = true
+				note(e)
 			}
 		}
 	}
@@ -216,7 +227,7 @@ func (p *Pool) begin(ctx context.Context, m taskMessage, to bounds) (execution, 
 		return p.beginWorkflow(ctx, m, to)
 	}
 	handle, err := p.Connection.Client.ExecuteActivity(ctx, client.StartActivityOptions{
-		ID: m.Task.ID, TaskQueue: to.Queue, Summary: summary(m.Task),
+		ID: m.Task.ID, TaskQueue: to.Queue, Summary: summary(m),
 		ScheduleToStartTimeout: to.Start, StartToCloseTimeout: to.Close, HeartbeatTimeout: to.Lost, RetryPolicy: retries(),
 		// What failed or was cancelled may begin again; what has an answer may not.
 		ActivityIDReusePolicy: enumspb.ACTIVITY_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,
@@ -237,7 +248,7 @@ func (p *Pool) begin(ctx context.Context, m taskMessage, to bounds) (execution, 
 
 func (p *Pool) beginWorkflow(ctx context.Context, m taskMessage, to bounds) (execution, bool, error) {
 	run, err := p.Connection.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: m.Task.ID, TaskQueue: queueOf(p.Queue(m.Task.Role), m.Driver), StaticSummary: summary(m.Task),
+		ID: m.Task.ID, TaskQueue: sharedQueue(to.Queue), StaticSummary: summary(m),
 		WorkflowExecutionTimeout:                 to.Start + mostStarts*to.Close,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
@@ -253,7 +264,11 @@ func (p *Pool) beginWorkflow(ctx context.Context, m taskMessage, to bounds) (exe
 }
 
 // summary is how the server's own screens show a task.
-func summary(task driver.Task) string {
+func summary(m taskMessage) string {
+	if m.Ended {
+		return "an attempt has ended"
+	}
+	task := m.Task
 	return fmt.Sprintf("%s, attempt %d, turn %d", task.Job, task.Attempt, task.Turn)
 }
 
@@ -267,16 +282,16 @@ func (p *Pool) take(m taskMessage, answer answerMessage, note func(driver.Event)
 		return driver.Answer{}, &driver.Error{Kind: driver.Died, Message: worker + " returned the answer of another task"}
 	}
 	for _, e := range answer.Events {
-		note(e)
+		note(soundEvent(e))
 	}
 	if answer.Cut > 0 {
 		note(driver.Event{Kind: driver.Warning, Text: fmt.Sprintf("%d more events were left out, because they are too large to send", answer.Cut)})
 	}
-	out := answer.Answer
+	out := soundAnswer(answer.Answer)
 	out.Text = answer.text()
 	if answer.Error != nil {
 		out.Text = ""
-		return out, answer.Error
+		return out, soundError(answer.Error)
 	}
 	return out, nil
 }
@@ -289,7 +304,7 @@ func (p *Pool) failure(err error, m taskMessage, to bounds) error {
 	case errors.As(err, &application) && application.Type() == failureType:
 		var failure driver.Error
 		if application.Details(&failure) == nil && failure.Kind != "" {
-			return &failure
+			return soundError(&failure)
 		}
 	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START && m.Task.Session != "":
 		return gone("the worker that has the session is gone")
@@ -318,31 +333,60 @@ func (p *Pool) failure(err error, m taskMessage, to bounds) error {
 const encodedFailure = "Encoded failure"
 
 // Cancel stops a task and waits until its worker says that nothing is left of it,
-// or ctx ends.
+// or ctx ends. Where the task has its answer, the worker that keeps its folder for a
+// repair learns that the attempt has ended; it is not waited for.
 func (p *Pool) Cancel(ctx context.Context, id string) error {
 	if err := p.Local.Cancel(ctx, id); err != nil {
 		return err
 	}
-	var e execution = standalone{p.Connection.Client.GetActivityHandle(client.GetActivityHandleOptions{ActivityID: id})}
-	if p.old.Load() {
-		e = inWorkflow{p.Connection.Client.GetWorkflow(ctx, id, ""), p.Connection}
-	}
-	err := p.patiently(ctx, func() error { return e.cancel(ctx) })
-	var nothing *serviceerror.NotFound
-	if errors.As(err, &nothing) {
-		return nil
-	}
-	if err == nil {
-		var ignored answerMessage
-		err = p.patiently(ctx, func() error { return e.Get(ctx, &ignored) })
-	}
+	err := p.patiently(ctx, func() error {
+		e := p.begun(ctx, id)
+		err := e.cancel(ctx)
+		var unknown *serviceerror.Unimplemented
+		if errors.As(err, &unknown) && p.old.CompareAndSwap(false, true) {
+			e = p.begun(ctx, id)
+			err = e.cancel(ctx)
+		}
+		if unreachable(err) {
+			return err
+		}
+		// What has ended cannot be cancelled.
+		var answer answerMessage
+		if err := e.Get(ctx, &answer); err != nil {
+			return err
+		}
+		return p.end(ctx, e, id, answer.Answer.Session)
+	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if unreachable(err) {
 		return p.Connection.failed(err)
 	}
-	return nil
+	return nil // without an answer, nothing is left
+}
+
+// begun is a task that has begun.
+func (p *Pool) begun(ctx context.Context, id string) execution {
+	if p.old.Load() {
+		return inWorkflow{p.Connection.Client.GetWorkflow(ctx, id, ""), p.Connection}
+	}
+	return standalone{p.Connection.Client.GetActivityHandle(client.GetActivityHandleOptions{ActivityID: id})}
+}
+
+// end tells the worker that has the session of a task that its attempt has ended.
+func (p *Pool) end(ctx context.Context, e execution, id, session string) error {
+	worker, _, ok := cutSession(session)
+	if !ok {
+		return nil
+	}
+	now, err := e.look(ctx)
+	if err != nil {
+		return err
+	}
+	m := taskMessage{Version: Version, Program: p.Program, Ended: true, Task: driver.Task{ID: id + " ended", Session: session}}
+	_, _, err = p.begin(ctx, m, bounds{Queue: ownQueue(sharedQueue(now.queue), worker), Start: endPatience, Close: time.Minute, Lost: time.Minute})
+	return err
 }
 
 // standalone is a task as an activity of its own.
@@ -352,15 +396,16 @@ func (s standalone) cancel(ctx context.Context) error {
 	return s.Cancel(ctx, client.CancelActivityOptions{Reason: "the home stops the task"})
 }
 
-func (s standalone) look(ctx context.Context) (b beat, open bool, err error) {
+func (s standalone) look(ctx context.Context) (state, error) {
 	about, err := s.Describe(ctx, client.DescribeActivityOptions{IncludeHeartbeatDetails: true})
 	if err != nil {
-		return b, false, err
+		return state{}, err
 	}
+	now := state{open: about.Status == enumspb.ACTIVITY_EXECUTION_STATUS_RUNNING, queue: about.TaskQueue}
 	if about.HasHeartbeatDetails() {
-		err = about.GetHeartbeatDetails(&b)
+		err = about.GetHeartbeatDetails(&now.beat)
 	}
-	return b, about.Status == enumspb.ACTIVITY_EXECUTION_STATUS_RUNNING, err
+	return now, err
 }
 
 // inWorkflow is a task as the only activity of a workflow.
@@ -373,16 +418,17 @@ func (w inWorkflow) cancel(ctx context.Context) error {
 	return w.connection.Client.CancelWorkflow(ctx, w.GetID(), "")
 }
 
-func (w inWorkflow) look(ctx context.Context) (b beat, open bool, err error) {
+func (w inWorkflow) look(ctx context.Context) (state, error) {
 	about, err := w.connection.Client.DescribeWorkflowExecution(ctx, w.GetID(), "")
 	if err != nil {
-		return b, false, err
+		return state{}, err
 	}
-	open = about.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+	info := about.GetWorkflowExecutionInfo()
+	now := state{open: info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, queue: info.GetTaskQueue()}
 	for _, a := range about.GetPendingActivities() {
 		if details := a.GetHeartbeatDetails(); details != nil {
-			return b, open, w.connection.converter.FromPayloads(details, &b)
+			return now, w.connection.converter.FromPayloads(details, &now.beat)
 		}
 	}
-	return b, open, nil
+	return now, nil
 }

@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -54,6 +55,13 @@ type Worker struct {
 	slots   map[string]chan struct{}
 	mu      sync.Mutex
 	loops   []worker.Worker
+	kept    map[string]keptSession // by the name that homes know
+}
+
+// keptSession is a session whose answer may be repaired.
+type keptSession struct {
+	forget func()
+	expire *time.Timer
 }
 
 // Notice is one thing that happened to a task of a worker.
@@ -78,13 +86,15 @@ func (w *Worker) Run(ctx, now context.Context, connection *Connection) error {
 	w.ctx = now
 	w.parcels = connection.parcels
 	w.slots = map[string]chan struct{}{}
+	w.kept = map[string]keptSession{}
+	defer w.forgetAll()
 	failed := make(chan error, 1)
 	for _, name := range w.Names() {
 		n := w.parallel(name)
 		w.slots[name] = make(chan struct{}, n)
 		// Repairs come to a queue of their own and share the slots, so that a busy
 		// worker still takes the repair that nobody else can do.
-		for _, queue := range []string{queueOf(w.Queue, name), ownQueue(w.Queue, name, w.id)} {
+		for _, queue := range []string{queueOf(w.Queue, name), ownQueue(queueOf(w.Queue, name), w.id)} {
 			loop := worker.New(connection.Client, queue, worker.Options{
 				MaxConcurrentActivityExecutionSize: n,
 				MaxHeartbeatThrottleInterval:       beatInterval,
@@ -158,19 +168,33 @@ func (w *Worker) identity() string {
 // a worker that does not have its agent.
 func queueOf(queue, agent string) string { return queue + "." + agent }
 
-// ownQueue is the queue of one worker.
-func ownQueue(queue, agent, id string) string { return queueOf(queue, agent) + "@" + id }
+// ownQueue is the queue of one worker among those of a queue of queueOf.
+func ownQueue(shared, id string) string { return shared + "@" + id }
+
+// sharedQueue is the queue of queueOf that a queue belongs to.
+func sharedQueue(queue string) string {
+	shared, _, _ := strings.Cut(queue, "@")
+	return shared
+}
 
 // do is the activity: it does one task.
 func (w *Worker) do(ctx context.Context, m taskMessage) (*answerMessage, error) {
+	out := &answerMessage{Version: Version, Program: w.Program, Worker: w.Name, TaskID: m.Task.ID}
+	if m.Ended && m.Version == Version && bound(ctx, m) {
+		w.forget(m.Task.Session)
+		return out, nil
+	}
 	hand, failure := w.hand(m)
+	if failure == nil && !bound(ctx, m) {
+		failure = &driver.Error{Kind: driver.Died, Message: w.Name + " was given a task under the id of another"}
+	}
 	if failure != nil {
 		return nil, permanent(failure)
 	}
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(w.ctx, func() { stop(errStopping) })()
-	last := &lastEvent{}
+	last := &lastEvent{beat: beat{TaskID: m.Task.ID}}
 	defer last.every(running, beatInterval)()
 
 	slot := w.slots[hand.Name]
@@ -180,8 +204,14 @@ func (w *Worker) do(ctx context.Context, m taskMessage) (*answerMessage, error) 
 	case <-running.Done():
 		return nil, w.ended(running)
 	}
+	if m.Task.Session != "" {
+		session, there := w.take(m.Task.Session)
+		if !there {
+			return nil, permanent(gone(w.Name + " does not have the session any more"))
+		}
+		defer session.forget()
+	}
 	w.notice(Notice{Task: m.Task, Driver: hand.Name})
-	out := &answerMessage{Version: Version, Program: w.Program, Worker: w.Name, TaskID: m.Task.ID}
 	kept := 0
 	answer, err := hand.Driver.Run(running, w.task(m, hand), func(e driver.Event) {
 		last.set(e)
@@ -209,7 +239,75 @@ func (w *Worker) do(ctx context.Context, m taskMessage) (*answerMessage, error) 
 		return nil, permanent(out.Error)
 	}
 	out.setText()
-	return out, w.parcels.pack(out)
+	if err := w.parcels.pack(out); err != nil {
+		return nil, err
+	}
+	if answer.Session != "" {
+		w.keep(m.Task, out, func() { driver.Forget(hand.Driver, answer.Session) })
+	}
+	return out, nil
+}
+
+// bound reports whether a task came under its own id, so that nobody who can write to
+// the server, but not read it, has a worker do again what it once did.
+func bound(ctx context.Context, m taskMessage) bool {
+	info := activity.GetInfo(ctx)
+	return m.Task.ID == info.ActivityID || m.Task.ID == info.WorkflowExecution.ID
+}
+
+// How long a worker keeps what a repair needs, where nobody says that the attempt
+// has ended: about as long as a home holds the job, or a day.
+const (
+	keepMargin = 10 * time.Minute
+	keepLimit  = 24 * time.Hour
+)
+
+// keep keeps the session of an answer that may be repaired, until it is taken or
+// forgotten.
+func (w *Worker) keep(task driver.Task, out *answerMessage, forget func()) {
+	if task.Turn != 1 || out.Answer.Session == "" || out.Error != nil {
+		forget()
+		return
+	}
+	long := keepLimit
+	if deadline := task.Limits.Deadline; deadline > 0 && deadline < keepLimit/4 {
+		long = 2*deadline + keepMargin
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kept[out.Answer.Session] = keptSession{forget, time.AfterFunc(long, func() { w.forget(out.Answer.Session) })}
+}
+
+// take takes a session that was kept, and reports whether there was one. What this
+// worker does not keep is never continued, whoever asks for it.
+func (w *Worker) take(session string) (kept keptSession, there bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if kept, there = w.kept[session]; there {
+		kept.expire.Stop()
+		delete(w.kept, session)
+	}
+	return kept, there
+}
+
+// forget removes what was kept for the repair of the answer with this session.
+func (w *Worker) forget(session string) {
+	if kept, there := w.take(session); there {
+		kept.forget()
+	}
+}
+
+// forgetAll removes all that was kept: nothing is repaired any more.
+func (w *Worker) forgetAll() {
+	for _, session := range w.sessions() {
+		w.forget(session)
+	}
+}
+
+func (w *Worker) sessions() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Collect(maps.Keys(w.kept))
 }
 
 // maxEvents is how many bytes of an agent's event stream a worker keeps, as many
@@ -249,7 +347,7 @@ func (w *Worker) hand(m taskMessage) (Hand, *driver.Error) {
 	}
 	refused := func(format string, args ...any) *driver.Error {
 		return &driver.Error{Kind: driver.Unavailable, Lasting: true, Message: w.Name + " " + fmt.Sprintf(format, args...),
-			Help: "give workers that differ in what they have queues of their own"}
+			Help: queueHelp}
 	}
 	hand, found := w.Hands[m.Task.Role]
 	if !found || hand.Name != m.Driver {
@@ -270,6 +368,8 @@ func (w *Worker) hand(m taskMessage) (Hand, *driver.Error) {
 		return Hand{}, refused("has no network, and the task's agent may search the web")
 	case m.Task.Folder != "":
 		return Hand{}, refused("works in no folder of another machine")
+	case m.Task.Tools.Write:
+		return Hand{}, refused("runs no commands for another machine")
 	}
 	return hand, nil
 }
@@ -279,6 +379,9 @@ func (w *Worker) hand(m taskMessage) (Hand, *driver.Error) {
 func commanded(name string) bool {
 	return name == "exec" || name == "acp" || name == "model" || name == "recorded"
 }
+
+// longestTask is how long a worker's agent works at a task, whatever its home says.
+const longestTask = 24 * time.Hour
 
 // task is the task as this machine does it: with its own model where none is named,
 // and its own MCP servers.
@@ -294,6 +397,9 @@ func (w *Worker) task(m taskMessage, hand Hand) driver.Task {
 		}
 	}
 	task.Tools.MCP = servers
+	if task.Limits.Deadline <= 0 || task.Limits.Deadline > longestTask {
+		task.Limits.Deadline = longestTask
+	}
 	_, task.Session, _ = cutSession(task.Session)
 	return task
 }
@@ -308,7 +414,7 @@ func (l *lastEvent) set(e driver.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.Raw, e.Text = "", shown(e.Text)
-	l.beat = beat{N: l.beat.N + 1, Event: e}
+	l.beat = beat{TaskID: l.beat.TaskID, N: l.beat.N + 1, Event: e}
 }
 
 // every sends a heartbeat with the last event at once and every d, until the
@@ -349,5 +455,7 @@ func cutSession(session string) (worker, name string, ok bool) {
 	if ok {
 		worker, name, ok = strings.Cut(rest, ":")
 	}
-	return worker, name, ok
+	// The id becomes a part of a queue's name, and a worker is not trusted with that.
+	_, err := hex.DecodeString(worker)
+	return worker, name, ok && err == nil && len(worker) == 2*idBytes
 }

@@ -9,15 +9,13 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"runtime/debug"
 	"syscall"
-	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/internal/host"
 	"github.com/tidegate/tidegate/internal/research"
 	"github.com/tidegate/tidegate/internal/screen"
 	"github.com/tidegate/tidegate/tool"
@@ -39,11 +37,16 @@ func status() int {
 	}
 	program := assemble(env)
 	program.Log = level
+	return execute(ctx, env, program, os.Args[1:])
+}
+
+// execute runs a command line by the configuration, and returns the exit status.
+func execute(ctx context.Context, env *catalog.Env, program *cli.Program, args []string) int {
 	if err := configure(ctx, env, program); err != nil {
 		program.Check = func(command string) error { return unlessItNeedsNone(command, err) }
 	}
 	ctx = tidegate.WithChanges(ctx, env.Config.Changes)
-	return program.Run(ctx, os.Args[1:])
+	return program.Run(ctx, args)
 }
 
 // interruptible is a context that the first interrupt ends. The second one ends
@@ -85,7 +88,7 @@ func assemble(env *catalog.Env) *cli.Program {
 		Settings: settings(env),
 		Groups:   groups,
 		Complete: completions(env),
-		Version:  version(),
+		Version:  host.Version(),
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
@@ -166,84 +169,20 @@ func settings(env *catalog.Env) []cli.Setting {
 	}
 }
 
+// environment is that of the process, with what only a person's terminal has.
 func environment() (*catalog.Env, error) {
-	dir, err := os.Getwd()
+	env, err := host.Environment()
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "the working folder cannot be found: %w", err)
+		return nil, err
 	}
-	env := &catalog.Env{
-		Now: time.Now, Dir: dir, Project: dir, Home: runsHome(), Program: "tidegate " + version(),
-		SignKey: os.Getenv("TIDEGATE_SIGN_KEY"), AgentSocket: os.Getenv("SSH_AUTH_SOCK"), Passphrase: askPassphrase,
-		ConfigDir: configDir(), Getenv: os.Getenv,
-	}
-	if pinned := os.Getenv("TIDEGATE_NOW"); pinned != "" {
-		at, err := time.Parse(time.RFC3339, pinned)
-		if err != nil {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("TIDEGATE_NOW", pinned), "TIDEGATE_NOW must be a time such as 2026-01-02T15:04:05Z, got %q", pinned)
-		}
-		env.Now, env.Pinned = func() time.Time { return at }, true
-	}
+	env.Passphrase = askPassphrase
 	return env, nil
 }
 
-// runsHome is the folder that the system has for the data of programs.
-func runsHome() string {
-	if data := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
-		return filepath.Join(data, "tidegate", "runs")
-	}
-	if home, err := os.UserHomeDir(); err == nil {
-		return filepath.Join(home, ".local", "share", "tidegate", "runs")
-	}
-	return ""
-}
-
-// configDir is the folder of the user's own configuration, "" where the system
-// has none.
-func configDir() string {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "tidegate")
-}
-
 func terminal() cli.Terminal {
-	t := cli.Terminal{Input: term.IsTerminal(int(os.Stdin.Fd())), Progress: term.IsTerminal(int(os.Stderr.Fd()))}
-	if t.Progress {
-		if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
-			t.ErrWidth = width
-		}
-	}
-	if out := int(os.Stdout.Fd()); term.IsTerminal(out) {
-		t.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-		if width, _, err := term.GetSize(out); err == nil {
-			t.Width = width
-		}
-		if os.Getenv("TERM") != "dumb" && t.Width > 0 {
-			t.Size = func() (columns, rows int) {
-				columns, rows, err := term.GetSize(out)
-				if err != nil {
-					return 80, 24
-				}
-				return columns, rows
-			}
-		}
-	}
+	t := host.Terminal()
 	if t.Input && t.Size != nil {
 		t.Keys = readKeys
 	}
 	return t
-}
-
-// released is the version of a release, which its build sets.
-var released string
-
-func version() string {
-	if released != "" {
-		return released
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

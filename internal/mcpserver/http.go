@@ -59,14 +59,7 @@ func ServeHTTP(ctx context.Context, tools []*tool.Tool, settings HTTP, options O
 	// Calls outlive ctx by the grace time of shutting down.
 	calls, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	server := &http.Server{
-		Handler:           Handler(tools, settings.Token, options),
-		BaseContext:       func(net.Listener) context.Context { return calls },
-		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(options.Log.Handler(), slog.LevelWarn),
-	}
+	server := newHTTPServer(calls, Handler(tools, settings.Token, options), options.Log)
 	options.Log.Info("serving MCP", "address", listener.Addr().String(), "url", "http://"+listener.Addr().String()+"/mcp",
 		"tools", len(tools), "token", settings.Token != "")
 	failed := make(chan error, 1)
@@ -84,6 +77,19 @@ func ServeHTTP(ctx context.Context, tools []*tool.Tool, settings HTTP, options O
 		server.Close()
 	}
 	return nil
+}
+
+// newHTTPServer is a server whose callers have only so much time and room for what
+// comes before the body of a request.
+func newHTTPServer(calls context.Context, handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		BaseContext:       func(net.Listener) context.Context { return calls },
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
 }
 
 // parseAddress makes an address from what an operator wrote, and reports whether

@@ -18,6 +18,9 @@ import (
 	"time"
 )
 
+// released is the variable that holds the version of a release.
+const released = "github.com/tidegate/tidegate/internal/host.Released"
+
 // target is a platform of the release.
 type target struct{ os, arch string }
 
@@ -147,7 +150,7 @@ func (r *release) build(ctx context.Context, dir string) error {
 func (r *release) compile(ctx context.Context, dir, temp string, t target) ([]byte, error) {
 	file := filepath.Join(temp, t.os+"-"+t.arch, t.program())
 	env := []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS="}
-	_, err := command(ctx, dir, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.released="+r.version, "-o", file, "./cmd/tidegate")
+	_, err := command(ctx, dir, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X "+released+"="+r.version, "-o", file, "./cmd/tidegate")
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +164,7 @@ func (r *release) manual(ctx context.Context, dir, temp string) ([]entry, error)
 		return nil, err
 	}
 	env := []string{"SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.time.Unix(), 10), "GOFLAGS="}
-	if _, err := command(ctx, dir, env, "go", "run", "-tags", "man", "-trimpath", "-buildvcs=false", "-ldflags", "-X main.released="+r.version, "./cmd/tidegate", folder); err != nil {
+	if _, err := command(ctx, dir, env, "go", "run", "-tags", "man", "-trimpath", "-buildvcs=false", "-ldflags", "-X "+released+"="+r.version, "./cmd/tidegate", folder); err != nil {
 		return nil, err
 	}
 	files, err := os.ReadDir(folder) // in byte order

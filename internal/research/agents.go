@@ -215,6 +215,7 @@ func (s *AgentState) look(ctx context.Context, d driver.Driver, ask bool) {
 			ID: driver.TaskID("", "", "check", 1, 1, tinyPrompt), Job: "check", Kind: "check", Attempt: 1, Turn: 1, Prompt: tinyPrompt, Model: s.Model,
 			Limits: driver.Limits{Deadline: tinyDeadline, Answer: tinyAnswer},
 		}, func(driver.Event) {})
+		driver.Forget(d, answer.Session)
 		s.Answer, s.Usage, s.CostUSD = tidegate.Cut(oneLine(answer.Text)), answer.Usage, answer.CostUSD
 		if answer.Version != "" {
 			s.Version = answer.Version

@@ -90,7 +90,7 @@ func (e *Env) crewOf(ctx context.Context, wanted crewWanted) (*crew, error) {
 			agent.Driver = found
 		}
 		if err := c.hire(e, role, agent, loaded.Search); err != nil {
-			c.remove()
+			c.close()
 			return nil, err
 		}
 	}
@@ -190,10 +190,20 @@ func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Searc
 	return nil
 }
 
-// ready asks every agent whether it can work, at no cost. It returns INVALID_STATE
+// close removes what was unpacked and what drivers keep for repairs.
+func (c *crew) close() {
+	for _, d := range c.made {
+		driver.Forget(d, "")
+	}
+	c.remove()
+}
+
+// ready removes what agents of killed programs have left, and asks every agent
+// whether it can work, at no cost. It returns INVALID_STATE
 // for the first that cannot, with what helps, CANCELLED, and the errors of
 // [Far.Open].
 func (c *crew) ready(ctx context.Context) error {
+	driver.Sweep("")
 	if c.far != nil {
 		pool, err := c.far.Open(ctx, c.pool, c.agents)
 		if err == nil {

@@ -45,8 +45,8 @@ func (e *Env) Hands(ctx context.Context, named string) (*Hands, error) {
 		return nil, err
 	}
 	if err := c.ready(ctx); err != nil {
-		c.remove()
+		c.close()
 		return nil, err
 	}
-	return &Hands{Agents: c.agents, Drivers: c.drivers, Close: c.remove}, nil
+	return &Hands{Agents: c.agents, Drivers: c.drivers, Close: c.close}, nil
 }

@@ -33,7 +33,7 @@ func (e *Env) goOn(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
-		defer c.remove()
+		defer c.close()
 		if _, given := budget["max_cost_usd"]; given {
 			if err := c.costs(); err != nil {
 				return nil, err

@@ -25,7 +25,7 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
-		defer c.remove()
+		defer c.close()
 		if _, given := o.budget["max_cost_usd"]; given {
 			if err := c.costs(); err != nil {
 				return nil, err

@@ -97,7 +97,7 @@ func (s *session) reviewRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer c.remove()
+	defer c.close()
 	if _, given := budget["max_cost_usd"]; given {
 		if err := c.costs(); err != nil {
 			return err

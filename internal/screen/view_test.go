@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/report"
 )
 
@@ -73,7 +74,7 @@ func many() View {
 func hostile() View {
 	v := harbour()
 	v.Name, v.Question = "a\x1b]2;title\a", "名前は何ですか？ "+strings.Repeat("長い質問", 20)+"\r\nsecond line \x1b[2J"
-	v.Jobs[2].ID, v.Jobs[2].Agent, v.Jobs[2].Tool = "wave1."+strings.Repeat("x", 120), "\x1b[31mred", "tool\nwith\nlines"
+	v.Jobs[2].ID, v.Jobs[2].Agent, v.Jobs[2].Tool = "wave1."+strings.Repeat("x", 120), "\x1b[31mred", "\x1b[2Jtool\nwith\u202elines\a"
 	v.Events[3].Text = "\x1b[2J\x1b[1;1H" + strings.Repeat("e\u0301", 200)
 	v.Hints[0].Command = "tidegate job retry " + strings.Repeat("y", 200)
 	return v
@@ -123,8 +124,8 @@ var color = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // colours change nothing but colours.
 func TestEverySizeFits(t *testing.T) {
 	for _, v := range []View{harbour(), many(), hostile()} {
-		for columns := leastColumns; columns <= 130; columns += 3 {
-			for rows := 1; rows <= 50; rows += 2 {
+		for columns := leastColumns; columns <= 130; columns += full.Stride(130-leastColumns, 15) {
+			for rows := 1; rows <= 50; rows += full.Stride(50, 15) {
 				plainLines := v.Lines(Size{columns, rows, false})
 				colored := v.Lines(Size{columns, rows, true})
 				if len(plainLines) > rows || len(colored) != len(plainLines) {

@@ -5,12 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate/internal/web"
+	"github.com/tidegate/tidegate/run"
 )
 
 var (
@@ -170,5 +173,30 @@ func TestPicturesCarryTheirNumbers(t *testing.T) {
 		if pictures < 5 || strings.Count(page, "<title>") != pictures+1 || strings.Count(page, "<desc>") != pictures {
 			t.Errorf("%d pictures have %d titles and %d descriptions", pictures, strings.Count(page, "<title>")-1, strings.Count(page, "<desc>"))
 		}
+	}
+}
+
+// TestTheLastWrittenRunComesFirst: whatever the names of runs are.
+func TestTheLastWrittenRunComesFirst(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	want := []string{"middle", "alpha", "zulu"}
+	for i, id := range want {
+		made, err := run.Create(t.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := pinned.Add(-time.Duration(i) * time.Hour)
+		if err := os.Chtimes(filepath.Join(made.Root, run.ManifestFile), written, written); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, page := visit(t, s, nil).get(t, "/")
+	var got []string
+	for _, link := range regexp.MustCompile(`href="/runs/(\w+)"`).FindAllStringSubmatch(page, -1) {
+		got = append(got, link[1])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the list has %q, want %q", got, want)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/tidegate/tidegate/config"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/internal/host"
 	"github.com/tidegate/tidegate/internal/research"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -34,7 +35,7 @@ func status(args []string, far func(*catalog.Env, *serverFlags) *research.Far) i
 	level := new(slog.LevelVar)
 	level.Set(slog.LevelWarn)
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
-	env, err := environment()
+	env, err := host.Environment()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "tidegate-worker:", err)
 		return cli.Status(tidegate.ClassOf(tidegate.CodeOf(err)))
@@ -103,11 +104,11 @@ func assemble(env *catalog.Env, far func(*catalog.Env, *serverFlags) *research.F
 		Commands: append(research.Commands(home), workCommand(env, server, now), devCommand()),
 		Settings: server.settings(),
 		Groups:   map[string]string{"run": "Look at a run, and move it", "job": "See what agents are asked and answer", "review": "Have a code change reviewed", "change": "Have a code change made", "agents": "Show the agents of this machine"},
-		Version:  version(),
+		Version:  host.Version(),
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
-		Terminal: terminal(),
+		Terminal: host.Terminal(),
 		Dir:      env.Dir,
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/host"
 	"github.com/tidegate/tidegate/internal/research"
 )
 
@@ -22,7 +23,7 @@ import (
 const programVariable = "TIDEGATE_WORKER_TEST_POOL"
 
 func TestMain(m *testing.M) {
-	released = "test"
+	host.Released = "test"
 	switch os.Getenv(programVariable) {
 	case "far":
 		os.Exit(status(os.Args[1:], farOf))
