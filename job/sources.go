@@ -1,8 +1,10 @@
 package job
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -130,7 +132,29 @@ func expand(text string, table map[string]string) string {
 var mentioned = pattern.New(`\[@s[0-9]+\]`)
 
 // quotation is how outputs are asked to quote: "words" (URL).
-var quotation = pattern.New(`["“]([^"“”\n]{3,400})["”]\s*\(?<?(https?://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)`)
+var quotation = pattern.New(`^["“]([^"“”\n]{3,400})["”]\s*\(?<?(https?://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)`)
+
+// quoted yields the words and the URL of each quotation in a text. It looks only
+// where a quotation mark stands, which takes a small part of the time that a search
+// takes.
+func quoted(text []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(words, url []byte) bool) {
+		for {
+			at := bytes.IndexAny(text, `"“`)
+			if at < 0 {
+				return
+			}
+			text = text[at:]
+			end := 1
+			if m := quotation().FindSubmatchIndex(text); m != nil {
+				if end = m[1]; !yield(text[m[2]:m[3]], text[m[4]:m[5]]) {
+					return
+				}
+			}
+			text = text[end:]
+		}
+	}
+}
 
 // maxQuotes is how many quotations of one source a prompt shows.
 const maxQuotes = 5
@@ -139,13 +163,13 @@ const maxQuotes = 5
 func (b *Board) quotations() (map[string][]string, error) {
 	found := map[string][]string{}
 	err := b.eachOutput(func(_ output, text []byte) {
-		for _, m := range quotation().FindAllSubmatch(text, -1) {
-			normalized, err := citation.Normalize(strings.TrimRight(string(m[2]), ".,;:"))
+		for said, url := range quoted(text) {
+			normalized, err := citation.Normalize(strings.TrimRight(string(url), ".,;:"))
 			if err != nil {
 				continue
 			}
 			cid := citation.CID(normalized)
-			if words := oneLine(string(m[1])); len(found[cid]) < maxQuotes && !slices.Contains(found[cid], words) {
+			if words := oneLine(string(said)); len(found[cid]) < maxQuotes && !slices.Contains(found[cid], words) {
 				found[cid] = append(found[cid], words)
 			}
 		}

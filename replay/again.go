@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
@@ -254,11 +253,10 @@ func gateReports(s *scene) error {
 
 // leased makes the prompt of an attempt.
 func leased(s *scene) error {
-	board, err := job.OpenBoard(s.ctx, s.clock, s.manifestPath())
+	board, err := s.openBoard()
 	if err != nil {
 		return err
 	}
-	defer board.Close()
 	prompt, err := board.Prompt(s.ctx, s.line.get("job_id"))
 	if err != nil {
 		return err
@@ -272,11 +270,10 @@ func leased(s *scene) error {
 
 // verdict judges a kept answer and takes it where it has no fault.
 func verdict(s *scene) error {
-	board, err := job.OpenBoard(s.ctx, s.clock, s.manifestPath())
+	board, err := s.openBoard()
 	if err != nil {
 		return err
 	}
-	defer board.Close()
 	id := s.line.get("job_id")
 	number, _ := s.line.entry.Get("attempt").Int()
 	n, _ := s.line.entry.Get("answer").Int()

@@ -58,6 +58,7 @@ func Run(ctx context.Context, r *run.Run, program string) (Result, error) {
 		return Result{}, err
 	}
 	defer w.stage.Close()
+	defer w.closeBoard()
 	if err := w.begin(); err != nil {
 		return Result{}, err
 	}

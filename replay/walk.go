@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/run"
 )
 
@@ -37,6 +38,8 @@ type walk struct {
 	byRecord map[string][]byte // what the present change wrote, according to the record alone
 	begun    bool              // the log begins with the run
 	asThen   bool              // manifest and gates are, byte for byte, what they were
+	board    *job.Board        // of the copy; nil where none is open
+	now      time.Time         // for it
 
 	out Result
 }
@@ -314,7 +317,10 @@ func (w *walk) follow(ctx context.Context, c change) error {
 			w.out.Given++
 		}
 	}
-	return w.adopt(c, fresh)
+	if err := w.adopt(c, fresh); err != nil {
+		return err
+	}
+	return w.refreshBoard(c)
 }
 
 // principalFirst puts first the line from which the others of a change follow.
@@ -341,7 +347,10 @@ func (w *walk) locate(c change) {
 	for _, each := range c.lines {
 		for key, name := range map[string]string{"plan_path": l.Wave1Plan(), "pivot_path": l.Pivot, "citations_path": l.Citations, "path": l.Perspectives} {
 			if root, ok := strings.CutSuffix(filepath.ToSlash(each.get(key)), "/"+name); ok && filepath.IsAbs(root) {
-				w.root = filepath.FromSlash(root)
+				if root = filepath.FromSlash(root); root != w.root {
+					w.closeBoard()
+				}
+				w.root = root
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package synthesis
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -175,6 +176,7 @@ func (w *inlineWriter) add(r rune, at int, in inside) {
 // write adds a part of the source. Unless it is raw, a backslash before
 // punctuation and entities are decoded.
 func (w *inlineWriter) write(from, to int, raw bool) {
+	w.glyphs = slices.Grow(w.glyphs, to-from)
 	for at := from; at < to; {
 		r, size := utf8.DecodeRune(w.source[at:to])
 		switch {
