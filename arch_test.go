@@ -107,6 +107,7 @@ var outside = map[string]string{
 	"golang.org/x/term":                      "cmd/tidegate internal/host",
 	"go.temporal.io":                         "temporal temporal/server temporal/cmd/tidegate-worker",
 	"google.golang.org/protobuf":             "temporal",
+	"google.golang.org/grpc":                 "temporal",
 	"github.com/aws/aws-sdk-go-v2":           "temporal",
 	"github.com/uber-go/tally":               "temporal/cmd/tidegate-worker",
 	"os/exec":                                "change driver internal/cli internal/release bench temporal/cmd/tidegate-worker",
