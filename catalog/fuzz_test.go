@@ -46,7 +46,7 @@ func FuzzCall(f *testing.F) {
 		}
 	}
 	slices.SortStableFunc(calls, func(a, b call) int { return strings.Compare(a.tool, b.tool) })
-	stride := full.Stride(len(calls), 150)
+	stride := full.Stride(len(calls), 60)
 	if flag.Lookup("test.fuzz").Value.String() != "" {
 		stride = 1
 	}

@@ -157,13 +157,6 @@ func TestAnOrchestratingAgentDoesAWholeRun(t *testing.T) {
 				t.Errorf("no %q among the jobs %s", want, jobs)
 			}
 		}
-		if v := o.call("run_verify", `{"run": "harbour"}`); !v.Get("pass").Bool() {
-			t.Errorf("%v", v)
-		}
-		if v := o.call("run_replay", `{"run": "harbour"}`); !v.Get("pass").Bool() {
-			line, _ := codec.MarshalLine(v)
-			t.Errorf("the folder does not replay: %s", line)
-		}
 		files := filesIn(t, filepath.Join(home, "harbour"))
 		if first == nil {
 			first = files
@@ -174,6 +167,13 @@ func TestAnOrchestratingAgentDoesAWholeRun(t *testing.T) {
 		}
 		if diff := cmp.Diff(first, files); diff != "" {
 			t.Errorf("the second run differs: %s", diff)
+		}
+		if v := o.call("run_verify", `{"run": "harbour"}`); !v.Get("pass").Bool() {
+			t.Errorf("%v", v)
+		}
+		if v := o.call("run_replay", `{"run": "harbour"}`); !v.Get("pass").Bool() {
+			line, _ := codec.MarshalLine(v)
+			t.Errorf("the folder does not replay: %s", line)
 		}
 	}
 }

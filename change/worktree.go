@@ -114,7 +114,8 @@ func (w *Worktree) make(ctx context.Context) error {
 		w.head = strings.TrimSpace(string(commit))
 	}
 	if there, err := holdsRepository(ctx, w.Path); err == nil && there && w.head != "" {
-		return w.intact(ctx)
+		_, err := w.intact(ctx)
+		return err
 	}
 	if _, err := git(ctx, w.project, "worktree", "prune"); err != nil {
 		return err
@@ -131,28 +132,26 @@ func (w *Worktree) make(ctx context.Context) error {
 	return w.restore(ctx)
 }
 
-// intact returns TAMPERED unless the worktree is a folder whose .git leads to the
-// project's repository. With one of its own in its place, an agent would choose what
+// origin is the project's repository: its folder, and the format of its objects.
+type origin struct{ common, format string }
+
+// intact returns the project's repository, and TAMPERED unless the worktree is a folder
+// whose .git leads there. With one of its own in its place, an agent would choose what
 // is read there as the change.
-func (w *Worktree) intact(ctx context.Context) error {
-	common, err := w.common(ctx)
+func (w *Worktree) intact(ctx context.Context) (origin, error) {
+	answer, err := git(ctx, w.project, "rev-parse", "--show-object-format", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
-		return err
+		return origin{}, err
+	}
+	format, common, _ := strings.Cut(string(answer), "\n")
+	if common, err = filepath.EvalSymlinks(filepath.FromSlash(strings.TrimSpace(common))); err != nil {
+		return origin{}, err
 	}
 	if w.leadsTo(ctx, common) {
-		return nil
+		return origin{common, format}, nil
 	}
-	return tidegate.Errorf(tidegate.Tampered, tidegate.D("path", filepath.Join(w.Path, ".git")),
+	return origin{}, tidegate.Errorf(tidegate.Tampered, tidegate.D("path", filepath.Join(w.Path, ".git")),
 		"the .git of the worktree does not lead to the project's repository any more: remove the folder %s, and the next `tidegate change run` makes it again", w.Path)
-}
-
-// common is the folder of the project's repository.
-func (w *Worktree) common(ctx context.Context) (string, error) {
-	answer, err := git(ctx, w.project, "rev-parse", "--path-format=absolute", "--git-common-dir")
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(filepath.FromSlash(strings.TrimSpace(string(answer))))
 }
 
 // leadsTo reports whether the worktree is one of the repository common: each of the
@@ -222,14 +221,7 @@ type keeper struct {
 // keep makes the keeper of the worktree. The caller must remove it. It returns
 // TAMPERED where the worktree is not the project's any more.
 func (w *Worktree) keep(ctx context.Context) (*keeper, error) {
-	if err := w.intact(ctx); err != nil {
-		return nil, err
-	}
-	common, err := w.common(ctx)
-	if err != nil {
-		return nil, err
-	}
-	format, err := git(ctx, w.project, "rev-parse", "--show-object-format")
+	project, err := w.intact(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -238,16 +230,17 @@ func (w *Worktree) keep(ctx context.Context) (*keeper, error) {
 		return nil, err
 	}
 	k := &keeper{dir: w.Path, remove: remove, options: []string{"-c", "core.autocrlf=false", "-c", "advice.addEmbeddedRepo=false"}, env: []string{
-		"GIT_DIR=" + filepath.Join(scratch, "git"), "GIT_WORK_TREE=" + w.Path, "GIT_OBJECT_DIRECTORY=" + filepath.Join(common, "objects"),
+		"GIT_DIR=" + filepath.Join(scratch, "git"), "GIT_WORK_TREE=" + w.Path, "GIT_OBJECT_DIRECTORY=" + filepath.Join(project.common, "objects"),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1",
 	}}
 	// What the person never commits, and with whom the person shares the objects.
-	for _, key := range []string{"core.excludesFile", "core.sharedRepository"} {
-		if value, err := git(ctx, w.project, "config", "--get", key); err == nil {
-			k.options = append(k.options, "-c", key+"="+strings.TrimSpace(string(value)))
+	if found, err := git(ctx, w.project, "config", "--null", "--get-regexp", `^core\.(excludesfile|sharedrepository)$`); err == nil {
+		for each := range zeroTerminated(found) {
+			key, value, _ := strings.Cut(string(each), "\n")
+			k.options = append(k.options, "-c", key+"="+value)
 		}
 	}
-	if _, err := k.git(ctx, "init", "--quiet", "--template=", "--object-format="+strings.TrimSpace(string(format))); err != nil {
+	if _, err := k.git(ctx, "init", "--quiet", "--template=", "--object-format="+project.format); err != nil {
 		remove()
 		return nil, err
 	}

@@ -71,6 +71,9 @@ type snake struct{ x, y, length int }
 // snakes are the common stretches on the shortest way from a to b, in order, by
 // the greedy algorithm of Myers; none when the way is longer than mostEdits.
 func snakes(a, b []string) []snake {
+	if len(a) == 0 || len(b) == 0 {
+		return nil // nothing is common, and looking for it costs the most
+	}
 	most := min(len(a)+len(b), mostEdits)
 	reach := make([]int, 2*most+2) // by diagonal, how far a way of d edits comes in a
 	var trace [][]int              // reach before each d, from diagonal -d to d

@@ -31,21 +31,36 @@ func TestWhatAClientSaysOfItselfIsBounded(t *testing.T) {
 
 // TestAnAnswerInPiecesCostsInProportion hands over an answer in very small pieces.
 func TestAnAnswerInPiecesCostsInProportion(t *testing.T) {
-	allocated := func(pieces int) uint64 {
-		s := &acpStream{asked: true}
-		params := json.RawMessage(`{"update":{"sessionUpdate":"agent_message_chunk","messageId":"1","content":{"text":"0123456789"}}}`)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		for range pieces {
-			s.update(params)
+	for name, read := range map[string]func(pieces int) (text string){
+		"of an agent": func(n int) string {
+			s := &acpStream{asked: true}
+			params := json.RawMessage(`{"update":{"sessionUpdate":"agent_message_chunk","messageId":"1","content":{"text":"0123456789"}}}`)
+			for range n {
+				s.update(params)
+			}
+			answer, _ := s.result("")
+			return answer.Text
+		},
+		"of a model": func(n int) string {
+			var parts pieces
+			for range n {
+				parts.add(chatDelta{Content: "0123456789"})
+			}
+			return parts.joined().text
+		},
+	} {
+		allocated := func(pieces int) uint64 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			text := read(pieces)
+			runtime.ReadMemStats(&after)
+			if len(text) != 10*pieces {
+				t.Fatalf("the answer %s has %d bytes of %d", name, len(text), 10*pieces)
+			}
+			return after.TotalAlloc - before.TotalAlloc
 		}
-		runtime.ReadMemStats(&after)
-		if answer, _ := s.result(""); len(answer.Text) != 10*pieces {
-			t.Fatalf("the answer has %d bytes of %d", len(answer.Text), 10*pieces)
+		if few, many := allocated(1000), allocated(16_000); many > 32*few {
+			t.Errorf("%s: %d bytes for 1,000 pieces, %d for sixteen times as many", name, few, many)
 		}
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	if few, many := allocated(1000), allocated(16_000); many > 32*few {
-		t.Errorf("%d bytes for 1,000 pieces, %d for sixteen times as many", few, many)
 	}
 }

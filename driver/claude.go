@@ -126,7 +126,7 @@ func (s *claudeStream) read(e *claudeEvent) Event {
 		s.answer.Version = e.Version
 		return Event{Kind: Started}
 	case e.Type == "system" && e.Subtype == "api_retry":
-		s.wait = time.Duration(min(max(e.RetryDelay, 0)*float64(time.Millisecond), float64(longestWait)))
+		s.wait = time.Duration(min(max(e.RetryDelay, 0)*float64(time.Millisecond), float64(LongestWait)))
 		return Event{Kind: Other, Text: "asks its model again"}
 	case e.Type == "assistant":
 		said := Event{Kind: Other}

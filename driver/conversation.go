@@ -3,6 +3,7 @@ package driver
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -248,8 +249,8 @@ type chatDelta struct {
 // hear reads a response to its end. Thinking, in whatever field it stands, is
 // not read.
 func (c *conversation) hear(ctx context.Context, response *http.Response) (reply, error) {
-	var said reply
-	var refusal, finish string
+	var parts pieces
+	var finish string
 	var usage *chatUsage
 	heard := 0
 	take := func(data []byte) error {
@@ -266,9 +267,7 @@ func (c *conversation) hear(ctx context.Context, response *http.Response) (reply
 		}
 		for _, choice := range chunk.Choices {
 			for _, delta := range []chatDelta{choice.Delta, choice.Message} {
-				said.text += delta.Content
-				refusal += delta.Refusal
-				said.add(delta)
+				parts.add(delta)
 			}
 			if choice.Finish != "" {
 				finish = choice.Finish
@@ -277,6 +276,7 @@ func (c *conversation) hear(ctx context.Context, response *http.Response) (reply
 		return nil
 	}
 	err := c.events(response.Body, take)
+	said, refusal := parts.joined(), parts.refusal.String()
 	if usage != nil {
 		if c.result.Usage == nil {
 			c.result.Usage = &Usage{}
@@ -337,22 +337,43 @@ func (c *conversation) events(body io.Reader, take func(data []byte) error) erro
 	return nil
 }
 
-// add joins the parts in which calls of tools come.
-func (r *reply) add(delta chatDelta) {
+// pieces are the parts in which a reply comes. They are joined at its end: a reply in
+// very many of them costs in proportion.
+type pieces struct {
+	text, refusal strings.Builder
+	calls         []*callPieces
+}
+
+type callPieces struct {
+	id              string
+	name, arguments strings.Builder
+}
+
+func (p *pieces) add(delta chatDelta) {
+	p.text.WriteString(delta.Content)
+	p.refusal.WriteString(delta.Refusal)
 	for _, part := range delta.Calls {
-		for len(r.calls) <= part.Index && part.Index < 64 {
-			r.calls = append(r.calls, chatCall{ID: fmt.Sprintf("call_%d", len(r.calls)), Type: "function"})
+		for len(p.calls) <= part.Index && part.Index < 64 {
+			p.calls = append(p.calls, &callPieces{id: fmt.Sprintf("call_%d", len(p.calls))})
 		}
-		if part.Index < 0 || part.Index >= len(r.calls) {
+		if part.Index < 0 || part.Index >= len(p.calls) {
 			continue
 		}
-		call := &r.calls[part.Index]
-		if part.ID != "" {
-			call.ID = part.ID
-		}
-		call.Function.Name += part.Function.Name
-		call.Function.Arguments += part.Function.Arguments
+		call := p.calls[part.Index]
+		call.id = cmp.Or(part.ID, call.id)
+		call.name.WriteString(part.Function.Name)
+		call.arguments.WriteString(part.Function.Arguments)
 	}
+}
+
+func (p *pieces) joined() reply {
+	whole := reply{text: p.text.String()}
+	for _, each := range p.calls {
+		call := chatCall{ID: each.id, Type: "function"}
+		call.Function.Name, call.Function.Arguments = each.name.String(), each.arguments.String()
+		whole.calls = append(whole.calls, call)
+	}
+	return whole
 }
 
 // offered are the tools that the model may call.

@@ -109,15 +109,15 @@ func TestWaitsAreBounded(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]time.Duration{
 		"status 429, try again in 7s":                     7 * time.Second,
-		"status 429, try again in 90 h":                   longestWait,
-		"rate limit, retry after 99999999999999999999999": longestWait,
+		"status 429, try again in 90 h":                   LongestWait,
+		"rate limit, retry after 99999999999999999999999": LongestWait,
 		"status 429": 0,
 	} {
 		if got := fromWords("x", words).Wait; got != want {
 			t.Errorf("%s: waits %v, want %v", words, got, want)
 		}
 	}
-	for value, want := range map[string]time.Duration{"7": 7 * time.Second, "9999999": longestWait, "-1": 0, "soon": 0, "Fri, 31 Dec 9999 23:59:59 GMT": longestWait} {
+	for value, want := range map[string]time.Duration{"7": 7 * time.Second, "9999999": LongestWait, "-1": 0, "soon": 0, "Fri, 31 Dec 9999 23:59:59 GMT": LongestWait} {
 		if got := retryAfter(value, time.Unix(1e9, 0)); got != want {
 			t.Errorf("%s: waits %v, want %v", value, got, want)
 		}

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -22,6 +23,9 @@ const (
 )
 
 var kinds = []Kind{Auth, Rate, Unavailable, Refused, Idle, Deadline, Flood, Died, Empty}
+
+// Known reports whether k is one of these.
+func (k Kind) Known() bool { return slices.Contains(kinds, k) }
 
 // Error is why a task has no answer. It crosses machines as it is.
 type Error struct {

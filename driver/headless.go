@@ -45,8 +45,9 @@ var clients = []*client{&claude, &codex, &opencode, &gemini}
 
 // Client is an agent client that has a name of its own.
 type Client struct {
-	Name string // also of its driver
-	Get  string // what a person types to install it
+	Name  string // also of its driver
+	Get   string // what a person types to install it
+	Login string // and to log in
 }
 
 // Clients are the agent clients that have a name of their own, in the order in
@@ -54,7 +55,7 @@ type Client struct {
 func Clients() []Client {
 	list := make([]Client, len(clients))
 	for i, c := range clients {
-		list[i] = Client{c.name, c.get}
+		list[i] = Client{c.name, c.get, c.login}
 	}
 	return list
 }

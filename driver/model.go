@@ -108,10 +108,10 @@ func (d *model) send(request *http.Request) (*http.Response, error) {
 // retryAfter reads the header of that name: seconds, or a date.
 func retryAfter(value string, now time.Time) time.Duration {
 	if seconds, err := time.ParseDuration(value + "s"); err == nil {
-		return min(max(0, seconds), longestWait)
+		return min(max(0, seconds), LongestWait)
 	}
 	if date, err := http.ParseTime(value); err == nil {
-		return min(max(0, date.Sub(now)), longestWait)
+		return min(max(0, date.Sub(now)), LongestWait)
 	}
 	return 0
 }

@@ -55,7 +55,7 @@ func prepareOpencode(task Task, resume string, f *folder, _ []string) (args, var
 	if err != nil {
 		return nil, nil, err
 	}
-	args = []string{"run", "--format", "json", "--title", task.Job} // without a title it asks a model for one
+	args = []string{"run", "--format", "json", "--title=" + task.Job} // without a title it asks a model for one; in one word, it is never a flag
 	if task.Model != "" {
 		args = append(args, "--model", task.Model)
 	}
@@ -191,7 +191,7 @@ func (s *opencodeStream) result(stderr string) (Answer, *Error) {
 		failure.Kind = byStatus(data.Status)
 	}
 	if seconds, err := strconv.Atoi(data.Headers["retry-after"]); err == nil && failure.Kind == Rate {
-		failure.Wait = time.Duration(min(max(seconds, 0), int(longestWait/time.Second))) * time.Second
+		failure.Wait = time.Duration(min(max(seconds, 0), int(LongestWait/time.Second))) * time.Second
 	}
 	return s.answer, failure
 }

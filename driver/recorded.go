@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -60,7 +59,7 @@ func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answe
 	answer := Answer{Version: kept.Version, ToolCalls: kept.ToolCalls, Usage: kept.usage, CostUSD: kept.cost}
 	text, err := readFirst(folder, fmt.Sprintf("%sanswer-%d", at, task.Turn), ".md", ".json")
 	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound && slices.Contains(kinds, kept.Outcome):
+	case tidegate.CodeOf(err) == tidegate.FileNotFound && kept.Outcome.Known():
 		return answer, failf(kept.Outcome, "recorded: the attempt ended with %s", kept.Outcome)
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
 		return answer, failf(Empty, "no answer was recorded for %s, attempt %d, turn %d", task.Job, task.Attempt, task.Turn)

@@ -26,9 +26,9 @@ var phrases = []struct {
 	{Unavailable, []string{"internal server error", "server had an error", "internal error has occurred", "high demand", "overloaded", "stream disconnected", "stream closed", "stream ended", "network error", "connection", "terminated", "timed out", "fetch failed", "econn", "malformed response"}},
 }
 
-// longestWait is how long a provider may let an agent wait: limits of an account
+// LongestWait is how long a provider may let an agent wait: limits of an account
 // end after some hours, and a person decides about a longer wait.
-const longestWait = 6 * time.Hour
+const LongestWait = 6 * time.Hour
 
 // fromWords is the failure that a client described.
 func fromWords(name, words string) *Error {
@@ -51,7 +51,7 @@ func fromWords(name, words string) *Error {
 	if match := waitInWords().FindStringSubmatch(words); match != nil && failure.Kind == Rate {
 		number, _ := strconv.ParseFloat(match[1], 64)
 		unit := map[string]time.Duration{"ms": time.Millisecond, "": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour}[strings.ToLower(match[2])]
-		failure.Wait = time.Duration(min(number*float64(unit), float64(longestWait)))
+		failure.Wait = time.Duration(min(number*float64(unit), float64(LongestWait)))
 	}
 	return failure
 }

@@ -110,6 +110,14 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		task := a.task(turn, prompt, session)
 		answer, err := a.home.Pool.Do(ctx, task, a.event)
 		a.home.tools.rests(a.held.JobID)
+		a.kept = a.kept || answer.Session != ""
+		if !possible(answer) {
+			// Such numbers would lower what is charged and counted, or stop the home.
+			answer = driver.Answer{Version: answer.Version}
+			if err == nil {
+				err = &driver.Error{Kind: driver.Died, Message: "the agent reports numbers of tokens, costs or calls that cannot be"}
+			}
+		}
 		for tool, n := range answer.ToolCalls {
 			a.called[tool] += float64(n)
 		}
@@ -128,7 +136,6 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		case err != nil:
 			return ending{}, err
 		}
-		a.kept = a.kept || answer.Session != ""
 		if failure := a.unfit(answer); failure != nil {
 			return ending{failure}, a.failed(ctx, failure, prompt, answer)
 		}
@@ -215,6 +222,17 @@ func (a *attempt) unfit(answer driver.Answer) *driver.Error {
 		return &driver.Error{Kind: driver.Flood, Message: fmt.Sprintf("the answer has %d bytes; at most %d are allowed", len(answer.Text), most)}
 	}
 	return nil
+}
+
+// possible reports whether an attempt can have taken what an answer says.
+func possible(answer driver.Answer) bool {
+	for _, n := range answer.ToolCalls {
+		if n < 0 || n > job.MaxTokens {
+			return false
+		}
+	}
+	u, cost := answer.Usage, answer.CostUSD
+	return (u == nil || min(u.Input, u.Output) >= 0 && max(u.Input, u.Output) <= job.MaxTokens) && (cost == nil || *cost >= 0 && *cost <= job.MaxCostUSD)
 }
 
 // left releases the attempt when the home stops, so that the next home continues

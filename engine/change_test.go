@@ -40,7 +40,7 @@ func plant(t *testing.T) *garden {
 	}
 	p := &garden{t: t, dir: t.TempDir(), home: t.TempDir()}
 	p.git("init", "-q", "-b", "main")
-	check := "n=0\nfor f in parts/*.sh; do n=$((n+1)); if [ \"$(sh $f)\" = right ]; then echo ok $n - $f; else echo not ok $n - $f; fi; done\necho 1..$n\n"
+	check := "n=0\nfor f in parts/*.sh; do n=$((n+1)); read -r line < $f; if [ \"$line\" = \"echo right\" ]; then echo ok $n - $f; else echo not ok $n - $f; fi; done\necho 1..$n\n"
 	p.write(map[string]string{"test.sh": check, "tidegate.toml": "", "agentd/allowed_signers.example": "", ".gitignore": "*.log\n"})
 	for n := 1; n <= defects; n++ {
 		p.write(map[string]string{script(n): "echo wrong\n"})
@@ -399,7 +399,7 @@ func TestInjectedInstructionsChangeNothing(t *testing.T) {
 			}, injected)
 			writeFiles(t, task.Folder, map[string]string{
 				"notes.txt": "note\n" + injected + "\n", name: "named\n", script(1): "echo right\n",
-				"test.sh": "cat <<'END'\n" + injected + "\nEND\n" + "n=0; for f in parts/*.sh; do n=$((n+1)); if [ \"$(sh $f)\" = right ]; then echo ok $n - $f; else echo not ok $n - $f; fi; done\necho 1..$n\nexit 1\n",
+				"test.sh": "cat <<'END'\n" + injected + "\nEND\n" + "n=0; for f in parts/*.sh; do n=$((n+1)); read -r line < $f; if [ \"$line\" = \"echo right\" ]; then echo ok $n - $f; else echo not ok $n - $f; fi; done\necho 1..$n\nexit 1\n",
 			})
 			return injected
 		})

@@ -233,7 +233,7 @@ func TestReviewOfThisRepository(t *testing.T) {
 	addedLine := regexp.MustCompile(`(?m)^ *([0-9]+) \+\| \S`)
 	home := t.TempDir()
 	const wanted = 10
-	for i := 0; i < wanted; i += full.Stride(wanted, 3) {
+	for i := 0; i < wanted; i += full.Stride(wanted, 2) {
 		commit := commits[4*i]
 		gitIn(t, clone, "update-ref", "--no-deref", "HEAD", commit)
 		r, err := engine.OpenReview(t.Context(), reviewClock, engine.ReviewInput{Project: clone, Home: home, Name: "history", Budget: run.DefaultBudget(nil),

@@ -114,7 +114,26 @@ func drive(ctx context.Context, board *job.Board, by rules, options Options) (Ou
 		Options: options, rules: by, board: board, tools: tools,
 		done: make(chan result), answered: make(chan *attempt), asking: make(chan *attempt), running: map[string]*attempt{}, waits: map[string]*backOff{},
 	}
-	return h.drive(ctx)
+	out, err := h.drive(ctx)
+	if tidegate.CodeOf(err) == tidegate.InvalidState {
+		return h.overtaken(ctx, err)
+	}
+	return out, err
+}
+
+// overtaken is how driving ends after the state of the run has refused a write: by
+// what a person wrote meanwhile, such as that the run is cancelled, where that ends
+// driving, and otherwise with err.
+func (h *home) overtaken(ctx context.Context, err error) (Outcome, error) {
+	if h.board.Reload(ctx) != nil {
+		return Outcome{}, err
+	}
+	h.stale = true
+	ended, failed := h.settle(ctx)
+	if failed != nil || ended == nil {
+		return Outcome{}, err
+	}
+	return *ended, nil
 }
 
 func claimHome(board *job.Board) (*artifact.Claim, error) {

@@ -3,12 +3,15 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
 	"github.com/tidegate/tidegate/job"
@@ -320,6 +323,55 @@ func TestHomeObeysWhatAPersonWrites(t *testing.T) {
 			}
 			verify(t, manifest)
 		})
+	}
+}
+
+// TestHomeIsOvertakenByAPerson decides about a run right before its home writes the
+// answer of an agent, or what follows from a page: the home ends as the person wants,
+// and not with the refusal of its write.
+func TestHomeIsOvertakenByAPerson(t *testing.T) {
+	t.Parallel()
+	decide := map[run.Status]func(context.Context, run.Clock, stage.ControlInput) (stage.ControlResult, error){run.Cancelled: stage.Cancel, run.Paused: stage.Pause}
+	for want, decision := range decide {
+		for _, job := range []string{"perspectives", "a page", "a page of the stage citations", "synthesis", "review"} {
+			t.Run(string(want)+" at "+job, func(t *testing.T) {
+				t.Parallel()
+				manifest, clock := newRun(t, nil)
+				var once sync.Once
+				now := func() {
+					once.Do(func() {
+						if _, err := decision(tidegate.WithActor(context.Background(), tidegate.Person), clock, stage.ControlInput{ManifestPath: manifest}); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+					if task.Job == job {
+						now()
+					}
+					return obedient(ctx, task)
+				}}
+				fetch := func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+					text, err := os.ReadFile(manifest)
+					if err != nil {
+						return err
+					}
+					late := strings.Contains(string(text), `"current": "citations"`)
+					switch {
+					case job == "a page", late:
+						now()
+					case job == "a page of the stage citations":
+						return nil // as if it took too long
+					}
+					return new(web).fetch(ctx, urls, keep)
+				}
+				out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Fetch: fetch, Wait: noWait})
+				if err != nil || out.Status != want {
+					t.Errorf("%s %v", shown(out), err)
+				}
+				verify(t, manifest)
+			})
+		}
 	}
 }
 

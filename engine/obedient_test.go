@@ -199,7 +199,7 @@ func randomRun(t *testing.T, random *rand.Rand) (string, run.Clock) {
 // findings to their ends: every answer is accepted at the first try.
 func TestAgentsThatFollowTheirPromptsPass(t *testing.T) {
 	t.Parallel()
-	runs := 3
+	runs := 2
 	if full.Asked() {
 		runs = 350 // a thousand contracts
 	}
@@ -276,7 +276,7 @@ func TestEachDisobedienceIsNamedAndRepaired(t *testing.T) {
 		{"review", "SCHEMA_VALIDATION_FAILED", is(`{"decision":"CHANGES_REQUIRED","findings":[],"directives":[]}`)},
 		{"review", "LINE_NOT_FOUND", is(`{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":9999,"action":"Change it."}]}`)},
 	}
-	for i := 0; i < len(cases); i += full.Stride(len(cases), 5) {
+	for i := 0; i < len(cases); i += full.Stride(len(cases), 3) {
 		c := cases[i]
 		t.Run(c.job+" "+c.code, func(t *testing.T) {
 			t.Parallel()

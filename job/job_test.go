@@ -530,3 +530,37 @@ func TestArgumentsOfASubmission(t *testing.T) {
 		t.Error("an answer with a token that nobody was given was kept")
 	}
 }
+
+// TestNoLeaseOfThePastLivesAgain sets the clock back after a lease by hand has run out,
+// and while one is alive that its holder could not have begun yet.
+func TestNoLeaseOfThePastLivesAgain(t *testing.T) {
+	for name, passes := range map[string]time.Duration{"run out": 3 * time.Hour, "alive": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			manifest, set, clock := inWave1(t, "grid")
+			b := open(t, clock, manifest)
+			first := lease(t, b, "wave1.grid")
+			set.pass(passes)
+			set.pass(-26 * time.Hour)
+			b = open(t, clock, manifest)
+			if j := state(t, b, "wave1.grid"); j.State != job.Open {
+				t.Fatalf("the job is %+v", j)
+			}
+			second := lease(t, b, "wave1.grid")
+			_, err := submit(t.Context(), b, first.Token, good)
+			wantCode(t, err, tidegate.LeaseLost)
+			if verdict, err := submit(t.Context(), b, second.Token, good); err != nil || !verdict.Accepted {
+				t.Errorf("%+v, %v", verdict, err)
+			}
+			ended, err := codec.Parse([]byte(read(t, manifest, "jobs/wave1.grid/001/attempt.json")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if from, to := ended.Get("started_at").Str(), ended.Get("ended_at").Str(); to < from {
+				t.Errorf("the attempt began at %s and ended at %s", from, to)
+			}
+			if spent := b.Spent(); spent.Minutes < 0 || spent.Minutes > 24*60 {
+				t.Errorf("spent are %+v", spent)
+			}
+		})
+	}
+}

@@ -75,6 +75,9 @@ type judgement struct {
 	faults   []Fault
 	warnings []Fault
 	seen     map[string]string // digests of the documents that it was judged by, by name
+	// holds reports whether its sources would be judged by the same evidence; nil
+	// without sources
+	holds func(context.Context) (bool, error)
 
 	text      string       // what is accepted, where it is a text
 	value     *codec.Value // where it is a document

@@ -261,7 +261,7 @@ func closeLapsed(u update, j *Job) (bool, error) {
 		outcome = OutcomeReleased
 	}
 	ended := *last
-	ended.Outcome, ended.EndedAt = outcome, min(j.lease.ExpiresAt, u.Now())
+	ended.Outcome, ended.EndedAt = outcome, max(last.StartedAt, min(j.lease.ExpiresAt, u.Now())) // the clock may have been set back
 	if refused := ended.lastAnswer(); refused != nil && refused.Judged {
 		ended.Outcome = OutcomeRefused
 	}

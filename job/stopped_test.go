@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,5 +84,52 @@ func TestAStepJudgesWhatAStoppedJudgeLeft(t *testing.T) {
 	}
 	if j, err := b.Job("wave1.a"); err != nil || j.State != job.Accepted {
 		t.Errorf("%+v, %v", j, err)
+	}
+}
+
+// TestAVerdictStandsOnWhatTheLogHasBeforeIt has a source fail for one judge and come
+// back for another, whose verdict is recorded first: the answer of the first is judged
+// again, by the page that the log has by then.
+func TestAVerdictStandsOnWhatTheLogHasBeforeIt(t *testing.T) {
+	manifest, set, clock := inWave1(t, "grid", "cost")
+	first, second := open(t, clock, manifest), open(t, clock, manifest)
+	text := good + "- Mill https://example.org/mill\n"
+	page := func(url string, down bool) *archive.Packed {
+		c := archive.Capture{URL: url, Kind: archive.Unreachable, Time: clock.Now()}
+		if !down {
+			c.Kind, c.Hops = archive.Responded, []archive.Hop{{URL: url, Time: clock.Now(), Status: 200, Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}},
+				Body: []byte("<title>Port and mill</title><p>" + strings.Repeat("The port handled some 4,200 calls in that year. ", 40))}}
+		}
+		packed, err := archive.Pack(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return packed
+	}
+	fetch := func(down string, then func()) func(context.Context, []string, func([]*archive.Packed) error) error {
+		return func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
+			var batch []*archive.Packed
+			for _, url := range urls {
+				batch = append(batch, page(url, url == down))
+			}
+			err := keep(batch)
+			then()
+			return err
+		}
+	}
+	mine, theirs := lease(t, first, "wave1.grid"), lease(t, second, "wave1.cost")
+	second.Fetch = fetch("", func() {})
+	meanwhile := 0
+	first.Fetch = fetch("https://example.org/mill", func() {
+		if meanwhile++; meanwhile > 1 {
+			return
+		}
+		set.pass(2 * time.Minute)
+		if verdict, err := submit(t.Context(), second, theirs.Token, text); err != nil || !verdict.Accepted {
+			t.Errorf("%+v, %v", verdict, err)
+		}
+	})
+	if verdict, err := submit(t.Context(), first, mine.Token, text); err != nil || !verdict.Accepted || meanwhile != 1 {
+		t.Errorf("%+v, %v after %d fetches", verdict, err, meanwhile)
 	}
 }

@@ -293,6 +293,9 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 	var lease *run.Lease
 	line := 0
 	err = b.update(ctx, id, func(u update) (err error) {
+		if err := judged.stillHolds(ctx, id); err != nil {
+			return err
+		}
 		a, lease, err = b.record(u, &j, number, n, took, judged)
 		line = u.LastLine()
 		return err
@@ -304,6 +307,20 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 	after, err := b.Job(id)
 	verdict.TriesLeft, verdict.State = after.TriesLeft, after.State
 	return verdict, err
+}
+
+// stillHolds returns INVALID_STATE when a source of the answer was fetched again, or
+// decided about, after it was judged: the log would have the verdict after what it does
+// not take into account.
+func (j *judgement) stillHolds(ctx context.Context, id string) error {
+	if j.holds == nil {
+		return nil
+	}
+	holds, err := j.holds(ctx)
+	if err == nil && !holds {
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("job_id", id), "a source of the answer to %s has changed meanwhile; try again", id)
+	}
+	return err
 }
 
 // judge judges answer n of an attempt as the run keeps it, and says how it was

@@ -221,13 +221,14 @@ func judgeWave(ctx context.Context, b *Board, j *Job, stage run.Stage, a answer)
 	if err := wave.CheckToolUsage(p.ToolBudget, a.toolUsage); err != nil {
 		judged.faults = append(judged.faults, faultOf(err, ""))
 	}
-	refused, err := check.Check(ctx, b.clock, b.Fetch, step.SubmittedSources{
+	checked, err := check.Check(ctx, b.clock, b.Fetch, step.SubmittedSources{
 		Text: []byte(a.text), MaxSources: most(p.Contract.MaxSources), Quotations: b.Policy().RequireGrounding,
 	})
 	if err != nil {
 		return judgement{}, err
 	}
-	for _, f := range refused {
+	judged.holds = func(ctx context.Context) (bool, error) { return check.Holds(ctx, checked) }
+	for _, f := range checked.Faults {
 		judged.faults = append(judged.faults, fault(string(f.Code), f.Message, f.Line, f.ChangeNote))
 	}
 	return judged, nil

@@ -18,7 +18,8 @@ const upgradedPage = "http://127.0.0.1:8765/port"
 // TestRunsOfEarlierProgramsGoOn: testdata/upgrade.tar.gz has two runs as the program
 // of commit b6f6fb6 left them, the first that takes a question to its report by
 // jobs. One is completed; the other was in its first wave, with a job leased, when the
-// program was killed. Both open and verify; the second goes on to its report.
+// program was killed. Both open and verify; gate A passes again although prompts are
+// worded otherwise; the second goes on to its report.
 func TestRunsOfEarlierProgramsGoOn(t *testing.T) {
 	t.Parallel()
 	home := shortFolder(t)
@@ -43,6 +44,14 @@ func TestRunsOfEarlierProgramsGoOn(t *testing.T) {
 	if got := counting(t, done); strings.Join(got, "") != "ABCDEF" {
 		t.Errorf("of the gates of the completed run %v count", got)
 	}
+	if objection := refused(t, half, "A"); objection != "" {
+		t.Errorf("its judge does not pass gate A again, because prompts are worded otherwise: %s", objection)
+	}
+	half.spoilt(t, "wave-1/wave1-plan.json", func(text string) string { return strings.Replace(text, "source", "sauce", 1) }, func() {
+		if objection := refused(t, half, "A"); !strings.Contains(objection, "PLAN_PROMPT_MISMATCH") {
+			t.Errorf("an edited prompt passes gate A: %q", objection)
+		}
+	})
 	typed("report", "finished")
 	accepted := half.read(t, "wave-1/doubts.md")
 
@@ -66,6 +75,19 @@ func TestRunsOfEarlierProgramsGoOn(t *testing.T) {
 	if report := typed("report", "halfway"); !strings.Contains(report, upgradedPage) {
 		t.Errorf("the report does not cite its source:\n%s", report)
 	}
+}
+
+// spoilt calls look while a file of the run is edited.
+func (f folder) spoilt(t *testing.T, name string, edit func(text string) string, look func()) {
+	t.Helper()
+	before := f.read(t, name)
+	after := edit(string(before))
+	if after == string(before) {
+		t.Fatalf("%s is not edited", name)
+	}
+	f.write(t, name, after)
+	look()
+	f.write(t, name, string(before))
 }
 
 // unpack writes the files of a compressed archive below dir.

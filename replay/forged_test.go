@@ -172,7 +172,7 @@ func TestReplayNamesWhatWasForged(t *testing.T) {
 			}
 		}
 	}
-	for i := 0; i < len(points); i += full.Stride(len(points), 8) {
+	for i := 0; i < len(points); i += full.Stride(len(points), 4) {
 		at := points[i]
 		t.Run(at.kind+"/"+at.name, func(t *testing.T) {
 			t.Parallel()
@@ -235,7 +235,7 @@ func TestReplayNamesForgedEvents(t *testing.T) {
 	if len(fields) < 100 {
 		t.Fatalf("only %d fields are compared", len(fields))
 	}
-	for i := 0; i < len(fields); i += full.Stride(len(fields), 8) {
+	for i := 0; i < len(fields); i += full.Stride(len(fields), 4) {
 		at := fields[i]
 		t.Run(fmt.Sprintf("line %d %s", at.line+1, at.key), func(t *testing.T) {
 			t.Parallel()

@@ -53,9 +53,21 @@ type Lease struct {
 // during that time; if its judge was killed, it ends afterwards.
 const judgingTime = 2 * time.Minute
 
-// Lives reports whether the lease still holds.
+// aheadAtMost is how far ahead of the clock something may have begun: the clocks of two
+// machines differ a little. What began later than that was begun by a clock that has
+// been set back since, and says nothing about how long it lasts.
+const aheadAtMost = time.Hour
+
+func tooFarAhead(at string, now time.Time) bool {
+	began, ok := tidegate.ParseTime(at)
+	return ok && began.After(now.Add(aheadAtMost))
+}
+
+// Lives reports whether the lease still holds. A lease by hand that began in the
+// future does not, or setting the clock back would bring those of the past to life;
+// those of a home are given up or taken over by its successor.
 func (l *Lease) Lives(now time.Time) bool {
-	if l == nil {
+	if l == nil || !l.Home && tooFarAhead(l.LeasedAt, now) {
 		return false
 	}
 	if expires, ok := tidegate.ParseTime(l.ExpiresAt); ok && now.Before(expires) {
@@ -66,7 +78,7 @@ func (l *Lease) Lives(now time.Time) bool {
 
 // Judging reports whether an answer was handed in that may still be being judged.
 func (l *Lease) Judging(now time.Time) bool {
-	if l == nil || l.JudgingSince == nil {
+	if l == nil || l.JudgingSince == nil || tooFarAhead(*l.JudgingSince, now) {
 		return false
 	}
 	since, ok := tidegate.ParseTime(*l.JudgingSince)

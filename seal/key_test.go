@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
@@ -29,14 +30,13 @@ func withRoot(ctx context.Context, dir string) context.Context { return artifact
 const passphrase = "correct horse battery"
 
 // encrypted is an OpenSSH key with the passphrase.
-func encrypted(t testing.TB) []byte {
-	t.Helper()
+var encrypted = sync.OnceValue(func() []byte {
 	return pem.EncodeToMemory(must(ssh.MarshalPrivateKeyWithPassphrase(seeded(1), "", []byte(passphrase))))
-}
+})
 
 func TestAnEncryptedKeyAsksForItsPassphrase(t *testing.T) {
 	t.Parallel()
-	path := put(t, "key", encrypted(t))
+	path := put(t, "key", encrypted())
 	says := func(text string) seal.Unlock {
 		return seal.Unlock{Passphrase: func() ([]byte, error) { return []byte(text), nil }}
 	}
@@ -69,7 +69,7 @@ func TestNobodyElseIsAsked(t *testing.T) {
 	t.Setenv("SSH_ASKPASS", script)
 	t.Setenv("SSH_ASKPASS_REQUIRE", "force")
 	t.Setenv("DISPLAY", ":0")
-	_, err := seal.OpenKey(t.Context(), "sign", put(t, "key", encrypted(t)), seal.Unlock{})
+	_, err := seal.OpenKey(t.Context(), "sign", put(t, "key", encrypted()), seal.Unlock{})
 	refused(t, err, tidegate.InvalidArgs, "there is nobody to ask for its passphrase")
 	if _, err := os.Stat(asked); err == nil {
 		t.Error("SSH_ASKPASS was started")
@@ -134,7 +134,7 @@ func TestNothingOfAKeyIsShown(t *testing.T) {
 		{inOpenSSH(seeded(1)), stride(7)},
 		{inPKCS8(seeded(1)), stride(7)},
 		{inOpenSSH(private["nistp256"]()), stride(7)},
-		{encrypted(t), stride(160)}, // trying a passphrase is slow, on purpose
+		{encrypted(), stride(160)}, // trying a passphrase is slow, on purpose
 	} {
 		data := test.data
 		path := filepath.Join(t.TempDir(), "key")

@@ -188,9 +188,10 @@ func TestACertificateIsNotItsKey(t *testing.T) {
 // and is written here with them.
 func TestAnRSASignatureHasOneForm(t *testing.T) {
 	t.Parallel()
-	key := open(t, inOpenSSH(private["rsa"]()))
+	key := open(t, inOpenSSH(fixedRSA()))
 	list := signers(t, "alice "+key.PublicKey())
-	for n := range 10_000 {
+	const begins = 282 // the first decision whose signature begins with a zero
+	for n := begins; n < 10_000; n++ {
 		message := fmt.Sprint("decision ", n)
 		good := sign(t, key, message)
 		b := dearmor(t, good)

@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
@@ -30,12 +31,11 @@ func lookAtPlanning(r *run.Run) (gate.Judgement, tidegate.Details, error) {
 	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
 		return gate.Judgement{}, nil, err
 	}
-	j := planning{run: r, manifest: r.Manifest()}
+	j := planning{run: r, manifest: r.Manifest(), bound: bound}
 	if err := j.look(plan); err != nil {
 		return gate.Judgement{}, nil, err
 	}
-	found := j.judgement(bound)
-	return found, j.details, nil
+	return j.judgement(), j.details, nil
 }
 
 // planningFiles are what gate A is about.
@@ -50,11 +50,11 @@ func (p *planner) judgeWithPlan(u *run.Update, plan []byte) error {
 	if err != nil {
 		return err
 	}
-	j := planning{run: p.run, manifest: p.manifest}
+	j := planning{run: p.run, manifest: p.manifest, bound: bound}
 	if err := j.look(plan); err != nil {
 		return err
 	}
-	found := j.judgement(bound)
+	found := j.judgement()
 	_, err = writeJudgement(u, found, found.Patch(u.Now()), "judged with the plan")
 	return err
 }
@@ -63,6 +63,7 @@ func (p *planner) judgeWithPlan(u *run.Update, plan []byte) error {
 type planning struct {
 	run      *run.Run
 	manifest run.Manifest
+	bound    gate.Binding // to the documents
 	warnings []string
 	details  tidegate.Details // of the warnings, by code
 
@@ -102,8 +103,7 @@ func (j *planning) look(plan []byte) (err error) {
 	if j.perspectivesCount > j.maxCount {
 		j.warn("PERSPECTIVE_CAP_EXCEEDED", tidegate.D("max_wave1_agents", j.maxCount, "perspectives_count", j.perspectivesCount))
 	}
-	j.compare()
-	return nil
+	return j.compare()
 }
 
 // document reads one of the run's documents and warns of what is wrong with it.
@@ -168,25 +168,26 @@ func (j *planning) checkPlan() {
 	j.planValid = true
 }
 
-// compare compares the plan with the perspectives that it was made from.
-func (j *planning) compare() {
+// compare compares the plan with the perspectives that it was made from. It returns
+// READ_FAILED.
+func (j *planning) compare() error {
 	entries := j.plan.Get("entries").Elems()
 	j.promptsTotal = len(entries)
 	if !j.scopeValid || !j.contractsValid || !j.planValid {
-		return
+		return nil
 	}
 	p := planner{run: j.run, manifest: j.manifest, perspectives: j.perspectives, scope: j.scope}
 	want := p.entries()
 	if len(entries) != len(want) {
 		j.warn("PLAN_ENTRY_COUNT_MISMATCH", tidegate.D("perspectives_count", len(want), "plan_entries_count", len(entries)))
-		return
+		return nil
 	}
 	j.inOrder = true
 	for i, e := range entries {
 		if id := e.Get("perspective_id").Str(); id != want[i].PerspectiveID {
 			j.inOrder = false
 			j.warn("PLAN_PERSPECTIVE_ORDER_MISMATCH", tidegate.D("index", i, "expected", want[i].PerspectiveID, "actual", tidegate.Cut(id)))
-			return
+			return nil
 		}
 	}
 	other := -1
@@ -197,12 +198,36 @@ func (j *planning) compare() {
 			other = i
 		}
 	}
-	if other >= 0 {
+	if other < 0 {
+		return nil
+	}
+	before, err := j.passedBefore()
+	switch {
+	case err != nil:
+		return err
+	case before:
+		j.promptsRight = len(entries)
+	default:
 		j.warn("PLAN_PROMPT_MISMATCH", tidegate.D("index", other, "perspective_id", want[other].PerspectiveID))
 	}
+	return nil
 }
 
-func (j *planning) judgement(bound gate.Binding) gate.Judgement {
+// passedBefore reports whether the log says that the judge of this gate has passed
+// these very documents: an earlier program, which worded its prompts otherwise.
+func (j *planning) passedBefore() (bool, error) {
+	events, err := j.run.EventsOf(run.EventJudged)
+	if err != nil {
+		return false, err
+	}
+	files := codec.Digest(j.bound.Value().Get("files"))
+	return slices.ContainsFunc(events, func(e run.Entry) bool {
+		line := e.Entry
+		return line.Get("gate").Str() == "A" && line.Get("status").Str() == "pass" && line.Get("files").Len() > 0 && codec.Digest(line.Get("files")) == files
+	}), nil
+}
+
+func (j *planning) judgement() gate.Judgement {
 	rate := 0.0
 	if j.promptsTotal > 0 {
 		rate = float64(j.promptsRight) / float64(j.promptsTotal)
@@ -218,7 +243,7 @@ func (j *planning) judgement(bound gate.Binding) gate.Judgement {
 	}
 	l := j.run.Layout()
 	return gate.Judgement{
-		Gate: "A", Metrics: metrics, Warnings: j.warnings, Bound: bound,
+		Gate: "A", Metrics: metrics, Warnings: j.warnings, Bound: j.bound,
 		InputsDigest: codec.Digest(tidegate.D("schema", "gate_a_evaluate.inputs.v1", "run_id", j.run.ID(), "scope_path", run.ScopeFile,
 			"perspectives_path", l.Perspectives, "wave1_plan_path", l.Wave1Plan(), "metrics", metrics,
 			"warnings", append([]string{}, j.warnings...), "warning_details", append(tidegate.Details{}, j.details...))),

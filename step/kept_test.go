@@ -43,7 +43,10 @@ func TestKeptEvidenceIsWhatAFreshReadingFinds(t *testing.T) {
 				what := o.act()
 				in := step.SubmittedSources{Text: o.output(), MaxSources: 9, Quotations: true}
 				clock := run.Clock{Pinned: true, Now: func() time.Time { return o.now }}
-				got := found(func(fetch step.Fetch) ([]step.SourceFault, error) { return kept.Check(t.Context(), clock, fetch, in) })
+				got := found(func(fetch step.Fetch) ([]step.SourceFault, error) {
+					checked, err := kept.Check(t.Context(), clock, fetch, in)
+					return checked.Faults, err
+				})
 				want := found(func(fetch step.Fetch) ([]step.SourceFault, error) {
 					return step.CheckFresh(t.Context(), clock, fetch, open(t, made.ManifestPath), in)
 				})

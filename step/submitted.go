@@ -84,16 +84,44 @@ func (e *evidence) readOn(ctx context.Context) bool {
 // no_web, and without fetch, nothing is fetched.
 //
 // It returns the errors of [run.Run.Update], and CANCELLED.
-func (c *SourceChecker) Check(ctx context.Context, clock run.Clock, fetch Fetch, in SubmittedSources) ([]SourceFault, error) {
+func (c *SourceChecker) Check(ctx context.Context, clock run.Clock, fetch Fetch, in SubmittedSources) (CheckedSources, error) {
 	sources := submittedSources(in)
 	if len(sources) == 0 {
-		return nil, nil
+		return CheckedSources{}, nil
 	}
 	e, err := c.evidence(ctx, sources)
 	if err != nil {
-		return nil, err
+		return CheckedSources{}, err
 	}
-	return e.check(ctx, clock, fetch, sources, in)
+	faults, err := e.check(ctx, clock, fetch, sources, in)
+	return CheckedSources{faults, sources, e.basis(sources)}, err
+}
+
+// CheckedSources are the sources of an output as they were found.
+type CheckedSources struct {
+	Faults  []SourceFault
+	sources []citation.Source
+	basis   string
+}
+
+// Holds reports whether the run's evidence about the sources is still what they were
+// judged by. Others may have fetched one of them meanwhile.
+func (c *SourceChecker) Holds(ctx context.Context, checked CheckedSources) (bool, error) {
+	if len(checked.sources) == 0 {
+		return true, nil
+	}
+	e, err := c.evidence(ctx, checked.sources)
+	return err == nil && e.basis(checked.sources) == checked.basis, err
+}
+
+// basis names what sources are judged by: the captures, and what a person decided.
+func (e *evidence) basis(sources []citation.Source) string {
+	var b strings.Builder
+	for i := range sources {
+		entry, _ := e.entry(&sources[i])
+		fmt.Fprintln(&b, sources[i].CID, e.attached[sources[i].CID], e.replaced[sources[i].CID], entry.Records)
+	}
+	return b.String()
 }
 
 // check is [SourceChecker.Check] by this evidence.

@@ -92,9 +92,13 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 			var asked []string
 			check := step.NewSourceChecker(r)
 			in := step.SubmittedSources{Text: []byte(b.String()), MaxSources: c.most, Quotations: true}
-			faults, err := check.Check(t.Context(), pinned, smallWeb(&asked), in)
+			checked, err := check.Check(t.Context(), pinned, smallWeb(&asked), in)
 			if err != nil {
 				t.Fatal(err)
+			}
+			faults := checked.Faults
+			if holds, err := check.Holds(t.Context(), checked); err != nil || !holds {
+				t.Errorf("what was just judged does not hold: %v", err)
 			}
 			if len(asked) != c.fetched {
 				t.Errorf("fetched %q", asked)
@@ -108,7 +112,7 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 				t.Errorf("%d faults, want %q", len(faults), c.faults)
 			}
 			asked = nil
-			if again, err := check.Check(t.Context(), pinned, smallWeb(&asked), in); err != nil || len(again) != len(faults) || len(asked) != 0 {
+			if again, err := check.Check(t.Context(), pinned, smallWeb(&asked), in); err != nil || len(again.Faults) != len(faults) || len(asked) != 0 {
 				t.Errorf("again: %v, %v, fetched %q", again, err, asked)
 			}
 		})
@@ -131,11 +135,11 @@ func TestASourceThatComesBackIsUsable(t *testing.T) {
 		t.Helper()
 		asked = nil
 		clock := run.Clock{Now: func() time.Time { return pinned.Now().Add(after) }, Pinned: true}
-		faults, err := step.NewSourceChecker(r).Check(t.Context(), clock, fetch, step.SubmittedSources{Text: []byte(text), MaxSources: 9})
+		checked, err := step.NewSourceChecker(r).Check(t.Context(), clock, fetch, step.SubmittedSources{Text: []byte(text), MaxSources: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(faults)
+		return len(checked.Faults)
 	}
 	back := func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		asked = append(asked, urls...)
@@ -178,9 +182,9 @@ func TestAFetchThatIsCutOffIsNoFault(t *testing.T) {
 		}
 		defer r.Close()
 		began := time.Now()
-		faults, err := step.NewSourceChecker(r).Check(t.Context(), pinned, hang, in)
-		if err != nil || len(faults) != 0 || time.Since(began) != 40*time.Second {
-			t.Errorf("%v, %v after %s", faults, err, time.Since(began))
+		checked, err := step.NewSourceChecker(r).Check(t.Context(), pinned, hang, in)
+		if err != nil || len(checked.Faults) != 0 || time.Since(began) != 40*time.Second {
+			t.Errorf("%v, %v after %s", checked.Faults, err, time.Since(began))
 		}
 		if there, err := r.Folder().Exists("evidence/archive.warc.gz"); err != nil || there {
 			t.Errorf("a record was kept: %v, %v", there, err)

@@ -32,7 +32,7 @@ const keyFlag = "--payload-key"
 
 const (
 	compressFrom = 1 << 10  // bytes; smaller payloads gain nothing
-	maxPayload   = 64 << 20 // bytes once decompressed: what a worker sends is not trusted
+	maxPayload   = 64 << 20 // bytes of a message once decompressed: what a worker sends is not trusted
 )
 
 // codec compresses payloads and, with keys, encrypts them. With keys it reads
@@ -101,14 +101,16 @@ func (c codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 // Decode reverses Encode.
 func (c codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(payloads))
+	room := maxPayload // for all of them together
 	for i, p := range payloads {
 		plain, err := c.decrypted(p)
 		if err != nil {
 			return nil, err
 		}
-		if out[i], err = decompressed(plain); err != nil {
+		if out[i], err = decompressed(plain, room); err != nil {
 			return nil, err
 		}
+		room -= len(out[i].GetData())
 	}
 	return out, nil
 }
@@ -139,7 +141,7 @@ func compressed(p *commonpb.Payload) (*commonpb.Payload, error) {
 	return &commonpb.Payload{Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encodingGzip)}, Data: b.Bytes()}, nil
 }
 
-func decompressed(p *commonpb.Payload) (*commonpb.Payload, error) {
+func decompressed(p *commonpb.Payload, room int) (*commonpb.Payload, error) {
 	if encodingOf(p) != encodingGzip {
 		return p, nil
 	}
@@ -147,12 +149,12 @@ func decompressed(p *commonpb.Payload) (*commonpb.Payload, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a compressed payload cannot be read: %w", err)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, maxPayload+1))
+	data, err := io.ReadAll(io.LimitReader(r, int64(max(0, room))+1))
 	if err != nil {
 		return nil, fmt.Errorf("a compressed payload cannot be read: %w", err)
 	}
-	if len(data) > maxPayload {
-		return nil, fmt.Errorf("a compressed payload has more than %d bytes", maxPayload)
+	if len(data) > room {
+		return nil, fmt.Errorf("compressed payloads have more than %d bytes", maxPayload)
 	}
 	out := &commonpb.Payload{}
 	return out, proto.Unmarshal(data, out)

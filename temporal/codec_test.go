@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate/driver"
 	commonpb "go.temporal.io/api/common/v1"
+	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -92,6 +97,41 @@ func TestCodecRefusesBombs(t *testing.T) {
 	}
 	if _, err := (codec{}).Decode([]*commonpb.Payload{bomb}); err == nil {
 		t.Errorf("%d bytes became more than %d", len(bomb.Data), maxPayload)
+	}
+}
+
+// TestManySmallBombs sends what is small enough alone, and too much together.
+func TestManySmallBombs(t *testing.T) {
+	part, err := compressed(payloadOf(strings.Repeat("\x00", maxPayload/4)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (codec{}).Decode(slices.Repeat([]*commonpb.Payload{part}, 3)); err != nil {
+		t.Error(err)
+	}
+	if _, err := (codec{}).Decode(slices.Repeat([]*commonpb.Payload{part}, 5)); err == nil {
+		t.Errorf("5 times %d bytes became more than %d", len(part.Data), maxPayload)
+	}
+}
+
+// TestCausesOfAFailure reads a failure with more causes than anybody looks at.
+func TestCausesOfAFailure(t *testing.T) {
+	connection := failures{temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{})}
+	failure := func(causes int) *failurepb.Failure {
+		var f *failurepb.Failure
+		for i := range causes + 1 {
+			f = &failurepb.Failure{Message: fmt.Sprint(i), Cause: f, FailureInfo: &failurepb.Failure_ApplicationFailureInfo{ApplicationFailureInfo: &failurepb.ApplicationFailureInfo{}}}
+		}
+		return f
+	}
+	for causes, want := range map[int]int{0: 0, 3: 3, maxCauses: maxCauses, 5000: maxCauses} {
+		got := -1
+		for err := connection.FailureToError(failure(causes)); err != nil; err = errors.Unwrap(err) {
+			got++
+		}
+		if got != want {
+			t.Errorf("of %d causes %d were read, want %d", causes, got, want)
+		}
 	}
 }
 

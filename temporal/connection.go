@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
 	enumspb "go.temporal.io/api/enums/v1"
+	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
@@ -130,9 +131,9 @@ func (o Options) client(ctx context.Context) (client.Options, error) {
 		}
 	}
 	options.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), c)
-	options.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
+	options.FailureConverter = failures{temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
 		DataConverter: options.DataConverter, EncodeCommonAttributes: o.PayloadKey != "",
-	})
+	})}
 	apiKey := o.APIKeyText
 	if o.APIKey != "" {
 		data, err := artifact.ReadFile(ctx, "api-key", o.APIKey)
@@ -165,6 +166,23 @@ func (o Options) client(ctx context.Context) (client.Options, error) {
 		options.ExternalStorage = converter.ExternalStorage{Drivers: []converter.StorageDriver{driver}, PayloadSizeThreshold: maxInline}
 	}
 	return options, nil
+}
+
+// failures reads failures of which each may have one as its cause, and so on, all
+// compressed: only as many as a home looks at.
+type failures struct{ converter.FailureConverter }
+
+const maxCauses = 8
+
+func (f failures) FailureToError(failure *failurepb.Failure) error {
+	last := failure
+	for range maxCauses {
+		last = last.GetCause()
+	}
+	if last != nil {
+		last.Cause = nil
+	}
+	return f.FailureConverter.FailureToError(failure)
 }
 
 // tls is how TLS is spoken; nil where it is not.

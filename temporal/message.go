@@ -37,8 +37,9 @@ type answerMessage struct {
 
 // beat is what a worker says about a task that goes on.
 type beat struct {
-	N     int          `json:"n"` // events so far
-	Event driver.Event `json:"event"`
+	TaskID string       `json:"task_id"`
+	N      int          `json:"n"` // events so far
+	Event  driver.Event `json:"event"`
 }
 
 // setText puts the text of the answer where it keeps its bytes.
@@ -62,13 +63,13 @@ func versionError(theirs int, program, here, there string) *driver.Error {
 	if theirs == Version {
 		return nil
 	}
-	older, than := there, here
+	older := there
 	if theirs > Version {
-		older, than = here, there
+		older = here
 	}
 	return &driver.Error{
-		Kind: driver.Unavailable, Lasting: true,
-		Message: fmt.Sprintf("%s speaks version %d of the messages between home and worker (%s), and %s version %d", there, theirs, shown(program), here, Version),
-		Help:    fmt.Sprintf("install on %s the tidegate-worker that is on %s", older, than),
+		Kind: driver.Unavailable, Lasting: true, Help: upgradeHelp,
+		Message: fmt.Sprintf("%s speaks version %d of the messages between home and worker (%s), and %s version %d: the program on %s is too old",
+			there, theirs, shown(program), here, Version, older),
 	}
 }

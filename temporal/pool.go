@@ -30,6 +30,8 @@ type Pool struct {
 	// is gone; 0: ten minutes.
 	Patience time.Duration
 
+	closeMargin time.Duration // on top of the deadline; 0: two minutes
+
 	old atomic.Bool // the server has no standalone activities
 }
 
@@ -109,10 +111,10 @@ func (p *Pool) bounds(m taskMessage) (bounds, *driver.Error) {
 	queue := p.Queue(m.Task.Role)
 	to := bounds{
 		Queue: queueOf(queue, m.Driver), Start: orDefault(p.Patience, defaultPatience), Lost: orDefault(p.LostAfter, defaultLost),
-		Close: m.Task.Limits.Deadline + closeMargin,
+		Close: m.Task.Limits.Deadline + orDefault(p.closeMargin, closeMargin),
 	}
-	if m.Task.Limits.Deadline <= 0 {
-		to.Close = 24 * time.Hour
+	if m.Task.Limits.Deadline <= 0 || m.Task.Limits.Deadline > longestTask {
+		to.Close = longestTask + closeMargin
 	}
 	if m.Task.Session == "" {
 		return to, nil
@@ -183,9 +185,11 @@ func (p *Pool) once(ctx context.Context, m taskMessage, to bounds, note func(dri
 					closed = 0
 					wait()
 				}
-			} else if b := now.beat; err == nil && b.N != seen {
-				seen, b.Event.Passing = b.N, true
-				note(b.Event)
+			} else if b := now.beat; err == nil && b.TaskID == m.Task.ID && b.N != seen {
+				seen = b.N
+				e := soundEvent(b.Event)
+				e.Passing = true
+				note(e)
 			}
 		}
 	}
@@ -278,16 +282,16 @@ func (p *Pool) take(m taskMessage, answer answerMessage, note func(driver.Event)
 		return driver.Answer{}, &driver.Error{Kind: driver.Died, Message: worker + " returned the answer of another task"}
 	}
 	for _, e := range answer.Events {
-		note(e)
+		note(soundEvent(e))
 	}
 	if answer.Cut > 0 {
 		note(driver.Event{Kind: driver.Warning, Text: fmt.Sprintf("%d more events were left out, because they are too large to send", answer.Cut)})
 	}
-	out := answer.Answer
+	out := soundAnswer(answer.Answer)
 	out.Text = answer.text()
 	if answer.Error != nil {
 		out.Text = ""
-		return out, answer.Error
+		return out, soundError(answer.Error)
 	}
 	return out, nil
 }
@@ -300,7 +304,7 @@ func (p *Pool) failure(err error, m taskMessage, to bounds) error {
 	case errors.As(err, &application) && application.Type() == failureType:
 		var failure driver.Error
 		if application.Details(&failure) == nil && failure.Kind != "" {
-			return &failure
+			return soundError(&failure)
 		}
 	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START && m.Task.Session != "":
 		return gone("the worker that has the session is gone")

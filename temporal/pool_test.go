@@ -332,8 +332,9 @@ func TestWorkerRefuses(t *testing.T) {
 		{"another model", ask(func(m *taskMessage) { m.Task.Model = "large" }), "does not have the model large", ""},
 		{"the web", ask(func(m *taskMessage) { m.Task.Tools.Web = true }), "has no network", ""},
 		{"a folder", ask(func(m *taskMessage) { m.Task.Folder = "/" }), "no folder of another machine", ""},
-		{"a later version", ask(func(m *taskMessage) { m.Version = Version + 1 }), "the home speaks version 2", "install on far the tidegate-worker that is on the home"},
-		{"an earlier version", ask(func(m *taskMessage) { m.Version = 0 }), "the home speaks version 0", "install on the home the tidegate-worker that is on far"},
+		{"commands", ask(func(m *taskMessage) { m.Task.Tools.Write = true }), "runs no commands for another machine", ""},
+		{"a later version", ask(func(m *taskMessage) { m.Version = Version + 1 }), "the program on far is too old", upgradeHelp},
+		{"an earlier version", ask(func(m *taskMessage) { m.Version = 0 }), "the program on the home is too old", upgradeHelp},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, failure := w.hand(test.message)
@@ -359,7 +360,7 @@ func TestVersionsThatDiffer(t *testing.T) {
 	to, _ := pool.bounds(later)
 	_, _, err := pool.once(t.Context(), later, to, ignore)
 	var failure *driver.Error
-	if !errors.As(pool.failure(err, later, to), &failure) || !failure.NeedsPerson() || !strings.Contains(failure.Help, "install on test worker") {
+	if !errors.As(pool.failure(err, later, to), &failure) || !failure.NeedsPerson() || !strings.Contains(failure.Message, "the program on test worker is too old") || failure.Help != upgradeHelp {
 		t.Errorf("%+v", err)
 	}
 	if n := a.began.Load(); n != 0 {
@@ -368,7 +369,7 @@ func TestVersionsThatDiffer(t *testing.T) {
 	if _, err := pool.Do(t.Context(), task, ignore); err != nil {
 		t.Error(err)
 	}
-	if _, err := pool.take(later, answerMessage{Version: Version - 1, Worker: "old"}, ignore); !errors.As(err, &failure) || !strings.Contains(failure.Help, "install on the worker old") {
+	if _, err := pool.take(later, answerMessage{Version: Version - 1, Worker: "old"}, ignore); !errors.As(err, &failure) || !strings.Contains(failure.Message, "the program on the worker old is too old") || failure.Help != upgradeHelp {
 		t.Errorf("an answer of an earlier version: %v", err)
 	}
 	if _, err := pool.take(later, answerMessage{Version: Version, TaskID: "sha256:other"}, ignore); err == nil {
@@ -385,7 +386,7 @@ func TestPersonMustAct(t *testing.T) {
 		answer := a.do
 		a.do = func(ctx context.Context, task driver.Task, event func(driver.Event)) (driver.Answer, error) {
 			if a.began.Load() == 1 {
-				return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "exec is not logged in", Help: "exec login"}
+				return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "exec is not logged in", Help: "claude auth login"}
 			}
 			return answer(ctx, task, event)
 		}
@@ -393,7 +394,7 @@ func TestPersonMustAct(t *testing.T) {
 		pool, task := poolOn(t, Options{Address: address}, queue), newTask("")
 		_, err := pool.Do(t.Context(), task, ignore)
 		var failure *driver.Error
-		if !errors.As(err, &failure) || failure.Kind != driver.Auth || failure.Help != "exec login" || !strings.Contains(failure.Message, "test worker") {
+		if !errors.As(err, &failure) || failure.Kind != driver.Auth || failure.Help != "claude auth login" || !strings.Contains(failure.Message, "test worker") {
 			t.Errorf("%+v", err)
 		}
 		if got, err := pool.Do(t.Context(), task, ignore); err != nil || got.Text != "logged in" {

@@ -76,6 +76,7 @@ func (s *storage) Store(ctx converter.StorageDriverStoreContext, payloads []*com
 // Retrieve returns the payload of each claim.
 func (s *storage) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []converter.StorageDriverClaim) ([]*commonpb.Payload, error) {
 	payloads := make([]*commonpb.Payload, len(claims))
+	room := int64(maxPayload) // for all of them together
 	for i, claim := range claims {
 		digest := claim.ClaimData[claimDigest]
 		if raw, err := hex.DecodeString(digest); err != nil || len(raw) != sha256.Size {
@@ -85,7 +86,7 @@ func (s *storage) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []
 		if err != nil {
 			return nil, fmt.Errorf("the message %s cannot be read from the bucket %s: %w", digest, s.bucket, err)
 		}
-		data, err := io.ReadAll(io.LimitReader(object.Body, maxPayload))
+		data, err := io.ReadAll(io.LimitReader(object.Body, room))
 		object.Body.Close()
 		if err != nil {
 			return nil, fmt.Errorf("the message %s cannot be read from the bucket %s: %w", digest, s.bucket, err)
@@ -93,6 +94,7 @@ func (s *storage) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []
 		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != digest {
 			return nil, fmt.Errorf("the message %s in the bucket %s was changed", digest, s.bucket)
 		}
+		room -= int64(len(data))
 		payloads[i] = &commonpb.Payload{}
 		if err := proto.Unmarshal(data, payloads[i]); err != nil {
 			return nil, err

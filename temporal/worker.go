@@ -180,18 +180,21 @@ func sharedQueue(queue string) string {
 // do is the activity: it does one task.
 func (w *Worker) do(ctx context.Context, m taskMessage) (*answerMessage, error) {
 	out := &answerMessage{Version: Version, Program: w.Program, Worker: w.Name, TaskID: m.Task.ID}
-	if m.Ended && m.Version == Version {
+	if m.Ended && m.Version == Version && bound(ctx, m) {
 		w.forget(m.Task.Session)
 		return out, nil
 	}
 	hand, failure := w.hand(m)
+	if failure == nil && !bound(ctx, m) {
+		failure = &driver.Error{Kind: driver.Died, Message: w.Name + " was given a task under the id of another"}
+	}
 	if failure != nil {
 		return nil, permanent(failure)
 	}
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(w.ctx, func() { stop(errStopping) })()
-	last := &lastEvent{}
+	last := &lastEvent{beat: beat{TaskID: m.Task.ID}}
 	defer last.every(running, beatInterval)()
 
 	slot := w.slots[hand.Name]
@@ -243,6 +246,13 @@ func (w *Worker) do(ctx context.Context, m taskMessage) (*answerMessage, error) 
 		w.keep(m.Task, out, func() { driver.Forget(hand.Driver, answer.Session) })
 	}
 	return out, nil
+}
+
+// bound reports whether a task came under its own id, so that nobody who can write to
+// the server, but not read it, has a worker do again what it once did.
+func bound(ctx context.Context, m taskMessage) bool {
+	info := activity.GetInfo(ctx)
+	return m.Task.ID == info.ActivityID || m.Task.ID == info.WorkflowExecution.ID
 }
 
 // How long a worker keeps what a repair needs, where nobody says that the attempt
@@ -337,7 +347,7 @@ func (w *Worker) hand(m taskMessage) (Hand, *driver.Error) {
 	}
 	refused := func(format string, args ...any) *driver.Error {
 		return &driver.Error{Kind: driver.Unavailable, Lasting: true, Message: w.Name + " " + fmt.Sprintf(format, args...),
-			Help: "give workers that differ in what they have queues of their own"}
+			Help: queueHelp}
 	}
 	hand, found := w.Hands[m.Task.Role]
 	if !found || hand.Name != m.Driver {
@@ -358,6 +368,8 @@ func (w *Worker) hand(m taskMessage) (Hand, *driver.Error) {
 		return Hand{}, refused("has no network, and the task's agent may search the web")
 	case m.Task.Folder != "":
 		return Hand{}, refused("works in no folder of another machine")
+	case m.Task.Tools.Write:
+		return Hand{}, refused("runs no commands for another machine")
 	}
 	return hand, nil
 }
@@ -367,6 +379,9 @@ func (w *Worker) hand(m taskMessage) (Hand, *driver.Error) {
 func commanded(name string) bool {
 	return name == "exec" || name == "acp" || name == "model" || name == "recorded"
 }
+
+// longestTask is how long a worker's agent works at a task, whatever its home says.
+const longestTask = 24 * time.Hour
 
 // task is the task as this machine does it: with its own model where none is named,
 // and its own MCP servers.
@@ -382,6 +397,9 @@ func (w *Worker) task(m taskMessage, hand Hand) driver.Task {
 		}
 	}
 	task.Tools.MCP = servers
+	if task.Limits.Deadline <= 0 || task.Limits.Deadline > longestTask {
+		task.Limits.Deadline = longestTask
+	}
 	_, task.Session, _ = cutSession(task.Session)
 	return task
 }
@@ -396,7 +414,7 @@ func (l *lastEvent) set(e driver.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.Raw, e.Text = "", shown(e.Text)
-	l.beat = beat{N: l.beat.N + 1, Event: e}
+	l.beat = beat{TaskID: l.beat.TaskID, N: l.beat.N + 1, Event: e}
 }
 
 // every sends a heartbeat with the last event at once and every d, until the

@@ -22,8 +22,11 @@ type bounds struct {
 // mostStarts is how often a task is begun where workers are lost.
 const mostStarts = 5
 
+// retries begins a task again where its worker was lost, but not where a worker that
+// says it lives does not end it in time: that was the attempt.
 func retries() *temporal.RetryPolicy {
-	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1, MaximumAttempts: mostStarts}
+	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1, MaximumAttempts: mostStarts,
+		NonRetryableErrorTypes: []string{"TemporalTimeout:StartToClose"}}
 }
 
 // oneTask does one task.

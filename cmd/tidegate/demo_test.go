@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/full"
@@ -18,19 +20,49 @@ var (
 	tokens  = regexp.MustCompile(`[0-9,]+ tokens`)
 )
 
-// playDemo plays the demo and returns what it prints, without what depends on the
-// folder, the process and the words of prompts: names, digests of documents that
-// hold paths, and tokens.
-func playDemo(t *testing.T, folder, stdin string, flags ...string) string {
-	t.Helper()
-	command := exec.Command("tidegate", append([]string{"demo", "--keep", folder}, flags...)...)
+// tale is what a demo printed and the folder that it left.
+type tale struct {
+	told   string
+	folder string
+}
+
+// theDemo is the demo, played once, step by step, where there is no network if that
+// can be had. Tests that only need its folder get a copy of it, and -full plays it
+// for each. What it told is also in a file, the name of the folder with .txt.
+var theDemo = sync.OnceValues(func() (tale, error) {
+	s, err := playDemo(filepath.Join(sharedFolder, "harbour"), "\n\n\n", "--step")
+	if err != nil {
+		return s, err
+	}
+	return s, os.WriteFile(s.folder+".txt", []byte(s.told), 0o600)
+})
+
+func playDemo(folder, stdin string, flags ...string) (tale, error) {
+	command := withoutNetwork("tidegate", append([]string{"demo", "--keep", folder}, flags...)...)
 	command.Env = append(os.Environ(), "TIDEGATE_NOW=2026-03-02T09:00:00Z", "NO_COLOR=1")
 	command.Stdin = strings.NewReader(stdin)
 	out, err := command.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		err = fmt.Errorf("%w\n%s", err, out)
 	}
-	text := strings.ReplaceAll(string(out), folder, "/home/you/harbour")
+	return tale{string(out), folder}, err
+}
+
+// withoutNetwork is a command that can open no connection, where the system lets it
+// be made.
+func withoutNetwork(program string, args ...string) *exec.Cmd {
+	if networkCanBeTaken() {
+		return exec.Command("unshare", append([]string{"-rn", program}, args...)...)
+	}
+	return exec.Command(program, args...)
+}
+
+var networkCanBeTaken = sync.OnceValue(func() bool { return exec.Command("unshare", "-rn", "true").Run() == nil })
+
+// text is the tale without what depends on the folder, the process and the words of
+// prompts: names, digests of documents that hold paths, and tokens.
+func (s tale) text() string {
+	text := strings.ReplaceAll(s.told, s.folder, "/home/you/harbour")
 	text = eachJob(tokens.ReplaceAllString(text, "… tokens"))
 	return process.ReplaceAllString(digest.ReplaceAllString(text, "sha256:…"), "process …")
 }
@@ -41,8 +73,11 @@ func playDemo(t *testing.T, folder, stdin string, flags ...string) string {
 func TestDemoTellsItsStory(t *testing.T) {
 	t.Parallel()
 	const golden = "testdata/demo.txt"
-	folder := filepath.Join(t.TempDir(), "harbour")
-	got := playDemo(t, folder, "\n\n\n", "--step")
+	demo, err := theDemo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := demo.text()
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -56,11 +91,15 @@ func TestDemoTellsItsStory(t *testing.T) {
 		t.Errorf("the demo differs (-want +got); to rewrite it: go test ./cmd/tidegate -run Demo -update\n%s", diff)
 	}
 	if full.Asked() {
-		if diff := difference(got, playDemo(t, filepath.Join(t.TempDir(), "harbour"), "")); diff != "" {
+		on, err := playDemo(filepath.Join(t.TempDir(), "harbour"), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := difference(got, on.text()); diff != "" {
 			t.Errorf("played on, it tells another story:\n%s", diff)
 		}
 	}
-	checkScreens(t, folder)
+	checkScreens(t, demo.folder)
 	_, paragraph, _ := strings.Cut(documents(t)["README.md"], "The run's folder holds everything")
 	paragraph, _, _ = strings.Cut(paragraph, "`tidegate report")
 	named := regexp.MustCompile("`([a-z][a-z./-]+)`").FindAllStringSubmatch(paragraph, -1)
@@ -68,7 +107,7 @@ func TestDemoTellsItsStory(t *testing.T) {
 		t.Errorf("the README names %q", named)
 	}
 	for _, each := range named {
-		if _, err := os.Stat(filepath.Join(folder, "runs", "harbour", each[1])); err != nil {
+		if _, err := os.Stat(filepath.Join(demo.folder, "runs", "harbour", each[1])); err != nil {
 			t.Errorf("the README names %s: %v", each[1], err)
 		}
 	}
@@ -78,7 +117,7 @@ func TestDemoTellsItsStory(t *testing.T) {
 func BenchmarkDemo(b *testing.B) {
 	for b.Loop() {
 		command := exec.Command("tidegate", "demo")
-		command.Env = append(os.Environ(), "TIDEGATE_HOME="+b.TempDir())
+		command.Env = append(os.Environ(), "TIDEGATE_HOME="+b.TempDir(), "TMPDIR="+b.TempDir())
 		if out, err := command.CombinedOutput(); err != nil {
 			b.Fatalf("%v\n%s", err, out)
 		}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/internal/cli"
@@ -176,6 +177,7 @@ func contains(text, lines []string) bool {
 type home struct {
 	root   string
 	env    []string
+	demo   string // the folder that the demo left, for those who would play it; "" to play it again
 	status int
 }
 
@@ -200,6 +202,13 @@ func newHome(t *testing.T) *home {
 		t.Fatal(err)
 	}
 	h.env = append(h.env, goEnv...)
+	if !full.Asked() {
+		demo, err := theDemo()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.demo = demo.folder
+	}
 	return h
 }
 
@@ -246,12 +255,17 @@ const keep = `
 last=$?; { export -p | grep -E '^declare -x (TIDEGATE_|NO_COLOR)'; printf 'WHERE=%q\n' "$PWD"; } >"$state"; exit $last
 `
 
+var playing = regexp.MustCompile(`tidegate demo --keep (\w+)`)
+
 // run runs a script as a reader would, and returns what it prints.
 func (h *home) run(t *testing.T, script string, strict bool) (string, int) {
 	t.Helper()
 	options := "set +e"
 	if strict {
 		options = "set -e; trap 'echo failed >&2' ERR"
+	}
+	if h.demo != "" {
+		script = playing.ReplaceAllString(script, `{ cp -R "`+h.demo+`" $1; cat "`+h.demo+`.txt"; }`)
 	}
 	text := shell + "fail() { return $1; }; fail " + strconv.Itoa(h.status) + "\n"
 	if strict {
@@ -386,12 +400,11 @@ var word = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
 // refuses says why the program has no such command line, "" when it has one.
 func refuses(line string) string {
 	line, _, _ = strings.Cut(line, " #")
-	line = regexp.MustCompile(`\s*[|>&<;].*$|\\$`).ReplaceAllString(line, "")
-	args := commandWords(line)
-	env := &catalog.Env{}
-	tools := catalog.Tools(env)
-	program := &cli.Program{Tools: tools, Commands: commands(env, tools), Settings: settings(env), Stderr: new(bytes.Buffer), Dir: "/"}
-	cmd, rest, err := program.Root().Find(args)
+	line = endOfCommand.ReplaceAllString(line, "")
+	tree := commandTree()
+	tree.Lock()
+	defer tree.Unlock()
+	cmd, rest, err := tree.root.Find(commandWords(line))
 	if err != nil {
 		return err.Error()
 	}
@@ -404,6 +417,22 @@ func refuses(line string) string {
 	}
 	return ""
 }
+
+var endOfCommand = regexp.MustCompile(`\s*[|>&<;].*$|\\$`)
+
+// lockedTree is all commands. Parsing flags changes a command, so one line is parsed
+// at a time.
+type lockedTree struct {
+	sync.Mutex
+	root *cobra.Command
+}
+
+var commandTree = sync.OnceValue(func() *lockedTree {
+	env := &catalog.Env{}
+	tools := catalog.Tools(env)
+	program := &cli.Program{Tools: tools, Commands: commands(env, tools), Settings: settings(env), Stderr: new(bytes.Buffer), Dir: "/"}
+	return &lockedTree{root: program.Root()}
+})
 
 var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
 

@@ -23,7 +23,7 @@ type holder func(name, args string) *codec.Value
 // holders, and an answer with a token that is not the holder's changes nothing.
 func TestSixteenHoldersNeverHoldOneJobTogether(t *testing.T) {
 	t.Parallel()
-	jobs := 16
+	jobs := 8
 	if full.Asked() {
 		jobs = 24
 	}

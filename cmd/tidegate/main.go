@@ -37,11 +37,16 @@ func status() int {
 	}
 	program := assemble(env)
 	program.Log = level
+	return execute(ctx, env, program, os.Args[1:])
+}
+
+// execute runs a command line by the configuration, and returns the exit status.
+func execute(ctx context.Context, env *catalog.Env, program *cli.Program, args []string) int {
 	if err := configure(ctx, env, program); err != nil {
 		program.Check = func(command string) error { return unlessItNeedsNone(command, err) }
 	}
 	ctx = tidegate.WithChanges(ctx, env.Config.Changes)
-	return program.Run(ctx, os.Args[1:])
+	return program.Run(ctx, args)
 }
 
 // interruptible is a context that the first interrupt ends. The second one ends

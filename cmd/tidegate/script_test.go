@@ -34,7 +34,22 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tidegate": main, "tidegate-in-harbour": inHarbour, "mcp-client": mcpClient})
+	testscript.Main(tests{m}, map[string]func(){"tidegate": main, "tidegate-in-harbour": inHarbour, "mcp-client": mcpClient})
+}
+
+// sharedFolder is where tests keep what several of them use.
+var sharedFolder string
+
+// tests are the tests of this package, with a folder that they share.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	var err error
+	if sharedFolder, err = os.MkdirTemp("", "tidegate-tests-"); err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(sharedFolder)
+	return m.M.Run()
 }
 
 // difference shows where two texts differ, "" where they do not. Scripts start this
@@ -116,7 +131,7 @@ func mcpClient() {
 
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 scripts(t),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -136,9 +151,11 @@ func TestScript(t *testing.T) {
 			return full.Asked(), nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits,
-			"fill":  fill,
-			"cid":   cid,
+			"exits":  exits,
+			"inside": runsInside,
+			"fill":   fill,
+			"cid":    cid,
+			"demo":   playedDemo,
 		},
 	})
 }
@@ -170,6 +187,18 @@ func fill(ts *testscript.TestScript, neg bool, args []string) {
 		text = citeRule.ReplaceAllStringFunc(text, func(cite string) string { return "[@" + cidOf(ts, cite[2:len(cite)-1]) + "]" })
 		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o600))
 	}
+}
+
+// playedDemo prints the demo and makes the folder that it leaves: demo FOLDER
+func playedDemo(ts *testscript.TestScript, neg bool, args []string) {
+	if full.Asked() {
+		ts.Check(ts.Exec("tidegate", "demo", "--keep", args[0]))
+		return
+	}
+	demo, err := theDemo()
+	ts.Check(err)
+	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(demo.folder)))
+	fmt.Fprint(ts.Stdout(), demo.told)
 }
 
 // cid sets a variable to the beginning of a page's cid: cid VARIABLE PATH

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/report"
 )
 
@@ -123,8 +124,8 @@ var color = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // colours change nothing but colours.
 func TestEverySizeFits(t *testing.T) {
 	for _, v := range []View{harbour(), many(), hostile()} {
-		for columns := leastColumns; columns <= 130; columns += 3 {
-			for rows := 1; rows <= 50; rows += 2 {
+		for columns := leastColumns; columns <= 130; columns += full.Stride(130-leastColumns, 15) {
+			for rows := 1; rows <= 50; rows += full.Stride(50, 15) {
 				plainLines := v.Lines(Size{columns, rows, false})
 				colored := v.Lines(Size{columns, rows, true})
 				if len(plainLines) > rows || len(colored) != len(plainLines) {

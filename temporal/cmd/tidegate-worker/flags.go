@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,7 +73,14 @@ func (f *serverFlags) connect(ctx context.Context) (*temporal.Connection, error)
 	fill(&o.TLSKey, "TEMPORAL_TLS_CLIENT_KEY_PATH", "")
 	fill(&o.TLSCA, "TEMPORAL_TLS_SERVER_CA_CERT_PATH", "")
 	fill(&o.TLSServerName, "TEMPORAL_TLS_SERVER_NAME", "")
-	o.TLS = o.TLS || os.Getenv("TEMPORAL_TLS") == "true"
+	if said := os.Getenv("TEMPORAL_TLS"); said != "" && !o.TLS {
+		// A word that is not understood must not lead to a connection that anybody reads.
+		on, err := strconv.ParseBool(said)
+		if err != nil {
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("TEMPORAL_TLS", tidegate.Cut(said)), "TEMPORAL_TLS must be true or false, got %q", tidegate.Cut(said))
+		}
+		o.TLS = on
+	}
 	o.APIKeyText = os.Getenv("TEMPORAL_API_KEY")
 	return temporal.Connect(ctx, o)
 }

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/screen"
@@ -130,4 +133,58 @@ func TestMetrics(t *testing.T) {
 		}
 		return strings.Contains(string(text), `tidegate_worker_temporal_test_total{task_queue="researchers"} 3`)
 	})
+}
+
+// TestTLSOfTheEnvironment holds TEMPORAL_TLS to what it asks for: no word of it leads to
+// a connection without TLS but one that says so.
+func TestTLSOfTheEnvironment(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	first := make(chan byte, 16)
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			var b [1]byte
+			if n, _ := conn.Read(b[:]); n == 1 {
+				select {
+				case first <- b[0]:
+				default:
+				}
+			}
+			conn.Close()
+		}
+	}()
+	const handshake = 0x16
+	for said, tls := range map[string]bool{"true": true, "1": true, "T": true, "false": false} {
+		t.Setenv("TEMPORAL_TLS", said)
+		ctx, stop := context.WithCancel(t.Context())
+		server := &serverFlags{options: temporal.Options{Address: listener.Addr().String()}}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			if connection, err := server.connect(ctx); err == nil {
+				connection.Close()
+			}
+		}()
+		if got := <-first; (got == handshake) != tls {
+			t.Errorf("TEMPORAL_TLS=%s: the first byte is %#x", said, got)
+		}
+		stop()
+		<-ended
+		for len(first) > 0 {
+			<-first
+		}
+	}
+	for _, said := range []string{"yes", "on", "required"} {
+		t.Setenv("TEMPORAL_TLS", said)
+		if _, err := (&serverFlags{}).connect(t.Context()); tidegate.CodeOf(err) != tidegate.InvalidArgs {
+			t.Errorf("TEMPORAL_TLS=%s: %v", said, err)
+		}
+	}
 }

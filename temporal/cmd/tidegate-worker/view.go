@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/internal/cli"
 	"github.com/tidegate/tidegate/internal/screen"
@@ -93,6 +94,8 @@ func (v *view) line(format string, args ...any) {
 func (v *view) notice(n temporal.Notice) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	// The words of a home are shown, not all of them.
+	n.Task.Job, n.Task.ID = tidegate.Cut(n.Task.Job), tidegate.Cut(n.Task.ID)
 	id := n.Task.ID
 	at := slices.IndexFunc(v.tasks, func(t *shownTask) bool { return t.Task.ID == id })
 	switch {
