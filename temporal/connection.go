@@ -13,10 +13,14 @@ import (
 	"github.com/tidegate/tidegate/artifact"
 	enumspb "go.temporal.io/api/enums/v1"
 	failurepb "go.temporal.io/api/failure/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // Options say how a server is reached. Secrets are named by their files, and read
@@ -72,6 +76,27 @@ func (c *Connection) Close() { c.Client.Close() }
 func (c *Connection) failed(err error) error {
 	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("address", c.address, "namespace", c.namespace, "help", "tidegate-worker dev"),
 		"the Temporal server at %s, namespace %s, does not answer as expected: %w; `tidegate-worker dev` starts one for trying out", c.address, c.namespace, err)
+}
+
+// How often a connection that is quiet is tried, and how long it may take to answer.
+// Servers refuse to be asked more often than every ten seconds.
+const (
+	aliveInterval = 15 * time.Second
+	aliveTimeout  = 5 * time.Second
+)
+
+// undelivered takes heartbeats that did not reach the server for sent. The SDK would end
+// the agent for one that takes longer than a second, and throw its work away. Whether a
+// worker is lost is for the server to say: it does so with the next one that arrives.
+func undelivered(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+	err := invoke(ctx, method, request, reply, conn, options...)
+	if method == workflowservice.WorkflowService_RecordActivityTaskHeartbeat_FullMethodName {
+		switch status.Code(err) {
+		case codes.DeadlineExceeded, codes.Unavailable, codes.ResourceExhausted, codes.Canceled:
+			return nil
+		}
+	}
+	return err
 }
 
 // readyTime is how long Ready waits for a worker that may have just been started.
@@ -152,6 +177,9 @@ func (o Options) client(ctx context.Context) (client.Options, error) {
 		return options, err
 	}
 	options.ConnectionOptions.TLS = config
+	// A connection that died without a word is found out before a worker counts as lost.
+	options.ConnectionOptions.KeepAliveTime, options.ConnectionOptions.KeepAliveTimeout = aliveInterval, aliveTimeout
+	options.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(undelivered)}
 	if config == nil {
 		options.ConnectionOptions.TLSDisabled = true // an API key would turn it on
 		if apiKey != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"sync"
 	"testing"
@@ -16,12 +17,16 @@ import (
 type network struct {
 	Address string
 
-	listener net.Listener
-	server   string
-	mu       sync.Mutex
-	down     bool
-	open     map[net.Conn]bool
-	refused  chan struct{} // has something once a connection was tried while the network was cut
+	listener  net.Listener
+	server    string
+	mu        sync.Mutex
+	down      bool
+	flows     *sync.Cond // what is on its way waits while silent is true
+	silent    bool
+	open      map[net.Conn]bool
+	forgotten map[net.Conn]bool
+	refused   chan struct{} // has something once a connection was tried while the network was cut
+	held      chan struct{} // has something once anything was held back
 }
 
 func newNetwork(t *testing.T, server string) *network {
@@ -30,10 +35,12 @@ func newNetwork(t *testing.T, server string) *network {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &network{Address: listener.Addr().String(), listener: listener, server: server, open: map[net.Conn]bool{}, refused: make(chan struct{}, 1)}
+	n := &network{Address: listener.Addr().String(), listener: listener, server: server, open: map[net.Conn]bool{}, refused: make(chan struct{}, 1), held: make(chan struct{}, 1)}
+	n.flows = sync.NewCond(&n.mu)
 	t.Cleanup(func() {
 		listener.Close()
 		n.cut()
+		n.speak()
 	})
 	go func() {
 		for {
@@ -67,13 +74,52 @@ func (n *network) carry(conn net.Conn) {
 	n.open[conn] = true
 	n.mu.Unlock()
 	go func() {
-		io.Copy(far, conn)
+		io.Copy(slow{far, n, conn}, conn)
 		far.Close()
 	}()
-	io.Copy(conn, far)
+	io.Copy(slow{conn, n, conn}, far)
 	n.mu.Lock()
 	delete(n.open, conn)
 	n.mu.Unlock()
+}
+
+// slow is one direction of a connection. What is written while the network is silent
+// arrives afterwards, as packets do that were dropped and sent again.
+type slow struct {
+	net.Conn
+	n    *network
+	near net.Conn
+}
+
+func (s slow) Write(p []byte) (int, error) {
+	s.n.mu.Lock()
+	for s.n.silent {
+		select {
+		case s.n.held <- struct{}{}:
+		default:
+		}
+		s.n.flows.Wait()
+	}
+	forgotten := s.n.forgotten[s.near]
+	s.n.mu.Unlock()
+	if forgotten {
+		return len(p), nil
+	}
+	return s.Conn.Write(p)
+}
+
+// silence drops all packets, and says nothing: every connection stays open.
+func (n *network) silence() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.silent = true
+}
+
+func (n *network) speak() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.silent = false
+	n.flows.Broadcast()
 }
 
 // cut ends all connections and lets none begin.
@@ -92,17 +138,21 @@ func (n *network) restore() {
 	n.down = false
 }
 
-// TestNetworkIsCut cuts the network in the middle of a task: that of the home, that of
-// the worker, or both, until the agent has answered, or that of the worker until another
-// one has begun the task. Once the network is back, the home has one answer, and a home
-// that asks again gets the same one.
+// TestNetworkIsCut cuts the network in the middle of a task, or drops its packets without
+// a word: that of the home, that of the worker, or both, until the agent has answered,
+// or that of the worker until another one has begun the task. Once the network is back,
+// the home has one answer, and a home that asks again gets the same one.
 func TestNetworkIsCut(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		for _, test := range []struct {
 			name         string
 			worker, home bool // whose network is cut
 			elsewhere    bool // until the task began elsewhere
-		}{{"worker", true, false, false}, {"home", false, true, false}, {"both", true, true, false}, {"for long", true, false, true}} {
+			silent       bool // packets are dropped, and nothing is cut
+		}{
+			{"worker", true, false, false, false}, {"home", false, true, false, false}, {"both", true, true, false, false}, {"for long", true, false, true, false},
+			{"worker, silently", true, false, false, true}, {"home, silently", false, true, false, true}, {"both, silently", true, true, false, true},
+		} {
 			t.Run(test.name, func(t *testing.T) {
 				t.Parallel()
 				ctx, end := context.WithTimeout(t.Context(), 4*time.Minute)
@@ -155,7 +205,11 @@ func TestNetworkIsCut(t *testing.T) {
 					down = append(down, ofHome)
 				}
 				for _, n := range down {
-					n.cut()
+					if test.silent {
+						n.silence()
+					} else {
+						n.cut()
+					}
 				}
 				if test.elsewhere {
 					beginWorker(t, Options{Address: address}, newWorker(), a)
@@ -165,8 +219,13 @@ func TestNetworkIsCut(t *testing.T) {
 					await("the agent answers", ended)
 				}
 				for _, n := range down {
-					await("a connection is tried in vain", n.refused)
-					n.restore()
+					if test.silent {
+						await("something is held back", n.held)
+						n.speak()
+					} else {
+						await("a connection is tried in vain", n.refused)
+						n.restore()
+					}
 				}
 				if test.elsewhere {
 					close(goOn)
@@ -187,4 +246,42 @@ func TestNetworkIsCut(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestConnectionsThatDied lets the connections of a home and its worker die without a
+// word, as behind a router that forgot them. Others can be made: both find that out, and
+// the answer that waited meanwhile is sent, and not paid for a second time.
+func TestConnectionsThatDied(t *testing.T) {
+	t.Parallel()
+	address, queue := servers["standalone"].Address, newQueue()
+	way := newNetwork(t, address)
+	begun, goOn := make(chan struct{}, 9), make(chan struct{})
+	beginWorker(t, Options{Address: way.Address}, &Worker{Queue: queue}, &agent{do: func(ctx context.Context, _ driver.Task, _ func(driver.Event)) (driver.Answer, error) {
+		begun <- struct{}{}
+		<-goOn
+		<-time.After(beatInterval) // a task that takes a moment
+		return driver.Answer{Text: "text"}, nil
+	}})
+	pool, task := poolOn(t, Options{Address: way.Address}, queue), newTask("died")
+	done := make(chan error, 1)
+	go func() {
+		_, err := pool.Do(t.Context(), task, ignore)
+		done <- err
+	}()
+	<-begun
+	way.forget()
+	close(goOn)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if n := len(begun); n > 0 {
+		t.Errorf("the task began %d times more", n)
+	}
+}
+
+// forget lets the connections that there are die: what comes is never passed on.
+func (n *network) forget() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.forgotten = maps.Clone(n.open)
 }

@@ -7,9 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -404,6 +408,64 @@ func TestPersonMustAct(t *testing.T) {
 			t.Errorf("the agent was started %d times", n)
 		}
 	})
+}
+
+// TestServerThatNeverHeardOfIt puts in front of a server what one says that was built
+// before there were standalone activities: it knows no such method. A home that only
+// cancels finds that out, too.
+func TestServerThatNeverHeardOfIt(t *testing.T) {
+	t.Parallel()
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: "http", Host: servers["standalone"].Address})
+		},
+		Transport:     transport,
+		FlushInterval: -1,
+		ErrorLog:      log.New(io.Discard, "", 0),
+	}
+	var asked atomic.Int32
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if method := path.Base(r.URL.Path); strings.HasSuffix(method, "ActivityExecution") {
+			asked.Add(1)
+			w.Header().Set("Content-Type", "application/grpc")
+			w.Header().Set("Grpc-Status", "12") // unimplemented
+			w.Header().Set("Grpc-Message", "unknown method "+method+" for service temporal.api.workflowservice.v1.WorkflowService")
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	s.Config.Protocols = new(http.Protocols)
+	s.Config.Protocols.SetUnencryptedHTTP2(true)
+	s.Start()
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	o := Options{Address: s.Listener.Addr().String()}
+	queue, w := newQueue(), &Worker{}
+	w.Queue = queue
+	beginWorker(t, o, w, &agent{do: func(context.Context, driver.Task, func(driver.Event)) (driver.Answer, error) {
+		return driver.Answer{Text: "text", Session: "1/s1"}, nil
+	}})
+	task := newTask("old")
+	for range 2 {
+		if answer, err := poolOn(t, o, queue).Do(t.Context(), task, ignore); err != nil || answer.Text != "text" {
+			t.Errorf("%+v, %v", answer, err)
+		}
+	}
+	if err := poolOn(t, o, queue).Cancel(t.Context(), task.ID); err != nil {
+		t.Error(err)
+	}
+	for deadline := time.Now().Add(time.Minute); len(w.sessions()) > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the worker never learns of the end")
+		}
+	}
+	if n := asked.Load(); n != 3 {
+		t.Errorf("three homes asked for what is not there %d times", n)
+	}
 }
 
 // TestServerCannotRead looks at what a server has of an encrypted task.

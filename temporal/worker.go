@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidegate/tidegate/driver"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -50,6 +51,7 @@ type Worker struct {
 	Notice func(Notice)
 
 	id      string // in the names of its own queues, where repairs go
+	client  client.Client
 	parcels parcels
 	ctx     context.Context // of all tasks
 	slots   map[string]chan struct{}
@@ -84,7 +86,7 @@ var errStopping = errors.New("the worker stops")
 func (w *Worker) Run(ctx, now context.Context, connection *Connection) error {
 	w.id = newID()
 	w.ctx = now
-	w.parcels = connection.parcels
+	w.client, w.parcels = connection.Client, connection.parcels
 	w.slots = map[string]chan struct{}{}
 	w.kept = map[string]keptSession{}
 	defer w.forgetAll()
@@ -212,6 +214,7 @@ func (w *Worker) do(ctx context.Context, m taskMessage) (*answerMessage, error) 
 		defer session.forget()
 	}
 	w.notice(Notice{Task: m.Task, Driver: hand.Name})
+	began := time.Now()
 	kept := 0
 	answer, err := hand.Driver.Run(running, w.task(m, hand), func(e driver.Event) {
 		last.set(e)
@@ -245,8 +248,31 @@ func (w *Worker) do(ctx context.Context, m taskMessage) (*answerMessage, error) 
 	if answer.Session != "" {
 		w.keep(m.Task, out, func() { driver.Forget(hand.Driver, answer.Session) })
 	}
+	if time.Since(began) > beatInterval { // else the server was there a moment ago
+		w.untilReached(running)
+	}
 	return out, nil
 }
+
+// untilReached waits until the server answers, or ctx ends. The SDK tries for ten
+// seconds to send an answer, and then drops it, with all that was paid for it.
+func (w *Worker) untilReached(ctx context.Context) {
+	for ctx.Err() == nil {
+		asking, done := context.WithTimeout(ctx, reachTime)
+		_, err := w.client.CheckHealth(asking, &client.CheckHealthRequest{})
+		done()
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(askAgain):
+		}
+	}
+}
+
+// reachTime is how long a server may take to say that it is there.
+const reachTime = 5 * time.Second
 
 // bound reports whether a task came under its own id, so that nobody who can write to
 // the server, but not read it, has a worker do again what it once did.
