@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -305,15 +306,43 @@ func TestJudgingOpensNoConnection(t *testing.T) {
 	}
 }
 
-// builtFrom is every package that a package is built from, with what each
-// imports.
+// builtFrom is every package that a package of the program is built from, with what
+// each imports.
 func builtFrom(t *testing.T, room string) map[string][]string {
 	t.Helper()
-	list := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/"+room)
+	all, err := program()
+	if err != nil {
+		t.Skipf("the packages cannot be listed here: %v", err)
+	}
+	imports := map[string][]string{}
+	var add func(name string)
+	add = func(name string) {
+		if _, known := all[name]; !known {
+			name = "vendor/" + name // the standard library's copy
+		}
+		imported, known := all[name]
+		if _, added := imports[name]; added || !known {
+			return
+		}
+		imports[name] = imported
+		for _, each := range imported {
+			add(each)
+		}
+	}
+	add(module + "/" + room)
+	if imports[module+"/"+room] == nil {
+		t.Fatalf("the list is not that of %s: %v", room, imports)
+	}
+	return imports
+}
+
+// program is every package that tidegate is built from, with what each imports.
+var program = sync.OnceValues(func() (map[string][]string, error) {
+	list := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/cmd/tidegate")
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {
-		t.Skipf("the packages cannot be listed here: %v", err)
+		return nil, err
 	}
 	imports := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
@@ -321,11 +350,8 @@ func builtFrom(t *testing.T, room string) map[string][]string {
 			imports[words[0]] = words[1:]
 		}
 	}
-	if imports[module+"/"+room] == nil {
-		t.Fatalf("the list is not that of %s: %v", room, imports)
-	}
-	return imports
-}
+	return imports, nil
+})
 
 // sources are the files of a package that are not tests.
 func sources(t *testing.T, room string) map[string]string {

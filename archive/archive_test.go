@@ -447,7 +447,10 @@ func TestNothingBreaksOutOfARecord(t *testing.T) {
 // member is a gzip member that holds a text.
 func member(text string) []byte {
 	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
+	w, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	if err != nil {
+		panic(err)
+	}
 	io.WriteString(w, text)
 	w.Close()
 	return out.Bytes()

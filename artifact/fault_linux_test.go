@@ -134,7 +134,7 @@ func atEveryCall(t *testing.T, op string, faults []fault, prepare func(dir strin
 	// A few of them are spread over all calls and faults.
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 	tried := 0
-	for i := 0; i < len(points); i += full.Stride(len(points), 3) {
+	for i := 0; i < len(points); i += full.Stride(len(points), 2) {
 		p := points[i]
 		dir := t.TempDir()
 		prepare(dir)

@@ -55,6 +55,9 @@ func (s *Replica) Write(name string, data []byte) error {
 	return s.folder.place(name).unwritable(s.folder.root.WriteFile(local, data, s.folder.newFileMode()))
 }
 
+// Read reads a file of the replica. It returns NOT_FOUND and READ_FAILED.
+func (s *Replica) Read(name string) ([]byte, error) { return s.folder.Read(name) }
+
 // MakeFolder makes a folder of the replica and those above it. It returns the
 // errors of [Replica.Write].
 func (s *Replica) MakeFolder(name string) error {

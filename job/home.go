@@ -65,7 +65,9 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 			return err
 		}
 		token, digest := b.newToken(u, shown.ID, a.Number)
-		a.TokenDigest, a.Holder = digest, run.Note(holder)
+		// It begins again: the time between two homes is not spent, and gate F counts
+		// from here, too.
+		a.TokenDigest, a.Holder, a.StartedAt = digest, run.Note(holder), u.Now()
 		lease.TokenDigest, lease.Holder, lease.LeasedAt, lease.ExpiresAt = digest, a.Holder, u.Now(), tidegate.Stamp(b.clock.Now().Add(lasts))
 		lease.JudgingSince = nil
 		u.Log(run.EventLeased, "job_takeover", tidegate.D("job_id", shown.ID, "attempt", a.Number, "holder", a.Holder, "home", true,

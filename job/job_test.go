@@ -458,17 +458,6 @@ func TestUsageOfAnAttemptStopsAtTheMost(t *testing.T) {
 	if spent := b.Spent(); spent.Tokens != 2*job.MaxTokens || spent.CostUSD != job.MaxCostUSD {
 		t.Errorf("spent are %+v", spent)
 	}
-	refund := -1.0
-	submission := job.SubmitInput{Token: lease(t, b, "wave1.cost").Token, Answer: []byte(good), Usage: &job.Usage{InputTokens: math.MinInt64, OutputTokens: -1, CostUSD: &refund}}
-	_, err := b.Submit(t.Context(), submission)
-	wantCode(t, err, tidegate.InvalidArgs) // an agent that hands in its answer can say it again
-	submission.Home = &job.HomeAnswer{Version: "1"}
-	if verdict, err := b.Submit(t.Context(), submission); err != nil || !verdict.Accepted {
-		t.Fatalf("%+v, %v", verdict, err)
-	}
-	if spent := b.Spent(); spent.Tokens != 4*job.MaxTokens || spent.CostUSD != 2*job.MaxCostUSD {
-		t.Errorf("spent are %+v", spent)
-	}
 }
 
 // TestNamesOfToolsAreShown: a contract names tools, and its author is an agent.

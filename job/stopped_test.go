@@ -133,3 +133,42 @@ func TestAVerdictStandsOnWhatTheLogHasBeforeIt(t *testing.T) {
 		t.Errorf("%+v, %v after %d fetches", verdict, err, meanwhile)
 	}
 }
+
+// TestTimeBetweenHomesIsNotSpent has a home leave its attempt, or die, and another one
+// take it over ten hours later.
+func TestTimeBetweenHomesIsNotSpent(t *testing.T) {
+	for name, ends := range map[string]func(*job.Board, string) error{
+		"left":   func(b *job.Board, token string) error { return b.Leave(t.Context(), token) },
+		"killed": func(*job.Board, string) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			manifest, set, clock := inWave1(t, "grid")
+			b := open(t, clock, manifest)
+			a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "home", JobID: "wave1.grid", For: time.Hour, Home: &job.Home{Driver: "exec"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			set.pass(3 * time.Minute)
+			if err := ends(b, a.Token); err != nil {
+				t.Fatal(err)
+			}
+			set.pass(10 * time.Hour)
+			b = open(t, clock, manifest)
+			held, err := b.TakeOver(t.Context(), "next home", time.Hour)
+			if err != nil || len(held) != 1 {
+				t.Fatalf("%+v, %v", held, err)
+			}
+			set.pass(5 * time.Minute)
+			for _, when := range []string{"at work", "accepted"} {
+				if spent := b.Spent(); spent.Minutes > 60 || spent.Minutes < 5 {
+					t.Errorf("%s: %v minutes are spent", when, spent.Minutes)
+				}
+				if when == "at work" {
+					if verdict, err := submit(t.Context(), b, held[0].Token, good); err != nil || !verdict.Accepted {
+						t.Errorf("%+v, %v", verdict, err)
+					}
+				}
+			}
+		})
+	}
+}

@@ -20,7 +20,7 @@ import (
 
 // documents is the number of random documents that the referees judge. With
 // -full they also judge all crossings of containers and blocks, not a sample.
-func documents() int { return 30000 / full.Stride(20, 1) }
+func documents() int { return 30000 / full.Stride(40, 1) }
 
 // verdict is what a referee, or this package, says of a document.
 type verdict struct {

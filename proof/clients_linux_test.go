@@ -75,7 +75,8 @@ func (c *hostileClient) work() error {
 		fmt.Fprintf(os.Stderr, "%s\n", poison)
 		os.Exit(1)
 	}
-	c.say(c.end(string(poison), answer))
+	tokens, cost := c.took()
+	c.say(c.end(string(poison), answer, tokens, cost))
 	return nil
 }
 
@@ -91,8 +92,8 @@ func (c *hostileClient) say(lines []any) {
 }
 
 // answer notes the start, lets the test look while the first one works, and then
-// answers: badly the first time, not at all the second time, and with the example of
-// the prompt from then on.
+// answers: badly the first time, not at all the second time, with figures that cannot
+// be the third time, and with the example of the prompt from then on.
 func (c *hostileClient) answer(prompt string) (string, error) {
 	started, err := os.OpenFile(c.path("started"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -103,15 +104,27 @@ func (c *hostileClient) answer(prompt string) (string, error) {
 	if !soon(func() bool { _, err := os.Stat(c.path("looked")); return err == nil }) {
 		return "", fmt.Errorf("nobody looks")
 	}
-	for _, time := range []struct{ name, answer string }{{"first", "{}"}, {"second", ""}} {
+	for _, time := range []struct{ name, answer string }{{"first", "{}"}, {"second", ""}, {"third", "{}"}} {
 		if err := os.Mkdir(c.path(time.name), 0o700); err == nil {
 			return time.answer, nil
 		}
+	}
+	if err := os.MkdirAll(c.path("last"), 0o700); err != nil {
+		return "", err
 	}
 	if example := exampleBlock.FindStringSubmatch(prompt); example != nil {
 		return example[1], nil
 	}
 	return "{}", nil
+}
+
+// took are the tokens and the cost that it reports: less than nothing the third time.
+func (c *hostileClient) took() (tokens int64, cost float64) {
+	_, third := os.Stat(c.path("third"))
+	if _, last := os.Stat(c.path("last")); third == nil && last != nil {
+		return math.MinInt64, -math.MaxFloat64
+	}
+	return 7, 0.25
 }
 
 type object = map[string]any
@@ -136,21 +149,21 @@ func (c *hostileClient) events(p string) []any {
 }
 
 // end is its answer, with what it took.
-func (c *hostileClient) end(p, answer string) []any {
+func (c *hostileClient) end(p, answer string, tokens int64, cost float64) []any {
 	switch c.name {
 	case "claude":
-		return []any{object{"type": "result", "subtype": "success", "result": answer, "session_id": p, "total_cost_usd": -math.MaxFloat64,
-			"usage": object{"input_tokens": math.MinInt64, "output_tokens": math.MinInt64}}}
+		return []any{object{"type": "result", "subtype": "success", "result": answer, "session_id": p, "total_cost_usd": cost,
+			"usage": object{"input_tokens": tokens, "output_tokens": tokens}}}
 	case "codex":
 		return []any{object{"type": "item.completed", "item": object{"id": "a", "type": "agent_message", "text": answer}},
-			object{"type": "turn.completed", "usage": object{"input_tokens": math.MinInt64, "output_tokens": -1}}}
+			object{"type": "turn.completed", "usage": object{"input_tokens": tokens, "output_tokens": tokens}}}
 	case "opencode":
 		return []any{object{"type": "text", "sessionID": p, "part": object{"id": p, "messageID": "a", "sessionID": p, "type": "text", "text": answer}},
-			object{"type": "step_finish", "sessionID": p, "part": object{"reason": "stop", "messageID": "a", "type": "step-finish", "cost": -math.MaxFloat64,
-				"tokens": object{"input": math.MinInt64, "output": -1}}}}
+			object{"type": "step_finish", "sessionID": p, "part": object{"reason": "stop", "messageID": "a", "type": "step-finish", "cost": cost,
+				"tokens": object{"input": tokens, "output": tokens}}}}
 	}
 	return []any{object{"type": "message", "role": "assistant", "content": answer, "delta": true},
-		object{"type": "result", "status": "success", "stats": object{"input_tokens": math.MinInt64, "output_tokens": -1}}}
+		object{"type": "result", "status": "success", "stats": object{"input_tokens": tokens, "output_tokens": tokens}}}
 }
 
 // failure is why it has no answer.
@@ -209,10 +222,11 @@ func (c *hostileClient) converse(p string) error {
 				c.say([]any{object{"jsonrpc": "2.0", "id": asked.ID, "error": object{"code": -32603, "message": p, "data": p}}})
 				continue
 			}
+			tokens, cost := c.took()
 			c.say([]any{
-				update(object{"sessionUpdate": "usage_update", "used": math.MinInt64, "cost": object{"amount": -math.MaxFloat64, "currency": p}}),
+				update(object{"sessionUpdate": "usage_update", "used": tokens, "cost": object{"amount": cost, "currency": p}}),
 				update(object{"sessionUpdate": "agent_message_chunk", "messageId": "a", "content": object{"type": "text", "text": answer}})})
-			result = object{"stopReason": "end_turn", "usage": object{"inputTokens": math.MinInt64, "outputTokens": -1}}
+			result = object{"stopReason": "end_turn", "usage": object{"inputTokens": tokens, "outputTokens": tokens}}
 		}
 		c.say([]any{object{"jsonrpc": "2.0", "id": asked.ID, "result": result}})
 	}
@@ -223,19 +237,18 @@ func (c *hostileClient) converse(p string) error {
 // version, tools, events and figures are poison. It looks at the pages while the client
 // works and after it, at what every later client is started with, at what the program
 // prints, and at the files: nothing of it is an argument, a path, markup or a control,
-// and no figure gives budget back.
+// and no figure gives budget back. The short form has all of the poison at once.
 func TestNothingThatAClientSaysBecomesMore(t *testing.T) {
 	t.Parallel()
 	all := ""
 	for _, p := range poison {
 		all += p.text + " "
 	}
-	planted := poison
+	planted := append(slices.Clone(poison), struct{ name, text string }{"flag", "--dangerously-skip-permissions=" + pwned})
 	if !full.Asked() {
-		planted = planted[:0:0]
+		planted = nil
 	}
-	flags := []struct{ name, text string }{{"flag", "--dangerously-skip-permissions=" + pwned}}
-	for _, p := range append(append(planted, flags...), struct{ name, text string }{"all", all}) {
+	for _, p := range append(planted, struct{ name, text string }{"all", all}) {
 		for _, name := range []string{"claude", "codex", "opencode", "gemini", "acp"} {
 			t.Run(name+"/"+p.name, func(t *testing.T) {
 				t.Parallel()
@@ -366,8 +379,8 @@ func (c *hostileClient) checkStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	starts := strings.Split(strings.TrimSpace(string(data)), "\n")
-	if len(starts) < 3 {
-		t.Errorf("the client was started %d times; the answer was to be repaired, and that was to fail", len(starts))
+	if len(starts) < 4 {
+		t.Errorf("the client was started %d times; the answer was to be repaired, that was to fail, and the next was to lie", len(starts))
 	}
 	for _, start := range starts {
 		if strings.Contains(start, pwned) {

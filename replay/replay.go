@@ -150,7 +150,7 @@ func (w *walk) compareEnd() error {
 			w.step(name, "it is there, and the log says that it was removed")
 		case codec.DigestBytes(kept) != digest:
 			difference := "it is not the file that the log records"
-			if made, ok := w.made[name]; ok && codec.DigestBytes(made) == digest {
+			if made, err := w.stage.Read(name); err == nil && codec.DigestBytes(made) == digest {
 				difference += "; " + firstDifference(kept, made)
 			}
 			w.step(name, difference)

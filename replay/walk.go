@@ -31,7 +31,6 @@ type walk struct {
 	recorded map[string]string // what the lines so far say of each file: its digest, "" when it was removed
 	order    []string          // the files of recorded, as they were first named
 	later    map[string]int    // how many lines that are still to come name a file
-	made     map[string][]byte // what a rule last made
 	log      []byte            // the whole log
 	ends     map[int]int64     // where each of its lines ends
 	logged   int64             // how much of it the copy has
@@ -63,7 +62,7 @@ func (l line) get(key string) string { return l.entry.Get(key).Str() }
 
 // read reads the log and splits it into changes.
 func (w *walk) read() error {
-	w.recorded, w.later, w.made, w.ends, w.asThen = map[string]string{}, map[string]int{}, map[string][]byte{}, map[int]int64{}, true
+	w.recorded, w.later, w.ends, w.asThen = map[string]string{}, map[string]int{}, map[int]int64{}, true
 	w.root = w.kept.Manifest().Doc().Get("artifacts").Get("root").Str()
 	if !filepath.IsAbs(w.root) {
 		w.root = w.kept.Root()
@@ -388,11 +387,6 @@ func (w *walk) rehearse(ctx context.Context, c change, l line, again operation) 
 
 // adopt brings the copy into the state that the record gives it after a change.
 func (w *walk) adopt(c change, fresh map[string][]byte) error {
-	for name, data := range fresh {
-		if data != nil {
-			w.made[name] = data
-		}
-	}
 	for _, l := range c.lines {
 		for key, name := range map[string]string{"manifest_digest": run.ManifestFile, "gates_digest": w.kept.Layout().Gates} {
 			if digest := l.get(key); digest != "" && l.event != run.EventCreated {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/full"
+	_ "github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/report"
 )
 
@@ -161,7 +162,7 @@ func TestHostilePairs(t *testing.T) {
 	for i, a := range names {
 		for j, b := range names {
 			s := hostile[a] + glues[(i+j)%len(glues)] + hostile[b]
-			if len(s) > 600 || (i+7*j)%full.Stride(5, 1) != 0 {
+			if len(s) > 600 || (i+7*j)%full.Stride(11, 1) != 0 {
 				continue
 			}
 			t.Run(a+" and "+b, func(t *testing.T) { checkStructure(t, s, brief(s, s), brief(calm(s))) })

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/gate"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/stage"
 )
@@ -629,7 +630,7 @@ func TestOfManyConcurrentAdvancesOneMovesTheRun(t *testing.T) {
 func TestRevisionRoundsEnd(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for limit := range int64(4) {
-		for range 6 {
+		for range 6 / full.Stride(2, 1) {
 			y := newToy(t, run.InitInput{Limits: &run.Limits{MaxReviewIterations: &limit}}).to(run.Review)
 			rounds := int64(0)
 			for ; ; rounds++ {

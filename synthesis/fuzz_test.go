@@ -148,7 +148,7 @@ var bracketed = []string{"[@a]", "[@p]", "[@x]", "[", "]", "](", "(", "<", ">", 
 
 // TestRandomDraftsAreShown tries what nobody thinks of.
 func TestRandomDraftsAreShown(t *testing.T) {
-	rounds := 400
+	rounds := 200
 	if full.Asked() {
 		rounds = 4000
 	}

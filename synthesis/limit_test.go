@@ -71,7 +71,7 @@ var tiles = map[string]string{
 // TestHostileDraftsAreJudged: the cost of a draft grows with its bytes. Without
 // the limits some of these take longer than a test may.
 func TestHostileDraftsAreJudged(t *testing.T) {
-	size := 16 << 10
+	size := 8 << 10
 	if full.Asked() {
 		size = 256 << 10
 	}

@@ -81,7 +81,7 @@ func TestReportIsOldOrNewWhereverTheReviewIsInterrupted(t *testing.T) {
 	for _, fault := range []string{"signal=KILL", "error=ENOSPC", "error=EIO"} {
 		said := map[string]int{}
 		for _, call := range []string{"openat", "write", "fsync", "renameat", "renameat2", "fchmod"} {
-			for n, struck := 1, true; struck; n += full.Stride(2, 1) {
+			for n, struck := 1, true; struck; n += full.Stride(4, 1) {
 				writeFile(t, report, old)
 				var answer string
 				answer, struck = reviewUnder(t, dir, fmt.Sprintf("inject=%s:%s:when=%d", call, fault, n))

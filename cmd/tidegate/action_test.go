@@ -225,12 +225,18 @@ func demoData(t *testing.T) string {
 	return data
 }
 
-// cached gives the runner a cache that already has the program.
+// cached gives the runner a cache that already has the program. The source, whose
+// digest is the key, is one file: TestActionBuildsWhereNothingIsCached has the whole.
 func (r *runner) cached() {
 	program, err := exec.LookPath("tidegate")
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	source := r.t.TempDir()
+	if err := os.WriteFile(filepath.Join(source, "go.mod"), []byte("module example\n"), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	r.values["github.action_path"] = source
 	r.uses["actions/cache"] = func(with map[string]string) map[string]string {
 		if err := os.Symlink(program, filepath.Join(with["path"], "tidegate")); err != nil {
 			r.t.Error(err)

@@ -19,7 +19,7 @@ import (
 
 // filesOnly are the command lines of scripts that need nothing of a process but its
 // working folder and its variables: no agent, no git, no terminal.
-var filesOnly = regexp.MustCompile(`^((?:\[[^\]]*\] )?)(?:exec|exits (\d+)) tidegate ((?:wave|perspectives|pivot|summary|citations|gate|report|ground|run|schema|explain|job|telemetry|call deep_research_\w+|tools) .*)$`)
+var filesOnly = regexp.MustCompile(`^((?:\[[^\]]*\] )?)(?:exec|exits (\d+)) tidegate ((?:wave|perspectives|pivot|summary|citations|gate|report|ground|run|schema|explain|job|telemetry|verify|call deep_research_\w+|tools) .*)$`)
 
 // scripts is the folder of the scripts. Starting a process takes longer than most
 // commands do, so those that need files only run inside the test, and with -full in

@@ -152,9 +152,11 @@ func limited(next http.Handler) http.Handler {
 		}
 		_ = control.SetReadDeadline(time.Time{})
 		_ = control.SetWriteDeadline(time.Now().Add(callTime + graceTime))
-		ctx, cancel := context.WithTimeout(r.Context(), callTime)
+		ctx, cancel := context.WithTimeout(r.Context(), callTime+graceTime)
 		defer cancel()
-		r = r.WithContext(withCarrier(ctx))
+		call, end := context.WithTimeout(ctx, callTime) // so that there is time to answer with CANCELLED
+		defer end()
+		r = r.WithContext(withCarrier(ctx, call))
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})

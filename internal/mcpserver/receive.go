@@ -90,10 +90,10 @@ func subjectOf(request mcp.Request) string {
 
 type carrierKey struct{}
 
-// withCarrier marks the context of what carries requests: an HTTP request, or
-// the process on whose stdin they come.
-func withCarrier(ctx context.Context) context.Context {
-	return context.WithValue(ctx, carrierKey{}, ctx)
+// withCarrier adds the context with which requests end that ctx carries: that of the
+// calls of an HTTP request, or of the process on whose stdin they come.
+func withCarrier(ctx, carrier context.Context) context.Context {
+	return context.WithValue(ctx, carrierKey{}, carrier)
 }
 
 // untilCarrierEnds ends a request with its carrier. The SDK does that only for HTTP

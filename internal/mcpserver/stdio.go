@@ -22,7 +22,7 @@ const maxMessage = 16 << 20
 // was asked by then is answered, or until ctx ends. A line that is not a message,
 // or too long for one, is answered with an error; the server goes on.
 func ServeStdio(ctx context.Context, tools []*tool.Tool, in io.Reader, out io.Writer, options Options) error {
-	err := New(tools, options).Run(withCarrier(ctx), &lines{in: in, out: out})
+	err := New(tools, options).Run(withCarrier(ctx, ctx), &lines{in: in, out: out})
 	if errors.Is(err, context.Canceled) {
 		return nil // a request to stop is a normal end
 	}

@@ -236,6 +236,42 @@ func TestGuardedServer(t *testing.T) {
 	}
 }
 
+// TestServerOfTheEnvironment connects to what the variables name where no flag does,
+// and to what a flag names otherwise.
+func TestServerOfTheEnvironment(t *testing.T) {
+	s, err := server.Start(server.Options{Namespace: "of-the-team"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Stop() })
+	for _, test := range []struct {
+		name, address, namespace string
+		flags                    map[string]string
+		connects                 bool
+	}{
+		{"both by variables", s.Address, "of-the-team", nil, true},
+		{"both by flags", "127.0.0.1:1", "nowhere", map[string]string{"address": s.Address, "namespace": "of-the-team"}, true},
+		{"another address", "127.0.0.1:1", "of-the-team", nil, false},
+		{"another namespace", s.Address, "nowhere", nil, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Setenv("TEMPORAL_ADDRESS", test.address)
+			t.Setenv("TEMPORAL_NAMESPACE", test.namespace)
+			connection, err := connectBy(t.Context(), test.flags, nil)
+			if err != nil && test.connects {
+				t.Fatal(err)
+			}
+			if err == nil {
+				defer connection.Close()
+				_, err = connection.Client.DescribeWorkflowExecution(t.Context(), "none", "")
+			}
+			if there := strings.Contains(err.Error(), "workflow not found"); there != test.connects {
+				t.Errorf("the namespace is there: %v: %v", there, err)
+			}
+		})
+	}
+}
+
 // connectBy connects by the flags of a person, with some of them changed.
 func connectBy(ctx context.Context, flags, change map[string]string) (*temporal.Connection, error) {
 	f := &serverFlags{}
