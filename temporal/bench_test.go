@@ -19,7 +19,7 @@ import (
 func BenchmarkTrivialTasks(b *testing.B) {
 	o := Options{Address: servers["standalone"].Address}
 	queue, bareQueue := newQueue(), newQueue()
-	const parallel, asking, each = 4, 8, 40
+	const parallel, asking, each = 4, 8, 10
 	for range 2 {
 		beginWorker(b, o, &Worker{Queue: queue, Parallel: map[string]int{"exec": parallel}}, answering("answer "))
 		bare := worker.New(connect(b, o).Client, bareQueue, worker.Options{MaxConcurrentActivityExecutionSize: parallel, DisableWorkflowWorker: true})
