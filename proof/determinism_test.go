@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -71,7 +72,11 @@ func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
 				}
 				for i, o := range outcomes {
 					calls.Add(1)
-					if diff := cmp.Diff(o.Want, o.Got); diff != "" {
+					got := unnamed(o.Got)
+					if around.dir != "" {
+						got = strings.ReplaceAll(got, around.dir, "$WORK") // a refusal names the folders that it allows
+					}
+					if diff := cmp.Diff(unnamed(o.Want), got); diff != "" {
 						t.Errorf("%s: call %d, %s (-want +got):\n%s", script.Name, i+1, o.Tool, diff)
 					}
 				}
@@ -82,6 +87,12 @@ func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
 		})
 	}
 }
+
+// unnamed is a result without the name and version of the program, which the committed
+// results do not have.
+func unnamed(result string) string { return programLine.ReplaceAllString(result, "") }
+
+var programLine = regexp.MustCompile(`(?m)^ *"program": "[^"]*",\n`)
 
 // reorder makes every folder list its files in another order, where the file
 // system lists them in the order they were added, and reports whether it did.
