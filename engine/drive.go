@@ -192,7 +192,8 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 	news := follow(working, h.board.Run())
 	woken := make(chan string)
 	defer h.stopRunning()
-	if err := h.takeOver(working); err != nil {
+	// Whatever the home before this one had begun goes on.
+	if err := h.takeOver(working, func(job.Job) bool { return true }); err != nil {
 		return Outcome{}, err
 	}
 	for {
@@ -215,6 +216,13 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 			continue
 		}
 		h.fill(working)
+		if len(h.running) == 0 {
+			// An attempt whose lease had run out was given up. If the clock has been set back
+			// since, the lease lives again, and nobody else would ever end it.
+			if err := h.takeOver(working, func(j job.Job) bool { return j.State == job.Leased }); err != nil {
+				return Outcome{}, cancelled(ctx, err)
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return Outcome{}, cancelled(ctx, context.Cause(ctx))
@@ -270,9 +278,9 @@ func cancelled(ctx context.Context, err error) error {
 	return tidegate.Errorf(tidegate.Cancelled, tidegate.D(), "stopped: the run goes on with `tidegate run continue` (%w)", context.Cause(ctx))
 }
 
-// takeOver goes on with what the home before this one had begun.
-func (h *home) takeOver(ctx context.Context) error {
-	list, err := h.board.TakeOver(ctx, holderName(), h.leaseTime())
+// takeOver goes on with those attempts of homes that lost names.
+func (h *home) takeOver(ctx context.Context, lost func(job.Job) bool) error {
+	list, err := h.board.TakeOver(ctx, holderName(), h.leaseTime(), lost)
 	if err != nil {
 		return err
 	}

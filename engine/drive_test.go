@@ -375,6 +375,37 @@ func TestHomeIsOvertakenByAPerson(t *testing.T) {
 	}
 }
 
+// TestHomeTakesOverALeaseThatNobodyHas leaves a lease of a home that no home works on
+// while one drives the run. That happens when a lease has run out, its attempt was given
+// up, and the clock is set back.
+func TestHomeTakesOverALeaseThatNobodyHas(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it would wait for hours
+	defer cancel()
+	manifest, clock := newRun(t, nil)
+	lost := ""
+	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+		if lost == "" && task.Kind == "wave1" {
+			board, err := job.OpenBoard(ctx, clock, manifest)
+			if err != nil {
+				t.Error(err)
+				return obedient(ctx, task)
+			}
+			defer board.Close()
+			lost, _ = board.Next(func(id, _ string) bool { return id != task.Job })
+			if _, err := board.Lease(ctx, job.LeaseInput{Holder: "nobody", JobID: lost, For: time.Hour, Home: &job.Home{Driver: "exec"}}); err != nil {
+				t.Error(err)
+			}
+		}
+		return obedient(ctx, task)
+	}}
+	out, err := engine.Drive(ctx, manifest, engine.Options{Clock: clock, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Parallel: 1})
+	if err != nil || out.Status != run.Completed || lost == "" {
+		t.Errorf("%s %v, with %q lost", shown(out), err, lost)
+	}
+	verify(t, manifest)
+}
+
 func TestInterruptedHomeGoesOnUnderTheSameAttempt(t *testing.T) {
 	t.Parallel()
 	manifest, clock := newRun(t, nil)

@@ -22,17 +22,17 @@ type Held struct {
 	Called  map[string]float64 // tools that its agent called, by name
 }
 
-// TakeOver takes over the leases of the home before this one: each belongs to this
-// process from here on, under the same attempt, and uses no try. Only the process
-// that has claimed the run may call it. Of a run that does not go on it takes none.
-// It returns the errors of [run.Run.Update].
-func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration) ([]Held, error) {
+// TakeOver takes over those leases of homes that nobody works on, as lost says: each
+// belongs to this process from here on, under the same attempt, and uses no try. Only
+// the process that has claimed the run may call it. Of a run that does not go on it
+// takes none. It returns the errors of [run.Run.Update].
+func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration, lost func(Job) bool) ([]Held, error) {
 	if b.present().takesJobs() != nil {
 		return nil, nil
 	}
 	var list []Held
 	for _, shown := range b.Jobs() {
-		if shown.lease == nil || !shown.lease.Home || shown.State == Accepted {
+		if shown.lease == nil || !shown.lease.Home || shown.State == Accepted || !lost(shown) {
 			continue
 		}
 		h, err := b.takeOver(ctx, shown, holder, lasts)
