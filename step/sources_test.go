@@ -152,6 +152,7 @@ func TestNoWebOpensNoConnection(t *testing.T) {
 
 // TestGateCBelievesNoRecord forges what gate C is about, one thing at a time.
 func TestGateCBelievesNoRecord(t *testing.T) {
+	t.Parallel()
 	pages := honest(4)
 	gone := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}
 	web := planted.New()
@@ -241,6 +242,7 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 // does, and continues it: nothing that counts is asked for twice, and in the end
 // everything is there.
 func TestFetchingGoesOn(t *testing.T) {
+	t.Parallel()
 	pages := honest(40)
 	made := citing(t, run.InitInput{}, outputOf(pages...))
 	web := planted.New()
