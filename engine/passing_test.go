@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/run"
 )
 
 // farAway is a pool that shows an event while its agent works, and hands over all
@@ -33,7 +34,7 @@ func TestPassingEventsAreShownAndNotKept(t *testing.T) {
 	r := openRun(t, manifest)
 	seen := false
 	pool := &farAway{crew: crew{agent: obedient}, seen: func(task driver.Task) {
-		seen = seen || engine.LastTools(r.Folder())[task.Job] == "search_calls"
+		seen = seen || run.LastTools(r.Folder())[task.Job] == "search_calls"
 	}}
 	if out := drive(t, manifest, clock, pool); out.WaitingFor != engine.ForNothing {
 		t.Fatal(shown(out))

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/codec"
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/run"
 )
@@ -67,20 +66,4 @@ func (n *toolNote) write() {
 		note = append(note, tidegate.Detail{Key: job, Value: n.last[job]})
 	}
 	_ = n.claim.Note(note)
-}
-
-// LastTools are the tools that agents of the home of a run, or of a code change,
-// used last, by job. It is empty where no home drives what lies in the folder.
-func LastTools(folder *artifact.Folder) map[string]string {
-	note, _, err := folder.Claimed(run.ToolsFile)
-	tools := map[string]string{}
-	if err != nil {
-		return tools
-	}
-	for _, d := range note {
-		if name, ok := d.Value.(*codec.Value); ok {
-			tools[d.Key] = name.Str()
-		}
-	}
-	return tools
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/driver"
-	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/run"
 )
 
 // searching is a pool whose agents use tools, and check what others can see of
@@ -32,7 +32,7 @@ func (s *searching) Do(ctx context.Context, task driver.Task, note func(driver.E
 			{driver.Event{Kind: driver.Message}, "x"},
 		} {
 			note(tt.e)
-			if got := engine.LastTools(r.Folder())[task.Job]; got != tt.want {
+			if got := run.LastTools(r.Folder())[task.Job]; got != tt.want {
 				s.t.Errorf("after %+v the last tool of %s is %q, want %q", tt.e, task.Job, got, tt.want)
 			}
 		}
@@ -48,14 +48,14 @@ func TestOthersSeeTheLastToolOfAnAgent(t *testing.T) {
 	r := openRun(t, manifest)
 	rested := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Job == "wave1.figures" {
-			if tools := engine.LastTools(r.Folder()); len(tools) != 0 {
+			if tools := run.LastTools(r.Folder()); len(tools) != 0 {
 				t.Errorf("the planner has answered, and still uses %v", tools)
 			}
 		}
 		return obedient(ctx, task)
 	}}
 	drive(t, manifest, clock, &searching{crew: rested, t: t, manifest: manifest})
-	if tools := engine.LastTools(r.Folder()); len(tools) != 0 {
+	if tools := run.LastTools(r.Folder()); len(tools) != 0 {
 		t.Errorf("nobody drives the run, and agents use %v", tools)
 	}
 }

@@ -213,3 +213,19 @@ func (u *Update) ForgetAttempts(jobID, note string) error {
 func RetryDocument(jobID string, after int, note, at string) tidegate.Details {
 	return tidegate.D("schema_version", "job_retry.v1", "job_id", jobID, "after", after, "note", Note(note), "granted_at", at)
 }
+
+// LastTools are the tools that agents of the home of a run, or of a code change,
+// used last, by job. It is empty where no home drives what lies in the folder.
+func LastTools(folder *artifact.Folder) map[string]string {
+	note, _, err := folder.Claimed(ToolsFile)
+	tools := map[string]string{}
+	if err != nil {
+		return tools
+	}
+	for _, d := range note {
+		if name, ok := d.Value.(*codec.Value); ok {
+			tools[d.Key] = name.Str()
+		}
+	}
+	return tools
+}

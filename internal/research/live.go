@@ -11,7 +11,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/driver"
-	"github.com/tidegate/tidegate/engine"
 	"github.com/tidegate/tidegate/internal/screen"
 	"github.com/tidegate/tidegate/job"
 	"github.com/tidegate/tidegate/report"
@@ -268,7 +267,7 @@ func (l *live) view(board *job.Board, stopping bool) screen.View {
 
 // addJobs adds the jobs, and what they have used of the budget.
 func (l *live) addJobs(v *screen.View, board *job.Board) {
-	tools := engine.LastTools(board.Folder())
+	tools := run.LastTools(board.Folder())
 	now := l.s.Now()
 	for _, j := range board.Jobs() {
 		v.Jobs = append(v.Jobs, jobOf(board, j, toolWords(tools[j.ID]), now))

@@ -19,6 +19,7 @@ type jobRow struct {
 	job.Job
 	StateWord state
 	Agent     string
+	Tool      string // that it used last
 	Took      string
 	Faults    string // of its last answer
 	Exhausted bool

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"strconv"
@@ -12,11 +13,16 @@ import (
 	"github.com/tidegate/tidegate/run"
 )
 
+// lookEvery is how often a stream looks which tools the agents of a run used last:
+// the log does not say that, and what a far agent does arrives every other second.
+const lookEvery = 500 * time.Millisecond
+
 // beatEvery is how often a quiet stream shows that it is alive, so that each end
 // notices when the other has gone.
 const beatEvery = 15 * time.Second
 
-// events streams the numbers of the lines that are added to the log of a run.
+// events streams the numbers of the lines that are added to the log of a run, and
+// says when an agent uses another tool than before.
 // A reader that comes back says which it saw last, and gets all that came since.
 // The text of a line is not sent: a reader that hears of one asks for the page
 // again, and gets it as of one moment.
@@ -58,9 +64,17 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	say := startStream(w)
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	tools := run.LastTools(opened.Folder())
 	goOn := say("retry: 500\n\n")
 	for goOn {
 		select {
+		case <-look.C:
+			if used := run.LastTools(opened.Folder()); !maps.Equal(used, tools) {
+				tools = used
+				goOn = say("event: line\ndata: tools\n\n")
+			}
 		case n := <-lines:
 			goOn = say(fmt.Sprintf("id: %d\nevent: line\ndata: %d\n\n", n, n))
 		case <-beat.C:

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -178,7 +179,7 @@ func (s *server) makeOfRun(r *http.Request, make func(*looked, *http.Request) (*
 		return nil, true, err
 	}
 	defer done()
-	key := r.URL.RequestURI()
+	key := fmt.Sprint(r.URL.RequestURI(), run.LastTools(l.run.Folder()))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if kept, ok := l.pages[key]; ok && time.Since(kept.at) < keepPage {

@@ -92,8 +92,11 @@ func (l *looked) runPage() (*page, error) {
 		}
 	}
 	view.Happening = happening(l, leased, open)
+	tools := run.LastTools(l.run.Folder())
 	for _, j := range leased {
-		view.AtWork = append(view.AtWork, l.jobRow(j))
+		row := l.jobRow(j)
+		row.Tool = tools[j.ID]
+		view.AtWork = append(view.AtWork, row)
 	}
 	view.Rail = rail(m)
 	view.Spent = spentMeters(l.board.Spent(), l.board.Policy().Budget)

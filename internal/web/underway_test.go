@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"html"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ type underWay struct {
 	ended    chan engine.Outcome
 	turn     chan struct{}
 	asked    chan driver.Task
+	uses     chan string // tools that the agent that was asked uses
 	local    engine.Local
 }
 
@@ -39,7 +41,7 @@ func drive(t *testing.T, s *web.Site, answers string, fetch step.Fetch, budget m
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &underWay{site: s, manifest: filepath.Join(made.Root, run.ManifestFile), ended: make(chan engine.Outcome, 1), turn: make(chan struct{}), asked: make(chan driver.Task, 1)}
+	u := &underWay{site: s, manifest: filepath.Join(made.Root, run.ManifestFile), ended: make(chan engine.Outcome, 1), turn: make(chan struct{}), asked: make(chan driver.Task, 1), uses: make(chan string)}
 	u.local.Drivers = func(string) []driver.Driver { return []driver.Driver{recorded} }
 	ctx, stop := context.WithCancel(tidegate.WithActor(t.Context(), tidegate.Rule))
 	done := make(chan struct{})
@@ -66,12 +68,17 @@ func (u *underWay) Do(ctx context.Context, task driver.Task, note func(driver.Ev
 	case <-ctx.Done():
 		return driver.Answer{}, context.Cause(ctx)
 	}
-	select {
-	case <-u.turn:
-	case <-ctx.Done():
-		return driver.Answer{}, context.Cause(ctx)
+	for {
+		select {
+		case tool := <-u.uses:
+			note(driver.Event{Kind: driver.ToolCall, Tool: tool})
+			continue
+		case <-u.turn:
+		case <-ctx.Done():
+			return driver.Answer{}, context.Cause(ctx)
+		}
+		return u.local.Do(ctx, task, note)
 	}
-	return u.local.Do(ctx, task, note)
 }
 
 // Cancel stops nothing: an agent that waits for its turn ends with its context.
@@ -144,4 +151,27 @@ func TestPagesOfARunUnderWay(t *testing.T) {
 	if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, "The run is completed.") {
 		t.Errorf("the run has ended and the page does not say so:\n%s", page)
 	}
+}
+
+// TestThePageShowsTheLastToolOfAnAgent: a stream says when an agent uses another tool,
+// and the page that is asked for then shows it, as text.
+func TestThePageShowsTheLastToolOfAnAgent(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	u := drive(t, s, recordings(t), pages(s), nil)
+	b := visit(t, s, nil)
+	if _, more := u.next(t); !more {
+		t.Fatal("the run asks no agent")
+	}
+	stream := b.follow(t, "/runs/harbour/events", "")
+	for _, tool := range []string{"search", "<b>open</b>"} {
+		b.get(t, "/runs/harbour") // one that is kept for others
+		u.uses <- tool
+		for stream.Scan() && stream.Text() != "data: tools" {
+		}
+		if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, "<td>"+html.EscapeString(tool)+"</td>") {
+			t.Errorf("the agent uses %s and the page does not show it:\n%s", tool, page)
+		}
+	}
+	stream.stop()
 }
