@@ -210,21 +210,9 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 // TestWorktreeHoldsWhatIsCommitted: tests run on nothing but the commit, and the
 // branch is merged only as it was reviewed.
 func TestWorktreeHoldsWhatIsCommitted(t *testing.T) {
-	dir := repository(t)
-	run(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	dir, w := started(t, nil)
 	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
-	if _, err := Start(ctx, dir, always, "c", nil); err != nil {
-		t.Fatal(err)
-	}
-	w, err := OpenWorktree(ctx, dir, always, t.TempDir(), "c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{".gitignore": "hidden\n", "hidden": "tests rest on it\n", "a.txt": "one\n"} {
-		if err := os.WriteFile(filepath.Join(w.Path, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeAll(t, w.Path, map[string]string{".gitignore": "hidden\n", "hidden": "tests rest on it\n", "a.txt": "one\n"})
 	work, err := w.Look(ctx)
 	if err != nil {
 		t.Fatal(err)
