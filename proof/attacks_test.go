@@ -90,11 +90,9 @@ func besiege(t *testing.T, attacks []attack) {
 			}
 			t.Run(a.wants+"/"+way, func(t *testing.T) {
 				name := fmt.Sprintf("%s%03d", way, i)
-				v := victim{o.run("tides").at(filepath.Join(o.dir, "runs", name)), name}
+				v := victim{o.run("tides").at(o.run(name).root), name}
 				if a.at != "" {
-					if err := os.CopyFS(v.root, os.DirFS(begun(t, a.gap, a.at).root)); err != nil {
-						t.Fatal(err)
-					}
+					v.folder = o.copied(t, name, a.gap, a.at)
 				}
 				a.carryOut(t, v, ways[way])
 			})
