@@ -12,6 +12,9 @@ func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z
 // included: RFC 3339, or a date alone, which is its midnight in UTC.
 func ParseTime(s string) (time.Time, bool) {
 	s = strings.TrimSpace(s)
+	if s == "" {
+		return time.Time{}, false // so common that the error would be felt
+	}
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
 		return t, true
 	}

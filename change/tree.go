@@ -122,30 +122,23 @@ type treeReader struct {
 // list asks git for the names of the files. A folder that is a repository of its
 // own, tracked or not, is taken with everything in it.
 func (r *treeReader) list(dir string) error {
-	tracked, err := git(r.ctx, dir, "ls-files", "-z", "--cached", "--stage")
+	listed, err := git(r.ctx, dir, "ls-files", "-z", "-t", "--cached", "--stage", "--others", "--exclude-standard")
 	if err != nil {
 		return err
 	}
-	for entry := range zeroTerminated(tracked) {
-		about, name, found := bytes.Cut(entry, []byte("\t"))
-		if !found {
-			return errors.New("git ls-files gave an answer of another form")
-		}
-		if bytes.HasPrefix(about, []byte(gitlink+" ")) {
-			err = r.walk(string(name))
+	for entry := range zeroTerminated(listed) {
+		name, untracked := strings.CutPrefix(string(entry), "? ")
+		isFolder := false
+		if untracked {
+			name, isFolder = strings.CutSuffix(name, "/")
 		} else {
-			err = r.add(string(name))
+			about, tracked, found := strings.Cut(name, "\t") // its tag, its mode, …
+			if !found {
+				return errors.New("git ls-files gave an answer of another form")
+			}
+			name, isFolder = tracked, strings.Contains(about, " "+gitlink+" ")
 		}
-		if err != nil {
-			return err
-		}
-	}
-	others, err := git(r.ctx, dir, "ls-files", "-z", "--others", "--exclude-standard")
-	if err != nil {
-		return err
-	}
-	for entry := range zeroTerminated(others) {
-		if name, isFolder := strings.CutSuffix(string(entry), "/"); isFolder {
+		if isFolder {
 			err = r.walk(name)
 		} else {
 			err = r.add(name)

@@ -2,13 +2,17 @@ package change
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/tidegate/tidegate/internal/scratch"
 )
 
 var gitEpoch = time.Unix(1, 0)
@@ -22,18 +26,31 @@ func repository(t *testing.T) string {
 	}
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", "")
+	madeOnce.Do(func() {
+		dir := t.TempDir()
+		run(t, dir, "git", "init", "-q")
+		for name, text := range map[string]string{
+			"main.go": "package main\n", "lib/lib.go": "package lib\n", "run.sh": "#!/bin/sh\n", ".gitignore": "*.out\n/build/\n",
+			"kept.out": "tracked all the same\n", "agentd/project.md": "p\n", "agentd/changes/c/proposal.md": "p\n",
+		} {
+			put(t, dir, name, text)
+		}
+		commit(t, dir)
+		var err error
+		madeOnce.files, err = scratch.Files(dir)
+		must(t, err)
+	})
 	dir := t.TempDir()
-	run(t, dir, "git", "init", "-q")
-	for name, text := range map[string]string{
-		"main.go": "package main\n", "lib/lib.go": "package lib\n", "run.sh": "#!/bin/sh\n", ".gitignore": "*.out\n/build/\n",
-		"kept.out": "tracked all the same\n", "agentd/project.md": "p\n", "agentd/changes/c/proposal.md": "p\n",
-	} {
-		put(t, dir, name, text)
-	}
-	commit(t, dir)
+	must(t, os.CopyFS(dir, madeOnce.files))
 	put(t, dir, "new.go", "package main\n")
 	put(t, dir, "prog.out", "binary\n")
 	return dir
+}
+
+// madeOnce is the repository as git made it, once for all tests.
+var madeOnce struct {
+	sync.Once
+	files fs.FS
 }
 
 func run(t *testing.T, dir string, command ...string) {

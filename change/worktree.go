@@ -26,6 +26,7 @@ type Worktree struct {
 	Base   string // the commit from which the branch began
 
 	project, id string
+	origin      origin
 	head        string // the last commit that was made here
 }
 
@@ -114,8 +115,7 @@ func (w *Worktree) make(ctx context.Context) error {
 		w.head = strings.TrimSpace(string(commit))
 	}
 	if there, err := holdsRepository(ctx, w.Path); err == nil && there && w.head != "" {
-		_, err := w.intact(ctx)
-		return err
+		return w.intact(ctx)
 	}
 	if _, err := git(ctx, w.project, "worktree", "prune"); err != nil {
 		return err
@@ -132,25 +132,48 @@ func (w *Worktree) make(ctx context.Context) error {
 	return w.restore(ctx)
 }
 
-// origin is the project's repository: its folder, and the format of its objects.
-type origin struct{ common, format string }
+// origin is the project's repository.
+type origin struct {
+	common, format string // its folder, and the format of its objects
+	// options are settings of the person: what is never committed, and with whom the
+	// objects are shared.
+	options []string
+}
 
-// intact returns the project's repository, and TAMPERED unless the worktree is a folder
-// whose .git leads there. With one of its own in its place, an agent would choose what
-// is read there as the change.
-func (w *Worktree) intact(ctx context.Context) (origin, error) {
-	answer, err := git(ctx, w.project, "rev-parse", "--show-object-format", "--path-format=absolute", "--git-common-dir")
+// readOrigin asks git about the repository of a project.
+func readOrigin(ctx context.Context, project string) (origin, error) {
+	answer, err := git(ctx, project, "rev-parse", "--show-object-format", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
 		return origin{}, err
 	}
 	format, common, _ := strings.Cut(string(answer), "\n")
-	if common, err = filepath.EvalSymlinks(filepath.FromSlash(strings.TrimSpace(common))); err != nil {
+	o := origin{format: format}
+	if o.common, err = filepath.EvalSymlinks(filepath.FromSlash(strings.TrimSpace(common))); err != nil {
 		return origin{}, err
 	}
-	if w.leadsTo(ctx, common) {
-		return origin{common, format}, nil
+	if found, err := git(ctx, project, "config", "--null", "--get-regexp", `^core\.(excludesfile|sharedrepository)$`); err == nil {
+		for each := range zeroTerminated(found) {
+			key, value, _ := strings.Cut(string(each), "\n")
+			o.options = append(o.options, "-c", key+"="+value)
+		}
 	}
-	return origin{}, tidegate.Errorf(tidegate.Tampered, tidegate.D("path", filepath.Join(w.Path, ".git")),
+	return o, nil
+}
+
+// intact returns TAMPERED unless the worktree is a folder whose .git leads to the
+// project's repository. With one of its own in its place, an agent would choose what
+// is read there as the change. Git is asked once, before any agent works here.
+func (w *Worktree) intact(ctx context.Context) error {
+	if w.origin.common == "" {
+		var err error
+		if w.origin, err = readOrigin(ctx, w.project); err != nil {
+			return err
+		}
+	}
+	if w.leadsTo(ctx, w.origin.common) {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.Tampered, tidegate.D("path", filepath.Join(w.Path, ".git")),
 		"the .git of the worktree does not lead to the project's repository any more: remove the folder %s, and the next `tidegate change run` makes it again", w.Path)
 }
 
@@ -221,26 +244,18 @@ type keeper struct {
 // keep makes the keeper of the worktree. The caller must remove it. It returns
 // TAMPERED where the worktree is not the project's any more.
 func (w *Worktree) keep(ctx context.Context) (*keeper, error) {
-	project, err := w.intact(ctx)
-	if err != nil {
+	if err := w.intact(ctx); err != nil {
 		return nil, err
 	}
 	scratch, remove, err := artifact.Scratch("tidegate-worktree-")
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{dir: w.Path, remove: remove, options: []string{"-c", "core.autocrlf=false", "-c", "advice.addEmbeddedRepo=false"}, env: []string{
-		"GIT_DIR=" + filepath.Join(scratch, "git"), "GIT_WORK_TREE=" + w.Path, "GIT_OBJECT_DIRECTORY=" + filepath.Join(project.common, "objects"),
+	k := &keeper{dir: w.Path, remove: remove, options: append([]string{"-c", "core.autocrlf=false", "-c", "advice.addEmbeddedRepo=false"}, w.origin.options...), env: []string{
+		"GIT_DIR=" + filepath.Join(scratch, "git"), "GIT_WORK_TREE=" + w.Path, "GIT_OBJECT_DIRECTORY=" + filepath.Join(w.origin.common, "objects"),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1",
 	}}
-	// What the person never commits, and with whom the person shares the objects.
-	if found, err := git(ctx, w.project, "config", "--null", "--get-regexp", `^core\.(excludesfile|sharedrepository)$`); err == nil {
-		for each := range zeroTerminated(found) {
-			key, value, _ := strings.Cut(string(each), "\n")
-			k.options = append(k.options, "-c", key+"="+value)
-		}
-	}
-	if _, err := k.git(ctx, "init", "--quiet", "--template=", "--object-format="+project.format); err != nil {
+	if _, err := k.git(ctx, "init", "--quiet", "--template=", "--object-format="+w.origin.format); err != nil {
 		remove()
 		return nil, err
 	}
@@ -427,6 +442,9 @@ func (w *Worktree) unreplaced(ctx context.Context) error {
 		return unread(ctx, err)
 	}
 	replaced := strings.Fields(string(refs))
+	if len(replaced) == 0 {
+		return nil
+	}
 	objects, err := git(ctx, w.project, "rev-list", "--objects", "--no-walk", w.head)
 	if err != nil {
 		return unread(ctx, err)

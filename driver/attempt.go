@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -96,6 +97,9 @@ func (a *attempt) run(ctx context.Context, c command, f *folder) (Answer, error)
 	return a.judge(ctx, end, why, tail(complaints, shownError))
 }
 
+// chunks are what the output of programs is read into. Streams keep no part of one.
+var chunks = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
 // follow reads what the client writes until nothing of it is left, and ends it
 // where a limit, its last word or ctx says so.
 func (a *attempt) follow(ctx context.Context, p *process, stdout, stderr *os.File) (exit, reason) {
@@ -105,8 +109,10 @@ func (a *attempt) follow(ctx context.Context, p *process, stdout, stderr *os.Fil
 		steps      int
 		before     EventKind
 		offset     int64
-		chunk      = make([]byte, 64<<10)
 	)
+	buffer := chunks.Get().(*[64 << 10]byte)
+	defer chunks.Put(buffer)
+	chunk := buffer[:]
 	read := func() {
 		for {
 			n, err := stdout.ReadAt(chunk, offset)

@@ -116,7 +116,7 @@ func spared(name string) []string {
 		return []string{"100 MB", "many lines", "endless output", "child left behind", "children at the deadline", "locked folder", "outside", "deep folder",
 			"closed output", "answer after its death", "supervisor killed"}
 	case "agent":
-		return []string{"100 MB"}
+		return []string{"100 MB", "endless output"}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package driver
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,9 @@ func (l *lines) each(chunk []byte, do func(line []byte)) {
 	for {
 		end := bytes.IndexByte(chunk, '\n')
 		if end < 0 {
+			if all := len(l.rest) + len(chunk); all > cap(l.rest) {
+				l.rest = slices.Grow(l.rest, all) // twice as much; append copies a long line five times over
+			}
 			l.rest = append(l.rest, chunk...)
 			return
 		}

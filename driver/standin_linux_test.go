@@ -161,7 +161,7 @@ func standIn(name, scene string) {
 	case "many lines":
 		d.begin()
 		for range 100 {
-			os.Stdout.WriteString(strings.Repeat("{}\n", 2000))
+			os.Stdout.WriteString(strings.Repeat("{\"a\": \"b\"}\n", 500))
 		}
 		d.say(answerText)
 		d.finish(answerText)

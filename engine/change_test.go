@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/tidegate/tidegate/driver"
 	"github.com/tidegate/tidegate/engine"
 	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/scratch"
 	"github.com/tidegate/tidegate/run"
 )
 
@@ -38,20 +41,36 @@ func plant(t *testing.T) *garden {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git here")
 	}
+	bed.Do(func() {
+		p := &garden{t: t, dir: t.TempDir()}
+		p.git("init", "-q", "-b", "main")
+		check := "n=0\nfor f in parts/*.sh; do n=$((n+1)); read -r line < $f; if [ \"$line\" = \"echo right\" ]; then echo ok $n - $f; else echo not ok $n - $f; fi; done\necho 1..$n\n"
+		p.write(map[string]string{"test.sh": check, "tidegate.toml": "", "agentd/allowed_signers.example": "", ".gitignore": "*.log\n"})
+		for n := 1; n <= defects; n++ {
+			p.write(map[string]string{script(n): "echo wrong\n"})
+		}
+		p.git("add", ".")
+		p.git("commit", "-q", "-m", "plant ten defects")
+		var err error
+		if bed.files, err = scratch.Files(p.dir); err != nil {
+			t.Fatal(err)
+		}
+	})
 	p := &garden{t: t, dir: t.TempDir(), home: t.TempDir()}
-	p.git("init", "-q", "-b", "main")
-	check := "n=0\nfor f in parts/*.sh; do n=$((n+1)); read -r line < $f; if [ \"$line\" = \"echo right\" ]; then echo ok $n - $f; else echo not ok $n - $f; fi; done\necho 1..$n\n"
-	p.write(map[string]string{"test.sh": check, "tidegate.toml": "", "agentd/allowed_signers.example": "", ".gitignore": "*.log\n"})
-	for n := 1; n <= defects; n++ {
-		p.write(map[string]string{script(n): "echo wrong\n"})
+	if err := os.CopyFS(p.dir, bed.files); err != nil {
+		t.Fatal(err)
 	}
-	p.git("add", ".")
-	p.git("commit", "-q", "-m", "plant ten defects")
 	p.write(map[string]string{"agentd/changes/mend/proposal.md": "# Mend\n\nEvery script says `right`.\n", "unsaved.txt": "work of the person\n"})
 	if _, err := change.Start(tidegate.WithActor(t.Context(), tidegate.Person), p.dir, change.Clock{Now: time.Now}, "mend", nil); err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// bed is the repository of a garden as git made it, once for all tests.
+var bed struct {
+	sync.Once
+	files fs.FS
 }
 
 func (p *garden) git(args ...string) string { return gitIn(p.t, p.dir, args...) }
@@ -233,8 +252,8 @@ func TestPlantedDefects(t *testing.T) {
 			if fixed := strings.Count(p.git("grep", "-h", "echo", "tidegate/mend", "--", "parts"), "right"); fixed != tt.fixed {
 				t.Errorf("%d scripts are right on the branch, want %d", fixed, tt.fixed)
 			}
-			for name := range p.others() {
-				if before[name] != p.others()[name] {
+			for name, text := range p.others() {
+				if before[name] != text {
 					t.Errorf("%s has changed", name)
 				}
 			}

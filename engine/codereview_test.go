@@ -93,7 +93,7 @@ func nitpick(_ context.Context, task driver.Task) (string, error) {
 // is shown to a reviewer, and one review comes out, in which nothing stands twice.
 func TestLargeReviewIsMerged(t *testing.T) {
 	t.Parallel()
-	project, home := largeChange(t, 12), t.TempDir()
+	project, home := largeChange(t, 6), t.TempDir()
 	v := openReview(t, project, home)
 	if v.Jobs() < 2 {
 		t.Fatalf("%d jobs, want several", v.Jobs())
@@ -120,7 +120,7 @@ func TestLargeReviewIsMerged(t *testing.T) {
 // was accepted is asked for again.
 func TestInterruptedReviewGoesOn(t *testing.T) {
 	t.Parallel()
-	project, home := largeChange(t, 12), t.TempDir()
+	project, home := largeChange(t, 6), t.TempDir()
 	v := openReview(t, project, home)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	first := reviewers(func(ctx context.Context, task driver.Task) (string, error) {
@@ -177,7 +177,7 @@ func TestReviewEnds(t *testing.T) {
 // are used up: parts that were accepted are not reviewed again.
 func TestReviewIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	project, home := largeChange(t, 12), t.TempDir()
+	project, home := largeChange(t, 6), t.TempDir()
 	v := openReview(t, project, home)
 	out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: reviewers(func(ctx context.Context, task driver.Task) (string, error) {
 		if task.Job == "code_review.2" {
@@ -197,7 +197,7 @@ func TestReviewIsTriedAgain(t *testing.T) {
 
 func TestReviewKeepsToItsBudget(t *testing.T) {
 	t.Parallel()
-	r, err := engine.OpenReview(t.Context(), reviewClock, engine.ReviewInput{Project: largeChange(t, 12), Home: t.TempDir(), Name: "work",
+	r, err := engine.OpenReview(t.Context(), reviewClock, engine.ReviewInput{Project: largeChange(t, 6), Home: t.TempDir(), Name: "work",
 		Budget: run.DefaultBudget(map[string]float64{"max_tokens": 1000, "max_parallel": 1})})
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package fetch_test
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/fetch"
+	"github.com/tidegate/tidegate/internal/full"
 )
 
 const archiveName = "evidence/archive.warc.gz"
@@ -70,6 +72,7 @@ func keepIn(a *archive.Archive, folder *artifact.Folder, client *fetch.Client, u
 const childVar = "FETCH_TEST_FOLDER"
 
 func TestMain(m *testing.M) {
+	flag.Parse() // the other process is told of -full
 	if dir := os.Getenv(childVar); dir != "" {
 		if err := fetchInto(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -84,7 +87,7 @@ func TestMain(m *testing.M) {
 // answer, so that captures of every length are written.
 func childURLs() []string {
 	var urls []string
-	for i := range 200 {
+	for i := range 200 / full.Stride(2, 1) {
 		urls = append(urls, fmt.Sprintf("http://h%d.example/%d", i, i%7))
 	}
 	return append(urls, "http://localhost/", "http://10.0.0.1/")
@@ -152,7 +155,7 @@ func TestKilledProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(exe)
+		cmd := exec.Command(exe, fmt.Sprintf("-full=%v", full.Asked()))
 		cmd.Env = append(os.Environ(), childVar+"="+dir)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()

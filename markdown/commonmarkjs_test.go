@@ -131,7 +131,7 @@ func npmPackage(t *testing.T) string {
 func whole(v verdict) any { return v }
 
 func TestAgreesWithCommonmarkJS(t *testing.T) {
-	docs := corpus(t, 1, 7, documents())
+	docs := corpus(t, 1, 29, documents())
 	compare(t, docs, commonmarkJSVerdicts(t, docs), whole, commonmarkJSDifferences)
 }
 

@@ -116,7 +116,7 @@ func goldmarkVerdict(doc string) verdict {
 }
 
 func TestAgreesWithGoldmark(t *testing.T) {
-	docs := corpus(t, 2, 11, documents())
+	docs := corpus(t, 2, 37, documents())
 	verdicts := make([]verdict, len(docs))
 	for i, doc := range docs {
 		verdicts[i] = goldmarkVerdict(doc)

@@ -159,7 +159,7 @@ func TestCommonmarkJSDiffersInsideBlocksAsListed(t *testing.T) {
 // TestInlinesAgreeWithCommonmarkJS compares what is inside blocks, for the
 // examples of the specification and random paragraphs.
 func TestInlinesAgreeWithCommonmarkJS(t *testing.T) {
-	docs := corpus(t, 14, 53, documents()/4)
+	docs := corpus(t, 14, 211, documents()/4)
 	rnd := rand.New(rand.NewPCG(14, 0))
 	for range documents() {
 		docs = append(docs, inlineSoup(rnd))

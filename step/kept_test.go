@@ -39,7 +39,7 @@ func TestKeptEvidenceIsWhatAFreshReadingFinds(t *testing.T) {
 				}
 			}
 			faults := 0
-			for range 80 {
+			for range 80 / full.Stride(2, 1) {
 				what := o.act()
 				in := step.SubmittedSources{Text: o.output(), MaxSources: 9, Quotations: true}
 				clock := run.Clock{Pinned: true, Now: func() time.Time { return o.now }}

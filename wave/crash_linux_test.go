@@ -78,13 +78,13 @@ func TestReportIsOldOrNewWhereverTheReviewIsInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	const old = "the old report\n"
+	_, trace := reviewUnder(t, dir, "-e", "trace=openat,write,fsync,renameat,renameat2,fchmod")
 	for _, fault := range []string{"signal=KILL", "error=ENOSPC", "error=EIO"} {
 		said := map[string]int{}
 		for _, call := range []string{"openat", "write", "fsync", "renameat", "renameat2", "fchmod"} {
-			for n, struck := 1, true; struck; n += full.Stride(4, 1) {
+			for n := 1; n <= strings.Count(trace, call+"("); n += full.Stride(4, 1) {
 				writeFile(t, report, old)
-				var answer string
-				answer, struck = reviewUnder(t, dir, fmt.Sprintf("inject=%s:%s:when=%d", call, fault, n))
+				answer, _ := reviewUnder(t, dir, "-e", "trace="+call, "-e", fmt.Sprintf("inject=%s:%s:when=%d", call, fault, n))
 				said[answer]++
 				got, err := os.ReadFile(report)
 				if err != nil || string(got) != old && string(got) != string(whole) {
@@ -123,21 +123,21 @@ func clearBeside(t *testing.T, report string) (names []string) {
 	return names
 }
 
-// reviewUnder reviews in a process with a fault. It returns what was said, ""
-// when it was killed, and whether the fault has struck.
-func reviewUnder(t *testing.T, dir, inject string) (said string, struck bool) {
+// reviewUnder reviews in a process under strace. It returns what was said, "" when
+// it was killed, and the trace.
+func reviewUnder(t *testing.T, dir string, options ...string) (said, trace string) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace := filepath.Join(t.TempDir(), "trace")
-	cmd := exec.Command("strace", "-qq", "-o", trace, "-e", inject, exe)
+	out := filepath.Join(t.TempDir(), "trace")
+	cmd := exec.Command("strace", append(append([]string{"-qq", "-o", out}, options...), exe)...)
 	cmd.Env = append(os.Environ(), waveFolder+"="+dir)
 	printed, _ := cmd.Output()
-	log, err := os.ReadFile(trace)
+	log, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(printed), len(printed) == 0 || strings.Contains(string(log), "INJECTED")
+	return string(printed), string(log)
 }
