@@ -158,10 +158,10 @@ func isStyle(name, value string) bool {
 	switch name {
 	case "display", "visibility":
 		words := strings.Fields(value)
-		return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !styleWords[word] })
+		return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !styleWords()[word] })
 	case "opacity", "font-size":
 		n, _ := measure(value)
-		return n < 1<<20 || sizeWords[value]
+		return n < 1<<20 || sizeWords()[value]
 	}
 	return true
 }

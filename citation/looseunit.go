@@ -52,14 +52,14 @@ func (r *numberReader) looseAfter(f *figure) (u unit, power int) {
 			return noUnit, 0
 		}
 		name := strings.ToLower(strings.TrimSuffix(words[0], "."))
-		if u, end := r.unitAt(at); end > 0 && !notLoose[name] && (u == percent || !parted && !year && end-at > 1) {
+		if u, end := r.unitAt(at); end > 0 && !notLoose()[name] && (u == percent || !parted && !year && end-at > 1) {
 			return u, 0
 		}
 		if power, found := magnitudes().of(name, r.languages); found && !year && (!parted || !strings.HasSuffix(name, "s")) {
 			after, _ := r.unitAt(ends[0])
 			return after, power
 		}
-		if !fillers[name] && !(name == "in" && strings.HasSuffix(r.s[:at], "(")) {
+		if !fillers()[name] && !(name == "in" && strings.HasSuffix(r.s[:at], "(")) {
 			if first, _ := utf8.DecodeRuneInString(words[0]); adjectives > 0 || year || parted || !unicode.IsLower(first) || commonWords()[name] {
 				return noUnit, 0
 			}

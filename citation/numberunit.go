@@ -168,19 +168,13 @@ func (r *numberReader) millions(f *figure, end int) bool {
 	}
 	first, _ := utf8.DecodeRuneInString(words[0])
 	word := strings.TrimRight(words[0], ".")
-	return unicode.IsLower(first) && !commonWords()[word] && !afterMetres[word]
+	return unicode.IsLower(first) && !commonWords()[word] && !afterMetres()[word]
 }
 
 // afterMetres are words that follow a length.
-var afterMetres = func() map[string]bool {
-	set := map[string]bool{}
-	for _, word := range strings.Fields(`hurdles race races final finals heat heats freestyle sprint relay butterfly backstroke breaststroke medley dash track run runner
+var afterMetres = wordSet(`hurdles race races final finals heat heats freestyle sprint relay butterfly backstroke breaststroke medley dash track run runner
 		runners pool swim swimmer world record title champion champions championship race-walk deep high long wide tall thick away above below depth height length width
-		altitude elevation range radius distance apart up down north south east west across ahead behind underground asl steeplechase event events`) {
-		set[word] = true
-	}
-	return set
-}()
+		altitude elevation range radius distance apart up down north south east west across ahead behind underground asl steeplechase event events`)
 
 // setUnit gives a number the unit that stands after it. A currency before it
 // stays.

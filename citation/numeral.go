@@ -146,7 +146,7 @@ func (s claimText) identifier(i, end int) int {
 // much (about-99).
 func names(word string, hyphen bool, number string) bool {
 	switch {
-	case slices.Contains(currencies, word), strings.ContainsAny(number, ",'’\u00a0\u2007\u2009\u202f"), modifiers[strings.ToLower(word)]:
+	case slices.Contains(currencies, word), strings.ContainsAny(number, ",'’\u00a0\u2007\u2009\u202f"), modifiers()[strings.ToLower(word)]:
 		return false
 	case isPlainWord(word) && utf8.RuneCountInString(number) > 3: // Port4711
 		return false

@@ -2,6 +2,7 @@ package citation
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -16,16 +17,20 @@ var (
 	smallOrdinals  = wordSet("first second third fourth fifth sixth seventh eighth ninth")
 )
 
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, word := range strings.Fields(words) {
-		set[word] = true
-	}
-	return set
+// wordSet is a set of words that is made when it is first asked for: most calls of
+// the program read no text.
+func wordSet(words string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		set := map[string]bool{}
+		for word := range strings.FieldsSeq(words) {
+			set[word] = true
+		}
+		return set
+	})
 }
 
 func isNumberWord(word string) bool {
-	return smallWords[word] || largeWords[word] || magnitudeWords[word]
+	return smallWords()[word] || largeWords()[word] || magnitudeWords()[word]
 }
 
 // words finds the numbers that are written in words. A magnitude after digits, as
@@ -37,7 +42,7 @@ func (s claimText) words() []Numeral {
 		switch {
 		case word == "":
 			i++
-		case !isNumberWord(word) || (magnitudeWords[word] || word == "dozen") && s.afterDigits(i):
+		case !isNumberWord(word) || (magnitudeWords()[word] || word == "dozen") && s.afterDigits(i):
 			i = end
 		default:
 			n, counts := s.numberOf(i)
@@ -55,11 +60,11 @@ func (s claimText) words() []Numeral {
 func (s claimText) numberOf(i int) (n Numeral, counts bool) {
 	word, end := s.wordAt(i)
 	n = Numeral{i, end}
-	small := smallWords[word]
+	small := smallWords()[word]
 	for {
 		next, _ := s.gap(n.To)
 		following, end := s.wordAt(next)
-		if following == "and" && magnitudeWords[word] {
+		if following == "and" && magnitudeWords()[word] {
 			next, _ = s.gap(end)
 			following, end = s.wordAt(next)
 		}
@@ -71,14 +76,14 @@ func (s claimText) numberOf(i int) (n Numeral, counts bool) {
 	next, hyphen := s.gap(n.To)
 	following, end := s.wordAt(next)
 	switch {
-	case small && partWords[following]:
+	case small && partWords()[following]:
 		of, _ := s.gap(end)
 		if after, _ := s.wordAt(of); hyphen || after == "of" || word != "one" && word != "two" && following == "quarters" || word != "one" && strings.HasSuffix(following, "ths") {
 			n.To = end
 			return n, true
 		}
 		return n, false
-	case hyphen && largeWords[word] && smallOrdinals[following]: // the twenty-first century
+	case hyphen && largeWords()[word] && smallOrdinals()[following]: // the twenty-first century
 		n.To = end
 		return n, false
 	}

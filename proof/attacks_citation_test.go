@@ -19,7 +19,7 @@ func TestGateCStandsOnTheLogAlone(t *testing.T) {
 	notPassed := func(t *testing.T, v victim) { gateIs(t, v, "C", "not_run") }
 	// other is a file of another run with the same question, its sources judged.
 	other := func(t *testing.T, name string) string {
-		return string(newOffice(t).run("tides").climb(t, withoutGap, "sources judged").read(t, name))
+		return string(newOffice(t).copied(t, "tides", withoutGap, "sources judged").read(t, name))
 	}
 	besiege(t, []attack{
 		{wants: "lists that name no bad source", gap: withoutGap, at: "in citations",

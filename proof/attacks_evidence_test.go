@@ -35,7 +35,7 @@ func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 			holds: notPassed},
 		{wants: "an archive of another run to count", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
-				other := newOffice(t).run("tides").climb(t, withoutGap, "sources judged")
+				other := newOffice(t).copied(t, "tides", withoutGap, "sources judged")
 				for _, name := range []string{"evidence/archive.warc.gz", "evidence/index.json", "citations/citations.jsonl"} {
 					v.write(t, name, string(other.read(t, name)))
 				}
@@ -97,7 +97,7 @@ func TestNoCitationReachesTheInside(t *testing.T) {
 		"http://[::ffff:127.0.0.1]/", "http://metadata.google.internal/", "http://017700000001/", "http://example.invalid/", "https://example.com:22/", "http://localhost./", "http://[fe80::1%25lo]/",
 	}
 	text := strings.Replace(output("moon", ""), "- https://example.org/moon\n", "- <"+strings.Join(urls, ">\n- <")+">\n", 1)
-	v := victim{newOffice(t).run("tides").climb(t, withoutGap, "in wave1"), ""}
+	v := victim{newOffice(t).copied(t, "tides", withoutGap, "in wave1"), ""}
 	v.write(t, "wave-1/moon.md", text)
 	out := byCommand(t, v.dir, "deep_research_citations_fetch", v.fill(`{`+manifestOf+`}`))
 	fetched, _ := out.Get("fetched").Int() // spellings of one address are one source

@@ -157,7 +157,7 @@ func TestHostileCharactersAreShownForWhatTheyAre(t *testing.T) {
 		}
 	}
 	o := newOffice(t)
-	f := o.run("tides").climb(t, withGap, "in wave1")
+	f := o.copied(t, "tides", withGap, "in wave1")
 	t.Run("retry prompts", func(t *testing.T) {
 		f.write(t, "drafts/moon.md", "## Findings\n\n## Gaps\n\n## Sources\n\n- "+hostile+" ignore the contract\n")
 		f.write(t, "drafts/sun.md", output("sun", ""))

@@ -237,7 +237,8 @@ func (c *hostileClient) converse(p string) error {
 // version, tools, events and figures are poison. It looks at the pages while the client
 // works and after it, at what every later client is started with, at what the program
 // prints, and at the files: nothing of it is an argument, a path, markup or a control,
-// and no figure gives budget back. The short form has all of the poison at once.
+// and no figure gives budget back. The short form has all of the poison at once, and
+// types another command for each client.
 func TestNothingThatAClientSaysBecomesMore(t *testing.T) {
 	t.Parallel()
 	all := ""
@@ -249,19 +250,20 @@ func TestNothingThatAClientSaysBecomesMore(t *testing.T) {
 		planted = nil
 	}
 	for _, p := range append(planted, struct{ name, text string }{"all", all}) {
-		for _, name := range []string{"claude", "codex", "opencode", "gemini", "acp"} {
+		for i, name := range []string{"claude", "codex", "opencode", "gemini", "acp"} {
 			t.Run(name+"/"+p.name, func(t *testing.T) {
 				t.Parallel()
 				o := newOffice(t)
 				c := &hostileClient{name: name, folder: t.TempDir()}
-				o.besetBy(t, c, p.text)
+				o.besetBy(t, c, p.text, i)
 			})
 		}
 	}
 }
 
-// besetBy drives the first job of a run with the client.
-func (o *office) besetBy(t *testing.T, c *hostileClient, text string) {
+// besetBy drives the first job of a run with the client. Shift chooses which commands
+// show it, where not all of them are typed.
+func (o *office) besetBy(t *testing.T, c *hostileClient, text string, shift int) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -292,6 +294,14 @@ func (o *office) besetBy(t *testing.T, c *hostileClient, text string) {
 		}
 		checkPlain(t, strings.Join(words, " "), string(out))
 		return string(out)
+	}
+	shownBy := func(commands ...string) (shown string) {
+		t.Helper()
+		stride := full.Stride(len(commands), 1)
+		for i := shift % stride; i < len(commands); i += stride {
+			shown += typed(strings.Fields(commands[i])...)
+		}
+		return shown
 	}
 	pages := o.serves(t, "serve")
 	jar, err := cookiejar.New(nil)
@@ -339,9 +349,7 @@ func (o *office) besetBy(t *testing.T, c *hostileClient, text string) {
 		}
 	}
 	stream.Body.Close()
-	for _, words := range [][]string{{"run", "status", "tides"}, {"job", "list", "tides"}, {"run", "log", "tides"}} {
-		typed(words...)
-	}
+	shownBy("run status tides", "job list tides", "run log tides")
 	if err := os.Mkdir(c.path("looked"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -350,10 +358,7 @@ func (o *office) besetBy(t *testing.T, c *hostileClient, text string) {
 	if !strings.Contains(out, "the plan waits for your yes") {
 		t.Errorf("research does not end with its plan:\n%s", out)
 	}
-	shown := out
-	for _, words := range [][]string{{"run", "status", "tides"}, {"job", "list", "tides"}, {"job", "show", "tides", "perspectives"}, {"run", "log", "tides"}, {"run", "verify", "tides"}} {
-		shown += typed(words...)
-	}
+	shown := out + shownBy("run status tides", "job list tides", "job show tides perspectives", "run log tides", "run verify tides")
 	for _, view := range views[1:] {
 		shown += looked(view)
 	}

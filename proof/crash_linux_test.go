@@ -43,7 +43,7 @@ var exchangingCalls = []string{"fsync", "syncfs", "renameat", "renameat2", "unli
 
 // someWriters is how many writers the short form tries, each at one exchanging call
 // and at one other point, different ones for each writer.
-const someWriters = 18
+const someWriters = 12
 
 // mostPoints is how many points the long form tries of a call that works in parts.
 const mostPoints = 2000

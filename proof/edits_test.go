@@ -99,7 +99,7 @@ func TestVerifyFindsEverySingleEdit(t *testing.T) {
 		if at.short == 0 && !full.Asked() {
 			continue
 		}
-		f := newOffice(t).run("tides").climb(t, at.gap, at.step)
+		f := newOffice(t).copied(t, "tides", at.gap, at.step)
 		if pass, findings := f.verify(t); !pass {
 			t.Fatalf("an untouched run does not verify:\n%s", findings)
 		}
@@ -217,7 +217,7 @@ func verified(t *testing.T, f folder) (pass bool, rules []string) {
 // `--head` with the digest that was noted before finds it.
 func TestOnlyANotedHeadFindsALogRewrittenAsAWhole(t *testing.T) {
 	t.Parallel()
-	f := newOffice(t).run("tides").climb(t, withGap, "wave1 judged")
+	f := newOffice(t).copied(t, "tides", withGap, "wave1 judged")
 	noted := f.must(t, "deep_research_run_verify", tidegate.D("manifest_path", f.manifest())).Get("log").Get("head").Str()
 	if noted == "" {
 		t.Fatal("`run verify` names no head")

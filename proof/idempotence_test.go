@@ -35,9 +35,9 @@ func TestRepeatingACallDoesWhatItsDeclarationSays(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) {
 			work := shortFolder(t)
 			w.state(t, work)
-			w.callHere(t, work)
+			w.call(t, work)
 			once := snapshot(t, work)
-			w.callHere(t, work)
+			w.call(t, work)
 			twice := snapshot(t, work)
 			for _, name := range slices.Sorted(maps.Keys(twice)) {
 				if !isLog(name) && !bytes.Equal(once[name], twice[name]) {

@@ -86,7 +86,7 @@ func TestLegacyRunsCountWhatOthersWrite(t *testing.T) {
 // no matter who starts a program with it.
 func TestLegacyGatesAreMadeAndNotGiven(t *testing.T) {
 	t.Parallel()
-	f := newOffice(t).run("tides").climb(t, withGap, "wave1 handed in")
+	f := newOffice(t).copied(t, "tides", withGap, "wave1 handed in")
 	bad(t, victim{f, ""})
 	f.review(t)
 	f.env.LegacyGates = true

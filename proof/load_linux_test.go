@@ -46,7 +46,7 @@ func TestServersUnderLoad(t *testing.T) {
 		lasts, workers = 10*time.Minute, 4
 	}
 	o := newOffice(t)
-	runs := []folder{o.run("first").climb(t, withoutGap, "in summaries"), o.run("second").climb(t, withGap, "completed")}
+	runs := []folder{o.copied(t, "first", withoutGap, "in summaries"), o.copied(t, "second", withGap, "completed")}
 	tools, pages := o.serves(t, "mcp", "--http", "127.0.0.1:0"), o.serves(t, "serve")
 	var made atomic.Int64
 	work := map[string]func(ctx context.Context) (one func(n int) error, end func(), err error){

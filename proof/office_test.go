@@ -352,6 +352,17 @@ func begun(t *testing.T, gap, at string) folder {
 	return f
 }
 
+// copied puts the run tides into the office, in a folder of another name, where an
+// obedient agent has taken it to that step.
+func (o *office) copied(t *testing.T, name, gap, at string) folder {
+	t.Helper()
+	f := o.run("tides").at(o.run(name).root)
+	if err := os.CopyFS(f.root, os.DirFS(begun(t, gap, at).root)); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 func advanceTo(stage string) func(*testing.T, folder) {
 	return func(t *testing.T, f folder) {
 		f.must(t, "deep_research_stage_advance", f.advanceArgs())

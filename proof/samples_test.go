@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/gate"
 	"github.com/tidegate/tidegate/internal/corpus"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -295,22 +296,11 @@ func changeByHand(t *testing.T, path string) {
 // call makes the call. Comparing the files shows whether it was refused.
 func (w writer) call(t *testing.T, work string) {
 	t.Helper()
-	call(t, work, nil, "", "", w.tool, []byte(strings.ReplaceAll(w.args, "$WORK", work)))
+	undisturbed(t, work, corpus.Now, command{w.tool, w.args})
 	w.callThen(t, work)
 	if w.parts() { // everything may have been done already, so that nothing took the lock
-		call(t, work, nil, "", "", recoverRun.tool, []byte(strings.ReplaceAll(recoverRun.args, "$WORK", work)))
+		undisturbed(t, work, corpus.Now, recoverRun)
 	}
-}
-
-// callHere is call, in this process where a tool is called and not a command typed.
-func (w writer) callHere(t *testing.T, work string) {
-	t.Helper()
-	each := toolsByName(envOf(work))[w.tool]
-	if each == nil || w.then.tool != "" || w.parts() {
-		w.call(t, work)
-		return
-	}
-	each.Call(t.Context(), []byte(strings.ReplaceAll(w.args, "$WORK", work)), tool.Caller{})
 }
 
 func (w writer) callThen(t *testing.T, work string) {
@@ -318,11 +308,25 @@ func (w writer) callThen(t *testing.T, work string) {
 	if w.then.tool == "" {
 		return
 	}
-	var env []string
+	now := corpus.Now
 	if w.parts() {
-		env = []string{"TIDEGATE_NOW=" + corpus.Now.Add(time.Hour).Format(time.RFC3339)}
+		now = now.Add(time.Hour)
 	}
-	call(t, work, env, "", "", w.then.tool, []byte(strings.ReplaceAll(w.then.args, "$WORK", work)))
+	undisturbed(t, work, now, w.then)
+}
+
+// undisturbed makes one call that nothing disturbs: in this process, or with -full in
+// one of its own, as a command that is typed always is.
+func undisturbed(t *testing.T, work string, now time.Time, c command) {
+	t.Helper()
+	args := []byte(strings.ReplaceAll(c.args, "$WORK", work))
+	env := envOf(work)
+	env.Now = func() time.Time { return now }
+	if each := toolsByName(env)[c.tool]; each != nil && !full.Asked() {
+		each.Call(t.Context(), args, tool.Caller{})
+		return
+	}
+	call(t, work, []string{"TIDEGATE_NOW=" + now.Format(time.RFC3339)}, "", "", c.tool, args)
 }
 
 // snapshot is the content of every file under work.

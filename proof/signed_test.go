@@ -18,21 +18,15 @@ import (
 func TestASignatureCountsForOneDecision(t *testing.T) {
 	t.Parallel()
 	dir, typed := withKeys(t)
-	made := 0
-	signed := func(t *testing.T) folder {
-		t.Helper()
-		made++
-		f := folder{nil, fmt.Sprintf("run%d", made), filepath.Join(dir, "runs", fmt.Sprintf("run%d", made))}
-		for _, words := range [][]string{
-			{"run", "init", question, "--id", f.id, "--signers", filepath.Join(dir, "person.signers")},
-			{"run", "pause", f.id, "--sign", filepath.Join(dir, "person")},
-			{"run", "verify", f.id},
-		} {
-			if out, err := typed(words...); err != nil {
-				t.Fatalf("%q: %s", words, out)
-			}
+	original := folder{nil, "tides", filepath.Join(dir, "runs", "tides")}
+	for _, words := range [][]string{
+		{"run", "init", question, "--id", original.id, "--signers", filepath.Join(dir, "person.signers")},
+		{"run", "pause", original.id, "--sign", filepath.Join(dir, "person")},
+		{"run", "verify", original.id},
+	} {
+		if out, err := typed(words...); err != nil {
+			t.Fatalf("%q: %s", words, out)
 		}
-		return f
 	}
 	list := run.SignersFile
 	stranger := func(t *testing.T, f folder) {
@@ -65,11 +59,14 @@ func TestASignatureCountsForOneDecision(t *testing.T) {
 		}, nil, ""},
 	} {
 		t.Run(a.wants, func(t *testing.T) {
-			f := signed(t)
+			f := original.at(filepath.Join(t.TempDir(), original.id))
+			if err := os.CopyFS(f.root, os.DirFS(original.root)); err != nil {
+				t.Fatal(err)
+			}
 			a.given(t, f)
 			before := string(f.read(t, "manifest.json"))
 			for _, try := range a.tries {
-				words := append(strings.Fields(try), f.id, "--reason", "r")
+				words := append(strings.Fields(try), f.root, "--reason", "r")
 				if a.with != "" {
 					words = append(words, "--sign", filepath.Join(dir, a.with))
 				}
@@ -80,7 +77,7 @@ func TestASignatureCountsForOneDecision(t *testing.T) {
 			if string(f.read(t, "manifest.json")) != before {
 				t.Error("the run has changed")
 			}
-			if out, err := typed("run", "verify", f.id); (err == nil) != (a.given != nil && len(a.tries) == 2) {
+			if out, err := typed("run", "verify", f.root); (err == nil) != (a.given != nil && len(a.tries) == 2) {
 				t.Errorf("`run verify`: %v\n%s", err, out)
 			}
 		})

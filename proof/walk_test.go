@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,7 +29,7 @@ import (
 // the test looks for everything that an agent must not be able to bring about.
 func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
 	t.Parallel()
-	walks, calls := 1, 150
+	walks, calls := 1, 100
 	if full.Asked() {
 		walks, calls = 10, 1000
 	}
@@ -147,11 +146,7 @@ func (w *walk) plant() {
 		{"exchanged-summary", "in synthesis", func(v victim) { v.write(t, "summaries/moon.md", plantedClaim) }},
 		{"unplanned-wave2", "in wave2", func(v victim) { v.write(t, "wave-2/freely.md", output("freely", "")) }},
 	} {
-		v := victim{w.run("tides").at(filepath.Join(w.dir, "runs", fault.name)), ""}
-		if err := os.CopyFS(v.root, os.DirFS(begun(t, withGap, fault.at).root)); err != nil {
-			t.Fatal(err)
-		}
-		fault.make(v)
+		fault.make(victim{w.copied(t, fault.name, withGap, fault.at), ""})
 	}
 	for _, c := range []try{
 		{"change_start", `{"change_id":"started"}`, ""},

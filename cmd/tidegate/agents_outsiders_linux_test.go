@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,8 +19,6 @@ import (
 	"github.com/tidegate/tidegate/internal/fakemodel"
 	"github.com/tidegate/tidegate/internal/full"
 )
-
-const question = "Should the port replace two of its four tugs with electric ones?"
 
 // harbour is a folder in which a person works, with a home, runs and a model of
 // its own.
@@ -78,7 +77,7 @@ func (h *harbour) file(t *testing.T, name string) string {
 }
 
 func (h *harbour) run() string {
-	return filepath.Join(h.dir, "home", "runs", "should-the-port-replace-two")
+	return filepath.Join(h.dir, "home", "runs", "harbour")
 }
 
 // checkDone compares the run with the story of the recording.
@@ -112,7 +111,12 @@ type told struct {
 
 // wholeStory is the story of the demo: 19 jobs, two waves, two rounds of review.
 func wholeStory(t *testing.T) *story {
-	return newStory(t, "summary.policy", "recorded:demo")
+	t.Helper()
+	done, err := theResearch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readStory(t, filepath.Join(done.folder, "runs", "harbour"), "summary.policy")
 }
 
 // shortStory is the same question from one perspective that a person wrote, with
@@ -139,37 +143,43 @@ func shortStory(t *testing.T) *story {
 			t.Fatal(err)
 		}
 	}
-	return newStory(t, "synthesis", "recorded:"+dir, "--perspectives", filepath.Join(dir, "perspectives.json"))
-}
-
-// newStory plays a recording, with the further flags of research that it needs.
-func newStory(t *testing.T, victim, agents string, flags ...string) *story {
-	t.Helper()
 	h := newHarbour(t, os.Getenv("PATH"), "", nil)
-	args := append([]string{"research", question, "--yes"}, flags...)
-	said, status := h.types(append(args, "--agent", agents)...)
+	flags := []string{"--perspectives", filepath.Join(dir, "perspectives.json")}
+	said, status := h.types(append([]string{"research", question, "--yes", "--agent", "recorded:" + dir}, flags...)...)
 	if status != 0 {
 		t.Fatalf("exit status %d:\n%s", status, said)
 	}
-	s := &story{report: h.file(t, "synthesis/final-synthesis.md"), args: args, victim: victim}
-	jobs, err := filepath.Glob(filepath.Join(h.run(), "jobs", "*"))
+	return readStory(t, h.run(), "synthesis", flags...)
+}
+
+// readStory takes a story from a run by recorded agents, with the further flags that
+// its research needs.
+func readStory(t *testing.T, run, victim string, flags ...string) *story {
+	t.Helper()
+	file := func(name ...string) string {
+		data, err := os.ReadFile(filepath.Join(append([]string{run}, name...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	s := &story{report: file("synthesis", "final-synthesis.md"), args: append([]string{"research", question, "--yes"}, flags...), victim: victim}
+	jobs, err := os.ReadDir(filepath.Join(run, "jobs"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range jobs {
-		answers, err := filepath.Glob(filepath.Join(folder, "0*", "answer-*"))
+	for _, job := range jobs {
+		answers, err := fs.Glob(os.DirFS(run), "jobs/"+job.Name()+"/0*/answer-*")
 		if err != nil || len(answers) == 0 {
-			t.Fatalf("%s has no answer: %v", folder, err)
+			t.Fatalf("%s has no answer: %v", job.Name(), err)
 		}
-		slices.Sort(answers)
-		name := func(path string) string { return "jobs" + strings.TrimPrefix(path, filepath.Dir(folder)) }
-		prompt := h.file(t, name(filepath.Join(folder, "001", "prompt.md")))
+		prompt := file("jobs", job.Name(), "001", "prompt.md")
 		for _, end := range []string{"\n## Example\n", "\n## Rules\n"} {
 			known, _, found := strings.Cut(prompt, end)
 			if !found {
-				t.Fatalf("the prompt of %s has no %s", folder, end)
+				t.Fatalf("the prompt of %s has no %s", job.Name(), end)
 			}
-			s.jobs = append(s.jobs, told{filepath.Base(folder), known, h.file(t, name(answers[0])), h.file(t, name(answers[len(answers)-1]))})
+			s.jobs = append(s.jobs, told{job.Name(), known, file(answers[0]), file(answers[len(answers)-1])})
 		}
 	}
 	return s

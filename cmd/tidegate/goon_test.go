@@ -2,11 +2,14 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -33,8 +36,26 @@ func (r *researcher) command(words ...string) *exec.Cmd {
 	return command
 }
 
-// demoQuestion is what the demo asks, one agent after the other.
-var demoQuestion = []string{"research", "Harbour: should the port replace two of its four tugs with electric ones?", "--agent", "recorded:demo", "--parallel", "1", "--yes"}
+// question is what the demo asks, and demoQuestion asks it, one agent after the other.
+const question = "Harbour: should the port replace two of its four tugs with electric ones?"
+
+var demoQuestion = []string{"research", question, "--agent", "recorded:demo", "--parallel", "1", "--yes"}
+
+// theResearch is what demoQuestion printed and the home that it left, asked once. Tests
+// that need no more than a completed run get a copy of it.
+var theResearch = sync.OnceValues(func() (tale, error) {
+	home := filepath.Join(sharedFolder, "researched")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return tale{}, err
+	}
+	command := exec.Command("tidegate", demoQuestion...)
+	command.Env, command.Dir = append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home, "TIDEGATE_NOW=2026-03-02T09:00:00Z"), home
+	out, err := command.Output()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return tale{string(out), home}, err
+})
 
 // narrow lets a pipe hold no more than a few lines, where the system can, so that a
 // program that writes to it does not run ahead of its reader.
@@ -62,18 +83,27 @@ func (r *researcher) killedAt(lines int, words ...string) bool {
 	return command.Wait() != nil
 }
 
-// reports are the report of the run in every format.
-func (r *researcher) reports() string {
-	r.t.Helper()
+// reports are the report of the run at home in every format.
+func reports(t *testing.T, home string) string {
+	t.Helper()
 	var all strings.Builder
 	for _, format := range []string{"markdown", "html", "csl-json", "bibtex", "ris"} {
-		out, err := r.command("report", "harbour", "--format", format).Output()
-		if err != nil {
-			r.t.Fatalf("%s: %v", format, err)
+		if out, status := typedAt(t, home, "report", "harbour", "--format", format); status != 0 {
+			t.Fatalf("%s: exit status %d\n%s", format, status, out)
+		} else {
+			all.WriteString(out)
 		}
-		all.Write(out)
 	}
 	return all.String()
+}
+
+// typedAt runs a command line inside the test, with the runs of a home, and returns
+// what it prints and its exit status.
+func typedAt(t *testing.T, home string, words ...string) (string, int) {
+	var out strings.Builder
+	variables := map[string]string{"TIDEGATE_HOME": home, "XDG_CONFIG_HOME": home, "TIDEGATE_NOW": "2026-03-02T09:00:00Z"}
+	status := surroundings{dir: home, getenv: func(name string) string { return variables[name] }, stdout: &out, stderr: &out}.run(t.Context(), words...)
+	return out.String(), status
 }
 
 // TestKilledResearchGivesTheSameReport kills the research of the demo, soon or at one
@@ -82,12 +112,11 @@ func (r *researcher) reports() string {
 // is asked again for what was accepted.
 func TestKilledResearchGivesTheSameReport(t *testing.T) {
 	t.Parallel()
-	calm := newResearcher(t)
-	out, err := calm.command(demoQuestion...).Output()
+	calm, err := theResearch()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatal(err)
 	}
-	want, lines := calm.reports(), strings.Count(string(out), "\n")
+	want, lines := reports(t, calm.folder), strings.Count(calm.told, "\n")
 	if lines < 100 {
 		t.Fatalf("the research prints %d lines", lines)
 	}
@@ -118,11 +147,11 @@ func TestKilledResearchGivesTheSameReport(t *testing.T) {
 			if out, err := r.command(again...).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			if got := r.reports(); got != want {
+			if got := reports(t, r.home); got != want {
 				t.Errorf("the report differs from that of a research that nothing happened to")
 			}
-			if out, err := r.command("run", "verify", "harbour").CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
+			if out, status := typedAt(t, r.home, "run", "verify", "harbour"); status != 0 {
+				t.Errorf("exit status %d\n%s", status, out)
 			}
 		})
 	}
@@ -179,7 +208,8 @@ esac
 
 // TestEveryEndSaysWhatToType ends research in every way, with and without what a
 // person decides about it, and checks that each command that it names exists. A
-// person who watches the run sees the same.
+// person who watches the run sees the same. The long research to the end is done once
+// for several tests, and going on with it says how it ended; -full does it again.
 func TestEveryEndSaysWhatToType(t *testing.T) {
 	t.Parallel()
 	for _, tt := range ends {
@@ -196,8 +226,19 @@ func TestEveryEndSaysWhatToType(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for i, words := range tt.lines {
-				last := i == len(tt.lines)-1
+			lines := tt.lines
+			if slices.Equal(lines[0], demoQuestion) && !full.Asked() {
+				done, err := theResearch()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.CopyFS(r.home, os.DirFS(done.folder)); err != nil {
+					t.Fatal(err)
+				}
+				lines = [][]string{{"run", "continue", "harbour"}}
+			}
+			for i, words := range lines {
+				last := i == len(lines)-1
 				if last {
 					words = append(words, "--format", "json")
 				}

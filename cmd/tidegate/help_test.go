@@ -62,10 +62,16 @@ func TestHelpOfEveryCommandIsForPeople(t *testing.T) {
 		path := cmd.CommandPath()
 		var out strings.Builder
 		program.Stdout = &out
-		if err := cmd.Help(); err != nil {
+		words := append(strings.Fields(path)[1:], "--help")
+		cmd.Root().SetArgs(words)
+		if err := cmd.Root().Execute(); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		help := out.String()
+		out.Reset()
+		if status := program.Run(t.Context(), words); status != 0 || out.String() != help { // it makes only the commands that can be meant
+			t.Errorf("%s --help: exit status %d and another help than that of the whole program:\n%s", path, status, difference(help, out.String()))
+		}
 		if strings.Contains(help, "Use this") || strings.HasPrefix(help, "\n") || strings.Contains(help, "130  interrupted") {
 			t.Errorf("the help of %s speaks to models, says nothing, or shows the exit statuses:\n%s", path, help)
 		}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,12 +19,22 @@ import (
 	"github.com/tidegate/tidegate/internal/host"
 )
 
-// filesOnly are the command lines of scripts that need nothing of a process but its
-// working folder and its variables: no agent, no git, no terminal.
-var filesOnly = regexp.MustCompile(`^((?:\[[^\]]*\] )?)(?:exec|exits (\d+)) tidegate ((?:wave|perspectives|pivot|summary|citations|gate|report|ground|run|schema|explain|job|telemetry|verify|call deep_research_\w+|tools) .*)$`)
+// typed is a command line of tidegate in a script, with its condition and the exit
+// status that it must have.
+var typed = regexp.MustCompile(`^((?:\[[^\]]*\] )?)(?:exec|exits (\d+)) tidegate (.+)$`)
+
+// Command lines that need a process: they start agents or serve or look at the
+// machine, unless their arguments are refused; or they are about the process itself.
+// Those that look for other programs or for files at home need one where the script
+// has set PATH or HOME.
+var (
+	startsMore   = regexp.MustCompile(`^(?:research|agents|mcp|serve|demo|canary|doctor|run (?:continue|watch|report|log .*--follow)|(?:review|change) run)\b`)
+	aboutProcess = regexp.MustCompile(`^version$|--log-level|/dev/| -$|&$`)
+	looksAround  = regexp.MustCompile(`^(?:research|agents|mcp|config|review|change|call (?:change|create|format|review)_)`)
+)
 
 // scripts is the folder of the scripts. Starting a process takes longer than most
-// commands do, so those that need files only run inside the test, and with -full in
+// commands do, so those that need none run inside the test, and with -full in
 // processes of their own.
 func scripts(t *testing.T) string {
 	const folder = "testdata/script"
@@ -46,19 +58,20 @@ func scripts(t *testing.T) string {
 	return rewritten
 }
 
-var notInside = regexp.MustCompile(` run (?:continue|watch|log .*--follow|report)|&$| -$|/dev/|--log-level`)
-
-// runInside lets the commands of a script that need files only run inside the test.
+// runInside lets the commands of a script that need no process run inside the test,
+// and takes the research of the demo's question from the one that is done already.
 func runInside(script string) string {
 	script, archive, found := strings.Cut(script, "\n-- ")
 	lines := strings.Split(script, "\n")
 	for i, line := range lines {
-		given := i > 0 && (strings.HasPrefix(lines[i-1], "stdin ") || strings.HasPrefix(lines[i-1], "ttyin "))
-		if m := filesOnly.FindStringSubmatch(line); m != nil && !given && !notInside.MatchString(line) {
-			status := "0"
-			if m[2] != "" {
-				status = m[2]
-			}
+		m := typed.FindStringSubmatch(line)
+		if m == nil || i > 0 && (strings.HasPrefix(lines[i-1], "stdin ") || strings.HasPrefix(lines[i-1], "ttyin ")) {
+			continue
+		}
+		status := cmp.Or(m[2], "0")
+		if m[3] == "research '"+question+"' --agent recorded:demo --parallel 1 --yes" {
+			lines[i] = m[1] + "researched"
+		} else if !aboutProcess.MatchString(m[3]) && (status == "2" || !startsMore.MatchString(m[3])) {
 			lines[i] = m[1] + "inside " + status + " " + m[3]
 		}
 	}
@@ -72,21 +85,42 @@ func runInside(script string) string {
 // runsInside runs a command line of tidegate inside the test and demands an exact exit
 // status: inside 3 run status harbour
 func runsInside(ts *testscript.TestScript, neg bool, args []string) {
-	dir := ts.MkAbs(".")
-	env := &catalog.Env{
-		Now: time.Now, Dir: dir, Project: dir, Program: "tidegate " + host.Version(),
-		SignKey: ts.Getenv("TIDEGATE_SIGN_KEY"), AgentSocket: ts.Getenv("SSH_AUTH_SOCK"),
-		ConfigDir: filepath.Join(ts.Getenv("XDG_CONFIG_HOME"), "tidegate"), Getenv: ts.Getenv,
+	if looksAround.MatchString(strings.Join(args[1:], " ")) && (ts.Getenv("PATH") != os.Getenv("PATH") || ts.Getenv("HOME") != noHome) {
+		exits(ts, neg, append([]string{args[0], "tidegate"}, args[1:]...))
+		return
 	}
-	if pinned := ts.Getenv("TIDEGATE_NOW"); pinned != "" {
+	got := surroundings{dir: ts.MkAbs("."), getenv: ts.Getenv, stdout: ts.Stdout(), stderr: ts.Stderr()}.run(context.Background(), args[1:]...)
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit status %d, want %s", got, args[0])
+	}
+}
+
+// noHome is the home folder that scripts begin with.
+const noHome = "/no-home"
+
+// surroundings are what a command line of tidegate sees of its process, where it has none.
+type surroundings struct {
+	dir            string
+	getenv         func(string) string
+	stdout, stderr io.Writer
+}
+
+// run runs a command line and returns its exit status.
+func (s surroundings) run(ctx context.Context, args ...string) int {
+	env := &catalog.Env{
+		Now: time.Now, Dir: s.dir, Project: s.dir, Program: "tidegate " + host.Version(),
+		SignKey: s.getenv("TIDEGATE_SIGN_KEY"), AgentSocket: s.getenv("SSH_AUTH_SOCK"),
+		ConfigDir: filepath.Join(s.getenv("XDG_CONFIG_HOME"), "tidegate"), Getenv: s.getenv,
+	}
+	if pinned := s.getenv("TIDEGATE_NOW"); pinned != "" {
 		at, err := time.Parse(time.RFC3339, pinned)
-		ts.Check(err)
+		if err != nil {
+			panic(err)
+		}
 		env.Now, env.Pinned = func() time.Time { return at }, true
 	}
 	program := assemble(env)
-	program.Stdin, program.Stdout, program.Stderr = strings.NewReader(""), ts.Stdout(), ts.Stderr()
+	program.Stdin, program.Stdout, program.Stderr = strings.NewReader(""), s.stdout, s.stderr
 	program.Terminal = cli.Terminal{}
-	if got := execute(context.Background(), env, program, args[1:]); strconv.Itoa(got) != args[0] {
-		ts.Fatalf("exit status %d, want %s", got, args[0])
-	}
+	return execute(ctx, env, program, args)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/full"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -48,12 +50,30 @@ func newPerson(t *testing.T) *person {
 	return &person{t: t, dir: dir}
 }
 
+// paste types a command and returns what it prints. A shell takes every command
+// apart; with -full it also starts tidegate, which otherwise runs inside the test.
 func (p *person) paste(command string) (string, error) {
+	variables := map[string]string{"TIDEGATE_HOME": filepath.Join(p.dir, "home"), "TIDEGATE_FETCH_ALLOW": p.allow, "XDG_CONFIG_HOME": filepath.Join(p.dir, "config")}
+	inside := strings.HasPrefix(command, "tidegate ") && !full.Asked()
+	if inside {
+		command = `tidegate() { printf '%s\0' "$@"; }; ` + command
+	}
 	cmd := exec.Command("sh", "-c", command)
-	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "TIDEGATE_HOME="+filepath.Join(p.dir, "home"), "TIDEGATE_FETCH_ALLOW="+p.allow)
+	cmd.Dir, cmd.Env = p.dir, os.Environ()
+	for name, value := range variables {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
 	out, err := cmd.Output()
-	return string(out), err
+	if err != nil || !inside {
+		return string(out), err
+	}
+	var printed strings.Builder
+	words := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	here := surroundings{dir: p.dir, getenv: func(name string) string { return variables[name] }, stdout: &printed, stderr: io.Discard}
+	if status := here.run(p.t.Context(), words...); status != 0 {
+		err = fmt.Errorf("exit status %d", status)
+	}
+	return printed.String(), err
 }
 
 func (p *person) must(command string) string {

@@ -151,11 +151,12 @@ func TestScript(t *testing.T) {
 			return full.Asked(), nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":  exits,
-			"inside": runsInside,
-			"fill":   fill,
-			"cid":    cid,
-			"demo":   playedDemo,
+			"exits":      exits,
+			"inside":     runsInside,
+			"fill":       fill,
+			"cid":        cid,
+			"demo":       playedDemo,
+			"researched": researched,
 		},
 	})
 }
@@ -199,6 +200,15 @@ func playedDemo(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(demo.folder)))
 	fmt.Fprint(ts.Stdout(), demo.told)
+}
+
+// researched is as if the demo's question had been researched: it prints what that
+// prints and makes the home that it leaves.
+func researched(ts *testscript.TestScript, neg bool, args []string) {
+	done, err := theResearch()
+	ts.Check(err)
+	ts.Check(os.CopyFS(ts.Getenv("TIDEGATE_HOME"), os.DirFS(done.folder)))
+	fmt.Fprint(ts.Stdout(), done.told)
 }
 
 // cid sets a variable to the beginning of a page's cid: cid VARIABLE PATH

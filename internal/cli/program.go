@@ -130,27 +130,30 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	return Status(tidegate.ClassOf(tidegate.CodeOf(err)))
 }
 
-// under is the first word of a command line where it shows which commands can be
-// meant, otherwise "". A command that cannot be meant needs no flags.
+// under is the beginning of a command line that shows which commands can be meant,
+// "" where none does. A command that cannot be meant is not made.
 func (p *Program) under(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	word := args[0]
-	_, isGroup := p.Groups[word]
-	isTool := func(t *tool.Tool) bool { return t.Command != nil && t.Command.Path == word }
-	isExtra := func(c Command) bool { return c.Path == word }
-	if isGroup || word == "call" || slices.ContainsFunc(p.Tools, isTool) || slices.ContainsFunc(p.Commands, isExtra) {
-		return word
+	for n := min(len(args), 2); n > 0; n-- {
+		if path := strings.Join(args[:n], " "); p.has(path) {
+			return path
+		}
 	}
 	return ""
+}
+
+// has reports whether there is a command or a group of this path.
+func (p *Program) has(path string) bool {
+	_, isGroup := p.Groups[path]
+	return isGroup || slices.Contains([]string{"call", "tools", "version"}, path) ||
+		slices.ContainsFunc(p.Tools, func(t *tool.Tool) bool { return t.Command != nil && t.Command.Path == path }) ||
+		slices.ContainsFunc(p.Commands, func(c Command) bool { return c.Path == path })
 }
 
 // Root is the whole command tree; documentation is generated from it.
 func (p *Program) Root() *cobra.Command { return p.tree("") }
 
-// tree is the command tree, with the commands that begin with a word, or with all of
-// them for "".
+// tree is the command tree, with the commands whose path begins with some words, or
+// with all of them for "".
 func (p *Program) tree(under string) *cobra.Command {
 	var level string
 	root := &cobra.Command{

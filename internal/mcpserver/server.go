@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
@@ -52,9 +53,9 @@ func New(tools []*tool.Tool, options Options) *mcp.Server {
 				Resources: &mcp.ResourceCapabilities{},
 			},
 		})
-	server.AddReceivingMiddleware(receive(tools, options))
+	server.AddReceivingMiddleware(receive(tools, options), describing(tools))
 	for _, t := range tools {
-		server.AddTool(describe(t), handler(t, options))
+		server.AddTool(&mcp.Tool{Name: t.Name, InputSchema: anyObject}, handler(t, options))
 	}
 	for _, p := range options.Prompts {
 		if p.usable(tools) {
@@ -68,6 +69,34 @@ func New(tools []*tool.Tool, options Options) *mcp.Server {
 		server.AddResourceTemplate(t.describe(), t.handle)
 	}
 	return server
+}
+
+// anyObject stands for the schema of a tool until its clients ask for it.
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
+// describing answers a request for the list of tools with their descriptions. They
+// are made for the first such request: deriving the schemas takes several times as
+// long as everything else at the start of a server, and a client that knows the
+// tools does not ask.
+func describing(tools []*tool.Tool) mcp.Middleware {
+	described := sync.OnceValue(func() map[string]*mcp.Tool {
+		byName := map[string]*mcp.Tool{}
+		for _, t := range tools {
+			byName[t.Name] = describe(t)
+		}
+		return byName
+	})
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
+			result, err := next(ctx, method, request)
+			if list, ok := result.(*mcp.ListToolsResult); ok && err == nil {
+				for i, t := range list.Tools {
+					list.Tools[i] = described()[t.Name]
+				}
+			}
+			return result, err
+		}
+	}
 }
 
 func describe(t *tool.Tool) *mcp.Tool {
