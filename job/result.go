@@ -133,9 +133,10 @@ func (s ShowResult) Report() report.Report {
 		if outcome == "" {
 			outcome = "under way"
 		}
-		out.Add(report.Heading(fmt.Sprintf("Attempt %d: %s", a.Number, outcome)),
-			report.Fields{{Name: "holder", Value: a.Holder}, {Name: "driver", Value: a.Driver}, {Name: "began", Value: a.StartedAt}, {Name: "ended", Value: a.EndedAt},
-				{Name: "reason", Value: a.Reason}, {Name: "folder", Value: a.dir()}})
+		known := report.Fields{{Name: "holder", Value: a.Holder}, {Name: "driver", Value: a.Driver}, {Name: "began", Value: a.StartedAt}, {Name: "ended", Value: a.EndedAt},
+			{Name: "reason", Value: a.Reason}, {Name: "folder", Value: a.dir()}}
+		known = slices.DeleteFunc(known, func(f report.Field) bool { return f.Value == "" })
+		out.Add(report.Heading(fmt.Sprintf("Attempt %d: %s", a.Number, outcome)), known)
 		for i, answer := range a.Submissions {
 			addFaults(&out, fmt.Sprintf("Faults of answer %d", i+1), answer.Faults)
 		}
