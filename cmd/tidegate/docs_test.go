@@ -252,14 +252,49 @@ state=$HOME/.state; set -o allexport; [ -f "$state" ] && . "$state" && cd "$WHER
 `
 
 const keep = `
-last=$?; { export -p | grep -E '^declare -x (TIDEGATE_|NO_COLOR)'; printf 'WHERE=%q\n' "$PWD"; } >"$state"; exit $last
+last=$?; { declare -p ${!TIDEGATE_*} NO_COLOR; printf 'WHERE=%q\n' "$PWD"; } >"$state"; exit $last
 `
 
 var playing = regexp.MustCompile(`tidegate demo --keep (\w+)`)
 
-// run runs a script as a reader would, and returns what it prints.
+var (
+	oneCommand = regexp.MustCompile(`^tidegate [\w ./:?,"-]+$`)
+	kept       = regexp.MustCompile(`(?m)^(?:declare -x )?(\w+)="?([^"\n]*)"?$`)
+)
+
+// variables are those of the reader's shell, with its working folder as WHERE; nil
+// where only a shell can read them.
+func (h *home) variables(t *testing.T) map[string]string {
+	t.Helper()
+	values := map[string]string{"WHERE": h.root}
+	for _, each := range h.env {
+		name, value, _ := strings.Cut(each, "=")
+		values[name] = value
+	}
+	state, err := os.ReadFile(filepath.Join(h.root, ".state"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	if bytes.ContainsAny(state, `\'`) {
+		return nil
+	}
+	for _, m := range kept.FindAllStringSubmatch(string(state), -1) {
+		values[m[1]] = m[2]
+	}
+	return values
+}
+
+// run runs a script as a reader would, and returns what it prints. A single command of
+// tidegate that needs no process runs inside the test; with -full a shell runs all.
 func (h *home) run(t *testing.T, script string, strict bool) (string, int) {
 	t.Helper()
+	words := strings.TrimPrefix(script, "tidegate ")
+	inside := oneCommand.MatchString(script) && !startsMore.MatchString(words) && !looksAround.MatchString(words) && !full.Asked()
+	if variables := h.variables(t); inside && variables != nil {
+		var out string
+		out, h.status = typedIn(t.Context(), variables["WHERE"], variables, commandWords(script)...)
+		return h.masked(out), h.status
+	}
 	options := "set +e"
 	if strict {
 		options = "set -e; trap 'echo failed >&2' ERR"
@@ -284,7 +319,12 @@ func (h *home) run(t *testing.T, script string, strict bool) (string, int) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	return digest.ReplaceAllString(strings.ReplaceAll(string(out), h.root, "/home/you"), "sha256:…"), h.status
+	return h.masked(string(out)), h.status
+}
+
+// masked is what was printed, without what differs from home to home.
+func (h *home) masked(out string) string {
+	return digest.ReplaceAllString(strings.ReplaceAll(out, h.root, "/home/you"), "sha256:…")
 }
 
 // session runs the commands of a console block and compares what they print. A
@@ -359,8 +399,8 @@ func (h *home) document(t *testing.T, where, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("tidegate", "perspectives", "check", path).CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s", where, err, out)
+	if out, status := typedIn(t.Context(), filepath.Dir(path), nil, "perspectives", "check", path); status != 0 {
+		t.Errorf("%s: exit status %d\n%s", where, status, out)
 	}
 }
 

@@ -20,7 +20,8 @@ type holder func(name, args string) *codec.Value
 
 // TestSixteenHoldersNeverHoldOneJobTogether has eight agents over MCP and eight
 // on the command line take the jobs of one run, and hand each in. No job has two
-// holders, and an answer with a token that is not the holder's changes nothing.
+// holders, and an answer with a token that is not the holder's changes nothing. Each
+// server is a process, and with -full each command line, too.
 func TestSixteenHoldersNeverHoldOneJobTogether(t *testing.T) {
 	t.Parallel()
 	jobs := 8
@@ -30,11 +31,18 @@ func TestSixteenHoldersNeverHoldOneJobTogether(t *testing.T) {
 	home := t.TempDir()
 	env := []string{"TIDEGATE_HOME=" + home}
 	call := func(name, args string) *codec.Value {
-		command := exec.Command("tidegate", "call", name, "--args", args)
-		command.Dir, command.Env = home, append(os.Environ(), env...)
-		out, err := command.Output()
-		answer, parseErr := codec.Parse(out)
-		if parseErr != nil {
+		words := []string{"call", name, "--args", args}
+		var out string
+		if full.Asked() {
+			command := exec.Command("tidegate", words...)
+			command.Dir, command.Env = home, append(os.Environ(), env...)
+			printed, _ := command.Output()
+			out = string(printed)
+		} else {
+			out, _ = typedIn(t.Context(), home, map[string]string{"TIDEGATE_HOME": home}, words...)
+		}
+		answer, err := codec.Parse([]byte(out))
+		if err != nil {
 			t.Errorf("%s: %v, %s", name, err, out)
 		}
 		return answer

@@ -124,3 +124,11 @@ func (s surroundings) run(ctx context.Context, args ...string) int {
 	program.Terminal = cli.Terminal{}
 	return execute(ctx, env, program, args)
 }
+
+// typedIn runs a command line inside the test, in a folder and with some variables.
+// It returns what the command prints, and its exit status.
+func typedIn(ctx context.Context, dir string, variables map[string]string, words ...string) (string, int) {
+	var out strings.Builder
+	status := surroundings{dir: dir, getenv: func(name string) string { return variables[name] }, stdout: &out, stderr: &out}.run(ctx, words...)
+	return out.String(), status
+}

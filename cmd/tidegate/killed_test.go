@@ -92,15 +92,11 @@ func TestKilledWhileFetching(t *testing.T) {
 		fmt.Fprintf(&sources, "- Tide %d, http://%s/%d\n", i, hosts[i%2], i)
 	}
 	home := t.TempDir()
-	tidegate := func(words ...string) *exec.Cmd {
-		command := exec.Command("tidegate", words...)
-		command.Env = append(os.Environ(), "TIDEGATE_HOME="+home, "TIDEGATE_NOW=2026-03-04T05:06:07Z", "TIDEGATE_FETCH_ALLOW="+strings.Join(hosts, ","))
-		return command
-	}
+	variables := map[string]string{"TIDEGATE_HOME": home, "TIDEGATE_NOW": "2026-03-04T05:06:07Z", "TIDEGATE_FETCH_ALLOW": strings.Join(hosts, ",")}
 	must := func(words ...string) {
 		t.Helper()
-		if out, err := tidegate(words...).CombinedOutput(); err != nil {
-			t.Fatalf("tidegate %s: %v\n%s", strings.Join(words, " "), err, out)
+		if out, status := typedIn(t.Context(), home, variables, words...); status != 0 {
+			t.Fatalf("tidegate %s: exit status %d\n%s", strings.Join(words, " "), status, out)
 		}
 	}
 	records := func(id string) string {
@@ -127,7 +123,11 @@ func TestKilledWhileFetching(t *testing.T) {
 	had := archivedIn(t, home, "killed")
 	kills := 0
 	for _, round := range append(rounds, round{}) {
-		command := tidegate("citations", "fetch", "killed")
+		command := exec.Command("tidegate", "citations", "fetch", "killed")
+		command.Env = os.Environ()
+		for name, value := range variables {
+			command.Env = append(command.Env, name+"="+value)
+		}
 		started := make(chan struct{})
 		site.next(func() { <-started; command.Process.Kill() }, round.number, round.moment)
 		if err := command.Start(); err != nil {
