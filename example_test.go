@@ -2,19 +2,14 @@ package tidegate_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/report"
-	"github.com/tidegate/tidegate/tool"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -101,35 +96,4 @@ func Example_validate() {
 	}
 	// Output:
 	// refused: TOO_MANY_SOURCES: the output lists 6 sources, the contract allows 4
-}
-
-// The rubric of the pivot is a pure function.
-func Example_pivot() {
-	gaps := []pivot.Gap{{ID: "battery", Priority: "P1"}, {ID: "feed", Priority: "P1"}}
-	outcome := pivot.Judge(gaps)
-	fmt.Println(outcome.RuleHit, outcome.Wave2GapIDs)
-	// Output:
-	// Wave2Required.P1 [battery feed]
-}
-
-// A tool can be called as an agent calls it: JSON in, the envelope out.
-func Example_call() {
-	ctx := context.Background()
-	tools := catalog.Tools(&catalog.Env{Now: time.Now, Dir: sample(""), Home: sample("runs")})
-	args, err := json.Marshal(map[string]string{
-		"perspectives_path": sample("perspectives.json"),
-		"perspective_id":    "skeptic",
-		"markdown_path":     sample("drafts/skeptic.md"),
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, t := range tools {
-		if t.Name == "deep_research_wave_output_validate" {
-			result := t.Call(ctx, args, tool.Caller{})
-			fmt.Println(result.Passed, result.Err == nil)
-		}
-	}
-	// Output:
-	// true true
 }

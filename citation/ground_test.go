@@ -356,7 +356,7 @@ func TestAQuotationOnThePageIsNeverMissed(t *testing.T) {
 		title, text := sampleText(t, language)
 		page := citation.Read(&citation.Page{ContentType: "text/html; charset=utf-8",
 			Body: []byte("<title>x</title><h1>" + title + "</h1><p>" + strings.ReplaceAll(text, ". ", ".</p><p>") + "</p><table><tr><td>12<td>13</table>")}).Text
-		for i := 0; i < 200; i += full.Stride(200, 20) {
+		for i := 0; i < 200; i += full.Stride(200, 10) {
 			span := spanOf(rng, page)
 			shown := span
 			if words := strings.Fields(span); len(words) > 8 && rng.IntN(3) == 0 {
@@ -381,7 +381,7 @@ func TestAQuotationOnThePageIsNeverMissed(t *testing.T) {
 			}
 		}
 	}
-	if tried < 4000/full.Stride(200, 20) {
+	if tried < 4000/full.Stride(200, 10) {
 		t.Errorf("only %d quotations were tried", tried)
 	}
 }
@@ -460,7 +460,7 @@ func TestNoQuotationIsFoundThatIsNotThere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, language := range languages(t) {
 		_, page := sampleText(t, language)
-		for range 50 {
+		for range 50 / full.Stride(5, 1) {
 			words := strings.Fields(spanOf(rng, page))
 			if len(words) < 5 {
 				continue

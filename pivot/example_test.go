@@ -27,3 +27,12 @@ Tides turn twice a day.
 	// Wave 2 required because p1_count=2 (rule Wave2Required.P1).
 	// [gap_p1_1 gap_p1_2]
 }
+
+// The rubric is a pure function.
+func ExampleJudge_gaps() {
+	gaps := []pivot.Gap{{ID: "battery", Priority: "P1"}, {ID: "feed", Priority: "P1"}}
+	outcome := pivot.Judge(gaps)
+	fmt.Println(outcome.RuleHit, outcome.Wave2GapIDs)
+	// Output:
+	// Wave2Required.P1 [battery feed]
+}

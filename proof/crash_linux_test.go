@@ -29,20 +29,24 @@ import (
 var writingCalls = []string{"openat", "write", "fsync", "syncfs", "renameat", "renameat2", "unlinkat", "mkdirat", "linkat", "fchmod", "ftruncate", "flock"}
 
 // injury is what happens to the process at one system call. Inject tells strace to
-// do it, with the number of the call left open.
-type injury struct{ name, inject string }
+// do it, with the number of the call left open. Last says that the process can put
+// nothing back afterwards.
+type injury struct {
+	name, inject string
+	last         bool
+}
 
 var injuries = []injury{
-	{"killed", "signal=KILL:when=%d"}, {"no space", "error=ENOSPC:when=%d"}, {"broken disk", "error=EIO:when=%d"}, {"disk broken from there on", "error=EIO:when=%d+"},
-	{"no permission", "error=EACCES:when=%d"}, {"other file system", "error=EXDEV:when=%d"},
+	{"killed", "signal=KILL:when=%d", true}, {"no space", "error=ENOSPC:when=%d", false}, {"broken disk", "error=EIO:when=%d", false},
+	{"disk broken from there on", "error=EIO:when=%d+", true}, {"no permission", "error=EACCES:when=%d", false}, {"other file system", "error=EXDEV:when=%d", false},
 }
 
 // exchangingCalls are those of them between which old and new files stand beside
 // each other.
 var exchangingCalls = []string{"fsync", "syncfs", "renameat", "renameat2", "unlinkat", "linkat"}
 
-// someWriters is how many writers the short form tries, each at one exchanging call
-// and at one other point, different ones for each writer.
+// someWriters is how many writers the short form tries, each with a last injury at one
+// exchanging call and at one other point, different ones for each writer.
 const someWriters = 12
 
 // mostPoints is how many points the long form tries of a call that works in parts.
@@ -127,7 +131,7 @@ func (w writer) injure(t *testing.T, shift int) (tried int64) {
 		where   string
 		injured func()
 	}
-	var exchanging, others []point
+	var last, others []point // last injuries at exchanging calls, and all others
 	for _, call := range writingCalls {
 		first, all := occurrences(trace, call, work)
 		for _, injury := range injuries {
@@ -135,8 +139,8 @@ func (w writer) injure(t *testing.T, shift int) (tried int64) {
 				each := point{fmt.Sprintf("%s at %s %d of %d", injury.name, call, n, all), func() {
 					w.traced(t, work, "-e", "inject="+call+":"+fmt.Sprintf(injury.inject, n))
 				}}
-				if slices.Contains(exchangingCalls, call) {
-					exchanging = append(exchanging, each)
+				if injury.last && slices.Contains(exchangingCalls, call) {
+					last = append(last, each)
 				} else {
 					others = append(others, each)
 				}
@@ -148,11 +152,11 @@ func (w writer) injure(t *testing.T, shift int) (tried int64) {
 			w.under(t, work, "prlimit", fmt.Sprintf("--fsize=%d", size))
 		}})
 	}
-	points, stride := slices.Concat(exchanging, others), 1
+	points, stride := slices.Concat(last, others), 1
 	all := len(points)
 	switch {
 	case !full.Asked():
-		points = []point{exchanging[shift*37%len(exchanging)], others[shift*37%len(others)]}
+		points = []point{last[shift*37%len(last)], others[shift*37%len(others)]}
 	case w.parts():
 		// Its changes resemble each other, and each has a thousand points.
 		stride = max(1, all/mostPoints)

@@ -26,7 +26,7 @@ type writer struct {
 	tool    string // or the command line, where only a person may do it
 	args    string
 	// then is called after the tool, where the tool itself may have nothing left to do
-	// and so takes no lock.
+	// and so takes no lock or adds no line to the log.
 	then command
 }
 
@@ -146,6 +146,7 @@ var (
 	settleRun    = command{"deep_research_run_step", `{` + manifestArg + `}`}
 	leaseJob     = command{"deep_research_job_lease", `{` + manifestArg + `,"holder":"h"}`}
 	releaseJob   = command{"deep_research_job_release", `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","reason":"r"}`}
+	noteRun      = command{"deep_research_manifest_write", `{` + manifestArg + `,"patch":{"metrics":{"n":1}},"reason":"r"}`}
 	pauseRun     = command{"deep_research_run_pause", `{` + manifestArg + `,"reason":"r"}`}
 )
 
@@ -164,7 +165,7 @@ func writers() []writer {
 	return []writer{
 		{"run init", nil, initRun.tool, initRun.args, command{}},
 		{"perspectives write", []command{initRun}, perspectives.tool, perspectives.args, command{}},
-		{"manifest write", []command{initRun}, "deep_research_manifest_write", `{` + manifestArg + `,"patch":{"metrics":{"n":1}},"reason":"r"}`, command{}},
+		{"manifest write", []command{initRun}, noteRun.tool, noteRun.args, command{}},
 		{"gates write", judged, gateB.tool, gateB.args, command{}},
 		{"wave plan", []command{initRun, perspectives}, "deep_research_wave1_plan", `{` + manifestArg + `,"reason":"r"}`, command{}},
 		{"wave ingest", taken, ingest.tool, `{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1","outputs":[{"perspective_id":"moon","markdown":"` + sampleOtherOutput + `","tool_usage":{"search":1}}]}`, command{}},
@@ -186,7 +187,7 @@ func writers() []writer {
 		{"pivot", inPivot, "deep_research_pivot_decide", `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`, command{}},
 		{"citations extract", taken, listSources.tool, listSources.args, command{}},
 		{"citations normalize", append(append([]command{}, taken...), listSources), "deep_research_citations_normalize", `{` + manifestArg + `,"reason":"r"}`, command{}},
-		{"citations fetch", taken, fetchSources.tool, fetchSources.args, command{}},
+		{"citations fetch", taken, fetchSources.tool, fetchSources.args, noteRun},
 		{"citations validate", fetched, judgeSources.tool, judgeSources.args, command{}},
 		{"citations render", found, "deep_research_citations_render_md", `{` + manifestArg + `,"reason":"r"}`, command{}},
 		{"citations attach", taken, "citations attach $WORK/runs/tides " + sampleCID + " $WORK/moon.html", "", command{}},

@@ -155,9 +155,10 @@ func TestRandomWalksAgreeWithTheModel(t *testing.T) {
 		for range 120 {
 			what, got, want := walk(rng, y, m)
 			trail = append(trail, what)
-			reached[y.stage()+"/"+y.status()] = true
-			if got != want || y.stage() != m.stage || y.status() != m.status {
-				t.Fatalf("walk %d: got %q in %s/%s, want %q in %s/%s, after:\n%s", seed, got, y.stage(), y.status(), want, m.stage, m.status, strings.Join(trail, "\n"))
+			stage, status := y.stage(), y.status()
+			reached[stage+"/"+status] = true
+			if got != want || stage != m.stage || status != m.status {
+				t.Fatalf("walk %d: got %q in %s/%s, want %q in %s/%s, after:\n%s", seed, got, stage, status, want, m.stage, m.status, strings.Join(trail, "\n"))
 			}
 			if m.status == "cancelled" || m.status == "completed" {
 				if rng.IntN(6) == 0 {

@@ -92,7 +92,6 @@ func hostile() synthesis.Report {
 }
 
 var (
-	anyTag   = regexp.MustCompile(`<[^<]*`)
 	ownTag   = regexp.MustCompile(`^<(/?)([a-z0-9]+)((?: [a-z-]+(?:="[^"<>]*")?)*)>`)
 	linkAttr = regexp.MustCompile(` (href|src|action|style|on[a-z]+)="([^"]*)"`)
 )
@@ -111,7 +110,8 @@ func checkPage(t *testing.T, page string) {
 		page = page[:start+len("<style>")] + page[end:] // ours, and not HTML
 	}
 	var open []string
-	for _, text := range anyTag.FindAllString(page, -1) {
+	for _, rest := range strings.Split(page, "<")[1:] {
+		text := "<" + rest
 		tag := ownTag.FindStringSubmatch(text)
 		if tag == nil || !slices.Contains(ownElements, tag[2]) {
 			t.Fatalf("not a tag of ours: %.200q", text)

@@ -3,7 +3,6 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -77,62 +76,16 @@ func open(s *jsonschema.Schema) {
 	open(s.Items)
 }
 
-// print is a schema as JSON, in the order and spelling of its own marshaller, which
-// takes longer than all else that a server does before its first answer. It panics
-// for a keyword that no tool uses.
-func print(s *jsonschema.Schema) *codec.Value { return portable(value(s)) }
-
-func value(s *jsonschema.Schema) *codec.Value {
-	v, rest := codec.NewObject(), *s
-	add := func(keyword string, given bool, value any) {
-		if given {
-			v.Set(keyword, codec.Of(value))
-		}
+func print(s *jsonschema.Schema) *codec.Value {
+	data, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("tool: %v", err))
 	}
-	add("type", s.Type != "", s.Type)
-	add("type", len(s.Types) > 0, s.Types)
-	if s.Properties != nil {
-		properties := codec.NewObject()
-		for _, name := range s.PropertyOrder {
-			if p := s.Properties[name]; p != nil {
-				properties.Set(name, value(p))
-			}
-		}
-		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			if properties.Get(name) == nil {
-				properties.Set(name, value(s.Properties[name]))
-			}
-		}
-		v.Set("properties", properties)
+	v, err := codec.Parse(data)
+	if err != nil {
+		panic(fmt.Sprintf("tool: %v", err))
 	}
-	if s.Items != nil {
-		v.Set("items", value(s.Items))
-	}
-	add("description", s.Description != "", s.Description)
-	add("default", s.Default != nil, s.Default)
-	add("enum", s.Enum != nil, s.Enum)
-	add("const", s.Const != nil, s.Const)
-	add("minimum", s.Minimum != nil, s.Minimum)
-	add("maximum", s.Maximum != nil, s.Maximum)
-	add("minItems", s.MinItems != nil, s.MinItems)
-	add("required", len(s.Required) > 0, s.Required)
-	if s.AdditionalProperties != nil {
-		v.Set("additionalProperties", value(s.AdditionalProperties))
-	}
-	if s.Not != nil {
-		v.Set("not", value(s.Not))
-	}
-	rest.Type, rest.Types, rest.Properties, rest.PropertyOrder, rest.Items, rest.Description, rest.Default = "", nil, nil, nil, nil, "", nil
-	rest.Enum, rest.Const, rest.Minimum, rest.Maximum, rest.MinItems, rest.Required, rest.AdditionalProperties, rest.Not = nil, nil, nil, nil, nil, nil, nil, nil
-	switch {
-	case !reflect.ValueOf(rest).IsZero():
-		panic(fmt.Sprintf("tool: a schema has a keyword that is not printed: %+v", rest))
-	case v.Len() == 0:
-		return codec.Of(true)
-	case s.Not != nil && v.Len() == 1 && v.Get("not").Kind() == codec.Bool:
-		return codec.Of(false)
-	}
-	return v
+	return portable(v)
 }
 
 // SchemaFor is the schema of T with further keys allowed. A Refine uses it to say

@@ -18,7 +18,7 @@ import (
 // Tools is docs/tools.md.
 func Tools(tools []*tool.Tool) string {
 	var b strings.Builder
-	b.WriteString("# Tools\n\nGenerated from the declarations in `catalog/`; `go test ./internal/docs -update` writes it anew.\n\n")
+	b.WriteString("# Tools\n\nGenerated from the declarations in `catalog/`; `go test ./catalog -update` writes it anew.\n\n")
 	b.WriteString(ToolTable(tools))
 	for _, t := range tools {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", t.Name, t.Summary)
@@ -125,7 +125,7 @@ func Errors(status func(tidegate.Class) int) string {
 	var b strings.Builder
 	b.WriteString(`# Errors
 
-Generated from the table in ` + "`code.go`" + `; ` + "`go test ./internal/docs -update`" + ` writes it anew. ` + "`tidegate explain CODE`" + ` prints one row.
+Generated from the table in ` + "`code.go`" + `; ` + "`go test ./catalog -update`" + ` writes it anew. ` + "`tidegate explain CODE`" + ` prints one row.
 
 A judgement that goes against what was judged is a result, not an error: ` + "`{\"ok\":true,\"pass\":false,…}`" + `, exit status 1 of the named
 commands. An error is a failure to produce a judgement: ` + "`{\"ok\":false,\"error\":{\"code\",\"message\",\"details\"}}`" + `. The tools that

@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/hangup"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -82,7 +83,7 @@ func ServeHTTP(ctx context.Context, tools []*tool.Tool, settings HTTP, options O
 // newHTTPServer is a server whose callers have only so much time and room for what
 // comes before the body of a request.
 func newHTTPServer(calls context.Context, handler http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
+	server := &http.Server{
 		Handler:           handler,
 		BaseContext:       func(net.Listener) context.Context { return calls },
 		ReadHeaderTimeout: headerTime,
@@ -90,6 +91,8 @@ func newHTTPServer(calls context.Context, handler http.Handler, log *slog.Logger
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
+	hangup.Unused(server)
+	return server
 }
 
 // parseAddress makes an address from what an operator wrote, and reports whether

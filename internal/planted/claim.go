@@ -2,6 +2,7 @@ package planted
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -17,8 +18,8 @@ type Claim struct {
 // Claims are labelled claims about honest pages, in a stable order: numbers that
 // were labelled by hand, and quotations, made by rule, of every page with sentences.
 func Claims() []Claim {
-	b := build()
-	claims := b.claims
+	b := built()
+	claims := slices.Clone(b.claims)
 	var quoted []Page
 	for _, page := range b.pages {
 		if len(page.Sentences) > 0 && !strings.HasPrefix(page.Variant, "numbers, ") {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/text/encoding"
@@ -421,14 +420,8 @@ func (b *builder) slow() {
 	} {
 		b.article(c.variant, 230+i, articleOf(i+6), func(_ *site, sentences []string) answer {
 			then := page(http.StatusOK, english.html(1, articleOf(i+6).title, paragraphs(sentences)...))
-			var mu sync.Mutex
-			asked := 0
 			return func(w http.ResponseWriter, r *http.Request) {
-				mu.Lock()
-				asked++
-				busy := asked%(c.times+1) != 0
-				mu.Unlock()
-				if !busy {
+				if asked(r)%(c.times+1) == 0 {
 					then(w, r)
 					return
 				}

@@ -68,7 +68,7 @@ var kinds = map[string]struct{ verdict, rule string }{
 }
 
 // Pages are all planted pages, in a stable order.
-func Pages() []Page { return build().pages }
+func Pages() []Page { return slices.Clone(built().pages) }
 
 // Examples are one page for each rule by which some page must be found.
 func Examples() []Page {

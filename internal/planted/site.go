@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 )
 
 // site is one host.
@@ -27,6 +28,9 @@ type builder struct {
 	sites  map[string]*site
 	count  int // how many addresses were given out
 }
+
+// built are the pages and sites of every web.
+var built = sync.OnceValue(build)
 
 func build() *builder {
 	b := &builder{sites: map[string]*site{}}

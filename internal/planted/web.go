@@ -39,7 +39,7 @@ func New() *Web { return start(pipe) }
 func NewOnLoopback() *Web { return start(loopback) }
 
 func start(listen func() (near, far net.Conn, err error)) *Web {
-	b := build()
+	b := built()
 	w := &Web{sites: b.sites, byAddr: map[netip.Addr]*site{}, issuer: newIssuer(), listen: listen, asked: map[string]int{}, hung: map[net.Conn]bool{}}
 	for _, s := range b.sites {
 		for _, addr := range s.addrs {
@@ -143,15 +143,23 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if r.TLS != nil {
 		scheme = "https"
 	}
+	url := scheme + "://" + host + r.URL.RequestURI()
 	w.mu.Lock()
-	w.asked[scheme+"://"+host+r.URL.RequestURI()]++
+	w.asked[url]++
+	times := w.asked[url]
 	w.mu.Unlock()
 	if s := w.sites[host]; s != nil {
-		s.serve(rw, r)
+		s.serve(rw, r.WithContext(context.WithValue(r.Context(), timesAsked{}, times)))
 		return
 	}
 	http.Error(rw, fmt.Sprintf("no site %s", host), http.StatusMisdirectedRequest)
 }
+
+// timesAsked is the key of how often a page was asked for, this time included. Pages
+// have no memory of their own, because all webs have the same ones.
+type timesAsked struct{}
+
+func asked(r *http.Request) int { return r.Context().Value(timesAsked{}).(int) }
 
 // queue is a listener that returns the connections that are put into it.
 type queue struct {

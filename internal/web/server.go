@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/hangup"
 )
 
 // The limits of one request. A stream of events has no limit: it ends with its
@@ -70,6 +71,7 @@ func Serve(ctx context.Context, site *Site, place Place) error {
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
 	}
+	hangup.Unused(server)
 	open := &url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/"}
 	if place.Public != nil {
 		open = place.Public.JoinPath("/")

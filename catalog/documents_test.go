@@ -1,7 +1,6 @@
-package docs_test
+package catalog_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,8 +13,8 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-var update = flag.Bool("update", false, "write the documents anew")
-
+// TestGeneratedDocuments compares the documents that derive from declarations with
+// them.
 func TestGeneratedDocuments(t *testing.T) {
 	tools := tool.ForAgents(catalog.Tools(&catalog.Env{}))
 	for name, want := range map[string]string{
@@ -23,16 +22,16 @@ func TestGeneratedDocuments(t *testing.T) {
 		"docs/errors.md": docs.Errors(cli.Status),
 		"docs/words.md":  words.Document(),
 	} {
-		compare(t, name, func(string) string { return want })
+		compareDocument(t, name, func(string) string { return want })
 	}
-	compare(t, "docs/configuration.md", func(document string) string {
+	compareDocument(t, "docs/configuration.md", func(document string) string {
 		filled, err := docs.Fill(document, "keys", docs.Keys())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return filled
 	})
-	compare(t, "README.md", func(readme string) string {
+	compareDocument(t, "README.md", func(readme string) string {
 		filled, err := docs.Fill(readme, "tools", docs.ToolTable(tools))
 		if err != nil {
 			t.Fatal(err)
@@ -41,9 +40,9 @@ func TestGeneratedDocuments(t *testing.T) {
 	})
 }
 
-func compare(t *testing.T, name string, want func(current string) string) {
+func compareDocument(t *testing.T, name string, want func(current string) string) {
 	t.Helper()
-	path := filepath.Join("..", "..", filepath.FromSlash(name))
+	path := filepath.Join("..", filepath.FromSlash(name))
 	current, err := os.ReadFile(path)
 	if err != nil && !*update {
 		t.Fatal(err)
@@ -56,6 +55,6 @@ func compare(t *testing.T, name string, want func(current string) string) {
 		return
 	}
 	if diff := cmp.Diff(wanted, string(current)); diff != "" {
-		t.Errorf("%s is not what the program does; run: go test ./internal/docs -update\n%s", name, diff)
+		t.Errorf("%s is not what the program does; run: go test ./catalog -update\n%s", name, diff)
 	}
 }
