@@ -23,10 +23,10 @@
 //
 // Names that the package keeps for itself in a folder: .tidegate.lock (the
 // lock, never deleted), .tidegate-tx (a transaction under way), and
-// .tidegate-*.tmp (a write under way). What a killed process left behind under
-// those names is removed by the next one that locks the folder or writes the
-// same file. A log that has recorded lines has its head beside it: audit.head
-// for audit.jsonl.
+// .tidegate-*.tmp (a write under way). When a process is killed, the next one
+// that locks the folder finishes or undoes its transaction, and the next one that
+// writes the same file removes what it had begun to write. A log that has recorded
+// lines has its head beside it: audit.head for audit.jsonl.
 //
 // Errors are [*tidegate.Error]: NOT_FOUND, READ_FAILED, INVALID_JSON,
 // WRITE_FAILED, PATH_NOT_ALLOWED, LOCK_HELD, TAMPERED, ALREADY_EXISTS_CONFLICT
