@@ -190,6 +190,13 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	news := follow(working, h.board.Run())
+	if h.board.Run() != nil {
+		// What others wrote after the board was read, and before the log was followed,
+		// would never be noticed.
+		if err := h.board.Reload(ctx); err != nil {
+			return Outcome{}, cancelled(ctx, err)
+		}
+	}
 	woken := make(chan string)
 	defer h.stopRunning()
 	// Whatever the home before this one had begun goes on.

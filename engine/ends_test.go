@@ -199,41 +199,65 @@ func leases(t *testing.T, r *run.Run) map[string]int {
 	return leased
 }
 
-// TestLeasesByHandBesideAHome has one job done by hand while a home does the
-// others.
+// TestLeasesByHandBesideAHome has one job done by hand while a home does the others:
+// somewhere in between, and right after the home has read the jobs, before it follows
+// the log.
 func TestLeasesByHandBesideAHome(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
-	drive(t, manifest, clock, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
-		if task.Kind == "perspectives" {
-			return obedient(ctx, task)
-		}
-		return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "stop here"}
-	}})
-	b, err := job.OpenBoard(t.Context(), clock, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "by hand", JobID: "wave1.records", For: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan engine.Outcome)
-	go func() {
-		done <- drive(t, manifest, clock, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
-			if task.Job == "wave1.records" {
-				t.Error("the home took a job that somebody holds")
+	for name, byHand := range map[string]func(submit func()) engine.Options{
+		"meanwhile": func(submit func()) engine.Options {
+			go submit()
+			return engine.Options{}
+		},
+		"once the jobs are read": func(submit func()) engine.Options {
+			return engine.Options{Watch: func(*job.Board) func() {
+				submit()
+				return func() {}
+			}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			manifest, clock := newRun(t, nil)
+			drive(t, manifest, clock, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+				if task.Kind == "perspectives" {
+					return obedient(ctx, task)
+				}
+				return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "stop here"}
+			}})
+			b, err := job.OpenBoard(t.Context(), clock, manifest)
+			if err != nil {
+				t.Fatal(err)
 			}
-			return obedient(ctx, task)
-		}})
-	}()
-	answer, _ := obedient(t.Context(), driver.Task{Kind: "wave1", Job: a.JobID, Prompt: a.PromptMD})
-	verdict, err := b.Submit(t.Context(), job.SubmitInput{Token: a.Token, Answer: []byte(answer.Text)})
-	if err != nil || !verdict.Accepted {
-		t.Errorf("%+v, %v", verdict, err)
-	}
-	if out := <-done; out.Status != run.Completed {
-		t.Errorf("%s", shown(out))
+			defer b.Close()
+			a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "by hand", JobID: "wave1.records", For: time.Hour})
+			if err != nil {
+				t.Fatal(err)
+			}
+			submitted := make(chan struct{})
+			options := byHand(func() {
+				defer close(submitted)
+				answer, _ := obedient(t.Context(), driver.Task{Kind: "wave1", Job: a.JobID, Prompt: a.PromptMD})
+				verdict, err := b.Submit(t.Context(), job.SubmitInput{Token: a.Token, Answer: []byte(answer.Text)})
+				if err != nil || !verdict.Accepted {
+					t.Errorf("%+v, %v", verdict, err)
+				}
+			})
+			options.Clock, options.Fetch = clock, new(web).fetch
+			options.Pool = &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+				if task.Job == "wave1.records" {
+					t.Error("the home took a job that somebody holds")
+				}
+				return obedient(ctx, task)
+			}}
+			// A home that does not notice waits until the lease ends.
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			out, err := engine.Drive(ctx, manifest, options)
+			<-submitted
+			if err != nil || out.Status != run.Completed {
+				t.Errorf("%s, %v", shown(out), err)
+			}
+		})
 	}
 }
