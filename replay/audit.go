@@ -216,9 +216,13 @@ func (b *AuditedBundle) read(ctx context.Context, timed bool, q *QualityAudit) e
 		q.find("warn", code, b, tidegate.D())
 	}
 	if timed {
-		if figures, err := telemetry.Figures(r); err != nil {
+		figures, err := telemetry.Figures(r)
+		switch {
+		case tidegate.CodeOf(err) == tidegate.ReadFailed:
+			return err // that says nothing about what it holds
+		case err != nil:
 			q.find("warn", "TELEMETRY_PARSE_FAILED", b, tidegate.D("message", tidegate.AsError(err).Message))
-		} else if figures.DurationS > 0 {
+		case figures.DurationS > 0:
 			b.DurationS = &figures.DurationS
 		}
 	}
