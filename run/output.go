@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/codec"
 )
 
@@ -27,23 +28,27 @@ func (r *Run) Outputs(dir string, asked map[string]bool) ([]string, error) {
 }
 
 // PerspectiveIDs are the ids in a document of contracts of the run, none when it
-// does not exist or cannot be read: callers that need all of it report why.
-func (r *Run) PerspectiveIDs(name string) map[string]bool {
+// does not exist or is not JSON: callers that need all of it report why. It returns
+// READ_FAILED and PATH_NOT_ALLOWED.
+func (r *Run) PerspectiveIDs(name string) (map[string]bool, error) {
 	ids := map[string]bool{}
 	data, err := r.folder.Read(name)
-	if err != nil {
-		return ids
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return ids, nil
+	case err != nil:
+		return nil, err
 	}
 	doc, err := codec.Parse(data)
 	if err != nil {
-		return ids
+		return ids, nil
 	}
 	for _, p := range doc.Get("perspectives").Elems() {
 		if id := p.Get("id").Str(); id != "" {
 			ids[id] = true
 		}
 	}
-	return ids
+	return ids, nil
 }
 
 // HasFolder reports whether the run has a folder of that name.

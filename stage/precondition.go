@@ -109,13 +109,15 @@ func outputsThere(text string, wave run.Stage) Precondition {
 
 // asked are the ids for which a wave was to bring an output: those of its
 // contracts. In a legacy run whose second wave has no contracts, they also include
-// the gaps that it is to close. Where none can be read, any id counts.
+// the gaps that it is to close. Where there are none, any id counts.
 func (s *situation) asked(wave run.Stage) (map[string]bool, error) {
-	ids := s.run.PerspectiveIDs(s.run.ContractsOf(wave))
-	if wave != run.Wave2 || len(ids) > 0 || !s.run.Legacy() {
-		return ids, nil
+	ids, err := s.run.PerspectiveIDs(s.run.ContractsOf(wave))
+	if err != nil || wave != run.Wave2 || len(ids) > 0 || !s.run.Legacy() {
+		return ids, err
 	}
-	ids = s.run.PerspectiveIDs(s.run.ContractsOf(run.Wave1))
+	if ids, err = s.run.PerspectiveIDs(s.run.ContractsOf(run.Wave1)); err != nil {
+		return nil, err
+	}
 	p, err := s.readPivot()
 	if err != nil {
 		return nil, err

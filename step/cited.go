@@ -45,11 +45,18 @@ func citedBy(r *run.Run, waves []run.Stage) (cited, error) {
 	var c cited
 	for i, wave := range waves {
 		contracts := r.ContractsOf(wave)
-		outputs, err := r.Outputs(r.WaveDir(wave), r.PerspectiveIDs(contracts))
+		ids, err := r.PerspectiveIDs(contracts)
 		if err != nil {
 			return cited{}, err
 		}
-		agents := agentTypes(r, contracts)
+		outputs, err := r.Outputs(r.WaveDir(wave), ids)
+		if err != nil {
+			return cited{}, err
+		}
+		agents, err := agentTypes(r, contracts)
+		if err != nil {
+			return cited{}, err
+		}
 		c.files = append(append(c.files, contracts), outputs...)
 		urls := make([][]citation.Cited, len(outputs))
 		err = parallel.Each(context.Background(), len(outputs), nil, func() func(int) error {
@@ -144,11 +151,15 @@ func notCited(cid string) error {
 	return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("cid", tidegate.Cut(cid)), "no output of the run cites a source %q", tidegate.Cut(cid))
 }
 
-// agentTypes gives the agent_type that the contracts have for a perspective.
-func agentTypes(r *run.Run, contracts string) func(id string) string {
+// agentTypes gives the agent_type that the contracts have for a perspective. It
+// returns READ_FAILED.
+func agentTypes(r *run.Run, contracts string) (of func(id string) string, err error) {
 	types := map[string]string{}
-	if data, err := r.Folder().Read(contracts); err == nil {
-		doc, _ := codec.Parse(data)
+	data, err := r.Folder().Read(contracts)
+	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return nil, err
+	}
+	if doc, err := codec.Parse(data); err == nil {
 		for _, p := range doc.Get("perspectives").Elems() {
 			types[p.Get("id").Str()] = p.Get("agent_type").Str()
 		}
@@ -158,5 +169,5 @@ func agentTypes(r *run.Run, contracts string) func(id string) string {
 			return "unknown"
 		}
 		return types[id]
-	}
+	}, nil
 }

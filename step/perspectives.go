@@ -213,7 +213,11 @@ func replan(u *run.Update, m run.Manifest) error {
 			}
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(r.PerspectiveIDs(r.Layout().Perspectives))) {
+	ids, err := r.PerspectiveIDs(r.Layout().Perspectives)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
 		if err := u.ForgetAttempts(run.WaveJob(run.Wave1, id), ""); err != nil {
 			return err
 		}
