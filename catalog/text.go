@@ -2,7 +2,7 @@ package catalog
 
 import (
 	"context"
-	_ "embed" // the texts
+	"embed"
 	"fmt"
 	"strings"
 	"sync"
@@ -24,36 +24,28 @@ import (
 //	    tidegate wave review an example
 //
 // A tool without a command ends with its summary.
-var (
-	//go:embed citation.md
-	citationText string
-	//go:embed job.md
-	jobText string
-	//go:embed pivot.md
-	pivotText string
-	//go:embed review.md
-	reviewText string
-	//go:embed run.md
-	runText string
-	//go:embed summary.md
-	summaryText string
-	//go:embed synthesis.md
-	synthesisText string
-	//go:embed wave.md
-	waveText string
-	//go:embed wave_run.md
-	waveRunText string
-)
+//
+//go:embed *.md
+var textFiles embed.FS
 
 type text struct{ summary, short, long, example string }
 
 // texts are the chapters of all files, by the names of their tools.
 var texts = sync.OnceValue(func() map[string]text {
 	found := map[string]text{}
-	for _, file := range []string{citationText, jobText, pivotText, reviewText, runText, summaryText, synthesisText, waveText, waveRunText} {
-		for chapter := range strings.SplitSeq(file, "\n# ") {
-			name, body, _ := strings.Cut(strings.TrimPrefix(chapter, "# "), "\n")
-			found[name] = readText(body)
+	files, err := textFiles.ReadDir(".")
+	if err != nil {
+		panic("catalog: " + err.Error())
+	}
+	for _, file := range files {
+		data, err := textFiles.ReadFile(file.Name())
+		if err != nil {
+			panic("catalog: " + err.Error())
+		}
+		for chapter := range strings.SplitSeq("\n"+string(data), "\n# ") {
+			if name, body, ok := strings.Cut(chapter, "\n"); ok && name != "" {
+				found[name] = readText(body)
+			}
 		}
 	}
 	return found
