@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -45,15 +46,15 @@ func citedBy(r *run.Run, waves []run.Stage) (cited, error) {
 	var c cited
 	for i, wave := range waves {
 		contracts := r.ContractsOf(wave)
-		ids, err := r.PerspectiveIDs(contracts)
+		agents, err := agentTypes(r, contracts)
 		if err != nil {
 			return cited{}, err
+		}
+		ids := map[string]bool{}
+		for id := range agents {
+			ids[id] = true
 		}
 		outputs, err := r.Outputs(r.WaveDir(wave), ids)
-		if err != nil {
-			return cited{}, err
-		}
-		agents, err := agentTypes(r, contracts)
 		if err != nil {
 			return cited{}, err
 		}
@@ -72,7 +73,7 @@ func citedBy(r *run.Run, waves []run.Stage) (cited, error) {
 		for k, name := range outputs {
 			id := strings.TrimSuffix(path.Base(name), ".md")
 			for _, url := range urls[k] {
-				c.found = append(c.found, citation.Found{Cited: url, Wave: i + 1, Perspective: id, AgentType: agents(id), ArtifactPath: name})
+				c.found = append(c.found, citation.Found{Cited: url, Wave: i + 1, Perspective: id, AgentType: cmp.Or(agents[id], "unknown"), ArtifactPath: name})
 			}
 		}
 	}
@@ -151,9 +152,9 @@ func notCited(cid string) error {
 	return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("cid", tidegate.Cut(cid)), "no output of the run cites a source %q", tidegate.Cut(cid))
 }
 
-// agentTypes gives the agent_type that the contracts have for a perspective. It
-// returns READ_FAILED.
-func agentTypes(r *run.Run, contracts string) (of func(id string) string, err error) {
+// agentTypes are the perspectives of a document of contracts, by id, with the agent_type
+// of each: none when it does not exist or is not JSON. It returns READ_FAILED.
+func agentTypes(r *run.Run, contracts string) (map[string]string, error) {
 	types := map[string]string{}
 	data, err := r.Folder().Read(contracts)
 	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
@@ -161,13 +162,10 @@ func agentTypes(r *run.Run, contracts string) (of func(id string) string, err er
 	}
 	if doc, err := codec.Parse(data); err == nil {
 		for _, p := range doc.Get("perspectives").Elems() {
-			types[p.Get("id").Str()] = p.Get("agent_type").Str()
+			if id := p.Get("id").Str(); id != "" {
+				types[id] = p.Get("agent_type").Str()
+			}
 		}
 	}
-	return func(id string) string {
-		if types[id] == "" {
-			return "unknown"
-		}
-		return types[id]
-	}, nil
+	return types, nil
 }
