@@ -1,13 +1,11 @@
 package tidegate_test
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -20,209 +18,385 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the list of arrows in docs/layout.md")
+var update = flag.Bool("update", false, "rewrite the floors in docs/layout.md")
 
 const module = "github.com/tidegate/tidegate"
 
-// arrows lists, for every package, the packages of this module that it imports.
-// A package that is missing here fails the test, and so does an arrow that no
-// file uses. docs/layout.md shows the same table: go test . -update.
-var arrows = map[string]string{
-	".":                  "",
-	"codec":              ".",
-	"artifact":           ". codec",
-	"archive":            ". codec artifact internal/secret",
-	"fetch":              ". archive internal/secret",
-	"config":             ". codec artifact internal/pattern internal/spelling",
-	"markdown":           "",
-	"report":             ". codec markdown internal/pattern",
-	"perspective":        ". codec artifact report internal/spelling",
-	"gate":               ". codec artifact internal/parallel",
-	"run":                ". codec artifact perspective gate seal report internal/parallel",
-	"wave":               ". codec artifact markdown citation perspective report internal/parallel internal/secret",
-	"pivot":              ". codec artifact markdown perspective run wave report internal/parallel internal/pattern",
-	"citation":           ". codec markdown internal/parallel internal/pattern internal/pdf internal/secret",
-	"summary":            ". codec artifact markdown citation perspective run report internal/parallel",
-	"synthesis":          ". codec markdown citation report internal/pattern",
-	"step":               ". codec artifact archive markdown citation perspective gate run wave pivot synthesis report internal/parallel internal/pattern internal/secret",
-	"telemetry":          ". codec run",
-	"stage":              ". codec gate run pivot synthesis step report",
-	"review":             ". codec markdown report internal/pattern internal/spelling",
-	"diff":               "markdown internal/pattern",
-	"change":             ". codec artifact diff review seal report internal/parallel internal/pattern",
-	"seal":               ". codec artifact",
-	"driver":             ". codec artifact markdown internal/pattern",
-	"job":                ". codec artifact markdown citation perspective review run step synthesis wave report internal/parallel internal/pattern",
-	"replay":             ". codec artifact archive gate job pivot report run seal stage step summary synthesis telemetry wave",
-	"engine":             ". codec artifact change diff driver gate job pivot report review run stage step summary wave",
-	"tool":               ". codec artifact report internal/spelling",
-	"catalog":            ". codec artifact archive fetch config engine job perspective gate replay run wave pivot summary step telemetry stage seal report review change tool",
-	"internal/full":      "",
-	"internal/hangup":    "",
-	"internal/parallel":  "",
-	"internal/scratch":   "",
-	"internal/spelling":  "",
-	"internal/pattern":   "",
-	"internal/pdf":       "",
-	"internal/cli":       ". codec report tool internal/spelling",
-	"internal/mcpserver": ". codec tool internal/hangup internal/spelling",
-	"internal/web":       ". artifact change citation codec diff gate job pivot report review run stage step synthesis tool internal/hangup internal/parallel",
-	"internal/screen":    "report",
-	"internal/research":  ". codec artifact archive change citation config driver engine gate job report review run stage step tool catalog internal/cli internal/pattern internal/screen",
-	"internal/host":      ". catalog internal/cli",
-	"internal/clients":   "",
-	"internal/demo":      ". codec archive report tool internal/planted internal/spelling",
-	"internal/corpus":    "",
-	"internal/planted":   "",
-	"internal/secret":    "",
-	"internal/docs":      ". codec config tool",
-	"internal/release":   "codec seal",
-	"internal/words":     "report",
-	"internal/fakemodel": "",
-	"cmd/tidegate":       "*",
-	"bench":              "*",
+// floors is the house from the ground up. A room imports the rooms that stand before
+// it in this list, on its own floor and on the floors below, and no others. Rooms of
+// a floor lie in internal/<floor>/; those that other modules may import lie beside
+// internal/ and are written with a slash in front. docs/layout.md shows the same
+// list: go test . -update.
+var floors = []struct{ name, rooms string }{
+	{"ground", "/."},
+	{"text", "pattern spelling secret pdf markdown diff"},
+	{"base", "parallel codec artifact archive fetch config seal report /tool"},
+	{"rule", "citation gate /perspective /wave /pivot /review summary synthesis"},
+	{"work", "run step stage telemetry change"},
+	{"agent", "job driver engine replay"},
+	{"face", "/catalog cli hangup mcp screen research web host words clients demo docs"},
+	{"program", "/cmd/tidegate"},
+}
 
-	// A module of its own, which the main module does not know.
-	"temporal":                     ". artifact driver engine markdown",
-	"temporal/server":              ". artifact",
-	"temporal/cmd/tidegate-worker": "*",
+// exceptions are the imports that the floors do not allow, each with its reason.
+var exceptions = map[string]string{
+	"pivot -> internal/work/run":                  "rules read runs",
+	"internal/rule/summary -> internal/work/run":  "rules read runs",
+	"internal/face/demo -> internal/test/planted": "the canary plants its pages",
+	"cmd/tidegate -> internal/test/planted":       "the canary plants its pages",
+}
+
+// beside are the folders that are no part of the house: programs of their own, and
+// what only tests and measurements use.
+var beside = []string{"bench", "proof", "temporal", "internal/release", "internal/test"}
+
+// narrow are rooms that may import less than what stands before them, with why.
+var narrow = []struct{ room, only, why string }{
+	{"internal/face/cli", "ground text base", "a face that offers tools knows no domain: toy tools can test it"},
+	{"internal/face/mcp", "ground text base internal/face/hangup", "a face that offers tools knows no domain: toy tools can test it"},
 }
 
 // outside lists the packages from other modules, and from the parts of the
 // standard library that reach the world, with the packages that import them.
 // A package that only tests may import has no importers here.
 var outside = map[string]string{
-	"github.com/spf13/pflag":                 "internal/cli",
-	"github.com/spf13/cobra":                 "internal/cli",
-	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserver bench",
+	"github.com/spf13/pflag":                 "internal/face/cli",
+	"github.com/spf13/cobra":                 "internal/face/cli",
+	"github.com/modelcontextprotocol/go-sdk": "internal/face/mcp",
 	"github.com/google/jsonschema-go":        "tool",
-	"github.com/go-json-experiment/json":     "codec",
-	"go.yaml.in/yaml":                        "change",
-	"code.dny.dev/ssrf":                      "fetch",
-	"github.com/pelletier/go-toml":           "config",
-	"golang.org/x/sys":                       "artifact driver",
-	"golang.org/x/crypto":                    "seal",
-	"golang.org/x/net":                       "citation fetch",
-	"golang.org/x/text":                      "citation perspective internal/pdf internal/planted report synthesis",
-	"github.com/nlnwa/whatwg-url":            "citation",
-	"golang.org/x/term":                      "cmd/tidegate internal/host",
-	"go.temporal.io":                         "temporal temporal/server temporal/cmd/tidegate-worker",
-	"google.golang.org/protobuf":             "temporal",
-	"google.golang.org/grpc":                 "temporal",
-	"github.com/aws/aws-sdk-go-v2":           "temporal",
-	"github.com/uber-go/tally":               "temporal/cmd/tidegate-worker",
-	"os/exec":                                "change driver internal/cli internal/release bench temporal/cmd/tidegate-worker",
-	"net":                                    "fetch seal internal/hangup internal/mcpserver internal/planted internal/web bench temporal/server temporal/cmd/tidegate-worker",
-	"net/http":                               "driver fetch internal/fakemodel internal/hangup internal/mcpserver internal/planted internal/web bench temporal/cmd/tidegate-worker",
+	"github.com/go-json-experiment/json":     "internal/base/codec",
+	"go.yaml.in/yaml":                        "internal/work/change",
+	"code.dny.dev/ssrf":                      "internal/base/fetch",
+	"github.com/pelletier/go-toml":           "internal/base/config",
+	"golang.org/x/sys":                       "internal/base/artifact internal/agent/driver",
+	"golang.org/x/crypto":                    "internal/base/seal",
+	"golang.org/x/net":                       "internal/rule/citation internal/base/fetch",
+	"golang.org/x/text":                      "internal/rule/citation perspective internal/text/pdf internal/base/report internal/rule/synthesis",
+	"github.com/nlnwa/whatwg-url":            "internal/rule/citation",
+	"golang.org/x/term":                      "cmd/tidegate internal/face/host",
+	"os/exec":                                "internal/work/change internal/agent/driver internal/face/cli",
+	"net":                                    "internal/base/fetch internal/base/seal internal/face/hangup internal/face/mcp internal/face/web",
+	"net/http":                               "internal/agent/driver internal/base/fetch internal/face/hangup internal/face/mcp internal/face/web",
+	"net/rpc":                                "",
+	"crypto/tls":                             "internal/base/fetch",
+	"plugin":                                 "",
+	"os/user":                                "",
+	"C":                                      "",
 	"math/rand":                              "",
-	"math/rand/v2":                           "artifact fetch bench temporal/server",
-	"crypto/rand":                            "artifact job run seal internal/planted internal/web temporal",
+	"math/rand/v2":                           "internal/base/artifact internal/base/fetch",
+	"crypto/rand":                            "internal/base/artifact internal/agent/job internal/work/run internal/base/seal internal/face/web",
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
-	"github.com/rogpeppe/go-internal":        "internal/corpus",
-	"github.com/yuin/goldmark":               "synthesis",
+	"github.com/rogpeppe/go-internal":        "",
+	"github.com/yuin/goldmark":               "internal/rule/synthesis",
 	"github.com/chromedp":                    "",
 	"github.com/secure-systems-lab":          "",
 }
 
-func TestArrows(t *testing.T) {
-	files, used := 0, map[arrow]bool{}
-	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+// source is one file of the program that is not a test.
+type source struct {
+	room, file, text string
+	imports          []string
+}
+
+// guards are the promises that the code as it is written can break. Each says what
+// is wrong with a file, and has a breach that it must find.
+var guards = []struct {
+	name   string
+	breach source
+	faults func(source) []string
+}{
+	{"a room imports only what stands before it",
+		source{room: "internal/base/codec", imports: []string{module + "/internal/base/artifact"}}, runsUp},
+	{"a room on a list imports only what the list has",
+		source{room: "internal/face/cli", imports: []string{module + "/internal/work/run"}}, tooWide},
+	{"the house knows nothing that stands beside it",
+		source{room: "internal/agent/engine", imports: []string{module + "/temporal"}}, knowsBeside},
+	{"each outside package has its users",
+		source{room: "internal/work/run", imports: []string{"net/http"}}, reachesOut},
+	{"every dependency was decided on",
+		source{room: "internal/work/run", imports: []string{"example.com/logging"}}, undecided},
+	{"only artifact opens files",
+		source{room: "internal/work/run", file: "internal/work/run/run.go", text: "data, err := os.ReadFile(name)"}, opensFiles},
+	{"programs are started where it is said",
+		source{room: "internal/work/change", file: "internal/work/change/git.go", text: `exec.CommandContext(ctx, "sh", "-c", line)`}, startsPrograms},
+	{"no pattern is compiled at the start",
+		source{room: "internal/work/run", text: "var id = regexp.MustCompile(`a`)"}, compilesAtStart},
+	{"stage alone moves a run",
+		source{room: "internal/work/step", text: "u.MoveTo(next)"}, movesRuns},
+}
+
+// TestGuards holds every file of the program to every guard, and every guard to its
+// own breach.
+func TestGuards(t *testing.T) {
+	files := house(t)
+	for _, guard := range guards {
+		t.Run(guard.name, func(t *testing.T) {
+			if len(guard.faults(guard.breach)) == 0 {
+				t.Error("it does not find its own breach")
+			}
+			for _, file := range files {
+				for _, fault := range guard.faults(file) {
+					t.Errorf("%s: %s", file.file, fault)
+				}
+			}
+		})
+	}
+}
+
+// rooms lists every room of the house in the order of floors.
+func rooms() []string {
+	var all []string
+	for _, floor := range floors {
+		for room := range strings.FieldsSeq(floor.rooms) {
+			all = append(all, placed(floor.name, room))
+		}
+	}
+	return all
+}
+
+// placed is the folder of a room.
+func placed(floor, room string) string {
+	if public, ok := strings.CutPrefix(room, "/"); ok {
+		return public
+	}
+	return "internal/" + floor + "/" + room
+}
+
+// ours is the folder of an imported package of this module.
+func ours(name string) (room string, ok bool) {
+	if name == module {
+		return ".", true
+	}
+	return strings.CutPrefix(name, module+"/")
+}
+
+func runsUp(s source) (faults []string) {
+	all := rooms()
+	at := slices.Index(all, s.room)
+	if at < 0 {
+		return []string{"nobody gave " + s.room + " a place; add it to floors"}
+	}
+	for _, name := range s.imports {
+		room, ok := ours(name)
+		if _, excepted := exceptions[s.room+" -> "+room]; !ok || excepted || isBeside(room) {
+			continue
+		}
+		if to := slices.Index(all, room); to < 0 || to >= at {
+			faults = append(faults, s.room+" may not import "+room)
+		}
+	}
+	return faults
+}
+
+func tooWide(s source) (faults []string) {
+	for _, n := range narrow {
+		if n.room != s.room {
+			continue
+		}
+		for _, name := range s.imports {
+			if room, ok := ours(name); ok && !slices.ContainsFunc(strings.Fields(n.only), func(allowed string) bool { return room == allowed || onFloor(room, allowed) }) {
+				faults = append(faults, s.room+" may not import "+room+": "+n.why)
+			}
+		}
+	}
+	return faults
+}
+
+// onFloor reports whether a room stands on a floor.
+func onFloor(room, name string) bool {
+	for _, floor := range floors {
+		for each := range strings.FieldsSeq(floor.rooms) {
+			if floor.name == name && placed(name, each) == room {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func knowsBeside(s source) (faults []string) {
+	for _, name := range s.imports {
+		room, ok := ours(name)
+		if _, excepted := exceptions[s.room+" -> "+room]; ok && isBeside(room) && !excepted {
+			faults = append(faults, s.room+" may not import "+room)
+		}
+	}
+	return faults
+}
+
+func isBeside(room string) bool {
+	return slices.ContainsFunc(beside, func(each string) bool { return room == each || strings.HasPrefix(room, each+"/") })
+}
+
+// decided is the entry of outside that an import falls under.
+func decided(name string) (prefix string, ok bool) {
+	for prefix := range outside {
+		if name == prefix || strings.Contains(prefix, ".") && strings.HasPrefix(name, prefix+"/") {
+			return prefix, true
+		}
+	}
+	return "", false
+}
+
+func reachesOut(s source) (faults []string) {
+	for _, name := range s.imports {
+		if prefix, ok := decided(name); ok && !slices.Contains(strings.Fields(outside[prefix]), s.room) {
+			faults = append(faults, s.room+" may not import "+name)
+		}
+	}
+	return faults
+}
+
+func undecided(s source) (faults []string) {
+	for _, name := range s.imports {
+		_, known := decided(name)
+		_, own := ours(name)
+		if domain, _, _ := strings.Cut(name, "/"); strings.Contains(domain, ".") && !known && !own {
+			faults = append(faults, "nobody decided on the dependency "+name+"; add it to outside and to docs/decisions.md")
+		}
+	}
+	return faults
+}
+
+var opening = regexp.MustCompile(`\bos\.(Open|OpenFile|OpenRoot|ReadFile|ReadDir|WriteFile|Create|CreateTemp|Mkdir|MkdirAll|MkdirTemp|Stat|Lstat|Readlink|Remove|RemoveAll|Rename|Symlink|Link|Truncate|Chmod|DirFS|CopyFS)\(|filepath\.(Walk|WalkDir|Glob)\(|ioutil\.`)
+
+// opensFiles keeps access by path in one place: package artifact decides what a caller
+// may touch, and a package that opened files itself would go around it. A face opens
+// what its person names. An attempt's folder lies among the temporary files, outside
+// every run.
+func opensFiles(s source) []string {
+	if s.room == "internal/base/artifact" || strings.HasPrefix(s.room, "internal/face/") || s.room == "cmd/tidegate" || s.file == "internal/agent/driver/folder.go" {
+		return nil
+	}
+	if found := opening.FindString(s.text); found != "" {
+		return []string{"it calls " + found + "…), which is for package artifact"}
+	}
+	return nil
+}
+
+var starting = regexp.MustCompile(`\b(exec\.Cmd\{|exec\.Command(Context)?\((ctx, )?(.*?)[,)]|os\.StartProcess|syscall\.(Exec|ForkExec|StartProcess))`)
+
+// startsPrograms knows each program that something other than driver starts.
+func startsPrograms(s source) (faults []string) {
+	known := map[string]string{
+		"internal/work/change/git.go":           `exec.CommandContext(ctx, "git",`,
+		"internal/face/cli/programs_unix.go":    `exec.CommandContext(ctx, "sh",`,
+		"internal/face/cli/programs_windows.go": `exec.CommandContext(ctx, "cmd",`,
+	}
+	if s.room == "internal/agent/driver" {
+		return nil
+	}
+	for _, found := range starting.FindAllString(s.text, -1) {
+		if found != known[s.file] {
+			faults = append(faults, "it starts a program: "+found)
+		}
+	}
+	return faults
+}
+
+var compiling = regexp.MustCompile(`(?m)^(var .*|\t\w+ += )regexp\.MustCompile\(`)
+
+// compilesAtStart keeps regular expressions from being compiled by every call of the
+// program.
+func compilesAtStart(s source) []string {
+	if found := compiling.FindString(s.text); found != "" {
+		return []string{found + "…) is compiled at every start; use pattern.New"}
+	}
+	return nil
+}
+
+var moving = regexp.MustCompile(`\.MoveTo\(`)
+
+// movesRuns: run offers the move, and stage alone makes it. A replay moves the copy
+// that it compares with the record and throws away.
+func movesRuns(s source) []string {
+	if s.room != "internal/work/stage" && s.room != "internal/agent/replay" && moving.MatchString(s.text) {
+		return []string{"it moves a run, which is for package stage"}
+	}
+	return nil
+}
+
+// TestNothingIsListedForNobody keeps the lists above short: every room, exception and
+// user of an outside package that they name is there.
+func TestNothingIsListedForNobody(t *testing.T) {
+	used, seen := map[string]bool{}, map[string]bool{}
+	for _, s := range house(t) {
+		seen[s.room] = true
+		for _, name := range s.imports {
+			if room, ok := ours(name); ok {
+				used[s.room+" -> "+room] = true
+			}
+			if prefix, ok := decided(name); ok {
+				used[s.room+" -> "+prefix] = true
+			}
+		}
+	}
+	for _, room := range rooms() {
+		if !seen[room] {
+			t.Errorf("floors has %s, which has no files", room)
+		}
+	}
+	for exception := range exceptions {
+		if !used[exception] {
+			t.Errorf("no file needs the exception %s", exception)
+		}
+	}
+	for name, importers := range outside {
+		for room := range strings.FieldsSeq(importers) {
+			if !used[room+" -> "+name] {
+				t.Errorf("no file of %s imports %s; remove it from outside", room, name)
+			}
+		}
+	}
+}
+
+// house is every file of the program that is not a test.
+func house(t *testing.T) []source {
+	t.Helper()
+	files, err := readHouse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 200 {
+		t.Fatalf("only %d files were read", len(files))
+	}
+	return files
+}
+
+var readHouse = sync.OnceValues(func() (files []source, err error) {
+	err = filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && file != "." || entry.Name() == "testdata" || entry.Name() == "node_modules") {
+		slashed := filepath.ToSlash(file)
+		if entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && file != "." || entry.Name() == "testdata" || isBeside(slashed)) {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
 			return nil
 		}
-		files++
-		room := owner(path.Dir(filepath.ToSlash(file)))
-		if _, drawn := arrows[room]; !drawn {
-			t.Errorf("%s: nobody drew the package %s; add it to arrows and to docs/layout.md", file, room)
-			return nil
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		s := source{room: path.Dir(slashed), file: slashed, text: string(text)}
 		for _, spec := range parsed.Imports {
 			name, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
 				return err
 			}
-			checkImport(t, file, room, name, used)
+			s.imports = append(s.imports, name)
 		}
+		files = append(files, s)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if files < 10 {
-		t.Fatalf("only %d files were read", files)
-	}
-	for room, targets := range arrows {
-		for _, target := range strings.Fields(targets) {
-			if target != "*" && !used[arrow{room, target}] {
-				t.Errorf("no file of %s imports %s; remove the arrow", room, target)
-			}
-		}
-	}
-	for target, rooms := range outside {
-		for _, room := range strings.Fields(rooms) {
-			if !used[arrow{room, target}] {
-				t.Errorf("no file of %s imports %s; remove it from outside", room, target)
-			}
-		}
-	}
-}
-
-// arrow is one import: of a package of this module, or of one that outside lists.
-type arrow struct{ from, to string }
-
-// owner is the listed package that dir is, or is part of.
-func owner(dir string) string {
-	if strings.HasPrefix(dir, "bench") {
-		return "bench"
-	}
-	return dir
-}
-
-// checkImport fails for an import that arrows does not list, and notes the arrow in used.
-func checkImport(t *testing.T, file, room, name string, used map[arrow]bool) {
-	if inner, ok := strings.CutPrefix(name, module); ok {
-		target := strings.TrimPrefix(inner, "/")
-		if target == "" {
-			target = "."
-		}
-		used[arrow{room, target}] = true
-		if inTemporal(target) && !inTemporal(room) {
-			t.Errorf("%s: %s may not import %s, which is another module", file, room, target)
-		}
-		if allowed := strings.Fields(arrows[room]); !slices.Contains(allowed, target) && !slices.Contains(allowed, "*") {
-			t.Errorf("%s: %s may not import %s", file, room, target)
-		}
-		return
-	}
-	decided := false
-	for prefix, allowed := range outside {
-		if name != prefix && !(strings.Contains(prefix, ".") && strings.HasPrefix(name, prefix+"/")) {
-			continue
-		}
-		decided = true
-		used[arrow{room, prefix}] = true
-		if !slices.Contains(strings.Fields(allowed), room) {
-			t.Errorf("%s: %s may not import %s", file, room, name)
-		}
-	}
-	if domain, _, _ := strings.Cut(name, "/"); strings.Contains(domain, ".") && !decided {
-		t.Errorf("%s: nobody decided on the dependency %s; add it to outside and to docs/decisions.md", file, name)
-	}
-}
-
-// inTemporal reports whether a package belongs to the module in temporal/.
-func inTemporal(room string) bool { return room == "temporal" || strings.HasPrefix(room, "temporal/") }
+	return files, err
+})
 
 // TestMainModuleDoesNotKnowTemporal keeps the pool on many machines out of the
 // program: its dependencies, its size and its start stay those of one machine.
@@ -246,50 +420,17 @@ func TestMainModuleDoesNotKnowTemporal(t *testing.T) {
 	}
 }
 
-// TestWhatReachesTheWorld looks at everything that the tools are built from,
-// other people's packages included. Two packages start programs: change starts
-// git, and driver starts agents. internal/cli, which no tool is built from, starts
-// the person's editor and the command of --notify. Only fetch opens connections to
-// other machines, and driver to those that a person named; seal knows the sockets
-// of an ssh-agent.
+// TestWhatReachesTheWorld looks at everything that the tools
+// are built from, other people's packages included.
 func TestWhatReachesTheWorld(t *testing.T) {
 	imports := builtFrom(t, "catalog")
-	if !slices.Contains(imports[module+"/change"], "os/exec") || !slices.Contains(imports[module+"/fetch"], "net/http") {
+	if !slices.Contains(imports[module+"/internal/work/change"], "os/exec") || !slices.Contains(imports[module+"/internal/base/fetch"], "net/http") {
 		t.Fatalf("the list is not that of the tools: %v", imports)
 	}
-	allowed := map[string][]string{
-		"os/exec":  {"change", "driver"},
-		"net":      {"fetch", "seal"},
-		"net/http": {"driver", "fetch"},
-		"net/rpc":  nil, "crypto/tls": {"fetch"}, "plugin": nil, "os/user": nil, "C": nil,
-	}
-	for name, imported := range imports {
-		room, ours := strings.CutPrefix(name, module+"/")
-		for _, reach := range imported {
-			if rooms, watched := allowed[reach]; watched && ours && !slices.Contains(rooms, room) {
-				t.Errorf("%s imports %s", name, reach)
-			}
-		}
-		if slices.Contains([]string{"net/rpc", "plugin", "os/user", "C"}, name) {
+	for _, name := range []string{"net/rpc", "plugin", "os/user", "C"} {
+		if _, there := imports[name]; there {
 			t.Errorf("the tools are built from %s", name)
 		}
-	}
-	starts := regexp.MustCompile(`\b(exec\.Cmd\{|exec\.Command(Context)?\((ctx, )?(.*?)[,)]|os\.StartProcess|syscall\.(Exec|ForkExec|StartProcess))`)
-	var found []string
-	for room := range arrows {
-		if room == "bench" || room == "driver" || room == "internal/release" {
-			continue
-		}
-		for file, text := range sources(t, room) {
-			for _, start := range starts.FindAllString(text, -1) {
-				found = append(found, file+": "+start)
-			}
-		}
-	}
-	slices.Sort(found)
-	want := []string{`change/git.go: exec.CommandContext(ctx, "git",`, `internal/cli/programs_unix.go: exec.CommandContext(ctx, "sh",`, `internal/cli/programs_windows.go: exec.CommandContext(ctx, "cmd",`}
-	if !slices.Equal(found, want) {
-		t.Errorf("programs are started by %q, want %q", found, want)
 	}
 }
 
@@ -297,10 +438,16 @@ func TestWhatReachesTheWorld(t *testing.T) {
 // reads the archive and what judges sources are built from nothing that could
 // open a connection.
 func TestJudgingOpensNoConnection(t *testing.T) {
-	for _, room := range []string{"archive", "citation", "summary", "stage", "job"} {
+	reach := []string{"net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C", module + "/internal/base/fetch", module + "/internal/agent/driver"}
+	if fetch := builtFrom(t, "internal/base/fetch"); fetch["net/http"] == nil {
+		t.Fatal("the list does not show what opens connections")
+	}
+	for _, room := range rooms() {
+		if !onFloor(room, "text") && !onFloor(room, "rule") && !slices.Contains([]string{"internal/base/archive", "internal/work/step", "internal/work/stage", "internal/agent/job"}, room) {
+			continue
+		}
 		for name := range builtFrom(t, room) {
-			switch name {
-			case "net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C", module + "/fetch", module + "/driver":
+			if slices.Contains(reach, name) {
 				t.Errorf("%s is built from %s", room, name)
 			}
 		}
@@ -331,9 +478,6 @@ func builtFrom(t *testing.T, room string) map[string][]string {
 		}
 	}
 	add(module + "/" + room)
-	if imports[module+"/"+room] == nil {
-		t.Fatalf("the list is not that of %s: %v", room, imports)
-	}
 	return imports
 }
 
@@ -354,75 +498,10 @@ var program = sync.OnceValues(func() (map[string][]string, error) {
 	return imports, nil
 })
 
-// sources are the files of a package that are not tests.
-func sources(t *testing.T, room string) map[string]string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(room, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts := map[string]string{}
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[filepath.ToSlash(file)] = string(text)
-	}
-	return texts
-}
-
-// TestOnlyArtifactOpensFiles keeps access by path in one place: package artifact
-// decides what a caller may touch, and a package that opened files itself would
-// go around it.
-func TestOnlyArtifactOpensFiles(t *testing.T) {
-	opens := regexp.MustCompile(`\bos\.(Open|OpenFile|OpenRoot|ReadFile|ReadDir|WriteFile|Create|CreateTemp|Mkdir|MkdirAll|MkdirTemp|Stat|Lstat|Readlink|Remove|RemoveAll|Rename|Symlink|Link|Truncate|Chmod|DirFS|CopyFS)\(|filepath\.(Walk|WalkDir|Glob)\(|ioutil\.`)
-	read := 0
-	for room := range arrows {
-		if room == "artifact" || room == "bench" || strings.HasPrefix(room, "internal/") || strings.HasPrefix(room, "cmd/") {
-			continue
-		}
-		for file, text := range sources(t, room) {
-			if file == "driver/folder.go" {
-				continue // an attempt's folder lies among the temporary files, outside every run
-			}
-			if found := opens.FindString(text); found != "" {
-				t.Errorf("%s calls %s…), which is for package artifact", file, found)
-			}
-			read++
-		}
-	}
-	if read < 50 {
-		t.Fatalf("only %d files were read", read)
-	}
-}
-
-// TestNoPatternIsCompiledAtTheStart keeps regular expressions from being compiled
-// by every call of the program: package pattern compiles them when they are used.
-func TestNoPatternIsCompiledAtTheStart(t *testing.T) {
-	compiles := regexp.MustCompile(`(?m)^(var .*|\t\w+ += )regexp\.MustCompile\(`)
-	if !compiles.MatchString("var a = regexp.MustCompile(`a`)") || !compiles.MatchString("var (\n\ta = regexp.MustCompile(`a`)\n)") {
-		t.Fatal("the rule does not see such a variable")
-	}
-	for room := range arrows {
-		if room == "bench" || room == "internal/release" || room == "internal/corpus" {
-			continue // not in the program
-		}
-		for file, text := range sources(t, room) {
-			if found := compiles.FindString(text); found != "" {
-				t.Errorf("%s: %s…) is compiled at every start; use pattern.New", file, found)
-			}
-		}
-	}
-}
-
-// TestLayoutDocumentIsTheTable keeps docs/layout.md true: its tree names every
-// package, and its list of arrows is that of this file.
-func TestLayoutDocumentIsTheTable(t *testing.T) {
-	const file, begin, end = "docs/layout.md", "<!-- arrows -->\n```\n", "```\n<!-- /arrows -->"
+// TestLayoutDocumentShowsTheFloors keeps docs/layout.md true: its tree names every
+// room, and its list of floors is that of this file.
+func TestLayoutDocumentShowsTheFloors(t *testing.T) {
+	const file, begin, end = "docs/layout.md", "<!-- floors -->\n```\n", "```\n<!-- /floors -->"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -430,11 +509,10 @@ func TestLayoutDocumentIsTheTable(t *testing.T) {
 	before, rest, opened := strings.Cut(string(text), begin)
 	listed, after, closed := strings.Cut(rest, end)
 	if !opened || !closed {
-		t.Fatalf("%s has no place for the arrows", file)
+		t.Fatalf("%s has no place for the floors", file)
 	}
-	tree, _, _ := strings.Cut(before, "## Arrows")
-	for room := range arrows {
-		if room != "." && !strings.Contains(tree, "─ "+room+"/") {
+	for _, room := range rooms() {
+		if room != "." && !strings.Contains(before, "─ "+room+"/") {
 			t.Errorf("the tree in %s has no line for %s/", file, room)
 		}
 	}
@@ -444,8 +522,18 @@ func TestLayoutDocumentIsTheTable(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if listed != want {
-		t.Errorf("the arrows of %s are not those of this file; run: go test . -update\n%s", file, want)
+		t.Errorf("the floors of %s are not those of this file; run: go test . -update\n%s", file, want)
 	}
+}
+
+// drawn lists the floors for a reader, the highest first.
+func drawn() string {
+	var b strings.Builder
+	for _, floor := range slices.Backward(floors) {
+		named := strings.ReplaceAll(strings.ReplaceAll(floor.rooms, "/.", "tidegate"), "/", "")
+		fmt.Fprintf(&b, "%-8s %s\n", floor.name, named)
+	}
+	return b.String()
 }
 
 // TestPublicPackagesAreListed keeps docs/go.md whole: it says of every package that
@@ -462,42 +550,13 @@ func TestPublicPackagesAreListed(t *testing.T) {
 			table.WriteString("`" + names)
 		}
 	}
-	for room := range arrows {
+	for _, room := range rooms() {
+		public := !strings.HasPrefix(room, "internal/") && room != "cmd/tidegate"
 		if room == "." {
 			room = "tidegate"
 		}
-		public := room != "bench" && !strings.HasPrefix(room, "internal/") && !strings.HasPrefix(room, "cmd/") && !inTemporal(room)
 		if listed := strings.Contains(table.String(), "`"+room+"`"); listed != public {
 			t.Errorf("%s: listed in the table of docs/go.md is %v, and public %v", room, listed, public)
 		}
 	}
-}
-
-// drawn lists the arrows for a reader: a package stands above all that it
-// imports.
-func drawn() string {
-	var height func(room string) int
-	height = func(room string) int {
-		if arrows[room] == "*" {
-			return len(arrows)
-		}
-		most := 0
-		for _, target := range strings.Fields(arrows[room]) {
-			most = max(most, height(target)+1)
-		}
-		return most
-	}
-	rooms := slices.SortedFunc(maps.Keys(arrows), func(a, b string) int {
-		return cmp.Or(height(b)-height(a), strings.Compare(a, b))
-	})
-	named := strings.NewReplacer("*", "any of them", ". ", "tidegate ")
-	var b strings.Builder
-	for _, room := range rooms {
-		targets := named.Replace(arrows[room] + " ")
-		if room == "." {
-			room = "tidegate"
-		}
-		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("%-19s %s", room, strings.TrimSpace(targets))))
-	}
-	return b.String()
 }

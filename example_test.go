@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/wave"
 )
 
 // sample is an absolute path in the sample data of the demo.
 func sample(name string) string {
-	path, err := filepath.Abs(filepath.Join("internal", "demo", "data", name))
+	path, err := filepath.Abs(filepath.Join("internal", "face", "demo", "data", name))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -21,11 +21,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate/archive"
-	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/fetch"
-	"github.com/tidegate/tidegate/run"
-	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/fetch"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate/fetch"
+	"github.com/tidegate/tidegate/internal/base/fetch"
 )
 
 // BenchmarkLinkinator measures somebody else's link checker on two thousand pages of

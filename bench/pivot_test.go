@@ -15,9 +15,9 @@ import (
 
 	"github.com/tidegate/tidegate/bench/sample"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/pivot"
-	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/tool"
 	"github.com/tidegate/tidegate/wave"
 )

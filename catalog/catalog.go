@@ -7,9 +7,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/tidegate/tidegate/config"
-	"github.com/tidegate/tidegate/seal"
-	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
 

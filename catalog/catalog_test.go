@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/gate"
-	"github.com/tidegate/tidegate/internal/mcpserver"
-	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/tool"
 )
 

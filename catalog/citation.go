@@ -3,11 +3,11 @@ package catalog
 import (
 	"context"
 
-	"github.com/tidegate/tidegate/archive"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/config"
-	"github.com/tidegate/tidegate/fetch"
-	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/base/fetch"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/cli"
-	"github.com/tidegate/tidegate/internal/docs"
-	"github.com/tidegate/tidegate/internal/words"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/docs"
+	"github.com/tidegate/tidegate/internal/face/words"
 	"github.com/tidegate/tidegate/tool"
 )
 

@@ -15,7 +15,7 @@ import (
 // A tool can be called as an agent calls it: JSON in, the envelope out.
 func ExampleTools() {
 	sample := func(name string) string {
-		path, err := filepath.Abs(filepath.Join("..", "internal", "demo", "data", name))
+		path, err := filepath.Abs(filepath.Join("..", "internal", "face", "demo", "data", name))
 		if err != nil {
 			log.Fatal(err)
 		}

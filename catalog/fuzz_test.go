@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/corpus"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/corpus"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/tool"
 )
 

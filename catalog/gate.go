@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/tidegate/tidegate/gate"
-	"github.com/tidegate/tidegate/step"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
 

@@ -3,8 +3,8 @@ package catalog
 import (
 	"context"
 
-	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/tool"
 )

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/tool"
 )
 

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/change"
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/review"
 	"github.com/tidegate/tidegate/tool"
 )

@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/perspective"
-	"github.com/tidegate/tidegate/run"
-	"github.com/tidegate/tidegate/stage"
-	"github.com/tidegate/tidegate/step"
 	"github.com/tidegate/tidegate/tool"
 )
 

@@ -3,8 +3,8 @@ package catalog
 import (
 	"context"
 
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/summary"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/summary"
 	"github.com/tidegate/tidegate/tool"
 )
 

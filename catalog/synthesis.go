@@ -3,10 +3,10 @@ package catalog
 import (
 	"context"
 
-	"github.com/tidegate/tidegate/replay"
-	"github.com/tidegate/tidegate/run"
-	"github.com/tidegate/tidegate/step"
-	"github.com/tidegate/tidegate/telemetry"
+	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/telemetry"
 	"github.com/tidegate/tidegate/tool"
 )
 

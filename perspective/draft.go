@@ -2,7 +2,7 @@ package perspective
 
 import (
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // Unassigned is the run_id of a document that belongs to no run yet.

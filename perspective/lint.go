@@ -10,9 +10,9 @@ import (
 	"unicode"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/spelling"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/text/spelling"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )

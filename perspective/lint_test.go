@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/perspective"
-	"github.com/tidegate/tidegate/report"
 )
 
 // full is a perspective that the linter has nothing to say about, with the

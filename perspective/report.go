@@ -3,7 +3,7 @@ package perspective
 import (
 	"fmt"
 
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/report"
 )
 
 // Report shows the findings and, for programs, one case per perspective that

@@ -1,6 +1,6 @@
 package perspective
 
-import "github.com/tidegate/tidegate/codec"
+import "github.com/tidegate/tidegate/internal/base/codec"
 
 // Version is the schema_version of a document of perspectives.
 const Version = "perspectives.v1"

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/markdown"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // bullet is a bullet line: a gap, or what is wrong with it.

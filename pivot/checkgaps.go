@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/markdown"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/wave"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // Decision is the result of [Decide].

@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
-	_ "github.com/tidegate/tidegate/internal/scratch"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/pivot"
-	"github.com/tidegate/tidegate/run"
 )
 
 var clock = run.Clock{Now: func() time.Time { return time.Date(2026, time.March, 4, 5, 6, 7, 0, time.UTC) }, Pinned: true}

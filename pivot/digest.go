@@ -1,6 +1,6 @@
 package pivot
 
-import "github.com/tidegate/tidegate/codec"
+import "github.com/tidegate/tidegate/internal/base/codec"
 
 // digest covers everything that decides, and nothing else: no time, no order of
 // arguments.

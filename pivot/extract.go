@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/markdown"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // gapsTitle is the heading under which an output states its gaps.

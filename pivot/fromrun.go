@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/parallel"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/perspective"
-	"github.com/tidegate/tidegate/run"
 	"github.com/tidegate/tidegate/wave"
 )
 

@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tidegate/tidegate/internal/pattern"
-	"github.com/tidegate/tidegate/markdown"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // stated says whether a line states a gap to a reader of the page.

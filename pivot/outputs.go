@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/parallel"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/parallel"
 )
 
 // source is where outputs are read from: the folder of a run, nil where no run

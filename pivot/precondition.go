@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/report"
 )
 
 // checkPreconditions says whether wave 1 can be decided on. Both lists are

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // DocumentVersion is the schema_version of the document that [Decide] writes.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/report"
 )
 
 // Report shows the gaps by priority with where they stand, the counts, the rule

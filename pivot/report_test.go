@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/pivot"
-	"github.com/tidegate/tidegate/report"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

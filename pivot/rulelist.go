@@ -3,8 +3,8 @@ package pivot
 import (
 	"strings"
 
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 )
 
 // RuleList is the rubric as it prints itself.

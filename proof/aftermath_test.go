@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 var labelRule = regexp.MustCompile(`\bw\d\d-\d+\b`)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // TestNoAgentWritesBeyondItsDocuments: a path argument that is written to names

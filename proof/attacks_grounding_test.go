@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // plantedPage is a page with text that a reader sees, and text that no reader

@@ -18,15 +18,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/archive"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/driver"
-	"github.com/tidegate/tidegate/engine"
-	"github.com/tidegate/tidegate/internal/full"
-	"github.com/tidegate/tidegate/job"
-	"github.com/tidegate/tidegate/replay"
-	"github.com/tidegate/tidegate/run"
-	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
 )
 
 // longest is how many episodes a run has before the test says that it does not end.

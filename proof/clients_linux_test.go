@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // clientWord makes the test binary a hostile client: an agent that a driver starts, and

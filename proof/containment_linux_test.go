@@ -13,10 +13,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/tool"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // TestCopiedMovedAndRenamedRunsGoOn takes a run elsewhere at each step of an honest

@@ -17,11 +17,11 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/corpus"
-	"github.com/tidegate/tidegate/internal/full"
-	"github.com/tidegate/tidegate/run"
-	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/corpus"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/tool"
 )
 

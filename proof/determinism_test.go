@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tidegate/tidegate/internal/corpus"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/test/corpus"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/tool"
 )
 

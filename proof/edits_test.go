@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/full"
-	"github.com/tidegate/tidegate/run"
-	"github.com/tidegate/tidegate/stage"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
 )
 
 // byteEdit is one way to change the bytes of a file at a place.

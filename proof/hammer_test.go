@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // caller makes one call of a tool for one worker and returns its envelope.

@@ -13,9 +13,9 @@ import (
 	"unicode"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/archive"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"golang.org/x/net/html"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // TestLegacyRunsCountWhatOthersWrite: a run that a person made with

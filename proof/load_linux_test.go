@@ -22,10 +22,10 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/tidegate/tidegate/driver"
-	"github.com/tidegate/tidegate/engine"
-	"github.com/tidegate/tidegate/internal/full"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 const (

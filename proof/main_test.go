@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	_ "github.com/tidegate/tidegate/internal/scratch"
+	_ "github.com/tidegate/tidegate/internal/test/scratch"
 )
 
 // binary is the program under test.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/tool"
 )
 

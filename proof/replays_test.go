@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // places are what may happen to the folder of a run before it is replayed. Each
@@ -69,7 +69,7 @@ var places = []struct {
 // changes. The short form tries six of them, two with the same run.
 func TestGoldenRunsReplayTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	archives, err := filepath.Glob("../replay/testdata/golden/*.zip")
+	archives, err := filepath.Glob("../internal/agent/replay/testdata/golden/*.zip")
 	if err != nil || len(archives) == 0 {
 		t.Fatalf("there are no golden runs: %v", err)
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // The memory bounds: what every process may use, and what it may use on top of that

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/archive"
-	"github.com/tidegate/tidegate/driver"
-	"github.com/tidegate/tidegate/engine"
-	"github.com/tidegate/tidegate/internal/full"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // TestCommandsOfAPersonInALargeHome types every command that shows something, in a

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // TestASignatureCountsForOneDecision: what an agent with a shell, but without the

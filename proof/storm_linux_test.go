@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidegate/tidegate/archive"
-	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/base/archive"
 )
 
 // storm is everything that breaks in a run, by one seed. What an agent does follows

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/tool"
 	"golang.org/x/sys/unix"
 )

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
-	jobs "github.com/tidegate/tidegate/job"
+	jobs "github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/review"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // marker is in every file outside the roots. An answer that reveals anything of such

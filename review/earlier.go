@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // Answer is what a reviewer answers: the payload, and what became of the issues of

@@ -3,7 +3,7 @@ package review
 import (
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/pattern"
+	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // The escapes of REVIEW.md. Each inserts backslashes only, so none can complete

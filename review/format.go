@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/pattern"
+	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // The fixed parts of the file, shared by writer and reader.

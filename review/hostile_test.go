@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/full"
-	_ "github.com/tidegate/tidegate/internal/scratch"
+	"github.com/tidegate/tidegate/internal/test/full"
+	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/review"
 )
 

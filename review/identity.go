@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/pattern"
+	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // Identified is an issue with the id by which it is recognised in another

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/pattern"
+	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // What states a verdict to a person who looks at the page, although no reader

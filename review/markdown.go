@@ -1,8 +1,8 @@
 package review
 
 import (
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 )
 
 // Formatted is a REVIEW.md that was not written anywhere.

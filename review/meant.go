@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/spelling"
+	"github.com/tidegate/tidegate/internal/text/spelling"
 )
 
 // earlierNames are what earlier tools called the keys and values of the model.

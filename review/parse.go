@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/pattern"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // Violation is one thing in a payload that is not as the data model demands.

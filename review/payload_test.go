@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/review"
 )
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"text/template"
 
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/markdown"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // Prompt is what a reviewer is given. Everything but the rules is quoted: it was

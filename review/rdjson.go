@@ -3,7 +3,7 @@ package review
 import (
 	"strings"
 
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // rdjson takes the diagnostics of a DiagnosticResult.

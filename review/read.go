@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // Reading is what a REVIEW.md says.

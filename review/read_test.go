@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/review"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/report"
 )
 
 // Report is the review for people and programs: one case with a finding for

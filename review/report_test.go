@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/review"
 )
 

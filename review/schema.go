@@ -1,6 +1,6 @@
 package review
 
-import "github.com/tidegate/tidegate/codec"
+import "github.com/tidegate/tidegate/internal/base/codec"
 
 // Schema is the data model of the payload as JSON Schema. It allows further keys;
 // [Parse] checks more than a schema can say.

@@ -1,7 +1,7 @@
 package review
 
 import (
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // Unreadable stands where Agentd fails on a file instead of reading a verdict.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/pattern"
+	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // A statement is one place in a file that states a verdict.

@@ -3,7 +3,7 @@ package review
 import (
 	"math/big"
 
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // tests reads test_results and questions counts that are impossible or do not fit

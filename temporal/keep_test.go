@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 )
 
 // TestKeptSessionsEnd has a worker keep what a repair needs while no home ever says

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate/driver"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 )
 
 // network is the way to a server, which a test can cut.

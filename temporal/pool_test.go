@@ -22,8 +22,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate/driver"
-	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/temporal/server"
 	"go.temporal.io/sdk/client"
 )

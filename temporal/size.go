@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/driver"
-	"github.com/tidegate/tidegate/markdown"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
 )

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidegate/tidegate/driver"
-	"github.com/tidegate/tidegate/markdown"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // A worker is trusted as much as an agent. What one returns has the form that a

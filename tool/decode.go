@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/spelling"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/text/spelling"
 )
 
 // decode turns arguments into the input of the tool. Faults are INVALID_ARGS that

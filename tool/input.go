@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 )
 
 // Stdin is what a person types in the place of a file to have standard input read.

@@ -3,8 +3,8 @@ package tool
 import (
 	"strings"
 
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 )
 
 // Listing is what `tidegate tools --json` prints.

@@ -1,6 +1,6 @@
 package tool
 
-import "github.com/tidegate/tidegate/codec"
+import "github.com/tidegate/tidegate/internal/base/codec"
 
 // portable is a schema in the spelling that every client takes. Some refuse the
 // whole list of tools for a property whose schema is true, and some for a type

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 )
 
 // Effect says what a tool does to the world. The zero value is not an effect,

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/full"
-	_ "github.com/tidegate/tidegate/internal/scratch"
+	"github.com/tidegate/tidegate/internal/test/full"
+	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/wave"
 )
 

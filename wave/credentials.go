@@ -1,8 +1,8 @@
 package wave
 
 import (
-	"github.com/tidegate/tidegate/citation"
-	"github.com/tidegate/tidegate/internal/secret"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/text/secret"
 )
 
 // MaskCredentials writes [REDACTED] over the user names, passwords, tokens and

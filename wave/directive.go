@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/perspective"
-	"github.com/tidegate/tidegate/report"
 )
 
 // The functions below make the change notes of faults: what the agent has to

@@ -18,7 +18,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/wave"
 )
 

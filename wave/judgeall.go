@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/internal/parallel"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/perspective"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/bench/sample"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )

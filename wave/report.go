@@ -4,8 +4,8 @@ import (
 	"strconv"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/perspective"
-	"github.com/tidegate/tidegate/report"
 )
 
 // Report shows the figures against their caps.

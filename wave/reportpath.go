@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 )
 
 // replacedByReport is the file that the report will replace, nil when there is

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/perspective"
 )
 

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/markdown"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // The reasons of MALFORMED_SOURCES.

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/citation"
-	"github.com/tidegate/tidegate/internal/secret"
-	"github.com/tidegate/tidegate/markdown"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/text/secret"
 	"github.com/tidegate/tidegate/perspective"
-	"github.com/tidegate/tidegate/report"
 )
 
 // CharactersPerWord is how many characters an output may have for each word that

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // Wave says what to make.

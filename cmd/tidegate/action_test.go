@@ -218,7 +218,7 @@ func TestActionIsWhole(t *testing.T) {
 // demoData is the folder with the demo's drafts.
 func demoData(t *testing.T) string {
 	t.Helper()
-	data, err := filepath.Abs(filepath.Join("..", "..", "internal", "demo", "data"))
+	data, err := filepath.Abs(filepath.Join("..", "..", "internal", "face", "demo", "data"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate/internal/fakemodel"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/test/fakemodel"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // harbour is a folder in which a person works, with a home, runs and a model of
@@ -265,7 +265,7 @@ func agentClients(t *testing.T) string {
 	if os.Getenv("TIDEGATE_OUTSIDERS") == "" {
 		t.Skip("set TIDEGATE_OUTSIDERS=1 to install agent clients from npm and test with them")
 	}
-	folder, err := install("tidegate-agents", "../../driver/testdata/outsiders/package.json")
+	folder, err := install("tidegate-agents", "../../internal/agent/driver/testdata/outsiders/package.json")
 	if err != nil {
 		t.Skipf("agent clients cannot be installed from npm: %v", err)
 	}

@@ -11,14 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tidegate/tidegate/archive"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/citation"
-	"github.com/tidegate/tidegate/internal/demo"
-	"github.com/tidegate/tidegate/internal/docs"
-	"github.com/tidegate/tidegate/internal/full"
-	"github.com/tidegate/tidegate/internal/planted"
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/face/docs"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -67,7 +67,7 @@ func TestEveryPlantedViolationIsCaught(t *testing.T) {
 }
 
 func record(t *testing.T, s demo.Sighting) {
-	path := filepath.Join("..", "..", "internal", "demo", "rules", s.Kind.Folder, s.Plant+".txtar")
+	path := filepath.Join("..", "..", "internal", "face", "demo", "rules", s.Kind.Folder, s.Plant+".txtar")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

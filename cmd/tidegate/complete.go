@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/change"
-	"github.com/tidegate/tidegate/job"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/perspective"
-	"github.com/tidegate/tidegate/run"
 )
 
 // completions list what a shell offers for operands: nothing where it cannot be

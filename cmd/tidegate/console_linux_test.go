@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate/job"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"golang.org/x/sys/unix"
 )
 

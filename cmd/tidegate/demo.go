@@ -9,9 +9,9 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/cli"
-	"github.com/tidegate/tidegate/internal/demo"
-	"github.com/tidegate/tidegate/internal/research"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/tool"
 )
 

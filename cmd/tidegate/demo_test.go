@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 var (

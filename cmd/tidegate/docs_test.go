@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/cli"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // played are the documents whose shell blocks are run, in order, each document
@@ -101,7 +101,7 @@ func TestEveryBlockInTheDocumentsIsExercised(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("there is no bash to run the documents with")
 	}
-	examples := readLines(t, "example_test.go", "catalog/example_test.go", "pivot/example_test.go", "report/example_test.go")
+	examples := readLines(t, "example_test.go", "catalog/example_test.go", "pivot/example_test.go", "internal/base/report/example_test.go")
 	workflows := readLines(t, "docs/examples/review-wave.yaml", "docs/examples/review-change.yaml", "action.yml")
 	for name, text := range documents(t) {
 		t.Run(name, func(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/cli"
-	"github.com/tidegate/tidegate/internal/clients"
-	"github.com/tidegate/tidegate/report"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/clients"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 func doctorCommand(env *catalog.Env) cli.Command {

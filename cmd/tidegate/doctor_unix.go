@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"syscall"
 
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/report"
 )
 
 // enoughFiles is a limit that a server with a few calls at once and a wave under

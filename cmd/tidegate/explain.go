@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/cli"
-	"github.com/tidegate/tidegate/internal/demo"
-	"github.com/tidegate/tidegate/internal/words"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/face/words"
 	"github.com/tidegate/tidegate/tool"
 )
 

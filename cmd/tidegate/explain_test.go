@@ -13,10 +13,10 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/citation"
-	"github.com/tidegate/tidegate/internal/demo"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/rule/citation"
 	"github.com/tidegate/tidegate/pivot"
-	"github.com/tidegate/tidegate/report"
 )
 
 func allRules(t *testing.T) []demo.Rule {
@@ -42,32 +42,32 @@ func TestEveryRuleIsExplained(t *testing.T) {
 		named = append(named, r.ID)
 	}
 	named = append(named, literals(t, "perspective/lint.go", `^[A-Z]+(_[A-Z]+)+$`, 5)...)
-	named = append(named, literals(t, "step/gatea.go", `^[A-Z]+[0-9]?(_[A-Z]+)+$`, 9)...)
-	for _, what := range literals(t, "step/gatea.go", `^(_[A-Z]+)+$`, 4) { // of a document
+	named = append(named, literals(t, "internal/work/step/gatea.go", `^[A-Z]+[0-9]?(_[A-Z]+)+$`, 9)...)
+	for _, what := range literals(t, "internal/work/step/gatea.go", `^(_[A-Z]+)+$`, 4) { // of a document
 		named = append(named, "SCOPE"+what, "PERSPECTIVES"+what)
 	}
-	named = append(named, literals(t, "step/gateb.go", `^[A-Z]+[0-9]?(_[A-Z]+)+$`, 10)...)
-	named = append(named, literals(t, "step/gatec.go", `^[A-Z]+(_[A-Z]+)+$`, 2)...)
+	named = append(named, literals(t, "internal/work/step/gateb.go", `^[A-Z]+[0-9]?(_[A-Z]+)+$`, 10)...)
+	named = append(named, literals(t, "internal/work/step/gatec.go", `^[A-Z]+(_[A-Z]+)+$`, 2)...)
 	named = append(named, citation.NoURLsExtracted)
-	named = append(named, literals(t, "synthesis/gated.go", `^[A-Z]+(_[A-Z]+)+$`, 7)...)
-	named = append(named, literals(t, "synthesis/gatee.go", `^[A-Z]+(_[A-Z]+)+$`, 4)...)
-	named = append(named, literals(t, "step/gatee.go", `^[A-Z]+(_[A-Z]+)+$`, 1)...)
-	named = append(named, literals(t, "synthesis/gatef.go", `^[A-Z]+(_[A-Z]+)+$`, 6)...)
-	named = append(named, literals(t, "run/verify.go", `^[a-z]+(-[a-z]+)+$`, 10)...)
-	named = append(named, literals(t, "run/replay.go", `^[a-z]+(-[a-z]+)+$`, 6)...)
-	named = append(named, literals(t, "run/kept.go", `^[a-z]+(-[a-z]+)+$`, 2)...)
-	named = append(named, literals(t, "run/decision.go", `^[a-z]+(-[a-z]+)+$`, 1)...)
+	named = append(named, literals(t, "internal/rule/synthesis/gated.go", `^[A-Z]+(_[A-Z]+)+$`, 7)...)
+	named = append(named, literals(t, "internal/rule/synthesis/gatee.go", `^[A-Z]+(_[A-Z]+)+$`, 4)...)
+	named = append(named, literals(t, "internal/work/step/gatee.go", `^[A-Z]+(_[A-Z]+)+$`, 1)...)
+	named = append(named, literals(t, "internal/rule/synthesis/gatef.go", `^[A-Z]+(_[A-Z]+)+$`, 6)...)
+	named = append(named, literals(t, "internal/work/run/verify.go", `^[a-z]+(-[a-z]+)+$`, 10)...)
+	named = append(named, literals(t, "internal/work/run/replay.go", `^[a-z]+(-[a-z]+)+$`, 6)...)
+	named = append(named, literals(t, "internal/work/run/kept.go", `^[a-z]+(-[a-z]+)+$`, 2)...)
+	named = append(named, literals(t, "internal/work/run/decision.go", `^[a-z]+(-[a-z]+)+$`, 1)...)
 	named = append(named, literals(t, "review/report.go", `^(review-file|verdict-[a-z]+)$`, 2)...)
-	named = append(named, literals(t, "change/report.go", `^needs-person$`, 1)...)
+	named = append(named, literals(t, "internal/work/change/report.go", `^needs-person$`, 1)...)
 	slices.Sort(named)
 	for _, id := range slices.Compact(named) {
 		if !explained[id] {
-			t.Errorf("internal/demo/rules explains no %s", id)
+			t.Errorf("internal/face/demo/rules explains no %s", id)
 		}
 		delete(explained, id)
 	}
 	for id := range explained {
-		t.Errorf("internal/demo/rules explains %s, which nothing names", id)
+		t.Errorf("internal/face/demo/rules explains %s, which nothing names", id)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/face/cli"
 )
 
 // TestEveryExampleInTheHelpIsAccepted gives the examples of all tools to the

@@ -14,9 +14,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/cli"
-	"github.com/tidegate/tidegate/internal/full"
-	"github.com/tidegate/tidegate/internal/host"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/host"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // typed is a command line of tidegate in a script, with its condition and the exit

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/tidegate/tidegate/internal/screen"
+	"github.com/tidegate/tidegate/internal/face/screen"
 	"golang.org/x/term"
 )
 

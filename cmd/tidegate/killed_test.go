@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tidegate/tidegate/archive"
-	"github.com/tidegate/tidegate/internal/full"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // deadly is a web site whose server kills the process that fetches from it, at a

@@ -13,11 +13,11 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/cli"
-	"github.com/tidegate/tidegate/internal/demo"
-	"github.com/tidegate/tidegate/internal/host"
-	"github.com/tidegate/tidegate/internal/research"
-	"github.com/tidegate/tidegate/internal/screen"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/face/host"
+	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/face/screen"
 	"github.com/tidegate/tidegate/tool"
 	"golang.org/x/term"
 )

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/config"
-	"github.com/tidegate/tidegate/internal/cli"
-	"github.com/tidegate/tidegate/internal/mcpserver"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/tool"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/clients"
+	"github.com/tidegate/tidegate/internal/face/clients"
 )
 
 // TestMCPDocumentShowsTheBlocksThatAreWritten compares docs/mcp.md with what

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/mcpserver"
+	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/tool"
 )
 

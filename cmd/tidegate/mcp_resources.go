@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/mcpserver"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 const (

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/mcpserver"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/face/mcp"
 )
 
 // schemaResources are the schemas of the documents that tools read and write.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/fakemodel"
-	"github.com/tidegate/tidegate/internal/full"
+	"github.com/tidegate/tidegate/internal/test/fakemodel"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // reviewWith lets an agent review a change in a harbour of its own. Its first

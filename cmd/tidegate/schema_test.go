@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 const publishedSchemas = "../../docs/schemas"

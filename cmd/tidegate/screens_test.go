@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/cli"
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/cli"
 )
 
 // screens are the commands that print tables, in the folder of the demo.

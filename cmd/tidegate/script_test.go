@@ -24,11 +24,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/tidegate/tidegate/citation"
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/internal/demo"
-	"github.com/tidegate/tidegate/internal/full"
-	_ "github.com/tidegate/tidegate/internal/scratch"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/test/full"
+	_ "github.com/tidegate/tidegate/internal/test/scratch"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")

@@ -8,12 +8,12 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/cli"
-	"github.com/tidegate/tidegate/internal/research"
-	"github.com/tidegate/tidegate/internal/web"
-	"github.com/tidegate/tidegate/job"
-	"github.com/tidegate/tidegate/report"
-	"github.com/tidegate/tidegate/run"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/tool"
 )
 

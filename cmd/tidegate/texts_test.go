@@ -15,9 +15,9 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/demo"
-	"github.com/tidegate/tidegate/internal/words"
-	"github.com/tidegate/tidegate/report"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/face/words"
 )
 
 var (
@@ -92,7 +92,7 @@ func textsOfTheSource(t *testing.T) map[string]string {
 		switch {
 		case e.IsDir() && (e.Name() == "testdata" || e.Name() == "proof" || e.Name() == "bench" || strings.HasPrefix(e.Name(), ".") && name != "."):
 			return filepath.SkipDir
-		case strings.HasPrefix(filepath.ToSlash(name), "catalog/") && strings.HasSuffix(name, ".md"), strings.HasPrefix(filepath.ToSlash(name), "job/prompts/"):
+		case strings.HasPrefix(filepath.ToSlash(name), "catalog/") && strings.HasSuffix(name, ".md"), strings.HasPrefix(filepath.ToSlash(name), "internal/agent/job/prompts/"):
 			data, err := os.ReadFile(path)
 			texts[name] = declared.ReplaceAllString(string(data), "")
 			return err

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // The image is an OCI layout in a tar: a static program in an empty file system, for

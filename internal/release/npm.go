@@ -3,7 +3,7 @@ package main
 import (
 	_ "embed"
 
-	"github.com/tidegate/tidegate/codec"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // The package tidegate has a launcher and, as optional dependencies, one package

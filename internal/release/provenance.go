@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidegate/tidegate/codec"
-	"github.com/tidegate/tidegate/seal"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/seal"
 )
 
 // The provenance is an in-toto statement with the predicate of SLSA: which files

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/artifact"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"go.temporal.io/server/chasm/lib/activity"
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/cluster"

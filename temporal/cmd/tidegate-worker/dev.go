@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/temporal/server"
 	"github.com/tidegate/tidegate/tool"
 )

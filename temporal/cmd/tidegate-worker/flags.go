@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/config"
-	"github.com/tidegate/tidegate/internal/cli"
+	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/temporal"
 	"github.com/tidegate/tidegate/tool"
 )

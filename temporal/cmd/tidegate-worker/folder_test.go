@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate/driver"
-	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/temporal"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/engine"
-	"github.com/tidegate/tidegate/internal/research"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/temporal"
 )
 

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/host"
-	"github.com/tidegate/tidegate/internal/research"
+	"github.com/tidegate/tidegate/internal/face/host"
+	"github.com/tidegate/tidegate/internal/face/research"
 )
 
 // The variable by which the test binary is the program: with the pool on Temporal, or

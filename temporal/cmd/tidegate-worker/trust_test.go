@@ -27,8 +27,8 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/driver"
-	"github.com/tidegate/tidegate/engine"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/temporal"
 	"github.com/tidegate/tidegate/temporal/server"
 )

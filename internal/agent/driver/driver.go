@@ -1,0 +1,165 @@
+// Package driver starts agents: one agent on one task, which returns its answer
+// or an [*Error] that says what kind of failure it was.
+//
+// Agents hang, flood, die, refuse and leave processes behind. Whatever one does,
+// Run returns within its limits, and nothing of the attempt is left: no process,
+// no socket, no temporary folder, except that of an answer that may be repaired,
+// until the repair or [Forget]. Success is a complete answer that is not empty,
+// never an exit status alone.
+//
+// The package knows no run and judges no answer. What an agent read on a page is
+// not evidence: other packages fetch what an answer cites.
+package driver
+
+import (
+	"context"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// Driver starts one agent on one task.
+//
+// Run calls event for what the agent does, from one goroutine, until it returns.
+// An error is an [*Error], or that of ctx once ctx has ended; the answer beside it
+// has no text, but the usage, cost, tool calls and version that are known.
+// A Driver may be used by several goroutines.
+type Driver interface {
+	Run(ctx context.Context, task Task, event func(Event)) (Answer, error)
+}
+
+// Task is all that a driver is given, and all that crosses to another machine.
+type Task struct {
+	ID      string `json:"id"` // see TaskID
+	Job     string `json:"job_id"`
+	Kind    string `json:"kind"`
+	Attempt int    `json:"attempt"` // counted from 1
+	Turn    int    `json:"turn"`    // 1, or 2 for the repair of a refused answer
+	Prompt  string `json:"prompt"`
+	Role    string `json:"role"`
+	Model   string `json:"model,omitempty"` // as the client names it; empty: the client's own choice
+	Tools   Tools  `json:"tools"`
+	Limits  Limits `json:"limits"`
+
+	// Session continues the session of an earlier answer; empty: a fresh one.
+	Session string `json:"session,omitempty"`
+	// Folder is where the agent works, for a job that changes files. Empty: a
+	// folder of the attempt's own, which at first holds only the Files, by relative
+	// name, and does not outlive the attempt.
+	Folder string            `json:"folder,omitempty"`
+	Files  map[string]string `json:"files,omitempty"`
+}
+
+// TaskID is the id of a task: the same work has the same id, no matter who starts it.
+func TaskID(run, createdAt, job string, attempt, turn int, prompt string) string {
+	return codec.Digest(struct {
+		Run       string `json:"run_id"`
+		CreatedAt string `json:"created_at"`
+		Job       string `json:"job_id"`
+		Attempt   int    `json:"attempt"`
+		Turn      int    `json:"turn"`
+		Prompt    string `json:"prompt"`
+	}{run, createdAt, job, attempt, turn, codec.DigestBytes([]byte(prompt))})
+}
+
+// Tools is what an agent may use. The agent does not get what it does not name,
+// as far as the client can enforce that.
+type Tools struct {
+	Web   bool     `json:"web"`   // search the web and open its pages
+	Files bool     `json:"files"` // read and write files in the folder of the task, and nowhere else
+	Write bool     `json:"write"` // the same, and run commands there
+	MCP   []Server `json:"mcp,omitempty"`
+	// Forbidden takes tools away again, by the names of Answer.ToolCalls or by the
+	// client's own. What names no tool takes nothing away.
+	Forbidden []string `json:"forbidden,omitempty"`
+}
+
+// Server is an MCP server that the agent's client starts and speaks to on stdio.
+// FolderArg among its arguments stands for the folder that the agent works in.
+type Server struct {
+	Name    string   `json:"name"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+// FolderArg stands for the folder that the agent works in, which only the driver
+// knows.
+const FolderArg = "{folder}"
+
+// Limits bound one task. Zero means no limit, except where a field says otherwise.
+type Limits struct {
+	Idle     time.Duration `json:"idle_ns"`      // without a line from the agent
+	Step     time.Duration `json:"step_ns"`      // without a message or a tool call, whatever else it writes
+	Deadline time.Duration `json:"deadline_ns"`  // for the whole task
+	Answer   int           `json:"answer_bytes"` // zero: DefaultAnswer
+
+	Steps  int   `json:"steps,omitempty"`  // messages and tool calls
+	Tokens int64 `json:"tokens,omitempty"` // in and out; only the model driver can keep to it
+	// ToolCalls is how often a tool may be called, by the names of
+	// Answer.ToolCalls. A tool with no calls left is withheld; only the model
+	// driver can keep to other numbers.
+	ToolCalls map[string]int `json:"tool_calls,omitempty"`
+}
+
+// DefaultAnswer is how many bytes an answer may have where no limit is set.
+const DefaultAnswer = 512 << 10
+
+func (l Limits) answer() int {
+	if l.Answer > 0 {
+		return l.Answer
+	}
+	return DefaultAnswer
+}
+
+// Answer is what an agent wrote, and what that took.
+type Answer struct {
+	Text    string   `json:"text"`
+	Usage   *Usage   `json:"usage,omitempty"`    // nil: the client reported none
+	CostUSD *float64 `json:"cost_usd,omitempty"` // nil: the client reported none
+	// Session, given as Task.Session, continues this session on the same machine.
+	// Empty: the agent has none.
+	Session string `json:"session,omitempty"`
+	// ToolCalls counts what the agent called, as its events show it: SearchCalls,
+	// FetchCalls, and every other tool by the client's own name.
+	ToolCalls map[string]int `json:"tool_calls,omitempty"`
+	Version   string         `json:"version,omitempty"` // of the client
+}
+
+// The names by which a contract's tool budget counts searches of the web and
+// pages opened.
+const (
+	SearchCalls = "search_calls"
+	FetchCalls  = "fetch_calls"
+)
+
+// Usage is what a model was given and what it wrote, in tokens. Input includes
+// those that came out of a cache.
+type Usage struct {
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
+}
+
+// Event is one thing that an agent did.
+type Event struct {
+	Kind EventKind `json:"kind"`
+	Text string    `json:"text,omitempty"` // one line for a person
+	Tool string    `json:"tool,omitempty"` // of a call, by the names of Answer.ToolCalls
+	Raw  string    `json:"raw,omitempty"`  // the line that the client wrote
+	// Passing says that the event is for a person who looks on, and not to be kept:
+	// it comes again, among all events of the task, once the agent has answered.
+	Passing bool `json:"-"`
+}
+
+// EventKind says what an event is about.
+type EventKind string
+
+// The kinds of events. Message and ToolCall are steps: the agent got somewhere.
+const (
+	Started  EventKind = "started" // the client is at work
+	Message  EventKind = "message" // it wrote a text, or a part of one
+	ToolCall EventKind = "tool"    // it called a tool
+	Warning  EventKind = "warning" // something that a person should read
+	Other    EventKind = "other"   // anything else that the client wrote
+)
+
+func (k EventKind) step() bool { return k == Message || k == ToolCall }

@@ -1,0 +1,358 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+)
+
+// folder is the folder of an attempt. It lies among the temporary files, outside
+// every run and every root, and nothing in it outlives the attempt, so it is
+// made and removed here and not by package artifact.
+//
+//	work/    where the agent works, empty at first
+//	tmp/     its temporary files
+//	claim    held while this program lives, so that [Sweep] knows
+//	prompt   its standard input
+//	stdout, stderr
+//
+// Clients put their configuration beside these.
+type folder struct {
+	root  *os.Root
+	claim *artifact.Claim
+	path  string
+	key   string // the key that makes another folder at the same path
+}
+
+const (
+	folderPrefix = "tidegate-"
+	claimName    = "claim"
+)
+
+// makeFolder makes a folder below temp: at the place that had key before, for a
+// client whose sessions belong to a path, or anywhere.
+func makeFolder(temp, key string) (*folder, error) {
+	var path string
+	var err error
+	if key == "" {
+		path, err = os.MkdirTemp(temp, folderPrefix+"*")
+	} else {
+		path = filepath.Join(temp, folderPrefix+key)
+		err = os.Mkdir(path, 0o700)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{path: path, key: strings.TrimPrefix(filepath.Base(path), folderPrefix)}
+	if f.root, err = os.OpenRoot(path); err != nil {
+		removeTree(path)
+		return nil, err
+	}
+	if f.claim, err = claim(path); err == nil {
+		err = f.furnish()
+	}
+	if err != nil {
+		f.remove()
+		return nil, err
+	}
+	return f, nil
+}
+
+// claim takes the claim of the attempt's folder at path.
+func claim(path string) (*artifact.Claim, error) {
+	in, err := artifact.Open(context.Background(), "folder", path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return in.Claim(claimName, tidegate.D("process", os.Getpid()))
+}
+
+// furnish makes the folders that an agent expects.
+func (f *folder) furnish() error {
+	for _, name := range []string{"work", "tmp"} {
+		if err := f.root.Mkdir(name, 0o700); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// folders are the folders that a driver keeps for repairs.
+type folders struct {
+	mu   sync.Mutex
+	kept map[string]*folder // by key
+}
+
+// keep keeps a folder until it is taken or forgotten.
+func (k *folders) keep(f *folder) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.kept == nil {
+		k.kept = map[string]*folder{}
+	}
+	k.kept[f.key] = f
+}
+
+// take takes the folder that was kept for key; nil where there is none.
+func (k *folders) take(key string) *folder {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f := k.kept[key]
+	delete(k.kept, key)
+	return f
+}
+
+// forget removes the folder that was kept for a session, or all of them where it
+// names none.
+func (k *folders) forget(session string) {
+	key, _, _ := strings.Cut(session, "/")
+	if key != "" {
+		if f := k.take(key); f != nil {
+			f.remove()
+		}
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, f := range k.kept {
+		f.remove()
+	}
+	clear(k.kept)
+}
+
+// keeper is a driver that keeps folders for repairs.
+type keeper interface{ forget(session string) }
+
+func (d *headless) forget(session string) { d.host.folders.forget(session) }
+func (d *acp) forget(session string)      { d.host.folders.forget(session) }
+
+// Forget removes the folder that d keeps because the answer with this session may
+// be repaired; with an empty session, all that it keeps.
+func Forget(d Driver, session string) {
+	if k, ok := d.(keeper); ok {
+		k.forget(session)
+	}
+}
+
+// Sweep removes the folders that killed programs have left below temp; empty: those
+// among the system's temporary files. One whose program lives stays.
+func Sweep(temp string) {
+	if temp == "" {
+		temp = os.TempDir()
+	}
+	entries, _ := os.ReadDir(temp)
+	for _, entry := range entries {
+		key, ours := strings.CutPrefix(entry.Name(), folderPrefix)
+		if _, err := strconv.ParseUint(key, 10, 64); !ours || err != nil || !entry.IsDir() {
+			continue
+		}
+		path := filepath.Join(temp, entry.Name())
+		if _, err := os.Lstat(filepath.Join(path, claimName)); err != nil {
+			continue // it is just being made
+		}
+		if held, err := claim(path); err == nil {
+			held.Release()
+			removeTree(path)
+		}
+	}
+}
+
+// inFolder calls do with the folder of an attempt at task. A first answer that has a
+// session may be repaired: its folder is kept, and the repair finds in it what the
+// agent left. In all other cases the folder is gone afterwards. Where nothing was
+// kept for key, because another program had the attempt, the folder is made at the
+// place that had it. The task that do gets has its Folder and the arguments of its
+// servers filled in.
+func (h Host) inFolder(key string, task Task, do func(*folder, Task) (Answer, error)) (answer Answer, err error) {
+	f, err := h.folderFor(key)
+	if err != nil {
+		return Answer{}, &Error{Kind: Unavailable, Message: "no folder can be made for the attempt: " + err.Error(), SessionGone: key != ""}
+	}
+	defer func() {
+		if err == nil && answer.Session != "" && task.Turn == 1 {
+			h.folders.keep(f)
+		} else {
+			f.remove()
+		}
+	}()
+	if task.Folder == "" {
+		task.Folder = f.in("work")
+		for name, text := range task.Files {
+			if !filepath.IsLocal(name) {
+				return Answer{}, failf(Unavailable, "the file %q leads out of the attempt's folder", shown(name))
+			}
+			if err := f.write(filepath.Join("work", name), []byte(text)); err != nil {
+				return Answer{}, failf(Unavailable, "the attempt's folder cannot be furnished: %v", err)
+			}
+		}
+	}
+	task.Tools.MCP = slices.Clone(task.Tools.MCP)
+	for i, server := range task.Tools.MCP {
+		task.Tools.MCP[i].Args = slices.Clone(server.Args)
+		for j, arg := range server.Args {
+			if arg == FolderArg {
+				task.Tools.MCP[i].Args[j] = task.Folder
+			}
+		}
+	}
+	return do(f, task)
+}
+
+// folderFor is the folder that was kept for key, or a fresh one. One in which an
+// agent has left no folder to work in is made afresh, too.
+func (h Host) folderFor(key string) (*folder, error) {
+	if f := h.folders.take(key); f != nil {
+		if err := f.tidy(); err == nil {
+			return f, nil
+		}
+		f.remove()
+	}
+	return makeFolder(h.Temp, key)
+}
+
+// tidy prepares a folder for the agent's second turn. What the agent wrote stays,
+// except where a client could take it for a part of its configuration, and with
+// it for more rights than its task has. Everything but work and tmp is ours, and
+// is written again.
+func (f *folder) tidy() error {
+	at, err := os.Lstat(f.path)
+	if err != nil {
+		return err
+	}
+	opened, err := f.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(at, opened) {
+		return fmt.Errorf("%s is another folder", f.path)
+	}
+	for _, name := range []string{"work", "tmp"} {
+		if info, err := f.root.Lstat(name); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s is not a folder", f.in(name))
+		}
+	}
+	if err := f.removeFrom(".", func(name string) bool { return name != "work" && name != "tmp" && name != claimName }); err != nil {
+		return err
+	}
+	return f.removeFrom("work", configures)
+}
+
+// removeFrom removes from a folder in f what has one of these names.
+func (f *folder) removeFrom(dir string, these func(name string) bool) error {
+	entries, err := fs.ReadDir(f.root.FS(), dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if these(entry.Name()) {
+			if err := f.root.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// configures reports whether clients look for their configuration under this name in
+// the folder that they work in.
+func configures(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "opencode.json")
+}
+
+// owns reports whether the agent works in f.
+func (f *folder) owns(task Task) bool { return task.Folder == f.in("work") }
+
+// variables are those by which an agent keeps its temporary files in f.
+func (f *folder) variables() []string {
+	return []string{"TMPDIR=" + f.in("tmp"), "TMP=" + f.in("tmp"), "TEMP=" + f.in("tmp")}
+}
+
+// in is the path of a file or folder in f.
+func (f *folder) in(name string) string { return filepath.Join(f.path, name) }
+
+// write writes a file, with the folders above it, in the place of what an agent may
+// have left under its name.
+func (f *folder) write(name string, data []byte) error {
+	if err := f.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	if err := f.root.RemoveAll(name); err != nil {
+		return err
+	}
+	file, err := f.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	return errors.Join(err, file.Close())
+}
+
+// output makes a file that a program writes to, and opens it a second time for
+// the one that follows it.
+func (f *folder) output(name string) (write, read *os.File, err error) {
+	// O_APPEND keeps what several processes write from covering each other.
+	if write, err = f.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+		return nil, nil, err
+	}
+	if read, err = f.root.Open(name); err != nil {
+		write.Close()
+		return nil, nil, err
+	}
+	return write, read, nil
+}
+
+func (f *folder) remove() error {
+	if f.claim != nil {
+		f.claim.Release()
+	}
+	f.root.Close()
+	return removeTree(f.path)
+}
+
+// removeTree removes a folder, even one in which an agent took away its own
+// right to do so. A link in its place is removed and not followed.
+func removeTree(path string) error {
+	if err := os.RemoveAll(path); err == nil {
+		return nil
+	}
+	// Through the folder above, so that a link leads nowhere else.
+	above, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(path)
+	if info, err := above.Lstat(name); err == nil && info.IsDir() {
+		// WalkDir reads a folder after it was visited.
+		fs.WalkDir(above.FS(), name, func(name string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() {
+				above.Chmod(name, 0o700)
+			}
+			return nil
+		})
+	}
+	above.Close()
+	return os.RemoveAll(path)
+}
+
+// tail is the end of a file, at most size bytes.
+func tail(file *os.File, size int64) string {
+	info, err := file.Stat()
+	if err != nil {
+		return ""
+	}
+	text, _ := io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-size), size))
+	return strings.ToValidUTF8(string(text), "\uFFFD")
+}

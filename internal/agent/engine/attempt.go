@@ -1,0 +1,361 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// attempt is one agent at one job: at most two turns, the second to repair a
+// refused answer.
+type attempt struct {
+	home *home
+	held job.Held
+	role string
+	stop context.CancelCauseFunc
+
+	state   state         // only the home's loop uses it, and since
+	since   int           // how many answers there were when it began
+	granted chan struct{} // has a value once it may have an agent
+
+	began  time.Time          // when this home began its part
+	events bytes.Buffer       // the agent's own stream, one line each
+	called map[string]float64 // tools, in all turns
+
+	kept bool // the pool keeps the folder of the first turn for the repair
+	goes bool // the next home goes on with the attempt
+}
+
+// state is where an attempt is.
+type state int
+
+const (
+	coming state = iota // being leased, or waiting for its agent
+	atWork              // its agent works
+	judged              // its answer is being judged, or waits for its repair
+)
+
+// ending is how an attempt ended: accepted, refused, or by a failure of its
+// agent.
+type ending struct {
+	failure *driver.Error
+}
+
+// run continues the attempt from where it is. An error is one of the run, not of
+// the agent.
+func (a *attempt) run(ctx context.Context) (ending, error) {
+	if a.held.Token == "" {
+		if err := a.lease(ctx); err != nil {
+			return ending{}, err
+		}
+	}
+	a.began = a.home.Clock.Now()
+	a.called = map[string]float64{}
+	maps.Copy(a.called, a.held.Called)
+	a.kept = a.held.Session != ""
+	defer a.tidy()
+	faults := a.held.Faults
+	turn := a.held.Answers + 1
+	if a.held.Answers > 0 && !a.held.Judged {
+		verdict, err := a.home.board.JudgeKept(ctx, a.held)
+		if err != nil {
+			return ending{}, a.left(ctx, err)
+		}
+		if verdict.Accepted {
+			return ending{}, nil
+		}
+		faults = verdict.Faults
+	}
+	session := a.held.Session
+	fresh := false  // the session of a repair is gone: give the whole task once more
+	waiting := true // for an agent
+	for ; turn <= 2; turn++ {
+		prompt := a.held.PromptMD
+		repair := ""
+		if turn == 2 {
+			if a.held.Answers == 0 && session == "" {
+				break // the agent has no session in which it could repair anything
+			}
+			if slices.ContainsFunc(faults, func(f job.Fault) bool { return f.Code == string(tidegate.ToolBudgetExceeded) }) {
+				break // what was called cannot be taken back
+			}
+			if a.timeLeft() <= 0 {
+				break // both turns share the time of one attempt
+			}
+			text, err := job.Repair(a.held.AnswerFormat, faults)
+			if err != nil {
+				return ending{}, err
+			}
+			if repair = text; session == "" || fresh {
+				repair, session = a.held.PromptMD+"\n"+text, ""
+			}
+			prompt = repair
+		}
+		if waiting {
+			if err := a.ask(ctx); err != nil {
+				return ending{}, a.left(ctx, err)
+			}
+			waiting = false
+		}
+		task := a.task(turn, prompt, session)
+		answer, err := a.home.Pool.Do(ctx, task, a.event)
+		a.home.tools.rests(a.held.JobID)
+		a.kept = a.kept || answer.Session != ""
+		if !possible(answer) {
+			// Such numbers would lower what is charged and counted, or stop the home.
+			answer = driver.Answer{Version: answer.Version}
+			if err == nil {
+				err = &driver.Error{Kind: driver.Died, Message: "the agent reports numbers of tokens, costs or calls that cannot be"}
+			}
+		}
+		for tool, n := range answer.ToolCalls {
+			a.called[tool] += float64(n)
+		}
+		var failure *driver.Error
+		switch {
+		case ctx.Err() != nil:
+			a.home.cancel(task.ID)
+			return ending{}, a.left(ctx, context.Cause(ctx))
+		case errors.As(err, &failure):
+			if failure.SessionGone && !fresh {
+				fresh = true
+				turn--
+				continue
+			}
+			return ending{failure}, a.failed(ctx, failure, prompt, answer)
+		case err != nil:
+			return ending{}, err
+		}
+		if failure := a.unfit(answer); failure != nil {
+			return ending{failure}, a.failed(ctx, failure, prompt, answer)
+		}
+		session = answer.Session
+		waiting = a.release(ctx)
+		verdict, err := a.home.board.Submit(ctx, job.SubmitInput{
+			Token: a.held.Token, Answer: []byte(answer.Text), Usage: usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
+			Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.home.agent(a.role).Price},
+		})
+		if err != nil {
+			return ending{}, a.left(ctx, err)
+		}
+		if verdict.Accepted {
+			return ending{}, nil
+		}
+		faults = verdict.Faults
+	}
+	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, job.Ending{Outcome: job.OutcomeRefused})
+	return ending{}, err
+}
+
+// tidy has the pool remove what it keeps for the repair of an attempt that has
+// ended.
+func (a *attempt) tidy() {
+	if a.kept && !a.goes {
+		a.home.cancel(a.taskID(1, a.held.PromptMD))
+	}
+}
+
+// release says that the agent has answered.
+func (a *attempt) release(ctx context.Context) bool {
+	select {
+	case a.home.answered <- a:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// ask waits until the attempt may have an agent. The time that it waits does not
+// count, and a lease that would not last for its answer is extended. If the home
+// stops first, it returns why; otherwise the errors of [job.Board.Extend].
+func (a *attempt) ask(ctx context.Context) error {
+	asked := a.home.Clock.Now()
+	select {
+	case a.home.asking <- a:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case <-a.granted:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	now := a.home.Clock.Now()
+	a.began = a.began.Add(now.Sub(asked))
+	if ends, ok := tidegate.ParseTime(a.held.ExpiresAt); ok && ends.Sub(now) > a.timeLeft()+leaseMargin/2 {
+		return nil
+	}
+	_, err := a.home.board.Extend(ctx, a.held.Token, a.home.leaseTime())
+	return err
+}
+
+// lease takes the job of a fresh attempt.
+func (a *attempt) lease(ctx context.Context) error {
+	agent := a.home.agent(a.role)
+	leased, err := a.home.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: a.held.JobID, For: a.home.leaseTime(),
+		Home: &job.Home{Driver: agent.Driver, Model: agent.Model}})
+	if err != nil {
+		return err
+	}
+	a.held = job.Held{Assignment: *leased, Driver: agent.Driver, Model: agent.Model}
+	return nil
+}
+
+// unfit is why an answer cannot even be handed in. A driver says so itself; a
+// pool that lies between may not.
+func (a *attempt) unfit(answer driver.Answer) *driver.Error {
+	most := int(a.home.board.Policy().Budget.MaxAnswerKB) << 10
+	switch {
+	case strings.TrimSpace(answer.Text) == "":
+		return &driver.Error{Kind: driver.Empty, Message: "the answer is empty"}
+	case len(answer.Text) > most:
+		return &driver.Error{Kind: driver.Flood, Message: fmt.Sprintf("the answer has %d bytes; at most %d are allowed", len(answer.Text), most)}
+	}
+	return nil
+}
+
+// possible reports whether an attempt can have taken what an answer says.
+func possible(answer driver.Answer) bool {
+	for _, n := range answer.ToolCalls {
+		if n < 0 || n > job.MaxTokens {
+			return false
+		}
+	}
+	u, cost := answer.Usage, answer.CostUSD
+	return (u == nil || min(u.Input, u.Output) >= 0 && max(u.Input, u.Output) <= job.MaxTokens) && (cost == nil || *cost >= 0 && *cost <= job.MaxCostUSD)
+}
+
+// left releases the attempt when the home stops, so that the next home continues
+// it; otherwise it returns err.
+func (a *attempt) left(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	leaving := a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
+	a.goes = leaving == nil
+	switch tidegate.CodeOf(leaving) {
+	case "", tidegate.LeaseLost, tidegate.InvalidState, tidegate.JobNotFound:
+		return nil // a run that is cancelled takes nothing more
+	}
+	return leaving
+}
+
+// failed records how the agent failed. If a person has to help, because the agent
+// is not logged in or not installed, the attempt stays as it is and begins again
+// afterwards.
+func (a *attempt) failed(ctx context.Context, failure *driver.Error, asked string, answer driver.Answer) error {
+	if failure.NeedsPerson() {
+		err := a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
+		a.goes = err == nil
+		return err
+	}
+	end := job.Ending{Outcome: string(failure.Kind), Reason: failure.Message, Version: answer.Version, ToolCalls: counts(answer.ToolCalls),
+		Events: a.events.Bytes(), Usage: usage(answer), Price: a.home.agent(a.role).Price}
+	if failure.Kind != driver.Rate && failure.Kind != driver.Unavailable {
+		end.Asked = asked
+	}
+	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, end)
+	return err
+}
+
+// event keeps what an agent did, as far as there is room.
+func (a *attempt) event(e driver.Event) {
+	a.home.tools.used(a.held.JobID, e)
+	if e.Passing {
+		return
+	}
+	line, err := codec.MarshalLine(e)
+	if err != nil || a.events.Len()+len(line)+1 > maxEvents {
+		return
+	}
+	a.events.Write(line)
+	a.events.WriteByte('\n')
+}
+
+// timeLeft is how long the attempt may still take.
+func (a *attempt) timeLeft() time.Duration {
+	return minutes(a.home.board.Policy().Budget.AttemptMinutes) - a.home.Clock.Now().Sub(a.began)
+}
+
+func (a *attempt) taskID(turn int, prompt string) string {
+	return driver.TaskID(a.home.board.ID(), a.home.board.CreatedAt(), a.held.JobID, a.held.Attempt, turn, prompt)
+}
+
+// task is everything that the pool is given.
+func (a *attempt) task(turn int, prompt, session string) driver.Task {
+	budget := a.home.board.Policy().Budget
+	idle := minutes(budget.IdleMinutes)
+	task := driver.Task{
+		ID:  a.taskID(turn, prompt),
+		Job: a.held.JobID, Kind: a.held.Kind, Attempt: a.held.Attempt, Turn: turn, Prompt: prompt, Role: a.role,
+		Model: a.held.Model, Session: session,
+		Limits: driver.Limits{Idle: idle, Step: 2 * idle, Deadline: a.timeLeft(), Answer: int(budget.MaxAnswerKB) << 10},
+	}
+	for tool, most := range a.held.ToolCalls {
+		if task.Limits.ToolCalls == nil {
+			task.Limits.ToolCalls = map[string]int{}
+		}
+		task.Limits.ToolCalls[tool] = max(0, most-int(a.called[tool]))
+	}
+	for _, name := range a.home.board.Policy().Servers {
+		// With these an agent judges its answer by its contract before handing it in.
+		if server, known := a.home.Servers[name]; known && a.held.Contract != nil {
+			task.Tools.MCP = append(task.Tools.MCP, server)
+			task.Tools.Files, task.Files = true, map[string]string{"perspectives.json": string(a.held.Contract)}
+		}
+	}
+	task.Tools.Forbidden = a.held.Forbidden
+	task.Folder, task.Tools.Write = a.held.Folder, a.held.Folder != ""
+	task.Tools.Web = a.home.board.Web(a.held.Assignment)
+	return task
+}
+
+// usage is what an answer took, as the client reports it.
+func usage(answer driver.Answer) *job.Usage {
+	if answer.Usage == nil && answer.CostUSD == nil {
+		return nil
+	}
+	u := job.Usage{CostUSD: answer.CostUSD}
+	if answer.Usage != nil {
+		u.InputTokens, u.OutputTokens = answer.Usage.Input, answer.Usage.Output
+	}
+	return &u
+}
+
+// cancel stops a task of an attempt that nobody waits for any more.
+func (h *home) cancel(id string) {
+	ctx, stop := context.WithTimeout(context.Background(), stopTime)
+	defer stop()
+	h.Pool.Cancel(ctx, id)
+}
+
+func counts(calls map[string]int) map[string]float64 {
+	out := map[string]float64{}
+	for tool, n := range calls {
+		out[tool] = float64(n)
+	}
+	return out
+}
+
+// toolUsage is what the agent called, as the contract counts it; nil where its
+// client shows nothing.
+func toolUsage(calls map[string]int) *codec.Value {
+	if calls == nil {
+		return nil
+	}
+	usage := codec.NewObject()
+	for _, tool := range slices.Sorted(maps.Keys(calls)) {
+		usage.Set(tool, codec.Of(calls[tool]))
+	}
+	return usage
+}

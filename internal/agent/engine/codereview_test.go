@@ -1,0 +1,275 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/review"
+)
+
+// reviewers are agents that answer with a text.
+func reviewers(answer func(ctx context.Context, task driver.Task) (string, error)) *crew {
+	return &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+		text, err := answer(ctx, task)
+		return driver.Answer{Text: text}, err
+	}}
+}
+
+// largeChange is a repository in which many files changed.
+func largeChange(t *testing.T, files int) string {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git here")
+	}
+	dir := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@example.org"}, args...)...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	git("commit", "-q", "--allow-empty", "-m", "first")
+	git("checkout", "-q", "-b", "work")
+	for i := range files {
+		text := strings.Repeat(fmt.Sprintf("line of file %d\n", i), 2000)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file%02d.txt", i)), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func openReview(t *testing.T, project, home string) *engine.Reviewing {
+	t.Helper()
+	r, err := engine.OpenReview(t.Context(), reviewClock, engine.ReviewInput{Project: project, Home: home, Name: "work", Budget: run.DefaultBudget(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	v, err := r.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+var (
+	reviewClock = run.Clock{Now: time.Now}
+	shownFile   = regexp.MustCompile(`(?m)^==== (file[0-9]+\.txt)`)
+)
+
+// nitpick finds one thing in the first file that it is shown, and one that every
+// reviewer finds.
+func nitpick(_ context.Context, task driver.Task) (string, error) {
+	file := shownFile.FindStringSubmatch(task.Prompt)[1]
+	verdict := "APPROVED"
+	if file == "file00.txt" {
+		verdict = "NEEDS_FIX"
+	}
+	return fmt.Sprintf(`{"change_id":"work","verdict":%q,"summary":"Looked at %s.","issues":[
+		{"title":"Repeats itself","severity":"Low","category":"Style","file":%q,"line":2,"description":"Line 2 is line 1."},
+		{"title":"No tests","severity":"Medium","category":"Bug","description":"Nothing is tested."}]}`, verdict, file, file), nil
+}
+
+// TestLargeReviewIsMerged is about a diff that one prompt does not hold: every file
+// is shown to a reviewer, and one review comes out, in which nothing stands twice.
+func TestLargeReviewIsMerged(t *testing.T) {
+	t.Parallel()
+	project, home := largeChange(t, 6), t.TempDir()
+	v := openReview(t, project, home)
+	if v.Jobs() < 2 {
+		t.Fatalf("%d jobs, want several", v.Jobs())
+	}
+	pool := reviewers(nitpick)
+	out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: pool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.WaitingFor != engine.ForNothing || out.Review.Verdict != review.NeedsFix || len(out.Review.Issues) != v.Jobs()+1 {
+		t.Errorf("got %s, %s and %d issues of %d reviewers: %s", out.WaitingFor, out.Review.Verdict, len(out.Review.Issues), v.Jobs(), out.Reason)
+	}
+	kept, err := os.ReadFile(filepath.Join(v.Path(), "REVIEW.md"))
+	if err != nil || string(kept) != string(review.Format(out.Review, out.Warnings)) {
+		t.Errorf("the kept review is another one: %v\n%s", err, kept)
+	}
+	// The next one is a review of its own.
+	if again := openReview(t, project, home); again.Path() == v.Path() {
+		t.Errorf("a review that has ended is begun again in %s", again.Path())
+	}
+}
+
+// TestInterruptedReviewGoesOn stops a review after its first answer: nothing that
+// was accepted is asked for again.
+func TestInterruptedReviewGoesOn(t *testing.T) {
+	t.Parallel()
+	project, home := largeChange(t, 6), t.TempDir()
+	v := openReview(t, project, home)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	first := reviewers(func(ctx context.Context, task driver.Task) (string, error) {
+		if task.Job != "code_review.1" {
+			cancel(errors.New("stopped"))
+			<-ctx.Done()
+			return "", context.Cause(ctx)
+		}
+		return nitpick(ctx, task)
+	})
+	if _, err := v.Drive(ctx, engine.Options{Clock: reviewClock, Pool: first, Parallel: 1}); tidegate.CodeOf(err) != tidegate.Cancelled {
+		t.Fatalf("got %v, want CANCELLED", err)
+	}
+	again := openReview(t, project, home)
+	if again.Path() != v.Path() {
+		t.Fatalf("it goes on in %s, began in %s", again.Path(), v.Path())
+	}
+	second := reviewers(nitpick)
+	out, err := again.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: second})
+	if err != nil || out.WaitingFor != engine.ForNothing {
+		t.Fatalf("got %v, %s: %s", err, out.WaitingFor, out.Reason)
+	}
+	if second.times("code_review.1") != 0 || len(second.asked) != v.Jobs()-1 {
+		t.Errorf("%v were asked", second.asked)
+	}
+}
+
+// TestReviewEnds is about reviewers that never give an answer that counts.
+func TestReviewEnds(t *testing.T) {
+	t.Parallel()
+	project := largeChange(t, 1)
+	for name, answer := range map[string]string{
+		"not JSON":       "I approve.",
+		"another change": `{"change_id":"other","verdict":"APPROVED","summary":"s","issues":[]}`,
+		"no such file":   `{"change_id":"work","verdict":"NEEDS_FIX","summary":"s","issues":[{"title":"t","severity":"Low","category":"Bug","file":"../etc/passwd","description":"d"}]}`,
+		"High":           `{"change_id":"work","verdict":"APPROVED","summary":"s","issues":[{"title":"t","severity":"High","category":"Bug","description":"d"}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := reviewers(func(context.Context, driver.Task) (string, error) { return answer, nil })
+			v := openReview(t, project, t.TempDir())
+			out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: pool})
+			if err != nil || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "all tries are used up") || pool.times("code_review.1") != 4 {
+				t.Errorf("got %v, %s: %s after %d attempts", err, out.WaitingFor, out.Reason, pool.times("code_review.1"))
+			}
+			if _, err := os.Stat(filepath.Join(v.Path(), "REVIEW.md")); err == nil {
+				t.Error("there is a review")
+			}
+		})
+	}
+}
+
+// TestReviewIsTriedAgain is about a person who names another reviewer after the tries
+// are used up: parts that were accepted are not reviewed again.
+func TestReviewIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	project, home := largeChange(t, 6), t.TempDir()
+	v := openReview(t, project, home)
+	out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: reviewers(func(ctx context.Context, task driver.Task) (string, error) {
+		if task.Job == "code_review.2" {
+			return "I will not.", nil
+		}
+		return nitpick(ctx, task)
+	})})
+	if err != nil || out.WaitingFor != engine.ForPerson {
+		t.Fatalf("got %v, %s", err, out.WaitingFor)
+	}
+	again := reviewers(nitpick)
+	out, err = openReview(t, project, home).Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: again})
+	if err != nil || out.WaitingFor != engine.ForNothing || len(again.asked) != 1 || again.times("code_review.2") != 1 {
+		t.Errorf("got %v, %s: %s, asked %v", err, out.WaitingFor, out.Reason, again.asked)
+	}
+}
+
+func TestReviewKeepsToItsBudget(t *testing.T) {
+	t.Parallel()
+	r, err := engine.OpenReview(t.Context(), reviewClock, engine.ReviewInput{Project: largeChange(t, 6), Home: t.TempDir(), Name: "work",
+		Budget: run.DefaultBudget(map[string]float64{"max_tokens": 1000, "max_parallel": 1})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	v, err := r.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := reviewers(nitpick)
+	out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: pool})
+	if err != nil || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "max_tokens is 1000") {
+		t.Errorf("got %v, %s: %s", err, out.WaitingFor, out.Reason)
+	}
+}
+
+// TestReviewOfThisRepository reviews commits of this repository's own history: every
+// line that the reviewer names is there, and what REVIEW.md says is what was judged.
+// The full form reviews ten.
+func TestReviewOfThisRepository(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git here")
+	}
+	clone := t.TempDir()
+	if out, err := exec.Command("git", "clone", "-q", "--shared", "--no-checkout", "..", clone).CombinedOutput(); err != nil {
+		t.Skipf("this is not a repository: %v: %s", err, out)
+	}
+	commits := strings.Fields(gitIn(t, clone, "log", "--no-merges", "--format=%H", "--max-count=41"))
+	if len(commits) < 41 {
+		t.Skipf("the history has %d commits", len(commits))
+	}
+	addedLine := regexp.MustCompile(`(?m)^ *([0-9]+) \+\| \S`)
+	home := t.TempDir()
+	const wanted = 10
+	for i := 0; i < wanted; i += full.Stride(wanted, 2) {
+		commit := commits[4*i]
+		gitIn(t, clone, "update-ref", "--no-deref", "HEAD", commit)
+		r, err := engine.OpenReview(t.Context(), reviewClock, engine.ReviewInput{Project: clone, Home: home, Name: "history", Budget: run.DefaultBudget(nil),
+			DiffInput: change.DiffInput{Base: commit + "~1", Committed: true}})
+		if tidegate.CodeOf(err) == tidegate.InvalidState {
+			continue // only files that are not shown have changed
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", commit, err)
+		}
+		v, err := r.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: reviewers(func(_ context.Context, task driver.Task) (string, error) {
+			var issues []string
+			for _, part := range strings.Split(task.Prompt, "\n==== ")[1:] {
+				name, _, _ := strings.Cut(part, " (")
+				if m := addedLine.FindStringSubmatch(part); m != nil && len(issues) < 20 {
+					issues = append(issues, fmt.Sprintf(`{"title":"Look again","severity":"Low","category":"Style","file":%q,"line":%s,"description":"It was added."}`, name, m[1]))
+				}
+			}
+			return `{"change_id":"history","verdict":"APPROVED","summary":"Read.","issues":[` + strings.Join(issues, ",") + `]}`, nil
+		})})
+		r.Close()
+		// A commit may change a file that no reviewer is shown, which is said.
+		out.Warnings = slices.DeleteFunc(out.Warnings, func(w string) bool { return strings.Contains(w, "no reviewer was shown") })
+		if err != nil || out.WaitingFor != engine.ForNothing || len(out.Warnings) > 0 {
+			t.Fatalf("%s: %v, %s: %s %v", commit, err, out.WaitingFor, out.Reason, out.Warnings)
+		}
+		data, err := os.ReadFile(filepath.Join(v.Path(), "REVIEW.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shown := review.Show("REVIEW.md", data); !shown.Passed() || !shown.Complete || len(shown.Issues) != len(out.Review.Issues) {
+			t.Errorf("%s: REVIEW.md says something else:\n%s", commit, data)
+		}
+	}
+}

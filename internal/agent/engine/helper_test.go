@@ -1,0 +1,186 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// crew is a pool whose agents are a function. It also says whether a task was
+// asked for again after its answer was accepted.
+type crew struct {
+	agent func(ctx context.Context, task driver.Task) (driver.Answer, error)
+
+	mu    sync.Mutex
+	asked map[string]int // by job
+	stops map[string]context.CancelFunc
+}
+
+func (c *crew) Do(ctx context.Context, task driver.Task, _ func(driver.Event)) (driver.Answer, error) {
+	own, stop := context.WithCancel(ctx)
+	defer stop()
+	c.mu.Lock()
+	if c.asked == nil {
+		c.asked, c.stops = map[string]int{}, map[string]context.CancelFunc{}
+	}
+	c.asked[task.Job]++
+	c.stops[task.ID] = stop
+	c.mu.Unlock()
+	answer, err := c.agent(own, task)
+	if ctx.Err() != nil {
+		return driver.Answer{}, context.Cause(ctx)
+	}
+	return answer, err
+}
+
+func (c *crew) Cancel(_ context.Context, id string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if stop := c.stops[id]; stop != nil {
+		stop()
+	}
+	return nil
+}
+
+func (c *crew) times(job string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.asked[job]
+}
+
+var (
+	headings = regexp.MustCompile(`(?m)^ {3,7}(## .*)$`)
+	listed   = regexp.MustCompile(`(?m)^- (s[0-9]+): `)
+)
+
+// obedient does what the prompt of a task says, and reads nothing else.
+func obedient(_ context.Context, task driver.Task) (driver.Answer, error) {
+	cite := ""
+	if id := listed.FindStringSubmatch(task.Prompt); id != nil {
+		cite = " [@" + id[1] + "]"
+	}
+	var b strings.Builder
+	switch task.Kind {
+	case "perspectives", "review":
+		_, example, _ := strings.Cut(task.Prompt, "## Example")
+		_, example, _ = strings.Cut(example, "```\n")
+		example, _, _ = strings.Cut(example, "```\n")
+		b.WriteString(example)
+	case "wave1", "wave2":
+		for _, m := range headings.FindAllStringSubmatch(task.Prompt, -1) {
+			b.WriteString(m[1] + "\n\n")
+			switch m[1] {
+			case "## Gaps":
+				if task.Kind == "wave1" && strings.HasSuffix(task.Job, "figures") {
+					b.WriteString("- (P0) What it costs.\n\n")
+				} else {
+					b.WriteString("Nothing is open.\n\n")
+				}
+			case "## Sources":
+				b.WriteString("- Port statistics https://example.org/port\n\n")
+			}
+		}
+	case "summary":
+		b.WriteString("- Tugs are quiet." + cite + "\n")
+	case "synthesis":
+		for _, m := range headings.FindAllStringSubmatch(task.Prompt, -1) {
+			b.WriteString(m[1] + "\n\nTugs are quiet, says " + task.Job + "." + cite + "\n\n")
+		}
+	default:
+		return driver.Answer{}, &driver.Error{Kind: driver.Refused, Message: "no idea what a " + task.Kind + " is"}
+	}
+	return driver.Answer{Text: b.String()}, nil
+}
+
+// web answers every address with a page about the port, and counts how often.
+type web struct {
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+const page = `<html lang="en"><head><title>Port statistics</title></head><body><article><h1>Port statistics</h1><p>%s</p></article></body></html>`
+
+func (w *web) fetch(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
+	body := fmt.Sprintf(page, strings.Repeat("The port handled some 4,200 calls in that year, and tugs were part of most of them. ", 30))
+	for _, url := range urls {
+		w.mu.Lock()
+		if w.asked == nil {
+			w.asked = map[string]int{}
+		}
+		w.asked[url]++
+		w.mu.Unlock()
+		if err := keepPage(keep, url, 200, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepPage keeps a page as one that was fetched.
+func keepPage(keep func([]*archive.Packed) error, url string, status int, body string) error {
+	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
+	packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Responded, Time: at, Hops: []archive.Hop{{URL: url, Time: at, Status: status,
+		Header: []archive.Field{{Name: "Content-Type", Value: "text/html; charset=utf-8"}}, Body: []byte(body)}}})
+	if err != nil {
+		return err
+	}
+	return keep([]*archive.Packed{packed})
+}
+
+func newRun(t *testing.T, budget map[string]float64) (string, run.Clock) {
+	t.Helper()
+	clock := run.Clock{Now: time.Now}
+	made, err := run.Create(t.Context(), clock, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := filepath.Join(made.Root, run.ManifestFile)
+	r := openRun(t, manifest)
+	for name, value := range budget {
+		if _, err := r.Update(t.Context(), clock, func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return manifest, clock
+}
+
+func openRun(t *testing.T, manifest string) *run.Run {
+	t.Helper()
+	r, err := run.Open(t.Context(), manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func noWait(context.Context, time.Duration) {}
+
+func drive(t *testing.T, manifest string, clock run.Clock, pool engine.Pool) engine.Outcome {
+	t.Helper()
+	out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Fetch: new(web).fetch, Wait: noWait})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func shown(v any) string {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(data)
+}

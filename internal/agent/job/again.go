@@ -1,0 +1,50 @@
+package job
+
+import (
+	"context"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// Again is what the judge of a kept answer says when it is asked again.
+type Again struct {
+	Unwrapped []string `json:"unwrapped"`
+	Faults    []Fault  `json:"faults"`
+	Warnings  []Fault  `json:"warnings"`
+	// Repair is the prompt that asks the agent to repair a refused answer, where it
+	// is asked to.
+	Repair string `json:"-"`
+}
+
+// JudgeAgain judges an answer that the run kept, as [Board.Submit] did, and stages
+// what follows from accepting it where it has no fault. It is for a rehearsal of a
+// run as it stood when the answer was judged; see [run.Rehearse].
+//
+// It returns JOB_NOT_FOUND, the errors of reading the attempt, and the errors of
+// [run.Run.Update].
+func (b *Board) JudgeAgain(ctx context.Context, clock run.Clock, id string, number, n int) (Again, error) {
+	j, err := b.Job(id)
+	if err != nil {
+		return Again{}, err
+	}
+	a, err := readAttempt(b.Folder(), id, number)
+	if err != nil {
+		return Again{}, err
+	}
+	if n < 1 || n > len(a.Submissions) {
+		return Again{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("job_id", id, "attempt", number, "answer", n),
+			"attempt %d at %s keeps %d answers, none with the number %d", number, id, len(a.Submissions), n)
+	}
+	judged, took, err := b.judge(ctx, &j, a, n)
+	if err != nil {
+		return Again{}, err
+	}
+	out := Again{Unwrapped: took, Faults: judged.faults, Warnings: judged.warnings}
+	if len(judged.faults) > 0 {
+		out.Repair, err = repairPrompt(j.kind.format, judged.faults)
+		return out, err
+	}
+	_, err = b.Run().Update(ctx, clock, func(u *run.Update) error { return j.kind.accept(u, &j, number, judged) })
+	return out, err
+}

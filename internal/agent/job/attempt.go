@@ -1,0 +1,242 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// AttemptVersion is the schema_version of an attempt.
+const AttemptVersion = "job_attempt.v1"
+
+// How an attempt ends. Beside these it ends with the kind of a driver's error.
+const (
+	OutcomeAccepted = "accepted"
+	OutcomeRefused  = "refused"
+	OutcomeReleased = "released"
+	OutcomeExpired  = "expired"
+)
+
+// outcomesGivenBack are the kinds of errors for which nobody can be blamed.
+var outcomesGivenBack = []string{"rate", "unavailable"}
+
+// MaxSubmissions is how many answers one attempt takes.
+const MaxSubmissions = 4
+
+// Attempt is one agent's go at a job, as jobs/<job>/<attempt>/attempt.json keeps
+// it.
+type Attempt struct {
+	SchemaVersion string        `json:"schema_version"`
+	RunID         string        `json:"run_id"`
+	JobID         string        `json:"job_id"`
+	Kind          string        `json:"kind"`
+	Number        int           `json:"attempt"`
+	Holder        string        `json:"holder"`
+	Driver        string        `json:"driver,omitempty"`
+	Version       string        `json:"version,omitempty"` // of the client
+	Model         string        `json:"model,omitempty"`
+	Session       string        `json:"session,omitempty"`
+	PromptDigest  string        `json:"prompt_digest"`
+	TokenDigest   string        `json:"token_digest"`
+	StartedAt     string        `json:"started_at"`
+	EndedAt       string        `json:"ended_at,omitempty"`
+	Outcome       string        `json:"outcome,omitempty"` // "" while it goes on
+	Reason        string        `json:"reason,omitempty"`  // of the outcome, in words
+	Submissions   []*Submission `json:"submissions"`
+	Late          bool          `json:"late,omitempty"` // an answer came after the end, and was kept
+	// Sources maps the short ids of the prompt to cids.
+	Sources   map[string]string  `json:"sources,omitempty"`
+	Usage     Usage              `json:"usage"` // of the whole attempt, as it is charged
+	ToolCalls map[string]float64 `json:"tool_calls,omitempty"`
+}
+
+// Submission is one answer that was handed in.
+type Submission struct {
+	Answer     string          `json:"answer"` // its file, beside the attempt
+	HandedInAt string          `json:"handed_in_at"`
+	Unwrapped  []string        `json:"unwrapped,omitempty"` // what was taken off the answer before it was judged
+	Judged     bool            `json:"judged"`
+	Faults     []Fault         `json:"faults"`
+	Warnings   []Fault         `json:"warnings"`
+	Usage      *Usage          `json:"usage"`                // as it was reported
+	ToolUsage  json.RawMessage `json:"tool_usage,omitempty"` // as it was reported
+}
+
+// Usage is what an answer took.
+type Usage struct {
+	InputTokens  int64    `json:"input_tokens"`
+	OutputTokens int64    `json:"output_tokens"`
+	CostUSD      *float64 `json:"cost_usd"` // null where it was not reported
+}
+
+// The most that an attempt can have taken. A larger number is not a measurement,
+// and the sum of such numbers would exceed any budget that a person can set.
+const (
+	MaxTokens  = 10_000_000_000 // read, and as many written
+	MaxCostUSD = 100_000
+)
+
+// check returns INVALID_ARGS for a usage that no attempt can have.
+func (u Usage) check() error {
+	cost := 0.0
+	if u.CostUSD != nil {
+		cost = *u.CostUSD
+	}
+	if u.InputTokens == atMost(u.InputTokens, MaxTokens) && u.OutputTokens == atMost(u.OutputTokens, MaxTokens) && cost == atMost(cost, MaxCostUSD) {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("usage", tidegate.Cut(fmt.Sprintf("%d, %d, %v", u.InputTokens, u.OutputTokens, cost))),
+		"usage must have input_tokens and output_tokens from 0 to %d and cost_usd from 0 to %d", int64(MaxTokens), MaxCostUSD)
+}
+
+// bounded is u as it is charged: a number that no attempt can have, positive or
+// negative, counts as the most, so that a sum that went wrong never lowers the
+// charge.
+func (u Usage) bounded() Usage {
+	u.InputTokens, u.OutputTokens = atMost(u.InputTokens, MaxTokens), atMost(u.OutputTokens, MaxTokens)
+	if u.CostUSD != nil {
+		cost := atMost(*u.CostUSD, MaxCostUSD)
+		u.CostUSD = &cost
+	}
+	return u
+}
+
+// atMost is n where it lies between 0 and most, and most where it does not.
+func atMost[N int64 | float64](n, most N) N {
+	if n >= 0 && n <= most {
+		return n
+	}
+	return most
+}
+
+func (u Usage) tokens() float64 { return float64(u.InputTokens) + float64(u.OutputTokens) }
+
+// add adds what came on top. The sum stops at the most that an attempt can have.
+func (u *Usage) add(more Usage) {
+	sum, more := u.bounded(), more.bounded()
+	sum.InputTokens += more.InputTokens
+	sum.OutputTokens += more.OutputTokens
+	switch {
+	case sum.CostUSD == nil:
+		sum.CostUSD = more.CostUSD
+	case more.CostUSD != nil:
+		*sum.CostUSD += *more.CostUSD
+	}
+	*u = sum.bounded()
+}
+
+// Price is what a million tokens cost, in USD.
+type Price struct{ Input, Output float64 }
+
+// at gives tokens that come without a cost their price, where there is one.
+func (u Usage) at(price *Price) Usage {
+	if u.CostUSD == nil && price != nil {
+		cost := (float64(u.InputTokens)*price.Input + float64(u.OutputTokens)*price.Output) / 1e6
+		u.CostUSD = &cost
+	}
+	return u
+}
+
+// guessed estimates tokens where nobody reports them: a quarter of the bytes that
+// went in and out.
+func guessed(in, out int) Usage {
+	return Usage{InputTokens: int64(in+3) / 4, OutputTokens: int64(out+3) / 4}
+}
+
+// Fault is one thing for which an answer is refused, or a warning.
+type Fault struct {
+	Code       string `json:"code"`
+	Message    string `json:"message"`
+	Line       *int   `json:"line" jsonschema:"1-based in the answer as it was judged, null when it has none"`
+	ChangeNote string `json:"change_note" jsonschema:"what to change so that the answer passes"`
+}
+
+func fault(code, message string, line int, change string) Fault {
+	f := Fault{Code: code, Message: tidegate.Cut(message), ChangeNote: tidegate.Cut(change)}
+	if line > 0 {
+		f.Line = &line
+	}
+	return f
+}
+
+// faultOf is a fault made from an error: its code, its message, and the line
+// where its details have one.
+func faultOf(err error, change string) Fault {
+	e := tidegate.AsError(err)
+	line := 0
+	if n, ok := e.Details.Get("line_number"); ok {
+		line, _ = n.(int)
+	}
+	if change == "" {
+		if known, ok := tidegate.Explain(e.Code); ok {
+			change = known.Fix
+		}
+	}
+	return fault(string(e.Code), e.Message, line, change)
+}
+
+// givesBack reports whether the attempt used no try.
+func (a *Attempt) givesBack() bool {
+	return slices.Contains(outcomesGivenBack, a.Outcome) || a.Outcome == OutcomeReleased && len(a.Submissions) == 0
+}
+
+// lastAnswer is the last answer that was handed in, nil before the first.
+func (a *Attempt) lastAnswer() *Submission {
+	if a == nil || len(a.Submissions) == 0 {
+		return nil
+	}
+	return a.Submissions[len(a.Submissions)-1]
+}
+
+// clone is a copy that may be changed.
+func (a *Attempt) clone() *Attempt {
+	own := *a
+	own.ToolCalls = maps.Clone(a.ToolCalls)
+	own.Submissions = make([]*Submission, len(a.Submissions))
+	for i, s := range a.Submissions {
+		copied := *s
+		own.Submissions[i] = &copied
+	}
+	return &own
+}
+
+func (a *Attempt) dir() string { return run.AttemptDir(a.JobID, a.Number) }
+
+// readAttempt reads an attempt. A folder without the file has no attempt: nothing
+// else is written there before it.
+func readAttempt(folder *artifact.Folder, jobID string, number int) (*Attempt, error) {
+	name := run.AttemptDir(jobID, number) + "/attempt.json"
+	data, err := folder.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	a := new(Attempt)
+	if err := json.Unmarshal(data, a); err != nil || a.SchemaVersion != AttemptVersion || a.JobID != jobID || a.Number != number {
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", filepath.Join(folder.Path(), filepath.FromSlash(name))), "%s is not attempt %d at %s", name, number, jobID)
+	}
+	return a, nil
+}
+
+func (a *Attempt) write(u update) error {
+	if a.Submissions == nil {
+		a.Submissions = []*Submission{}
+	}
+	return u.WriteJSON(a.dir()+"/attempt.json", a)
+}
+
+func (a *Attempt) answerName(n int, format string) string {
+	return fmt.Sprintf("answer-%d.%s", n, ending(format))
+}
+
+func ending(format string) string {
+	if format == "json" {
+		return "json"
+	}
+	return "md"
+}

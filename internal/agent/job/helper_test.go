@@ -1,0 +1,116 @@
+package job_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// clock is a clock that tests set.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// newRun makes a run, and returns the path of its manifest and its clock.
+func newRun(t *testing.T, limits *run.Limits) (string, *clock, run.Clock) {
+	t.Helper()
+	c := &clock{now: time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)}
+	clock := run.Clock{Now: c.Now}
+	made, err := run.Create(t.Context(), clock, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour", Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(made.Root, run.ManifestFile), c, clock
+}
+
+func contract(id string) tidegate.Details {
+	return tidegate.D("id", id, "title", "About "+id, "track", "standard", "agent_type", "researcher",
+		"prompt_contract", tidegate.D("max_words", 300, "max_sources", 3, "tool_budget", tidegate.D("search_calls", 5),
+			"must_include_sections", []string{"Findings", "Gaps", "Sources"}))
+}
+
+func perspectives(ids ...string) *codec.Value {
+	list := []tidegate.Details{}
+	for _, id := range ids {
+		list = append(list, contract(id))
+	}
+	return codec.Of(tidegate.D("schema_version", "perspectives.v1", "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
+}
+
+// inWave1 brings a run to its first wave with these perspectives.
+func inWave1(t *testing.T, ids ...string) (string, *clock, run.Clock) {
+	t.Helper()
+	limit := int64(max(len(ids), 6))
+	manifest, set, clock := newRun(t, &run.Limits{MaxWave1Agents: &limit})
+	ctx := tidegate.WithActor(t.Context(), tidegate.Rule)
+	dir := filepath.Dir(manifest)
+	if _, err := step.WritePerspectives(ctx, clock, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: perspectives(ids...), Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := step.Plan(ctx, clock, step.PlanInput{ManifestPath: manifest, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stage.Advance(ctx, clock, stage.AdvanceInput{ManifestPath: manifest, GatesPath: filepath.Join(dir, "gates.json"), Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	return manifest, set, clock
+}
+
+func open(t *testing.T, clock run.Clock, manifest string) *job.Board {
+	t.Helper()
+	b, err := job.OpenBoard(t.Context(), clock, manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+func lease(t *testing.T, b *job.Board, id string) *job.Assignment {
+	t.Helper()
+	a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "tester", JobID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func submit(ctx context.Context, b *job.Board, token, text string) (job.Verdict, error) {
+	return b.Submit(ctx, job.SubmitInput{Token: token, Answer: []byte(text)})
+}
+
+const good = "## Findings\n\nTugs are electric.\n\n## Gaps\n\n- (P2) Costs.\n\n## Sources\n\n- Port https://example.org/port\n"
+
+// read reads a file of a run.
+func read(t *testing.T, manifest, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(manifest), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

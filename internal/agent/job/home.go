@@ -1,0 +1,228 @@
+package job
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// Held is an attempt that a home took over from the one before it.
+type Held struct {
+	Assignment
+	Answers int     // that were handed in
+	Judged  bool    // whether the last of them was judged
+	Faults  []Fault // of the last answer, where it was refused
+	Session string  // by which the agent's session may be continued
+	Driver  string
+	Model   string
+	Called  map[string]float64 // tools that its agent called, by name
+}
+
+// TakeOver takes over those leases of homes that nobody works on, as lost says: each
+// belongs to this process from here on, under the same attempt, and uses no try. Only
+// the process that has claimed the run may call it. Of a run that does not go on it
+// takes none. It returns the errors of [run.Run.Update].
+func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration, lost func(Job) bool) ([]Held, error) {
+	if b.present().takesJobs() != nil {
+		return nil, nil
+	}
+	var list []Held
+	for _, shown := range b.Jobs() {
+		if shown.lease == nil || !shown.lease.Home || shown.State == Accepted || !lost(shown) {
+			continue
+		}
+		h, err := b.takeOver(ctx, shown, holder, lasts)
+		if err != nil {
+			return nil, err
+		}
+		if h != nil {
+			list = append(list, *h)
+		}
+	}
+	return list, nil
+}
+
+func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts time.Duration) (*Held, error) {
+	var h *Held
+	err := b.update(ctx, shown.ID, func(u update) error {
+		if err := b.present().unmoved(u); err != nil {
+			return err
+		}
+		lease, err := run.JobsIn(b.Folder()).Lease(shown.ID)
+		if err != nil || lease == nil || !lease.Home {
+			return err
+		}
+		a, err := readAttempt(b.Folder(), shown.ID, lease.Attempt)
+		if err != nil || a.Outcome != "" {
+			return err
+		}
+		prompt, err := b.Folder().Read(a.dir() + "/prompt.md")
+		if err != nil {
+			return err
+		}
+		token, digest := b.newToken(u, shown.ID, a.Number)
+		// It begins again: the time between two homes is not spent, and gate F counts
+		// from here, too.
+		a.TokenDigest, a.Holder, a.StartedAt = digest, run.Note(holder), u.Now()
+		lease.TokenDigest, lease.Holder, lease.LeasedAt, lease.ExpiresAt = digest, a.Holder, u.Now(), tidegate.Stamp(b.clock.Now().Add(lasts))
+		lease.JudgingSince = nil
+		u.Log(run.EventLeased, "job_takeover", tidegate.D("job_id", shown.ID, "attempt", a.Number, "holder", a.Holder, "home", true,
+			"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt))
+		h = &Held{
+			Assignment: Assignment{JobID: shown.ID, Kind: shown.Kind, Attempt: a.Number, Token: token, PromptMD: string(prompt),
+				PromptDigest: codec.DigestBytes(prompt), AnswerFormat: shown.kind.format, TriesLeft: shown.TriesLeft, ExpiresAt: lease.ExpiresAt},
+			Answers: len(a.Submissions), Session: a.Session, Driver: a.Driver, Model: a.Model, Called: a.ToolCalls,
+		}
+		if s := a.lastAnswer(); s != nil {
+			h.Judged, h.Faults = s.Judged, s.Faults
+		}
+		if err := a.write(u); err != nil {
+			return err
+		}
+		return u.WriteJSON(run.LeaseFile(shown.ID), lease)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if h != nil && shown.kind.furnished {
+		made, err := shown.kind.prompt(ctx, b, &shown)
+		if err != nil {
+			return nil, err
+		}
+		h.furnish(made)
+	}
+	return h, b.Refresh(shown.ID)
+}
+
+// JudgeKept judges the last answer of an attempt that was taken over before it
+// was judged. It returns the errors of [Board.Submit].
+func (b *Board) JudgeKept(ctx context.Context, h Held) (Verdict, error) {
+	return b.judgeKept(ctx, h.JobID, h.Attempt, h.Answers)
+}
+
+// Leave lets go of a lease of this home and keeps its attempt open: the next home
+// begins it again under its own number, and it uses no try.
+func (b *Board) Leave(ctx context.Context, token string) error {
+	id, _, err := ofToken(token)
+	if err != nil {
+		return err
+	}
+	err = b.update(ctx, id, func(u update) error {
+		_, lease, err := b.held(u, token)
+		if err != nil {
+			return err
+		}
+		lease.ExpiresAt = u.Now()
+		u.Log(run.EventExtended, "job_leave", tidegate.D("job_id", id, "attempt", lease.Attempt, "expires_at", lease.ExpiresAt))
+		return u.WriteJSON(run.LeaseFile(id), lease)
+	})
+	if err != nil {
+		return err
+	}
+	return b.Refresh(id)
+}
+
+// Repair is the prompt that goes back into the session of an agent whose answer
+// was refused.
+func Repair(format string, faults []Fault) (string, error) { return repairPrompt(format, faults) }
+
+// Role is the role that does a kind of work, by the names of the configuration.
+func Role(kindName string) string {
+	if k := kindOf(kindName); k != nil {
+		return k.role
+	}
+	return ""
+}
+
+// Roles are the roles that do the work of a run, by the names of the configuration.
+func Roles() []string {
+	var roles []string
+	for i := range kinds {
+		if !slices.Contains(roles, kinds[i].role) {
+			roles = append(roles, kinds[i].role)
+		}
+	}
+	return roles
+}
+
+// Format is the format of the answers of a kind: markdown or json.
+func Format(kindName string) string {
+	if k := kindOf(kindName); k != nil {
+		return k.format
+	}
+	return ""
+}
+
+func kindOf(name string) *kind {
+	for _, list := range [][]kind{kinds, codeKinds} {
+		for i := range list {
+			if list[i].name == name {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Retry gives a job its tries again. It is a person's decision: the note is for the
+// next agent, and a run that failed for lack of tries goes on. It returns
+// JOB_NOT_FOUND, JOB_NOT_OPEN for a job that is accepted or leased, and
+// INVALID_STATE for a run that is final.
+func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
+	if _, err := b.Job(id); err != nil {
+		return Job{}, err
+	}
+	decision := run.Decision{What: "job retry", Fields: tidegate.D("job_id", id, "note", run.Note(note))}
+	_, err := b.Run().Decide(ctx, b.clock, decision, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		if err := b.Refresh(id); err != nil {
+			return err
+		}
+		j, err := b.Job(id)
+		if err != nil {
+			return err
+		}
+		if j.State == Accepted || j.State == Leased {
+			return notOpen(j)
+		}
+		m, err := u.Manifest()
+		if err != nil {
+			return err
+		}
+		if _, err := closeLapsed(u, &j); err != nil {
+			return err
+		}
+		u.Log(run.EventGranted, "job_retry", tidegate.D("job_id", id, "attempt", j.Attempt, "note", run.Note(note)))
+		if m.Status() == run.Failed && failedForJobs(m) {
+			if _, err := u.AcceptFailures(run.Running, run.Note(note), "operator-cli job retry: "+run.Note(note)); err != nil {
+				return err
+			}
+		}
+		return u.ForgetAttempts(id, note)
+	})
+	if err != nil {
+		return Job{}, err
+	}
+	if err := b.Reload(ctx); err != nil {
+		return Job{}, err
+	}
+	return b.Job(id)
+}
+
+// failedForJobs reports whether the failure that nobody has accepted yet is that
+// jobs have used up their tries.
+func failedForJobs(m run.Manifest) bool {
+	failures := m.Failures()
+	for i := len(failures) - 1; i >= 0; i-- {
+		if failures[i].Get("accepted_at") == nil {
+			return failures[i].Get("jobs").Len() > 0
+		}
+	}
+	return false
+}

@@ -1,0 +1,501 @@
+package job
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// How long a lease lasts.
+const (
+	DefaultLease = 1800 * time.Second
+	maxHeld      = 24 * time.Hour // with all its extensions
+)
+
+// LeaseInput are the arguments of [Board.Lease].
+type LeaseInput struct {
+	Holder string
+	JobID  string        // "" for the first that is open
+	For    time.Duration // 0 for DefaultLease
+	Home   *Home         // set by the process that drives the run
+}
+
+// Home is what a process that drives a run knows about an agent.
+type Home struct {
+	Driver string
+	Model  string
+}
+
+// Assignment is a job that somebody holds, with everything needed to do it.
+type Assignment struct {
+	JobID        string `json:"job_id"`
+	Kind         string `json:"kind"`
+	Attempt      int    `json:"attempt"`
+	Token        string `json:"token" jsonschema:"proves who holds the job; hand it in with the answer"`
+	PromptMD     string `json:"prompt_md" jsonschema:"the whole task; an answer that follows it is accepted"`
+	PromptDigest string `json:"prompt_digest"`
+	AnswerFormat string `json:"answer_format" enum:"markdown,json"`
+	TriesLeft    int    `json:"tries_left"`
+	ExpiresAt    string `json:"expires_at"`
+
+	// ToolCalls is how often the agent may call each tool that its contract names.
+	ToolCalls map[string]int `json:"-"`
+	// Forbidden are tools that its perspective takes away, in its own words.
+	Forbidden []string `json:"-"`
+	// Folder is where the agent works, for a job that changes files; "" for one of
+	// its own.
+	Folder string `json:"-"`
+	// Contract is what an output of a wave is judged by, as a file of perspectives
+	// that has only the one of the job; nil for other jobs.
+	Contract []byte `json:"-"`
+}
+
+// Lease gives a job that is open to a holder, as a new attempt. It returns nil
+// when no job was named and none is open.
+//
+// It returns INVALID_ARGS, INVALID_STATE (a run that is neither created nor
+// running), BUDGET_EXHAUSTED, JOB_NOT_FOUND, JOB_NOT_OPEN (with its holder, or
+// the process that drives the run), and the errors of [run.Run.Update].
+func (b *Board) Lease(ctx context.Context, in LeaseInput) (*Assignment, error) {
+	if err := run.CheckText("holder", in.Holder); err != nil {
+		return nil, err
+	}
+	if in.For == 0 {
+		in.For = DefaultLease
+	}
+	if err := b.mayLease(ctx, in); err != nil {
+		return nil, err
+	}
+	if in.JobID != "" {
+		j, err := b.Job(in.JobID)
+		if err != nil {
+			return nil, err
+		}
+		if j.State != Open {
+			return nil, notOpen(j)
+		}
+		return b.lease(ctx, in.JobID, in)
+	}
+	passed := map[string]bool{}
+	for {
+		id, _ := b.Next(func(id, _ string) bool { return !passed[id] })
+		if id == "" {
+			return nil, nil
+		}
+		leased, err := b.lease(ctx, id, in)
+		if tidegate.CodeOf(err) != tidegate.JobNotOpen {
+			return leased, err
+		}
+		passed[id] = true // another holder was faster
+	}
+}
+
+// mayLease returns what forbids leasing any job.
+func (b *Board) mayLease(ctx context.Context, in LeaseInput) error {
+	w := b.present()
+	if err := w.takesJobs(); err != nil {
+		return err
+	}
+	if in.Home == nil && tidegate.ActorOf(ctx) == tidegate.Agent {
+		holder, held, err := w.Folder().Claimed(run.HomeFile)
+		if err != nil {
+			return err
+		}
+		if held {
+			return tidegate.Errorf(tidegate.JobNotOpen, append(tidegate.D("run_id", w.ID()), holder...),
+				"another process drives run %q and gives out its jobs itself", w.ID())
+		}
+	}
+	if name, spent := b.Limit(); name != "" {
+		return tidegate.Errorf(tidegate.BudgetExhausted, tidegate.D("limit", name, "allowed", b.Policy().Budget.Of(name), "spent", spent),
+			"the run has used up %s, which is %v; a person can raise it", name, b.Policy().Budget.Of(name))
+	}
+	return nil
+}
+
+func notOpen(j Job) error {
+	details := tidegate.D("job_id", j.ID, "state", j.State)
+	if j.Holder != nil {
+		return tidegate.Errorf(tidegate.JobNotOpen, append(details, tidegate.D("holder", *j.Holder, "expires_at", *j.ExpiresAt)...),
+			"the job %s is leased to %s until %s", j.ID, tidegate.Cut(*j.Holder), *j.ExpiresAt)
+	}
+	return tidegate.Errorf(tidegate.JobNotOpen, details, "the job %s is %s", j.ID, j.State)
+}
+
+// lease takes one job. What the prompt was made from is compared under the lock.
+func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignment, error) {
+	if err := b.judgeLeftOver(ctx, id); err != nil {
+		return nil, err
+	}
+	j, err := b.Job(id)
+	if err != nil {
+		return nil, err
+	}
+	made, err := j.kind.prompt(ctx, b, &j)
+	if err != nil {
+		return nil, err
+	}
+	var leased *Assignment
+	var begun *Attempt
+	var lease *run.Lease
+	line, lapsed := 0, false
+	err = b.update(ctx, id, func(u update) error {
+		if err := b.present().unmoved(u); err != nil {
+			return err
+		}
+		if err := b.Refresh(id); err != nil {
+			return err
+		}
+		shown, err := b.Job(id)
+		if err != nil {
+			return err
+		}
+		if shown.State != Open {
+			return notOpen(shown)
+		}
+		if err := b.unchanged(u, made.seen); err != nil {
+			return err
+		}
+		if lapsed, err = closeLapsed(u, &shown); err != nil {
+			return err
+		}
+		leased, begun, lease, err = b.begin(u, &shown, in, made)
+		line = u.LastLine()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.know(begun, lease, line)
+	if lapsed {
+		if err := b.Refresh(id); err != nil {
+			return nil, err
+		}
+	}
+	if shown, err := b.Job(id); err == nil {
+		leased.TriesLeft = shown.TriesLeft
+	}
+	leased.furnish(made)
+	return leased, nil
+}
+
+// furnish adds what an agent gets beside its prompt.
+func (a *Assignment) furnish(made draft) {
+	a.ToolCalls, a.Forbidden, a.Contract, a.Folder = made.calls, made.forbidden, made.contract, made.folder
+}
+
+// unchanged returns INVALID_STATE when a document is not the one that was seen.
+func (b *Board) unchanged(u update, seen map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
+		found := u.Found(name)
+		if found == "" { // not one of the documents that are looked at anyway
+			digest, err := b.Folder().Digest(name)
+			if err != nil {
+				return err
+			}
+			found = digest
+		}
+		if found != seen[name] {
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", name), "%s has changed meanwhile; try again", name)
+		}
+	}
+	return nil
+}
+
+// begin stages a new attempt with its lease and its prompt.
+func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment, *Attempt, *run.Lease, error) {
+	number := 1
+	if last := j.last(); last != nil {
+		number = last.Number + 1
+	}
+	token, digest := b.newToken(u, j.ID, number)
+	lease := &run.Lease{
+		SchemaVersion: run.LeaseVersion, JobID: j.ID, Attempt: number, Holder: run.Note(in.Holder), Home: in.Home != nil, TokenDigest: digest,
+		LeasedAt: u.Now(), ExpiresAt: tidegate.Stamp(b.clock.Now().Add(in.For)),
+	}
+	a := &Attempt{
+		SchemaVersion: AttemptVersion, RunID: b.ID(), JobID: j.ID, Kind: j.Kind, Number: number, Holder: lease.Holder,
+		PromptDigest: codec.DigestBytes([]byte(made.text)), TokenDigest: digest, StartedAt: u.Now(), Sources: made.sources,
+	}
+	if in.Home != nil {
+		a.Driver, a.Model = in.Home.Driver, in.Home.Model
+	}
+	u.Log(run.EventLeased, "job_lease", tidegate.D("job_id", j.ID, "attempt", number, "holder", lease.Holder, "home", lease.Home,
+		"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt))
+	if err := u.Write(a.dir()+"/prompt.md", []byte(made.text)); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := a.write(u); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := u.WriteJSON(run.LeaseFile(j.ID), lease); err != nil {
+		return nil, nil, nil, err
+	}
+	return &Assignment{
+		JobID: j.ID, Kind: j.Kind, Attempt: number, Token: token, PromptMD: made.text, PromptDigest: a.PromptDigest,
+		AnswerFormat: j.kind.format, ExpiresAt: lease.ExpiresAt,
+	}, a, lease, nil
+}
+
+// closeLapsed stages the end of an attempt whose lease has run out, and reports
+// whether there was one. An attempt of a home that was stopped before it had an
+// answer uses no try.
+func closeLapsed(u update, j *Job) (bool, error) {
+	last := j.last()
+	if j.lease == nil || last == nil || last.Outcome != "" {
+		return false, nil
+	}
+	outcome := OutcomeExpired
+	if j.lease.Home && len(last.Submissions) == 0 {
+		outcome = OutcomeReleased
+	}
+	ended := *last
+	ended.Outcome, ended.EndedAt = outcome, max(last.StartedAt, min(j.lease.ExpiresAt, u.Now())) // the clock may have been set back
+	if refused := ended.lastAnswer(); refused != nil && refused.Judged {
+		ended.Outcome = OutcomeRefused
+	}
+	logEnded(u, &ended)
+	return true, ended.write(u)
+}
+
+func logEnded(u update, a *Attempt) {
+	u.Log(run.EventEnded, "job_ended", tidegate.D("job_id", a.JobID, "attempt", a.Number, "outcome", a.Outcome, "reason", run.Note(a.Reason)))
+}
+
+// newToken makes a token: the job and the attempt that it is for, and a secret.
+// Under a pinned clock, which is for tests, the secret follows from the lease, so
+// that whole folders can be compared byte for byte.
+func (b *Board) newToken(u update, id string, attempt int) (token, digest string) {
+	secret := make([]byte, 16)
+	rand.Read(secret)
+	if u.Pinned() {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", b.ID(), id, attempt, u.Now()))
+		copy(secret, sum[:])
+	}
+	token = fmt.Sprintf("%s/%d/%s", hex.EncodeToString(secret), attempt, id)
+	return token, codec.DigestBytes([]byte(token))
+}
+
+// ofToken reads which attempt at which job a token is for.
+func ofToken(token string) (id string, attempt int, err error) {
+	parts := strings.SplitN(token, "/", 3)
+	if len(parts) == 3 && len(parts[0]) == 32 {
+		if attempt, err = strconv.Atoi(parts[1]); err == nil && attempt > 0 && parts[2] != "" {
+			return parts[2], attempt, nil
+		}
+	}
+	return "", 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("token", tidegate.Cut(token)), "token is not one that deep_research_job_lease returns")
+}
+
+// Extend lets a lease last longer, counted from now. With all its extensions a
+// lease lasts a day at most. It returns INVALID_ARGS, JOB_NOT_FOUND and
+// LEASE_LOST.
+func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (expiresAt string, err error) {
+	id, _, err := ofToken(token)
+	if err != nil {
+		return "", err
+	}
+	if _, err := b.Job(id); err != nil {
+		return "", err
+	}
+	now := b.clock.Now()
+	err = b.update(ctx, id, func(u update) error {
+		_, lease, err := b.held(u, token)
+		if err != nil {
+			return err
+		}
+		since, ok := tidegate.ParseTime(lease.LeasedAt)
+		if !ok {
+			return lost(id)
+		}
+		until := now.Add(more)
+		if last := since.Add(maxHeld); until.After(last) {
+			until = last
+		}
+		lease.ExpiresAt = tidegate.Stamp(until)
+		expiresAt = lease.ExpiresAt
+		u.Log(run.EventExtended, "job_extend", tidegate.D("job_id", id, "attempt", lease.Attempt, "expires_at", expiresAt))
+		return u.WriteJSON(run.LeaseFile(id), lease)
+	})
+	if err != nil {
+		return "", err
+	}
+	return expiresAt, b.Refresh(id)
+}
+
+// held is the attempt and the living lease that a token is for, read under the
+// lock. It returns LEASE_LOST.
+func (b *Board) held(u update, token string) (*Attempt, *run.Lease, error) {
+	id, number, err := ofToken(token)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := u.NotFinal(); err != nil {
+		return nil, nil, err
+	}
+	a, lease, err := b.standing(u, id, number)
+	if err != nil {
+		return nil, nil, err
+	}
+	if lease == nil || lease.Attempt != number || lease.TokenDigest != codec.DigestBytes([]byte(token)) || !lease.Lives(b.clock.Now()) {
+		return nil, nil, lost(id)
+	}
+	return a, lease, nil
+}
+
+// standing is the lease of a job, nil where there is none, and, where the lease is
+// for the attempt of that number, the attempt: both as they are under the lock. It
+// does not read again what this board was the last to write.
+func (b *Board) standing(u update, id string, number int) (*Attempt, *run.Lease, error) {
+	b.mu.Lock()
+	j := b.jobs[id]
+	if j != nil && j.asOf >= u.OthersWrote() && j.last() != nil && j.last().Number == number {
+		defer b.mu.Unlock()
+		lease := j.lease
+		if lease != nil {
+			own := *lease
+			lease = &own
+		}
+		return j.last().clone(), lease, nil
+	}
+	b.mu.Unlock()
+	lease, err := run.JobsIn(b.Folder()).Lease(id)
+	if err != nil || lease == nil || lease.Attempt != number {
+		return nil, lease, err
+	}
+	a, err := readAttempt(b.Folder(), id, number)
+	return a, lease, err
+}
+
+func lost(id string) error {
+	return tidegate.Errorf(tidegate.LeaseLost, tidegate.D("job_id", id), "the lease of %s has ended", id)
+}
+
+// Release gives a job back before its lease ends. An attempt in which nothing
+// was handed in uses no try. It returns INVALID_ARGS, JOB_NOT_FOUND and
+// LEASE_LOST.
+func (b *Board) Release(ctx context.Context, token, reason string) (Job, error) {
+	return b.end(ctx, token, Ending{Outcome: OutcomeReleased, Reason: reason})
+}
+
+// Ending is how an attempt ends without an accepted answer, as a driver saw it.
+type Ending struct {
+	Outcome   string
+	Reason    string
+	Asked     string // the prompt that has no answer; "" where nothing was asked
+	Usage     *Usage // of that, as the client reports it, nil when it does not
+	Price     *Price // of tokens that come without a cost
+	ToolCalls map[string]float64
+	Version   string
+	Events    []byte // the agent's own event stream
+}
+
+// End ends an attempt without an accepted answer. It returns the errors of
+// [Board.Release].
+func (b *Board) End(ctx context.Context, token string, how Ending) (Job, error) {
+	return b.end(ctx, token, how)
+}
+
+func (b *Board) end(ctx context.Context, token string, how Ending) (Job, error) {
+	id, _, err := ofToken(token)
+	if err != nil {
+		return Job{}, err
+	}
+	if _, err := b.Job(id); err != nil {
+		return Job{}, err
+	}
+	err = b.update(ctx, id, func(u update) error {
+		a, _, err := b.held(u, token)
+		if err != nil {
+			return err
+		}
+		return endAttempt(u, a, how)
+	})
+	if err != nil {
+		return Job{}, err
+	}
+	if err := b.Refresh(id); err != nil {
+		return Job{}, err
+	}
+	return b.Job(id)
+}
+
+func endAttempt(u update, a *Attempt, how Ending) error {
+	a.Outcome, a.Reason, a.EndedAt = how.Outcome, run.Note(how.Reason), u.Now()
+	switch {
+	case how.Usage != nil:
+		a.Usage.add(how.Usage.at(how.Price))
+	case how.Asked != "":
+		a.Usage.add(guessed(len(how.Asked), 0).at(how.Price))
+	}
+	a.note(how.Version, "", how.ToolCalls)
+	logEnded(u, a)
+	if len(how.Events) > 0 {
+		if err := u.Write(a.dir()+"/events.jsonl", how.Events); err != nil {
+			return err
+		}
+	}
+	if err := a.write(u); err != nil {
+		return err
+	}
+	return u.Remove(run.LeaseFile(a.JobID))
+}
+
+// note keeps what a client said about itself.
+func (a *Attempt) note(version, session string, calls map[string]float64) {
+	if version != "" {
+		a.Version = version
+	}
+	if session != "" {
+		a.Session = session
+	}
+	for tool, n := range calls {
+		if a.ToolCalls == nil {
+			a.ToolCalls = map[string]float64{}
+		}
+		a.ToolCalls[tool] += n
+	}
+}
+
+// ReleaseJob ends the lease of a job, whoever has it. It is a person's decision.
+// It returns JOB_NOT_FOUND, and JOB_NOT_OPEN for a job that nobody holds.
+func (b *Board) ReleaseJob(ctx context.Context, id, reason string) (Job, error) {
+	if _, err := b.Job(id); err != nil {
+		return Job{}, err
+	}
+	err := b.update(ctx, id, func(u update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		lease, err := run.JobsIn(b.Folder()).Lease(id)
+		if err != nil {
+			return err
+		}
+		if lease == nil {
+			return tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", id), "nobody holds the job %s", id)
+		}
+		a, err := readAttempt(b.Folder(), id, lease.Attempt)
+		if err != nil {
+			return err
+		}
+		return endAttempt(u, a, Ending{Outcome: OutcomeReleased, Reason: reason})
+	})
+	if err != nil {
+		return Job{}, err
+	}
+	if err := b.Refresh(id); err != nil {
+		return Job{}, err
+	}
+	return b.Job(id)
+}

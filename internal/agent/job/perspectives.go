@@ -1,0 +1,177 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/perspective"
+)
+
+// PerspectivesID is the id of the job that plans the research.
+const PerspectivesID = "perspectives"
+
+var perspectivesKind = kind{
+	name: "perspectives", role: "planner", format: "json", stages: []run.Stage{run.Init, run.Perspectives},
+	list: func(b *Board) ([]*Job, error) {
+		j := &Job{ID: PerspectivesID, Title: "Plan the perspectives of the research"}
+		begun, err := b.run.HasFolder(run.JobDir(j.ID))
+		if err != nil {
+			return nil, err
+		}
+		there, err := b.run.Folder().Exists(b.run.Layout().Perspectives)
+		if err != nil || there && !begun {
+			return nil, err // written by hand
+		}
+		return []*Job{j}, nil
+	},
+	done: func(b *Board, _ *Job) bool {
+		there, err := b.run.Folder().Exists(b.run.Layout().Perspectives)
+		return err == nil && there
+	},
+	prompt: perspectivesPrompt,
+	judge:  judgePerspectives,
+	accept: inRun(func(u *run.Update, _ *Job, _ int, judged judgement) error {
+		return step.TakePerspectives(u, judged.value, "accepted from the job "+PerspectivesID)
+	}),
+}
+
+// PerspectivesAllowed is how many perspectives the run's first wave may have.
+func PerspectivesAllowed(m run.Manifest) int {
+	limit, _ := m.Limit("max_wave1_agents")
+	return int(math.Floor(max(0, limit)))
+}
+
+func perspectivesPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	said, seen, err := b.about(j)
+	if err != nil {
+		return draft{}, err
+	}
+	allowed := PerspectivesAllowed(b.run.Manifest())
+	asked := b.policy.Perspectives
+	count := "exactly 1 perspective"
+	switch {
+	case asked > 1:
+		count = fmt.Sprintf("exactly %d perspectives", asked)
+	case asked == 0 && allowed > 1:
+		count = fmt.Sprintf("from %d to %d perspectives", min(3, allowed), allowed)
+	}
+	if asked == 0 {
+		asked = min(3, allowed)
+	}
+	example, err := codec.Marshal(perspectivesExample(asked))
+	if err != nil {
+		return draft{}, err
+	}
+	text, err := fill("perspectives.md", struct {
+		about
+		Count   string
+		Example string
+	}{said, count, string(example)})
+	return draft{text: text, seen: seen}, err
+}
+
+// perspectivesExample is a document that passes.
+func perspectivesExample(n int) *codec.Value {
+	list := []tidegate.Details{}
+	angles := []struct{ id, title, track string }{
+		{"figures", "What the published figures say", "standard"},
+		{"doubts", "What speaks against the usual answer", "contrarian"},
+		{"records", "What primary records show", "independent"},
+	}
+	for i := range n {
+		p := angles[i%len(angles)]
+		if round := i / len(angles); round > 0 {
+			p.id = fmt.Sprintf("%s_%d", p.id, round+1)
+			p.title = fmt.Sprintf("%s, part %d", p.title, round+1)
+		}
+		list = append(list, tidegate.D("id", p.id, "title", p.title, "track", p.track, "agent_type", "researcher",
+			"prompt_contract", tidegate.D("max_words", 900, "max_sources", 8, "tool_budget", tidegate.D("search_calls", 12, "fetch_calls", 20),
+				"must_include_sections", []string{"Findings", "Gaps", "Sources"})))
+	}
+	return codec.Of(tidegate.D("schema_version", perspective.Version, "run_id", "filled in", "created_at", "filled in", "perspectives", list))
+}
+
+func judgePerspectives(_ context.Context, b *Board, _ *Job, a answer) (judgement, error) {
+	r := b.Run()
+	doc, err := codec.ParseGiven([]byte(a.text))
+	if err != nil {
+		return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), "the answer is not strict JSON: "+err.Error(), 0,
+			"Answer with one JSON document and nothing else.")}}, nil
+	}
+	if doc.Kind() == codec.Object {
+		doc = doc.Clone()
+		doc.Set("run_id", codec.Of(r.ID()))
+		doc.Set("created_at", r.Manifest().Doc().Get("created_at"))
+	}
+	faults, warnings, err := CheckPerspectives(doc, PerspectivesAllowed(r.Manifest()))
+	if n, asked := doc.Get("perspectives").Len(), b.Policy().Perspectives; asked > 0 && n != asked {
+		faults = append(faults, fault(string(tidegate.PerspectiveCount), fmt.Sprintf("the document lists %d perspectives, and exactly %d are asked for", n, asked), 0,
+			fmt.Sprintf("List exactly %d perspectives.", asked)))
+	}
+	return judgement{faults: faults, warnings: warnings, value: doc}, err
+}
+
+// maxFindings is how many findings of one answer are listed.
+const maxFindings = 50
+
+// demanded are the warnings of the check that a job does not let pass: without
+// these sections the outputs could not be judged nor the pivot decided, and no
+// output may contain the invisible characters of a title.
+var demanded = map[string]string{
+	"NO_SOURCES_SECTION":   "Add Sources to must_include_sections.",
+	"SOURCES_OTHER_CASE":   "Write the title Sources with exactly this letter case.",
+	"SOURCES_AMBIGUOUS":    "Leave only Sources, and no other spelling of it, in must_include_sections.",
+	"NO_GAPS_SECTION":      "Add Gaps to must_include_sections.",
+	"GAPS_OTHER_CASE":      "Write the title Gaps with exactly this letter case.",
+	"TITLE_INVISIBLE":      "Write the title with characters that can be seen and plain blanks.",
+	"CAP_LEAVES_NO_SOURCE": "Set max_sources to at least 1.",
+	"CAP_LEAVES_NO_TEXT":   "Raise max_words, so that there is room for text.",
+}
+
+// CheckPerspectives checks a document against the rules of the job perspectives:
+// no error of `perspectives check`, at most allowed perspectives, and in every
+// contract the sections Sources and Gaps and room for a source.
+func CheckPerspectives(doc *codec.Value, allowed int) (faults, warnings []Fault, err error) {
+	data, err := codec.Marshal(doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := perspective.LintData("the answer", data, maxFindings)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range found.Findings {
+		change, refused := demanded[f.Rule]
+		switch {
+		case f.Level == "error":
+			faults = append(faults, fault(f.Rule, f.Message, 0, "Correct "+f.Path+": "+f.Message))
+		case refused:
+			faults = append(faults, fault(f.Rule, f.Path+": "+f.Message, 0, change+" It is "+f.Path+"."))
+		default:
+			warnings = append(warnings, fault(f.Rule, f.Path+": "+f.Message, 0, "Look whether "+f.Path+" is meant as it is."))
+		}
+	}
+	if n := found.Perspectives; n > allowed {
+		faults = append(faults, fault(string(tidegate.WaveCapExceeded), fmt.Sprintf("the document lists %d perspectives, the run allows %d", n, allowed), 0,
+			fmt.Sprintf("Leave out %d perspectives: choose the %d that matter most.", n-allowed, allowed)))
+	}
+	slices.SortStableFunc(faults, func(a, b Fault) int { return strings.Compare(order(a.Code), order(b.Code)) })
+	return faults, warnings, nil
+}
+
+// order puts the schema first: what follows from a broken document is moot.
+func order(code string) string {
+	if code == string(tidegate.SchemaValidationFailed) {
+		return "0"
+	}
+	return "1"
+}

@@ -1,0 +1,195 @@
+package job
+
+import (
+	"embed"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+//go:embed prompts/*.md
+var promptFiles embed.FS
+
+// prompts are read when the first one is made: most calls make none.
+var prompts = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"quote":   markdown.Quote,
+		"show":    markdown.Show,
+		"plus":    func(a, b int) int { return a + b },
+		"counted": counted,
+		"join":    strings.Join,
+		"sources": sourceList,
+		"faults":  faultList,
+	}).ParseFS(promptFiles, "prompts/*.md"))
+})
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// sourceList lists sources for a quotation: titles and words of pages were written
+// by others.
+func sourceList(list []source) string {
+	var b strings.Builder
+	for _, s := range list {
+		fmt.Fprintf(&b, "- %s: ", s.ID)
+		if s.Title != "" {
+			b.WriteString(s.Title + ", ")
+		}
+		fmt.Fprintf(&b, "%s (%s)\n", s.URL, s.Status)
+		for _, words := range s.Quotes {
+			fmt.Fprintf(&b, "  - quoted: %s\n", words)
+		}
+	}
+	return b.String()
+}
+
+// faultList lists faults for a quotation: their messages repeat words of the faulty
+// text.
+func faultList(list []Fault) string {
+	var b strings.Builder
+	for _, f := range list {
+		b.WriteString("- " + f.Code)
+		if f.Line != nil {
+			fmt.Fprintf(&b, ", line %d", *f.Line)
+		}
+		fmt.Fprintf(&b, ": %s\n", oneLine(f.Message))
+		if f.ChangeNote != "" {
+			fmt.Fprintf(&b, "  Change: %s\n", oneLine(f.ChangeNote))
+		}
+	}
+	return b.String()
+}
+
+// about is what every prompt says about the run.
+type about struct {
+	Job         string
+	Question    string
+	Questions   []string
+	NonGoals    []string
+	Deliverable string
+	Notes       string
+	Assumptions []string
+	Sensitivity string
+	Attempt     int
+	Note        string // of a person who gave the tries again
+	Last        *lastAnswer
+}
+
+// lastAnswer is the last answer that was refused, for the next attempt.
+type lastAnswer struct {
+	Text   string
+	Faults []Fault
+}
+
+// scope is the scope of a run as it was read.
+type scope struct {
+	doc    *codec.Value
+	digest string
+}
+
+// readScope reads the scope of the run, once.
+func (b *Board) readScope() error {
+	if b.scope != nil {
+		return nil
+	}
+	data, err := b.run.Folder().Read(run.ScopeFile)
+	if err != nil {
+		return tidegate.WithDetails(err, tidegate.D("scope_path", b.run.Path(run.ScopeFile)))
+	}
+	doc, err := codec.ParseFile("scope_path", b.run.Path(run.ScopeFile), data)
+	if err == nil {
+		b.scope = &scope{doc, codec.DigestBytes(data)}
+	}
+	return err
+}
+
+// about is what prompts say about the run, with the digest of its scope.
+func (b *Board) about(j *Job) (about, map[string]string, error) {
+	m := b.run.Manifest()
+	err := b.readScope()
+	if err != nil {
+		return about{}, nil, err
+	}
+	scope := b.scope.doc
+	a := about{
+		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Attempt: 1, Note: j.note,
+		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: oneLine(scope.Get("deliverable").Str()),
+		Notes: oneLine(scope.Get("notes").Str()), Assumptions: lines(scope.Get("assumptions")),
+	}
+	if len(a.Questions) == 1 && a.Questions[0] == oneLine(a.Question) {
+		a.Questions = nil // it stands above already
+	}
+	if last := j.last(); last != nil {
+		a.Attempt = last.Number + 1
+	}
+	if a.Last, err = b.lastRefused(j); err != nil {
+		return about{}, nil, err
+	}
+	return a, map[string]string{run.ScopeFile: b.scope.digest}, nil
+}
+
+func lines(list *codec.Value) []string {
+	var out []string
+	for _, v := range list.Elems() {
+		if line := oneLine(v.Str()); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// lastRefused finds the last answer that was judged and refused, nil when there
+// is none that counts.
+func (b *Board) lastRefused(j *Job) (*lastAnswer, error) {
+	for i := len(j.attempts) - 1; i >= 0; i-- {
+		a := j.attempts[i]
+		if a.Number <= j.after && j.note == "" {
+			return nil, nil
+		}
+		for n := len(a.Submissions) - 1; n >= 0; n-- {
+			s := a.Submissions[n]
+			if !s.Judged || len(s.Faults) == 0 {
+				continue
+			}
+			text, err := b.work.Folder().Read(a.dir() + "/" + s.Answer)
+			if err != nil {
+				return nil, err
+			}
+			return &lastAnswer{string(text), s.Faults}, nil
+		}
+	}
+	return nil, nil
+}
+
+// fill makes a prompt of the file name.
+func fill(name string, data any) (string, error) {
+	var b strings.Builder
+	if err := prompts().ExecuteTemplate(&b, name, data); err != nil {
+		return "", fmt.Errorf("the prompt %s cannot be filled: %w", name, err)
+	}
+	return strings.TrimSpace(b.String()) + "\n", nil
+}
+
+// repairPrompt goes back into the session of an agent whose answer was refused.
+func repairPrompt(format string, faults []Fault) (string, error) {
+	return fill("repair.md", struct {
+		Format string
+		Faults []Fault
+	}{format, faults})
+}
+
+// most is the greatest count within a cap of a contract.
+func most(limit float64) int { return int(math.Min(math.Floor(limit), 1<<31)) }

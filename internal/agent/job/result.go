@@ -1,0 +1,194 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+)
+
+// ListResult is the result of [Board.List].
+type ListResult struct {
+	OK   codec.True `json:"ok"`
+	Jobs []Job      `json:"jobs"`
+
+	runID string
+}
+
+// List lists the jobs in some states, all when none is named. It returns
+// INVALID_ARGS for a word that is not a state.
+func (b *Board) List(states []string) (ListResult, error) {
+	known := []string{string(Open), string(Leased), string(Accepted), string(Exhausted)}
+	for _, s := range states {
+		if !slices.Contains(known, s) {
+			return ListResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("states", tidegate.Cut(s)), "%q is not a state; the states are %s", tidegate.Cut(s), strings.Join(known, ", "))
+		}
+	}
+	out := ListResult{Jobs: []Job{}, runID: b.ID()}
+	for _, j := range b.Jobs() {
+		if len(states) == 0 || slices.Contains(states, string(j.State)) {
+			out.Jobs = append(out.Jobs, j)
+		}
+	}
+	return out, nil
+}
+
+// Report shows the jobs to a person.
+func (l ListResult) Report() report.Report {
+	open := 0
+	for _, j := range l.Jobs {
+		if j.State == Open {
+			open++
+		}
+	}
+	out := report.Report{Name: "job_list", Title: "jobs of run " + l.runID, Summary: fmt.Sprintf("%s, %d open", report.Counted(len(l.Jobs), "job"), open)}
+	out.Add(Table(l.Jobs))
+	return out
+}
+
+// LeaseResult is the result of the tool deep_research_job_lease.
+type LeaseResult struct {
+	OK  codec.True  `json:"ok"`
+	Job *Assignment `json:"job" jsonschema:"the job that was taken, null when none is open"`
+}
+
+// SubmitResult is the result of the tool deep_research_job_submit.
+type SubmitResult struct {
+	OK codec.True `json:"ok"`
+	Verdict
+}
+
+// Passed reports whether the answer was accepted.
+func (s SubmitResult) Passed() bool { return s.Accepted }
+
+// Report shows the verdict to a person.
+func (s SubmitResult) Report() report.Report {
+	out := report.Report{Name: "job_submit", Title: "job " + s.JobID, Status: report.PassIf(s.Accepted), Summary: "the answer was accepted"}
+	if !s.Accepted {
+		out.Summary = fmt.Sprintf("the answer was refused: %s; the job is %s", report.Counted(len(s.Faults), "fault"), s.State)
+	}
+	addFaults(&out, "What to change", s.Faults)
+	addFaults(&out, "Warnings", s.Warnings)
+	return out
+}
+
+func addFaults(out *report.Report, title string, faults []Fault) {
+	if len(faults) == 0 {
+		return
+	}
+	var items report.Bullets
+	for _, f := range faults {
+		item := f.Code
+		if f.Line != nil {
+			item += fmt.Sprintf(", line %d", *f.Line)
+		}
+		items = append(items, item+": "+f.Message+" → "+f.ChangeNote)
+	}
+	out.Add(report.Heading(title), items)
+}
+
+// ExtendResult is the result of the tool deep_research_job_extend.
+type ExtendResult struct {
+	OK        codec.True `json:"ok"`
+	ExpiresAt string     `json:"expires_at"`
+}
+
+// ReleaseResult is the result of the tool deep_research_job_release.
+type ReleaseResult struct {
+	OK    codec.True `json:"ok"`
+	State State      `json:"state" enum:"open,leased,accepted,exhausted"`
+}
+
+// Report shows the state to a person.
+func (r ReleaseResult) Report() report.Report {
+	return report.Report{Name: "job_release", Title: "job", Summary: "the job is " + string(r.State)}
+}
+
+// ShowResult is the result of [Board.Show].
+type ShowResult struct {
+	OK       codec.True `json:"ok"`
+	Job      Job        `json:"job"`
+	Attempts []*Attempt `json:"attempts"`
+}
+
+// Show returns a job with its attempts. It returns JOB_NOT_FOUND.
+func (b *Board) Show(id string) (ShowResult, error) {
+	j, err := b.Job(id)
+	if err != nil {
+		return ShowResult{}, err
+	}
+	return ShowResult{Job: j, Attempts: append([]*Attempt{}, j.attempts...)}, nil
+}
+
+// Report shows a job and its attempts to a person.
+func (s ShowResult) Report() report.Report {
+	out := report.Report{Name: "job_show", Title: "job " + s.Job.ID, Summary: fmt.Sprintf("%s, %s, %d tries left", s.Job.State, report.Counted(len(s.Attempts), "attempt"), s.Job.TriesLeft)}
+	for _, a := range s.Attempts {
+		outcome := a.Outcome
+		if outcome == "" {
+			outcome = "under way"
+		}
+		known := report.Fields{{Name: "holder", Value: a.Holder}, {Name: "driver", Value: a.Driver}, {Name: "began", Value: a.StartedAt}, {Name: "ended", Value: a.EndedAt},
+			{Name: "reason", Value: a.Reason}, {Name: "folder", Value: a.dir()}}
+		known = slices.DeleteFunc(known, func(f report.Field) bool { return f.Value == "" })
+		out.Add(report.Heading(fmt.Sprintf("Attempt %d: %s", a.Number, outcome)), known)
+		for i, answer := range a.Submissions {
+			addFaults(&out, fmt.Sprintf("Faults of answer %d", i+1), answer.Faults)
+		}
+	}
+	return out
+}
+
+// PromptResult is the result of [Board.Prompt].
+type PromptResult struct {
+	OK       codec.True `json:"ok"`
+	JobID    string     `json:"job_id"`
+	PromptMD string     `json:"prompt_md"`
+}
+
+// Prompt is the prompt of a job: the one that its holder got, or the one that the
+// next holder would get. It returns JOB_NOT_FOUND.
+func (b *Board) Prompt(ctx context.Context, id string) (PromptResult, error) {
+	j, err := b.Job(id)
+	if err != nil {
+		return PromptResult{}, err
+	}
+	if last := j.last(); last != nil && (j.State == Leased || j.State == Accepted) {
+		data, err := b.Folder().Read(last.dir() + "/prompt.md")
+		return PromptResult{JobID: id, PromptMD: string(data)}, err
+	}
+	made, err := j.kind.prompt(ctx, b, &j)
+	return PromptResult{JobID: id, PromptMD: made.text}, err
+}
+
+// Report shows the prompt and nothing else.
+func (p PromptResult) Report() report.Report {
+	out := report.Report{Name: "job_prompt"}
+	out.Add(report.Preformatted(p.PromptMD))
+	return out
+}
+
+// answerTime is how long a lease lasts when a person takes it to hand in a file.
+const answerTime = 5 * time.Minute
+
+// Answer takes a job that is open and hands in an answer, for a person. A refused
+// answer ends the attempt. It returns the errors of [Board.Lease] and
+// [Board.Submit].
+func (b *Board) Answer(ctx context.Context, id string, answer []byte) (Verdict, error) {
+	a, err := b.Lease(ctx, LeaseInput{Holder: string(tidegate.ActorOf(ctx)), JobID: id, For: answerTime})
+	if err != nil {
+		return Verdict{}, err
+	}
+	verdict, err := b.Submit(ctx, SubmitInput{Token: a.Token, Answer: answer})
+	if err != nil || verdict.Accepted || verdict.State != Leased {
+		return verdict, err
+	}
+	ended, err := b.End(ctx, a.Token, Ending{Outcome: OutcomeRefused})
+	verdict.State, verdict.TriesLeft = ended.State, ended.TriesLeft
+	return verdict, err
+}

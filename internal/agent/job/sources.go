@@ -1,0 +1,223 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/text/pattern"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// source is a source that answers may cite, as prompts name it.
+type source struct {
+	ID     string // short: models cannot copy 64 hex digits
+	CID    string
+	Title  string
+	URL    string
+	Status string
+	Quotes []string // what outputs quote from it
+}
+
+// sources are the sources of a run.
+type sources struct {
+	list   []source // in byte order of their cids
+	name   string   // of the file that they were read from
+	digest string
+}
+
+// sources reads which sources can be cited: those that gate C judged, with ids
+// that are the same in every prompt of the run. It is read once.
+func (b *Board) sources() (*sources, error) {
+	if b.cited != nil {
+		return b.cited, nil
+	}
+	s := &sources{name: b.run.Layout().Citations}
+	data, err := b.run.Folder().Read(s.name)
+	if err != nil {
+		return nil, tidegate.WithDetails(err, tidegate.D("citations_path", b.run.Path(s.name)))
+	}
+	s.digest = codec.DigestBytes(data)
+	records, err := citation.ParseRecords(b.run.Path(s.name), data)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(records, func(a, b citation.Record) int { return strings.Compare(a.CID, b.CID) })
+	quotes, err := b.quotations()
+	if err != nil {
+		return nil, err
+	}
+	for i := range records {
+		if r := &records[i]; r.Usable() {
+			s.list = append(s.list, source{ID: fmt.Sprintf("s%d", len(s.list)+1), CID: r.CID, Title: oneLine(r.Title), URL: r.URL, Status: string(r.Status), Quotes: quotes[r.CID]})
+		}
+	}
+	b.cited = s
+	return s, nil
+}
+
+// How much of a person's own documents a prompt quotes.
+const (
+	maxQuotedDocument = 64 << 10
+	maxQuotedTogether = 256 << 10
+)
+
+// documents are the person's own documents as prompts quote them. Each of them, and
+// all together, are cut where they are too long, with a note. They are read once.
+func (b *Board) documents() ([]step.Document, error) {
+	if b.own != nil {
+		return b.own, nil
+	}
+	list, err := step.Documents(context.Background(), b.run)
+	if err != nil {
+		return nil, err
+	}
+	left := maxQuotedTogether
+	for i := range list {
+		if most := min(left, maxQuotedDocument); len(list[i].Text) > most {
+			list[i].Text = strings.ToValidUTF8(list[i].Text[:most], "") + "\n[cut here: the document is longer]\n"
+		}
+		left = max(0, left-len(list[i].Text))
+	}
+	b.own = append([]step.Document{}, list...)
+	return b.own, nil
+}
+
+// table maps short ids to cids.
+func (s *sources) table() map[string]string {
+	out := map[string]string{}
+	for _, each := range s.list {
+		out[each.ID] = each.CID
+	}
+	return out
+}
+
+// among are the sources whose cids are listed.
+func (s *sources) among(cids map[string]bool) []source {
+	var out []source
+	for _, each := range s.list {
+		if cids[each.CID] {
+			out = append(out, each)
+		}
+	}
+	return out
+}
+
+// shorten shows short ids in place of cids.
+func (s *sources) shorten(text string) string {
+	var pairs []string
+	for _, each := range s.list {
+		pairs = append(pairs, "[@"+each.CID+"]", "[@"+each.ID+"]")
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// expand writes cids in place of the short ids of a prompt.
+func expand(text string, table map[string]string) string {
+	return mentioned().ReplaceAllStringFunc(text, func(mention string) string {
+		if cid := table[mention[2:len(mention)-1]]; cid != "" {
+			return "[@" + cid + "]"
+		}
+		return mention
+	})
+}
+
+var mentioned = pattern.New(`\[@s[0-9]+\]`)
+
+// quotation is how outputs are asked to quote: "words" (URL).
+var quotation = pattern.New(`^["“]([^"“”\n]{3,400})["”]\s*\(?<?(https?://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)`)
+
+// quoted yields the words and the URL of each quotation in a text. It looks only
+// where a quotation mark stands, which takes a small part of the time that a search
+// takes.
+func quoted(text []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(words, url []byte) bool) {
+		for {
+			at := bytes.IndexAny(text, `"“`)
+			if at < 0 {
+				return
+			}
+			text = text[at:]
+			end := 1
+			if m := quotation().FindSubmatchIndex(text); m != nil {
+				if end = m[1]; !yield(text[m[2]:m[3]], text[m[4]:m[5]]) {
+					return
+				}
+			}
+			text = text[end:]
+		}
+	}
+}
+
+// maxQuotes is how many quotations of one source a prompt shows.
+const maxQuotes = 5
+
+// quotations are what the outputs of both waves quote, by cid.
+func (b *Board) quotations() (map[string][]string, error) {
+	found := map[string][]string{}
+	err := b.eachOutput(func(_ output, text []byte) {
+		for said, url := range quoted(text) {
+			normalized, err := citation.Normalize(strings.TrimRight(string(url), ".,;:"))
+			if err != nil {
+				continue
+			}
+			cid := citation.CID(normalized)
+			if words := oneLine(string(said)); len(found[cid]) < maxQuotes && !slices.Contains(found[cid], words) {
+				found[cid] = append(found[cid], words)
+			}
+		}
+	})
+	return found, err
+}
+
+// output is an output of a run.
+type output struct {
+	wave        run.Stage
+	perspective string
+	title       string
+}
+
+// eachOutput reads the outputs of all waves, in the order of their contracts.
+func (b *Board) eachOutput(visit func(o output, text []byte)) error {
+	list, err := b.outputs()
+	if err != nil {
+		return err
+	}
+	for _, o := range list {
+		text, err := b.run.Folder().Read(b.run.Output(o.wave, o.perspective))
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		visit(o, text)
+	}
+	return nil
+}
+
+// outputs lists what the waves of the run were to write.
+func (b *Board) outputs() ([]output, error) {
+	waves, err := b.run.Waves()
+	if err != nil {
+		return nil, err
+	}
+	var list []output
+	for _, wave := range waves {
+		c, err := b.contracts(wave)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range c.doc.Perspectives {
+			list = append(list, output{wave, p.ID, oneLine(p.Title)})
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,150 @@
+package job
+
+import (
+	"io/fs"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// Spent is what a run has used of its budget.
+type Spent struct {
+	Minutes float64 `json:"minutes"`
+	Tokens  float64 `json:"tokens"`
+	CostUSD float64 `json:"cost_usd"`
+	MB      float64 `json:"mb"`
+}
+
+// ledger sums up what the attempts of a run took, so that asking for it costs only
+// as much as has changed.
+type ledger struct {
+	tokens, cost float64
+	size         int64           // of the folders of jobs
+	beside       int64           // of the run's folder, without them
+	worked       run.Times       // in which an attempt that has ended had a lease, or a rule was at work
+	open         map[string]*Job // those with an attempt that has not ended
+	grown        map[string]*Job // those whose folder is to be measured: read from the disk, or with an attempt that has ended since
+}
+
+func newLedger() ledger { return ledger{open: map[string]*Job{}, grown: map[string]*Job{}} }
+
+// tally is what a ledger has counted of a job.
+type tally struct {
+	tokens, cost float64
+	size         int64
+	ended        int // how many of its attempts
+}
+
+// count counts a job again.
+func (l *ledger) count(j *Job) {
+	before := j.tally
+	j.tally.tokens, j.tally.cost = 0, 0
+	delete(l.open, j.ID)
+	for i, a := range j.attempts {
+		usage := a.Usage.bounded() // a file can hold anything
+		j.tally.tokens += usage.tokens()
+		if usage.CostUSD != nil {
+			j.tally.cost += *usage.CostUSD
+		}
+		switch {
+		case a.Outcome == "":
+			l.open[j.ID] = j
+		case i >= j.tally.ended:
+			l.worked = l.worked.With(a.span(j.lease, time.Time{}))
+			j.tally.ended = i + 1
+		}
+	}
+	l.tokens += j.tally.tokens - before.tokens
+	l.cost += j.tally.cost - before.cost
+}
+
+// Spent sums up what the attempts took. Minutes are those in which a lease was
+// alive or a rule at work, counted once however many were.
+func (b *Board) Spent() Spent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.spent()
+}
+
+func (b *Board) spent() Spent {
+	l := &b.ledger
+	for id, j := range l.grown {
+		size, err := sizeOf(b.work.Folder().FS(), run.JobDir(id), "")
+		if err == nil {
+			l.size += size - j.tally.size
+			j.tally.size = size
+			delete(l.grown, id)
+		}
+	}
+	worked := l.worked
+	now := b.clock.Now()
+	for _, j := range l.open {
+		worked = worked.With(j.last().span(j.lease, now))
+	}
+	s := Spent{Minutes: worked.Total().Minutes(), Tokens: l.tokens, CostUSD: l.cost}
+	s.MB = math.Round(float64(l.size+l.beside)/(1<<20)*1000) / 1000 // the paths in a manifest make no difference
+	return s
+}
+
+// span is when an attempt had a lease that was alive.
+func (a *Attempt) span(lease *run.Lease, now time.Time) run.Span {
+	from, _ := tidegate.ParseTime(a.StartedAt)
+	to, ended := tidegate.ParseTime(a.EndedAt)
+	if !ended {
+		to = now
+		if lease != nil && lease.Attempt == a.Number {
+			if expires, ok := tidegate.ParseTime(lease.ExpiresAt); ok && expires.Before(now) {
+				to = expires
+			}
+		}
+	}
+	return run.Span{From: from, To: to}
+}
+
+// Limit is the first limit of the budget that is reached, "" when none is.
+func (b *Board) Limit() (name string, spent Spent) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.limit()
+}
+
+func (b *Board) limit() (name string, spent Spent) {
+	spent = b.spent()
+	budget := b.policy.Budget
+	for _, l := range []struct {
+		name        string
+		used, limit float64
+	}{
+		{"max_minutes", spent.Minutes, budget.MaxMinutes},
+		{"max_tokens", spent.Tokens, budget.MaxTokens},
+		{"max_cost_usd", spent.CostUSD, budget.MaxCostUSD},
+		{"max_mb", spent.MB, budget.MaxMB},
+	} {
+		if l.used >= l.limit {
+			return l.name, spent
+		}
+	}
+	return "", spent
+}
+
+// sizeOf adds up the files in a folder, except those in the folder that without names.
+func sizeOf(files fs.FS, dir, without string) (int64, error) {
+	var size int64
+	err := fs.WalkDir(files, dir, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // it went away, or is not ours to look at
+		case without != "" && name == without:
+			return fs.SkipDir
+		case e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".tidegate"):
+			if info, err := e.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil
+	})
+	return size, err
+}

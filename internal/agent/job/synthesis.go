@@ -1,0 +1,159 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+var synthesisKind = kind{
+	name: "synthesis", role: "writer", format: "markdown", stages: []run.Stage{run.Synthesis},
+	list: func(b *Board) ([]*Job, error) {
+		return rounds("synthesis", "Write the report", b.run.Manifest().ReviewRounds()+1), nil
+	},
+	done: func(b *Board, j *Job) bool {
+		past := b.run.Manifest().ReviewRounds()
+		if j.round <= past {
+			return true
+		}
+		written, err := b.run.Folder().Digest(b.run.Layout().Synthesis())
+		if err != nil || written == "" {
+			return false
+		}
+		if past == 0 {
+			return true
+		}
+		draft, _ := b.run.Layout().Round(past)
+		reviewed, err := b.run.Folder().Digest(draft)
+		return err == nil && written != reviewed
+	},
+	prompt: synthesisPrompt,
+	judge:  judgeSynthesis,
+	accept: inRun(func(u *run.Update, j *Job, attempt int, judged judgement) error {
+		return step.TakeSynthesis(u, []byte(judged.text), j.ID, attempt)
+	}),
+}
+
+// rounds are the jobs of a kind that is done once for each round of review.
+func rounds(name, title string, n int64) []*Job {
+	var jobs []*Job
+	for round := int64(1); round <= n; round++ {
+		j := &Job{ID: name, Title: title, round: round}
+		if round > 1 {
+			j.ID, j.Title = fmt.Sprintf("%s.%d", name, round), fmt.Sprintf("%s, round %d", title, round)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// summarized is a summary as prompts show it.
+type summarized struct{ Title, Text string }
+
+// summaries are the summaries of the run, with short ids in place of cids.
+func (b *Board) summaries(all *sources) ([]summarized, error) {
+	outputs, err := b.outputs()
+	if err != nil {
+		return nil, err
+	}
+	var list []summarized
+	for _, o := range outputs {
+		text, err := b.run.Folder().Read(b.run.Summary(o.perspective))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, summarized{o.title, all.shorten(string(text))})
+	}
+	return list, nil
+}
+
+func synthesisPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	said, seen, err := b.about(j)
+	if err != nil {
+		return draft{}, err
+	}
+	all, err := b.sources()
+	if err != nil {
+		return draft{}, err
+	}
+	seen[all.name] = all.digest
+	summaries, err := b.summaries(all)
+	if err != nil {
+		return draft{}, err
+	}
+	answered, err := step.Answered(b.run)
+	if err != nil {
+		return draft{}, err
+	}
+	data := struct {
+		about
+		Summaries  []summarized
+		Sources    []source
+		Sections   []string
+		Reserved   []string
+		Required   bool
+		Directives []synthesis.Directive
+		Reviewed   string
+		Example    string
+	}{about: said, Summaries: summaries, Sources: all.list, Sections: synthesis.Sections, Reserved: synthesis.Reserved, Required: b.policy.RequireGrounding, Example: synthesisExample(all.list)}
+	if answered != nil {
+		data.Directives = answered.Directives
+		data.Reviewed, _ = numbered(all.shorten(string(answered.Draft)))
+	}
+	text, err := fill("synthesis.md", data)
+	return draft{text: text, seen: seen, sources: all.table()}, err
+}
+
+// synthesisExample is a report that passes.
+func synthesisExample(list []source) string {
+	cited := ""
+	if len(list) > 0 {
+		cited = " [@" + list[0].ID + "]"
+	}
+	var b strings.Builder
+	for _, title := range synthesis.Sections {
+		fmt.Fprintf(&b, "## %s\n\nMost harbours of this size have tried it.%s\n\n", title, cited)
+	}
+	return strings.TrimSpace(b.String()) + "\n"
+}
+
+// numbered is a text with the numbers of its lines, and how many it has.
+func numbered(text string) (shown string, lines int) {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		lines++
+		fmt.Fprintf(&b, "%4d  %s", lines, line)
+	}
+	return b.String(), lines
+}
+
+func judgeSynthesis(ctx context.Context, b *Board, _ *Job, a answer) (judgement, error) {
+	r := b.Run()
+	judged := judgement{text: expand(a.text, a.attempt.Sources), seen: map[string]string{}}
+	digest, err := r.Folder().Digest(r.Layout().Citations)
+	if err != nil {
+		return judgement{}, err
+	}
+	judged.seen[r.Layout().Citations] = digest
+	found, err := step.JudgeDraft(ctx, r, []byte(judged.text))
+	if err != nil {
+		return judgement{}, err
+	}
+	judged.faults, judged.warnings = faultsOf(found.Faults), faultsOf(found.Warnings)
+	return judged, nil
+}
+
+// faultsOf are the faults of a synthesis or a review as attempts keep them.
+func faultsOf(list []synthesis.Fault) []Fault {
+	var out []Fault
+	for _, f := range list {
+		out = append(out, fault(string(f.Code), f.Message, f.Line, f.ChangeNote))
+	}
+	return out
+}

@@ -1,0 +1,300 @@
+package replay_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
+)
+
+// forger changes a run and everything in its record that would show it: digests of
+// files, the state of the documents, the chain and the head.
+type forger struct {
+	t    *testing.T
+	root string
+}
+
+func (f forger) read(name string) []byte {
+	f.t.Helper()
+	data, err := os.ReadFile(filepath.Join(f.root, name))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return data
+}
+
+func (f forger) write(name string, data []byte) {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(f.root, name), data, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f forger) lines() [][]byte {
+	return bytes.Split(bytes.TrimSpace(f.read(run.AuditFile)), []byte("\n"))
+}
+
+// file changes a file as change says, and its digest wherever the log has it.
+func (f forger) file(name string, change func([]byte) []byte) {
+	f.t.Helper()
+	before := f.read(name)
+	after := change(bytes.Clone(before))
+	f.write(name, after)
+	keys := []string{name}
+	switch name {
+	case run.ManifestFile:
+		keys = []string{"manifest_digest"}
+	case "gates.json":
+		keys = []string{"gates_digest"}
+	}
+	var lines [][]byte
+	for _, line := range f.lines() {
+		for _, key := range keys {
+			was, is := fmt.Sprintf("%q:%q", key, codec.DigestBytes(before)), fmt.Sprintf("%q:%q", key, codec.DigestBytes(after))
+			line = bytes.ReplaceAll(line, []byte(was), []byte(is))
+		}
+		lines = append(lines, line)
+	}
+	f.record(lines)
+}
+
+// record writes the log anew: every line with its state and the digest of the line
+// before it, and the head.
+func (f forger) record(lines [][]byte) {
+	f.t.Helper()
+	documents := []string{run.ManifestFile, "gates.json", run.PolicyFile, run.ScopeFile, "perspectives.json", "wave-1/wave1-plan.json", "wave-2/wave2-plan.json",
+		"wave-2/wave2-perspectives.json"}
+	digests := map[string]string{}
+	var log bytes.Buffer
+	prev := "sha256:" + strings.Repeat("0", 64)
+	for i := 0; i < len(lines); i++ {
+		of := func(line []byte) string {
+			e := parse(f.t, line)
+			return e.Get("ts").Str() + e.Get("state").Str()
+		}
+		end := i
+		for end < len(lines) && of(lines[end]) == of(lines[i]) {
+			e := parse(f.t, lines[end])
+			for key, name := range map[string]string{"manifest_digest": run.ManifestFile, "gates_digest": "gates.json", "policy_digest": run.PolicyFile, "scope_digest": run.ScopeFile} {
+				if digest := e.Get(key).Str(); digest != "" {
+					digests[name] = digest
+				}
+			}
+			if e.Get("kind").Str() == "files_write" {
+				for _, m := range e.Get("files").Members() {
+					if slices.Contains(documents, m.Key) {
+						digests[m.Key] = m.Value.Str()
+					}
+				}
+			}
+			end++
+		}
+		state := codec.Digest(codec.Of(digests))
+		for ; i < end; i++ {
+			e := parse(f.t, lines[i]).Clone()
+			if e.Get("state") != nil {
+				e.Set("state", codec.Of(state))
+			}
+			e.Set("prev", codec.Of(prev))
+			text, err := codec.MarshalLine(e)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			sum := sha256.Sum256(text)
+			prev = "sha256:" + hex.EncodeToString(sum[:])
+			log.Write(text)
+			log.WriteByte('\n')
+		}
+		i--
+	}
+	f.write(run.AuditFile, log.Bytes())
+	f.write(run.HeadFile, fmt.Appendf(nil, `{"lines":%d,"digest":%q,"size":%d}`+"\n", len(lines), prev, log.Len()))
+}
+
+func parse(t *testing.T, line []byte) *codec.Value {
+	t.Helper()
+	v, err := codec.Parse(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestForgedRecordHoldsTogether shows that the forger of the tests below does its
+// work well: verification, which looks at the record alone, finds nothing.
+func TestForgedRecordHoldsTogether(t *testing.T) {
+	root := golden(t, t.TempDir(), "review-rounds")
+	forger{t, root}.file("summaries/summary-pack.json", altered)
+	out, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: filepath.Join(root, run.ManifestFile), Follows: stage.Follows})
+	if err != nil || !out.Pass {
+		t.Errorf("%+v %v", out.Findings, err)
+	}
+}
+
+// altered is a text with one character changed, the last letter or digit, so that
+// JSON stays JSON.
+func altered(text []byte) []byte {
+	for i := len(text) - 1; i >= 0; i-- {
+		switch c := text[i]; {
+		case c >= 'a' && c < 'z' && !bytes.HasSuffix(text[:i+1], []byte("null")) && !bytes.HasSuffix(text[:i+1], []byte("true")) && !bytes.HasSuffix(text[:i+1], []byte("false")):
+			text[i]++
+			return text
+		case c >= '0' && c < '9':
+			text[i]++
+			return text
+		}
+	}
+	return append(text, 'x')
+}
+
+// TestReplayNamesWhatWasForged changes every file that a rule made, in turn, with a
+// record that fits, and in the long form also without: replay names the file, or the
+// line of the log that has its digest.
+func TestReplayNamesWhatWasForged(t *testing.T) {
+	type point struct{ kind, name string }
+	var points []point
+	for _, kind := range []string{"second-wave", "review-rounds", "failed-citations"} {
+		for _, name := range filesOf(t, golden(t, t.TempDir(), kind)) {
+			if name != "bundle.json" && (!givenFile(name) || name == run.ManifestFile || name == "gates.json") {
+				points = append(points, point{kind, name})
+			}
+		}
+	}
+	for i := 0; i < len(points); i += full.Stride(len(points), 4) {
+		at := points[i]
+		t.Run(at.kind+"/"+at.name, func(t *testing.T) {
+			t.Parallel()
+			root := golden(t, t.TempDir(), at.kind)
+			f := forger{t, root}
+			clean := f.read(at.name)
+			if full.Asked() {
+				f.write(at.name, altered(bytes.Clone(clean)))
+				named(t, root, at.name, "without its record")
+				f.write(at.name, clean)
+			}
+			f.file(at.name, altered)
+			named(t, root, at.name, "with its record")
+		})
+	}
+}
+
+// named replays a run, and wants it to name the file or the line that has its digest.
+func named(t *testing.T, root, name, how string) {
+	t.Helper()
+	r, err := run.Open(t.Context(), filepath.Join(root, run.ManifestFile))
+	if err != nil {
+		return // what cannot be opened cannot be believed
+	}
+	defer r.Close()
+	out, err := replay.Run(t.Context(), r, "")
+	if err != nil {
+		return
+	}
+	if out.Pass {
+		t.Errorf("%s was changed %s, and nothing differs", name, how)
+		return
+	}
+	for _, s := range out.Steps {
+		if !s.Same && (s.What == name || strings.Contains(s.Difference, name) ||
+			name == run.ManifestFile && strings.Contains(s.What, "manifest_write") || name == "gates.json" && strings.Contains(s.What, "gate")) {
+			return
+		}
+	}
+	t.Errorf("%s was changed %s, and replay names something else:\n%s", name, how, differences(out))
+}
+
+// TestReplayNamesForgedEvents changes every field of every line that a rule wrote, in
+// turn, with a chain that fits.
+func TestReplayNamesForgedEvents(t *testing.T) {
+	const kind = "review-rounds"
+	type field struct {
+		line int
+		key  string
+	}
+	var fields []field
+	for i, line := range (forger{t, golden(t, t.TempDir(), kind)}).lines() {
+		e := parse(t, line)
+		for _, m := range e.Members() {
+			if comparedField(e, m.Key) {
+				fields = append(fields, field{i, m.Key})
+			}
+		}
+	}
+	if len(fields) < 100 {
+		t.Fatalf("only %d fields are compared", len(fields))
+	}
+	for i := 0; i < len(fields); i += full.Stride(len(fields), 4) {
+		at := fields[i]
+		t.Run(fmt.Sprintf("line %d %s", at.line+1, at.key), func(t *testing.T) {
+			t.Parallel()
+			root := golden(t, t.TempDir(), kind)
+			f := forger{t, root}
+			lines := f.lines()
+			e := parse(t, lines[at.line]).Clone()
+			var value any
+			if err := json.Unmarshal([]byte(shownLine(t, e.Get(at.key))), &value); err != nil {
+				t.Fatal(err)
+			}
+			e.Set(at.key, codec.Of(otherThan(value)))
+			lines[at.line] = []byte(shownLine(t, e))
+			f.record(lines)
+			out, err := replay.Run(t.Context(), open(t, root), "")
+			if err == nil && out.Pass {
+				t.Errorf("%s of %s was changed, and nothing differs", at.key, e.Get("kind").Str())
+			}
+		})
+	}
+}
+
+// comparedField reports whether a field of a line follows from a rule.
+func comparedField(e *codec.Value, key string) bool {
+	switch key {
+	case "ts", "kind", "run_id", "event", "seq", "actor", "state", "clock", "prev", "program",
+		"reason", "from", "status", "stage", "holder", "home", "expires_at", "attempt", "answer", "job_id", "late", "digest":
+		return false // of the log, of what was handed in, or by which the rule is found
+	}
+	switch e.Get("event").Str() {
+	case "created", "leased", "answered", "fetched", "files", "ended", "limit":
+		return false
+	}
+	return true
+}
+
+func shownLine(t *testing.T, v *codec.Value) string {
+	t.Helper()
+	text, err := codec.MarshalLine(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// otherThan is another value of the same kind.
+func otherThan(v any) any {
+	switch v := v.(type) {
+	case string:
+		return v + "x"
+	case float64:
+		return v + 1
+	case bool:
+		return !v
+	case []any:
+		return append(v, "x")
+	case map[string]any:
+		v["x"] = "x"
+		return v
+	}
+	return "x"
+}

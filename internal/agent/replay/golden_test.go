@@ -1,0 +1,403 @@
+package replay_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/test/full"
+	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+var update = flag.Bool("update", false, "make the golden runs again")
+
+// kind is a kind of run that is kept in testdata/golden: who answers its jobs, and
+// how it ends.
+type kind struct {
+	name   string
+	agent  func(task driver.Task) string
+	budget map[string]float64
+	ends   run.Status
+	has    []string // files that show that it is of its kind
+}
+
+var kinds = []kind{
+	{name: "no-second-wave", agent: writer(nil), ends: run.Completed, has: []string{"wave-1/figures.md"}},
+	{name: "second-wave", agent: writer(map[string]string{"wave1.figures gaps": "- (P0) What the tugs cost."}), ends: run.Completed, has: []string{"wave-2/gap_figures_1.md"}},
+	{name: "review-rounds", ends: run.Completed, has: []string{"jobs/synthesis.2/001/answer-2.md", "jobs/review.2/001/answer-1.json"}, agent: writer(map[string]string{
+		"review":      `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":3,"action":"Say which tugs."},{"line":null,"action":"Say less."}]}`,
+		"synthesis.2": "synthesis", // the same draft again, which is refused
+	})},
+	{name: "failed-citations", ends: run.Completed, has: []string{"citations/blocked-urls.queue.md", "jobs/wave1.doubts/001/answer-2.md"}, agent: writer(map[string]string{
+		"wave1.figures sources": strings.Repeat("- Port statistics https://example.org/port-%d\n", 9) + "- The tug makers https://example.org/walled",
+		"wave1.doubts sources":  "- A page that is gone https://example.org/gone",
+	})},
+	{name: "needs-a-person", budget: map[string]float64{"tries": 1}, ends: run.Failed, has: []string{"jobs/synthesis/001/answer-2.md"}, agent: writer(map[string]string{
+		"synthesis": "nothing", "synthesis again": "nothing",
+	})},
+}
+
+var (
+	headings = regexp.MustCompile(`(?m)^ {3,7}(## .*)$`)
+	listed   = regexp.MustCompile(`(?m)^- (s[0-9]+): `)
+)
+
+// writer is an agent that does what the prompt of a task says, except for what says
+// lists: the text of a section of a job's first answer, a whole answer, or the
+// name under which a synthesis speaks.
+func writer(says map[string]string) func(task driver.Task) string {
+	return func(task driver.Task) string {
+		said, section := says[task.Job], func(name string) string { return says[task.Job+" "+name] }
+		if task.Turn > 1 {
+			said, section = says[task.Job+" again"], func(string) string { return "" }
+		}
+		cite := ""
+		if id := listed.FindStringSubmatch(task.Prompt); id != nil {
+			cite = " [@" + id[1] + "]"
+		}
+		var b strings.Builder
+		switch {
+		case task.Kind == "synthesis" && said == "nothing":
+			return "There are 12 tugs.\n"
+		case task.Kind == "review" && said != "":
+			return said
+		case task.Kind == "perspectives", task.Kind == "review":
+			_, example, _ := strings.Cut(task.Prompt, "## Example")
+			_, example, _ = strings.Cut(example, "```\n")
+			example, _, _ = strings.Cut(example, "```\n")
+			b.WriteString("```json\n" + strings.ReplaceAll(example, `"max_sources": 8`, `"max_sources": 12`) + "```\n")
+		case task.Kind == "summary":
+			b.WriteString("- The port handled \"some 4,200 calls in that year\"." + cite + "\n")
+		case task.Kind == "synthesis":
+			for _, m := range headings.FindAllStringSubmatch(task.Prompt, -1) {
+				fmt.Fprintf(&b, "%s\n\nTugs are quiet, says %s.%s\n\nThe port handled \"some 4,200 calls in that year\" in 2025.%s\n\n", m[1], orElse(said, task.Job+strings.Repeat(" again", task.Turn-1)), cite, cite)
+			}
+		default:
+			for _, m := range headings.FindAllStringSubmatch(task.Prompt, -1) {
+				b.WriteString(m[1] + "\n\n")
+				switch m[1] {
+				case "## Gaps":
+					b.WriteString(orElse(section("gaps"), "Nothing is open.") + "\n\n")
+				case "## Sources":
+					text := orElse(section("sources"), "- Port statistics https://example.org/port")
+					for i := range 9 {
+						text = strings.Replace(text, "%d", fmt.Sprint(i+1), 1)
+					}
+					b.WriteString(text + "\n\n")
+				default:
+					b.WriteString("The port handled \"some 4,200 calls in that year\" (https://example.org/port).\n\n")
+				}
+			}
+		}
+		return b.String()
+	}
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+const page = `<html lang="en"><head><title>Port statistics %s</title></head><body><article><h1>Port statistics %[1]s</h1><p>%s</p></article></body></html>`
+
+// web has a page for every address except two.
+func web(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
+	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
+	for _, url := range urls {
+		name := url[strings.LastIndex(url, "/")+1:]
+		status, body := 200, fmt.Sprintf(page, name, strings.Repeat("The port handled some 4,200 calls in that year, 2025, and "+name+" was part of most of them. ", 30))
+		switch name {
+		case "gone":
+			status, body = 404, "gone"
+		case "walled":
+			status, body = 403, "no"
+		}
+		packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Responded, Time: at, Hops: []archive.Hop{{URL: url, Time: at, Status: status,
+			Header: []archive.Field{{Name: "Content-Type", Value: "text/html; charset=utf-8"}}, Body: []byte(body)}}})
+		if err != nil {
+			return err
+		}
+		if err := keep([]*archive.Packed{packed}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// crew is a pool whose agents are a function, which is shown the whole task again
+// when an answer is to be repaired.
+type crew struct {
+	agent func(task driver.Task) string
+	mu    sync.Mutex
+	asked map[string]string // by job
+}
+
+func (c *crew) Do(_ context.Context, task driver.Task, _ func(driver.Event)) (driver.Answer, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if task.Turn == 1 {
+		c.asked[task.Job] = task.Prompt
+	}
+	task.Prompt = c.asked[task.Job]
+	return driver.Answer{Text: c.agent(task), Session: "s"}, nil
+}
+
+func (*crew) Cancel(context.Context, string) error { return nil }
+
+// drive makes a run of a kind below dir and returns its root.
+func drive(t *testing.T, dir string, k kind) string {
+	t.Helper()
+	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
+	var mu sync.Mutex
+	clock := run.Clock{Pinned: true, Now: func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		at = at.Add(time.Millisecond)
+		return at
+	}}
+	made, err := run.Create(t.Context(), clock, dir, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: k.name, RequireGrounding: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, made.Root)
+	for name, value := range k.budget {
+		if _, err := r.Update(t.Context(), clock, func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := engine.Drive(t.Context(), r.ManifestPath(), engine.Options{Clock: clock, Pool: &crew{agent: k.agent, asked: map[string]string{}}, Fetch: web, Wait: func(context.Context, time.Duration) {}})
+	if err != nil || out.Status != k.ends {
+		t.Fatalf("%s ends %s, not %s: %s %v", k.name, out.Status, k.ends, out.Reason, err)
+	}
+	return made.Root
+}
+
+func open(t *testing.T, root string) *run.Run {
+	t.Helper()
+	r, err := run.Open(t.Context(), filepath.Join(root, run.ManifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func goldenFile(name string) string { return filepath.Join("testdata", "golden", name+".zip") }
+
+// golden lays out the golden run of a kind, as a bundle in dir.
+func golden(t *testing.T, dir, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(goldenFile(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files.File {
+		in, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, name)
+}
+
+// TestMakeGoldenRuns makes the golden runs with -update: each is driven with agents
+// that a function plays, and captured.
+func TestMakeGoldenRuns(t *testing.T) {
+	if !*update {
+		t.Skip("golden runs are made with -update")
+	}
+	if err := os.MkdirAll(filepath.Join("testdata", "golden"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(os.TempDir(), "golden") // the runs keep this path
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	for _, k := range kinds {
+		root := drive(t, dir, k)
+		captured, err := replay.Capture(t.Context(), run.Clock{Now: func() time.Time { return time.Date(2026, 2, 14, 13, 0, 0, 0, time.UTC) }}, dir,
+			replay.CaptureInput{ManifestPath: filepath.Join(root, run.ManifestFile), OutputDir: filepath.Join(dir, "bundles"), BundleID: k.name, Reason: "golden"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(goldenFile(k.name), packed(t, captured.BundleRoot), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func packed(t *testing.T, root string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, name := range filesOf(t, root) {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := w.CreateHeader(&zip.FileHeader{Name: filepath.ToSlash(name), Method: zip.Deflate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// filesOf lists the files below a folder except its locks, in byte order.
+func filesOf(t *testing.T, root string) []string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && !strings.HasPrefix(e.Name(), ".tidegate") {
+			name, _ := filepath.Rel(root, path)
+			names = append(names, filepath.ToSlash(name))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestGoldenRunsComeOutTheSame replays a run of each kind, on one core and on
+// several: as a folder of captured runs, which is what deep_research_regression_run
+// does. The short form has each kind on one core or on several.
+func TestGoldenRunsComeOutTheSame(t *testing.T) {
+	dir := t.TempDir()
+	var names []string
+	for _, k := range kinds {
+		root := golden(t, dir, k.name)
+		names = append(names, k.name)
+		if got := open(t, root).Manifest().Status(); got != k.ends {
+			t.Errorf("%s is %s, not %s", k.name, got, k.ends)
+		}
+		for _, name := range k.has {
+			if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+				t.Errorf("%s is not of its kind: %v", k.name, err)
+			}
+		}
+	}
+	before := filesOf(t, dir)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var shown []string
+	for i, cores := range []int{1, max(2, runtime.NumCPU())} {
+		runtime.GOMAXPROCS(cores)
+		var replayed []string
+		for j := i % full.Stride(2, 1); j < len(names); j += full.Stride(2, 1) {
+			replayed = append(replayed, names[j])
+		}
+		out, err := replay.Regress(t.Context(), "", replay.RegressionInput{FixturesRoot: dir, BundleIDs: replayed})
+		if err != nil || !out.Passed() || out.Summary.Total != len(replayed) {
+			t.Errorf("on %d cores: %+v %v", cores, out, err)
+		}
+		result, err := replay.Run(t.Context(), open(t, filepath.Join(dir, "review-rounds")), "")
+		if err != nil || len(result.Left) > 0 {
+			t.Errorf("%v %v", result.Left, err)
+		}
+		shown = append(shown, fmt.Sprintf("%+v", result))
+	}
+	if shown[0] != shown[1] {
+		t.Error("what is said depends on the number of cores")
+	}
+	if after := filesOf(t, dir); !slices.Equal(before, after) {
+		t.Error("replay writes into the run")
+	}
+}
+
+// TestARunIsReplayedAsItComes drives a run of each kind and replays it at once: a
+// golden run shows what was, this what is.
+func TestARunIsReplayedAsItComes(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			root := drive(t, t.TempDir(), k)
+			result, err := replay.Run(t.Context(), open(t, root), "")
+			if err != nil || !result.Pass || len(result.Left) > 0 {
+				t.Errorf("%s %v", differences(result), err)
+			}
+			made := map[string]bool{}
+			for _, s := range result.Steps {
+				made[s.What] = true
+			}
+			for _, name := range filesOf(t, root) {
+				if !made[name] && !givenFile(name) {
+					t.Errorf("a rule made %s, and replay does not", name)
+				}
+			}
+		})
+	}
+}
+
+// givenFile reports whether a file is not made by a rule: what a run is made with,
+// what agents handed in, the archive and the log. Manifest and gates are compared
+// line by line of the log.
+func givenFile(name string) bool {
+	switch name {
+	case run.ManifestFile, "gates.json", run.ScopeFile, run.AuditFile, run.HeadFile, "evidence/archive.warc.gz", run.PolicyFile:
+		return true
+	}
+	base := filepath.Base(name)
+	return strings.HasPrefix(name, "jobs/") && (strings.HasPrefix(base, "answer-") || base == "retry.json" || base == "lease.json" || base == "events.jsonl")
+}
+
+func differences(r replay.Result) string {
+	var out []string
+	for _, s := range r.Steps {
+		if !s.Same {
+			out = append(out, s.What+": "+s.Difference)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func wantCode(t *testing.T, err error, code tidegate.Code) {
+	t.Helper()
+	if got := tidegate.CodeOf(err); got != code {
+		t.Errorf("got %s, want %q: %v", got, code, err)
+	}
+}

@@ -1,0 +1,81 @@
+package replay_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// TestTriesThatWereGivenAgainAreReplayed: a person gives a job its tries again and
+// again, each time with another note. The prompts come out as they were, with the note
+// that stood then.
+func TestTriesThatWereGivenAgainAreReplayed(t *testing.T) {
+	t.Parallel()
+	var stuck kind
+	for _, k := range kinds {
+		if k.ends == run.Failed {
+			stuck = k
+		}
+	}
+	r := open(t, drive(t, t.TempDir(), stuck))
+	at := time.Date(2026, 2, 14, 13, 0, 0, 0, time.UTC)
+	clock := run.Clock{Pinned: true, Now: func() time.Time { return at }}
+	for _, note := range []string{"Name the tugs.", "Name all of them.", ""} {
+		at = at.Add(time.Minute)
+		board, err := job.OpenBoard(t.Context(), clock, r.ManifestPath())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = board.Retry(tidegate.WithActor(t.Context(), tidegate.Person), "synthesis", note)
+		board.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := engine.Drive(t.Context(), r.ManifestPath(), engine.Options{Clock: clock, Pool: &crew{agent: stuck.agent, asked: map[string]string{}}, Fetch: web, Wait: func(context.Context, time.Duration) {}})
+		if err != nil || out.Status != run.Failed {
+			t.Fatalf("%s %s %v", out.Status, out.Reason, err)
+		}
+	}
+	result, err := replay.Run(t.Context(), open(t, r.Root()), "")
+	if err != nil || !result.Pass || len(result.Left) > 0 {
+		t.Errorf("%s %v %v", differences(result), result.Left, err)
+	}
+}
+
+// TestARepairWithoutItsSessionIsReplayed: the agent that repairs an answer without the
+// session of its author is shown the whole task, which is no difference.
+func TestARepairWithoutItsSessionIsReplayed(t *testing.T) {
+	t.Parallel()
+	root := golden(t, t.TempDir(), "review-rounds")
+	name := "jobs/synthesis.2/001/prompt-2.md"
+	repair, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := os.ReadFile(filepath.Join(root, "jobs/synthesis.2/001/prompt.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, same := range map[string]bool{string(task) + "\n" + string(repair): true, string(task): false, string(task) + "\nmore" + string(repair): false} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		result, err := replay.Run(t.Context(), open(t, root), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(result.Steps, func(s replay.Step) bool { return s.What == name })
+		if at < 0 || result.Steps[at].Same != same {
+			t.Errorf("%q: %s", text[:40], differences(result))
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package replay_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"golang.org/x/crypto/ssh"
+)
+
+const program = "tidegate test"
+
+var pinned = run.Clock{Now: func() time.Time { return time.Date(2026, 2, 14, 13, 0, 0, 0, time.UTC) }, Pinned: true}
+
+// signingKey is a new key, and a list of signers with it.
+func signingKey(t *testing.T) (*seal.Key, *seal.Signers) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.OpenKey(t.Context(), "sign", path, seal.Unlock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sshKey, err := ssh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signers, err := seal.ParseSigners([]byte("ada@example.org " + string(ssh.MarshalAuthorizedKey(sshKey))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, signers
+}
+
+func unseal(t *testing.T, data []byte, signers *seal.Signers) (replay.Unsealed, error) {
+	t.Helper()
+	return replay.Unseal(t.Context(), replay.UnsealInput{Data: data, Signers: signers, At: pinned.Now(), Program: program})
+}
+
+// TestSealedRunIsCheckedWithOnlyItsFile: the run itself is gone. Every byte of the
+// file that is changed is found; in the short form some of them are tried.
+func TestSealedRunIsCheckedWithOnlyItsFile(t *testing.T) {
+	t.Parallel()
+	root := golden(t, t.TempDir(), "second-wave")
+	key, signers := signingKey(t)
+	data, err := replay.Seal(t.Context(), pinned, open(t, root), key, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(root); err != nil {
+		t.Fatal(err)
+	}
+	out, err := unseal(t, data, signers)
+	if err != nil || !out.Pass || out.Signer != "ada@example.org" || out.RunID != "second-wave" || out.Program != program {
+		t.Fatalf("%s %v %v", differences(out.Replay), out.Findings, err)
+	}
+	var done []string
+	for _, s := range out.Replay.Steps {
+		done = append(done, s.What)
+	}
+	for _, name := range []string{"perspectives.json", "wave-1/wave1-plan.json", "wave-1/figures.md", "wave-review.json", "pivot.json", "wave-2/wave2-plan.json", "wave-2/gap_figures_1.md",
+		"citations/citations.jsonl", "evidence/index.json", "summaries/figures.md", "summaries/summary-pack.json", "synthesis/final-synthesis.md", "review/review-bundle.json",
+		"jobs/synthesis/001/prompt.md", "report.html", "report.md"} {
+		if !slices.Contains(done, name) {
+			t.Errorf("%s was not made again", name)
+		}
+	}
+	for i := 0; i < len(data); i += full.Stride(len(data), 300) {
+		changed := bytes.Clone(data)
+		changed[i] ^= 1 << (i % 8)
+		if _, err := seal.Open(changed, signers, pinned.Now()); tidegate.CodeOf(err) != tidegate.Tampered {
+			t.Fatalf("byte %d of %d changed: %v", i, len(data), err)
+		}
+	}
+	for _, changed := range [][]byte{data[:len(data)-1], append(bytes.Clone(data), 0), nil} {
+		if _, err := unseal(t, changed, signers); tidegate.CodeOf(err) != tidegate.Tampered {
+			t.Errorf("%d bytes instead of %d: %v", len(changed), len(data), err)
+		}
+	}
+	_, others := signingKey(t)
+	_, err = unseal(t, data, others)
+	wantCode(t, err, tidegate.Tampered)
+}
+
+// TestASealShowsARunThatDoesNotHold: a signer may seal a run whose files were
+// forged, together with a log that fits; doing it again shows what does not follow.
+func TestASealShowsARunThatDoesNotHold(t *testing.T) {
+	t.Parallel()
+	root := golden(t, t.TempDir(), "second-wave")
+	forger{t, root}.file("summaries/summary-pack.json", altered)
+	key, signers := signingKey(t)
+	data, err := replay.Seal(t.Context(), pinned, open(t, root), key, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := unseal(t, data, signers)
+	if err != nil || out.Pass || !strings.Contains(differences(out.Replay), "summaries/summary-pack.json") {
+		t.Errorf("a forged record holds: %s %v", differences(out.Replay), err)
+	}
+}
+
+func TestOnlyACompletedRunIsSealed(t *testing.T) {
+	t.Parallel()
+	key, _ := signingKey(t)
+	_, err := replay.Seal(t.Context(), pinned, open(t, golden(t, t.TempDir(), "needs-a-person")), key, program)
+	wantCode(t, err, tidegate.InvalidState)
+}
+
+// TestAnotherVersionIsNamed: what differs is then a finding and not a failure.
+func TestAnotherVersionIsNamed(t *testing.T) {
+	t.Parallel()
+	root := golden(t, t.TempDir(), "no-second-wave")
+	f := forger{t, root}
+	lines := f.lines()
+	first := parse(t, lines[0]).Clone()
+	first.Set("program", parse(t, []byte(`"tidegate v0.1.0"`)))
+	lines[0] = []byte(shownLine(t, first))
+	f.record(lines)
+	f.file("summaries/summary-pack.json", altered)
+	for program, passes := range map[string]bool{"tidegate v0.1.0": false, "tidegate v0.2.0": true} {
+		out, err := replay.Run(t.Context(), open(t, root), program)
+		if err != nil || out.Pass != passes || !strings.Contains(differences(out), "summary-pack.json") || out.Recorded != "tidegate v0.1.0" {
+			t.Errorf("%s: %v %s %v", program, out.Pass, differences(out), err)
+		}
+		if shown := out.Report(); passes != strings.Contains(textOf(shown), "made by tidegate v0.1.0 and is replayed by tidegate v0.2.0") {
+			t.Errorf("%s: %s", program, textOf(shown))
+		}
+	}
+}
+
+func textOf(r report.Report) string {
+	var b bytes.Buffer
+	if err := report.Text(&b, r, report.Options{Width: 200}); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}

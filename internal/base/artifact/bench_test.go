@@ -1,0 +1,128 @@
+package artifact_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/base/artifact"
+)
+
+func commitFiles(tb testing.TB, f *artifact.Folder, n int, data []byte) {
+	l, err := f.Lock(context.Background(), time.Now)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer l.Unlock()
+	tx := l.Begin()
+	for i := range n {
+		if err := tx.Write(fmt.Sprintf("summaries/%05d.md", i), data); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	tx.Log("logs/audit.jsonl", map[string]any{"kind": "summary"})
+	if err := tx.Commit(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// A transaction of as many files as a large summary pack has, replacing the files
+// of the one before.
+func BenchmarkCommit(b *testing.B) {
+	for _, n := range []int{1, 2, 5000} {
+		b.Run(fmt.Sprintf("%d_files_of_5_KB", n), func(b *testing.B) {
+			f, err := artifact.Open(context.Background(), "dir", b.TempDir())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Close()
+			data := bytes.Repeat([]byte("word "), 1024)
+			for b.Loop() {
+				commitFiles(b, f, n, data)
+			}
+		})
+	}
+}
+
+// The cost of a line that is part of its transaction.
+func BenchmarkLine(b *testing.B) {
+	data := bytes.Repeat([]byte("word "), 1024)
+	for _, files := range []int{0, 1} {
+		for _, recorded := range []bool{false, true} {
+			b.Run(fmt.Sprintf("with_%d_files_recorded_%v", files, recorded), func(b *testing.B) {
+				f, err := artifact.Open(context.Background(), "dir", b.TempDir())
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer f.Close()
+				l, err := f.Lock(context.Background(), time.Now)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer l.Unlock()
+				for b.Loop() {
+					tx := l.Begin()
+					for range files {
+						tx.Write("a.json", data)
+					}
+					if line := (event{Kind: "summary"}); recorded {
+						tx.Record(auditLog, line)
+					} else {
+						tx.Log(auditLog, line)
+					}
+					if err := errors.Join(tx.Commit(), tx.LogError()); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	f, err := artifact.Open(context.Background(), "dir", b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	data := bytes.Repeat([]byte("word "), 1024)
+	for b.Loop() {
+		if err := f.Write("a.md", data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Opening is what a review does ten thousand times.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	path := filepath.Join(dir, "a.md")
+	if err := os.WriteFile(path, []byte("text\n"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("os.Open", func(b *testing.B) {
+		for b.Loop() {
+			file, _ := os.Open(path)
+			file.Close()
+		}
+	})
+	b.Run("OpenFile", func(b *testing.B) {
+		for b.Loop() {
+			file, _ := artifact.OpenFile(context.Background(), "path", path)
+			file.Close()
+		}
+	})
+	b.Run("Folder.Open", func(b *testing.B) {
+		f, _ := artifact.Open(context.Background(), "dir", dir)
+		defer f.Close()
+		for b.Loop() {
+			file, _ := f.Open("a.md")
+			file.Close()
+		}
+	})
+}

@@ -1,0 +1,295 @@
+package artifact
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"hash"
+	"io"
+	"iter"
+	"os"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// A chained log is a file of JSON objects, one on each line. A line that this
+// package wrote has "prev" as its last key: the digest of the bytes of the line
+// before it, without the newline, whoever wrote that one.
+
+// FirstPrev is the prev of a line that begins a log.
+const FirstPrev = digestMark + "0000000000000000000000000000000000000000000000000000000000000000"
+
+// MaxLine is how much of a line [ReadLog] keeps, and how long a line of
+// [Tx.Log] may be.
+const MaxLine = 1 << 20
+
+const (
+	digestMark = "sha256:"
+	prevMark   = `"prev":"` + digestMark
+	prevEnd    = `"}`
+	prevLen    = len(prevMark) + 2*sha256.Size + len(prevEnd)
+)
+
+// Line is one line of a log.
+type Line struct {
+	Number int    // counted from 1
+	Text   []byte // without the newline, at most MaxLine bytes; valid until the next line is read
+	Cut    bool   // the line is longer than Text
+	Torn   bool   // the last line, and it has no newline
+	Prev   string // the digest that the line gives for the one before it; "" when it gives none
+	Digest string // the digest of the whole line
+	End    int64  // where the line ends in the log, after its newline
+}
+
+// ReadLog reads a log line by line, in memory that does not grow with the log.
+// It takes any bytes. It ends with READ_FAILED when r fails.
+func ReadLog(r io.Reader) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) { newLineScanner(r, scanBuffer).each(yield) }
+}
+
+// ReadLogAfter reads the lines of a log after last, a whole line that was read from
+// it before. It ends with READ_FAILED as [ReadLog] does, and with TAMPERED when
+// last is no longer there.
+func ReadLogAfter(log *os.File, last Line) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		info, err := log.Stat()
+		if err == nil {
+			var scanner *lineScanner
+			if scanner, err = (head{last.Number, last.Digest, last.End}).seek(log, info.Size()); err == nil {
+				scanner.each(yield)
+				return
+			}
+		}
+		yield(Line{}, place{"path", log.Name()}.unreadable(err))
+	}
+}
+
+// LogReport is what the chain of a log shows. A line is covered by the prev of
+// the line after it. So the chain cannot show a change of the last line, or of a
+// line followed by one that others wrote; nor that the last lines were removed,
+// which the head file shows. Neither can show that both were rewritten as a whole:
+// for that, compare Head with a digest kept elsewhere.
+type LogReport struct {
+	Lines     int     // whole lines
+	Unchained int     // lines without prev: others wrote them
+	Foreign   []int   // the numbers of the first of them, at most [MaxListed]
+	Broken    int     // lines whose prev is not the digest of the line before
+	Breaks    []Break // the first of them, at most [MaxListed]
+	Torn      bool    // a last line without newline is left out of all this
+	Head      string  // the digest of the last whole line; FirstPrev when there is none
+	Headed    bool    // there is a head file; only [Folder.VerifyLog] looks
+	Mismatch  string  // why the log is not the one that its head file names; "" when it is
+}
+
+// Break is a place where a line was changed, removed, inserted or moved: the
+// line before Line, or between the two.
+type Break struct {
+	Line int    // the line that shows it
+	Want string // the digest of the line before it
+	Got  string // what the line has as prev
+}
+
+// MaxListed is how many lines of a kind a [LogReport] lists.
+const MaxListed = 100
+
+// VerifyLog follows the chain of a log from its first line to its last, in
+// memory that does not grow with the log. It returns READ_FAILED when r fails.
+func VerifyLog(r io.Reader) (LogReport, error) { return verifyLog(r, noLines) }
+
+// verifyLog also looks for the line that h names. What comes after it must
+// follow from it.
+func verifyLog(r io.Reader, h head) (LogReport, error) {
+	report := LogReport{Head: FirstPrev, Foreign: []int{}, Breaks: []Break{}}
+	end := noLines
+	for line, err := range ReadLog(r) {
+		if err != nil {
+			return LogReport{}, err
+		}
+		if line.Torn {
+			report.Torn = true
+			break
+		}
+		follows := line.Prev == report.Head
+		switch {
+		case line.Prev == "":
+			report.Unchained++
+			if len(report.Foreign) < MaxListed {
+				report.Foreign = append(report.Foreign, line.Number)
+			}
+		case !follows:
+			report.Broken++
+			if len(report.Breaks) < MaxListed {
+				report.Breaks = append(report.Breaks, Break{Line: line.Number, Want: report.Head, Got: line.Prev})
+			}
+		}
+		end = head{line.Number, line.Digest, line.End}
+		if line.Number == h.Lines && end != h {
+			report.Mismatch = errOtherLine(line.Number).Error()
+		} else if h.Lines > 0 && line.Number > h.Lines && !follows && report.Mismatch == "" {
+			report.Mismatch = errStrayLine(line.Number).Error()
+		}
+		report.Lines++
+		report.Head = line.Digest
+	}
+	if end.Lines < h.Lines {
+		report.Mismatch = errShorter.Error()
+	}
+	return report, nil
+}
+
+// VerifyLog is the function VerifyLog for the log name and its head file, if it
+// has one. It takes no lock: it returns what it sees. It returns NOT_FOUND when
+// there is neither a log nor a head, and READ_FAILED.
+func (f *Folder) VerifyLog(name string) (LogReport, error) {
+	local, err := f.local(name)
+	if err != nil {
+		return LogReport{}, err
+	}
+	// The head first: the log may only grow meanwhile.
+	text, err := readHead(f, local)
+	if err != nil {
+		return LogReport{}, err
+	}
+	h, unknown := noLines, error(nil)
+	if text != "" {
+		h, unknown = decodeHead(text)
+	}
+	var log io.Reader = strings.NewReader("")
+	if file, err := f.Open(name); err == nil {
+		defer file.Close()
+		log = file
+	} else if text == "" || tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return LogReport{}, err
+	}
+	report, err := verifyLog(log, h)
+	report.Headed = text != ""
+	if unknown != nil {
+		report.Mismatch = unknown.Error()
+	}
+	return report, err
+}
+
+// lineScanner cuts a stream into lines of any length.
+type lineScanner struct {
+	in     *bufio.Reader
+	sum    hash.Hash
+	text   []byte
+	tail   []byte // the last bytes of a line that is longer than text
+	number int
+	start  int64 // of the present line in the log
+	end    int64 // of the present line, after its newline
+}
+
+const scanBuffer = 64 << 10
+
+func newLineScanner(r io.Reader, buffer int) *lineScanner {
+	return &lineScanner{in: bufio.NewReaderSize(r, buffer), sum: sha256.New()}
+}
+
+// scanFrom is a scanner for what stands in a log of size bytes after start.
+func scanFrom(log io.ReaderAt, start, size int64) *lineScanner {
+	// It is seldom more than a line or two.
+	s := newLineScanner(io.NewSectionReader(log, start, size-start), int(min(size-start, scanBuffer)))
+	s.end = start
+	return s
+}
+
+// each yields the lines that are left; see [ReadLog].
+func (s *lineScanner) each(yield func(Line, error) bool) {
+	for {
+		line, err := s.next()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			yield(Line{}, tidegate.Errorf(tidegate.ReadFailed, nil, "cannot read the log after line %d: %w", s.number, bare(err)))
+			return
+		}
+		if !yield(line, nil) {
+			return
+		}
+	}
+}
+
+// next returns the next line, or io.EOF after the last.
+func (s *lineScanner) next() (Line, error) {
+	s.sum.Reset()
+	s.text, s.tail = s.text[:0], s.tail[:0]
+	s.start = s.end
+	line := Line{Torn: true}
+	for {
+		piece, err := s.in.ReadSlice('\n')
+		s.end += int64(len(piece))
+		if n := len(piece); n > 0 && piece[n-1] == '\n' {
+			piece, line.Torn = piece[:n-1], false
+		}
+		s.sum.Write(piece)
+		kept := min(len(piece), MaxLine-len(s.text))
+		s.text = append(s.text, piece[:kept]...)
+		if kept < len(piece) {
+			line.Cut = true
+			s.keepTail(piece[kept:])
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err != nil && err != io.EOF:
+			return Line{}, err
+		case err == io.EOF && s.end == s.start:
+			return Line{}, io.EOF
+		}
+		break
+	}
+	s.number++
+	line.Number = s.number
+	line.End = s.end
+	line.Text = s.text
+	line.Digest = codec.DigestOf(s.sum)
+	if line.Cut {
+		line.Prev = prevOf(s.tail)
+	} else {
+		line.Prev = prevOf(s.text)
+	}
+	return line, nil
+}
+
+// keepTail keeps the last bytes of text and of what follows it, as many as
+// prevOf looks at.
+func (s *lineScanner) keepTail(piece []byte) {
+	const kept = prevLen + 1
+	if len(s.tail) == 0 {
+		s.tail = append(s.tail, s.text[max(0, len(s.text)-kept):]...)
+	}
+	s.tail = append(s.tail, piece[max(0, len(piece)-kept):]...)
+	s.tail = s.tail[:copy(s.tail, s.tail[max(0, len(s.tail)-kept):])]
+}
+
+// prevOf is the digest at the end of a line that this package wrote, or "".
+// Only a key that stands last counts: in a line of ours it always does.
+func prevOf(text []byte) string {
+	if len(text) <= prevLen {
+		return ""
+	}
+	before, end := text[len(text)-prevLen-1], text[len(text)-prevLen:]
+	if before != ',' && before != '{' || !bytes.HasPrefix(end, []byte(prevMark)) || !bytes.HasSuffix(end, []byte(prevEnd)) {
+		return ""
+	}
+	digest := end[len(prevMark)-len(digestMark) : len(end)-len(prevEnd)]
+	if strings.Trim(string(digest[len(digestMark):]), "0123456789abcdef") != "" {
+		return ""
+	}
+	return string(digest)
+}
+
+// chained adds prev to a line: body is a JSON object without that key.
+func chained(body []byte, prev string) []byte {
+	line := append([]byte{}, body[:len(body)-1]...)
+	if len(body) > len("{}") {
+		line = append(line, ',')
+	}
+	line = append(line, prevMark...)
+	line = append(line, strings.TrimPrefix(prev, digestMark)...)
+	return append(line, prevEnd...)
+}

@@ -1,0 +1,132 @@
+package artifact_test
+
+import (
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+)
+
+func TestClaimIsHeldByOneAndSaysByWhom(t *testing.T) {
+	folder, err := artifact.Open(t.Context(), "path", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	const name = ".tidegate.home"
+	if _, held, err := folder.Claimed(name); held || err != nil {
+		t.Fatalf("nobody claimed it: %v, %v", held, err)
+	}
+	claim, err := folder.Claim(name, tidegate.D("host", "tug", "process", 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = folder.Claim(name, tidegate.D("host", "other"))
+	if tidegate.CodeOf(err) != tidegate.LockHeld {
+		t.Fatalf("a second claim gives %v", err)
+	}
+	if host, ok := tidegate.AsError(err).Details.Get("host"); !ok || host == nil {
+		t.Errorf("the error does not name the holder: %v", err)
+	}
+	if holder, held, err := folder.Claimed(name); !held || err != nil || len(holder) != 2 {
+		t.Errorf("Claimed says %v, %v, %v", holder, held, err)
+	}
+	claim.Release()
+	claim.Release()
+	if _, held, err := folder.Claimed(name); held || err != nil {
+		t.Errorf("after its release: %v, %v", held, err)
+	}
+}
+
+// TestLookingAtAClaimDoesNotTakeIt claims a folder that others look at all the
+// time.
+func TestLookingAtAClaimDoesNotTakeIt(t *testing.T) {
+	dir := t.TempDir()
+	stop := make(chan struct{})
+	var lookers sync.WaitGroup
+	folder, err := artifact.Open(t.Context(), "path", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	for range 2 {
+		lookers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					folder.Claimed("home")
+				}
+			}
+		})
+	}
+	for range 50 {
+		claim, err := folder.Claim("home", tidegate.D("process", 1))
+		if err != nil {
+			t.Errorf("a look took the claim: %v", err)
+			break
+		}
+		claim.Release()
+	}
+	close(stop)
+	lookers.Wait()
+}
+
+// TestTheHolderOfAClaimChangesItsNote reads notes of different lengths, one after
+// the other, and what is left of a longer one.
+func TestTheHolderOfAClaimChangesItsNote(t *testing.T) {
+	folder, err := artifact.Open(t.Context(), "path", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	const name = ".tidegate.home"
+	claim, err := folder.Claim(name, tidegate.D("first", "a rather long note"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer claim.Release()
+	for _, note := range []tidegate.Details{tidegate.D("a", "b"), nil, tidegate.D("c", "a longer note", "d", "and more"), tidegate.D("e", "f")} {
+		if err := claim.Note(note); err != nil {
+			t.Fatal(err)
+		}
+		got, held, err := folder.Claimed(name)
+		if err != nil || !held || len(got) != len(note) || len(got) > 0 && got[0].Key != note[0].Key {
+			t.Errorf("noted %v, read %v (%v, %v)", note, got, held, err)
+		}
+	}
+}
+
+// TestAClaimWaitsForWhatADeadHolderLeft keeps the lock of a dead holder for a while,
+// as a process does that the holder was just starting.
+func TestAClaimWaitsForWhatADeadHolderLeft(t *testing.T) {
+	t.Parallel()
+	dead := exec.Command(os.Args[0], "-test.run", "^$")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	folder, err := artifact.Open(t.Context(), "path", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	left, err := folder.Claim("home", tidegate.D("host", host, "process", dead.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(200*time.Millisecond, left.Release)
+	claim, err := folder.Claim("home", tidegate.D("host", host, "process", os.Getpid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim.Release()
+}

@@ -1,0 +1,172 @@
+package artifact_test
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+)
+
+// Nothing waits for the other end of a FIFO, or reads or writes a device.
+func TestWhatIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	fifo, socket := filepath.Join(dir, "fifo"), filepath.Join(dir, "socket")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	f := open(t, dir)
+	for _, name := range []string{"fifo", "socket"} {
+		for call, err := range use(t, f, name) {
+			want := tidegate.WriteFailed
+			switch call {
+			case "Read", "Open":
+				want = tidegate.ReadFailed
+			case "Folder":
+				want = tidegate.FileNotFound
+			case "Exists":
+				want = ""
+			}
+			if tidegate.CodeOf(err) != want {
+				t.Errorf("%s %s: %v, want %q", call, name, err, want)
+			}
+		}
+		path := filepath.Join(dir, name)
+		if _, err := artifact.ReadFile(t.Context(), "path", path); tidegate.CodeOf(err) != tidegate.ReadFailed {
+			t.Errorf("ReadFile %s: %v", name, err)
+		}
+		if _, err := artifact.Open(t.Context(), "path", path); tidegate.CodeOf(err) != tidegate.FileNotFound {
+			t.Errorf("Open %s: %v", name, err)
+		}
+		if err := artifact.WriteFile(t.Context(), "path", path, nil); tidegate.CodeOf(err) != tidegate.WriteFailed {
+			t.Errorf("WriteFile %s: %v", name, err)
+		}
+		if err := artifact.WriteFile(t.Context(), "path", filepath.Join(path, "below"), nil); tidegate.CodeOf(err) != tidegate.WriteFailed {
+			t.Errorf("WriteFile below %s: %v", name, err)
+		}
+	}
+	if _, err := artifact.ReadFile(t.Context(), "path", "/dev/zero"); tidegate.CodeOf(err) != tidegate.ReadFailed {
+		t.Errorf("/dev/zero: %v", err)
+	}
+	if err := artifact.WriteFile(t.Context(), "path", "/dev/stdout", nil); tidegate.CodeOf(err) != tidegate.PathNotAllowed {
+		t.Errorf("/dev/stdout: %v", err)
+	}
+}
+
+// asNobody gives this thread the rights of a user without any.
+func asNobody(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return
+	}
+	runtime.LockOSThread() // the thread ends with the test
+	if err := syscall.Setfsuid(65534); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Setfsuid(0) })
+}
+
+func TestWithoutPermission(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"open/secret": "secret\n", "closed/secret": "secret\n", "open/log.jsonl": ""})
+	before := tree(t, dir)
+	for name, mode := range map[string]os.FileMode{".": 0o755, "open": 0o755, "open/secret": 0, "open/log.jsonl": 0, "closed": 0} {
+		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if os.Geteuid() != 0 {
+		if err := os.Chmod(filepath.Join(dir, "open"), 0o555); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := open(t, dir)
+	t.Run("no rights", func(t *testing.T) {
+		asNobody(t)
+		for _, name := range []string{"open/secret", "closed/secret"} {
+			path := filepath.Join(dir, name)
+			_, read := artifact.ReadFile(t.Context(), "path", path)
+			_, inside := f.Read(name)
+			for _, err := range []error{read, inside} {
+				if tidegate.CodeOf(err) != tidegate.ReadFailed || !errors.Is(err, os.ErrPermission) {
+					t.Errorf("reading %s: %v, want READ_FAILED", name, err)
+				}
+			}
+			for _, err := range []error{f.Write(name, nil), artifact.WriteFile(t.Context(), "path", path, nil), f.Write(filepath.Dir(name)+"/new", nil), f.MakeFolder(filepath.Dir(name) + "/new")} {
+				if tidegate.CodeOf(err) != tidegate.WriteFailed {
+					t.Errorf("writing %s: %v, want WRITE_FAILED", name, err)
+				}
+			}
+		}
+		if _, err := artifact.Open(t.Context(), "path", filepath.Join(dir, "closed")); tidegate.CodeOf(err) != tidegate.ReadFailed {
+			t.Errorf("opening a closed folder: %v, want READ_FAILED", err)
+		}
+		if err := artifact.CreateFolder(t.Context(), "path", filepath.Join(dir, "open", "run"), draft); tidegate.CodeOf(err) != tidegate.WriteFailed {
+			t.Errorf("creating a folder: %v, want WRITE_FAILED", err)
+		}
+		if sub, err := f.Folder("open"); err != nil {
+			t.Error(err)
+		} else if _, err := sub.Lock(t.Context(), pinned); tidegate.CodeOf(err) != tidegate.WriteFailed {
+			t.Errorf("locking: %v, want WRITE_FAILED", err)
+		}
+	})
+	for name, mode := range map[string]os.FileMode{"closed": 0o700, "open": 0o700, "open/secret": 0o600, "open/log.jsonl": 0o600} {
+		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+		t.Errorf("files (-before +after):\n%s", diff)
+	}
+}
+
+// A log that may be read and not written stops what would be recorded in it, and
+// nothing else.
+func TestARecordedLineInALogThatMayNotBeWritten(t *testing.T) {
+	dir := recorded(t, 2)
+	put(t, dir, map[string]string{"a.json": "old\n"})
+	for name, mode := range map[string]os.FileMode{".": 0o777, "logs": 0o777, "logs/audit.jsonl": 0o444, "logs/audit.head": 0o666, "a.json": 0o666, ".tidegate.lock": 0o666} {
+		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := tree(t, dir)
+	f := open(t, dir)
+	t.Run("recorded", func(t *testing.T) {
+		asNobody(t)
+		tx := locked(t, f).Begin()
+		if err := errors.Join(tx.Write("a.json", []byte("new\n")), tx.Record(auditLog, event{N: 3})); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); tidegate.CodeOf(err) != tidegate.WriteFailed || !errors.Is(err, os.ErrPermission) {
+			t.Errorf("%v, want WRITE_FAILED", err)
+		}
+	})
+	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
+		t.Errorf("recorded: files (-want +got):\n%s", diff)
+	}
+	t.Run("logged", func(t *testing.T) {
+		asNobody(t)
+		tx := locked(t, f).Begin()
+		tx.Log(auditLog, event{N: 3})
+		if err := errors.Join(tx.Write("a.json", []byte("new\n")), tx.Commit()); err != nil || tidegate.CodeOf(tx.LogError()) != tidegate.WriteFailed {
+			t.Errorf("%v, %v, want WRITE_FAILED", err, tx.LogError())
+		}
+	})
+	want["a.json"] = "new\n"
+	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
+		t.Errorf("logged: files (-want +got):\n%s", diff)
+	}
+}

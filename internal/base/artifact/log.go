@@ -1,0 +1,368 @@
+package artifact
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// appendix is what a transaction adds to a log, and what is needed to take it
+// away again.
+type appendix struct {
+	name     string
+	lines    [][]byte // JSON objects without prev
+	recorded bool     // part of the transaction, not best effort
+	accepted bool     // the log is taken as it is found
+
+	// How the log was before; see begin.
+	isNew bool
+	from  int64  // where it ended, so that a line that is there already is not added again
+	head  string // the text of its head file, "" when it had none
+}
+
+// headed reports whether the log has a head, or is given one.
+func (a *appendix) headed() bool { return a.recorded || a.head != "" }
+
+// strict reports whether the log must be the one that its head names.
+func (a *appendix) strict() bool { return a.head != "" && !a.accepted }
+
+// logLine is a line for a log, as yet without prev.
+func logLine(line any) ([]byte, error) {
+	body, err := codec.MarshalLine(line)
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.Internal, nil, "a log line must be JSON: %w", err)
+	}
+	switch {
+	case body[0] != '{':
+		return nil, tidegate.Errorf(tidegate.Internal, nil, "a log line must be a JSON object")
+	case hasPrev(body):
+		return nil, tidegate.Errorf(tidegate.Internal, nil, "a log line must not have a prev of its own")
+	case len(body)+1+prevLen > MaxLine:
+		return nil, tidegate.Errorf(tidegate.Internal, nil, "a log line must not be longer than %d bytes", MaxLine)
+	}
+	return body, nil
+}
+
+// hasPrev reports whether a JSON object has the key prev.
+func hasPrev(body []byte) bool {
+	if !bytes.Contains(body, []byte(`"prev":`)) {
+		return false
+	}
+	v, err := codec.Parse(body) // the words may stand deeper, or in a text
+	return err != nil || v.Get("prev") != nil
+}
+
+// begin notes how the log is before anything is added, and finds out whether
+// lines can be added to it.
+func (a *appendix) begin(f *Folder) error {
+	p := f.place(a.name)
+	log, err := openRegular(f.root, a.name, os.O_RDWR)
+	if a.isNew = errors.Is(err, fs.ErrNotExist); !a.isNew {
+		if err != nil {
+			return p.unwritable(err)
+		}
+		defer log.Close()
+		info, err := log.Stat()
+		if err != nil {
+			return p.unwritable(err)
+		}
+		a.from = info.Size()
+	}
+	if a.head, err = readHead(f, a.name); err != nil || !a.strict() {
+		return err
+	}
+	end, _, err := checkLog(f, a.name, a.head)
+	a.from = end.Size
+	return p.unreadable(err)
+}
+
+// extend makes sure that the lines of a stand in the log after a.from, in
+// order, durably, and moves the head of the log. It reads the whole log where it
+// gets its first head or is accepted as it is, otherwise only its end.
+func (a *appendix) extend(f *Folder) error {
+	added, err := a.add(f)
+	if err != nil {
+		return err
+	}
+	var syncs syncer
+	added.sync(&syncs)
+	return added.finish(f, f.place(a.name).unwritable(syncs.wait()))
+}
+
+// addition is what was added to a log, not yet durably, with the head that is to
+// follow.
+type addition struct {
+	*appendix
+	log  *os.File
+	head *tempHead // nil where the head stays as it is
+}
+
+// add adds the lines of a to the log, and writes the head that is to follow
+// beside the one that stands there.
+func (a *appendix) add(f *Folder) (*addition, error) {
+	p := f.place(a.name)
+	dirs, err := missingFolders(f.root, path.Dir(a.name))
+	if err == nil {
+		err = makeFolders(f.root, dirs, f.newFolderMode())
+	}
+	if err != nil {
+		return nil, p.unwritable(err)
+	}
+	log, err := openLog(f.root, a.name, f.newFileMode())
+	if err != nil {
+		return nil, p.unwritable(err)
+	}
+	added := &addition{appendix: a, log: log}
+	if err := added.write(f); err != nil {
+		log.Close()
+		return nil, p.unwritable(err)
+	}
+	return added, nil
+}
+
+func (d *addition) write(f *Folder) error {
+	text := ""
+	if d.headed() {
+		var err error
+		if text, err = readHead(f, d.name); err != nil {
+			return err
+		}
+	}
+	if err := d.writeLines(d.log, text); err != nil || !d.headed() {
+		return err
+	}
+	end, err := d.end(d.log, text)
+	if err != nil {
+		return err
+	}
+	next, err := end.encode()
+	if err != nil || next == text {
+		return err
+	}
+	d.head, err = stageHead(f, d.name, next)
+	return err
+}
+
+// sync begins to make the lines and the head durable.
+func (d *addition) sync(syncs *syncer) {
+	syncs.run(d.log.Sync)
+	if d.head != nil {
+		syncs.run(d.head.file.Sync)
+	}
+}
+
+// finish moves the head, unless err says why it must not; then it returns err.
+// A head that falls behind in a power failure is moved on again, so that only the
+// name of a first one has to be durable.
+func (d *addition) finish(f *Folder, err error) error {
+	d.log.Close()
+	if d.head != nil {
+		err = f.place(d.name).unwritable(d.head.move(f, err))
+	}
+	if err == nil && (d.isNew || d.head != nil && d.appendix.head == "") {
+		err = f.place(d.name).unwritable(syncFolder(f.root, path.Dir(d.name)))
+	}
+	return err
+}
+
+// writeLines adds the lines to the log, whose head file says text.
+func (a *appendix) writeLines(log *os.File, text string) error {
+	if a.strict() {
+		if err := cutTorn(log, text); err != nil {
+			return err
+		}
+	}
+	info, err := log.Stat()
+	if err != nil {
+		return err
+	}
+	missing, err := a.missing(log, info.Size())
+	if err != nil {
+		return err
+	}
+	_, err = log.Write(missing)
+	return err
+}
+
+// cutTorn cuts off what a killed process left of a line after the last whole
+// one: it was never reported as written. The log must be the one that the text of
+// its head names.
+func cutTorn(log *os.File, text string) error {
+	h, err := decodeHead(text)
+	if err != nil {
+		return err
+	}
+	info, err := log.Stat()
+	if err != nil {
+		return err
+	}
+	end, torn, err := h.roll(log, info.Size(), true)
+	if err != nil || !torn.Torn {
+		return err
+	}
+	return log.Truncate(end.Size)
+}
+
+// end is the head of the log at this moment. Text is what its head file says,
+// which does not count where the log is accepted as it is.
+func (a *appendix) end(log *os.File, text string) (head, error) {
+	info, err := log.Stat()
+	if err != nil {
+		return head{}, err
+	}
+	h := noLines
+	if a.strict() {
+		if h, err = decodeHead(text); err != nil {
+			return head{}, err
+		}
+	}
+	h, _, err = h.roll(log, info.Size(), a.strict())
+	return h, err
+}
+
+// isDone reports whether the log has the lines and its head has moved, so that
+// Commit may have said that it succeeded.
+func (a *appendix) isDone(f *Folder) (bool, error) {
+	text, err := readHead(f, a.name)
+	if err != nil || text == a.head {
+		return false, err
+	}
+	h, _ := decodeHead(text) // a head that cannot be understood names nothing
+	return h.Size > a.from, nil
+}
+
+// missing is what must be added at the end of a log of that size. A torn last
+// line that is the beginning of one of ours is completed; any other is ended and
+// becomes a line that others wrote.
+func (a *appendix) missing(log io.ReaderAt, size int64) ([]byte, error) {
+	from := min(a.from, size)
+	start, err := startOfLastLine(log, from)
+	if err != nil {
+		return nil, err
+	}
+	scanner := scanFrom(log, start, size)
+	prev, lines := FirstPrev, a.lines
+	var out []byte
+	for {
+		line, err := scanner.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		isNew := scanner.start >= from && len(lines) > 0
+		if line.Torn {
+			if whole := []byte(nil); isNew {
+				whole = chained(lines[0], prev)
+				if rest, ok := bytes.CutPrefix(whole, line.Text); ok && !line.Cut {
+					out = append(out, rest...)
+					line.Digest = codec.DigestBytes(whole)
+					lines = lines[1:]
+				}
+			}
+			out = append(out, '\n')
+		} else if isNew && line.Prev != "" && bytes.Equal(line.Text, chained(lines[0], line.Prev)) {
+			lines = lines[1:]
+		}
+		prev = line.Digest
+	}
+	for _, body := range lines {
+		line := chained(body, prev)
+		out = append(append(out, line...), '\n')
+		prev = codec.DigestBytes(line)
+	}
+	return out, nil
+}
+
+// takeBack takes away what extend did, unless others have written after it. The
+// head goes first, because a log must not be shorter than its head says.
+func (a *appendix) takeBack(f *Folder) error {
+	if a.headed() {
+		text, err := readHead(f, a.name)
+		if err == nil && text != a.head {
+			err = writeHead(f, a.name, a.head)
+		}
+		if err != nil {
+			return err
+		}
+		clearTemp(f.root, headName(a.name)) // it would keep the folder
+	}
+	return f.place(a.name).unwritable(a.removeLines(f.root))
+}
+
+func (a *appendix) removeLines(root *os.Root) error {
+	log, err := openRegular(root, a.name, os.O_RDONLY)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errIsFolder), errors.Is(err, errNotRegular), err != nil && isNoFolder(err):
+		return nil // nothing was added
+	case err != nil:
+		return err
+	}
+	defer log.Close()
+	ours, err := a.isAllAfterFrom(log)
+	if err != nil || !ours {
+		return err
+	}
+	if !a.isNew {
+		return cut(root, a.name, a.from)
+	}
+	if err := root.Remove(a.name); err != nil {
+		return err
+	}
+	return syncFolder(root, path.Dir(a.name))
+}
+
+// isAllAfterFrom reports whether what stands in a log after a.from is what
+// extend added, or a part of it.
+func (a *appendix) isAllAfterFrom(f *os.File) (bool, error) {
+	info, err := f.Stat()
+	if err != nil || info.Size() < a.from {
+		return false, err
+	}
+	added, err := a.missing(f, a.from)
+	if err != nil || info.Size()-a.from > int64(len(added)) {
+		return false, err
+	}
+	there, err := io.ReadAll(io.NewSectionReader(f, a.from, info.Size()-a.from))
+	return bytes.HasPrefix(added, there), err
+}
+
+// cut makes a log end at size, durably.
+func cut(root *os.Root, name string, size int64) error {
+	info, err := root.Stat(name)
+	if err != nil || info.Size() == size {
+		return err
+	}
+	f, err := openRegular(root, name, os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Truncate(size); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// startOfLastLine is where the last line starts that begins before end.
+func startOfLastLine(log io.ReaderAt, end int64) (int64, error) {
+	buf := make([]byte, 4<<10)
+	for at := max(0, end-1); at > 0; { // the last byte may be the line's own newline
+		n := min(at, int64(len(buf)))
+		if _, err := log.ReadAt(buf[:n], at-n); err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			return at - n + int64(i) + 1, nil
+		}
+		at -= n
+	}
+	return 0, nil
+}

@@ -1,0 +1,211 @@
+package artifact
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// Pending reports whether a transaction has left its record, so that the next
+// lock has changes to make or to take back. Meanwhile, files that belong together
+// may differ. The transaction may also be under way.
+func (f *Folder) Pending() bool {
+	for _, name := range []string{recordName, undoName} {
+		if there, err := nameExists(f.root, inStaging(name)); there && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Interrupted reports whether a transaction has left anything behind, a record
+// or only what it staged. The transaction may also be under way.
+func (f *Folder) Interrupted() bool {
+	there, err := nameExists(f.root, stagingDir)
+	return there && err == nil
+}
+
+// recoverTx ends a transaction that its process did not: forward when its
+// record is whole, back when it is not. It is called under the lock.
+func recoverTx(f *Folder) error {
+	info, err := f.root.Lstat(stagingDir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return f.place(stagingDir).unreadable(err)
+	case !info.IsDir():
+		return f.place(stagingDir).unwritable(errNoFolder)
+	}
+	if rec, ok, err := readRecord(f, undoName); err != nil {
+		return err
+	} else if ok {
+		return undo(f, rec)
+	}
+	rec, ok, err := readRecord(f, recordName)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return discard(f)
+	}
+	pending, whole, err := pendingChanges(f, rec)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		return undo(f, rec) // the power failed before all of it was staged
+	}
+	unlogged, err := unloggedLines(f, rec)
+	if err != nil {
+		return err
+	}
+	if err = checkStaged(f, rec, pending); err == nil {
+		err = makeChanges(f, rec, func(i int) bool { return pending[i] })
+	}
+	if err == nil {
+		err = makeDurable(f, rec, unlogged)
+	}
+	if err != nil && (len(pending) > 0 || len(unlogged) > 0) {
+		// Commit did not reach its end, so no success was reported.
+		return undo(f, rec)
+	}
+	if err != nil {
+		return err
+	}
+	for _, a := range rec.logs {
+		if !a.recorded {
+			// A log is kept as well as it can be, here as in Commit.
+			_ = a.extend(f)
+		}
+	}
+	return clearStaging(f)
+}
+
+// unloggedLines finds the logs of a record whose lines are part of the
+// transaction and were not all added yet.
+func unloggedLines(f *Folder, rec record) ([]*appendix, error) {
+	var unlogged []*appendix
+	for _, a := range rec.recorded() {
+		done, err := a.isDone(f)
+		if err != nil {
+			return nil, err
+		}
+		if !done {
+			unlogged = append(unlogged, a)
+		}
+	}
+	return unlogged, nil
+}
+
+// readRecord reads the record of that name in the staging folder and reports
+// whether there is a whole one.
+func readRecord(f *Folder, name string) (record, bool, error) {
+	file, err := openRegular(f.root, inStaging(name), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return record{}, false, nil
+	}
+	if err != nil {
+		return record{}, false, f.place(stagingDir).unreadable(err)
+	}
+	defer file.Close()
+	data, err := readAll(file)
+	if err != nil {
+		return record{}, false, f.place(stagingDir).unreadable(err)
+	}
+	rec, ok, err := decodeRecord(data)
+	return rec, ok, f.place(stagingDir).unwritable(err)
+}
+
+// pendingChanges finds the changes of a record that were not made yet: writes whose
+// staged file is still there, and removals whose file is there and was not put
+// aside. Whole is false when a change was neither staged nor made: then nothing was
+// committed.
+func pendingChanges(f *Folder, rec record) (pending map[int]bool, whole bool, err error) {
+	pending, whole = map[int]bool{}, true
+	for i, c := range rec.changes {
+		var left, lost bool
+		if c.removes() {
+			left, err = isToRemove(f.root, i, c)
+		} else if left, err = nameExists(f.root, inStaging(stagedName(i))); err == nil && !left {
+			lost, err = isUnmade(f.root, i, c)
+		}
+		if err != nil {
+			return nil, false, f.place(c.target).unreadable(err)
+		}
+		if left {
+			pending[i] = true
+		}
+		whole = whole && !lost
+	}
+	return pending, whole, nil
+}
+
+// isToRemove reports whether what a change removes is still there, and not
+// something that was written since.
+func isToRemove(root *os.Root, i int, c change) (bool, error) {
+	if aside, err := nameExists(root, inStaging(keptName(i))); aside || err != nil {
+		return false, err
+	}
+	if there, err := nameExists(root, c.target); !there || err != nil || c.was == "" {
+		return there, err
+	}
+	is, err := digestFile(root, c.target)
+	return is == c.was, err
+}
+
+// isUnmade reports whether what stands in the place of a change is what stood
+// there before it.
+func isUnmade(root *os.Root, i int, c change) (bool, error) {
+	there, err := root.Lstat(c.target)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return !c.replaces, nil
+	case err != nil || !c.replaces:
+		return false, err
+	}
+	kept, err := root.Lstat(inStaging(keptName(i)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(there, kept), err
+}
+
+// nameExists reports whether something of that name is there. An error means
+// that this cannot be found out.
+func nameExists(root *os.Root, name string) (bool, error) {
+	_, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// checkStaged compares the staged files of pending changes with their digests.
+func checkStaged(f *Folder, rec record, pending map[int]bool) error {
+	for i, c := range rec.changes {
+		if !pending[i] || c.removes() {
+			continue
+		}
+		digest, err := digestFile(f.root, inStaging(stagedName(i)))
+		if err != nil {
+			return f.place(c.target).unreadable(err)
+		}
+		if digest != c.digest {
+			return tidegate.Errorf(tidegate.WriteFailed, f.place(c.target).details(), "staged content is not what was recorded: %s", c.target)
+		}
+	}
+	return nil
+}
+
+func digestFile(root *os.Root, name string) (string, error) {
+	f, err := openRegular(root, name, os.O_RDONLY)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return codec.DigestReader(f)
+}

@@ -1,0 +1,159 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// Entry is a value that something gives a key: a file, the environment, or the
+// program itself where nothing else does.
+type Entry struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"` // as in a file; in words for what the program does by itself
+	From   string `json:"from"`  // "file:line", the name of a variable, or "default"
+	Counts bool   `json:"counts"`
+	Why    string `json:"why"` // why it does not count
+}
+
+// DefaultSource is the From of a key to which nothing gives a value.
+const DefaultSource = "default"
+
+// NotBeforeTrust begins the Why of what counts as soon as a person trusts the file;
+// the reason follows.
+const NotBeforeTrust = "not before `tidegate config trust`: "
+
+// layer is one source of values for keys.
+type layer struct {
+	says   Settings
+	counts Settings // the part of it that counts
+	from   func(key string) string
+	name   string // what it is called where it overrides another
+}
+
+// Entries are all keys with what gives them a value, the strongest first. Where
+// nothing that counts gives one, the last is what the program does by itself.
+func (c Config) Entries() []Entry {
+	given := map[string][]Entry{} // by key
+	joined := c.Settings.leaves()
+	first := map[string]string{} // what gives a key its value
+	for _, l := range c.layers {
+		counts := l.counts.leaves()
+		for name, value := range l.says.leaves() {
+			e := Entry{Key: name, Value: value, From: l.from(name)}
+			switch counted := counts[name]; {
+			case first[name] != "":
+				e.Why = first[name] + " goes first"
+			case counted == value && joined[name] == "":
+				e.Why = "it belongs to a driver that the project's file replaces"
+			case counted == value:
+				e.Counts = true
+			default:
+				if counted != "" { // a part of the roots
+					given[name] = append(given[name], Entry{Key: name, Value: counted, From: e.From, Counts: true})
+					e.Value = quoteAll(c.outside)
+				}
+				e.Why = NotBeforeTrust + keyOf(name).Waits
+				if c.Project.open {
+					e.Why = NotBeforeTrust + "everybody can write to the folder of this file"
+				}
+			}
+			given[name] = append(given[name], e)
+			if e.Counts && !addsUp(name, l) {
+				first[name] = l.name
+			}
+		}
+	}
+	var all []Entry
+	names := slices.Sorted(maps.Keys(given))
+	for _, k := range Keys {
+		counts := false
+		for _, name := range names {
+			if k.fits(name) {
+				all = append(all, given[name]...)
+				counts = counts || slices.ContainsFunc(given[name], func(e Entry) bool { return e.Counts })
+			}
+		}
+		if !counts {
+			all = append(all, Entry{Key: k.Name, Value: k.Default, From: DefaultSource, Counts: true})
+		}
+	}
+	return all
+}
+
+// addsUp reports whether a list in one file is joined with that in the other.
+func addsUp(name string, l layer) bool {
+	return l.name != environment && (name == "roots" || name == "fetch.allow")
+}
+
+// at is where a file gives a key its value.
+func (s *Source) at(key string) string {
+	return s.Path + ":" + strconv.Itoa(lineOf(s.lines, key))
+}
+
+// leaves are the keys to which the settings give a value, each as in a file.
+func (s Settings) leaves() map[string]string {
+	leaves := map[string]string{}
+	text := func(name, value string) {
+		if value != "" {
+			leaves[name] = quote(value)
+		}
+	}
+	list := func(name string, values []string) {
+		if len(values) > 0 {
+			leaves[name] = quoteAll(values)
+		}
+	}
+	text("home", s.Home)
+	list("roots", s.Roots)
+	text("signers", s.Signers)
+	text("changes", s.Changes)
+	for command, format := range s.Formats {
+		text("formats."+command, format)
+	}
+	for role, a := range s.Agents {
+		prefix := "agents." + role + "."
+		text(prefix+"driver", a.Driver)
+		text(prefix+"model", a.Model)
+		if a.Parallel > 0 {
+			leaves[prefix+"parallel"] = strconv.Itoa(a.Parallel)
+		}
+		if a.Price != nil {
+			leaves[prefix+"price"] = fmt.Sprintf("{ input = %s, output = %s }", number(a.Price.Input), number(a.Price.Output))
+		}
+		text(prefix+"key_env", a.KeyEnv)
+		list(prefix+"env", a.Env)
+	}
+	list("fetch.allow", s.Fetch.Allow)
+	if s.Fetch.Proxy {
+		leaves["fetch.proxy"] = "true"
+	}
+	text("search.service", s.Search.Service)
+	text("search.url", s.Search.URL)
+	text("search.key_env", s.Search.KeyEnv)
+	text("review.test", s.Review.Test)
+	return leaves
+}
+
+func number(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
+
+// quote is a text as a file has it: the escapes of JSON are among those of TOML.
+func quote(text string) string {
+	line, err := codec.MarshalLine(text)
+	if err != nil {
+		return strconv.Quote(text) // it is not UTF-8, and so was not read from a file
+	}
+	return string(line)
+}
+
+func quoteAll(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = quote(text)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}

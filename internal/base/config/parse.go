@@ -1,0 +1,187 @@
+package config
+
+import (
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/text/pattern"
+	"github.com/tidegate/tidegate/internal/text/spelling"
+)
+
+// namedDrivers need no command and no address.
+var namedDrivers = []string{"claude", "codex", "opencode", "gemini"}
+
+// otherDrivers are named together with what they start or ask.
+var otherDrivers = []string{"acp", "model", "exec", "recorded"}
+
+var (
+	modelName    = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+	variableName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	folderName   = pattern.New(`^[A-Za-z0-9._-]{1,128}$`)
+	formatName   = pattern.New(`^[a-z][a-z0-9-]*$`)
+)
+
+// parse reads the text of a file at a path. It returns INVALID_ARGS.
+func (p Places) parse(path string, text []byte) (Settings, error) {
+	values := map[string]any{}
+	if err := toml.Unmarshal(text, &values); err != nil {
+		var syntax *toml.DecodeError
+		if errors.As(err, &syntax) {
+			line, _ := syntax.Position()
+			return Settings{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", path, "line", line),
+				"line %d is not TOML: %s: %s", line, strings.TrimPrefix(syntax.Error(), "toml: "), path)
+		}
+		return Settings{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", path), "not TOML (%w): %s", err, path)
+	}
+	r := &reader{path: path, source: text, formats: p.Formats}
+	s := r.settings(table{reader: r, values: values, known: &[]string{}})
+	if r.err != nil {
+		return Settings{}, r.err
+	}
+	return s, nil
+}
+
+func (r *reader) settings(t table) Settings {
+	s := Settings{
+		Home: t.folder("home"), Roots: t.folders("roots"), Signers: t.folder("signers"), Changes: t.changes("changes"),
+		Formats: map[string]string{}, Agents: map[string]Agent{},
+	}
+	formats := t.table("formats")
+	for _, command := range formats.keys() {
+		s.Formats[command] = formats.format(command)
+	}
+	agents := t.table("agents")
+	for _, role := range Roles {
+		if agents.has(role) {
+			s.Agents[role] = r.agent(agents.table(role))
+		}
+	}
+	agents.end()
+	fetch := t.table("fetch")
+	s.Fetch = Fetch{fetch.texts("allow"), fetch.truth("proxy")}
+	fetch.end()
+	search := t.table("search")
+	s.Search = Search{search.oneOf("service", "searxng", "brave", "tavily"), search.text("url"), search.matching("key_env", variableName, "the name of an environment variable")}
+	search.end()
+	review := t.table("review")
+	s.Review = Review{review.text("test")}
+	review.end()
+	t.end()
+	return s
+}
+
+func (r *reader) agent(t table) Agent {
+	a := Agent{
+		Driver: t.driver("driver"), Model: t.matching("model", modelName, "the name of a model"),
+		Parallel: t.count("parallel"), KeyEnv: t.matching("key_env", variableName, "the name of an environment variable"), Env: t.variables("env"),
+	}
+	if t.has("price") {
+		price := t.table("price")
+		a.Price = &Price{price.amount("input"), price.amount("output")}
+		price.end()
+	}
+	t.end()
+	return a
+}
+
+// format reads how a command prints.
+func (t table) format(command string) string {
+	if t.formats == nil {
+		return t.matching(command, formatName, "the name of a format")
+	}
+	formats := t.formats()
+	names, ok := formats[command]
+	if !ok {
+		t.fault(command, "is not a command that prints in formats%s", meant(command, slices.Sorted(maps.Keys(formats))))
+	}
+	return t.oneOf(command, names...)
+}
+
+// variables reads names of environment variables. One that ends in * stands for
+// all that begin with it.
+func (t table) variables(key string) []string {
+	names := t.texts(key)
+	for _, name := range names {
+		if !variableName().MatchString(strings.TrimSuffix(name, "*")) {
+			t.fault(key, "must have names of environment variables, as ANTHROPIC_API_KEY or ANTHROPIC_*, got %q", name)
+		}
+	}
+	return names
+}
+
+// changes reads a path inside a project.
+func (t table) changes(key string) string {
+	path := t.text(key)
+	if path != "" && !insideProject(path) {
+		t.fault(key, "must be %s, got %q", changesRule, path)
+	}
+	return path
+}
+
+const changesRule = "a folder inside the project, such as agentd or tools/reviews"
+
+// insideProject reports whether a path leads to a folder in a project that is not
+// git's own.
+func insideProject(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if !folderName().MatchString(part) || part == "." || part == ".." || strings.EqualFold(part, ".git") {
+			return false
+		}
+	}
+	return true
+}
+
+// driver reads the name of a driver, with what it starts or asks.
+func (t table) driver(key string) string {
+	text := t.text(key)
+	kind, what, given := strings.Cut(text, ":")
+	switch {
+	case text == "", isNamed(text):
+	case given && contains(otherDrivers, kind) && strings.TrimSpace(what) != "":
+	case contains(otherDrivers, kind):
+		t.fault(key, "must say what it starts or asks: %s:…", kind)
+	default:
+		t.fault(key, "must be one of %s, or %s with what they start or ask, got %q%s", strings.Join(namedDrivers, ", "), strings.Join(otherDrivers, ":, ")+":", text, meant(kind, append(otherDrivers, namedDrivers...)))
+	}
+	return text
+}
+
+func isNamed(driver string) bool { return contains(namedDrivers, driver) }
+
+// folder reads a path. A relative one is taken from the folder of the file.
+func (t table) folder(key string) string {
+	path := t.text(key)
+	if path == "" {
+		return ""
+	}
+	return absolute(filepath.Dir(t.path), path)
+}
+
+func (t table) folders(key string) []string {
+	paths := t.texts(key)
+	for i, path := range paths {
+		paths[i] = absolute(filepath.Dir(t.path), path)
+	}
+	return paths
+}
+
+func absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// meant is what a word probably stands for, as the end of a sentence.
+func meant(word string, names []string) string {
+	if name := spelling.Nearest(word, names); name != "" {
+		return "; did you mean " + name + "?"
+	}
+	return ""
+}

@@ -1,0 +1,178 @@
+package config
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// trustFile lists, in the user's folder, the files that a person trusts.
+const trustFile = "trusted.json"
+
+const trustVersion = "trusted.v1"
+
+// trusted is the list: files by path, with the digest that they had.
+type trusted struct {
+	SchemaVersion string        `json:"schema_version"`
+	Files         []trustedFile `json:"files"`
+}
+
+type trustedFile struct {
+	Path   string `json:"path"`
+	Digest string `json:"digest"`
+}
+
+var trustShape = codec.Table(
+	codec.Field{Name: "schema_version", Shape: codec.Version(trustVersion)},
+	codec.Field{Name: "files", Shape: codec.List(codec.Table(
+		codec.Field{Name: "path", Shape: codec.NotBlank()},
+		codec.Field{Name: "digest", Shape: codec.NotBlank()},
+	), 0)},
+)
+
+// untrusted is what counts of a project's file that nobody has trusted, and the
+// keys that do not count.
+func untrusted(s Settings, dir string) (Settings, []string) {
+	counts := Settings{Formats: s.Formats, Agents: map[string]Agent{}}
+	var waiting []string
+	wait := func(key string, given bool) {
+		if given {
+			waiting = append(waiting, key)
+		}
+	}
+	for _, role := range Roles {
+		agent, ok := s.Agents[role]
+		if !ok {
+			continue
+		}
+		key := "agents." + role + "."
+		wait(key+"driver", agent.Driver != "" && !isNamed(agent.Driver))
+		wait(key+"env", len(agent.Env) > 0)
+		wait(key+"key_env", agent.KeyEnv != "")
+		wait(key+"parallel", agent.Parallel != 0)
+		wait(key+"price", agent.Price != nil)
+		switch {
+		case isNamed(agent.Driver), agent.Driver == "":
+			counts.Agents[role] = Agent{Driver: agent.Driver, Model: agent.Model}
+		default:
+			wait(key+"model", agent.Model != "") // it belongs to that driver
+		}
+	}
+	wait("changes", s.Changes != "")
+	wait("fetch.allow", len(s.Fetch.Allow) > 0)
+	wait("fetch.proxy", s.Fetch.Proxy)
+	wait("home", s.Home != "")
+	wait("review.test", s.Review.Test != "")
+	for _, root := range s.Roots {
+		if real, ok := realInside(dir, root); ok {
+			counts.Roots = append(counts.Roots, real)
+		} else if !slices.Contains(waiting, "roots") {
+			waiting = append(waiting, "roots")
+		}
+	}
+	wait("search.key_env", s.Search.KeyEnv != "")
+	wait("search.service", s.Search.Service != "")
+	wait("search.url", s.Search.URL != "")
+	wait("signers", s.Signers != "")
+	slices.Sort(waiting)
+	return counts, waiting
+}
+
+// everybodyWrites reports whether every user of the machine can put a file into a
+// folder, as into that of temporary files. It returns false where it cannot find out.
+func everybodyWrites(ctx context.Context, dir string) bool {
+	if runtime.GOOS == "windows" { // its folders have no such mode
+		return false
+	}
+	folder, err := artifact.Open(ctx, "config", dir)
+	if err != nil {
+		return false
+	}
+	defer folder.Close()
+	info, err := fs.Stat(folder.FS(), ".")
+	return err == nil && info.Mode().Perm()&0o002 != 0
+}
+
+// realInside is where a folder really is, if that is inside dir. It refuses a link
+// that leads out, and a folder that does not exist, because it may become such a link.
+func realInside(dir, folder string) (string, bool) {
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return "", false
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", false
+	}
+	name, err := filepath.Rel(dir, real)
+	return real, err == nil && filepath.IsLocal(name)
+}
+
+// trusts reports whether a person has trusted a file as it is.
+func (p Places) trusts(ctx context.Context, source *Source) (bool, error) {
+	if p.User == "" {
+		return false, nil
+	}
+	list, err := readTrusted(ctx, p.User)
+	if err != nil {
+		return false, err
+	}
+	return slices.Contains(list.Files, trustedFile{source.Path, source.Digest}), nil
+}
+
+func readTrusted(ctx context.Context, user string) (trusted, error) {
+	list := trusted{SchemaVersion: trustVersion, Files: []trustedFile{}}
+	doc, err := artifact.ReadJSON(ctx, "trusted", filepath.Join(user, trustFile))
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return list, nil
+	}
+	if err == nil {
+		err = trustShape.Check(doc)
+	}
+	if err != nil {
+		return list, err
+	}
+	for _, file := range doc.Get("files").Elems() {
+		list.Files = append(list.Files, trustedFile{file.Get("path").Str(), file.Get("digest").Str()})
+	}
+	return list, nil
+}
+
+// Trust lets everything in a project's file count from now on, as long as it is
+// the file that the person has seen: the one that [Load] returned. It keeps the
+// digest in the user's folder. It returns INVALID_STATE for an actor that is not a
+// person, and where the user's folder is not known, and WRITE_FAILED.
+func (p Places) Trust(ctx context.Context, source Source) error {
+	if tidegate.ActorOf(ctx) != tidegate.Person {
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("config", source.Path), "only a person trusts a configuration, with `tidegate config trust`: %s", source.Path)
+	}
+	if p.User == "" {
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("config", source.Path), "the folder for the user's configuration is not known, so nothing can be trusted")
+	}
+	list, err := readTrusted(ctx, p.User)
+	if err != nil {
+		return err
+	}
+	list.Files = slices.DeleteFunc(list.Files, func(file trustedFile) bool { return file.Path == source.Path })
+	list.Files = append(list.Files, trustedFile{source.Path, source.Digest})
+	slices.SortFunc(list.Files, func(a, b trustedFile) int { return strings.Compare(a.Path, b.Path) })
+	data, err := codec.MarshalFile(list)
+	if err != nil {
+		return err
+	}
+	folder, err := artifact.Open(ctx, "trusted", p.User)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return artifact.CreateFolder(ctx, "trusted", p.User, func(d *artifact.Draft) error { return d.Write(trustFile, data) })
+	}
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Write(trustFile, data)
+}

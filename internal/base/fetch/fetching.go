@@ -1,0 +1,170 @@
+package fetch
+
+import (
+	"context"
+	"net/http/cookiejar"
+	"net/url"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/base/archive"
+)
+
+// fetching is one URL on its way. From its first request on, and while its capture
+// is packed, it has a place for requests, so that no more bodies are in memory than
+// there are places.
+type fetching struct {
+	client    *Client
+	capture   archive.Capture
+	packed    *archive.Packed
+	began     func() // called before the first request
+	jar       *cookiejar.Jar
+	left      time.Duration // of the time on the wire
+	holds     bool          // a place for requests
+	large     bool          // a place for large bodies
+	redirects int
+	retries   int
+}
+
+func (c *Client) begin(rawURL string, began func()) *fetching {
+	return &fetching{client: c, capture: archive.Capture{URL: rawURL}, began: began, left: c.options.Limits.Deadline}
+}
+
+// run fetches, and notes how that ended. It returns the error of ctx. The caller
+// gives the places back with leave and shrink.
+func (f *fetching) run(ctx context.Context) (err error) {
+	if f.client.recorded != nil {
+		f.capture, err = f.client.replay(ctx, f.capture.URL)
+		return err
+	}
+	if f.jar, err = cookiejar.New(nil); err != nil {
+		return err
+	}
+	if !Fetchable(f.capture.URL) {
+		f.end(newFault(archive.Refused, "", "the URL is too long, is not text, or carries credentials"))
+		return nil
+	}
+	next, err := url.Parse(f.capture.URL)
+	if err != nil {
+		f.end(newFault(archive.Malformed, "", "not a URL"))
+		return nil
+	}
+	for next != nil {
+		if next, err = f.hop(ctx, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hop asks for one page and decides what follows: the URL to ask next, or nil.
+// It returns the error of ctx.
+func (f *fetching) hop(ctx context.Context, u *url.URL) (*url.URL, error) {
+	t, fault := parseTarget(u, f.client.options.Allow)
+	if fault != nil {
+		f.end(fault)
+		return nil, nil
+	}
+	gate := f.client.gates.of(t.host)
+	if err := gate.enter(ctx); err != nil {
+		return nil, err
+	}
+	hop, location, fault, err := f.ask(ctx, gate, t)
+	gate.leave()
+	if err != nil {
+		return nil, err
+	}
+	if hop != nil {
+		f.capture.Hops = append(f.capture.Hops, *hop)
+	}
+	if fault != nil {
+		f.end(fault)
+		return nil, nil
+	}
+	if wait, again := retryAfter(*hop, f.retries, f.client.options); again {
+		f.retries++
+		f.leave()
+		gate.hold(wait)
+		return u, nil
+	}
+	if location == "" {
+		f.end(newFault(archive.Responded, t.address(), ""))
+		return nil, nil
+	}
+	return f.follow(t, location), nil
+}
+
+// ask sends a request as soon as there is a place for it. It returns the error
+// of ctx.
+func (f *fetching) ask(ctx context.Context, gate *gate, t *target) (*archive.Hop, string, *fault, error) {
+	select {
+	case f.client.places <- struct{}{}:
+		f.holds = true
+	case <-ctx.Done():
+		return nil, "", nil, ctx.Err()
+	}
+	if err := gate.begin(ctx); err != nil {
+		return nil, "", nil, err
+	}
+	if f.began != nil {
+		f.began()
+		f.began = nil
+	}
+	start := time.Now()
+	limited, cancel := context.WithTimeout(ctx, f.left)
+	defer cancel()
+	hop, location, fault := f.exchange(limited, t)
+	f.left -= time.Since(start)
+	return hop, location, fault, ctx.Err()
+}
+
+// follow is the URL that a redirect leads to, nil when it is not followed.
+func (f *fetching) follow(t *target, location string) *url.URL {
+	next, err := t.url.Parse(location)
+	if err != nil {
+		f.end(newFault(archive.Malformed, t.address(), "the page redirects to what is not a URL"))
+		return nil
+	}
+	if f.redirects++; f.redirects > maxRedirects {
+		f.end(newFault(archive.Redirects, t.address(), "more than five redirects"))
+		return nil
+	}
+	f.leave()
+	return next
+}
+
+// end notes how the fetch ended.
+func (f *fetching) end(how *fault) {
+	f.capture.Kind, f.capture.Address, f.capture.Detail = how.kind, how.address, how.detail
+	f.capture.Time = f.client.options.Now()
+}
+
+// becomeLarge waits until there is a place for another large body. It returns
+// the error of ctx.
+func (f *fetching) becomeLarge(ctx context.Context) error {
+	if f.large {
+		return nil
+	}
+	select {
+	case f.client.large <- struct{}{}:
+		f.large = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// leave gives back the place for requests.
+func (f *fetching) leave() {
+	if f.holds {
+		f.holds = false
+		<-f.client.places
+	}
+}
+
+// shrink gives back the place for large bodies.
+func (f *fetching) shrink() {
+	if f.large {
+		f.large = false
+		<-f.client.large
+	}
+}

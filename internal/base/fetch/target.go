@@ -1,0 +1,191 @@
+package fetch
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/text/secret"
+)
+
+// MaxURL is the length of the longest URL that is fetched, in bytes.
+const MaxURL = 2048
+
+// target is a URL that may be asked, as far as the URL alone can show.
+type target struct {
+	url        *url.URL // with an ASCII host, and without fragment
+	host, port string
+	secure     bool
+}
+
+// address is the host and port, as host:port.
+func (t *target) address() string { return net.JoinHostPort(t.host, t.port) }
+
+// Fetchable reports whether a URL may be asked for and its fetch may be kept.
+// One that is too long, is not text, or carries credentials may not.
+func Fetchable(rawURL string) bool {
+	return !secret.In(rawURL) && len(rawURL) <= MaxURL && utf8.ValidString(rawURL)
+}
+
+// parseTarget reads a URL. A fault says why it cannot be asked.
+func parseTarget(u *url.URL, allow Allow) (*target, *fault) {
+	t := &target{secure: strings.EqualFold(u.Scheme, "https")}
+	if !t.secure && !strings.EqualFold(u.Scheme, "http") {
+		return nil, newFault(archive.Malformed, "", "the scheme must be http or https")
+	}
+	var ok bool
+	if t.host, ok = asciiHost(u.Hostname()); !ok || u.Opaque != "" {
+		return nil, newFault(archive.Malformed, u.Host, "there is no such host name")
+	}
+	if t.port, ok = portOf(u, t.secure); !ok {
+		return nil, newFault(archive.Malformed, u.Host, "a port must be a number from 1 to 65535")
+	}
+	switch {
+	case u.User != nil:
+		return nil, newFault(archive.Refused, t.address(), "the URL carries credentials")
+	case strings.Contains(t.host, "%"):
+		return nil, newFault(archive.Refused, t.address(), "the address is valid on one network only")
+	case allow.names(t.host, t.port):
+	case !isWebPort(t.port):
+		return nil, newFault(archive.Refused, t.address(), "only ports 80 and 443 are asked")
+	case isReserved(t.host):
+		return nil, newFault(archive.Refused, t.address(), "the name is never public")
+	}
+	t.url = &url.URL{Scheme: strings.ToLower(u.Scheme), Host: t.urlHost(), Path: u.Path, RawPath: u.RawPath, RawQuery: escapeQuery(u.RawQuery)}
+	if t.url.Path == "" {
+		t.url.Path = "/"
+	}
+	return t, nil
+}
+
+// urlHost is the host as it stands in a URL: a default port is left out.
+func (t *target) urlHost() string {
+	host := t.host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if t.port == "443" && t.secure || t.port == "80" && !t.secure {
+		return host
+	}
+	return host + ":" + t.port
+}
+
+func portOf(u *url.URL, secure bool) (string, bool) {
+	switch port := u.Port(); {
+	case port != "":
+		n, err := strconv.ParseUint(port, 10, 16)
+		return strconv.FormatUint(n, 10), err == nil && n > 0
+	case secure:
+		return "443", true
+	}
+	return "80", true
+}
+
+// reserved are the domains under which no public page lies. RFC 6761 and the
+// registry of special-use names have some; the others are those that networks
+// use for themselves.
+var reserved = []string{
+	"localhost", "local", "localdomain", "internal", "intranet", "private", "corp", "home", "lan", "home.arpa", "onion", "invalid", "test",
+}
+
+// isReserved reports whether a host is a name that is never public. A name
+// without a dot is completed by the network in which it is asked.
+func isReserved(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return false
+	}
+	return !strings.Contains(host, ".") || slices.ContainsFunc(reserved, func(domain string) bool {
+		return host == domain || strings.HasSuffix(host, "."+domain)
+	})
+}
+
+var toASCII = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(false))
+
+// asciiHost is a host as it is asked for: an address in its usual form, or a
+// name in lower-case ASCII without the dot at its end. Browsers read digits and
+// dots of other scripts, and numbers in other bases, as addresses; so does this.
+func asciiHost(host string) (string, bool) {
+	if strings.Contains(host, ":") {
+		addr, err := netip.ParseAddr(host)
+		return addr.String(), err == nil
+	}
+	name, err := toASCII.ToASCII(host)
+	if err != nil {
+		return "", false
+	}
+	name = strings.TrimSuffix(name, ".")
+	labels := strings.Split(name, ".")
+	if isNumber(labels[len(labels)-1]) {
+		addr, ok := parseIPv4(labels)
+		return addr.String(), ok
+	}
+	return name, len(name) <= 253 && !slices.ContainsFunc(labels, func(label string) bool { return !isLabel(label) })
+}
+
+func isLabel(label string) bool {
+	return label != "" && len(label) <= 63 && !strings.ContainsFunc(label, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+}
+
+// isNumber reports whether a label makes the host an address: the URL standard's
+// "ends in a number".
+func isNumber(label string) bool {
+	if hex, ok := strings.CutPrefix(label, "0x"); ok && strings.Trim(hex, "0123456789abcdef") == "" {
+		return true
+	}
+	return label != "" && strings.Trim(label, "0123456789") == ""
+}
+
+// parseIPv4 reads an address of one to four numbers, each decimal, octal after
+// 0, or hexadecimal after 0x; the last one fills the rest. It is the IPv4 parser
+// of the URL standard, which C libraries agree with.
+func parseIPv4(parts []string) (netip.Addr, bool) {
+	if len(parts) > 4 {
+		return netip.Addr{}, false
+	}
+	var address uint64
+	for i, part := range parts {
+		base := 10
+		switch {
+		case strings.HasPrefix(part, "0x"):
+			base, part = 16, part[2:]
+		case len(part) > 1 && part[0] == '0':
+			base, part = 8, part[1:]
+		}
+		n, err := strconv.ParseUint("0"+part, base, 64)
+		limit := uint64(256)
+		if i == len(parts)-1 {
+			limit = 1 << (8 * (5 - len(parts)))
+		}
+		if err != nil || n >= limit || parts[i] == "" {
+			return netip.Addr{}, false
+		}
+		if i < len(parts)-1 {
+			n <<= 8 * (3 - i)
+		}
+		address += n
+	}
+	return netip.AddrFrom4([4]byte{byte(address >> 24), byte(address >> 16), byte(address >> 8), byte(address)}), true
+}
+
+// escapeQuery escapes what cannot stand in a request line.
+func escapeQuery(query string) string {
+	const hex = "0123456789ABCDEF"
+	var out strings.Builder
+	for i := range len(query) {
+		if c := query[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`"<>'`, c) >= 0 {
+			out.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		} else {
+			out.WriteByte(c)
+		}
+	}
+	return out.String()
+}

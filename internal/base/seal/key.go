@@ -1,0 +1,159 @@
+package seal
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/pem"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+)
+
+// Key signs.
+type Key struct {
+	public ssh.PublicKey
+	sign   func(ctx context.Context, data []byte) (*ssh.Signature, error)
+	bare   bool // an Ed25519 key that is not an SSH key: seals carry its bare signature
+}
+
+// Unlock is what a key may need besides its file.
+type Unlock struct {
+	Passphrase func() ([]byte, error) // asks for the passphrase of an encrypted key; nil where nobody can be asked
+	Agent      string                 // the socket of an ssh-agent; "" where there is none
+}
+
+// OpenKey opens the key at path, which the caller was given as the argument arg.
+// It is a private key of OpenSSH, or in PEM; an Ed25519 key in PKCS#8, as
+// `openssl genpkey` makes it; or a public key of OpenSSH whose other half the
+// ssh-agent has, which is asked at each signature.
+//
+// It returns the errors of [artifact.ReadFile] and of unlock.Passphrase, and
+// INVALID_ARGS when the file holds no key that can be used, or the passphrase is
+// missing or wrong.
+func OpenKey(ctx context.Context, arg, path string, unlock Unlock) (*Key, error) {
+	data, err := artifact.ReadFile(ctx, arg, path)
+	if err != nil {
+		return nil, err
+	}
+	defer clear(data) // no copy of a private key stays longer than it must
+	file := keyFile{arg, path}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return file.public(data, unlock.Agent)
+	}
+	private, err := file.private(data, unlock.Passphrase)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKey(private.PublicKey()); err != nil {
+		return nil, file.unusable("%w", err)
+	}
+	key := &Key{public: private.PublicKey(), bare: block.Type == "PRIVATE KEY" && private.PublicKey().Type() == ssh.KeyAlgoED25519}
+	key.sign = func(_ context.Context, data []byte) (*ssh.Signature, error) {
+		return private.SignWithAlgorithm(rand.Reader, data, algorithm(key.public))
+	}
+	return key, nil
+}
+
+// keyFile is where a key was read. Its errors name the file. They never quote it,
+// nor what the parser of a private key says about it.
+type keyFile struct{ arg, path string }
+
+func (f keyFile) unusable(format string, args ...any) error {
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(f.arg, f.path), "%s: "+format, append([]any{filepath.Base(f.path)}, args...)...)
+}
+
+func (f keyFile) private(data []byte, passphrase func() ([]byte, error)) (ssh.AlgorithmSigner, error) {
+	key, err := ssh.ParsePrivateKey(data)
+	if missing := (*ssh.PassphraseMissingError)(nil); errors.As(err, &missing) {
+		if passphrase == nil {
+			return nil, f.unusable("the key is encrypted, and there is nobody to ask for its passphrase; add it to an ssh-agent and name its public file")
+		}
+		secret, failed := passphrase()
+		if failed != nil {
+			return nil, failed
+		}
+		defer clear(secret)
+		if key, err = ssh.ParsePrivateKeyWithPassphrase(data, secret); err != nil {
+			return nil, f.unusable("the passphrase is wrong, or the key is damaged")
+		}
+	}
+	private, ok := key.(ssh.AlgorithmSigner)
+	if err != nil || !ok {
+		return nil, f.unusable("expected a private key of OpenSSH, or one in PEM that PKCS#8 does not encrypt; the file cannot be read as one")
+	}
+	return private, nil
+}
+
+// public is the key whose public half is data.
+func (f keyFile) public(data []byte, socket string) (*Key, error) {
+	public, _, options, rest, err := ssh.ParseAuthorizedKey(data)
+	switch {
+	case err != nil:
+		return nil, f.unusable("expected a private or a public key of OpenSSH")
+	case len(options) > 0 || len(rest) > 0:
+		return nil, f.unusable("expected one public key and nothing else")
+	case socket == "":
+		return nil, f.unusable("the file is a public key, and there is no ssh-agent (SSH_AUTH_SOCK) that could have its other half")
+	}
+	if err := checkKey(public); err != nil {
+		return nil, f.unusable("%w", err)
+	}
+	return &Key{public: public, sign: func(ctx context.Context, data []byte) (*ssh.Signature, error) {
+		return signByAgent(ctx, socket, public, data)
+	}}, nil
+}
+
+// Fingerprint is the fingerprint of the key, SHA256:…, as `ssh-keygen -l` prints it.
+func (k *Key) Fingerprint() string { return fingerprint(k.public.Marshal()) }
+
+// PublicKey is the public half in the form of OpenSSH, type and base64. With a
+// principal before it, it is a line of a signers file.
+func (k *Key) PublicKey() string {
+	return strings.TrimSuffix(string(ssh.MarshalAuthorizedKey(k.public)), "\n")
+}
+
+// Sign signs message and returns the signature as ssh-keygen writes it. It
+// returns NOT_FOUND when the ssh-agent does not have the key, READ_FAILED when
+// it cannot be asked or does not sign, and CANCELLED when ctx ends first.
+func (k *Key) Sign(ctx context.Context, message []byte) ([]byte, error) {
+	return k.signFor(ctx, Namespace, message)
+}
+
+func (k *Key) signFor(ctx context.Context, namespace string, message []byte) ([]byte, error) {
+	const hash = "sha512"
+	data, err := signedBytes(namespace, hash, message)
+	if err != nil {
+		return nil, err
+	}
+	sig, err := k.signPlain(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	return signature{
+		Magic: magic, Version: version,
+		Key: k.public.Marshal(), Namespace: namespace, Hash: hash,
+		Signature: ssh.Marshal(sig),
+	}.armor(), nil
+}
+
+// signPlain signs data. An agent is somebody else's program: its answer is checked
+// before it is written anywhere.
+func (k *Key) signPlain(ctx context.Context, data []byte) (*ssh.Signature, error) {
+	sig, err := k.sign(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	if sig, err = plain(k.public, sig); err == nil {
+		err = check(k.public, data, sig)
+	}
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("signer", k.Fingerprint()), "the key %s gave a signature that does not verify: %w", k.Fingerprint(), err)
+	}
+	return sig, nil
+}

@@ -1,0 +1,143 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/planted"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// Judgement is how the example page of one rule for sources was judged.
+type Judgement struct {
+	Rule    string
+	Status  string // that the rule gives
+	Page    planted.Page
+	Notes   string // of the record
+	Problem string // "" where the page was found by its rule
+}
+
+// The rule for sources that were not fetched has no page of its own, and what is
+// not a URL to fetch is never fetched.
+const (
+	notChecked = "not-checked"
+	judgeTool  = "deep_research_citations_validate"
+)
+
+// Sources cites an example page of every rule for sources in a run, and has the
+// tools fetch and judge them. The tools must reach the planted web. Every page must
+// be found by its rule, and, before anything is fetched, by the rule for sources that
+// were not fetched.
+func (c Canary) Sources(ctx context.Context) ([]Judgement, error) {
+	folder, err := os.MkdirTemp(c.Scratch, "sources-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	trial := sourceTrial{ctx: ctx, tools: c.Tools(folder), folder: folder}
+	rules := trial.call("deep_research_citations_rules", `{}`).Get("rules").Elems()
+	trial.call("deep_research_run_init", `{"query": "When is high water?", "run_id": "canary"}`)
+	examples := planted.Examples()
+	for _, page := range examples {
+		trial.cite(page)
+	}
+	before := trial.judge(`, "online_dry_run": true`)
+	after := trial.judge("")
+	if trial.err != nil {
+		return nil, trial.err
+	}
+	all := make([]Judgement, len(rules))
+	for i, rule := range rules {
+		j := Judgement{Rule: rule.Get("name").Str(), Status: rule.Get("status").Str()}
+		if j.Rule == notChecked {
+			j.Page = examples[slices.IndexFunc(examples, func(p planted.Page) bool { return p.Kind == planted.Honest })]
+			j.compare(before[j.Page.Rule])
+		} else if at := slices.IndexFunc(examples, func(p planted.Page) bool { return p.Rule == j.Rule }); at >= 0 {
+			j.Page = examples[at]
+			j.compare(after[j.Rule])
+		} else {
+			j.Problem = "no page is planted for it"
+		}
+		all[i] = j
+	}
+	return all, nil
+}
+
+// compare compares a record with what the rule must say.
+func (j *Judgement) compare(record *codec.Value) {
+	j.Notes = record.Get("notes").Str()
+	if rule, status := record.Get("rule").Str(), record.Get("status").Str(); rule != j.Rule || status != j.Status {
+		j.Problem = fmt.Sprintf("judged %s by %s", status, rule)
+	}
+}
+
+// sourceTrial is a run whose sources are judged, and the first error in it.
+type sourceTrial struct {
+	ctx    context.Context
+	tools  []*tool.Tool
+	folder string
+	err    error
+}
+
+// call calls a tool, unless something went wrong before.
+func (s *sourceTrial) call(name, args string) *codec.Value {
+	if s.err != nil {
+		return nil
+	}
+	result, err := call(s.ctx, s.tools, section{name: name, data: args}, s.folder)
+	if err == nil && result.Err != nil {
+		err = fmt.Errorf("%s: %w", name, result.Err)
+	}
+	if err != nil {
+		s.err = err
+		return nil
+	}
+	value, err := codec.Parse(result.Envelope)
+	s.err = err
+	return value
+}
+
+// cite writes an output that names a page as a source. The output has the name of
+// the page's rule.
+func (s *sourceTrial) cite(page planted.Page) {
+	if s.err == nil {
+		output := fmt.Sprintf("## Findings\n\nHigh water.\n\n## Sources\n\n- [%s](<%s>)\n\n## Gaps\n\nNone.\n", strings.NewReplacer("[", `\[`, "]", `\]`).Replace(page.Title), page.URL)
+		s.err = section{verb: "file", name: filepath.Join("runs", "canary", "wave-1", page.Rule+".md"), data: output}.change(s.folder)
+	}
+}
+
+// judge has the sources judged, and returns their records by the output that cites
+// them.
+func (s *sourceTrial) judge(more string) map[string]*codec.Value {
+	const run = `{"manifest_path": "$DIR/runs/canary/manifest.json"`
+	s.call(judgeTool, run+`, "reason": "canary"`+more+"}")
+	records := map[string]*codec.Value{}
+	for _, record := range s.call("deep_research_citations_list", run+"}").Get("records").Elems() {
+		for _, place := range record.Get("found_by").Elems() {
+			records[place.Get("perspective_id").Str()] = record
+		}
+	}
+	return records
+}
+
+// addSources adds the judgements to a report.
+func addSources(r *report.Report, all []Judgement) (missed int) {
+	table := report.NewTable("Rule", "Verdict", "Planted page", "Notes", "Problem")
+	for _, j := range all {
+		c := report.Case{Name: "source " + j.Rule, Status: report.PassIf(j.Problem == "")}
+		if j.Problem != "" {
+			missed++
+			c.Findings = []report.Finding{{Rule: j.Rule, Message: j.Problem}}
+		}
+		r.AddCase(c)
+		table.Row(c.Status, j.Rule, j.Status, strings.ReplaceAll(j.Page.Kind, "_", " ")+": "+j.Page.Variant, j.Notes, j.Problem)
+	}
+	r.Add(report.Heading("Rules for sources"), table)
+	return missed
+}

@@ -1,0 +1,248 @@
+package mcpserver_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/face/mcp"
+)
+
+func TestLargeResultsAreSummarisedInTheTextOnly(t *testing.T) {
+	s := session(t, toys(nil), options(nil), nil)
+	for _, times := range []int{10, 200_000} {
+		result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": times}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := result.Content[0].(*mcp.TextContent).Text
+		said := result.StructuredContent.(map[string]any)["said"].(string)
+		if len(said) != times {
+			t.Errorf("structured content has %d of %d bytes", len(said), times)
+		}
+		if large := times > 1000; large != strings.Contains(text, "only a summary; all of it is in structuredContent") || len(text) > 1000 {
+			t.Errorf("%d times: %.200s", times, text)
+		} else if large && !strings.HasPrefix(text, "200000 bytes were said. ") {
+			t.Errorf("the summary does not say what came out: %s", text)
+		}
+	}
+}
+
+func TestErrorsAreOneTextBlockWithTheEnvelope(t *testing.T) {
+	log := new(journal)
+	s := session(t, toys(nil), options(log), nil)
+	for word, code := range map[string]tidegate.Code{"fail": tidegate.FileNotFound, "panic": tidegate.Internal, "": tidegate.InvalidArgs} {
+		result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": word}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var envelope struct {
+			OK    bool
+			Error struct{ Code tidegate.Code }
+		}
+		if err := json.Unmarshal([]byte(result.Content[0].(*mcp.TextContent).Text), &envelope); err != nil {
+			t.Fatal(err)
+		}
+		if !result.IsError || result.StructuredContent != nil || len(result.Content) != 1 || envelope.OK || envelope.Error.Code != code {
+			t.Errorf("%q: got %+v", word, envelope)
+		}
+	}
+	if !strings.Contains(log.String(), "a tool panicked") {
+		t.Error("the panic is not in the log")
+	}
+}
+
+// TestResultsAndErrorsFollowTheSchema checks both against the output schema: some
+// clients check the text of an error, and keep it from the model where it does not fit.
+func TestResultsAndErrorsFollowTheSchema(t *testing.T) {
+	s := session(t, toys(nil), options(nil), nil)
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(list.Tools, func(tool *mcp.Tool) bool { return tool.Name == "toy_say" })
+	text, err := json.Marshal(list.Tools[at].OutputSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil || parsed.(map[string]any)["type"] != "object" {
+		t.Fatalf("%v: %s", err, text)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("output.json", parsed); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile("output.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"hello", "fail"} {
+		result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": word}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said any
+		if err := json.Unmarshal([]byte(result.Content[0].(*mcp.TextContent).Text), &said); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(said); err != nil {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+	if schema.Validate(map[string]any{"ok": true}) == nil {
+		t.Error("anything follows the schema")
+	}
+}
+
+func TestUnknownToolNamesTheNearest(t *testing.T) {
+	s := session(t, toys(nil), options(nil), nil)
+	_, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "toy_sya"})
+	if err == nil || !strings.Contains(err.Error(), "did you mean toy_say?") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestProgressGrowsAndIsSentOnlyOnRequest(t *testing.T) {
+	var heard []float64
+	done := make(chan struct{})
+	s := session(t, toys(nil), options(nil), &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, request *mcp.ProgressNotificationClientRequest) {
+			heard = append(heard, request.Params.Progress)
+			if request.Params.Progress == request.Params.Total {
+				close(done)
+			}
+		},
+	})
+	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": 9}}); err != nil {
+		t.Fatal(err)
+	}
+	params := &mcp.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": 5000}}
+	params.SetProgressToken("t1")
+	if _, err := s.CallTool(t.Context(), params); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if len(heard) < 2 || heard[0] != 1 || heard[len(heard)-1] != 5000 || !slices.IsSorted(heard) {
+		t.Errorf("heard %v", heard)
+	}
+	if len(heard) > 500 {
+		t.Errorf("%d notifications for one call", len(heard))
+	}
+}
+
+func TestCancelNotificationStopsTheWork(t *testing.T) {
+	h := newHeld()
+	s := session(t, toys(h), options(nil), nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-h.began
+		cancel()
+	}()
+	if _, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "toy_hold"}); err == nil {
+		t.Fatal("the call was not cancelled")
+	}
+	<-h.ended
+	if err := s.Ping(t.Context(), nil); err != nil {
+		t.Errorf("the server is gone: %v", err)
+	}
+}
+
+func TestPromptsAreOfferedWithTheirTools(t *testing.T) {
+	readOnly, err := mcpserver.Narrow(toys(nil), mcpserver.Narrowing{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, readOnly, options(nil), nil)
+	list, err := s.ListPrompts(t.Context(), nil)
+	if err != nil || len(list.Prompts) != 1 || list.Prompts[0].Name != "greet" {
+		t.Fatalf("got %+v %v", list, err)
+	}
+	got, err := s.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "greet", Arguments: map[string]string{"who": "Ann"}})
+	if err != nil || got.Messages[0].Content.(*mcp.TextContent).Text != "Say hello to Ann" {
+		t.Errorf("got %+v %v", got, err)
+	}
+	for who, want := range map[string]string{"": "who is required: whom to greet", "panic": "did not expect"} {
+		if _, err := s.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "greet", Arguments: map[string]string{"who": who}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v", who, err)
+		}
+	}
+}
+
+func TestResources(t *testing.T) {
+	s := session(t, toys(nil), options(nil), nil)
+	for uri, want := range map[string]string{
+		"toy://one": "one", "toy://many/a": "a", "toy://many/bytes": "\xff\x00",
+		"toy://many/absent": "error: Resource not found", "toy://many/outside": "error: PATH_NOT_ALLOWED: outside", "toy://other": "error: Resource not found",
+	} {
+		got := ""
+		if result, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err != nil {
+			_, after, _ := strings.Cut(err.Error(), `"resources/read": `)
+			got = "error: " + after
+		} else {
+			got = result.Contents[0].Text + string(result.Contents[0].Blob)
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", uri, got, want)
+		}
+	}
+}
+
+func TestConfineIsAskedForEveryRequest(t *testing.T) {
+	type mark struct{}
+	o := options(nil)
+	o.Confine = func(ctx context.Context) context.Context { return context.WithValue(ctx, mark{}, "confined") }
+	seen := ""
+	o.Resources[0].Read = func(ctx context.Context) ([]byte, error) {
+		seen, _ = ctx.Value(mark{}).(string)
+		return nil, nil
+	}
+	if _, err := session(t, toys(nil), o, nil).ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "toy://one"}); err != nil || seen != "confined" {
+		t.Errorf("saw %q, %v", seen, err)
+	}
+}
+
+func TestNarrow(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		by   mcpserver.Narrowing
+		want []string
+		hint string
+	}{
+		{"not at all", mcpserver.Narrowing{}, []string{"toy_say", "toy_write"}, ""},
+		{"to every set", mcpserver.Narrowing{Sets: []string{"all"}}, []string{"toy_say", "toy_hold", "toy_write"}, ""},
+		{"read-only", mcpserver.Narrowing{ReadOnly: true}, []string{"toy_say"}, ""},
+		{"read-only, every set", mcpserver.Narrowing{ReadOnly: true, Sets: []string{"all"}}, []string{"toy_say", "toy_hold"}, ""},
+		{"by name", mcpserver.Narrowing{Names: []string{"toy_write", "toy_say"}}, []string{"toy_say", "toy_write"}, ""},
+		{"by set", mcpserver.Narrowing{Sets: []string{"run"}}, []string{"toy_hold", "toy_write"}, ""},
+		{"by both", mcpserver.Narrowing{Sets: []string{"run"}, Names: []string{"toy_say", "toy_hold"}}, []string{"toy_hold"}, ""},
+		{"all three", mcpserver.Narrowing{Sets: []string{"run"}, Names: []string{"toy_write"}, ReadOnly: true}, nil, "leave no tool"},
+		{"misspelt name", mcpserver.Narrowing{Names: []string{"toy_sy"}}, nil, "did you mean toy_say?"},
+		{"misspelt set", mcpserver.Narrowing{Sets: []string{"zebra"}}, nil, "known are all, wave, run"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			left, err := mcpserver.Narrow(toys(nil), tt.by)
+			var names []string
+			for _, each := range left {
+				names = append(names, each.Name)
+			}
+			if diff := cmp.Diff(tt.want, names); diff != "" {
+				t.Error(diff)
+			}
+			if (err != nil) != (tt.hint != "") || err != nil && (tidegate.CodeOf(err) != tidegate.InvalidArgs || !strings.Contains(err.Error(), tt.hint)) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	left, _ := mcpserver.Narrow(toys(nil), mcpserver.Narrowing{ReadOnly: true})
+	if left[0].InputSchema().Get("properties").Get("save") != nil {
+		t.Error("a read-only tool has an argument that writes")
+	}
+}

@@ -1,0 +1,298 @@
+package research
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/cli"
+)
+
+// agentsCommands show which agents could work, and which will.
+func agentsCommands(env *Env) []cli.Command {
+	format := cli.Flag{Name: "format", About: "how to show it", Default: "text", Enum: []string{"text", "json"}}
+	return []cli.Command{
+		{
+			Path:  "agents",
+			Short: "Show which agents are installed, and which each role will use",
+			Long: `Show which agent clients are installed, in which version, whether they are logged
+in where they can say so, and which agent each role of a run will use, by
+tidegate.toml. It asks no model and costs nothing.`,
+			Example: "tidegate agents\ntidegate agents --format json",
+			Flags:   []cli.Flag{format},
+			Run: func(ctx context.Context, call cli.Invocation) error {
+				return env.showAgents(ctx, call, false)
+			},
+		},
+		{
+			Path: "agents check", Operands: "[DRIVER]", MaxArgs: 1,
+			Short: "Ask each agent one tiny question",
+			Long: `Ask every agent that is installed, or that a role will use, for one word, and show
+what it answers. It spends one tiny prompt on each. With DRIVER it asks that one
+alone: claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND or model:URL.
+
+Exit status 0: each of them answers. 1: one does not, and what helps is shown.`,
+			Example: "tidegate agents check\ntidegate agents check claude\ntidegate agents check model:http://127.0.0.1:11434/v1",
+			Flags:   []cli.Flag{format},
+			Run: func(ctx context.Context, call cli.Invocation) error {
+				return env.showAgents(ctx, call, true)
+			},
+		},
+	}
+}
+
+// Agents lists the agents, and which of them each role will use.
+type Agents struct {
+	OK     codec.True   `json:"ok"`
+	Agents []AgentState `json:"agents"`
+	Roles  []RoleAgent  `json:"roles"`
+
+	asked bool // each was asked the tiny question
+}
+
+// AgentState is how one agent stands.
+type AgentState struct {
+	Driver  string        `json:"driver"`
+	Model   string        `json:"model"` // as a role names it; empty: the client's own choice
+	Version string        `json:"version"`
+	State   string        `json:"state"` // ready, answers, absent, or the kind of its failure
+	Problem string        `json:"problem"`
+	Help    string        `json:"help"` // what a person can type
+	Answer  string        `json:"answer"`
+	Usage   *driver.Usage `json:"usage"`
+	CostUSD *float64      `json:"cost_usd"`
+	agent   config.Agent  // its settings
+	wanted  bool          // a role will use it, or a person asked for it
+}
+
+// RoleAgent is the agent that a role will use.
+type RoleAgent struct {
+	Role   string `json:"role"`
+	Driver string `json:"driver"` // empty: none is named, and none can be found
+	Model  string `json:"model"`
+	From   string `json:"from"` // "tidegate.toml" or "found"
+}
+
+// The states of an agent besides the kinds of failures.
+const (
+	agentReady   = "ready"
+	agentAnswers = "answers"
+	agentAbsent  = "absent"
+)
+
+func (e *Env) showAgents(ctx context.Context, call cli.Invocation, ask bool) error {
+	only := ""
+	if len(call.Args) > 0 {
+		only = call.Args[0]
+	}
+	found, err := e.agents(ctx, only, ask)
+	if err != nil {
+		return err
+	}
+	if call.Flag("format") != "json" {
+		return call.Show(found.report(), "text")
+	}
+	data, err := codec.MarshalLine(found)
+	if err != nil {
+		return err
+	}
+	if _, err := call.Stdout.Write(append(data, '\n')); err != nil {
+		return tidegate.Errorf(tidegate.WriteFailed, nil, "the result cannot be written to stdout: %w", err)
+	}
+	if found.report().Status == report.Fail {
+		return cli.Exit(exitNotPassed)
+	}
+	return nil
+}
+
+// agents looks at every agent at once, or only at the named one. It returns
+// INVALID_ARGS for a driver that does not exist, CANCELLED, and the errors of
+// [config.Load].
+func (e *Env) agents(ctx context.Context, only string, ask bool) (Agents, error) {
+	loaded, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
+	if err != nil {
+		return Agents{}, err
+	}
+	out := Agents{Agents: []AgentState{}, Roles: []RoleAgent{}, asked: ask}
+	add := func(agent config.Agent, role bool) {
+		same := func(s AgentState) bool { return s.Driver == agent.Driver && s.Model == agent.Model }
+		if agent.Driver != "" && (only == "" || only == agent.Driver) && !slices.ContainsFunc(out.Agents, same) {
+			out.Agents = append(out.Agents, AgentState{Driver: agent.Driver, Model: agent.Model, agent: agent, wanted: role || only != ""})
+		}
+	}
+	for _, role := range config.Roles {
+		if role == config.DefaultRole {
+			continue
+		}
+		agent := loaded.Agent(role)
+		from := config.FileName
+		if agent.Driver == "" {
+			from = ""
+		}
+		out.Roles = append(out.Roles, RoleAgent{role, agent.Driver, agent.Model, from})
+		add(agent, true)
+	}
+	for _, client := range driver.Clients() {
+		if !slices.ContainsFunc(out.Agents, func(s AgentState) bool { return s.Driver == client.Name }) {
+			add(config.Agent{Driver: client.Name}, false)
+		}
+	}
+	if len(out.Agents) == 0 {
+		add(config.Agent{Driver: only}, true)
+	}
+	drivers := make([]driver.Driver, len(out.Agents))
+	for i, s := range out.Agents {
+		if drivers[i], err = e.driverOf(s.agent, loaded.Search); err != nil {
+			return Agents{}, err
+		}
+	}
+	var all sync.WaitGroup
+	for i := range out.Agents {
+		all.Go(func() { out.Agents[i].look(ctx, drivers[i], ask) })
+	}
+	all.Wait()
+	if ctx.Err() != nil {
+		return Agents{}, tidegate.Errorf(tidegate.Cancelled, nil, "stopped while asking the agents: %w", context.Cause(ctx))
+	}
+	for i, role := range out.Roles {
+		if role.Driver == "" {
+			out.Roles[i].Driver = out.first()
+		}
+		if role.Driver == "" && out.Roles[i].Driver != "" {
+			out.Roles[i].From = "found"
+		}
+	}
+	return out, nil
+}
+
+// first is the first client that can work, in the order in which `research` looks
+// for one; "" where there is none.
+func (a Agents) first() string {
+	for _, client := range driver.Clients() {
+		if slices.ContainsFunc(a.Agents, func(s AgentState) bool {
+			return s.Driver == client.Name && (s.State == agentReady || s.State == agentAnswers)
+		}) {
+			return client.Name
+		}
+	}
+	return ""
+}
+
+// driverOf makes the driver of an agent that is looked at.
+func (e *Env) driverOf(agent config.Agent, search config.Search) (driver.Driver, error) {
+	made := agent.Driver
+	if name, ok := strings.CutPrefix(made, "recorded:"); ok && name != "" {
+		if _, known := e.Recordings[name]; !known {
+			made = "recorded:" + absolute(e.Dir, name)
+		}
+	}
+	return driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv, Env: agent.Env}, driver.Host{Search: driver.Search(search), Open: opener(e.Pages)})
+}
+
+// Limits of the tiny question.
+const (
+	tinyPrompt   = "Answer with the one word: ready"
+	tinyAnswer   = 64 << 10
+	tinyDeadline = 3 * time.Minute
+)
+
+// look asks the agent whether it can work and, with ask, for a word.
+func (s *AgentState) look(ctx context.Context, d driver.Driver, ask bool) {
+	version, err := driver.Check(ctx, d)
+	s.Version, s.State = version, agentReady
+	if err == nil && ask && !strings.HasPrefix(s.Driver, "recorded:") {
+		var answer driver.Answer
+		answer, err = d.Run(ctx, driver.Task{
+			ID: driver.TaskID("", "", "check", 1, 1, tinyPrompt), Job: "check", Kind: "check", Attempt: 1, Turn: 1, Prompt: tinyPrompt, Model: s.Model,
+			Limits: driver.Limits{Deadline: tinyDeadline, Answer: tinyAnswer},
+		}, func(driver.Event) {})
+		driver.Forget(d, answer.Session)
+		s.Answer, s.Usage, s.CostUSD = tidegate.Cut(oneLine(answer.Text)), answer.Usage, answer.CostUSD
+		if answer.Version != "" {
+			s.Version = answer.Version
+		}
+		s.State = agentAnswers
+	}
+	var failure *driver.Error
+	if errors.As(err, &failure) {
+		s.State, s.Problem, s.Help = string(failure.Kind), failure.Message, failure.Help
+		if s.Version == "" && failure.Message == s.Driver+" is not installed" {
+			s.State = agentAbsent
+		}
+	} else if err != nil {
+		s.State, s.Problem = string(driver.Died), err.Error()
+	}
+}
+
+// fine reports whether nothing is wrong with an agent: it can work, or it is a
+// client that is not installed and that nobody wants.
+func (s AgentState) fine() bool {
+	return s.State == agentReady || s.State == agentAnswers || s.State == agentAbsent && !s.wanted
+}
+
+func (a Agents) report() report.Report {
+	r := report.Report{Name: "agents", Title: "Agents"}
+	table := report.NewTable("Agent", "Version", "State", "")
+	helps := report.Bullets{}
+	failed := 0
+	for _, s := range a.Agents {
+		name, state, note := s.Driver, s.State, s.Problem
+		if s.Model != "" {
+			name += " (" + s.Model + ")"
+		}
+		status := report.Pass
+		switch {
+		case s.State == agentAbsent && !s.wanted:
+			status, state, note = report.None, "not installed", s.Help
+		case !s.fine():
+			status = report.Fail
+			failed++
+			if s.Help != "" {
+				helps = append(helps, s.Driver+": "+s.Help)
+			}
+		case s.State == agentAnswers:
+			note = s.Answer
+			if s.Usage != nil {
+				note += fmt.Sprintf(" (%s)", report.Counted(int(s.Usage.Input+s.Usage.Output), "token"))
+			}
+		}
+		table.Row(status, name, s.Version, state, note)
+	}
+	r.Add(table)
+	if len(helps) > 0 {
+		r.Add(report.Heading("What helps"), helps)
+	}
+	roles := report.NewTable("Role", "Agent", "Model", "From")
+	missing := 0
+	for _, role := range a.Roles {
+		name := role.Driver
+		if name == "" {
+			name = "none"
+			missing++
+		}
+		roles.Row(report.None, role.Role, name, role.Model, role.From)
+	}
+	r.Add(report.Heading("What each role will use"), roles)
+	switch {
+	case failed > 0 && a.asked:
+		r.Status, r.Summary = report.Fail, report.Counted(failed, "agent")+" cannot be used"
+	case failed > 0:
+		r.Status, r.Summary = report.Warn, report.Counted(failed, "agent")+" cannot be used"
+	case missing > 0:
+		r.Status, r.Summary = report.Warn, "no agent is there for "+report.Counted(missing, "role")
+	case a.asked:
+		r.Status, r.Summary = report.Pass, "every agent answers"
+	default:
+		r.Status, r.Summary = report.Pass, "`tidegate agents check` asks each for one word"
+	}
+	return r
+}

@@ -1,0 +1,217 @@
+package research
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// attemptMinutes is how long an implementer may work at a change.
+const attemptMinutes = 60
+
+func changeCommands(env *Env) []cli.Command {
+	return []cli.Command{{
+		Path: "change run", Operands: "ID", MaxArgs: 1,
+		Short: "Let agents implement and review a change until it is complete",
+		Long: `Drive a change: an agent implements what the documents in its folder ask for, in a
+git worktree of its own; the project's tests run there; another agent reviews what
+was committed, and its review is judged as ` + "`tidegate review run`" + ` does. NEEDS_FIX goes
+back to the implementer with the issues, as often as the limit of the change allows;
+at the limit, and on MAJOR_ISSUES, a person decides.
+
+Your working tree stays as it is: all that is written to the project is the folder
+of the change and a branch tidegate/ID, which you merge when the change is complete. A
+work that touches the folder of changes, allowed_signers or tidegate.toml is refused.
+
+The tests are code that an agent wrote. They run without your logins and secrets and,
+on Linux, without a network, as far as the system allows that; still, you are asked
+before they run. --yes says so beforehand, where the command comes from --test or
+from your own tidegate.toml.
+
+Exit status 0: the change is complete. 4: a person has to decide. 130: interrupted;
+the same command goes on.`,
+		Example: "tidegate change run add-login --implementer claude --reviewer codex\n" +
+			"tidegate change run add-login --test \"go test -json ./...\" --yes",
+		Flags: append(append([]cli.Flag{
+			{Name: "implementer", About: "who implements, as --reviewer names who reviews (default as tidegate.toml says)", Kind: tool.Word},
+			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND, model:URL or recorded:FOLDER (default as tidegate.toml says for code_reviewer)", Kind: tool.Word},
+			{Name: "yes", About: "let the tests run without being asked", Kind: tool.Switch},
+			{Name: "format", About: "how to print the result", Default: "text", Enum: []string{"text", "json"}},
+		}, testFlags...), budgetFlags...),
+		Run: env.changeRun,
+	}}
+}
+
+const implementer = "implementer"
+
+func (e *Env) changeRun(ctx context.Context, call cli.Invocation) error {
+	return e.onCode(ctx, call, (*session).changeRun)
+}
+
+func (s *session) changeRun(ctx context.Context) error {
+	call := s.call
+	if len(call.Args) == 0 {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("ID", nil), "ID is missing: the change, as its folder is named")
+	}
+	id := call.Args[0]
+	parallel, budget, err := budgetTyped(call)
+	if err != nil {
+		return err
+	}
+	budget["attempt_minutes"] = attemptMinutes
+	tests, err := s.testsToRun(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := change.Brief(ctx, s.Project, id); err != nil {
+		return err
+	}
+	c, err := s.crewOf(ctx, crewWanted{roles: []string{implementer, config.CodeReviewer}, flag: "--implementer",
+		named: map[string]string{implementer: call.Flag("implementer"), config.CodeReviewer: call.Flag("reviewer")}})
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if _, given := budget["max_cost_usd"]; given {
+		if err := c.costs(); err != nil {
+			return err
+		}
+	}
+	if err := c.ready(ctx); err != nil {
+		return err
+	}
+	started, err := change.Start(ctx, s.Project, change.Clock{Now: s.Now, Pinned: s.Pinned}, id, nil)
+	if err != nil && tidegate.CodeOf(err) != tidegate.GateBlocked {
+		return err
+	}
+	if err != nil {
+		// A complete change stays complete, unless a later review opens it again.
+		if status, statusErr := change.StatusOf(ctx, s.Project, id); statusErr != nil || status.Phase != change.Complete {
+			return err
+		}
+	} else if started.Changed {
+		s.say("%s", started.Message)
+	}
+	status, err := change.StatusOf(ctx, s.Project, id)
+	if err != nil {
+		return err
+	}
+	watch := s.watchJobs(ctx, "Change "+id)
+	stop, err := s.followJobs(ctx, filepath.Dir(status.StatePath))
+	if err != nil {
+		return err
+	}
+	out, err := engine.DriveChange(tidegate.WithActor(ctx, tidegate.Agent), engine.ChangeInput{
+		Project: s.Project, Home: s.Home, ID: id, Tests: tests, Budget: run.DefaultBudget(budget), Note: func(what string) { s.say("%s", oneLine(what)) },
+	}, engine.Options{Clock: s.clock(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
+	stop()
+	s.jobs = nil
+	if err != nil {
+		return err
+	}
+	return s.showChange(id, out)
+}
+
+// testsToRun are the project's tests, once the person agrees to run them.
+func (s *session) testsToRun(ctx context.Context) (driver.Tests, error) {
+	t, err := s.testCommand(ctx)
+	if err != nil || t.Command == "" {
+		if err == nil {
+			s.say("the tests are not run: --test names their command")
+		}
+		return t, err
+	}
+	if s.call.Flag("yes") == "true" {
+		own, err := s.ownTests(ctx)
+		if err != nil || own {
+			return t, err
+		}
+		if !s.canAsk() {
+			return t, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("yes", true, "test", tidegate.Cut(t.Command)),
+				"--yes does not count for a test command of the project's own tidegate.toml: name it with --test, or in your own file")
+		}
+	}
+	if !s.canAsk() {
+		return t, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("yes", nil, "test", tidegate.Cut(t.Command)),
+			"the tests are code that an agent writes, and nobody can be asked here whether they may run: --yes says so beforehand")
+	}
+	answer, err := s.ask(ctx, fmt.Sprintf("After each round `%s` runs code that an agent wrote. Let it run? [y/N]", oneLine(t.Command)))
+	if err != nil || answer == 'y' {
+		return t, err
+	}
+	return t, tidegate.Errorf(tidegate.InvalidState, nil, "nothing was begun: the tests may not run")
+}
+
+// ownTests reports whether the test command was typed, or stands in the user's own
+// file.
+func (s *session) ownTests(ctx context.Context) (bool, error) {
+	if s.call.Flag("test") != "" {
+		return true, nil
+	}
+	loaded, err := config.Load(ctx, config.Places{Dir: s.Project, User: s.ConfigDir, Getenv: s.Getenv})
+	if err != nil || loaded.User == nil {
+		return false, err
+	}
+	for _, e := range loaded.Entries() {
+		if e.Key == "review.test" && e.Counts && strings.HasPrefix(e.From, loaded.User.Path+":") {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// ChangeRun is how change run ended.
+type ChangeRun struct {
+	OK         codec.True     `json:"ok"`
+	ChangeID   string         `json:"change_id"`
+	Phase      string         `json:"phase"`
+	Rounds     int            `json:"rounds"` // reviews that were kept
+	Branch     string         `json:"branch"`
+	Worktree   string         `json:"worktree"`
+	WaitingFor engine.Waiting `json:"waiting_for"`
+	Reason     string         `json:"reason"`
+	Spent      job.Spent      `json:"spent"`
+	Next       string         `json:"next"`
+}
+
+func (s *session) showChange(id string, out engine.ChangeOutcome) error {
+	result := ChangeRun{ChangeID: id, Phase: out.Phase, Rounds: out.Rounds, Branch: out.Branch, Worktree: out.Worktree, WaitingFor: out.WaitingFor, Reason: out.Reason, Spent: out.Spent, Next: out.Next}
+	done := out.WaitingFor == engine.ForNothing
+	switch {
+	case done:
+		result.Next = "git merge " + out.Branch
+	case out.Help != "":
+		result.Next = out.Help
+	case result.Next == "":
+		result.Next = "tidegate change run " + id
+	}
+	if s.json {
+		if err := s.line(result); err != nil {
+			return err
+		}
+	} else {
+		r := report.Report{Name: "change_run", Title: "Change " + id, Status: report.PassIf(done), Summary: result.Reason}
+		r.Add(report.Fields{{Name: "Phase", Value: result.Phase, Mark: r.Status}, {Name: "Reviews", Value: fmt.Sprint(result.Rounds)}, {Name: "Branch", Value: result.Branch},
+			{Name: "Worktree", Value: result.Worktree}, {Name: "Next", Value: result.Next}})
+		if err := s.call.Render(r); err != nil {
+			return err
+		}
+	}
+	if !done {
+		return cli.Exit(exitNeedsPerson)
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package research
+
+import (
+	"context"
+
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/base/config"
+)
+
+// Far is where agents work when that is not this machine.
+type Far struct {
+	Where string // in words: "the workers at HOST:PORT"
+	// Open returns the pool for the agents of each role, or an error where one of
+	// them cannot work there. Tasks that need this machine go to local.
+	Open func(ctx context.Context, local engine.Pool, agents map[string]engine.Agent) (engine.Pool, error)
+}
+
+// where are the machines that agents work on.
+func (c *crew) where() string {
+	if c.far != nil {
+		return c.far.Where
+	}
+	return "this machine"
+}
+
+// Hands are the agents of this machine, for a program that lends them to the homes
+// of others.
+type Hands struct {
+	Agents  map[string]engine.Agent // by role
+	Drivers map[string]driver.Driver
+	Close   func()
+}
+
+// Hands finds the agent of each role as the commands do: the named one, else those
+// of the configuration, else the first client that is installed. It returns
+// INVALID_ARGS for a role without an agent, and INVALID_STATE for one that cannot
+// work, with what helps.
+func (e *Env) Hands(ctx context.Context, named string) (*Hands, error) {
+	wanted := ofRun(named, nil)
+	wanted.roles = append(wanted.roles, config.CodeReviewer)
+	wanted.named[config.CodeReviewer] = named
+	c, err := e.crewOf(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.ready(ctx); err != nil {
+		c.close()
+		return nil, err
+	}
+	return &Hands{Agents: c.agents, Drivers: c.drivers, Close: c.close}, nil
+}

@@ -1,0 +1,54 @@
+package research
+
+import (
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/screen"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// moment is the state of a run, as far as a person's decisions depend on it.
+type moment struct {
+	name     string // of the run, as typed
+	status   run.Status
+	stage    run.Stage
+	driven   bool // by a running process
+	jobs     []screen.Job
+	unusable int            // sources that cannot be cited
+	meters   []screen.Meter // in the order of policyNames
+}
+
+// nearLimit is the share of a budget from which a person is shown how to raise it.
+const nearLimit = 0.8
+
+// hints are the decisions that a person may want to take at the moment.
+func (m moment) hints() []screen.Hint {
+	n := nextFor{name: m.name}
+	var list []screen.Hint
+	add := func(next Next) { list = append(list, screen.Hint{Command: next.Command, About: next.About}) }
+	for _, j := range m.jobs {
+		if j.Mark == screen.Failed {
+			add(n.step("job retry", " "+report.ShellWord(j.ID)+" --note TEXT", "gives it its tries again"))
+			break
+		}
+	}
+	if m.unusable > 0 && m.stage == run.Citations {
+		add(n.step("citations list", "", "shows the sources that cannot be used"))
+		add(n.step("citations replace", " CID URL", "takes another page"))
+		add(n.step("citations attach", " CID FILE", "takes a file"))
+	}
+	for i, meter := range m.meters {
+		if meter.Used >= nearLimit*meter.Limit {
+			add(n.step("run limit", " "+policyNames[i].name+" "+number(max(1, 2*meter.Limit)), "raises the budget"))
+		}
+	}
+	if m.status != run.Created && m.status != run.Running {
+		return list
+	}
+	if !m.driven {
+		add(n.step("run continue", "", "goes on: nobody drives the run"))
+		return list
+	}
+	add(n.step("run pause", "", "lets agents rest; so does Ctrl-C"))
+	add(n.step("run cancel", "", "ends the run"))
+	return list
+}

@@ -1,0 +1,64 @@
+package research
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// newFace is how the session shows a run.
+func (s *session) newFace() face {
+	switch {
+	case s.json:
+		return jsonLines{s}
+	case s.call.Terminal.Size != nil:
+		return newLive(s)
+	}
+	return textLines{s}
+}
+
+// textLines shows one line for each thing that happened, for pipes.
+type textLines struct{ s *session }
+
+func (textLines) begin(context.Context, string) {}
+func (textLines) rest()                         {}
+
+func (t textLines) happened(e run.Entry) {
+	h, ok := tell(e)
+	if !ok {
+		return
+	}
+	line := fmt.Sprintf("%s  %-18s %s", e.Time.In(t.s.Now().Location()).Format("15:04:05"), h.job, oneLine(h.text))
+	// Nothing can be done about a reader that is gone.
+	fmt.Fprintln(t.s.call.Stdout, strings.TrimRight(line, " "))
+	t.s.plannedBy(e)
+}
+
+// plannedBy shows the plan where an entry says that the perspectives are there and
+// nobody is asked about them.
+func (s *session) plannedBy(e run.Entry) {
+	if e.Event == run.EventPerspectives && s.perspectives != nil {
+		// An error here comes up again where the run is driven.
+		_ = s.perspectives()
+	}
+}
+
+// oneLine is a text from elsewhere, on one line of a terminal.
+func oneLine(text string) string {
+	return report.Visible(strings.Join(strings.Fields(text), " "))
+}
+
+// jsonLines shows the lines of the log as they are, for programs.
+type jsonLines struct{ s *session }
+
+func (jsonLines) begin(context.Context, string) {}
+func (jsonLines) rest()                         {}
+
+func (j jsonLines) happened(e run.Entry) {
+	// Nothing can be done about a reader that is gone.
+	_ = j.s.line(e.Entry)
+	j.s.plannedBy(e)
+}

@@ -1,0 +1,27 @@
+package research
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/face/cli"
+)
+
+// TestACommandThatTakesTooLongChangesNothing stops a command of --notify at once:
+// the program reports that and goes on.
+func TestACommandThatTakesTooLongChangesNothing(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	s := &session{notifyTime: time.Nanosecond, call: cli.Invocation{
+		Program: cli.Program{Dir: t.TempDir(), Stdout: io.Discard, Stderr: &said}, Flags: map[string][]string{"notify": {"sleep 1000"}},
+	}}
+	if err := s.tellOthers(t.Context(), Result{RunID: "tugs"}); err != nil {
+		t.Errorf("the program does not go on: %v", err)
+	}
+	if want := "--notify sleep 1000: it took longer than 1ns and was stopped"; !strings.Contains(said.String(), want) {
+		t.Errorf("it says %q, want %q", said.String(), want)
+	}
+}

@@ -1,0 +1,49 @@
+package research
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// opener gives an agent the text of a page, fetched in the same way and with the same
+// checks as sources. The page is not kept: a page that an agent read is not
+// evidence.
+func opener(fetch step.Fetch) func(ctx context.Context, url string) (string, error) {
+	return func(ctx context.Context, url string) (string, error) {
+		var text string
+		var failed error
+		err := fetch(ctx, []string{url}, func(captures []*archive.Packed) error {
+			for _, packed := range captures {
+				text, failed = textOf(packed.Capture())
+			}
+			return nil
+		})
+		if err != nil {
+			return "", err
+		}
+		return text, failed
+	}
+}
+
+func textOf(c archive.Capture) (string, error) {
+	last := c.Last()
+	switch {
+	case c.Kind != archive.Responded:
+		return "", fmt.Errorf("the page cannot be opened: %s", strings.ReplaceAll(string(c.Kind), "_", " "))
+	case last.Status != 200:
+		return "", fmt.Errorf("the page cannot be opened: its server answers with status %d", last.Status)
+	}
+	content := citation.Read(&citation.Page{URL: c.URL, FinalURL: last.URL, Status: last.Status, ContentType: last.Get("Content-Type"), Body: last.Body})
+	if strings.TrimSpace(content.Text) == "" {
+		return "", fmt.Errorf("the page has no text that can be read")
+	}
+	if content.Title == "" {
+		return content.Text, nil
+	}
+	return content.Title + "\n\n" + content.Text, nil
+}

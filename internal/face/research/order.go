@@ -1,0 +1,154 @@
+package research
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// order is what a person asked for.
+type order struct {
+	question     string
+	sensitivity  string
+	perspectives *codec.Value // of --perspectives FILE, nil where a planner names them
+	count        int          // of --perspectives N
+	files        string
+	documents    []step.Document
+	parallel     int
+	budget       map[string]float64 // by the names of the policy
+	servers      []string           // MCP servers that agents may use, by name
+	yes          bool
+	planOnly     bool
+}
+
+// budgetFlags are the flags of the budget. Parallel bounds one home and is not part
+// of the run's policy.
+var budgetFlags = []cli.Flag{
+	{Name: "parallel", About: "most agents at once (default as the run's budget says: 4)", Kind: tool.Word},
+	{Name: "max-cost", About: "most USD that the whole run may cost", Kind: tool.Word},
+	{Name: "max-minutes", About: "most minutes in which agents work (default 240)", Kind: tool.Word},
+	{Name: "max-tokens", About: "most tokens, in and out", Kind: tool.Word},
+}
+
+// policyNames are the names in the policy of the flags of the budget, in the order
+// of the policy.
+var policyNames = []struct{ flag, name string }{{"max-minutes", "max_minutes"}, {"max-tokens", "max_tokens"}, {"max-cost", "max_cost_usd"}}
+
+// budgetTyped reads the flags of the budget. It returns INVALID_ARGS.
+func budgetTyped(call cli.Invocation) (parallel int, budget map[string]float64, err error) {
+	if text := call.Flag("parallel"); text != "" {
+		if parallel, err = strconv.Atoi(text); err != nil || parallel < 1 || parallel > 1000 {
+			return 0, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("parallel", tidegate.Cut(text)), "--parallel must be a whole number from 1 to 1000, got %q", tidegate.Cut(text))
+		}
+	}
+	budget = map[string]float64{}
+	for _, row := range policyNames {
+		text := call.Flag(row.flag)
+		if text == "" {
+			continue
+		}
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
+			return 0, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(row.flag, tidegate.Cut(text)), "--%s must be a number that is not negative, got %q", row.flag, tidegate.Cut(text))
+		}
+		budget[row.name] = value
+	}
+	return parallel, budget, nil
+}
+
+// orderOf reads what was typed, and what it names. It returns INVALID_ARGS, and
+// what is wrong with the file of perspectives.
+func (e *Env) orderOf(ctx context.Context, call cli.Invocation) (order, error) {
+	if len(call.Args) == 0 || strings.TrimSpace(call.Args[0]) == "" {
+		return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("QUESTION", nil), "QUESTION is missing: what do you want to know?")
+	}
+	o := order{question: strings.TrimSpace(call.Args[0]), sensitivity: call.Flag("sensitivity"), servers: call.Flags["mcp"], yes: call.Flag("yes") == "true", planOnly: call.Flag("plan-only") == "true"}
+	var err error
+	if o.parallel, o.budget, err = budgetTyped(call); err != nil {
+		return order{}, err
+	}
+	if text := call.Flag("perspectives"); text != "" {
+		if n, err := strconv.Atoi(text); err == nil {
+			if n < 1 || n > 1000 {
+				return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("perspectives", n), "--perspectives must be a number from 1 to 1000, or a file; got %d", n)
+			}
+			o.count = n
+		} else if o.perspectives, err = readPerspectives(ctx, absolute(e.Dir, text)); err != nil {
+			return order{}, err
+		}
+	}
+	if o.files = call.Flag("files"); o.files != "" {
+		if o.documents, err = step.ReadDocuments(ctx, o.files); err != nil {
+			return order{}, err
+		}
+	}
+	return o, nil
+}
+
+// readPerspectives reads a file of perspectives, which needs no run_id and no
+// created_at, and checks it by the rules of the job.
+func readPerspectives(ctx context.Context, path string) (*codec.Value, error) {
+	doc, err := artifact.ReadJSON(ctx, "perspectives", path)
+	if err != nil {
+		return nil, err
+	}
+	if doc.Kind() == codec.Object {
+		doc = doc.Clone()
+		doc.Set("run_id", codec.Of("filled in"))
+		doc.Set("created_at", codec.Of("filled in"))
+	}
+	return doc, checkPerspectives(doc, path)
+}
+
+// checkPerspectives returns SCHEMA_VALIDATION_FAILED for perspectives that break a
+// rule of the job. A person may name any number of them.
+func checkPerspectives(doc *codec.Value, path string) error {
+	faults, _, err := job.CheckPerspectives(doc, math.MaxInt)
+	if err != nil || len(faults) == 0 {
+		return err
+	}
+	all := make([]string, len(faults))
+	for i, f := range faults {
+		all[i] = f.Code + ": " + f.ChangeNote
+	}
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("perspectives", path, "faults", all), "%s: %s: %s", path, faults[0].Code, faults[0].Message)
+}
+
+// nameOf is the id of a run for a question: the words before a colon, or its first
+// words.
+func nameOf(question string) string {
+	const most = 5 // words
+	inWords := func(text string) []string {
+		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	words := inWords(question)
+	if label, _, found := strings.Cut(question, ":"); found {
+		if named := inWords(label); len(named) > 0 && len(named) <= most {
+			words = named
+		}
+	}
+	name := ""
+	for i, word := range words {
+		if i == most || len(name)+1+len(word) > 64 {
+			break
+		}
+		if name != "" {
+			name += "-"
+		}
+		name += word
+	}
+	if name == "" {
+		return "question"
+	}
+	return name
+}

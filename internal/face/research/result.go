@@ -1,0 +1,257 @@
+package research
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// Result is how a command that drives or watches a run ended.
+type Result struct {
+	OK         codec.True     `json:"ok"`
+	RunID      string         `json:"run_id"`
+	Root       string         `json:"root"`
+	Stage      run.Stage      `json:"stage"`
+	Status     run.Status     `json:"status"`
+	Passed     bool           `json:"passed"`      // completed, and every gate passed by its judge
+	Accepted   []string       `json:"accepted"`    // gates that a person let pass
+	WaitingFor engine.Waiting `json:"waiting_for"` // agents, where it was interrupted
+	Reason     string         `json:"reason"`
+	Spent      job.Spent      `json:"spent"`
+	Report     *string        `json:"report_path"` // the text of the report, null where there is none yet
+	Next       []Next         `json:"next"`
+
+	asAsked bool // it stopped where the person asked it to
+}
+
+// Next is what a person may type.
+type Next struct {
+	Command string `json:"command"`
+	About   string `json:"about"`
+}
+
+// Exit statuses beyond 0.
+const (
+	exitNotPassed   = 1
+	exitNeedsPerson = 4
+	exitInterrupted = 130
+)
+
+// exit is the exit status that goes with the result.
+func (r Result) exit() error {
+	switch {
+	case r.Passed || r.asAsked:
+		return nil
+	case r.Status.Final():
+		return cli.Exit(exitNotPassed)
+	case r.WaitingFor == engine.ForPerson:
+		return cli.Exit(exitNeedsPerson)
+	}
+	return cli.Exit(exitInterrupted)
+}
+
+// resultOf says how a run stands, and what to type next. Help is what a person
+// types to log in, where that is the reason; again is what must be typed again to
+// go on.
+func (e *Env) resultOf(board *job.Board, waiting engine.Waiting, reason, help, again string) (Result, error) {
+	r := board.Run()
+	m := r.Manifest()
+	out := Result{RunID: r.ID(), Root: r.Root(), Stage: m.Stage(), Status: m.Status(), Accepted: []string{}, WaitingFor: waiting, Reason: reason, Spent: board.Spent()}
+	there, err := r.Folder().Exists(r.Layout().Synthesis())
+	if err != nil {
+		return Result{}, err
+	}
+	if there {
+		path := r.Path(r.Layout().Synthesis())
+		out.Report = &path
+	}
+	if m.Status() == run.Completed {
+		gates, err := r.Gates()
+		if err != nil {
+			return Result{}, err
+		}
+		for _, row := range gate.Table {
+			state, err := r.GateState(gates, row.ID)
+			if err != nil {
+				return Result{}, err
+			}
+			if state.Accepted != nil {
+				out.Accepted = append(out.Accepted, row.ID)
+			}
+		}
+		out.Passed = len(out.Accepted) == 0
+	}
+	out.Next = nextFor{name: e.called(r), board: board, help: help, again: again}.list(waiting)
+	return out, nil
+}
+
+// Next is what a person may type about a run in its current state.
+func (e *Env) Next(board *job.Board) []Next {
+	waiting := engine.ForAgents
+	if board.Policy().ConfirmPlan && board.Run().Manifest().Stage() == run.Perspectives {
+		waiting = engine.ForPerson
+	}
+	return nextFor{name: e.called(board.Run()), board: board}.list(waiting)
+}
+
+// called is how a person names a run: by its id where that is enough.
+func (e *Env) called(r *run.Run) string {
+	if e.Home != "" && r.Root() == filepath.Join(e.Home, r.ID()) {
+		return report.ShellWord(r.ID())
+	}
+	return report.ShellWord(r.Root())
+}
+
+// nextFor finds what a person may type.
+type nextFor struct {
+	name  string // of the run, as typed
+	board *job.Board
+	help  string
+	again string
+}
+
+func (n nextFor) list(waiting engine.Waiting) []Next {
+	m := n.board.Run().Manifest()
+	goOn := n.step("run continue", n.again, "goes on from where it stands")
+	partial := n.step("report", " --partial", "shows what there is")
+	cancel := n.step("run cancel", "", "ends the run")
+	switch {
+	case m.Status() == run.Completed:
+		return []Next{
+			n.step("report", "", "prints the report"),
+			n.step("report", " --format html --output report.html", "for a browser: each citation opens its passage"),
+			n.step("run log", "", "shows everything that happened"),
+			n.step("run verify", "", "holds every file against the log"),
+		}
+	case m.Status() == run.Cancelled:
+		return []Next{partial, n.step("run log", "", "shows everything that happened")}
+	case n.help != "":
+		return []Next{{n.help, "logs in"}, goOn}
+	case m.Status() == run.Failed:
+		return append(n.failed(m), partial, cancel)
+	case m.Status() == run.Paused:
+		return []Next{goOn, cancel}
+	case waiting == engine.ForPerson:
+		return []Next{
+			n.step("run continue", n.again, "is the yes to the plan"),
+			n.step("perspectives write", " FILE", "takes other perspectives"),
+			cancel,
+		}
+	}
+	return []Next{goOn, partial, cancel}
+}
+
+func (n nextFor) step(command, more, about string) Next {
+	return Next{"tidegate " + command + " " + n.name + more, about}
+}
+
+// failed are the decisions that remove the reason why a run stopped.
+func (n nextFor) failed(m run.Manifest) []Next {
+	goOn := n.step("run continue", n.again, "then goes on")
+	failures := m.Failures()
+	if len(failures) == 0 {
+		return []Next{n.step("run resume", " --accept --reason TEXT", "lets it go on"), goOn}
+	}
+	last := failures[len(failures)-1]
+	code, id := tidegate.Code(last.Get("code").Str()), last.Get("gate_id").Str()
+	switch {
+	case code == tidegate.BudgetExhausted:
+		return n.budget()
+	case last.Get("jobs").Len() > 0:
+		name := last.Get("jobs").Elems()[0].Get("job_id").Str()
+		return []Next{
+			n.step("job show", " "+report.ShellWord(name), "shows what was answered and why it was refused"),
+			n.step("job retry", " "+report.ShellWord(name)+" --note TEXT", "gives it its tries again, with a note for the agent"),
+			goOn,
+		}
+	case id == "C":
+		return []Next{
+			n.step("citations list", "", "shows what each source is worth"),
+			n.step("citations replace", " CID URL", "takes another page in the place of one that cannot be used"),
+			n.step("citations attach", " CID FILE", "takes a file in its place"),
+			n.step("gate c", " --accept --reason TEXT", "lets the gate pass as it is"),
+			goOn,
+		}
+	case id != "":
+		return []Next{
+			n.step("gate "+strings.ToLower(id), "", "shows what the judge found"),
+			n.step("gate "+strings.ToLower(id), " --accept --reason TEXT", "lets the gate pass as it is"),
+			goOn,
+		}
+	}
+	return []Next{n.step("run resume", " --accept --reason TEXT", "lets it go on"), goOn}
+}
+
+// budget names a budget twice as large as the one that is used up.
+func (n nextFor) budget() []Next {
+	name, _ := n.board.Limit()
+	if name == "" {
+		return []Next{n.step("run continue", n.again, "goes on")}
+	}
+	more := 2 * n.board.Policy().Budget.Of(name)
+	if more == 0 || math.IsInf(more, 1) {
+		more = 1
+	}
+	value := strconv.FormatFloat(more, 'f', -1, 64)
+	flags := map[string]string{"max_minutes": "max-minutes", "max_tokens": "max-tokens", "max_cost_usd": "max-cost"}
+	if flag := flags[name]; flag != "" {
+		return []Next{n.step("run continue", " --"+flag+" "+value+n.again, "goes on with a larger budget")}
+	}
+	return []Next{n.step("run limit", " "+name+" "+value, "sets a larger budget"), n.step("run continue", n.again, "then goes on")}
+}
+
+// report shows the result to a person.
+func (r Result) report() report.Report {
+	out := report.Report{Name: "research", Title: "run " + r.RunID}
+	switch {
+	case r.Passed:
+		out.Status, out.Summary = report.Pass, "completed: every gate passed by its judge"
+	case r.Status == run.Completed:
+		out.Status, out.Summary = report.Warn, "completed: a person accepted gate "+strings.Join(r.Accepted, ", ")
+	case r.Status == run.Cancelled:
+		out.Status, out.Summary = report.Fail, "cancelled"
+	case r.asAsked:
+		out.Summary = r.Reason
+	case r.WaitingFor == engine.ForPerson:
+		out.Status, out.Summary = report.Fail, "waits for a person: "+r.Reason
+	default:
+		out.Status, out.Summary = report.Warn, "interrupted: nothing is lost, and what was accepted is not asked for again"
+	}
+	fields := report.Fields{{Name: "folder", Value: r.Root}, {Name: "spent", Value: spentText(r.Spent)}}
+	if r.Report != nil {
+		fields = append(fields, report.Field{Name: "text", Value: *r.Report})
+	}
+	out.Add(fields)
+	if len(r.Next) > 0 {
+		var lines []string
+		for _, n := range r.Next {
+			lines = append(lines, n.Command, "    "+n.About)
+		}
+		out.Add(report.Heading("What to type next"), report.Preformatted(strings.Join(lines, "\n")))
+	}
+	return out
+}
+
+func spentText(s job.Spent) string {
+	return fmt.Sprintf("%.1f minutes, %s tokens, %.2f USD", s.Minutes, grouped(s.Tokens), s.CostUSD)
+}
+
+// grouped is a whole number with its thousands separated.
+func grouped(f float64) string {
+	digits := strconv.FormatFloat(math.Round(f), 'f', 0, 64)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

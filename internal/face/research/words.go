@@ -1,0 +1,115 @@
+package research
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// happening is an entry of the log as a person reads it.
+type happening struct {
+	job  string // "" where it is about the whole run
+	text string
+	mark report.Status
+}
+
+// tell says what an entry of the log means; ok is false for an entry that is only
+// bookkeeping.
+func tell(e run.Entry) (h happening, ok bool) {
+	get := func(name string) string { return e.Entry.Get(name).Str() }
+	count := func(name string) int {
+		n, _ := e.Entry.Get(name).Int()
+		return int(n)
+	}
+	h.job = get("job_id")
+	attempt := fmt.Sprintf("attempt %d", count("attempt"))
+	switch e.Event {
+	case run.EventCreated:
+		h.text = "the run was made"
+	case run.EventPerspectives:
+		h.text = "perspectives written"
+	case run.EventPlanned:
+		h.text = "planned " + report.Counted(count("planned"), "job")
+	case run.EventMoved:
+		h.text, h.mark = get("from")+" → "+get("to"), report.Pass
+		if run.Status(get("status")) == run.Completed {
+			h.text += ", completed"
+		}
+	case run.EventStatus:
+		h.text = "the run is " + get("status")
+	case run.EventFailed:
+		h.text, h.mark = "needs a person: "+get("message"), report.Fail
+	case run.EventAccepted:
+		h.text = "accepted by a person"
+		if get("what") == "plan" {
+			h.text = "a person said yes to the plan"
+		}
+	case run.EventLimit:
+		value, _ := e.Entry.Get("to").Float()
+		h.text = fmt.Sprintf("%s is %v", get("limit"), value)
+	case run.EventJudged:
+		h.text, h.mark = "gate "+get("gate")+": "+get("status"), report.PassIf(get("status") == "pass")
+	case run.EventReviewed:
+		h.text, h.mark = fmt.Sprintf("reviewed %s, %d failed", report.Counted(count("validated"), "output"), count("failed")), report.PassIf(count("failed") == 0)
+	case run.EventDecided:
+		h.text = "no second wave is needed"
+		if e.Entry.Get("wave2_required").Bool() {
+			h.text = "a second wave is needed: " + get("rule_hit")
+		}
+	case run.EventFetched:
+		h.text = "fetched " + report.Counted(count("captures"), "page")
+	case run.EventAttached:
+		h.text = "a person attached a file to " + short(get("cid"))
+	case run.EventReplaced:
+		h.text = "a person replaced " + short(get("cid")) + " by " + get("url")
+	case run.EventSources:
+		statuses := e.Entry.Get("statuses")
+		if statuses.Kind() != codec.Object {
+			return h, false
+		}
+		usable := 0
+		for _, status := range []string{"valid", "paywalled"} {
+			n, _ := statuses.Get(status).Int()
+			usable += int(n)
+		}
+		h.text = fmt.Sprintf("%d of %s can be cited", usable, report.Counted(count("validated"), "source"))
+	case run.EventPacked:
+		h.text = fmt.Sprintf("packed the summaries: %d", count("summary_count"))
+	case run.EventLeased:
+		h.text = attempt + " begins"
+	case run.EventAnswered:
+		h.text = attempt + ": answer handed in"
+	case run.EventVerdict:
+		h.text, h.mark = attempt+": accepted", report.Pass
+		if !e.Entry.Get("accepted").Bool() {
+			var codes []string
+			for _, code := range e.Entry.Get("faults").Elems() {
+				codes = append(codes, code.Str())
+			}
+			h.text, h.mark = attempt+": refused, "+strings.Join(codes, ", "), report.Fail
+		}
+	case run.EventEnded:
+		h.text = attempt + " ended: " + get("outcome")
+		if reason := get("reason"); reason != "" {
+			h.text += ", " + reason
+		}
+	case run.EventGranted:
+		h.text = "a person gave it its tries again"
+	case run.EventAssessed:
+		h.text = "review: " + get("decision")
+	default:
+		return h, false
+	}
+	return h, true
+}
+
+// short is a cid as people read and type it.
+func short(cid string) string {
+	if n := len("cid_") + 8; len(cid) > n {
+		return cid[:n]
+	}
+	return cid
+}

@@ -1,0 +1,238 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// manyJobs is a run with n answered jobs of the first wave.
+func manyJobs(t testing.TB, n int) *web.Site {
+	t.Helper()
+	s := site(t.TempDir())
+	limit := int64(n)
+	made, err := run.Create(t.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", Limits: &run.Limits{MaxWave1Agents: &limit}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []tidegate.Details
+	for i := range n {
+		list = append(list, tidegate.D("id", fmt.Sprintf("p%04d", i), "title", "T", "track", "standard", "agent_type", "researcher",
+			"prompt_contract", tidegate.D("max_words", 300, "max_sources", 3, "tool_budget", tidegate.D(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
+	}
+	doc := codec.Of(tidegate.D("schema_version", "perspectives.v1", "run_id", "rain", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
+	if _, err := step.WritePerspectives(t.Context(), s.Clock, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "many"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Drive(t.Context(), filepath.Join(made.Root, run.ManifestFile), engine.Options{Clock: s.Clock, Pool: instant{}}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// instant is a pool whose agents answer at once.
+type instant struct{}
+
+func (instant) Do(context.Context, driver.Task, func(driver.Event)) (driver.Answer, error) {
+	return driver.Answer{Text: "## Findings\n\nIt rains.\n\n## Gaps\n\nNone.\n\n## Sources\n\n- Rain https://example.org/rain\n"}, nil
+}
+
+func (instant) Cancel(context.Context, string) error { return nil }
+
+// longReport is the demo's run with a report of that many bytes.
+func longReport(t testing.TB, size int) *web.Site {
+	t.Helper()
+	folder, err := play()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := site(t.TempDir())
+	root := filepath.Join(s.Home, "harbour")
+	if err := os.CopyFS(root, os.DirFS(filepath.Join(folder, "runs", "harbour"))); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(root, "synthesis", "final-synthesis.md")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := ""
+	for l := range strings.Lines(string(text)) {
+		if strings.Contains(l, "210,000 euro") {
+			line = l
+		}
+	}
+	long := strings.Replace(string(text), line, strings.Repeat(line, size/len(line)), 1)
+	if err := os.WriteFile(name, []byte(long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// timed is how long it takes until an answer begins, and until all of it has come.
+func (b *browser) timed(t testing.TB, path string) (begins, whole time.Duration) {
+	t.Helper()
+	var begun, first time.Time
+	trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { begun = time.Now() }, GotFirstResponseByte: func() { first = time.Now() }}
+	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), http.MethodGet, b.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := b.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	n, err := io.Copy(io.Discard, answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK || n < 1000 {
+		t.Fatalf("%s is answered with %d, %d bytes, %v", path, answer.StatusCode, n, err)
+	}
+	return first.Sub(begun), time.Since(begun)
+}
+
+// BenchmarkFirstBytes measures how long large pages take until their first byte:
+// for the first request to a server, and for later ones.
+func BenchmarkFirstBytes(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		site  func() *web.Site
+		paths []string
+	}{
+		{"10000 runs", func() *web.Site { return manyRuns(b, 10_000) }, []string{"/", "/?page=100", "/?q=rain09999"}},
+		{"1000 jobs", func() *web.Site { return manyJobs(b, 1000) }, []string{"/runs/rain", "/runs/rain/jobs", "/runs/rain/jobs?q=p0999", "/runs/rain/log", "/runs/rain/outputs"}},
+		{"5 MB report", func() *web.Site { return longReport(b, 5<<20) }, []string{"/runs/harbour", "/runs/harbour/report", "/runs/harbour/report.html", "/runs/harbour/outputs"}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			made := c.site()
+			for _, path := range c.paths {
+				b.Run(strings.ReplaceAll(path, "/", "."), func(b *testing.B) {
+					page := visit(b, site(made.Project), nil) // it has looked at no run
+					begins, whole := page.timed(b, path)
+					var again time.Duration
+					n := 0
+					for b.Loop() {
+						_, one := page.timed(b, path)
+						again += one
+						n++
+					}
+					b.ReportMetric(float64(begins.Microseconds())/1000, "first-byte-ms")
+					b.ReportMetric(float64(whole.Microseconds())/1000, "first-page-ms")
+					b.ReportMetric(float64(again.Microseconds())/1000/float64(n), "next-page-ms")
+				})
+			}
+		})
+	}
+}
+
+// BenchmarkAWriteReachesThePage measures how long it takes from a write until the
+// page that shows it has come.
+func BenchmarkAWriteReachesThePage(b *testing.B) {
+	s := site(b.TempDir())
+	made, err := run.Create(b.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	manifest := filepath.Join(made.Root, run.ManifestFile)
+	page := visit(b, s, nil)
+	for path, live := range map[string]string{"/runs/rain": "/runs/rain/events", "/": "/live/runs"} {
+		b.Run(strings.ReplaceAll(path, "/", "."), func(b *testing.B) {
+			_, now := page.get(b, path)
+			events := page.follow(b, live, seenState.FindStringSubmatch(now)[1])
+			person := tidegate.WithActor(b.Context(), tidegate.Person)
+			var longest time.Duration
+			for b.Loop() {
+				begun := time.Now()
+				var err error
+				if status(b, manifest) == run.Paused {
+					_, err = stage.Resume(person, s.Clock, stage.ResumeInput{ManifestPath: manifest, Reason: "back"})
+				} else {
+					_, err = stage.Pause(person, s.Clock, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"})
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				events.nextID(b)
+				page.get(b, path)
+				longest = max(longest, time.Since(begun))
+			}
+			b.ReportMetric(float64(longest.Milliseconds()), "longest-ms")
+			events.stop()
+		})
+	}
+}
+
+// BenchmarkFollowers has 200 tabs follow one run that is written to five times a
+// second. Each asks for the page whenever it hears of a line. It measures what share
+// of a core server and tabs take, and how much memory the process has.
+func BenchmarkFollowers(b *testing.B) {
+	const followers = 200
+	s := site(b.TempDir())
+	made, err := run.Create(b.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	manifest := filepath.Join(made.Root, run.ManifestFile)
+	page := visit(b, s, nil)
+	page.Transport = &http.Transport{MaxIdleConnsPerHost: followers}
+	var tabs sync.WaitGroup
+	ctx, stop := context.WithCancel(b.Context())
+	for range followers {
+		events := page.follow(b, "/runs/rain/events?after="+strconv.Itoa(lines(b, manifest)), "")
+		tabs.Go(func() {
+			for events.Scan() {
+				if strings.HasPrefix(events.Text(), "id: ") && ctx.Err() == nil {
+					if answer, err := page.Get(page.base + "/runs/rain"); err == nil {
+						_, _ = io.Copy(io.Discard, answer.Body)
+						answer.Body.Close()
+					}
+				}
+			}
+		})
+		defer events.stop()
+	}
+	person := tidegate.WithActor(b.Context(), tidegate.Person)
+	before, begun := processorTime(b), time.Now()
+	var most uint64
+	for b.Loop() {
+		if _, err := stage.Limit(person, s.Clock, stage.LimitInput{ManifestPath: manifest, Name: "max_minutes", Value: 240 + float64(b.N%7), Reason: "again"}); err != nil {
+			b.Fatal(err)
+		}
+		time.Sleep(200 * time.Millisecond)
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		most = max(most, m.Sys-m.HeapReleased)
+	}
+	b.ReportMetric((processorTime(b)-before).Seconds()/time.Since(begun).Seconds(), "cores")
+	b.ReportMetric(float64(most)/(1<<20), "MiB")
+	stop()
+}
+
+// processorTime is how much processor time this process has used.
+func processorTime(t testing.TB) time.Duration {
+	t.Helper()
+	var use syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
+}

@@ -1,0 +1,236 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	tgchange "github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/review"
+)
+
+type changesView struct {
+	cut
+	Project string
+	Changes []changeRow
+}
+
+type changeRow struct {
+	tgchange.ListEntry
+	State state
+}
+
+func phaseState(phase, needsPerson, problem string) state {
+	switch {
+	case problem != "":
+		return bad("unreadable")
+	case needsPerson != "":
+		return person("needs a person")
+	case phase == tgchange.Complete:
+		return good(phase)
+	}
+	return working(phase)
+}
+
+// stampChanges is a stamp of the state of the project's changes; it is empty while
+// something is being written. begun are the changes whose folder is still empty:
+// somebody is about to make them.
+func (s *Site) stampChanges(ctx context.Context) (stamp string, begun map[string]bool, err error) {
+	root, err := artifact.Open(ctx, "project", s.Project)
+	if err != nil {
+		return "", nil, err
+	}
+	defer root.Close()
+	var b strings.Builder
+	begun = map[string]bool{}
+	changes := tidegate.ChangesOf(ctx) + "/changes"
+	found, err := root.List(changes)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, entry := range found {
+		folder, err := root.Folder(changes + "/" + entry.Name())
+		if err != nil {
+			continue // not a folder, or no longer there
+		}
+		files, writing := 0, folder.Writing()
+		walkErr := fs.WalkDir(folder.FS(), ".", func(name string, file fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case name != "." && strings.HasPrefix(name, "."):
+				if file.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			case file.IsDir():
+				if strings.Count(name, "/") > 1 {
+					return fs.SkipDir // what agents left; the log has it
+				}
+				return nil
+			}
+			info, err := file.Info()
+			if err != nil {
+				return err
+			}
+			files++
+			fmt.Fprintf(&b, "%s %d.%d\n", name, info.Size(), info.ModTime().UnixNano())
+			return nil
+		})
+		writing = writing || folder.Writing()
+		folder.Close()
+		if walkErr != nil || writing {
+			return "", nil, nil
+		}
+		begun[entry.Name()] = files == 0
+		fmt.Fprintf(&b, "%s %d\n", entry.Name(), files)
+	}
+	return "changes\n" + b.String(), begun, nil
+}
+
+// quiet makes a page of changes at a moment when nobody writes. It returns LOCK_HELD
+// where there is no such moment.
+func (s *Site) quiet(ctx context.Context, make func(begun map[string]bool) (*page, error)) (*page, error) {
+	for start := time.Now(); time.Since(start) < quietTime; {
+		before, begun, err := s.stampChanges(ctx)
+		if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+			return nil, err
+		}
+		if err != nil {
+			return make(nil) // there are none
+		}
+		if before != "" {
+			p, err := make(begun)
+			if after, _, _ := s.stampChanges(ctx); after == before {
+				return p, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(betweenReads):
+		}
+	}
+	return nil, errBusy
+}
+
+// changesPage lists the changes of the project.
+func (s *Site) changesPage(ctx context.Context, query url.Values, link func(string, ...string) string) (*page, error) {
+	return s.quiet(ctx, func(begun map[string]bool) (*page, error) { return s.makeChangesPage(ctx, query, link, begun) })
+}
+
+func (s *Site) makeChangesPage(ctx context.Context, query url.Values, link func(string, ...string) string, begun map[string]bool) (*page, error) {
+	view := changesView{Project: s.Project}
+	list, err := tgchange.All(ctx, s.Project)
+	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return nil, err
+	}
+	var found []tgchange.ListEntry
+	for _, c := range list.Changes {
+		if !begun[c.ChangeID] && matches(query.Get("q"), c.ChangeID, c.Phase, c.Verdict) {
+			found = append(found, c)
+		}
+	}
+	view.cut = cutAt(query, len(found), perPage, link("changes"))
+	for _, c := range piece(view.cut, found) {
+		view.Changes = append(view.Changes, changeRow{c, phaseState(c.Phase, c.NeedsPerson, c.Problem)})
+	}
+	return (&page{View: "changes", Title: "Changes", Live: following(link("liveChanges"), query), Data: view, link: link}).sealed()
+}
+
+// changeView is one change: where it stands, its issues over the rounds, each
+// review, and what became of the issues between reviews.
+type changeView struct {
+	tgchange.Status
+	State   state
+	Phases  []railStage
+	Rounds  []reviewRound
+	Reviews []reviewView
+}
+
+// reviewRound is a review as a row of the picture.
+type reviewRound struct {
+	Number            int
+	State             state
+	High, Medium, Low meter
+}
+
+// reviewView is a review with its difference from the one before it.
+type reviewView struct {
+	review.Shown
+	Number  int
+	State   state
+	Diff    *tgchange.DiffResult
+	Problem string
+}
+
+func reviewVerdict(verdict string) state {
+	switch verdict {
+	case "APPROVED":
+		return good("approved")
+	case "NEEDS_FIX":
+		return bad("needs a fix")
+	case "MAJOR_ISSUES":
+		return person("major issues")
+	}
+	return waiting(verdict)
+}
+
+func (s *Site) changePage(ctx context.Context, id string, link func(string, ...string) string) (*page, error) {
+	return s.quiet(ctx, func(map[string]bool) (*page, error) { return s.makeChangePage(ctx, id, link) })
+}
+
+func (s *Site) makeChangePage(ctx context.Context, id string, link func(string, ...string) string) (*page, error) {
+	status, err := tgchange.StatusOf(ctx, s.Project, id)
+	if err != nil {
+		return nil, err
+	}
+	list, err := tgchange.Reviews(ctx, s.Project, id)
+	if err != nil {
+		return nil, err
+	}
+	view := changeView{Status: status, State: phaseState(status.Phase, status.NeedsPerson, "")}
+	reached := true
+	for _, phase := range tgchange.Phases {
+		if phase == tgchange.Rejected && phase != status.Phase {
+			continue // a phase that nobody aims for
+		}
+		r := railStage{Name: phase, State: waiting("to come")}
+		switch {
+		case phase == status.Phase:
+			r.Class, r.State, reached = "here", view.State, false
+		case reached:
+			r.Class, r.State = "done", good("done")
+		}
+		view.Phases = append(view.Phases, r)
+	}
+	most := 1
+	for _, r := range list.Reviews {
+		most = max(most, r.Issues.High, r.Issues.Medium, r.Issues.Low)
+	}
+	for _, r := range list.Reviews {
+		name := "review " + strconv.Itoa(r.Number) + ", "
+		view.Rounds = append(view.Rounds, reviewRound{Number: r.Number, State: reviewVerdict(r.Verdict),
+			High: counted(r.Issues.High, most, name+"high"), Medium: counted(r.Issues.Medium, most, name+"medium"), Low: counted(r.Issues.Low, most, name+"low")})
+		v := reviewView{Number: r.Number, State: reviewVerdict(r.Verdict)}
+		if v.Shown, err = tgchange.ShowReview(ctx, r.Path); err != nil {
+			v.Problem = tidegate.AsError(err).Message
+		}
+		if r.Number > 1 && v.Problem == "" {
+			if diff, err := tgchange.ReviewDiff(ctx, s.Project, id, 0, r.Number); err == nil {
+				v.Diff = &diff
+			} else {
+				v.Problem = tidegate.AsError(err).Message
+			}
+		}
+		view.Reviews = append([]reviewView{v}, view.Reviews...) // the newest first
+	}
+	return (&page{View: "change", Title: "Change " + filepath.Base(id), Live: link("liveChange", id), Decides: len(s.Decisions) > 0 && status.NeedsPerson != "", Data: view, link: link}).sealed()
+}

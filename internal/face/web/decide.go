@@ -1,0 +1,389 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// The arguments that say what a decision is about. The address of its page gives
+// them.
+const (
+	aboutRun    = "manifest_path"
+	aboutChange = "change_id"
+)
+
+// decision is a tool that is a person's decision and that a page can ask for:
+// besides the run or change that it is about, it takes words, numbers and yes or no,
+// and no file.
+type decision struct {
+	*tool.Tool
+	name    string // in addresses: the name of the command
+	subject string // aboutRun or aboutChange
+	asked   []tool.Argument
+}
+
+// decisionsOf are the decisions among the tools, in their order.
+func decisionsOf(tools []*tool.Tool) []decision {
+	var out []decision
+next:
+	for _, t := range tools {
+		if !t.Person || t.Command == nil || t.Effect == tool.Reads || t.Command.NeedsYes { // what cannot be undone is left to the command
+			continue
+		}
+		d := decision{Tool: t, name: strings.ReplaceAll(t.Command.Path, " ", "-")}
+		for _, a := range t.Arguments() {
+			switch {
+			case a.Name == aboutRun || a.Name == aboutChange:
+				d.subject = a.Name
+			case a.Path || !slices.Contains([]reflect.Kind{reflect.String, reflect.Bool, reflect.Int, reflect.Float64}, a.Kind):
+				if a.Required {
+					continue next
+				}
+			default:
+				d.asked = append(d.asked, a)
+			}
+		}
+		// What a person hands in besides the arguments is a file.
+		if d.subject != "" && !slices.ContainsFunc(t.Command.Operands, func(o tool.Operand) bool { return o.Field == "" && o.Name != "RUN" }) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// field is an argument as a form asks for it.
+type field struct {
+	tool.Argument
+	Label string
+	Value string
+	On    bool
+}
+
+// IsSwitch holds for a yes or no.
+func (f field) IsSwitch() bool { return f.Kind == reflect.Bool }
+
+// IsNumber holds for a number.
+func (f field) IsNumber() bool { return f.Kind == reflect.Float64 || f.Kind == reflect.Int }
+
+// decideView is the page of one decision: the form, then what would be done.
+type decideView struct {
+	Short, Long string
+	Command     string // what a person would type
+	Action      string // where the form goes
+	Back        string
+	Token       string
+	Fields      []field
+	Confirm     bool
+	Signed      bool
+	Ends        bool // it cannot be undone
+}
+
+// listedDecision is one decision in the list of a run.
+type listedDecision struct{ Short, Long, Link string }
+
+// maxForm bounds what a form may send.
+const maxForm = 64 << 10
+
+// find is the decision with that name about a run or a change.
+func (s *server) find(name, subject string) (decision, error) {
+	for _, d := range s.decisions {
+		if d.name == name && d.subject == subject {
+			return d, nil
+		}
+	}
+	return decision{}, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no such decision")
+}
+
+// decideRoutes are the pages on which a person decides.
+func (s *server) decideRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /runs/{run}/decide", s.ofRun(func(l *looked, _ *http.Request) (*page, error) { return l.decisionsPage(s.decisions) }))
+	mux.HandleFunc("GET /runs/{run}/decide/{what}", s.showForm)
+	mux.HandleFunc("POST /runs/{run}/decide/{what}", s.takeForm)
+	mux.HandleFunc("GET /changes/{change}/decide/{what}", s.showForm)
+	mux.HandleFunc("POST /changes/{change}/decide/{what}", s.takeForm)
+}
+
+// decisionsPage lists what a person may decide about the run.
+func (l *looked) decisionsPage(all []decision) (*page, error) {
+	var list []listedDecision
+	for _, d := range all {
+		if d.subject == aboutRun {
+			list = append(list, listedDecision{d.Command.Short, d.Command.Long, l.link("decide", l.run.ID(), d.name)})
+		}
+	}
+	return l.page("decisions", "Decide", list), nil
+}
+
+// form is the decision that a request is about, as far as it was filled in.
+type form struct {
+	decision
+	about  string // the argument that the address gives
+	called string // the same, as a person types it
+	signed bool
+	here   string // the address of its page
+	back   string
+	values url.Values
+	page   *page
+}
+
+// openForm finds the decision and what it is about.
+func (s *server) openForm(r *http.Request, values url.Values) (f form, err error) {
+	f.values = values
+	if id := r.PathValue("change"); id != "" {
+		if f.decision, err = s.find(r.PathValue("what"), aboutChange); err != nil {
+			return f, err
+		}
+		if _, err := s.site.changePage(r.Context(), id, s.link); err != nil {
+			return f, err
+		}
+		f.about, f.called, f.here, f.back = id, report.ShellWord(id), s.link("decideChange", id, f.name), s.link("change", id)
+		f.page = &page{View: "decide", Title: f.Command.Short, link: s.link}
+		return f, nil
+	}
+	if f.decision, err = s.find(r.PathValue("what"), aboutRun); err != nil {
+		return f, err
+	}
+	l, done, err := s.open(r)
+	if err != nil {
+		return f, err
+	}
+	defer done()
+	id := l.run.ID()
+	f.about, f.called = filepath.Join(s.site.Home, r.PathValue("run"), run.ManifestFile), report.ShellWord(r.PathValue("run"))
+	f.here, f.back = s.link("decide", id, f.name), s.link("run", id)
+	if f.signed, err = l.run.Folder().Exists(run.SignersFile); err != nil {
+		return f, err
+	}
+	f.page = l.page("decide", f.Command.Short, nil)
+	f.page.Live = "" // a form that is being filled in must not be replaced
+	return f, nil
+}
+
+// fields are the arguments with what was filled in.
+func (f form) fields() []field {
+	var out []field
+	for _, a := range f.asked {
+		v := field{Argument: a, Label: label(a.Name), Value: f.values.Get(a.Name), On: f.values.Has(a.Name)}
+		if fallback, ok := f.Command.Defaults[a.Name].(string); ok && v.Value == "" {
+			v.Value = fallback
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// label is the name of an argument as people write it.
+func label(name string) string {
+	name = strings.ReplaceAll(name, "_", " ")
+	return strings.ToUpper(name[:1]) + name[1:]
+}
+
+// arguments are those of the tool, which checks them; numbers go there as they were
+// written. It returns INVALID_ARGS for a field that the decision does not have.
+func (f form) arguments() ([]byte, error) {
+	args := tidegate.D(f.subject, f.about)
+	for _, v := range f.fields() {
+		switch {
+		case v.IsSwitch():
+			if v.On {
+				args = append(args, tidegate.D(v.Name, true)...)
+			}
+		case v.Value == "" && !v.Required:
+		case v.IsNumber():
+			number, err := strconv.ParseFloat(strings.TrimSpace(v.Value), 64)
+			if err != nil || number-number != 0 {
+				return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(v.Name, tidegate.Cut(v.Value)), "%s must be a number, got %q", v.Name, tidegate.Cut(v.Value))
+			}
+			args = append(args, tidegate.D(v.Name, number)...)
+		default:
+			args = append(args, tidegate.D(v.Name, v.Value)...)
+		}
+	}
+	for name := range f.values {
+		if name != formToken && name != formConfirm && !slices.ContainsFunc(f.asked, func(a tool.Argument) bool { return a.Name == name }) {
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("field", tidegate.Cut(name)), "the decision has no field %q", tidegate.Cut(name))
+		}
+	}
+	return codec.Canonical(codec.Of(args))
+}
+
+// line is what a person would type.
+func (f form) line() string {
+	words := []string{"tidegate", f.Command.Path}
+	values := map[string]field{}
+	for _, v := range f.fields() {
+		values[v.Name] = v
+	}
+	for _, o := range f.Command.Operands {
+		word := f.called
+		if o.Field != "" && o.Field != f.subject {
+			word = o.Name
+			if v := values[o.Field].Value; v != "" {
+				word = report.ShellWord(v)
+			}
+			delete(values, o.Field)
+		}
+		words = append(words, word)
+	}
+	for _, a := range f.asked {
+		v, ok := values[a.Name]
+		flag := "--" + f.Command.FlagName(a.Name)
+		switch {
+		case !ok:
+		case v.IsSwitch() && v.On:
+			words = append(words, flag)
+		case !v.IsSwitch() && v.Value != "":
+			words = append(words, flag, report.ShellWord(v.Value))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// The fields of every form.
+const (
+	formToken   = "form_token"
+	formConfirm = "form_confirm"
+)
+
+// show is the page of the form; with confirm it says what would be done.
+func (s *server) show(w http.ResponseWriter, r *http.Request, f form, confirm bool, purpose string) {
+	view := decideView{Short: f.Command.Short, Long: f.Command.Long, Command: f.line(), Action: f.here, Back: f.back, Fields: f.fields(), Confirm: confirm, Signed: f.signed, Ends: f.Destroys}
+	if !f.signed {
+		view.Token = s.forms.issue(s.site.Clock.Now(), purpose)
+	}
+	f.page.Data = view
+	data, err := f.page.render()
+	if err != nil {
+		s.problem(w, r, err)
+		return
+	}
+	s.send(w, http.StatusOK, data)
+}
+
+// showForm asks for what a decision needs. The address may fill in fields.
+func (s *server) showForm(w http.ResponseWriter, r *http.Request) {
+	f, err := s.openForm(r, r.URL.Query())
+	if err != nil {
+		s.problem(w, r, err)
+		return
+	}
+	s.show(w, r, f, false, "fill in "+f.here)
+}
+
+// takeForm takes a form that was filled in and asks for confirmation, or takes the
+// confirmation and decides. Each form is taken once.
+func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+		http.Error(w, "a decision comes from its form", http.StatusUnsupportedMediaType)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		s.problem(w, r, tidegate.Errorf(tidegate.InvalidArgs, nil, "the form cannot be read: %w", err))
+		return
+	}
+	f, err := s.openForm(r, r.PostForm)
+	if err != nil {
+		s.problem(w, r, err)
+		return
+	}
+	if f.signed {
+		s.problem(w, r, tidegate.Errorf(tidegate.InvalidState, nil, "decisions about this run are signed, and a page has no key: type %s --sign KEY", f.line()))
+		return
+	}
+	args, err := f.arguments()
+	if err != nil {
+		s.problem(w, r, err)
+		return
+	}
+	confirmed := r.PostForm.Get(formConfirm) != ""
+	purpose := "fill in " + f.here
+	if confirmed {
+		purpose = "do " + f.here + " " + string(args)
+	}
+	if !s.forms.take(s.site.Clock.Now(), r.PostForm.Get(formToken), purpose) {
+		s.problem(w, r, tidegate.Errorf(tidegate.InvalidState, nil, "this form was sent already, is too old, or is not one of ours. Look whether it was done, and begin again if it was not"))
+		return
+	}
+	if !confirmed {
+		s.show(w, r, f, true, "do "+f.here+" "+string(args))
+		return
+	}
+	// Closing the page does not undo the decision.
+	ctx := tidegate.WithActor(context.WithoutCancel(r.Context()), tidegate.Person)
+	result := f.Call(ctx, args, tool.Caller{Panicked: func(value any, stack []byte) {
+		slog.Error("a decision panicked", "decision", f.name, "value", value, "stack", string(stack))
+	}})
+	if result.Err != nil {
+		s.problem(w, r, result.Err)
+		return
+	}
+	http.Redirect(w, r, f.back, http.StatusSeeOther)
+}
+
+// forms are those that were shown and may be sent, once each.
+type forms struct {
+	mu    sync.Mutex
+	shown map[string]shownForm // by token
+}
+
+type shownForm struct {
+	purpose string
+	at      time.Time
+}
+
+// The limits of forms that nobody has sent yet.
+const (
+	maxForms = 1000
+	formLife = 30 * time.Minute
+)
+
+// issue makes the token of a form that serves one purpose.
+func (f *forms) issue(now time.Time, purpose string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.shown == nil {
+		f.shown = map[string]shownForm{}
+	}
+	oldest := ""
+	for token, form := range f.shown {
+		if now.Sub(form.at) > formLife {
+			delete(f.shown, token)
+		} else if oldest == "" || form.at.Before(f.shown[oldest].at) {
+			oldest = token
+		}
+	}
+	if len(f.shown) >= maxForms {
+		delete(f.shown, oldest)
+	}
+	token := rand.Text()
+	f.shown[token] = shownForm{purpose, now}
+	return token
+}
+
+// take uses up a token. It reports whether the token was made for that purpose, not
+// long ago.
+func (f *forms) take(now time.Time, token, purpose string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	form, ok := f.shown[token]
+	delete(f.shown, token)
+	return ok && form.purpose == purpose && now.Sub(form.at) <= formLife
+}

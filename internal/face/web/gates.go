@@ -1,0 +1,41 @@
+package web
+
+import (
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+func (l *looked) gateRow(g step.GateStand) gateRow {
+	row := gateRow{ID: g.GateID, Name: g.Name, About: g.About, CheckedAt: g.CheckedAt, Why: joined(g.Warnings), Passed: g.Counts == gate.Pass, Decision: "gate-" + strings.ToLower(g.GateID),
+		Command: "tidegate gate " + strings.ToLower(g.GateID) + " " + report.ShellWord(l.run.ID())}
+	switch {
+	case len(g.Changed) > 0:
+		row.State, row.Why = bad("changed since"), "changed since it was judged: "+joined(g.Changed)
+	case g.Accepted != "":
+		row.State, row.Why = person("accepted by a person"), g.Accepted
+	case g.Counts == gate.Pass:
+		row.State = good("passed")
+	case g.Counts == gate.Fail:
+		row.State = bad("failed")
+	default:
+		row.State = waiting("not run")
+	}
+	if notes := l.gateNotes[g.GateID]; notes != "" && len(g.Changed) == 0 {
+		if row.Why != "" {
+			row.Why += ". "
+		}
+		row.Why += notes
+	}
+	return row
+}
+
+func (l *looked) gatesPage() (*page, error) {
+	var rows []gateRow
+	for _, g := range l.gates.Gates {
+		rows = append(rows, l.gateRow(g))
+	}
+	return l.page("gates", "Gates", rows), nil
+}

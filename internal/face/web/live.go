@@ -1,0 +1,91 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// lookEvery is how often a stream looks which tools the agents of a run used last:
+// the log does not say that, and what a far agent does arrives every other second.
+const lookEvery = 500 * time.Millisecond
+
+// beatEvery is how often a quiet stream shows that it is alive, so that each end
+// notices when the other has gone.
+const beatEvery = 15 * time.Second
+
+// events streams the numbers of the lines that are added to the log of a run, and
+// says when an agent uses another tool than before.
+// A reader that comes back says which it saw last, and gets all that came since.
+// The text of a line is not sent: a reader that hears of one asks for the page
+// again, and gets it as of one moment.
+func (s *server) events(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("run")
+	if run.CheckID(id) != nil {
+		s.problem(w, r, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no run of that name"))
+		return
+	}
+	opened, err := run.Open(r.Context(), filepath.Join(s.site.Home, id, run.ManifestFile))
+	if err != nil {
+		s.problem(w, r, err)
+		return
+	}
+	defer opened.Close()
+	after, err := strconv.Atoi(r.Header.Get("Last-Event-ID"))
+	if err != nil {
+		after, _ = strconv.Atoi(r.URL.Query().Get("after"))
+	}
+	ctx, stop := context.WithCancel(r.Context())
+	defer stop()
+	lines := make(chan int, 64)
+	ended := make(chan error, 1)
+	go func() {
+		for entry, err := range opened.Tail(ctx, max(0, after)+1) {
+			if err != nil {
+				ended <- err
+				return
+			}
+			select {
+			case lines <- entry.Number:
+			case <-ctx.Done():
+				ended <- nil
+				return
+			}
+		}
+		ended <- nil
+	}()
+	say := startStream(w)
+	beat := time.NewTicker(beatEvery)
+	defer beat.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	tools := run.LastTools(opened.Folder())
+	goOn := say("retry: 500\n\n")
+	for goOn {
+		select {
+		case <-look.C:
+			if used := run.LastTools(opened.Folder()); !maps.Equal(used, tools) {
+				tools = used
+				goOn = say("event: line\ndata: tools\n\n")
+			}
+		case n := <-lines:
+			goOn = say(fmt.Sprintf("id: %d\nevent: line\ndata: %d\n\n", n, n))
+		case <-beat.C:
+			goOn = say(": there\n\n")
+		case err := <-ended:
+			if err != nil {
+				say(fmt.Sprintf("event: broken\ndata: %s\n\n", tidegate.CodeOf(err)))
+			}
+			return
+		}
+	}
+	stop()
+	<-ended // before its run is closed
+}

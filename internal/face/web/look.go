@@ -1,0 +1,278 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
+	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// Site is what the pages show.
+type Site struct {
+	Home    string // of runs
+	Project string // of changes
+	Clock   run.Clock
+	Version string
+	// Next are the commands that a person may type about a run in its current state.
+	Next func(*job.Board) []Command
+	// Decisions are tools; those among them that are a person's decisions can be
+	// taken on the pages. Nil: the pages can only be read. They must not sign.
+	Decisions []*tool.Tool
+
+	mu    sync.Mutex
+	looks map[string]*looking // by the path of the manifest
+	seen  map[string]seenRun  // by run id
+}
+
+// Command is what a person may type, and what it does.
+type Command struct{ Line, About string }
+
+// look is a run as it stood at one moment. Several readers share it; it is
+// closed when the last of them has gone and another has taken its place.
+type look struct {
+	users  sync.RWMutex
+	stamp  string
+	line   int // the last line of the log
+	board  *job.Board
+	run    *run.Run
+	status stage.StatusResult
+	gates  step.GateList
+	// gateNotes are what the judges noted, by gate.
+	gateNotes map[string]string
+	records   []citation.Record
+	entries   []run.Entry
+
+	reportOnce sync.Once
+	report     step.Reported
+	reportErr  error
+	htmlOnce   sync.Once
+	html       []byte // of the report
+
+	mu    sync.Mutex
+	pages map[string]rendered
+}
+
+// rendered is a page that was made a moment ago: everybody who follows a run asks
+// for the same page at the same time.
+type rendered struct {
+	at   time.Time
+	data []byte
+}
+
+// looking is what the readers of one run share.
+type looking struct {
+	mu   sync.Mutex
+	now  *look
+	last time.Time // when the run was last asked for
+}
+
+// maxLooks is how many runs are kept as they were last read.
+const maxLooks = 16
+
+// look is the run of a manifest in its current state. Its reader calls done when it
+// has read enough. It returns the errors of [run.Open] and of the run's documents.
+func (s *Site) look(ctx context.Context, manifest string) (l *look, done func(), err error) {
+	w := s.meet(manifest)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = time.Now()
+	if w.now != nil && w.now.stands() {
+		w.now.users.RLock()
+		return w.now, w.now.users.RUnlock, nil
+	}
+	fresh, err := s.read(ctx, manifest)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.replace(fresh)
+	fresh.users.RLock()
+	return fresh, fresh.users.RUnlock, nil
+}
+
+func (w *looking) replace(fresh *look) {
+	if old := w.now; old != nil {
+		go func() {
+			old.users.Lock()
+			defer old.users.Unlock()
+			old.board.Close()
+		}()
+	}
+	w.now = fresh
+}
+
+// meet finds what the readers of a run share. When there are too many runs, it
+// forgets the one that was not asked for the longest.
+func (s *Site) meet(manifest string) *looking {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.looks == nil {
+		s.looks = map[string]*looking{}
+	}
+	if w := s.looks[manifest]; w != nil {
+		return w
+	}
+	if len(s.looks) >= maxLooks {
+		oldest := ""
+		for path, w := range s.looks {
+			if oldest == "" || w.last.Before(s.looks[oldest].last) {
+				oldest = path
+			}
+		}
+		if w := s.looks[oldest]; w.mu.TryLock() {
+			w.replace(nil)
+			w.mu.Unlock()
+			delete(s.looks, oldest)
+		}
+	}
+	w := &looking{last: time.Now()}
+	s.looks[manifest] = w
+	return w
+}
+
+// read reads a run between two writes: when one came in between, it reads again, so
+// that no page shows one part from before a write and another from after it. It
+// returns LOCK_HELD for a run that is written all the time.
+func (s *Site) read(ctx context.Context, manifest string) (*look, error) {
+	guard, err := run.Open(ctx, manifest)
+	if err != nil {
+		return nil, err
+	}
+	defer guard.Close()
+	for begun := time.Now(); time.Since(begun) < quietTime; {
+		stamp := stampOf(guard)
+		if stamp != "" {
+			l, err := s.readOnce(ctx, manifest)
+			if stampOf(guard) == stamp {
+				if err == nil {
+					l.stamp = stamp
+				}
+				return l, err
+			}
+			if err == nil {
+				l.board.Close()
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(betweenReads):
+		}
+	}
+	return nil, errBusy
+}
+
+// How long a reader waits for a moment when nobody writes, and how long between
+// tries.
+const (
+	quietTime    = 2 * time.Second
+	betweenReads = 5 * time.Millisecond
+)
+
+var errBusy = tidegate.Errorf(tidegate.LockHeld, nil, "it is being written all the time: ask again in a moment")
+
+// stands reports whether the run is still as it was when it was looked at.
+func (l *look) stands() bool {
+	now := stampOf(l.run)
+	return now != "" && now == l.stamp
+}
+
+// readOnce reads the parts of a run at the same time: in a run with a thousand jobs,
+// each takes a while.
+func (s *Site) readOnce(ctx context.Context, manifest string) (*look, error) {
+	l := &look{pages: map[string]rendered{}, gateNotes: map[string]string{}}
+	var list step.CitationList
+	parts := []func() error{
+		func() (err error) { l.status, err = stage.Status(ctx, manifest); return err },
+		func() (err error) {
+			if l.board, err = job.OpenBoard(ctx, s.Clock, manifest); err != nil {
+				return err
+			}
+			l.run = l.board.Run()
+			l.entries, err = l.run.Events()
+			return err
+		},
+		func() (err error) { l.gates, err = step.ListGates(ctx, manifest); return err },
+		func() (err error) {
+			if list, err = step.ListCitations(ctx, manifest); tidegate.CodeOf(err) == tidegate.FileNotFound {
+				return nil
+			}
+			return err
+		},
+	}
+	err := parallel.Each(ctx, len(parts), nil, func() func(int) error { return func(i int) error { return parts[i]() } })
+	if err == nil {
+		err = l.readGateNotes()
+	}
+	if err != nil {
+		if l.board != nil {
+			l.board.Close()
+		}
+		return nil, err
+	}
+	l.records = list.Records
+	if n := len(l.entries); n > 0 {
+		l.line = l.entries[n-1].Number
+	}
+	return l, nil
+}
+
+// readGateNotes reads what the judges noted.
+func (l *look) readGateNotes() error {
+	gates, err := l.run.Gates()
+	if err != nil {
+		return err
+	}
+	for _, g := range l.gates.Gates {
+		l.gateNotes[g.GateID] = gates.Gate(g.GateID).Get("notes").Str()
+	}
+	return nil
+}
+
+// stampOf is a stamp of the state of a run: every write ends with a line in the
+// log; the other files count because a person may edit them by hand. While
+// something is being written it is empty.
+func stampOf(r *run.Run) string {
+	var b strings.Builder
+	if r.Folder().Writing() {
+		return ""
+	}
+	files := r.Folder().FS()
+	layout := r.Layout()
+	for _, name := range []string{run.AuditFile, run.ManifestFile, run.PolicyFile, layout.Gates, layout.Citations, layout.Perspectives, layout.Synthesis()} {
+		if info, err := fs.Stat(files, name); err == nil {
+			fmt.Fprintf(&b, "%d.%d ", info.Size(), info.ModTime().UnixNano())
+		} else {
+			b.WriteString("- ")
+		}
+	}
+	return b.String()
+}
+
+// readReport compares the claims of the run's report with the archive, once.
+func (l *look) readReport(ctx context.Context, version string) (step.Reported, error) {
+	l.reportOnce.Do(func() {
+		l.report, l.reportErr = step.ReadReport(context.WithoutCancel(ctx), l.run, true, "tidegate "+version)
+	})
+	return l.report, l.reportErr
+}
+
+// readDocument is the report as one page of HTML, made once.
+func (l *look) readDocument(ctx context.Context, version string) ([]byte, error) {
+	reported, err := l.readReport(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	l.htmlOnce.Do(func() { l.html = reported.Report.HTML() })
+	return l.html, nil
+}

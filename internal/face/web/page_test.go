@@ -1,0 +1,202 @@
+package web_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+var (
+	prompts = regexp.MustCompile(`(?s)(<summary>Prompt</summary>).*?(</details>)`)
+	charges = regexp.MustCompile(`(?s)(<div class="curves">).*?(</details>)`)
+	tokens  = regexp.MustCompile(`(>Tokens[^<]*<.*?num"[^>]*>)[0-9,]+`)
+)
+
+// TestPagesOfTheDemo compares every view of the demo's run and change with its file.
+func TestPagesOfTheDemo(t *testing.T) {
+	t.Parallel()
+	s := demoSite(t)
+	b := visit(t, s, nil)
+	for name, path := range map[string]string{
+		"runs": "/", "run": "/runs/harbour", "jobs": "/runs/harbour/jobs", "job": "/runs/harbour/jobs/wave1.operations", "outputs": "/runs/harbour/outputs",
+		"gates": "/runs/harbour/gates", "sources": "/runs/harbour/sources?state=paywalled", "report": "/runs/harbour/report", "log": "/runs/harbour/log?q=moved",
+		"changes": "/changes", "change": "/changes/" + changeOf(t, b), "problem": "/runs/nothing",
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, got := b.get(t, path)
+			if want := map[bool]int{true: http.StatusNotFound, false: http.StatusOK}[name == "problem"]; status != want {
+				t.Fatalf("%s is answered with %d:\n%s", path, status, got)
+			}
+			if !strings.HasPrefix(got, web.FirstBytes) {
+				t.Errorf("%s begins with %.100q", path, got)
+			}
+			got = strings.ReplaceAll(got, filepath.Dir(s.Home), "/home/you/harbour")
+			// The words of prompts, and what they are charged, do not matter here.
+			got = prompts.ReplaceAllString(got, "$1…$2")
+			got = charges.ReplaceAllString(got, "$1…$2")
+			got = tokens.ReplaceAllString(got, "$1…")
+			golden := filepath.Join("testdata", name+".html")
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("%s differs (-want +got):\n%s", golden, diff)
+			}
+		})
+	}
+}
+
+// TestTheReportBeginsAsEveryPage: its first bytes can be sent early, too.
+func TestTheReportBeginsAsEveryPage(t *testing.T) {
+	t.Parallel()
+	if _, got := visit(t, demoSite(t), nil).get(t, "/runs/harbour/report.html"); !strings.HasPrefix(got, web.FirstBytes) {
+		t.Errorf("the report begins with %.100q", got)
+	}
+}
+
+// changeOf is the id of the demo's change.
+func changeOf(t *testing.T, b *browser) string {
+	t.Helper()
+	_, list := b.get(t, "/changes")
+	_, rest, found := strings.Cut(list, `href="/changes/`)
+	id, _, _ := strings.Cut(rest, `"`)
+	if !found {
+		t.Fatalf("the demo has no change:\n%s", list)
+	}
+	return id
+}
+
+// TestTheRunAnswersItsQuestionsFirst: each view answers its question before
+// anything else.
+func TestTheRunAnswersItsQuestionsFirst(t *testing.T) {
+	t.Parallel()
+	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour")
+	at := 0
+	for _, want := range []string{"What is happening", "The run is completed.", "What is it waiting for", "Nothing.", "What does it cost", "Can I trust this",
+		"Every gate passed by its judge.", "Attempts over time", "What happened last"} {
+		next := strings.Index(page[at:], want)
+		if next < 0 {
+			t.Fatalf("%q is missing, or in the wrong place", want)
+		}
+		at += next
+	}
+}
+
+// TestFaultsStandAtTheirLines: a refused answer shows its fault at the line, and
+// what the next answer changed.
+func TestFaultsStandAtTheirLines(t *testing.T) {
+	t.Parallel()
+	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/jobs/synthesis")
+	for _, want := range []string{
+		`<a href="#l-1-1-9">line 9</a>`,
+		`<li value="9" id="l-1-1-9" class="wrong"><code dir="auto">- It spends about 310,000 euro less`,
+		`<p class="fault"><b>✕ NUMBER_NOT_FOUND</b>`,
+		`<tr class="went"><td>-</td><td dir="auto">- It spends about 310,000 euro less`,
+		`<tr class="came"><td>&#43;</td><td dir="auto">- It spends about 210,000 euro less`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+}
+
+// TestClaimsStandBesideTheirPassages: a number of the report is marked on the
+// page that it was taken from.
+func TestClaimsStandBesideTheirPassages(t *testing.T) {
+	t.Parallel()
+	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/report?q=210,000")
+	if strings.Count(page, `class="claim pair"`) != 1 || !strings.Contains(page, "<mark>210,000 euro</mark>") {
+		t.Errorf("the claim is not beside its passage:\n%s", page)
+	}
+}
+
+// TestSearch: words find runs, jobs, sources and lines of the log; what contains
+// none of them is not shown.
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	b := visit(t, demoSite(t), nil)
+	for _, c := range []struct{ path, has, not string }{
+		{"/?q=HARBOUR+tugs", `href="/runs/harbour"`, "No run has these words"},
+		{"/?q=nowhere", "No run has these words", `href="/runs/harbour"`},
+		{"/runs/harbour/jobs?q=summary", "summary.grid", "wave1.grid"},
+		{"/runs/harbour/jobs?state=exhausted", "Nothing to show", "wave1.grid"},
+		{"/runs/harbour/sources?q=reefer", "reefer-2025", "paywalled-article"},
+		{"/runs/harbour/log?q=judged", ">judged<", ">leased<"},
+	} {
+		_, page := b.get(t, c.path)
+		main := page[strings.Index(page, "<main"):]
+		if !strings.Contains(main, c.has) || strings.Contains(main, c.not) {
+			t.Errorf("%s: has %q: %t, has %q: %t", c.path, c.has, strings.Contains(main, c.has), c.not, strings.Contains(main, c.not))
+		}
+	}
+}
+
+// TestPicturesCarryTheirNumbers: each picture has a title and a description, and
+// its number is in the same row of the table.
+func TestPicturesCarryTheirNumbers(t *testing.T) {
+	t.Parallel()
+	b := visit(t, demoSite(t), nil)
+	_, outputs := b.get(t, "/runs/harbour/outputs")
+	for _, want := range []string{
+		`<td class="wide num" data-name="Sources">4 <span class="quiet">of 4</span>`, `<title>sources: 4 of 4</title>`, `<title>P0 gaps before the second wave: 1</title>`,
+		`<th scope="row">Round 1</th>`, `<th scope="row">Last</th>`,
+	} {
+		if !strings.Contains(outputs, want) {
+			t.Errorf("the outputs have no %s", want)
+		}
+	}
+	_, overview := b.get(t, "/runs/harbour")
+	for _, want := range []string{`<title>Tokens over time: `, `<th scope="row">summary.grid</th><td class="right num">`} {
+		if !strings.Contains(overview, want) {
+			t.Errorf("the overview has no %s", want)
+		}
+	}
+	for _, page := range []string{outputs, overview} {
+		pictures := strings.Count(page, "<svg")
+		if pictures < 5 || strings.Count(page, "<title>") != pictures+1 || strings.Count(page, "<desc>") != pictures {
+			t.Errorf("%d pictures have %d titles and %d descriptions", pictures, strings.Count(page, "<title>")-1, strings.Count(page, "<desc>"))
+		}
+	}
+}
+
+// TestTheLastWrittenRunComesFirst: whatever the names of runs are.
+func TestTheLastWrittenRunComesFirst(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	want := []string{"middle", "alpha", "zulu"}
+	for i, id := range want {
+		made, err := run.Create(t.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := pinned.Add(-time.Duration(i) * time.Hour)
+		if err := os.Chtimes(filepath.Join(made.Root, run.ManifestFile), written, written); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, page := visit(t, s, nil).get(t, "/")
+	var got []string
+	for _, link := range regexp.MustCompile(`href="/runs/(\w+)"`).FindAllStringSubmatch(page, -1) {
+		got = append(got, link[1])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the list has %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,232 @@
+package web
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+)
+
+// reportView is the report with each of its claims beside the passage of its
+// source.
+type reportView struct {
+	cut
+	Partial string
+	Empty   bool
+	Claims  []claimRow
+	Counts  []meter
+	Filters []string
+}
+
+type claimRow struct {
+	Line    int
+	State   state
+	Verdict string
+	Text    string
+	Found   []passageRow
+}
+
+// passageRow is a piece of a source in which what was looked for is marked, or what
+// is not on the pages of the claim.
+type passageRow struct {
+	Missing      string
+	Source, Link string
+	Cut          bool // the page has more before it
+	Parts        []passagePart
+}
+
+// passagePart is a run of words of a passage.
+type passagePart struct {
+	Text   string
+	Marked bool
+}
+
+// beside is how much of a page is shown on either side of a match.
+const beside = 200
+
+func (l *looked) reportPage(query url.Values) (*page, error) {
+	reported, err := l.readReport(l.ctx, l.site.Version)
+	if err != nil {
+		return nil, err
+	}
+	r := reported.Report
+	view := reportView{Partial: r.Partial, Empty: len(r.Parts) == 0}
+	sources := map[string]synthesis.Source{}
+	for _, s := range r.Sources {
+		sources[s.CID] = s
+	}
+	counts := map[citation.Verdict]int{}
+	var rows []claimRow
+	for _, part := range r.Parts {
+		lines := strings.Split(string(part.Text), "\n")
+		for _, c := range part.Claims {
+			counts[c.Verdict]++
+			row := claimRow{Line: c.Line, State: verdictState(c.Verdict), Verdict: string(c.Verdict), Text: passage(lines, c.Line)}
+			row.Found = passages(slices.Concat(c.Quotations, c.Numbers), sources)
+			if s := query.Get("state"); s != "" && s != row.Verdict || !matches(query.Get("q"), row.Text) {
+				continue
+			}
+			rows = append(rows, row)
+		}
+	}
+	all := 0
+	for _, v := range verdicts {
+		all += counts[v]
+		view.Filters = append(view.Filters, string(v))
+	}
+	for _, v := range verdicts {
+		m := counted(counts[v], all, "claims "+string(v))
+		m.Name, m.State = string(v), verdictState(v)
+		view.Counts = append(view.Counts, m)
+	}
+	view.cut = cutAt(query, len(rows), l.size, l.link("report", l.run.ID()))
+	view.Claims = piece(view.cut, rows)
+	return l.page("report", "Report", view), nil
+}
+
+var verdicts = []citation.Verdict{citation.Grounded, citation.Partly, citation.Ungrounded, citation.Unchecked}
+
+func verdictState(v citation.Verdict) state {
+	switch v {
+	case citation.Grounded:
+		return good("grounded")
+	case citation.Partly:
+		return person("partly grounded")
+	case citation.Ungrounded:
+		return bad("ungrounded")
+	}
+	return waiting("not checked")
+}
+
+// passage is the paragraph or list item that begins on a line.
+func passage(lines []string, from int) string {
+	var text []string
+	for i := from - 1; i >= 0 && i < len(lines) && len(text) < 30; i++ {
+		trimmed := strings.TrimSpace(lines[i])
+		if trimmed == "" || i >= from && (strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "#")) {
+			break
+		}
+		text = append(text, trimmed)
+	}
+	return short(maxLine, strings.TrimPrefix(shortCitations(strings.Join(text, " ")), "- "))
+}
+
+// shortCitations shortens the ids of sources to marks.
+func shortCitations(text string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(text, "[@")
+		if i < 0 {
+			break
+		}
+		j := strings.IndexByte(text[i:], ']')
+		if j < 0 {
+			break
+		}
+		id := text[i+2 : i+j]
+		b.WriteString(text[:i])
+		b.WriteString("[" + id[:min(len(id), 12)] + "]")
+		text = text[i+j+1:]
+	}
+	return b.String() + text
+}
+
+// passages are the pieces of the sources in which something was found, each once
+// with everything that was found in it, and what was not found.
+func passages(matches []citation.Match, sources map[string]synthesis.Source) []passageRow {
+	var out []passageRow
+	found := map[string][][2]int{} // by source
+	var cids []string
+	for _, m := range matches {
+		s, ok := sources[m.CID]
+		switch {
+		case !m.Found || !ok:
+			out = append(out, passageRow{Missing: m.Text})
+		case m.Start < 0 || m.End > len(s.Text) || m.Start >= m.End:
+			out = append(out, newPassage(s, "", nil, 0, 0))
+		default:
+			if found[m.CID] == nil {
+				cids = append(cids, m.CID)
+			}
+			found[m.CID] = append(found[m.CID], [2]int{m.Start, m.End})
+		}
+	}
+	for _, cid := range cids {
+		s, places := sources[cid], found[cid]
+		slices.SortFunc(places, func(a, b [2]int) int { return cmp.Or(a[0]-b[0], b[1]-a[1]) })
+		for len(places) > 0 {
+			n, end := 1, places[0][1]
+			for n < len(places) && places[n][0] <= end+beside {
+				end = max(end, places[n][1])
+				n++
+			}
+			out = append(out, newPassage(s, s.Text, places[:n], wordBefore(s.Text, places[0][0]-beside), wordAfter(s.Text, end+beside)))
+			places = places[n:]
+		}
+	}
+	return out
+}
+
+// newPassage is a piece of the text of a source with marks at those places.
+func newPassage(s synthesis.Source, text string, places [][2]int, from, to int) passageRow {
+	row := passageRow{Source: cmp.Or(s.Title, s.URL), Link: webAddress(s.URL), Cut: from > 0}
+	at := from
+	add := func(end int, marked bool) {
+		if end > at {
+			row.Parts = append(row.Parts, passagePart{spaced(text[at:end]), marked})
+			at = end
+		}
+	}
+	for _, place := range places {
+		add(place[0], false)
+		add(place[1], true)
+	}
+	add(to, false)
+	return row
+}
+
+// spaced is a text on one line, with a blank at each end that had white space.
+func spaced(text string) string {
+	out := short(maxLine, text)
+	if trimmed := strings.TrimLeft(text, " \t\r\n"); trimmed != text {
+		out = " " + out
+	}
+	if trimmed := strings.TrimRight(text, " \t\r\n"); trimmed != text {
+		out += " "
+	}
+	return out
+}
+
+// wordBefore is where the word at a byte of a text begins, and wordAfter where it
+// ends; in a text without blanks it is a place nearby.
+func wordBefore(text string, at int) int {
+	at = max(0, min(at, len(text)))
+	for near := at; near > 0 && near > at-40; near-- {
+		if text[near-1] == ' ' || text[near-1] == '\n' {
+			return near
+		}
+	}
+	return runeAt(text, at)
+}
+
+func wordAfter(text string, at int) int {
+	at = max(0, min(at, len(text)))
+	for near := at; near < len(text) && near < at+40; near++ {
+		if text[near] == ' ' || text[near] == '\n' {
+			return near
+		}
+	}
+	return runeAt(text, at)
+}
+
+// runeAt is the place of the rune that a byte of a text belongs to.
+func runeAt(text string, at int) int {
+	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
+		at--
+	}
+	return at
+}

@@ -1,0 +1,305 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	_ "embed" // the style and the script
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/face/hangup"
+)
+
+// The limits of one request. A stream of events has no limit: it ends with its
+// reader.
+const (
+	headerTime = 10 * time.Second
+	bodyTime   = 10 * time.Second
+	idleTime   = 2 * time.Minute
+	graceTime  = 3 * time.Second
+	maxHeader  = 64 << 10
+)
+
+// Place says where the pages are served.
+type Place struct {
+	// Address is HOST:PORT, :PORT or PORT. Without a host it is the loopback
+	// address, and port 0 is any free port.
+	Address string
+	// Public is the address at which a reverse proxy offers the pages, nil without
+	// one. Its path is a prefix of all paths.
+	Public *url.URL
+	// Token lets its bearer in.
+	Token string
+	// Ready is called with the address to open, once requests are accepted.
+	Ready func(address string)
+}
+
+// NewToken makes a token that nobody can guess.
+func NewToken() string { return rand.Text() }
+
+// Serve serves the site until ctx ends. It returns INVALID_ARGS for an address
+// that is not valid or cannot be listened on.
+func Serve(ctx context.Context, site *Site, place Place) error {
+	address, err := parseAddress(place.Address)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", place.Address), "cannot listen on %s: %w", address, err)
+	}
+	// A stream ends with the server, so that shutting down waits for no reader.
+	streams, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	server := &http.Server{
+		Handler:           Handler(site, place.Token, place.Public),
+		BaseContext:       func(net.Listener) context.Context { return streams },
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+	}
+	hangup.Unused(server)
+	open := &url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/"}
+	if place.Public != nil {
+		open = place.Public.JoinPath("/")
+	}
+	open.RawQuery = url.Values{tokenName: {place.Token}}.Encode()
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	if place.Ready != nil {
+		place.Ready(open.String())
+	}
+	select {
+	case err := <-failed:
+		return tidegate.Errorf(tidegate.Internal, tidegate.D("http", place.Address), "the server ended: %w", err)
+	case <-ctx.Done():
+	}
+	stop()
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
+	defer cancel()
+	if server.Shutdown(grace) != nil {
+		server.Close()
+	}
+	return nil
+}
+
+// parseAddress makes an address from what a person wrote.
+func parseAddress(given string) (string, error) {
+	if _, err := strconv.ParseUint(given, 10, 16); err == nil {
+		given = ":" + given
+	}
+	host, port, err := net.SplitHostPort(given)
+	if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", tidegate.Cut(given)),
+			"--http must be HOST:PORT, such as 127.0.0.1:8643, got %q", tidegate.Cut(given))
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// ParsePublic reads the address of a reverse proxy. It returns INVALID_ARGS for
+// what is not an http or https address without query, fragment and user.
+func ParsePublic(given string) (*url.URL, error) {
+	u, err := url.Parse(given)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("public-url", tidegate.Cut(given)),
+			"--public-url must be an address such as https://example.org/tidegate, got %q", tidegate.Cut(given))
+	}
+	return u, nil
+}
+
+//go:embed pages/style.css
+var styleText string
+
+//go:embed pages/live.js
+var scriptText string
+
+// Handler answers the requests of browsers. They pass, in this order: the
+// headers that every answer has, the check of Host and Origin, the token.
+func Handler(site *Site, token string, public *url.URL) http.Handler {
+	s := &server{site: site, guard: guard{token: token, public: public}, decisions: decisionsOf(site.Decisions)}
+	if public != nil {
+		s.base = strings.TrimSuffix(public.EscapedPath(), "/")
+	}
+	mux := http.NewServeMux()
+	s.routes(mux)
+	pages := http.Handler(s.guard.tokens(s.base, mux))
+	assets := http.NewServeMux()
+	assets.Handle("GET /style.css", asset("text/css; charset=utf-8", styleText))
+	assets.Handle("GET /live.js", asset("text/javascript; charset=utf-8", scriptText))
+	assets.Handle("/", pages)
+	return secured(s.guard.origins(underBase(s.base, assets)))
+}
+
+func asset(kind, text string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Cache-Control", "no-cache")
+		_, _ = io.WriteString(w, text)
+	})
+}
+
+// underBase removes the path of the public address, for proxies that leave it
+// on.
+func underBase(base string, next http.Handler) http.Handler {
+	if base == "" {
+		return next
+	}
+	stripped := http.StripPrefix(base, next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.EscapedPath(), base+"/") {
+			stripped.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// pagePolicy allows a page our style, our script and our stream.
+const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// textPolicy is for everything that is not one of our pages.
+const textPolicy = "default-src 'none'; sandbox; frame-ancestors 'none'"
+
+func secured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", pagePolicy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		// With no-referrer, a browser hides the origin of our own forms, too.
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		if r.ContentLength != 0 {
+			// A body that does not come keeps a connection open. Streams have none.
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+		}
+		if !isClean(r.URL.EscapedPath()) {
+			http.NotFound(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isClean reports whether a path has no empty or dotted part. The router would
+// redirect such a path to a clean one, without the path of the public address.
+func isClean(p string) bool {
+	clean := path.Clean(p)
+	return p == "" || p == clean || clean != "/" && p == clean+"/"
+}
+
+const tokenName = "token"
+
+// guard decides who may see the pages.
+type guard struct {
+	token  string
+	public *url.URL
+}
+
+// origins refuses a Host that is a name other than ours: somebody may have pointed
+// that name at this machine to get around the browser's rules. That cannot be done
+// with an address. It also refuses an Origin other than ours.
+func (g guard) origins(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !g.ownHost(r.Host) {
+			http.Error(w, "this server does not answer for that host", http.StatusForbidden)
+			return
+		}
+		if origin := r.Header.Get("Origin"); origin != "" && !g.ownOrigin(origin, r.Host) || r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+			http.Error(w, "a page of another origin may not ask this server", http.StatusForbidden)
+			return
+		}
+		// A browser says where a form comes from. What does not say so is not from a browser.
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" {
+			http.Error(w, "a form must say where it comes from", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (g guard) ownHost(host string) bool {
+	if g.public != nil && strings.EqualFold(host, g.public.Host) {
+		return true
+	}
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	return strings.EqualFold(name, "localhost") || net.ParseIP(name) != nil
+}
+
+// ownOrigin reports whether an origin is ours: at the public address only with its
+// own scheme, elsewhere at the host that was asked.
+func (g guard) ownOrigin(origin, host string) bool {
+	if g.public != nil && strings.EqualFold(origin, g.public.Scheme+"://"+g.public.Host) {
+		return true
+	}
+	return strings.EqualFold(origin, "http://"+host) && (g.public == nil || !strings.EqualFold(host, g.public.Host))
+}
+
+// cookie is the name of the cookie. Servers on other ports of the same machine
+// share cookies, so each has its own name.
+func (g guard) cookie() string {
+	sum := sha256.Sum256([]byte(g.token))
+	return "tidegate-" + hex.EncodeToString(sum[:4])
+}
+
+// tokens lets in everybody who has the token: on the first visit in the address,
+// which sets a cookie and removes the token from the address, and later in that
+// cookie.
+func (g guard) tokens(base string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		query := r.URL.Query()
+		if query.Has(tokenName) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			if !g.is(query.Get(tokenName)) {
+				g.refuse(w)
+				return
+			}
+			http.SetCookie(w, &http.Cookie{Name: g.cookie(), Value: g.token, Path: base + "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+				Secure: g.public != nil && g.public.Scheme == "https"})
+			query.Del(tokenName)
+			// One slash: two would lead to another host.
+			to := base + "/" + strings.TrimLeft(r.URL.EscapedPath(), `/\`)
+			if len(query) > 0 {
+				to += "?" + query.Encode()
+			}
+			http.Redirect(w, r, to, http.StatusSeeOther)
+			return
+		}
+		cookie, err := r.Cookie(g.cookie())
+		if errors.Is(err, http.ErrNoCookie) || err != nil || !g.is(cookie.Value) {
+			g.refuse(w)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (g guard) is(given string) bool {
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(g.token))
+	return g.token != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+func (g guard) refuse(w http.ResponseWriter) {
+	http.Error(w, "open the address that `tidegate serve` printed: it carries the token that lets you in", http.StatusUnauthorized)
+}

@@ -1,0 +1,177 @@
+package web_test
+
+import (
+	"context"
+	"html"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// underWay is a run that is driven with recorded agents. Each answers when the test
+// says so.
+type underWay struct {
+	site     *web.Site
+	manifest string
+	ended    chan engine.Outcome
+	turn     chan struct{}
+	asked    chan driver.Task
+	uses     chan string // tools that the agent that was asked uses
+	local    engine.Local
+}
+
+const question = "Harbour: should the port replace two of its four tugs with electric ones?"
+
+// drive begins a run whose agents answer from a folder of recordings.
+func drive(t *testing.T, s *web.Site, answers string, fetch step.Fetch, budget map[string]float64) *underWay {
+	t.Helper()
+	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Person), s.Clock, s.Home, run.InitInput{Query: question, RunID: "harbour", Budget: budget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded, err := driver.New(driver.Settings{Driver: "recorded:" + answers}, driver.Host{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &underWay{site: s, manifest: filepath.Join(made.Root, run.ManifestFile), ended: make(chan engine.Outcome, 1), turn: make(chan struct{}), asked: make(chan driver.Task, 1), uses: make(chan string)}
+	u.local.Drivers = func(string) []driver.Driver { return []driver.Driver{recorded} }
+	ctx, stop := context.WithCancel(tidegate.WithActor(t.Context(), tidegate.Rule))
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		stop()
+		<-done // it writes to the folder until then
+	})
+	go func() {
+		defer close(done)
+		outcome, err := engine.Drive(ctx, u.manifest, engine.Options{Clock: s.Clock, Pool: u, Fetch: fetch, Parallel: 1,
+			Agents: map[string]engine.Agent{"": {Driver: "recorded"}}})
+		if err != nil && ctx.Err() == nil {
+			t.Error(err)
+		}
+		u.ended <- outcome
+	}()
+	return u
+}
+
+// Do waits for its turn.
+func (u *underWay) Do(ctx context.Context, task driver.Task, note func(driver.Event)) (driver.Answer, error) {
+	select {
+	case u.asked <- task:
+	case <-ctx.Done():
+		return driver.Answer{}, context.Cause(ctx)
+	}
+	for {
+		select {
+		case tool := <-u.uses:
+			note(driver.Event{Kind: driver.ToolCall, Tool: tool})
+			continue
+		case <-u.turn:
+		case <-ctx.Done():
+			return driver.Answer{}, context.Cause(ctx)
+		}
+		return u.local.Do(ctx, task, note)
+	}
+}
+
+// Cancel stops nothing: an agent that waits for its turn ends with its context.
+func (u *underWay) Cancel(ctx context.Context, id string) error { return u.local.Cancel(ctx, id) }
+
+// next is the task that an agent was given, false when the run has ended.
+func (u *underWay) next(t *testing.T) (driver.Task, bool) {
+	t.Helper()
+	select {
+	case task := <-u.asked:
+		return task, true
+	case outcome := <-u.ended:
+		u.ended <- outcome
+		return driver.Task{}, false
+	case <-t.Context().Done():
+		t.Fatal("the run has neither ended nor asked an agent")
+	}
+	panic("unreachable")
+}
+
+// answer lets the agent that was asked answer.
+func (u *underWay) answer() { u.turn <- struct{}{} }
+
+// recordings is a folder of the answers of the demo.
+func recordings(t *testing.T) string {
+	t.Helper()
+	folder, remove, err := demo.UnpackAgents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(remove)
+	return folder
+}
+
+// pages are the pages of the demo.
+func pages(s *web.Site) step.Fetch { return demo.Pages{Now: s.Clock.Now}.Fetch }
+
+// failedRun is a run whose agents give no answer, so it needs a person.
+func failedRun(t *testing.T) *underWay {
+	t.Helper()
+	u := drive(t, site(t.TempDir()), t.TempDir(), nil, map[string]float64{"tries": 1})
+	for {
+		if _, more := u.next(t); !more {
+			return u
+		}
+		u.answer()
+	}
+}
+
+// TestPagesOfARunUnderWay: from its first job to its last, the page of a run says
+// what is being worked on, and at the end that the run is completed.
+func TestPagesOfARunUnderWay(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	u := drive(t, s, recordings(t), pages(s), nil)
+	b := visit(t, s, nil)
+	for {
+		task, more := u.next(t)
+		if !more {
+			break
+		}
+		if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, " at work in stage ") || !strings.Contains(page, `href="/runs/harbour/jobs/`+task.Job+`"`) {
+			t.Errorf("%s is at work and not on the page:\n%s", task.Job, page)
+		}
+		u.answer()
+	}
+	if outcome := <-u.ended; outcome.Status != run.Completed {
+		t.Errorf("the run ended as %+v", outcome)
+	}
+	if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, "The run is completed.") {
+		t.Errorf("the run has ended and the page does not say so:\n%s", page)
+	}
+}
+
+// TestThePageShowsTheLastToolOfAnAgent: a stream says when an agent uses another tool,
+// and the page that is asked for then shows it, as text.
+func TestThePageShowsTheLastToolOfAnAgent(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	u := drive(t, s, recordings(t), pages(s), nil)
+	b := visit(t, s, nil)
+	if _, more := u.next(t); !more {
+		t.Fatal("the run asks no agent")
+	}
+	stream := b.follow(t, "/runs/harbour/events", "")
+	for _, tool := range []string{"search", "<b>open</b>"} {
+		b.get(t, "/runs/harbour") // one that is kept for others
+		u.uses <- tool
+		for stream.Scan() && stream.Text() != "data: tools" {
+		}
+		if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, "<td>"+html.EscapeString(tool)+"</td>") {
+			t.Errorf("the agent uses %s and the page does not show it:\n%s", tool, page)
+		}
+	}
+	stream.stop()
+}

@@ -1,0 +1,116 @@
+package synthesis
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/text/pattern"
+)
+
+// Directive is one change that a review asks for.
+type Directive struct {
+	Line   int // of the reviewed draft; 0 when it is about the draft as a whole
+	Action string
+}
+
+// Answered is the review that a draft answers, with the draft that was reviewed.
+type Answered struct {
+	Draft      []byte
+	Directives []Directive
+}
+
+// answer looks for directives that nothing was done about. A directive with a line
+// is answered when the block that holds the line does not stand unchanged in the
+// new draft; at a heading the block is its section, because the headings are
+// prescribed. A directive without a line, or at a blank line, is answered when the
+// drafts differ. Blanks, comments and what cannot be seen make no difference.
+func (j *judge) answer(a Answered) {
+	was, is := read(a.Draft).pieces(), j.pieces()
+	wasThere, isThere := countPieces(was), countPieces(is)
+	differ := plainText(a.Draft) != plainText(j.source)
+	for _, d := range a.Directives {
+		note := "Make the change that the review asks for: " + d.Action
+		switch text := textAt(was, d.Line); {
+		case text == "":
+			if !differ {
+				j.fault(tidegate.Unchanged, 0, note,
+					"the draft is the one that was reviewed, and the review asks for a change: %s", d.Action)
+			}
+		// A text that stood there twice and stands there once was changed in one place.
+		case isThere[text] >= wasThere[text]:
+			stands := slices.IndexFunc(is, func(p piece) bool { return p.text == text })
+			j.fault(tidegate.Unchanged, is[stands].line, note,
+				"what stood in line %d of the reviewed draft is unchanged, and the review asks for a change: %s", d.Line, d.Action)
+		}
+	}
+}
+
+// piece is a block or, at a heading, a section: its lines and its plain text.
+type piece struct {
+	line, end int
+	text      string
+}
+
+// pieces are the blocks and sections of a draft in the order in which they begin.
+func (d *document) pieces() []piece {
+	out := make([]piece, len(d.begins))
+	block, section := d.lines(), d.lines() // the last lines of what begins here
+	for i := len(d.begins) - 1; i >= 0; i-- {
+		begin := d.begins[i]
+		end := max(block, begin.line) // items can begin one inside the other
+		if begin.heading {
+			end, section = section, begin.line-1
+		}
+		block = begin.line - 1
+		for end > begin.line && len(bytes.TrimSpace(d.lineText(end))) == 0 {
+			end-- // blank lines belong to nothing
+		}
+		text := d.source[d.starts[begin.line-1] : d.starts[end-1]+len(d.lineText(end))]
+		out[i] = piece{begin.line, end, plainText(text)}
+	}
+	return out
+}
+
+func countPieces(pieces []piece) map[string]int {
+	counts := map[string]int{}
+	for _, p := range pieces {
+		counts[p.text]++
+	}
+	return counts
+}
+
+// textAt is the text of the last piece that begins at a line or before it, ""
+// when that has ended.
+func textAt(pieces []piece, line int) string {
+	next := sort.Search(len(pieces), func(i int) bool { return pieces[i].line > line })
+	if next == 0 || pieces[next-1].end < line {
+		return ""
+	}
+	return pieces[next-1].text
+}
+
+var comment = pattern.New(`(?s)<!--.*?-->`)
+
+// plainText is a text as it is compared with another: without comments and what
+// cannot be seen, every run of white space as one blank.
+func plainText(text []byte) string {
+	var b strings.Builder
+	blank := false
+	for _, r := range string(comment().ReplaceAll(text, nil)) {
+		switch {
+		case unicode.IsSpace(r):
+			blank = b.Len() > 0
+		case !apart(r):
+			if blank {
+				b.WriteByte(' ')
+			}
+			blank = false
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,295 @@
+package synthesis
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page and its style
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+)
+
+//go:embed report.html
+var pageText string
+
+//go:embed report.css
+var styleText string
+
+// page is parsed when the first report is written.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("report").Parse(pageText))
+})
+
+// HTML is the report as one file that asks for nothing: no script, and no address
+// but those that a reader follows. Its policy forbids everything else, should a
+// text get past the escaping after all.
+func (r Report) HTML() []byte {
+	r = r.shown()
+	l := r.layout()
+	w := &htmlWriter{layout: l, cardOf: map[cardKey]string{}, linked: map[*reference]bool{}}
+	for i := range l.parts {
+		w.document(&l.parts[i])
+	}
+	view := pageView{
+		Report: &r, Style: template.CSS(styleText), Policy: policy(styleText),
+		Body: template.HTML(w.String()), Contents: w.contents, Cards: w.cards,
+		Banners: l.banners(), Tiles: l.tiles(), Tokens: thousands(r.Cost.InputTokens + r.Cost.OutputTokens),
+		Input: thousands(r.Cost.InputTokens), Output: thousands(r.Cost.OutputTokens), USD: dollars(r.Cost.USD), Created: day(r.CreatedAt),
+	}
+	for _, ref := range l.cited {
+		s := l.sourceView(ref, l.matchesOf(ref))
+		s.Excerpts, s.Back = viewExcerpts(ref.passages), w.linked[ref]
+		view.Sources = append(view.Sources, s)
+	}
+	for _, s := range l.others {
+		view.Others = append(view.Others, l.sourceView(&reference{Source: s}, nil))
+	}
+	for _, g := range r.Gates {
+		word, class := gateWord(g)
+		view.Gates = append(view.Gates, gateView{g, word, class})
+	}
+	for _, c := range r.Contracts {
+		view.Contracts = append(view.Contracts, contractView{c.Title, c.Wave, amount(c.Words, c.MaxWords), amount(c.Sources, c.MaxSources),
+			strings.Join(c.Sections, ", ")})
+	}
+	var out bytes.Buffer
+	if err := page().Execute(&out, view); err != nil {
+		panic(err) // a buffer takes everything, and the page fits its view
+	}
+	return out.Bytes()
+}
+
+// Policy is the Content-Security-Policy of the report in HTML: its own style, and
+// nothing else.
+func Policy() string { return policy(styleText) }
+
+// policy lets a page have its own style and nothing else.
+func policy(style string) string {
+	sum := sha256.Sum256([]byte(style))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; img-src data:; base-uri 'none'; form-action 'none'"
+}
+
+type pageView struct {
+	*Report
+	Style     template.CSS
+	Policy    string
+	Body      template.HTML
+	Contents  []content
+	Cards     []card
+	Banners   []banner
+	Tiles     []tile
+	Sources   []sourceView
+	Others    []sourceView
+	Gates     []gateView
+	Contracts []contractView
+
+	Tokens, Input, Output, USD, Created string
+}
+
+// banner is what a reader must know before the first line.
+type banner struct{ Title, Text string }
+
+func (r *Report) banners() []banner {
+	var out []banner
+	if r.Partial != "" {
+		out = append(out, banner{"Partial report", r.Partial})
+	}
+	if r.Unsourced {
+		out = append(out, banner{"No source was checked", "A person let this run go on without one source that could be looked at. Nothing below has been compared with a page."})
+	}
+	if r.Legacy {
+		out = append(out, banner{"Legacy run", "The gates of this run count as they were written. They were not judged."})
+	}
+	for _, note := range r.Notes {
+		out = append(out, banner{"Please note", note})
+	}
+	return out
+}
+
+// tile is one figure at the head of the report.
+type tile struct{ Label, Figure, Text, Class string }
+
+func (l *layout) tiles() []tile {
+	statuses := map[string]int{}
+	for _, ref := range l.cited {
+		statuses[ref.Status]++
+	}
+	var sources []string
+	for _, status := range []string{"valid", "paywalled", "blocked", "mismatch", "invalid"} {
+		if n := statuses[status]; n > 0 {
+			sources = append(sources, strconv.Itoa(n)+" "+status)
+		}
+	}
+	tiles := []tile{{"Sources cited", strconv.Itoa(len(l.cited)), strings.Join(sources, ", "), ""}}
+	all := l.matches.Quotations + l.matches.Numbers
+	gone := l.matches.QuotationsMissing + l.matches.NumbersMissing
+	found := tile{"Found on their pages", fmt.Sprintf("%d of %d", all-gone, all), "quotations and numbers", "good"}
+	switch {
+	case all == 0:
+		found = tile{"Found on their pages", "–", "no quotation or number was looked for", ""}
+	case gone > 0:
+		found.Text, found.Class = "quotations and numbers; the others are marked", "poor"
+	}
+	if l.unchecked > 0 {
+		found.Text += "; " + report.Counted(l.unchecked, "statement") + " could not be checked"
+	}
+	tiles = append(tiles, found)
+	passed, accepted := 0, 0
+	for _, g := range l.Gates {
+		passed += flag(g.Status == GatePass)
+		accepted += flag(g.Accepted != "")
+	}
+	text, class := "by their judges", "good"
+	switch {
+	case accepted > 0:
+		text, class = fmt.Sprintf("%d accepted by a person", accepted), "poor"
+	case passed < len(l.Gates) || len(l.Gates) == 0:
+		text, class = "the others are listed below", "poor"
+	}
+	tiles = append(tiles, tile{"Gates passed", fmt.Sprintf("%d of %d", passed, len(l.Gates)), text, class})
+	if l.Cost.Priced {
+		tiles = append(tiles, tile{"Cost", dollars(l.Cost.USD), thousands(l.Cost.InputTokens+l.Cost.OutputTokens) + " tokens", ""})
+	} else if l.Cost.Known() {
+		tiles = append(tiles, tile{"Tokens", thousands(l.Cost.InputTokens + l.Cost.OutputTokens), "cost not known", ""})
+	}
+	return tiles
+}
+
+// sourceView is a source as a page shows it.
+type sourceView struct {
+	Number    int
+	Name      string
+	By        string // publisher and date
+	Link      string
+	Address   string // the one that was cited
+	Replaced  string
+	File      string
+	Status    string
+	Class     string // how good the status is
+	Reason    string
+	Fetched   string
+	FetchedAt string
+	Attached  bool
+	Digest    string
+	Excerpts  []excerptView // all that the report takes from it
+	Back      bool          // the reader can go back to it
+}
+
+func (l *layout) sourceView(ref *reference, matches []citation.Match) sourceView {
+	var by []string
+	for _, part := range []string{ref.Publisher, day(ref.Date)} {
+		if part != "" {
+			by = append(by, part)
+		}
+	}
+	v := sourceView{
+		Number: ref.number, Name: ref.name(), By: strings.Join(by, " · "), Link: ref.link(matches),
+		Status: ref.Status, Class: statusClass(ref.Status), Reason: ref.Reason, Fetched: moment(ref.FetchedAt), FetchedAt: ref.FetchedAt,
+		Attached: ref.Attached, Digest: ref.Digest, Replaced: shownText(ref.ReplacedBy), File: ref.File,
+	}
+	if ref.File == "" {
+		v.Address = shownText(ref.URL)
+	}
+	return v
+}
+
+// excerptView is an excerpt with its marks.
+type excerptView struct {
+	Pieces     []pieceView
+	Start, End bool
+}
+
+type pieceView struct {
+	Text   string
+	Marked bool
+}
+
+func viewExcerpts(list []excerpt) []excerptView {
+	var out []excerptView
+	for _, e := range list {
+		v := excerptView{Start: e.start, End: e.end}
+		for i, text := range e.pieces {
+			var b strings.Builder
+			for _, r := range text {
+				b.WriteString(shown(r))
+			}
+			v.Pieces = append(v.Pieces, pieceView{b.String(), i%2 == 1})
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+type gateView struct {
+	GateLine
+	Word, Class string
+}
+
+func gateWord(g GateLine) (word, class string) {
+	switch {
+	case g.Accepted != "":
+		return "accepted by a person", "fair"
+	case g.Status == GatePass:
+		return "passed", "good"
+	case g.Status == GateFail:
+		return "failed", "bad"
+	}
+	return "not run", ""
+}
+
+// statusClass is how good a status of a source is.
+func statusClass(status string) string {
+	switch status {
+	case "valid":
+		return "good"
+	case "paywalled":
+		return "fair"
+	}
+	return "bad"
+}
+
+type contractView struct {
+	Title          string
+	Wave           int
+	Words, Sources string
+	Sections       string
+}
+
+func amount(has, most int) string { return thousands(int64(has)) + " of " + thousands(int64(most)) }
+
+// thousands groups the digits of a number.
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+func dollars(usd float64) string { return "$" + strconv.FormatFloat(usd, 'f', 2, 64) }
+
+// day is a date as people write it. Other texts stay as they are.
+func day(text string) string {
+	for _, form := range []struct{ in, out string }{{time.RFC3339Nano, "2 January 2006"}, {time.DateOnly, "2 January 2006"}, {"2006-01", "January 2006"}} {
+		if t, err := time.Parse(form.in, text); err == nil {
+			return t.UTC().Format(form.out)
+		}
+	}
+	return text
+}
+
+// moment is a time to the minute.
+func moment(text string) string {
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return t.UTC().Format("2 January 2006, 15:04 UTC")
+	}
+	return text
+}

@@ -1,0 +1,369 @@
+package synthesis
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+)
+
+// Sections are the titles that a synthesis must have as headings of the second
+// level, in the order in which they are asked for.
+var Sections = []string{"Summary", "Key Findings", "Evidence", "Caveats"}
+
+// Fault is one rule that a text breaks: what is wrong, where, and what to change.
+type Fault struct {
+	Code       tidegate.Code `json:"code"`
+	Message    string        `json:"message"`
+	Line       int           `json:"line" jsonschema:"1-based; 0 for the text as a whole"`
+	ChangeNote string        `json:"change_note"`
+}
+
+// Citation is a source that a synthesis may cite: one whose status is valid or
+// paywalled.
+type Citation struct {
+	CID    string
+	SameAs string // the cid of the same page under another address, "" for the first
+}
+
+// Place is a text on a line of a draft.
+type Place struct {
+	Line int
+	Text string
+}
+
+// Facts are what the rules need to know besides the draft.
+type Facts struct {
+	// Citations are the validated sources of the run.
+	Citations []Citation
+	// Unsourced says that a person let the run go on without a single validated
+	// source: no citation and no grounding is asked for.
+	Unsourced bool
+	// RawURLs are the addresses that a reader of the draft would see or follow.
+	RawURLs []Place
+	// Claims say what stands on the pages that the draft cites, nil where nobody
+	// looked.
+	Claims []citation.Claim
+	// Archived says that the run keeps pages to look at. A run of the earlier system
+	// does not, and gets no warning that nobody looked.
+	Archived bool
+	// RequireGrounding makes faults of what Claims report as missing from its page.
+	RequireGrounding bool
+	// Answers is the review that the draft answers, nil in the first round.
+	Answers *Answered
+}
+
+// Result is the judgement of a draft.
+type Result struct {
+	Faults   []Fault // what it must change, in the order of the lines
+	Warnings []Fault // what is not grounded, where the run does not require it
+
+	Missing  []string  // the titles of Sections that it does not have
+	Uncited  []Uncited // every number without a citation in its passage
+	Used     []string  // the validated cids that it cites, in byte order
+	Mentions int       // how many citations of validated sources a reader sees
+	// Utilization is how much of the validated sources is cited, and Duplicates
+	// how much of the mentions repeats a source. A page that is known under
+	// several cids is one source.
+	Utilization Rate
+	Duplicates  Rate
+	Grounding   Grounding
+	validated   []string // in byte order
+	unsourced   bool
+}
+
+// Pass reports whether the draft breaks no rule.
+func (r Result) Pass() bool { return len(r.Faults) == 0 }
+
+// Uncited is a number that claims something without a source.
+type Uncited struct {
+	Line     int    `json:"line"`
+	Col      int    `json:"col"` // 1-based, in UTF-16 units
+	Token    string `json:"token"`
+	LineText string `json:"line_text"`
+}
+
+// Judge checks a draft against all the rules of a synthesis:
+//
+//   - MISSING_REQUIRED_SECTION for each of [Sections] without its heading;
+//   - RESERVED_HEADING for each heading that the report writes itself;
+//   - UNKNOWN_CID for each citation of what is not validated, seen or not;
+//   - RAW_URL_NOT_ALLOWED for each address;
+//   - LINK_NOT_ALLOWED for each line with another link, an image or a definition;
+//   - HTML_NOT_ALLOWED for each line with a tag, a comment or a block of HTML;
+//   - INVISIBLE_TEXT for each line with a character that a reader cannot see;
+//   - UNCITED_NUMBER for each passage with a number and without a citation that a
+//     reader sees;
+//   - UNCITED_QUOTATION for each passage with a quotation of four words or more and
+//     without such a citation, and for each heading with one;
+//   - QUOTATION_NOT_FOUND for each quotation that the cited page does not have,
+//     NUMBER_NOT_FOUND for each such number when they are more than one in twenty
+//     ([citation.NumbersPass]), and CLAIM_NOT_CHECKED for each passage with a
+//     quotation or number whose pages have no text, where the run requires
+//     grounding; elsewhere they are warnings;
+//   - UNCHANGED for each directive of the answered review whose block stands as
+//     it did.
+func Judge(draft []byte, facts Facts) Result {
+	j := judge{document: read(draft), facts: facts, known: map[string]string{}}
+	for _, c := range facts.Citations {
+		j.known[c.CID] = c.CID
+		if c.SameAs != "" {
+			j.known[c.CID] = c.SameAs
+		}
+	}
+	j.result.unsourced = facts.Unsourced
+	j.sections()
+	j.headings()
+	j.citations()
+	j.urls()
+	j.markup()
+	j.numbers()
+	j.quotations()
+	j.grounding()
+	if facts.Answers != nil {
+		j.answer(*facts.Answers)
+	}
+	slices.SortStableFunc(j.result.Faults, func(a, b Fault) int { return a.Line - b.Line })
+	return j.result
+}
+
+type judge struct {
+	*document
+	facts  Facts
+	known  map[string]string // the source of every validated cid
+	result Result
+	column column
+}
+
+// column is how far the columns of a line have been counted, so that a long line
+// is counted once.
+type column struct {
+	line, at, col int
+	text          string // of the line, as a result shows it
+}
+
+func (j *judge) fault(code tidegate.Code, line int, note, format string, args ...any) {
+	j.result.Faults = append(j.result.Faults, newFault(code, line, note, format, args...))
+}
+
+func newFault(code tidegate.Code, line int, note, format string, args ...any) Fault {
+	return Fault{code, tidegate.Cut(fmt.Sprintf(format, args...)), line, tidegate.Cut(note)}
+}
+
+// sections looks for the headings, and for what was meant to be one.
+func (j *judge) sections() {
+	var there []string
+	almost := map[string]int{} // title → line
+	var scanner markdown.Scanner
+	// A bytes.Reader does not fail.
+	_, _ = scanner.Scan(bytes.NewReader(j.source), markdown.Events{Heading: func(h markdown.Heading) bool {
+		for _, title := range Sections {
+			switch {
+			case h.Level == 2 && string(h.Text) == title:
+				there = append(there, title)
+			case strings.EqualFold(strings.Trim(string(h.Text), "*_:. "), title) && almost[title] == 0:
+				almost[title] = h.Line
+			}
+		}
+		return false
+	}})
+	for _, title := range Sections {
+		if slices.Contains(there, title) {
+			continue
+		}
+		j.result.Missing = append(j.result.Missing, title)
+		note := fmt.Sprintf("Add a line that is exactly `## %s`, outside lists, quotes and code, with the text of the section below it.", title)
+		if line := almost[title]; line > 0 {
+			j.fault(tidegate.MissingRequiredSection, line, fmt.Sprintf("Write line %d as `## %s`, exactly.", line, title),
+				"the heading `## %s` is missing; line %d reads `%s`", title, line, j.lineText(line))
+			continue
+		}
+		j.fault(tidegate.MissingRequiredSection, 0, note, "the heading `## %s` is missing", title)
+	}
+}
+
+// citations counts what the draft cites, and finds what it may not cite.
+func (j *judge) citations() {
+	type place struct {
+		line int
+		cid  string
+	}
+	unknown := map[place]bool{}
+	note := func(at int, cid string) {
+		p := place{j.lineOf(at), cid}
+		if _, ok := j.known[cid]; ok || unknown[p] {
+			return
+		}
+		unknown[p] = true
+		j.fault(tidegate.UnknownCID, p.line, "Cite a source of the list you were given, by its id, or take the citation and what it supports out.",
+			"line %d cites %q, which is not among the validated sources", p.line, tidegate.Cut(cid))
+	}
+	used, sources := map[string]bool{}, map[string]bool{}
+	shown := map[int]bool{} // where the bracket stands of a citation that the tree has
+	j.eachLeaf(func(b *block) {
+		for _, m := range b.leaf.citations() {
+			at := int(b.glyphs[m.from].at)
+			note(at, m.cid)
+			if j.source[at] == '\\' {
+				at++
+			}
+			shown[at] = true
+			source, ok := j.known[m.cid]
+			if !ok || !m.seen {
+				continue
+			}
+			j.result.Mentions++
+			used[m.cid], sources[source] = true, true
+		}
+	})
+	rawCitations(j.source, func(at int, cid string) {
+		if !shown[at] {
+			note(at, cid)
+		}
+	})
+	whole := map[string]bool{}
+	for _, c := range j.facts.Citations {
+		j.result.validated = append(j.result.validated, c.CID)
+		whole[j.known[c.CID]] = true
+	}
+	for cid := range used {
+		j.result.Used = append(j.result.Used, cid)
+	}
+	slices.Sort(j.result.Used)
+	slices.Sort(j.result.validated)
+	j.result.validated = slices.Compact(j.result.validated)
+	j.result.Utilization = Rate{len(sources), len(whole)}
+	j.result.Duplicates = Rate{1, 1}
+	if j.result.Mentions > 0 {
+		j.result.Duplicates = Rate{j.result.Mentions - len(sources), j.result.Mentions}
+	}
+}
+
+func (j *judge) urls() {
+	for _, u := range j.facts.RawURLs {
+		j.fault(tidegate.RawURLNotAllowed, u.Line, "Replace the address with a citation [@id] of its source, or remove it.",
+			"line %d has a raw URL: %s", u.Line, tidegate.Cut(u.Text))
+	}
+}
+
+// markup finds characters that a reader does not see, HTML and links: one reader
+// of a draft sees what is in them and another does not. A citation is the only
+// link.
+func (j *judge) markup() {
+	found := j.document.markup()
+	for _, line := range found.hidden {
+		j.fault(tidegate.InvisibleText, line, "Remove the characters that cannot be seen.",
+			"line %d has a character that a reader cannot see", line)
+	}
+	for _, line := range found.html {
+		j.fault(tidegate.HTMLNotAllowed, line, "Write the text without HTML, or as code between back-ticks.",
+			"line %d has HTML, which one reader sees and another does not", line)
+	}
+	for _, line := range found.links {
+		if !slices.ContainsFunc(j.facts.RawURLs, func(u Place) bool { return u.Line == line }) {
+			j.fault(tidegate.LinkNotAllowed, line, "Write the text without the link; cite with [@cid].",
+				"line %d has a link, an image or the definition of one", line)
+		}
+	}
+}
+
+// numbers finds the passages that claim a number without a source.
+func (j *judge) numbers() {
+	if j.facts.Unsourced {
+		return
+	}
+	for _, p := range j.passages {
+		if j.cited(p) {
+			continue
+		}
+		var tokens []string
+		line := 0
+		for _, b := range p.leaves {
+			b.eachLeaf(func(b *block) {
+				if b.kind == heading {
+					return
+				}
+				for _, n := range b.leaf.numbers() {
+					found := j.uncited(int(b.glyphs[n.from].at), n.token)
+					j.result.Uncited = append(j.result.Uncited, found)
+					tokens = append(tokens, n.token)
+					if line == 0 {
+						line = found.Line
+					}
+				}
+			})
+		}
+		if line > 0 {
+			j.fault(tidegate.UncitedNumber, line,
+				"Put the citation of the source that has "+these(tokens)+" into the same paragraph or list item, or take the statement out.",
+				"the %s that begins in line %d claims %s without a citation", p.name(), p.line, quoted(tokens))
+		}
+	}
+}
+
+func (p *passage) name() string {
+	if len(p.leaves) > 0 && p.leaves[0].kind == table {
+		return "table"
+	}
+	return "paragraph or list item"
+}
+
+// cited holds for a passage with a citation, of a validated source, that a
+// reader sees.
+func (j *judge) cited(p *passage) bool { return slices.ContainsFunc(p.leaves, j.cites) }
+
+// cites holds for a block with such a citation in it.
+func (j *judge) cites(b *block) (yes bool) {
+	b.eachLeaf(func(b *block) {
+		for _, m := range b.leaf.citations() {
+			_, known := j.known[m.cid]
+			yes = yes || known && m.seen
+		}
+	})
+	return yes
+}
+
+func (j *judge) uncited(at int, token string) Uncited {
+	line := j.lineOf(at)
+	c := &j.column
+	if c.line != line || c.at > at {
+		text := j.lineText(line)
+		text = text[:min(len(text), utf8.UTFMax*tidegate.MaxText)]
+		*c = column{line, j.starts[line-1], 1, tidegate.Cut(strings.ToValidUTF8(string(text), "\ufffd"))}
+	}
+	for _, r := range string(j.source[c.at:at]) {
+		c.col++
+		if r > 0xffff {
+			c.col++
+		}
+	}
+	c.at = at
+	return Uncited{line, c.col, tidegate.Cut(token), c.text}
+}
+
+// quoted names up to five tokens, and how many more there are.
+func quoted(tokens []string) string {
+	const most = 5
+	var out []string
+	for i, token := range tokens {
+		if i == most {
+			return strings.Join(out, ", ") + " and " + report.Counted(len(tokens)-most, "further number")
+		}
+		out = append(out, strconv.Quote(token))
+	}
+	return strings.Join(out, ", ")
+}
+
+func these(tokens []string) string {
+	if len(tokens) == 1 {
+		return strconv.Quote(tokens[0])
+	}
+	return "these numbers"
+}

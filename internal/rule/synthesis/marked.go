@@ -1,0 +1,105 @@
+package synthesis
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/tidegate/tidegate/internal/rule/citation"
+)
+
+// compact is the text of a leaf in which something is looked for: without white
+// space, tags and what cannot be seen.
+type compact struct {
+	leaf
+	text string
+	at   []int32 // the glyph of each byte of text
+}
+
+func (l leaf) compact() compact {
+	c := compact{leaf: l}
+	var b strings.Builder
+	for i, g := range l.glyphs {
+		if g.in&inTag == 0 && compares(g.r) {
+			b.WriteRune(g.r)
+			for len(c.at) < b.Len() {
+				c.at = append(c.at, int32(i))
+			}
+		}
+	}
+	c.text = b.String()
+	return c
+}
+
+func compares(r rune) bool { return !unicode.IsSpace(r) && !apart(r) }
+
+// find is where a text stands in a leaf. A number is not found inside a longer
+// one.
+func (c compact) find(text string) []span {
+	want := strings.Map(func(r rune) rune {
+		if compares(r) {
+			return r
+		}
+		return -1
+	}, text)
+	var out []span
+	for at := 0; want != ""; {
+		i := strings.Index(c.text[at:], want)
+		if i < 0 {
+			break
+		}
+		at += i
+		place := span{int(c.at[at]), int(c.at[at+len(want)-1]) + 1}
+		if c.parts(place.from) && c.parts(place.to) {
+			out = append(out, place)
+		}
+		at += len(want)
+	}
+	return out
+}
+
+// parts holds when no number spans the beginning of a glyph.
+func (c compact) parts(at int) bool {
+	return at == 0 || at == len(c.glyphs) || !unicode.IsNumber(c.glyphs[at-1].r) || !unicode.IsNumber(c.glyphs[at].r)
+}
+
+// missing are the places in a leaf of the texts of a claim that no cited page has.
+// Those that stand there are marked in found.
+func (l leaf) missing(texts []string, found map[string]bool) []span {
+	if len(texts) == 0 {
+		return nil
+	}
+	c := l.compact()
+	var places []span
+	for _, text := range texts {
+		if these := c.find(text); len(these) > 0 {
+			found[text] = true
+			places = append(places, these...)
+		}
+	}
+	slices.SortFunc(places, func(a, b span) int { return a.from - b.from })
+	out := places[:0]
+	for _, p := range places { // overlapping ones are one
+		if last := len(out) - 1; last >= 0 && p.from <= out[last].to {
+			out[last].to = max(out[last].to, p.to)
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// notFound are the texts of a claim that no cited page has, each once, and only as
+// many as can be looked for.
+func notFound(c *citation.Claim) []string {
+	if c == nil || c.Verdict == citation.Unchecked {
+		return nil
+	}
+	var out []string
+	for _, m := range slices.Concat(c.Quotations, c.Numbers) {
+		if !m.Found && len(out) < MaxMarks && !slices.Contains(out, m.Text) {
+			out = append(out, m.Text)
+		}
+	}
+	return out
+}

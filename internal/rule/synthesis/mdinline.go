@@ -1,0 +1,237 @@
+package synthesis
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/tidegate/tidegate/internal/rule/citation"
+)
+
+// mdLeaf writes the text of a block as Markdown that every reader shows as the
+// report does: what is text in the draft is text here.
+type mdLeaf struct {
+	out    strings.Builder
+	shown  strings.Builder // what a reader will see, to check the rest by
+	plain  bool            // emphasis is left out
+	cell   bool            // in a table
+	single bool            // on one line, as in a table or a heading
+	line   lineStart
+	last   rune // the last character that was written
+}
+
+// lineStart is what of a line has been written.
+type lineStart uint8
+
+const (
+	emptyLine  lineStart = iota
+	digitsLine           // digits, which may yet become the mark of a list
+	textLine
+)
+
+// leaf is the text of a block. It is read again before it is used: where stars
+// would be taken for something other than the emphasis that they stand for, they
+// are left out.
+func (w *mdWriter) leaf(b *block) string {
+	marked, shown := w.writeLeaf(b, false)
+	if again := read([]byte(marked)); again.showsOnly(shown) {
+		return marked
+	}
+	plain, _ := w.writeLeaf(b, true)
+	return plain
+}
+
+// showsOnly holds when a document is one paragraph with that text.
+func (d *document) showsOnly(text string) bool {
+	if strings.TrimSpace(text) == "" {
+		return len(d.blocks) == 0
+	}
+	if len(d.blocks) != 1 || d.blocks[0].kind != paragraph {
+		return false
+	}
+	return strings.Join(strings.Fields(string(runes(d.blocks[0].glyphs))), " ") == strings.Join(strings.Fields(text), " ")
+}
+
+func (w *mdWriter) writeLeaf(b *block, plain bool) (text, shown string) {
+	l := mdLeaf{plain: plain, cell: b.kind == cell, single: b.kind == cell || b.kind == heading}
+	passage := w.part.of[b]
+	claim := w.part.claims[passage]
+	found := map[string]bool{}
+	missing := b.leaf.missing(notFound(claim), found)
+	cited, marks := w.citations(b.leaf), b.marks
+	var code []rune // of the code span under way
+	inSpan := false
+	for i := 0; i <= len(b.glyphs); i++ {
+		if len(missing) > 0 && missing[0].to == i {
+			l.label("(not on the page)")
+			missing = missing[1:]
+		}
+		if len(cited) > 0 && cited[0].to == i {
+			cited = cited[1:]
+		}
+		for len(marks) > 0 && marks[0].at == i {
+			switch m := marks[0]; {
+			case m.kind == codeSpan && m.open:
+				inSpan, code = true, nil
+			case m.kind == codeSpan:
+				inSpan = false
+				l.code(string(code))
+			default:
+				l.mark(m)
+			}
+			marks = marks[1:]
+		}
+		if len(cited) > 0 && cited[0].from == i {
+			l.raw(`\[` + strconv.Itoa(cited[0].ref.number) + `]`)
+			l.shown.WriteString("[" + strconv.Itoa(cited[0].ref.number) + "]")
+		}
+		switch {
+		case i == len(b.glyphs) || len(cited) > 0 && i >= cited[0].from:
+		case inSpan:
+			code = append(code, []rune(shownGlyph(b.glyphs[i].r))...)
+		default:
+			l.glyph(b.glyphs[i], next(b.glyphs, i))
+		}
+	}
+	if claim != nil && lastLeaf(passage) == b && claim.Verdict == citation.Unchecked {
+		l.label("(not checked)")
+	}
+	return l.out.String(), l.shown.String()
+}
+
+func next(glyphs []glyph, i int) rune {
+	if i+1 < len(glyphs) {
+		return glyphs[i+1].r
+	}
+	return 0
+}
+
+func shownGlyph(r rune) string {
+	if r == '\n' {
+		return " "
+	}
+	return shown(r)
+}
+
+// raw writes Markdown.
+func (l *mdLeaf) raw(s string) {
+	l.out.WriteString(s)
+	l.line, l.last = textLine, 0
+}
+
+// label writes words of the report's own after what they are about.
+func (l *mdLeaf) label(text string) {
+	l.raw(" " + text)
+	l.shown.WriteString(" " + text)
+}
+
+func (l *mdLeaf) mark(m mark) {
+	switch m.kind {
+	case emphasis, strong:
+		if !l.plain {
+			l.raw(map[markKind]string{emphasis: "*", strong: "**"}[m.kind])
+		}
+	case image:
+		if m.open {
+			l.raw("Image: ")
+			l.shown.WriteString("Image: ")
+		}
+	case link:
+		switch {
+		case m.open && isWeb(m.dest):
+			l.raw("[")
+		case isWeb(m.dest):
+			l.raw("](<" + m.dest + ">)")
+		case !m.open && m.dest != "" && m.dest[0] != '#':
+			l.raw(" ")
+			l.shown.WriteString(" ")
+			l.code(shownText(m.dest))
+		}
+	}
+}
+
+// code writes a code span.
+func (l *mdLeaf) code(text string) {
+	if strings.TrimSpace(text) == "" {
+		l.glyph(glyph{r: ' '}, 0)
+		return
+	}
+	fence := strings.Repeat("`", longestRun(text, '`')+1)
+	pad := ""
+	if text[0] == '`' || text[len(text)-1] == '`' || text[0] == ' ' && text[len(text)-1] == ' ' {
+		pad = " "
+	}
+	l.shown.WriteString(text)
+	if l.cell {
+		text = strings.ReplaceAll(text, "|", `\|`)
+	}
+	l.raw(fence + pad + text + pad + fence)
+}
+
+func longestRun(s string, char rune) (longest int) {
+	run := 0
+	for _, r := range s {
+		if r != char {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// glyph writes one character as text.
+func (l *mdLeaf) glyph(g glyph, next rune) {
+	switch {
+	case g.r == '\n' && l.single:
+		g.r = ' '
+	case g.r == '\n':
+		if g.in&hardBreak != 0 {
+			l.out.WriteByte('\\')
+		}
+		l.out.WriteByte('\n')
+		l.shown.WriteByte('\n')
+		l.line = emptyLine
+		return
+	case l.line == emptyLine && unicode.IsSpace(g.r):
+		return
+	case concealed(g.r):
+		l.raw(shown(g.r))
+		l.shown.WriteString(shown(g.r))
+		return
+	}
+	switch {
+	case g.r == '\\' && next == '\n': // with the one that ends the line, readers count them differently
+		l.out.WriteString("&#92;")
+	case l.special(g.r, next):
+		l.out.WriteByte('\\')
+		l.out.WriteRune(g.r)
+	default:
+		l.out.WriteRune(g.r)
+	}
+	l.shown.WriteRune(g.r)
+	l.last = g.r
+	if l.line == textLine || !unicode.IsDigit(g.r) {
+		l.line = textLine
+	} else {
+		l.line = digitsLine
+	}
+}
+
+// special holds for a character that Markdown would take for a mark.
+func (l *mdLeaf) special(r, next rune) bool {
+	switch {
+	case r == '_': // within a word it is text
+		return !isWordRune(l.last) || !isWordRune(next)
+	case r == '&':
+		return next == '#' || unicode.IsLetter(next)
+	case strings.ContainsRune("\\`*[]<|~$", r) || r == '#' && l.single: // it ends a heading
+		return true
+	case l.line == emptyLine:
+		return strings.ContainsRune("#+-=>:", r)
+	}
+	return l.line == digitsLine && (r == '.' || r == ')') && (next == 0 || unicode.IsSpace(next))
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }

@@ -1,0 +1,295 @@
+package synthesis
+
+import (
+	"sort"
+	"unicode"
+
+	"github.com/tidegate/tidegate/internal/rule/citation"
+)
+
+// Report is everything that a report shows a person. All texts in it may come
+// from an agent or a page: each export shows them as text.
+type Report struct {
+	Question  string
+	RunID     string
+	CreatedAt string // of the run, RFC 3339
+	Program   string // what made the report, such as "tidegate 1.4.0"
+
+	Partial   string   // why the report is partial, "" for a complete one
+	Unsourced bool     // a person let the run go on without a single checked source
+	Legacy    bool     // gates count as they were written
+	Notes     []string // what else a reader must know before the first line
+
+	Parts     []Part
+	Sources   []Source
+	Gates     []GateLine
+	Contracts []Contract
+	Agents    []Agent
+	Cost      Cost
+	LeftOut   []Gap
+}
+
+// Part is a document of the report: the synthesis, or, in a partial report, a
+// summary or an output.
+type Part struct {
+	Title  string // "" for the synthesis
+	Text   []byte // Markdown with citations [@cid]
+	Claims []citation.Claim
+}
+
+// Source is a source of the run. A page known under several cids is shown once.
+type Source struct {
+	CID        string
+	SameAs     string // the cid of the same page, "" for the first
+	Title      string
+	Publisher  string
+	Date       string
+	URL        string // as it was cited
+	ReplacedBy string // the address that a person named instead, "" when none did
+	File       string // the name of a person's own document, "" for a page
+	Attached   bool   // a person put the evidence there
+	Status     string // valid, paywalled, blocked, mismatch, invalid
+	Reason     string // why it has that status
+	FetchedAt  string // RFC 3339, "" when it was not fetched
+	Digest     string // of what was fetched
+	Text       string // what the page says; the places of [citation.Match] are in it
+}
+
+// GateLine is a gate as the report shows it.
+type GateLine struct {
+	ID, Name, Status string
+	Accepted         string // the reason of the person who accepted it, "" when its judge passed it
+	Notes            string
+}
+
+// Contract is what one output had to meet, and what it has.
+type Contract struct {
+	ID, Title           string
+	Wave                int
+	Words, MaxWords     int
+	Sources, MaxSources int
+	Sections            []string
+}
+
+// Agent is an agent that wrote accepted answers.
+type Agent struct {
+	Role, Driver, Model, Version string
+	Answers                      int
+}
+
+// Cost is what the accepted answers cost.
+type Cost struct {
+	InputTokens, OutputTokens int64
+	USD                       float64
+	Priced                    bool // the cost is known
+}
+
+// Known reports whether anybody counted what the answers cost.
+func (c Cost) Known() bool { return c.Priced || c.InputTokens+c.OutputTokens > 0 }
+
+// Gap is something that a wave left open and no second wave closed.
+type Gap struct{ ID, Priority, Text string }
+
+// reference is a source with the number under which the report cites it.
+type reference struct {
+	number int
+	*Source
+	passages []excerpt // all that the report rests on
+}
+
+// layout is a report made ready for an export: its documents read, its sources
+// numbered in the order in which they are cited, its claims by passage.
+type layout struct {
+	*Report
+	parts   []layoutPart
+	cited   []*reference
+	others  []*Source // those that are not cited, in the order of the report
+	byCID   map[string]*reference
+	matches Grounding // what was looked for, and what is missing
+
+	unchecked int // claims without a page to look at
+}
+
+type layoutPart struct {
+	title  string
+	doc    *document
+	claims map[*passage]*citation.Claim
+	of     map[*block]*passage // the passage of a leaf
+}
+
+func (r *Report) layout() *layout {
+	l := &layout{Report: r, byCID: map[string]*reference{}}
+	for i := range r.Sources {
+		if s := &r.Sources[i]; s.SameAs == "" {
+			l.byCID[s.CID] = &reference{Source: s}
+		}
+	}
+	for i := range r.Sources {
+		if s := &r.Sources[i]; s.SameAs != "" {
+			if first := l.byCID[s.SameAs]; first != nil {
+				l.byCID[s.CID] = first
+			} else {
+				l.byCID[s.CID] = &reference{Source: s}
+			}
+		}
+	}
+	for i := range r.Parts {
+		l.part(&r.Parts[i])
+	}
+	for i := range r.Sources {
+		if s := &r.Sources[i]; l.byCID[s.CID].Source == s && l.byCID[s.CID].number == 0 {
+			l.others = append(l.others, s)
+		}
+	}
+	for _, ref := range l.cited {
+		ref.passages = excerpts(ref.Text, l.matchesOf(ref))
+	}
+	return l
+}
+
+func (l *layout) part(p *Part) {
+	doc := read(p.Text)
+	part := layoutPart{title: p.Title, doc: doc, claims: map[*passage]*citation.Claim{}, of: map[*block]*passage{}}
+	doc.eachLeaf(func(b *block) {
+		for _, m := range b.leaf.citations() {
+			if ref := l.byCID[m.cid]; ref != nil && m.seen && ref.number == 0 {
+				l.cited = append(l.cited, ref)
+				ref.number = len(l.cited)
+			}
+		}
+	})
+	for _, passage := range doc.passages {
+		for _, b := range passage.leaves {
+			b.eachLeaf(func(b *block) { part.of[b] = passage })
+		}
+	}
+	for i := range p.Claims {
+		c := &p.Claims[i]
+		if c.Verdict == citation.Unchecked {
+			l.unchecked++
+		} else {
+			l.matches.add(*c)
+		}
+		if passage := doc.passageAt(c.Line); passage != nil {
+			part.claims[passage] = c
+		}
+	}
+	l.parts = append(l.parts, part)
+}
+
+// passageAt is the passage that holds a line: the last that begins there or
+// above.
+func (d *document) passageAt(line int) *passage {
+	next := sort.Search(len(d.passages), func(i int) bool { return d.passages[i].line > line })
+	if next == 0 {
+		return nil
+	}
+	return d.passages[next-1]
+}
+
+// matchesOf are the places that were found on a source.
+func (l *layout) matchesOf(ref *reference) []citation.Match {
+	var out []citation.Match
+	for _, part := range l.Parts {
+		for _, c := range part.Claims {
+			out = append(out, l.found(ref, c)...)
+		}
+	}
+	return out
+}
+
+// found are the quotations and numbers of a claim that a source has.
+func (l *layout) found(ref *reference, c citation.Claim) []citation.Match {
+	var out []citation.Match
+	for _, list := range [][]citation.Match{c.Quotations, c.Numbers} {
+		for _, m := range list {
+			if m.Found && l.byCID[m.CID] == ref {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// link is the address that leads to a source, with a fragment that leads to the
+// first of some places where there is one. It is "" for a person's own document
+// and for what is not on the web.
+func (ref *reference) link(matches []citation.Match) string {
+	if ref.File != "" {
+		return ""
+	}
+	for _, m := range matches {
+		if isWeb(m.Link) {
+			return m.Link
+		}
+	}
+	for _, address := range []string{ref.ReplacedBy, ref.URL} {
+		if isWeb(address) {
+			return address
+		}
+	}
+	return ""
+}
+
+// name is what a source is called where it has no title.
+func (s *Source) name() string {
+	for _, name := range []string{s.Title, s.File, shownText(s.URL)} {
+		if name != "" {
+			return name
+		}
+	}
+	return shownText(s.CID)
+}
+
+// citationPlace is the place in a leaf of a citation whose source the report
+// knows.
+type citationPlace struct {
+	word     int  // where the word begins that stays on one line with it, -1 when there is none
+	kept     bool // on one line with what stands before it
+	more     bool // and so is the citation after it
+	blank    int  // where the white space before it begins
+	from, to int
+	ref      *reference
+}
+
+// longestWord and longestChain are how many characters, and how many citations,
+// are kept on one line.
+const (
+	longestWord  = 24
+	longestChain = 3
+)
+
+func (l *layout) citations(text leaf) []citationPlace {
+	var out []citationPlace
+	end, chain := 0, 0 // of the one before, and how many are kept on its line
+	for _, m := range text.citations() {
+		ref := l.byCID[m.cid]
+		if ref == nil || !m.seen {
+			continue
+		}
+		place := citationPlace{word: -1, blank: m.from, from: m.from, to: m.to, ref: ref}
+		for place.blank > end && unicode.IsSpace(text.glyphs[place.blank-1].r) {
+			place.blank--
+		}
+		word := place.blank
+		for word > end && place.blank-word < longestWord && !unicode.IsSpace(text.glyphs[word-1].r) {
+			word--
+		}
+		last := len(out) - 1
+		switch {
+		case word < place.blank && !text.marked(word+1, place.to-1):
+			place.word, place.kept, chain = word, true, 1
+		case chain < longestChain && last >= 0 && out[last].kept && out[last].to == place.blank && !text.marked(place.blank, place.to-1):
+			out[last].more, place.kept, chain = true, true, chain+1
+		}
+		out = append(out, place)
+		end = m.to
+	}
+	return out
+}
+
+// marked holds when emphasis or a link begins or ends from one glyph to another.
+func (l leaf) marked(from, to int) bool {
+	i := sort.Search(len(l.marks), func(i int) bool { return l.marks[i].at >= from })
+	return i < len(l.marks) && l.marks[i].at <= to
+}

@@ -1,0 +1,214 @@
+package synthesis_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+)
+
+// TestParseReview finds all that is wrong with a review of a draft of four lines.
+func TestParseReview(t *testing.T) {
+	const draft = "one\ntwo\n\nfour\n"
+	for _, test := range []struct {
+		name, review string
+		gateEFailed  bool
+		want         string // code and the end of the message, one per line
+	}{
+		{name: "passed", review: `{"decision":"PASS","findings":[{"severity":"low","line":4,"message":"m"}],"directives":[]}`},
+		{name: "changes", review: `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":1,"action":"a"},{"line":null,"action":"b"}]}`},
+		{name: "changes of a draft that fails", gateEFailed: true, review: `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":1,"action":"a"}]}`},
+		{name: "whole number with a fraction", review: `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":4.0,"action":"a"}]}`},
+		{name: "not JSON", review: "```json\n{}\n```", want: "INVALID_JSON"},
+		{name: "a key twice", review: `{"decision":"PASS","decision":"PASS","findings":[],"directives":[]}`, want: "INVALID_JSON"},
+		{name: "text behind it", review: `{"decision":"PASS","findings":[],"directives":[]} done`, want: "INVALID_JSON"},
+		{name: "a list", review: `[]`, want: "SCHEMA_VALIDATION_FAILED $ must be an object, got an array"},
+		{name: "empty", review: `{}`, want: "SCHEMA_VALIDATION_FAILED $.decision is missing\nSCHEMA_VALIDATION_FAILED $.findings is missing\nSCHEMA_VALIDATION_FAILED $.directives is missing"},
+		{name: "other decision", review: `{"decision":"pass","findings":[],"directives":[]}`, want: "SCHEMA_VALIDATION_FAILED $.decision must be one of"},
+		{name: "everything wrong at once", review: `{"decision":"PASS","findings":[{"severity":"High","line":0,"message":" "},{"severity":"high","line":9,"message":"m"},7],"directives":[{"action":"a"},{"line":5,"action":"a"}]}`, gateEFailed: true,
+			want: `SCHEMA_VALIDATION_FAILED $.findings[0].severity
+SCHEMA_VALIDATION_FAILED $.findings[0].line
+SCHEMA_VALIDATION_FAILED $.findings[0].message
+LINE_NOT_FOUND $.findings[1].line is 9, and the draft has 4 lines
+SCHEMA_VALIDATION_FAILED $.findings[2] must be an object
+SCHEMA_VALIDATION_FAILED $.directives[0].line is missing
+LINE_NOT_FOUND $.directives[1].line is 5, and the draft has 4 lines
+SCHEMA_VALIDATION_FAILED $.directives asks for changes, and the decision is PASS
+SCHEMA_VALIDATION_FAILED $.findings[1] is high, and the decision is PASS
+SCHEMA_VALIDATION_FAILED the decision is PASS, and the draft does not pass gate E`},
+		{name: "changes without a directive", review: `{"decision":"CHANGES_REQUIRED","findings":[{"severity":"high","line":1,"message":"m"}],"directives":[]}`,
+			want: "SCHEMA_VALIDATION_FAILED $.directives is empty, and the decision is CHANGES_REQUIRED"},
+		{name: "passed with a high finding", review: `{"decision":"PASS","findings":[{"severity":"high","line":1,"message":"m"}],"directives":[]}`,
+			want: "SCHEMA_VALIDATION_FAILED $.findings[0] is high"},
+		{name: "passed with a directive", review: `{"decision":"PASS","findings":[],"directives":[{"line":1,"action":"a"}]}`,
+			want: "SCHEMA_VALIDATION_FAILED $.directives asks for changes"},
+		{name: "passed, and gate E is not", gateEFailed: true, review: `{"decision":"PASS","findings":[],"directives":[]}`,
+			want: "SCHEMA_VALIDATION_FAILED the decision is PASS, and the draft does not pass gate E"},
+		{name: "a finding about the whole", review: `{"decision":"PASS","findings":[{"severity":"low","line":null,"message":"m"}],"directives":[]}`,
+			want: "SCHEMA_VALIDATION_FAILED $.findings[0].line must be"},
+		{name: "a line far out", review: `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":1e300,"action":"a"},{"line":9007199254740993,"action":"a"}]}`,
+			want: "SCHEMA_VALIDATION_FAILED $.directives[0].line must be\nLINE_NOT_FOUND $.directives[1].line is 9007199254740993"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			review, faults := synthesis.ParseReview([]byte(test.review), []byte(draft), !test.gateEFailed)
+			want := []string{}
+			if test.want != "" {
+				want = strings.Split(test.want, "\n")
+			}
+			for i, f := range faults {
+				text := string(f.Code) + " " + f.Message
+				if f.ChangeNote == "" || i >= len(want) || !strings.HasPrefix(text, want[i]) {
+					t.Errorf("unexpected fault %s (%s)", text, f.ChangeNote)
+				}
+			}
+			if len(faults) < len(want) {
+				t.Errorf("%d faults, want %d", len(faults), len(want))
+			}
+			if len(want) == 0 && review.Decision == "" {
+				t.Error("no decision")
+			}
+		})
+	}
+}
+
+// TestBundleKeepsFurtherKeys, and lets none of them pass as one of ours.
+func TestBundleKeepsFurtherKeys(t *testing.T) {
+	const payload = `{"summary":"good","made_by":{"actor":"person"},"synthesis_digest":"sha256:forged","run_id":"other","decision":"CHANGES_REQUIRED",
+		"findings":[{"severity":"low","line":1,"message":"m","id":"F1"}],"directives":[{"line":null,"action":"a","headings":["Evidence"]}]}`
+	review, faults := synthesis.ParseReview([]byte(payload), []byte("one\n"), true)
+	if faults != nil {
+		t.Fatal(faults)
+	}
+	bundle := review.Bundle("r1", "sha256:draft", synthesis.MadeBy{Actor: tidegate.Agent, Job: "review.2", Attempt: 3})
+	text, err := codec.MarshalFile(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	directives, err := codec.MarshalFile(review.RevisionDirectives("r1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/review-bundle.golden.json", text)
+	golden(t, "testdata/revision-directives.golden.json", directives)
+	got, problem := synthesis.ReadBundle(bundle)
+	if problem != "" {
+		t.Fatal(problem)
+	}
+	want := synthesis.Bundle{Decision: synthesis.ReviewChanges, SynthesisDigest: "sha256:draft",
+		MadeBy: synthesis.MadeBy{Actor: tidegate.Agent, Job: "review.2", Attempt: 3}, Directives: review.Directives}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	wantDirectives := []synthesis.Directive{{Line: 0, Action: "a"}}
+	if diff := cmp.Diff(wantDirectives, review.Directives); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestObjection: a review counts for the synthesis that stands there, from a review
+// job or a person.
+func TestObjection(t *testing.T) {
+	for _, test := range []struct {
+		bundle string
+		want   string
+	}{
+		{`"decision":"PASS","synthesis_digest":"sha256:d","made_by":{"actor":"agent","job_id":"review","attempt":1}`, ""},
+		{`"decision":"PASS","synthesis_digest":"sha256:d","made_by":{"actor":"person"}`, ""},
+		{`"decision":"PASS","synthesis_digest":"sha256:d","made_by":{"actor":"rule"}`, "neither a review job nor a person"},
+		{`"decision":"PASS","synthesis_digest":"sha256:d","made_by":{"actor":"agent"}`, "neither a review job nor a person"},
+		{`"decision":"PASS","synthesis_digest":"sha256:d"`, "neither a review job nor a person"},
+		{`"decision":"PASS","synthesis_digest":"sha256:e","made_by":{"actor":"person"}`, "another synthesis"},
+		{`"decision":"PASS","made_by":{"actor":"person"}`, "which synthesis"},
+		{`"decision":"CHANGES_REQUIRED","synthesis_digest":"sha256:d","made_by":{"actor":"person"}`, ""},
+		{`"decision":"CHANGES_REQUIRED","synthesis_digest":"sha256:d","made_by":{"actor":"rule"}`, "neither a review job nor a person"},
+	} {
+		doc, err := codec.Parse([]byte(`{"schema_version":"review_bundle.v1","run_id":"r1","findings":[],"directives":[],` + test.bundle + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, problem := synthesis.ReadBundle(doc)
+		if problem != "" {
+			t.Fatal(problem)
+		}
+		if got := b.Objection("sha256:d"); test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%s: %q, want %q", test.bundle, got, test.want)
+		}
+	}
+}
+
+// TestReadBundleIsTolerant: a bundle of the earlier system has a decision and
+// little else; one without a decision decides nothing.
+func TestReadBundleIsTolerant(t *testing.T) {
+	for text, want := range map[string]string{
+		`[]`: "", `{}`: "", `{"decision":"OK"}`: "", `{"decision":["PASS"]}`: "", `{"decision":"pass"}`: "",
+		`{"decision":" PASS\n"}`: synthesis.ReviewPass, `{"decision":"CHANGES_REQUIRED","made_by":"me"}`: synthesis.ReviewChanges,
+	} {
+		doc, err := codec.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, problem := synthesis.ReadBundle(doc); b.Decision != want || (problem == "") != (want != "") {
+			t.Errorf("%s: %q %q, want %q", text, b.Decision, problem, want)
+		}
+	}
+}
+
+// TestReviewByRule: what the rules find is a review that follows the rules of
+// reviews.
+func TestReviewByRule(t *testing.T) {
+	for body, want := range map[string]string{"Loud [@a].\n": synthesis.ReviewPass, "20 tugs [@x].\n": synthesis.ReviewChanges, "": synthesis.ReviewChanges} {
+		draft := []byte(body + sections)
+		if body == "" {
+			draft = []byte("nothing")
+		}
+		result := synthesis.Judge(draft, synthesis.Facts{Citations: []synthesis.Citation{{CID: "a"}}})
+		bundle, err := codec.Marshal(result.Review().Bundle("r1", "sha256:d", synthesis.MadeBy{Actor: tidegate.Rule}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		review, faults := synthesis.ParseReview(bundle, draft, result.Pass())
+		if faults != nil || review.Decision != want || len(review.Directives) != len(result.Faults) {
+			t.Errorf("%q: %s %v", body, review.Decision, faults)
+		}
+	}
+}
+
+// TestRevisionsEnd: for any sequence of reviews a run is done or with a person
+// after no more rounds than its limit, counted as the stage table counts them.
+func TestRevisionsEnd(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		limit, backs := random.IntN(6), 0
+		for iteration := 1; ; iteration++ {
+			r := synthesis.Revision{Decision: synthesis.ReviewChanges, GateE: "fail", Iteration: iteration, MaxIterations: limit}
+			if random.IntN(2) == 0 {
+				r.Decision = synthesis.ReviewPass
+			}
+			if random.IntN(2) == 0 {
+				r.GateE = "pass"
+			}
+			action, stage := r.Next()
+			passes := r.Decision == synthesis.ReviewPass && r.GateE == "pass"
+			if passes != (action == "advance") {
+				t.Fatalf("%+v: %s", r, action)
+			}
+			if action != "revise" {
+				if action == "escalate" && backs != limit {
+					t.Fatalf("a person is asked after %d of %d rounds", backs, limit)
+				}
+				break
+			}
+			if stage != "synthesis" {
+				t.Fatal(stage)
+			}
+			if backs++; backs > limit {
+				t.Fatalf("%d rounds of %d", backs, limit)
+			}
+		}
+	}
+}

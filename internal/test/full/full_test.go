@@ -1,0 +1,33 @@
+package full_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/full"
+)
+
+func TestStride(t *testing.T) {
+	before := flag.Lookup("full").Value.String()
+	t.Cleanup(func() { flag.Set("full", before) })
+	for _, form := range []string{"false", "true"} {
+		flag.Set("full", form)
+		for points := range 50 {
+			for some := 1; some < 20; some++ {
+				stride := full.Stride(points, some)
+				tried := 0
+				for i := 0; i < points; i += stride {
+					tried++
+				}
+				switch all := full.Asked(); {
+				case all && tried != points:
+					t.Errorf("-full: %d of %d points tried", tried, points)
+				case !all && tried > some:
+					t.Errorf("%d of %d points tried, want %d at most", tried, points, some)
+				case !all && stride > 1 && (points+stride-2)/(stride-1) <= some:
+					t.Errorf("stride %d over %d points, although %d tries at most %d", stride, points, stride-1, some)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,147 @@
+// Package diff says how two versions of files differ, as text for a reviewer:
+// every line with its number in the later version, split where a prompt can hold
+// only a part of it. Files that nobody reviews line by line are listed separately.
+//
+// The package starts no program, opens no file and knows nothing of repositories.
+package diff
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/text/markdown"
+)
+
+// File is one file in two versions.
+type File struct {
+	Name   string // in the later version; of a file that was deleted, in the earlier
+	From   string // its earlier name, where it was renamed
+	Before []byte // nil where the file is new
+	After  []byte // nil where the file was deleted
+}
+
+// Status says in a word what became of the file.
+func (f File) Status() string {
+	switch {
+	case f.Before == nil:
+		return "added"
+	case f.After == nil:
+		return "deleted"
+	case f.From != "":
+		return "renamed from " + markdown.Show(f.From)
+	}
+	return "changed"
+}
+
+// Line is one line of a hunk.
+type Line struct {
+	Op     byte   // ' ' for a line of both versions, '+' for one that was added, '-' for one that was removed
+	Number int    // in the later version; 0 for a line that was removed
+	Text   string // without its end
+}
+
+// Hunk is a stretch of lines in which the versions differ, with lines of both
+// around it.
+type Hunk []Line
+
+// around is how many lines of both versions stand before and after a change.
+const around = 5
+
+// Hunks are the places where the versions differ, in order.
+func (f File) Hunks() []Hunk {
+	lines := edits(splitLines(f.Before), splitLines(f.After))
+	var hunks []Hunk
+	end := 0 // of the last hunk
+	for i := 0; i < len(lines); i++ {
+		if lines[i].Op == ' ' {
+			continue
+		}
+		begin := max(end, i-around)
+		last := i
+		for at := i; at < len(lines) && at <= last+2*around; at++ {
+			if lines[at].Op != ' ' {
+				last = at
+			}
+		}
+		end = min(len(lines), last+around+1)
+		hunks = append(hunks, Hunk(slices.Clip(lines[begin:end])))
+		i = end - 1
+	}
+	return hunks
+}
+
+// splitLines are the lines of a text without their ends. A carriage return
+// before the end belongs to it.
+func splitLines(text []byte) []string {
+	if len(text) == 0 {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSuffix(line, "\r")
+	}
+	return lines
+}
+
+// CountLines is how many lines a text has, as editors count them.
+func CountLines(text []byte) int {
+	n := bytes.Count(text, []byte("\n"))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// longestLine is how many characters of a line stand beside each other.
+const longestLine = 500
+
+// write writes the line as a reviewer sees it: its number, what became of it,
+// its text. All of a long line is shown, below each other: what is left out of it
+// would not be reviewed.
+func (l Line) write(b *strings.Builder) {
+	if l.Number > 0 {
+		fmt.Fprintf(b, "%6d %c| ", l.Number, l.Op)
+	} else {
+		fmt.Fprintf(b, "%6s %c| ", "", l.Op)
+	}
+	rest := []rune(strings.ReplaceAll(l.Text, "\t", "    "))
+	for len(rest) > longestLine {
+		fmt.Fprintf(b, "%s\n%6s %c| ", markdown.Show(string(rest[:longestLine])), "…", l.Op)
+		rest = rest[longestLine:]
+	}
+	b.WriteString(markdown.Show(string(rest)) + "\n")
+}
+
+// heading names the file above its lines.
+func (f File) heading() string {
+	return fmt.Sprintf("==== %s (%s)\n", markdown.Show(f.Name), f.Status())
+}
+
+// Touched are the lines of the later version that a diff shows, by file.
+type Touched map[string]map[int]bool
+
+// Touch collects what the diff of files shows.
+func Touch(files []File) Touched {
+	touched := Touched{}
+	for _, f := range files {
+		lines := map[int]bool{}
+		for _, hunk := range f.Hunks() {
+			for _, line := range hunk {
+				if line.Number > 0 {
+					lines[line.Number] = true
+				}
+			}
+		}
+		touched[f.Name] = lines
+	}
+	return touched
+}
+
+// Has reports whether the diff shows a line of a file; a line below 1 stands for
+// the file as a whole.
+func (t Touched) Has(file string, line int64) bool {
+	lines, found := t[file]
+	return found && (line < 1 || lines[int(line)])
+}

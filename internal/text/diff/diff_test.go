@@ -1,0 +1,286 @@
+package diff_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidegate/tidegate/internal/text/diff"
+)
+
+func text(lines ...string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }
+
+func numbered(n int) []string {
+	var lines []string
+	for i := range n {
+		lines = append(lines, fmt.Sprintf("line %d", i+1))
+	}
+	return lines
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	before := numbered(30)
+	after := slices.Clone(before)
+	after[9] = "changed"
+	after = slices.Delete(after, 24, 25)
+	after = append(after, "\tadded \u202e\x1b")
+	parts := diff.Split([]diff.File{
+		{Name: "a.go", Before: text(before...), After: text(after...)},
+		{Name: "new\n==== b", After: text("only")},
+		{Name: "moved", From: "from", Before: text("x"), After: text("x")},
+		{Name: "gone", Before: text("bye")},
+	}, 1<<20)
+	want := `==== a.go (changed)
+@@
+     5  | line 5
+     6  | line 6
+     7  | line 7
+     8  | line 8
+     9  | line 9
+       -| line 10
+    10 +| changed
+    11  | line 11
+    12  | line 12
+    13  | line 13
+    14  | line 14
+    15  | line 15
+@@
+    20  | line 20
+    21  | line 21
+    22  | line 22
+    23  | line 23
+    24  | line 24
+       -| line 25
+    25  | line 26
+    26  | line 27
+    27  | line 28
+    28  | line 29
+    29  | line 30
+    30 +|     added U+202EU+001B
+==== new ==== b (added)
+@@
+     1 +| only
+==== moved (renamed from from)
+==== gone (deleted)
+@@
+       -| bye
+`
+	if len(parts) != 1 || parts[0].Text != want {
+		t.Errorf("parts (-want +got):\n%s", cmp.Diff(want, fmt.Sprint(parts)))
+	}
+}
+
+func randomFile(random *rand.Rand, name string) diff.File {
+	version := func() []byte {
+		var lines []string
+		for range random.IntN(60) {
+			lines = append(lines, strings.Repeat(string(rune('a'+random.IntN(4))), 1+random.IntN(3)))
+		}
+		return text(lines...)
+	}
+	f := diff.File{Name: name, Before: version(), After: version()}
+	switch random.IntN(6) {
+	case 0:
+		f.Before = nil
+	case 1:
+		f.After = nil
+	case 2:
+		// The usual case: most of it is the same.
+		lines := strings.Split(string(f.Before), "\n")
+		at := random.IntN(len(lines))
+		f.After = []byte(strings.Join(slices.Insert(lines, at, "inserted"), "\n"))
+	}
+	return f
+}
+
+// TestHunksLeadFromOneVersionToTheOther applies the hunks to the earlier
+// version; numbers are those of the later one.
+func TestHunksLeadFromOneVersionToTheOther(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 500 {
+		f := randomFile(random, "f")
+		before, after := lines(f.Before), lines(f.After)
+		var got []string
+		at := 0 // in before
+		for _, hunk := range f.Hunks() {
+			if hunk[0].Op == ' ' || hunk[0].Op == '+' {
+				for len(got) < hunk[0].Number-1 {
+					got, at = append(got, before[at]), at+1
+				}
+			}
+			for _, line := range hunk {
+				if line.Op != '-' {
+					if got = append(got, line.Text); line.Number != len(got) {
+						t.Fatalf("line %q has the number %d, want %d", line.Text, line.Number, len(got))
+					}
+				}
+				if line.Op != '+' {
+					if before[at] != line.Text {
+						t.Fatalf("line %d before is %q, the hunk has %q", at+1, before[at], line.Text)
+					}
+					at++
+				}
+			}
+		}
+		if got = append(got, before[at:]...); !slices.Equal(got, after) {
+			t.Fatalf("the hunks of\n%s\nand\n%s\nlead to\n%s", f.Before, f.After, strings.Join(got, "\n"))
+		}
+	}
+}
+
+func lines(text []byte) []string {
+	if len(text) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+}
+
+// TestAsShortAsGit compares the number of changed lines with git's.
+func TestAsShortAsGit(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git here")
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	dir := t.TempDir()
+	for range 10 {
+		f := randomFile(random, "f")
+		for name, data := range map[string][]byte{"a": f.Before, "b": f.After} {
+			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, _ := exec.Command("git", "diff", "--no-index", "--minimal", "--numstat", filepath.Join(dir, "a"), filepath.Join(dir, "b")).Output()
+		added, removed := 0, 0
+		fmt.Sscan(string(out), &added, &removed)
+		ours := 0
+		for _, hunk := range f.Hunks() {
+			for _, line := range hunk {
+				if line.Op != ' ' {
+					ours++
+				}
+			}
+		}
+		if ours != added+removed {
+			t.Errorf("%d lines changed, git says %d:\n%s\n---\n%s", ours, added+removed, f.Before, f.After)
+		}
+	}
+}
+
+// TestSplitKeepsEveryLineOnce splits at every size: no part is too large, and
+// together they show every line of the whole once, in order.
+func TestSplitKeepsEveryLineOnce(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(7, 8))
+	var files []diff.File
+	for i := range 12 {
+		files = append(files, randomFile(random, fmt.Sprintf("file%d", i)))
+	}
+	shown := func(parts []diff.Part) (lines []string) {
+		for _, p := range parts {
+			for line := range strings.Lines(p.Text) {
+				if !strings.HasPrefix(line, "====") && line != "@@\n" {
+					lines = append(lines, line)
+				}
+			}
+		}
+		return lines
+	}
+	whole := shown(diff.Split(files, 1<<30))
+	for limit := 60; limit < 5000; limit += 1 + limit/10 {
+		parts := diff.Split(files, limit)
+		for _, p := range parts {
+			if len(p.Text) > limit {
+				t.Fatalf("a part has %d bytes, the limit is %d:\n%s", len(p.Text), limit, p.Text)
+			}
+		}
+		if diff := cmp.Diff(whole, shown(parts)); diff != "" {
+			t.Fatalf("limit %d (-whole +parts):\n%s", limit, diff)
+		}
+	}
+}
+
+// TestFarApart is about versions that no short sequence of edits connects.
+func TestFarApart(t *testing.T) {
+	t.Parallel()
+	var before, after []string
+	for i := range 20000 {
+		before, after = append(before, fmt.Sprint("b", i)), append(after, fmt.Sprint("a", i))
+	}
+	f := diff.File{Name: "f", Before: text(before...), After: text(after...)}
+	if hunks := f.Hunks(); len(hunks) != 1 || len(hunks[0]) != 40000 {
+		t.Errorf("%d hunks", len(hunks))
+	}
+}
+
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	plain, mark := text("package a"), text("// Code generated by stringer. DO NOT EDIT.", "package a")
+	for _, tt := range []struct {
+		file diff.File
+		want string
+	}{
+		{diff.File{Name: "a.go", Before: plain, After: plain}, ""},
+		{diff.File{Name: "a.png", After: []byte("\x89PNG\x00")}, "binary"},
+		{diff.File{Name: "a.txt", Before: []byte("\xff\xfe"), After: plain}, "binary"},
+		{diff.File{Name: "web/vendor/a.go", After: plain}, "vendored"},
+		{diff.File{Name: "vendor.go", After: plain}, ""},
+		{diff.File{Name: "x/go.sum", After: plain}, "a lock file"},
+		{diff.File{Name: "a_string.go", Before: mark, After: mark}, "generated"},
+		{diff.File{Name: "a_string.go", Before: plain, After: mark}, ""}, // it would hide what it has become
+		{diff.File{Name: "a_string.go", After: mark}, ""},
+		{diff.File{Name: "a.js", Before: text("/* @generated */"), After: plain}, "generated"},
+		{diff.File{Name: "big", After: make([]byte, 2<<20)}, "larger than 1 MiB"},
+	} {
+		if got := tt.file.LeftOut(); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.file.Name, got, tt.want)
+		}
+	}
+}
+
+func TestTouched(t *testing.T) {
+	t.Parallel()
+	before := numbered(40)
+	after := slices.Insert(slices.Clone(before), 20, "inserted")
+	touched := diff.Touch([]diff.File{{Name: "f", Before: text(before...), After: text(after...)}})
+	for _, tt := range []struct {
+		file string
+		line int64
+		want bool
+	}{{"f", 21, true}, {"f", 16, true}, {"f", 26, true}, {"f", 15, false}, {"f", 27, false}, {"f", 0, true}, {"g", 0, false}, {"g", 21, false}} {
+		if got := touched.Has(tt.file, tt.line); got != tt.want {
+			t.Errorf("%s:%d: %v, want %v", tt.file, tt.line, got, tt.want)
+		}
+	}
+}
+
+// TestNothingOfATextIsHidden: no line is too long to be shown, and no single byte
+// makes a text one that is not shown.
+func TestNothingOfATextIsHidden(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a long line":      "x" + strings.Repeat(" ", 100_000) + "hidden\n",
+		"another encoding": "# caf\xe9\nrun hidden\n",
+		"a zero":           "# a comment with\x00\nrun hidden\n",
+	} {
+		f := diff.File{Name: "f", After: []byte(text)}
+		if why := f.LeftOut(); why != "" {
+			t.Errorf("%s: left out as %s", name, why)
+		}
+		if parts := diff.Split([]diff.File{f}, 1<<20); !strings.Contains(parts[0].Text, "hidden") {
+			t.Errorf("%s: not shown", name)
+		}
+	}
+	if why := (diff.File{Name: "f", After: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")}).LeftOut(); why != "binary" {
+		t.Errorf("an image is left out as %q", why)
+	}
+}

@@ -1,0 +1,172 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/text/diff"
+	"github.com/tidegate/tidegate/review"
+)
+
+// MaxDiff is how many bytes of a diff one prompt holds.
+const MaxDiff = 120 << 10
+
+// maxTestOutput is how much is read of what tests wrote.
+const maxTestOutput = 64 << 20
+
+// AskInput says what a reviewer is asked about.
+type AskInput struct {
+	ChangeID   string `json:"change_id" jsonschema:"the change that the review is for; it need not have a folder yet"`
+	Base       string `json:"base,omitzero" jsonschema:"the revision to compare with; where the branch left its upstream or the main branch when absent"`
+	Committed  bool   `json:"committed,omitzero" jsonschema:"leave out what is not committed"`
+	TestOutput string `json:"test_output,omitzero" path:"absolute" jsonschema:"absolute path of what the project's tests wrote: go test -json, JUnit XML, TAP or any text"`
+	TestStatus int    `json:"test_status,omitzero" jsonschema:"the exit status of the test command"`
+	Part       int    `json:"part,omitzero" jsonschema:"which part of a large change; the first when absent" min:"1"`
+}
+
+// Asked is the prompt for a reviewer.
+type Asked struct {
+	OK       codec.True `json:"ok"`
+	ChangeID string     `json:"change_id"`
+	Base     string     `json:"base" jsonschema:"the commit that the files are compared with"`
+	Part     int        `json:"part"`
+	Parts    int        `json:"parts" jsonschema:"how many prompts the change needs"`
+	Files    []string   `json:"files" jsonschema:"that this part shows"`
+	LeftOut  []LeftOut  `json:"left_out" jsonschema:"files that changed and are not shown"`
+	Prompt   string     `json:"prompt_md" jsonschema:"the prompt, ready to send"`
+}
+
+// AskForReview makes the prompt for the reviewer of a change: the diff with line
+// numbers, what the tests said, the issues of the review before, and the rules
+// of the answer. It writes nothing.
+//
+// It returns INVALID_ARGS for a bad id and for a part that does not exist,
+// INVALID_STATE when nothing has changed, and the errors of [ReadDiff].
+func AskForReview(ctx context.Context, project string, in AskInput) (Asked, error) {
+	a, err := openAsked(ctx, project, in)
+	if err != nil {
+		return Asked{}, err
+	}
+	defer a.Close()
+	parts := diff.Split(a.Files, MaxDiff)
+	part := max(in.Part, 1)
+	switch {
+	case len(parts) == 0:
+		return Asked{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("base", a.Base), "there is nothing to review: no file that can be shown differs from %s", a.Base)
+	case part > len(parts):
+		return Asked{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("part", part), "part must be one of %d, got %d", len(parts), part)
+	}
+	earlier, err := EarlierIssues(ctx, project, in.ChangeID)
+	if err != nil {
+		return Asked{}, err
+	}
+	prompts := a.Prompts(in.ChangeID, a.tests, earlier)
+	text, err := prompts[part-1].Text()
+	return Asked{
+		ChangeID: in.ChangeID, Base: a.Base, Part: part, Parts: len(parts), Files: parts[part-1].Files, LeftOut: a.LeftOut, Prompt: text,
+	}, err
+}
+
+// Prompts are what the reviewers of a diff are asked, one for each part of it. An
+// earlier issue is for the reviewer who is shown its file, or else for the first.
+func (d *Diff) Prompts(changeID string, tests *review.TestRun, earlier []review.Identified) []review.Prompt {
+	parts := diff.Split(d.Files, MaxDiff)
+	prompts := make([]review.Prompt, len(parts))
+	for i, part := range parts {
+		prompts[i] = review.Prompt{ChangeID: changeID, Diff: part.Text, Part: i + 1, Parts: len(parts), Tests: tests, Commits: d.Commits}
+		for _, left := range d.LeftOut {
+			prompts[i].LeftOut = append(prompts[i].LeftOut, left.File+": "+left.Why)
+		}
+	}
+	for _, issue := range earlier {
+		at := max(0, slices.IndexFunc(parts, func(p diff.Part) bool { return slices.Contains(p.Files, issue.File) }))
+		prompts[at].Earlier = append(prompts[at].Earlier, issue)
+	}
+	return prompts
+}
+
+// asked is what a reviewer is asked about.
+type asked struct {
+	*Diff
+	tests *review.TestRun
+}
+
+func openAsked(ctx context.Context, project string, in AskInput) (asked, error) {
+	if err := checkID(in.ChangeID); err != nil {
+		return asked{}, err
+	}
+	var a asked
+	if in.TestOutput != "" {
+		output, err := readTestOutput(ctx, in.TestOutput)
+		if err != nil {
+			return asked{}, err
+		}
+		tests := review.ReadTestRun(output, in.TestStatus)
+		a.tests = &tests
+	}
+	var err error
+	a.Diff, err = ReadDiff(ctx, project, DiffInput{Base: in.Base, Committed: in.Committed})
+	return a, err
+}
+
+// readTestOutput reads what tests wrote; if that is too much, only the beginning.
+func readTestOutput(ctx context.Context, path string) ([]byte, error) {
+	file, err := artifact.OpenFile(ctx, "test_output", path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	output, err := io.ReadAll(io.LimitReader(artifact.Until(ctx, file), maxTestOutput))
+	if err != nil && ctx.Err() == nil {
+		err = tidegate.Errorf(tidegate.ReadFailed, tidegate.D("test_output", path), "%s cannot be read: %w", path, err)
+	}
+	return output, err
+}
+
+// EarlierIssues are those of the change's REVIEW.md, with their ids; there are none
+// when it cannot be read or does not exist.
+func EarlierIssues(ctx context.Context, project, id string) ([]review.Identified, error) {
+	folder, err := open(ctx, project, id)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	data, err := readIfThere(folder, reviewFile)
+	if data == nil || err != nil {
+		return nil, err
+	}
+	return review.Identify(review.Read(data).Payload.Issues), nil
+}
+
+// Export is the prompt alone.
+func (a Asked) Export(format string) (document []byte, ok bool, err error) {
+	if format != "markdown" {
+		return nil, false, nil
+	}
+	return []byte(a.Prompt), true, nil
+}
+
+// Report shows what the prompt is about, and the prompt.
+func (a Asked) Report() report.Report {
+	r := report.Report{Name: "review_prompt", Title: "Prompt for the reviewer of " + a.ChangeID, Summary: fmt.Sprintf("part %d of %d", a.Part, a.Parts)}
+	r.Add(report.Fields{{Name: "Base", Value: a.Base}, {Name: "Files", Value: strings.Join(a.Files, ", ")}})
+	var left []string
+	for _, f := range a.LeftOut {
+		left = append(left, f.File+": "+f.Why)
+	}
+	if len(left) > 0 {
+		r.Add(report.Heading("Left out"), report.Bullets(left))
+	}
+	r.Add(report.Heading("Prompt"), report.Preformatted(a.Prompt))
+	return r
+}

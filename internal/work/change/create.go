@@ -1,0 +1,190 @@
+package change
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/review"
+)
+
+// CreateReview writes a review to the REVIEW.md of the change that the payload
+// names, and keeps it, and every earlier one, under a number in reviews. What is
+// kept decides: beside the review stands what it was about and on whose
+// authority it came, and the log of the change has the digests of both. A
+// missing change folder is made and named in a warning; in strict mode it is
+// NOT_FOUND, and everything else that would be a warning is a violation.
+//
+// It returns INVALID_ARGS with details.violations for an invalid payload, and
+// then nothing on the disk has changed; INVALID_ARGS for a project_path that is
+// not the project; NOT_FOUND, PATH_NOT_ALLOWED, LOCK_HELD, CANCELLED,
+// READ_FAILED and WRITE_FAILED.
+func CreateReview(ctx context.Context, project string, clock Clock, payload *codec.Value, strict bool) (Created, error) {
+	p, warnings, err := review.Parse(payload, strict)
+	if err != nil {
+		return Created{}, err
+	}
+	if err := checkProjectPath(ctx, project, payload.Get("project_path")); err != nil {
+		return Created{}, err
+	}
+	return keepReview(ctx, project, clock, p, warnings, strict)
+}
+
+// KeepReview is [CreateReview] for a review that was judged already, with the
+// warnings about it.
+func KeepReview(ctx context.Context, project string, clock Clock, p review.Payload, warnings []string) (Created, error) {
+	return keepReview(ctx, project, clock, p, warnings, true)
+}
+
+func keepReview(ctx context.Context, project string, clock Clock, p review.Payload, warnings []string, strict bool) (Created, error) {
+	folder, made, err := openForReview(ctx, project, p.ChangeID, strict)
+	if err != nil {
+		return Created{}, err
+	}
+	defer folder.Close()
+	about, err := reviewedTree(ctx, project, folder)
+	if err != nil {
+		return Created{}, err
+	}
+	held, err := lock(ctx, folder, clock)
+	if err != nil {
+		return Created{}, err
+	}
+	defer held.Unlock()
+	if err := keep(ctx, held, clock, p, review.Format(p, warnings), about); err != nil {
+		return Created{}, err
+	}
+	place := changesDir(ctx) + "/" + p.ChangeID
+	if made {
+		warnings = append(warnings, "change folder "+place+" did not exist and was made")
+	}
+	if about.problem != "" {
+		warnings = append(warnings, "the review cannot be bound to the files of the project: "+about.problem)
+	}
+	counts := p.Counts()
+	return Created{
+		Message:    fmt.Sprintf("Review written to %s/%s: %s, %s", place, reviewFile, p.Verdict, report.Counted(counts.Total(), "issue")),
+		ChangeID:   p.ChangeID,
+		Verdict:    string(p.Verdict),
+		ReviewPath: filepath.Join(folder.Path(), reviewFile),
+		Issues:     counts,
+		Warnings:   warnings,
+	}, nil
+}
+
+func openForReview(ctx context.Context, project, id string, strict bool) (*artifact.Folder, bool, error) {
+	if strict {
+		folder, err := openToWrite(ctx, project, id)
+		return folder, false, err
+	}
+	return openOrMake(ctx, project, id)
+}
+
+// reviewedTree is the tree of the change as it is. A STATE.yaml that is missing,
+// or cannot be read, names no place other than the project.
+func reviewedTree(ctx context.Context, project string, folder *artifact.Folder) (tree, error) {
+	worktree := ""
+	if s, err := readState(folder); err == nil {
+		worktree = s.worktree
+	}
+	return readTree(ctx, project, worktree)
+}
+
+// keep writes a review to REVIEW.md and to the history, together with a REVIEW.md
+// that is not in the history yet, in one transaction. REVIEW.md comes last, so
+// that any reader that sees it also finds it in the history.
+func keep(ctx context.Context, held *artifact.Lock, clock Clock, p review.Payload, data []byte, about tree) error {
+	folder := held.Folder()
+	numbers, err := history(folder)
+	if err != nil {
+		return err
+	}
+	current, err := readIfThere(folder, reviewFile)
+	if err != nil {
+		return err
+	}
+	r, err := readLocked(ctx, held, p.ChangeID)
+	if err != nil {
+		r = newRecord() // the review is written, whatever became of the log
+	}
+	next := max(lastOf(numbers), r.newest()) + 1
+	tx := held.Begin()
+	if current != nil {
+		var newest []byte
+		if len(numbers) > 0 {
+			if newest, err = folder.Read(historyName(lastOf(numbers))); err != nil {
+				return err
+			}
+		}
+		if len(numbers) == 0 || !bytes.Equal(current, newest) {
+			if err := tx.Write(historyName(next), current); err != nil {
+				return err
+			}
+			tx.Log(logFile, r.line(ctx, clock, p.ChangeID, "create_review", eventFound, tidegate.D("review", next,
+				"digests", tidegate.D(historyName(next), codec.DigestBytes(current)))))
+			next++
+		}
+	}
+	beside, err := codec.MarshalFile(newSidecar(ctx, clock, p, next, data, about))
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{{historyName(next), data}, {sidecarName(next), beside}, {reviewFile, data}} {
+		if err := tx.Write(file.name, file.data); err != nil {
+			return err
+		}
+	}
+	// The line is kept as well as it can be: a review that the log does not name
+	// is written all the same, and decides nothing.
+	tx.Log(logFile, r.line(ctx, clock, p.ChangeID, "create_review", eventKept, tidegate.D("review", next, "verdict", p.Verdict,
+		"digests", tidegate.D(historyName(next), codec.DigestBytes(data), sidecarName(next), codec.DigestBytes(beside)),
+		"tree_digest", orNull(about.digest), "commit", orNull(about.commit))))
+	return tx.Commit()
+}
+
+// checkProjectPath accepts the argument of older callers when it names the
+// project, by whatever path.
+func checkProjectPath(ctx context.Context, project string, v *codec.Value) error {
+	if v.Kind() == codec.Absent || v.Kind() == codec.Null {
+		return nil
+	}
+	path := v.Str()
+	if strings.TrimSpace(path) != "" {
+		given := path
+		if !filepath.IsAbs(given) {
+			given = filepath.Join(project, given)
+		}
+		if filepath.Clean(given) == filepath.Clean(project) || sameFolder(ctx, given, project) {
+			return nil
+		}
+	}
+	value := any(v)
+	if v.Kind() == codec.String {
+		value = tidegate.Cut(path)
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("project_path", value),
+		"project_path must name the project folder %s", project)
+}
+
+func sameFolder(ctx context.Context, one, two string) bool {
+	a, err := artifact.Open(ctx, "project_path", one)
+	if err != nil {
+		return false
+	}
+	defer a.Close()
+	b, err := artifact.Open(ctx, "project", two)
+	if err != nil {
+		return false
+	}
+	defer b.Close()
+	return a.Is(b)
+}

@@ -1,0 +1,155 @@
+package change
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/base/artifact"
+)
+
+// gitLimit is how long git may take for one answer. A variable, because tests do
+// not wait that long.
+var gitLimit = 10 * time.Second
+
+// maxAnswer is how much git may say, in bytes: the names of a million files.
+const maxAnswer = 128 << 20
+
+var errNoRepository = errors.New("not a git repository")
+
+// gitOptions keep a hostile repository from running anything: no hook, no file
+// system monitor, no transport that would fetch a missing object. Nothing that is
+// asked of git reads the content of a file of the work tree, so no filter,
+// textconv or external diff comes into play; objects are read as they are. git's
+// check of the owner guards against what is switched off here, and would stop
+// every call in a container.
+var gitOptions = []string{
+	"--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs",
+	"-c", "core.fsmonitor=false",
+	"-c", "core.hooksPath=" + os.DevNull,
+	"-c", "core.untrackedCache=false",
+	"-c", "core.attributesFile=" + os.DevNull,
+	"-c", "diff.external=",
+	"-c", "protocol.allow=never",
+	"-c", "submodule.recurse=false",
+	"-c", "safe.directory=*",
+}
+
+// gitEnvironment is what git gets of our own environment: where programs and the
+// user's configuration are. Nothing in it can point git to another repository or
+// make it run a program.
+func gitEnvironment() []string {
+	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1"}
+	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// git asks git about the folder dir and returns what it says. It fails with
+// errNoRepository where there is no repository, and with what git complains of
+// otherwise.
+func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	return askGit(ctx, dir, nil, args...)
+}
+
+// askGit is git with something to read.
+func askGit(ctx context.Context, dir string, input []byte, args ...string) ([]byte, error) {
+	return runGit(ctx, dir, nil, input, args...)
+}
+
+// runGit is askGit with more in its environment. Options may stand before the
+// command.
+func runGit(ctx context.Context, dir string, env []string, input []byte, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, gitLimit, fmt.Errorf("git gave no answer within %v", gitLimit))
+	defer cancel()
+	answer, complaint := &bounded{limit: maxAnswer}, &bounded{limit: 4 << 10}
+	cmd := exec.CommandContext(ctx, "git", append(gitOptions, args...)...)
+	cmd.Dir, cmd.Env = dir, append(gitEnvironment(), env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), answer, complaint
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	switch {
+	case err == nil:
+		return answer.text, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case answer.full:
+		return nil, errors.New("git lists too many files")
+	case bytes.Contains(complaint.text, []byte("not a git repository (or any")):
+		return nil, errNoRepository
+	}
+	if line, _, _ := strings.Cut(strings.TrimPrefix(string(complaint.text), "fatal: "), "\n"); line != "" {
+		err = errors.New(line)
+	}
+	for len(args) > 2 && args[0] == "-c" {
+		args = args[2:]
+	}
+	return nil, fmt.Errorf("git %s: %w", args[0], err)
+}
+
+// bounded keeps what is written to it up to a limit, and fails beyond it.
+type bounded struct {
+	text  []byte
+	limit int
+	full  bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if len(p) > b.limit-len(b.text) {
+		b.full = true
+		return 0, errors.New("too much text")
+	}
+	b.text = append(b.text, p...)
+	return len(p), nil
+}
+
+// inRepository reports whether dir lies in a git repository. It does without git
+// as long as it can look at the folders above.
+func inRepository(ctx context.Context, dir string) bool {
+	for above := dir; ; above = filepath.Dir(above) {
+		there, err := holdsRepository(ctx, above)
+		switch {
+		case err != nil:
+			return inWorkTree(ctx, dir) == nil
+		case there:
+			return true
+		case above == filepath.Dir(above):
+			return false
+		}
+	}
+}
+
+// inWorkTree asks git whether dir lies in the work tree of its repository, which
+// the repository itself can place elsewhere. It fails when dir does not.
+func inWorkTree(ctx context.Context, dir string) error {
+	answer, err := git(ctx, dir, "rev-parse", "--is-inside-work-tree")
+	if err == nil && string(bytes.TrimSpace(answer)) != "true" {
+		err = errors.New("the work tree of the repository is elsewhere")
+	}
+	return err
+}
+
+// holdsRepository reports whether dir has a .git of whatever kind. It fails when
+// the folder cannot be looked at.
+func holdsRepository(ctx context.Context, dir string) (bool, error) {
+	folder, err := artifact.Open(ctx, "project", dir)
+	if err != nil {
+		return false, err
+	}
+	defer folder.Close()
+	_, err = fs.Lstat(folder.FS(), ".git")
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,28 @@
+package change
+
+import (
+	"context"
+
+	"github.com/tidegate/tidegate/internal/base/artifact"
+)
+
+// ignoreFile keeps locks and unfinished writes, and itself, out of what git
+// reports.
+const (
+	ignoreFile = ".gitignore"
+	ignored    = "/.gitignore\n/.tidegate.lock\n/.tidegate.home\n/.tidegate.tools\n/.tidegate-tx/\n.tidegate-*.tmp\n"
+)
+
+// lock takes the lock of the folder of a change. It returns the errors of
+// [artifact.Folder.Lock].
+func lock(ctx context.Context, folder *artifact.Folder, clock Clock) (*artifact.Lock, error) {
+	held, err := folder.Lock(ctx, clock.Now)
+	if err != nil {
+		return nil, err
+	}
+	if there, err := folder.Exists(ignoreFile); err == nil && !there && inRepository(ctx, folder.Path()) {
+		// Without it git reports one more file; nothing else is wrong.
+		_ = folder.Write(ignoreFile, []byte(ignored))
+	}
+	return held, nil
+}

@@ -1,0 +1,312 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// logFile is the chained log of a change. It says what was done, on whose
+// authority, and what was kept; together with the kept reviews it decides.
+const logFile = "log.jsonl"
+
+// The events of the log.
+const (
+	eventKept      = "kept"         // a review was submitted and kept
+	eventFound     = "found"        // a REVIEW.md that was written by other means was kept
+	eventStarted   = "started"      // the implementation began
+	eventLimit     = "limit"        // a person set the number of fix rounds
+	eventCompleted = "completed"    // a review completed the change
+	eventRound     = "round"        // a review began another fix round
+	eventPerson    = "needs_person" // only a person moves the change on
+	eventAccepted  = "accepted"     // a person let the change go on
+	eventWorktree  = "worktree"     // the change is implemented in a worktree of its own
+)
+
+// record is what the log of a change says.
+type record struct {
+	lines       int
+	head        string          // the digest of the last line
+	heads       map[string]bool // the digests of all lines, and that of an empty log
+	decisions   map[string]bool // the digests of the decisions that were taken
+	reviews     []logged
+	limit       *int64 // of fix rounds, as a person set it
+	phase       string // after the last move
+	iteration   int64  // after the last move
+	counted     int    // the review that the last fix round began for
+	needsPerson string // why only a person moves the change on; "" when anyone does
+	cause       cause
+	worktree    *Worktree // where it is implemented; nil for the project
+	torn        bool      // the last line is not whole, and was left out
+	asFound     bool      // a person accepts the log as it is found
+	broken      string    // what shows that the log was changed by other means
+}
+
+// logged is a review that the log names, with the digests of its files.
+type logged struct {
+	number  int
+	found   bool // written by other means: it decides nothing
+	review  string
+	sidecar string // "" for one that was found
+}
+
+// files are the names of the files of a review, with their digests.
+func (l logged) files() map[string]string {
+	files := map[string]string{historyName(l.number): l.review}
+	if !l.found {
+		files[sidecarName(l.number)] = l.sidecar
+	}
+	return files
+}
+
+// newRecord is the record of a change that has no log.
+func newRecord() *record {
+	return &record{head: artifact.FirstPrev, heads: map[string]bool{artifact.FirstPrev: true}, decisions: map[string]bool{}}
+}
+
+// readLocked is readRecord under the lock, where the log must be the one that
+// its head names, too.
+func readLocked(ctx context.Context, held *artifact.Lock, id string) (*record, error) {
+	log, err := held.CheckLog(logFile)
+	if err != nil && tidegate.CodeOf(err) != tidegate.Tampered {
+		return nil, err
+	}
+	r, readErr := readRecord(ctx, held.Folder(), id)
+	switch {
+	case readErr != nil:
+	case err != nil:
+		r.breaks("%s", tidegate.AsError(err).Message)
+	case r.torn && !log.Headed:
+		// Where there is a head, the next write cuts off what a killed process left.
+		r.breaks("its last line is torn")
+	}
+	return r, readErr
+}
+
+// readToDecide is readRecord for a decision, which is made before the lock is
+// taken. What a killed process left is finished or taken back first, so that the
+// decision is about a log that stays.
+func readToDecide(ctx context.Context, folder *artifact.Folder, clock Clock, id string) (*record, error) {
+	if folder.Pending() {
+		held, err := lock(ctx, folder, clock)
+		if err != nil {
+			return nil, err
+		}
+		held.Unlock()
+	}
+	return readRecord(ctx, folder, id)
+}
+
+// readRecord reads the log of a change; one that has none has done nothing yet.
+func readRecord(ctx context.Context, folder *artifact.Folder, id string) (*record, error) {
+	r := newRecord()
+	signers, err := readSigners(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	file, err := folder.Open(logFile)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	for line, err := range artifact.ReadLog(file) {
+		if err != nil {
+			return nil, err
+		}
+		if line.Torn {
+			r.torn = true
+			break
+		}
+		r.lines++
+		v, err := codec.Parse(line.Text)
+		switch {
+		case err != nil || line.Prev == "":
+			r.breaks("line %d was written by other means", line.Number)
+		case line.Prev != r.head:
+			r.breaks("line %d does not follow the line before it", line.Number)
+		case v.Get("change_id").Str() != id:
+			r.breaks("line %d is about another change", line.Number)
+		case signers != nil && isDecision(v) && !isSigned(v, signers):
+			r.breaks("line %d is a person's decision without a signature that counts", line.Number)
+		case v.Get("decision") != nil && r.decisions[codec.Digest(v.Get("decision"))]:
+			r.breaks("line %d repeats a decision", line.Number)
+		default:
+			r.take(v)
+		}
+		r.head = line.Digest
+		r.heads[r.head] = true
+	}
+	return r, nil
+}
+
+// isDecision reports whether a line is one that only a person's decision makes.
+func isDecision(line *codec.Value) bool {
+	event := line.Get("event").Str()
+	return line.Get("decision") != nil || event == eventAccepted || event == eventLimit
+}
+
+func (r *record) breaks(format string, args ...any) {
+	if r.broken == "" {
+		r.broken = fmt.Sprintf(format, args...)
+	}
+}
+
+// take takes in what one line says.
+func (r *record) take(line *codec.Value) {
+	if d := line.Get("decision"); d != nil {
+		r.decisions[codec.Digest(d)] = true
+	}
+	if phase := line.Get("phase"); phase != nil {
+		r.phase = phase.Str()
+		r.iteration, _ = line.Get("iteration").Int()
+		r.needsPerson, r.cause = line.Get("needs_person").Str(), cause(line.Get("cause").Str())
+	}
+	byPerson := line.Get("actor").Str() == string(tidegate.Person)
+	event := line.Get("event").Str()
+	number, _ := line.Get("review").Int()
+	if event == eventRound || event == eventAccepted && byPerson {
+		r.counted = int(number)
+	}
+	switch {
+	case event == eventKept || event == eventFound:
+		l := logged{number: int(number), found: event == eventFound}
+		l.review = line.Get("digests").Get(historyName(l.number)).Str()
+		l.sidecar = line.Get("digests").Get(sidecarName(l.number)).Str()
+		r.reviews = append(r.reviews, l)
+	case event == eventWorktree:
+		r.worktree = &Worktree{Path: line.Get("worktree").Str(), Branch: line.Get("branch").Str(), Base: line.Get("base").Str()}
+	case event == eventLimit && byPerson:
+		if limit, ok := line.Get("max_rounds").Int(); ok {
+			r.limit = &limit
+		}
+	case event == eventAccepted && byPerson && line.Get("digests") != nil:
+		r.accept(line.Get("digests"))
+	}
+}
+
+// accept takes the files as a person found them for what was kept. A review with a
+// missing file is no longer kept.
+func (r *record) accept(found *codec.Value) {
+	r.broken, r.asFound = "", true
+	for i := range r.reviews {
+		l := &r.reviews[i]
+		l.review = found.Get(historyName(l.number)).Str()
+		l.sidecar = found.Get(sidecarName(l.number)).Str()
+	}
+	r.reviews = slices.DeleteFunc(r.reviews, func(l logged) bool { return l.review == "" || l.sidecar == "" && !l.found })
+}
+
+// last is the newest review that was submitted, nil when there is none.
+func (r *record) last() *logged {
+	for _, l := range slices.Backward(r.reviews) {
+		if !l.found {
+			return &l
+		}
+	}
+	return nil
+}
+
+// newest is the highest number of a review that the log has, 0 when it has none.
+func (r *record) newest() int {
+	newest := 0
+	for _, l := range r.reviews {
+		newest = max(newest, l.number)
+	}
+	return newest
+}
+
+// present is the digests of the files of all reviews as they are, null for a file
+// that is missing.
+func (r *record) present(folder *artifact.Folder) (*codec.Value, error) {
+	present := codec.NewObject()
+	for _, l := range r.reviews {
+		for _, name := range []string{historyName(l.number), sidecarName(l.number)} {
+			data, err := readIfThere(folder, name)
+			if err != nil {
+				return nil, err
+			}
+			digest := codec.Of(nil)
+			if data != nil {
+				digest = codec.Of(codec.DigestBytes(data))
+			}
+			present.Set(name, digest)
+		}
+	}
+	return present, nil
+}
+
+// checkFiles returns TAMPERED when the log, or a review that was kept, is not as
+// it was written.
+func (r *record) checkFiles(folder *artifact.Folder, id string) error {
+	if r.broken != "" {
+		return tampered(folder, id, logFile, r.broken)
+	}
+	present, err := r.present(folder)
+	if err != nil {
+		return err
+	}
+	for _, l := range r.reviews {
+		files := l.files()
+		for _, name := range []string{historyName(l.number), sidecarName(l.number)} {
+			want, kept := files[name]
+			switch got := present.Get(name).Str(); {
+			case !kept || got == want && got != "":
+			case got == "":
+				return tampered(folder, id, name, "it was kept and is gone")
+			default:
+				return tampered(folder, id, name, "it is not what was kept")
+			}
+		}
+	}
+	return nil
+}
+
+// checkLimit returns TAMPERED when STATE.yaml gives a limit that no person set.
+func (r *record) checkLimit(folder *artifact.Folder, id string, s *state) error {
+	if s.maxRounds == nil || r.limit != nil && *r.limit == *s.maxRounds {
+		return nil
+	}
+	return tampered(folder, id, stateFile, fmt.Sprintf("it says max_rounds %d, which a person sets by `tidegate change start %s --max-rounds %d`", *s.maxRounds, id, *s.maxRounds))
+}
+
+func tampered(folder *artifact.Folder, id, name, reason string) error {
+	return tidegate.Errorf(tidegate.Tampered, tidegate.D("change_id", id, "path", folder.Path(), "file", name, "reason", reason),
+		"the record of change %s does not match %s: %s", id, name, reason)
+}
+
+// maxRounds is how many fix rounds there may be before a person is needed.
+func (r *record) maxRounds() int64 {
+	const byDefault = 2
+	if r.limit == nil {
+		return byDefault
+	}
+	return *r.limit
+}
+
+// line is the next line of the log.
+func (r *record) line(ctx context.Context, clock Clock, id, kind, event string, fields tidegate.Details) tidegate.Details {
+	r.lines++
+	line := tidegate.D("ts", stamp(clock.Now()), "kind", kind, "event", event, "change_id", id, "seq", r.lines, "actor", tidegate.ActorOf(ctx))
+	line = append(line, fields...)
+	if clock.Pinned {
+		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
+	}
+	return line
+}
+
+// log makes a line of the log part of a transaction: no line, no change.
+func (r *record) log(tx *artifact.Tx, line tidegate.Details) error {
+	if r.asFound {
+		if err := tx.Accept(logFile); err != nil {
+			return err
+		}
+	}
+	return tx.Record(logFile, line)
+}

@@ -1,0 +1,77 @@
+package change
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/seal"
+)
+
+// signersFile, beside the folder of changes, says whose signatures count: an
+// OpenSSH allowed_signers file. Without it decisions are not signed.
+const signersFile = "allowed_signers"
+
+// readSigners reads whose signatures count for the change in a folder, nil where
+// decisions need none. It returns INVALID_ARGS for a list that cannot be used.
+func readSigners(ctx context.Context, folder *artifact.Folder) (*seal.Signers, error) {
+	path := filepath.Join(filepath.Dir(filepath.Dir(folder.Path())), signersFile)
+	signers, err := seal.ReadSigners(ctx, "signers", path)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return nil, nil
+	}
+	return signers, err
+}
+
+// sign makes the signature that a decision needs, "" where it needs none. It is
+// made before the lock is taken. It returns INVALID_ARGS when no key was named,
+// and for a key that is not one of the signers.
+func (d decision) sign(ctx context.Context, folder *artifact.Folder, clock Clock) (string, error) {
+	signers, err := readSigners(ctx, folder)
+	if err != nil || signers == nil {
+		return "", err
+	}
+	sign := seal.SignOf(ctx)
+	if sign == nil {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil),
+			"decisions about changes are signed here: name your key with --sign, or in TIDEGATE_SIGN_KEY")
+	}
+	message, err := codec.Canonical(d.value())
+	if err != nil {
+		return "", err
+	}
+	armored, err := sign(ctx, message)
+	if err != nil {
+		return "", err
+	}
+	if _, err := signers.Verify(message, armored, clock.Now()); err != nil {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil), "the signature does not count: %s", tidegate.AsError(err).Message)
+	}
+	return string(armored), nil
+}
+
+// details are what the line of a decision holds.
+func (d decision) details(signature string) tidegate.Details {
+	fields := tidegate.D("decision", d.value())
+	if signature != "" {
+		fields = append(fields, tidegate.Detail{Key: "signature", Value: signature})
+	}
+	return fields
+}
+
+// isSigned reports whether a line of the log that a person's decision made has a
+// signature that counts.
+func isSigned(line *codec.Value, signers *seal.Signers) bool {
+	message, err := codec.Canonical(line.Get("decision"))
+	if err != nil {
+		return false
+	}
+	at, ok := tidegate.ParseTime(line.Get("ts").Str())
+	if !ok {
+		return false
+	}
+	_, err = signers.Verify(message, []byte(line.Get("signature").Str()), at)
+	return err == nil
+}

@@ -1,0 +1,67 @@
+package change
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// visit is a change under its lock, with what its files say.
+type visit struct {
+	id     string
+	clock  Clock
+	held   *artifact.Lock
+	folder *artifact.Folder
+	s      *state
+	isNew  bool // there is no STATE.yaml yet
+	r      *record
+}
+
+// enter takes the lock of a change and reads its record and its STATE.yaml. A
+// missing STATE.yaml is taken to be orElse, unless that is nil. The visit ends
+// with leave.
+func enter(ctx context.Context, folder *artifact.Folder, clock Clock, id string, orElse []byte) (*visit, error) {
+	held, err := lock(ctx, folder, clock)
+	if err != nil {
+		return nil, err
+	}
+	v := &visit{id: id, clock: clock, held: held, folder: folder}
+	if v.r, err = readLocked(ctx, held, id); err == nil {
+		v.s, err = readState(folder)
+	}
+	if tidegate.CodeOf(err) == tidegate.FileNotFound && orElse != nil {
+		v.isNew = true
+		v.s, err = parseState(v.path(stateFile), orElse)
+	}
+	if err != nil {
+		v.leave()
+		return nil, err
+	}
+	return v, nil
+}
+
+func (v *visit) leave() { v.held.Unlock() }
+
+func (v *visit) path(name string) string { return filepath.Join(v.folder.Path(), name) }
+
+// commit writes the state after a move, with its line in the log.
+func (v *visit) commit(ctx context.Context, m move, kind string, j judged, more tidegate.Details) error {
+	text, err := v.s.edited(v.path(stateFile), m.action, v.clock.Now(), m.edits)
+	if err != nil {
+		return err
+	}
+	tx := v.held.Begin()
+	if err := tx.Write(stateFile, text); err != nil {
+		return err
+	}
+	fields := tidegate.D("review", j.number, "verdict", j.verdict, "from", v.s.phase, "phase", m.phase, "iteration", m.iteration,
+		"needs_person", m.needsPerson, "cause", m.cause, "state_digest", codec.DigestBytes(text))
+	line := v.r.line(ctx, v.clock, v.id, kind, m.event, append(fields, more...))
+	if err := v.r.log(tx, line); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,497 @@
+package change
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+)
+
+// Worktree is where agents implement a change: a git worktree outside the project's
+// own files, with a branch of its own. The person's files stay as they are. The
+// folder of changes is not part of it.
+type Worktree struct {
+	Path   string
+	Branch string
+	Base   string // the commit from which the branch began
+
+	project, id string
+	origin      origin
+	head        string // the last commit that was made here
+}
+
+// OpenWorktree opens the worktree of a change, and makes it below home where there
+// is none yet; the log and STATE.yaml say where it lies.
+//
+// It returns NOT_FOUND outside a git repository and where the change has no
+// STATE.yaml, INVALID_STATE for a repository without a commit and where the branch
+// exists before the worktree does, TAMPERED also for a worktree with another .git, READ_FAILED and WRITE_FAILED.
+func OpenWorktree(ctx context.Context, project string, clock Clock, home, id string) (*Worktree, error) {
+	if err := inWorkTree(ctx, project); err != nil {
+		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("project", project), "a change is implemented in a git repository: %w", err)
+	}
+	folder, err := openToWrite(ctx, project, id)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	r, err := readToDecide(ctx, folder, clock, id)
+	if err != nil {
+		return nil, err
+	}
+	w := r.worktree
+	if w == nil {
+		if w, err = placeWorktree(ctx, project, home, id); err != nil {
+			return nil, err
+		}
+		if err := recordWorktree(ctx, folder, clock, id, w); err != nil {
+			return nil, err
+		}
+	}
+	w.project, w.id = project, id
+	if err := w.make(ctx); err != nil {
+		return nil, unread(ctx, err)
+	}
+	if last := r.last(); last != nil && r.phase == Complete {
+		beside, err := folder.Read(sidecarName(last.number))
+		if err != nil {
+			return nil, err
+		}
+		reviewed, err := treeOf(beside)
+		if err != nil {
+			return nil, unread(ctx, err)
+		}
+		w.head = cmp.Or(reviewed.commit, w.head) // wherever the branch leads meanwhile
+	}
+	return w, nil
+}
+
+// placeWorktree says where the worktree of a change will lie.
+func placeWorktree(ctx context.Context, project, home, id string) (*Worktree, error) {
+	base, err := git(ctx, project, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("project", project), "the repository has no commit that a change could begin from")
+	}
+	sum := sha256.Sum256([]byte(project))
+	w := &Worktree{
+		Path: filepath.Join(home, "worktrees", id+"-"+hex.EncodeToString(sum[:4])), Branch: "tidegate/" + id, Base: strings.TrimSpace(string(base)),
+	}
+	if _, err := git(ctx, project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch); err == nil {
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("branch", w.Branch), "the branch %s exists already: rename or delete it", w.Branch)
+	}
+	return w, nil
+}
+
+// recordWorktree writes down where the worktree is.
+func recordWorktree(ctx context.Context, folder *artifact.Folder, clock Clock, id string, w *Worktree) error {
+	v, err := enter(ctx, folder, clock, id, nil)
+	if err != nil {
+		return err
+	}
+	defer v.leave()
+	if err := v.r.checkFiles(folder, id); err != nil {
+		return err
+	}
+	m := newMove(v.s, v.r)
+	m.needsPerson, m.cause = cmp.Or(v.r.needsPerson, v.s.needsPerson), v.r.cause
+	m.event, m.action = eventWorktree, v.s.lastAction
+	m.edits = []edit{{key: keyWorktree, value: w.Path}}
+	return v.commit(ctx, m, "change_run", judged{}, tidegate.D("worktree", w.Path, "branch", w.Branch, "base", w.Base))
+}
+
+// make makes the worktree as far as it is missing.
+func (w *Worktree) make(ctx context.Context) error {
+	if commit, err := git(ctx, w.project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch); err == nil {
+		w.head = strings.TrimSpace(string(commit))
+	}
+	if there, err := holdsRepository(ctx, w.Path); err == nil && there && w.head != "" {
+		return w.intact(ctx)
+	}
+	if _, err := git(ctx, w.project, "worktree", "prune"); err != nil {
+		return err
+	}
+	add := []string{"-c", "worktree.useRelativePaths=false", "worktree", "add", "--quiet", "--force", "--no-checkout"}
+	if w.head == "" {
+		add, w.head = append(add, "-b", w.Branch, w.Path, w.Base), w.Base
+	} else {
+		add = append(add, w.Path, w.Branch)
+	}
+	if _, err := git(ctx, w.project, add...); err != nil {
+		return err
+	}
+	return w.restore(ctx)
+}
+
+// origin is the project's repository.
+type origin struct {
+	common, format string // its folder, and the format of its objects
+	// options are settings of the person: what is never committed, and with whom the
+	// objects are shared.
+	options []string
+}
+
+// readOrigin asks git about the repository of a project.
+func readOrigin(ctx context.Context, project string) (origin, error) {
+	answer, err := git(ctx, project, "rev-parse", "--show-object-format", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return origin{}, err
+	}
+	format, common, _ := strings.Cut(string(answer), "\n")
+	o := origin{format: format}
+	if o.common, err = filepath.EvalSymlinks(filepath.FromSlash(strings.TrimSpace(common))); err != nil {
+		return origin{}, err
+	}
+	if found, err := git(ctx, project, "config", "--null", "--get-regexp", `^core\.(excludesfile|sharedrepository)$`); err == nil {
+		for each := range zeroTerminated(found) {
+			key, value, _ := strings.Cut(string(each), "\n")
+			o.options = append(o.options, "-c", key+"="+value)
+		}
+	}
+	return o, nil
+}
+
+// intact returns TAMPERED unless the worktree is a folder whose .git leads to the
+// project's repository. With one of its own in its place, an agent would choose what
+// is read there as the change. Git is asked once, before any agent works here.
+func (w *Worktree) intact(ctx context.Context) error {
+	if w.origin.common == "" {
+		var err error
+		if w.origin, err = readOrigin(ctx, w.project); err != nil {
+			return err
+		}
+	}
+	if w.leadsTo(ctx, w.origin.common) {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.Tampered, tidegate.D("path", filepath.Join(w.Path, ".git")),
+		"the .git of the worktree does not lead to the project's repository any more: remove the folder %s, and the next `tidegate change run` makes it again", w.Path)
+}
+
+// leadsTo reports whether the worktree is one of the repository common: each of the
+// two names the other, and no link stands between them.
+func (w *Worktree) leadsTo(ctx context.Context, common string) bool {
+	place, err := filepath.EvalSymlinks(filepath.Dir(w.Path))
+	if err != nil {
+		return false
+	}
+	place = filepath.Join(place, filepath.Base(w.Path))
+	to, found := strings.CutPrefix(readLine(ctx, place, ".git"), "gitdir: ")
+	if !found {
+		return false
+	}
+	to, err = filepath.EvalSymlinks(filepath.FromSlash(to))
+	if err != nil || to != filepath.Join(common, "worktrees", filepath.Base(to)) || readLine(ctx, to, "commondir") != "../.." {
+		return false
+	}
+	back, err := filepath.EvalSymlinks(filepath.Dir(filepath.FromSlash(readLine(ctx, to, "gitdir"))))
+	return err == nil && back == place
+}
+
+// readLine is the text of a file without the blanks around it, "" where the file
+// cannot be read or is a link.
+func readLine(ctx context.Context, dir, name string) string {
+	folder, err := artifact.Open(ctx, "worktree", dir)
+	if err != nil {
+		return ""
+	}
+	defer folder.Close()
+	if info, err := fs.Lstat(folder.FS(), name); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	data, err := folder.Read(name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// withoutChanges removes the folder of changes from the worktree: agents have no
+// business in it.
+func (w *Worktree) withoutChanges(ctx context.Context) error {
+	folder, err := artifact.Open(ctx, "worktree", w.Path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	entries, err := folder.List(changesDir(ctx))
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	return folder.RemoveFolder(changesDir(ctx))
+}
+
+// keeper looks at the files of a worktree, and writes them, with a repository of its
+// own that has nothing of the project's but its objects. An agent can write to the
+// project's repository: its configuration, attributes, filters, index and the files
+// that it leaves out of a work tree count for nothing here.
+type keeper struct {
+	env     []string
+	options []string
+	dir     string
+	remove  func()
+}
+
+// keep makes the keeper of the worktree. The caller must remove it. It returns
+// TAMPERED where the worktree is not the project's any more.
+func (w *Worktree) keep(ctx context.Context) (*keeper, error) {
+	if err := w.intact(ctx); err != nil {
+		return nil, err
+	}
+	scratch, remove, err := artifact.Scratch("tidegate-worktree-")
+	if err != nil {
+		return nil, err
+	}
+	k := &keeper{dir: w.Path, remove: remove, options: append([]string{"-c", "core.autocrlf=false", "-c", "advice.addEmbeddedRepo=false"}, w.origin.options...), env: []string{
+		"GIT_DIR=" + filepath.Join(scratch, "git"), "GIT_WORK_TREE=" + w.Path, "GIT_OBJECT_DIRECTORY=" + filepath.Join(w.origin.common, "objects"),
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1",
+	}}
+	if _, err := k.git(ctx, "init", "--quiet", "--template=", "--object-format="+w.origin.format); err != nil {
+		remove()
+		return nil, err
+	}
+	return k, nil
+}
+
+func (k *keeper) git(ctx context.Context, args ...string) ([]byte, error) {
+	return k.ask(ctx, nil, args...)
+}
+
+// ask is git with something to read.
+func (k *keeper) ask(ctx context.Context, input []byte, args ...string) ([]byte, error) {
+	return runGit(ctx, k.dir, k.env, input, slices.Concat(k.options, args)...)
+}
+
+// Work is what the files of a worktree differ in from its last commit.
+type Work struct {
+	Files []string // in byte order
+	// Forbidden are those that no implementation may touch, with the reason.
+	Forbidden []LeftOut
+
+	tree string
+}
+
+// Look stages what was done in the worktree, in an index of its own, so that nothing
+// an agent did to git's counts. It returns TAMPERED and READ_FAILED.
+func (w *Worktree) Look(ctx context.Context) (Work, error) {
+	work, err := w.look(ctx)
+	if err != nil {
+		return Work{}, unread(ctx, err)
+	}
+	return work, nil
+}
+
+func (w *Worktree) look(ctx context.Context) (Work, error) {
+	k, err := w.keep(ctx)
+	if err != nil {
+		return Work{}, err
+	}
+	defer k.remove()
+	if _, err := k.git(ctx, "read-tree", w.head); err != nil {
+		return Work{}, err
+	}
+	if err := k.setAside(ctx); err != nil {
+		return Work{}, err
+	}
+	if _, err := k.git(ctx, "add", "--all", "--", "."); ctx.Err() != nil {
+		return Work{}, err
+	} else if err != nil { // such as for a repository without a commit
+		return Work{Forbidden: []LeftOut{{".", "it cannot be committed: " + err.Error()}}}, nil
+	}
+	tree, err := k.git(ctx, "write-tree")
+	if err != nil {
+		return Work{}, err
+	}
+	raw, err := k.git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", w.head, strings.TrimSpace(string(tree)))
+	if err != nil {
+		return Work{}, err
+	}
+	work := Work{tree: strings.TrimSpace(string(tree))}
+	about := ""
+	for part := range zeroTerminated(raw) {
+		if about == "" {
+			about = string(part)
+			continue
+		}
+		work.add(ctx, string(part), strings.Fields(about))
+		about = ""
+	}
+	there, err := w.hasChanges(ctx)
+	if there && !slices.ContainsFunc(work.Forbidden, func(f LeftOut) bool { return strings.HasPrefix(f.File, changesDir(ctx)+"/") }) {
+		work.Forbidden = append(work.Forbidden, LeftOut{changesDir(ctx), "it is the folder of changes"})
+	}
+	return work, err
+}
+
+// setAside keeps the tracked files of the folder of changes as they are in the last
+// commit: they are not in the worktree.
+func (k *keeper) setAside(ctx context.Context) error {
+	tracked, err := k.git(ctx, "ls-files", "-z", "--cached", "--", changesDir(ctx))
+	if err != nil || len(tracked) == 0 {
+		return err
+	}
+	_, err = k.ask(ctx, tracked, "update-index", "-z", "--skip-worktree", "--stdin")
+	return err
+}
+
+func (w *Worktree) hasChanges(ctx context.Context) (bool, error) {
+	folder, err := artifact.Open(ctx, "worktree", w.Path)
+	if err != nil {
+		return false, err
+	}
+	defer folder.Close()
+	entries, err := folder.List(changesDir(ctx))
+	if tidegate.CodeOf(err) == tidegate.PathNotAllowed {
+		return true, nil // a link stands in its place
+	}
+	return len(entries) > 0, err
+}
+
+// add takes in one changed file: fields are the modes and ids before and after.
+func (work *Work) add(ctx context.Context, name string, fields []string) {
+	work.Files = append(work.Files, name)
+	if why := forbidden(ctx, name); why != "" {
+		work.Forbidden = append(work.Forbidden, LeftOut{name, why})
+	} else if len(fields) > 1 && fields[1] == gitlink {
+		work.Forbidden = append(work.Forbidden, LeftOut{name, "it is a repository of its own, whose files nobody would review"})
+	}
+}
+
+// forbidden says why no implementation may touch a file, "" where it may. The
+// project can be a folder of its repository, and a system can take letters of
+// another case for the same: the names count in any folder, in any case.
+func forbidden(ctx context.Context, name string) string {
+	at := "/" + strings.ToLower(name)
+	base, changes := "/"+strings.ToLower(tidegate.ChangesOf(ctx)), "/"+strings.ToLower(changesDir(ctx))
+	switch {
+	case strings.Contains(at, changes+"/"):
+		return "it lies in the folder of changes"
+	case strings.HasSuffix(at, base), strings.HasSuffix(at, changes), strings.HasPrefix(changes, at+"/"):
+		return "it takes the place of the folder of changes"
+	case strings.HasSuffix(at, base+"/"+signersFile):
+		return "it says whose signatures count"
+	case path.Base(at) == "tidegate.toml":
+		return "it says what tidegate may do"
+	}
+	return ""
+}
+
+// Protected are the places that no implementation may touch, as a prompt names
+// them.
+func Protected(ctx context.Context) []string {
+	return []string{changesDir(ctx), tidegate.ChangesOf(ctx) + "/" + signersFile, "tidegate.toml"}
+}
+
+// Commit commits what was done to the branch of the change, on top of what was
+// committed there before, whatever an agent did to the branch. It returns
+// WRITE_FAILED.
+func (w *Worktree) Commit(ctx context.Context, clock Clock, work Work, message string) (commit string, err error) {
+	at := clock.Now().UTC().Format(time.RFC3339)
+	identity := []string{"GIT_AUTHOR_NAME=tidegate", "GIT_AUTHOR_EMAIL=tidegate@localhost", "GIT_COMMITTER_NAME=tidegate", "GIT_COMMITTER_EMAIL=tidegate@localhost",
+		"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at}
+	made, err := runGit(ctx, w.project, identity, nil, "commit-tree", "-p", w.head, "-m", message, work.tree)
+	if err == nil {
+		commit = strings.TrimSpace(string(made))
+		w.head = commit
+		err = w.restore(ctx)
+	}
+	if err != nil {
+		return "", tidegate.Errorf(tidegate.WriteFailed, tidegate.D("worktree", w.Path), "the implementation cannot be committed: %w", err)
+	}
+	return commit, nil
+}
+
+// Head is the last commit that was made here.
+func (w *Worktree) Head() string { return w.head }
+
+// Check returns TAMPERED where the branch does not lead to the last commit that was
+// made here, or where git takes something else for it, such as a tag of its name or
+// another object: to merge it would be to merge something else than what was
+// reviewed.
+func (w *Worktree) Check(ctx context.Context) error {
+	for _, name := range []string{"refs/heads/" + w.Branch, w.Branch} {
+		answer, err := git(ctx, w.project, "rev-parse", "--verify", "--quiet", name)
+		at := strings.TrimSpace(string(answer))
+		switch {
+		case err == nil && at == w.head:
+			continue
+		case name == w.Branch:
+			return tidegate.Errorf(tidegate.Tampered, tidegate.D("branch", w.Branch, "commit", at, "reviewed", w.head),
+				"git takes %s for something else than the branch of that name, such as a tag: remove what `git show-ref %s` shows beside the branch", w.Branch, w.Branch)
+		}
+		return tidegate.Errorf(tidegate.Tampered, tidegate.D("branch", w.Branch, "commit", at, "reviewed", w.head),
+			"the branch %s does not lead to %.12s, which was reviewed: move it back with `git branch -f %s %.12s`", w.Branch, w.head, w.Branch, w.head)
+	}
+	return w.unreplaced(ctx)
+}
+
+// unreplaced returns TAMPERED where git would take another object for one of the
+// last commit.
+func (w *Worktree) unreplaced(ctx context.Context) error {
+	refs, err := git(ctx, w.project, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/")
+	if err != nil {
+		return unread(ctx, err)
+	}
+	replaced := strings.Fields(string(refs))
+	if len(replaced) == 0 {
+		return nil
+	}
+	objects, err := git(ctx, w.project, "rev-list", "--objects", "--no-walk", w.head)
+	if err != nil {
+		return unread(ctx, err)
+	}
+	for line := range strings.Lines(string(objects)) {
+		if id, _, _ := strings.Cut(strings.TrimSpace(line), " "); slices.Contains(replaced, id) {
+			return tidegate.Errorf(tidegate.Tampered, tidegate.D("branch", w.Branch, "object", id),
+				"git takes another object for %.12s, which was reviewed: remove it with `git replace -d %s`", id, id)
+		}
+	}
+	return nil
+}
+
+// Restore makes the files and the branch those of the last commit again, without the
+// files that git ignores: what tests and agents left beside it is not part of the
+// change, and nothing may depend on it. It returns TAMPERED and WRITE_FAILED.
+func (w *Worktree) Restore(ctx context.Context) error {
+	err := w.restore(ctx)
+	if tidegate.CodeOf(err) == tidegate.Tampered {
+		return err
+	}
+	if err != nil {
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("worktree", w.Path), "the worktree cannot be restored: %w", err)
+	}
+	return nil
+}
+
+func (w *Worktree) restore(ctx context.Context) error {
+	k, err := w.keep(ctx)
+	if err != nil {
+		return err
+	}
+	defer k.remove()
+	for _, args := range [][]string{{"read-tree", "--reset", "-u", w.head}, {"clean", "-ffdxq"}} {
+		if _, err := k.git(ctx, args...); err != nil {
+			return err
+		}
+	}
+	// The branch is not a link to another one, whatever an agent made of it.
+	if _, err := git(ctx, w.project, "update-ref", "--no-deref", "refs/heads/"+w.Branch, w.head); err != nil {
+		return err
+	}
+	// An agent that asks git what it did is answered by the same commit.
+	for _, args := range [][]string{{"symbolic-ref", "HEAD", "refs/heads/" + w.Branch}, {"read-tree", "--reset", w.head}} {
+		if _, err := git(ctx, w.Path, args...); err != nil {
+			return err
+		}
+	}
+	return w.withoutChanges(ctx)
+}

@@ -1,0 +1,245 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/seal"
+)
+
+// LedgerFile lists the runs that were made in a home, one line each. It lies
+// beside the runs.
+const LedgerFile = "runs-ledger.jsonl"
+
+// Folders are those that a new run has.
+var Folders = []string{"wave-1", "wave-2", "citations", "summaries", "synthesis", "logs", "operator", "run-config"}
+
+// Create is the tool deep_research_run_init: it makes the folder of a run under
+// home, or under root_override. The folder appears whole or not at all, and only
+// one of two callers with the same id makes it. Called with the arguments of an
+// existing run, it answers created false and leaves that run as it is.
+//
+// It returns INVALID_ARGS, PATH_TRAVERSAL, PATH_NOT_ALLOWED,
+// ALREADY_EXISTS_CONFLICT and WRITE_FAILED; nothing is left behind then.
+func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitResult, error) {
+	atHome := in.RootOverride == ""
+	if err := in.check(clock, home); err != nil {
+		return InitResult{}, err
+	}
+	root, now := filepath.Join(in.RootOverride, in.RunID), clock.Stamp()
+	if holder := HolderOf(ctx, root); !holder.Free() {
+		return InitResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("root", root),
+			"a run cannot be made inside another run or a folder of changes: %s", cmp.Or(holder.Run, holder.Changes))
+	}
+	entered := ledgerSize(ctx, filepath.Dir(root))
+	out := in.result(root)
+	if atHome {
+		out.called = in.RunID
+	}
+	signers, err := in.readSigners(ctx)
+	if err != nil {
+		return InitResult{}, err
+	}
+	err = artifact.CreateFolder(ctx, "root", root, func(d *artifact.Draft) error { return in.fill(d, clock, tidegate.ActorOf(ctx), root, now, signers) })
+	switch {
+	case err == nil:
+		out.Created = true
+	case errors.Is(err, fs.ErrExist):
+		if now, err = in.sameAs(ctx, root); err != nil {
+			return InitResult{}, err
+		}
+		entered = 0
+	default:
+		return InitResult{}, err
+	}
+	if err := in.enterInLedger(ctx, clock, root, now, entered); err != nil {
+		out.Ledger.Error = tidegate.AsError(err).Message
+	} else {
+		out.Ledger.Written = true
+	}
+	return out, nil
+}
+
+// readSigners reads the list of signers for the run; nil for none.
+func (in *InitInput) readSigners(ctx context.Context) ([]byte, error) {
+	if in.SignersPath == "" {
+		return nil, nil
+	}
+	if _, err := seal.ReadSigners(ctx, "signers", in.SignersPath); err != nil {
+		return nil, err
+	}
+	return artifact.ReadFile(ctx, "signers", in.SignersPath)
+}
+
+// writeDocuments writes the documents of a new run. It returns their digests as
+// fields of a log line and by the names of their files.
+func writeDocuments(d *artifact.Draft, documents []document) (tidegate.Details, map[string]string, error) {
+	fields, state := tidegate.Details{}, map[string]string{}
+	for _, doc := range documents {
+		if doc.check != nil {
+			if err := doc.check(doc.doc); err != nil {
+				return nil, nil, err
+			}
+		}
+		data, err := codec.MarshalFile(doc.doc)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := d.Write(doc.name, data); err != nil {
+			return nil, nil, err
+		}
+		state[doc.name] = codec.DigestBytes(data)
+		fields = append(fields, tidegate.Detail{Key: doc.label + "_digest", Value: state[doc.name]})
+	}
+	return fields, state, nil
+}
+
+func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, root, now string, signers []byte) error {
+	digests, state, err := writeDocuments(d, in.documents(root, now))
+	if err != nil {
+		return err
+	}
+	if signers != nil {
+		if err := d.Write(SignersFile, signers); err != nil {
+			return err
+		}
+		state[SignersFile] = codec.DigestBytes(signers)
+		digests = append(digests, tidegate.Detail{Key: "files", Value: tidegate.D(SignersFile, state[SignersFile])})
+	}
+	for _, name := range Folders {
+		if err := d.MakeFolder(name); err != nil {
+			return err
+		}
+	}
+	fields := append(tidegate.D("manifest_revision", 1, "gates_revision", 1), digests...)
+	if in.LegacyGates {
+		fields = append(fields, tidegate.Detail{Key: legacyGates, Value: true})
+	}
+	if clock.Program != "" {
+		fields = append(fields, tidegate.Detail{Key: "program", Value: clock.Program})
+	}
+	line := Line{EventCreated, "run_init", fields}
+	if in.LegacyGates { // others add to its log, and do not know heads
+		return d.Log(AuditFile, line.details(clock, now, in.RunID, actor, 0, stateOf(state)))
+	}
+	return d.Record(AuditFile, line.details(clock, now, in.RunID, actor, 1, stateOf(state)))
+}
+
+// sameAs compares the arguments with the run that is there already and returns
+// when it was made, or ALREADY_EXISTS_CONFLICT with what differs.
+func (in *InitInput) sameAs(ctx context.Context, root string) (created string, err error) {
+	conflict := func(problem string, differs ...string) error {
+		details := tidegate.D("run_id", in.RunID, "root", root)
+		if len(differs) > 0 {
+			details = append(details, tidegate.Detail{Key: "differs", Value: differs})
+		}
+		return tidegate.Errorf(tidegate.AlreadyExistsConflict, details, "%s already exists and %s", root, problem)
+	}
+	r, err := Open(ctx, filepath.Join(root, ManifestFile), "mode", "query.text", "created_at")
+	if err != nil {
+		return "", conflict("is not a run that can be opened: " + tidegate.AsError(err).Message)
+	}
+	defer r.Close()
+	if _, err := r.Gates(); err != nil {
+		return "", conflict("has no usable gates: " + tidegate.AsError(err).Message)
+	}
+	var differs []string
+	note := func(same bool, name string) {
+		if !same {
+			differs = append(differs, name)
+		}
+	}
+	m := r.Manifest()
+	note(m.ID() == in.RunID, "run_id")
+	note(m.Query() == in.Query, "query")
+	note(m.Mode() == in.Mode, "mode")
+	note(m.Sensitivity() == in.Sensitivity, "sensitivity")
+	for _, l := range in.Limits.table() {
+		has, _ := m.Limit(l.name)
+		note(l.given == nil || has == float64(*l.given), "limits."+l.name)
+	}
+	note(r.Legacy() == in.LegacyGates, legacyGates)
+	signed, err := r.folder.Exists(SignersFile)
+	if err != nil {
+		return "", err
+	}
+	note(signed == (in.SignersPath != ""), "signers")
+	if len(differs) > 0 {
+		return "", conflict("was made with other arguments", differs...)
+	}
+	return m.doc.Get("created_at").Str(), nil
+}
+
+// enterInLedger adds the run's line to the ledger of its home unless it is
+// there: another process may find the run before its maker has entered it, and
+// a maker that was killed in between left that to the next. The line of this run
+// can only stand after the byte from.
+func (in *InitInput) enterInLedger(ctx context.Context, clock Clock, root, now string, from int64) error {
+	home, err := artifact.Open(ctx, "home", filepath.Dir(root))
+	if err != nil {
+		return err
+	}
+	defer home.Close()
+	lock, err := home.Lock(ctx, clock.Now)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	if entered, err := inLedger(home, in.RunID, from); err != nil || entered {
+		return err
+	}
+	line := tidegate.D("ts", now, "run_id", in.RunID, "root", root, "session_id", nil,
+		"query", in.Query, "mode", in.Mode, "sensitivity", in.Sensitivity)
+	if clock.Pinned {
+		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
+	}
+	tx := lock.Begin()
+	tx.Log(LedgerFile, line)
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return tx.LogError()
+}
+
+func ledgerSize(ctx context.Context, home string) int64 {
+	file, err := artifact.OpenFile(ctx, "home", filepath.Join(home, LedgerFile))
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0
+	}
+	return size
+}
+
+func inLedger(home *artifact.Folder, runID string, from int64) (bool, error) {
+	file, err := home.Open(LedgerFile)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	defer file.Close()
+	if _, err := file.Seek(from, io.SeekStart); err != nil {
+		return false, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", file.Name()), "cannot read the ledger: %w", err)
+	}
+	for line, err := range artifact.ReadLog(file) {
+		if err != nil {
+			return false, err
+		}
+		if doc, err := codec.Parse(line.Text); err == nil && doc.Get("run_id").Str() == runID {
+			return true, nil
+		}
+	}
+	return false, nil
+}

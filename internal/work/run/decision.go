@@ -1,0 +1,267 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/seal"
+)
+
+// SignersFile lists whose signatures count in a run whose decisions are signed:
+// an OpenSSH allowed_signers file.
+const SignersFile = "run-config/allowed_signers"
+
+// Decision is something that only a person decides about a run.
+type Decision struct {
+	What   string           // such as "pause" or "accept gate"
+	Fields tidegate.Details // what exactly, with the reason
+}
+
+// The decisions about the evidence of a source.
+const (
+	AttachEvidence  = "attach evidence"
+	AttachDocuments = "attach documents" // of the person's own
+	ReplaceSource   = "replace source"
+)
+
+// ConfirmPlan is a person's yes to the perspectives of a run.
+const ConfirmPlan = "confirm plan"
+
+// Decide is [Run.Update] for a person's decision. In a run whose policy names
+// signers it counts only with a signature by one of them, over the decision, the
+// run's id and the head of the log that the person saw. The signature is made
+// before the lock is taken, and kept with the decision beside the log.
+//
+// It also returns INVALID_ARGS when a signature is needed and none can be made,
+// or its key is not one of the signers.
+func (r *Run) Decide(ctx context.Context, clock Clock, d Decision, change func(*Update) error) (Audit, error) {
+	if _, err := r.Gates(); err != nil {
+		return Audit{}, err
+	}
+	return r.decide(ctx, clock, recording, d, change)
+}
+
+func (r *Run) decide(ctx context.Context, clock Clock, how manner, d Decision, change func(*Update) error) (Audit, error) {
+	signed, err := r.sign(ctx, d)
+	if err != nil {
+		return Audit{}, err
+	}
+	return r.update(ctx, clock, how, func(u *Update) error {
+		if err := change(u); err != nil || signed == nil || u.isEmpty() {
+			return err // a decision that changes nothing uses up no signature
+		}
+		return u.keepDecision(signed)
+	})
+}
+
+// signedDecision is a decision with its signature, as it is kept.
+type signedDecision struct {
+	Decision  *codec.Value `json:"decision"` // what was signed, in canonical JSON
+	Signature string       `json:"signature"`
+}
+
+// sign signs a decision where the run asks for it, and returns nil elsewhere.
+func (r *Run) sign(ctx context.Context, d Decision) (*signedDecision, error) {
+	needed, err := r.needsSignature()
+	if err != nil || !needed || rehearsalOf(ctx) != nil {
+		return nil, err
+	}
+	sign := seal.SignOf(ctx)
+	if sign == nil {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil),
+			"decisions about run %q are signed: name your key with --sign, or in TIDEGATE_SIGN_KEY", r.ID())
+	}
+	last, err := r.folder.LastLine(AuditFile)
+	if err != nil {
+		return nil, err
+	}
+	value := codec.Of(append(tidegate.D("run_id", r.ID(), "created_at", r.manifest.doc.Get("created_at"), "head", last.Digest, "what", d.What), d.Fields...))
+	message, err := codec.Canonical(value)
+	if err != nil {
+		return nil, err
+	}
+	armored, err := sign(ctx, message)
+	if err != nil {
+		return nil, err
+	}
+	return &signedDecision{value, string(armored)}, nil
+}
+
+// needsSignature reports whether decisions about the run are signed: it was made
+// that way, or has a list of signers.
+func (r *Run) needsSignature() (bool, error) {
+	there, err := r.folder.Exists(SignersFile)
+	return (there || r.ends.signers != "") && !r.Legacy(), err
+}
+
+// signers reads whose signatures count in the run: those of the list that it was
+// made with. It returns TAMPERED for another list. Nobody can accept that one,
+// because whoever rewrote it could accept it himself.
+func (r *Run) signers() (*seal.Signers, error) {
+	data, err := r.folder.Read(SignersFile)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound || err == nil && r.ends.signers != "" && codec.DigestBytes(data) != r.ends.signers {
+		return nil, tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", r.ID(), "changed", []string{SignersFile}),
+			"%s is not the list of signers that the run was made with: put that back", SignersFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return seal.ParseSigners(data)
+}
+
+// keepDecision checks a signed decision against the run and stages it beside
+// the log. A signature counts once: for a head that is a line of this log, and
+// for a decision that no later line has taken already.
+func (u *Update) keepDecision(s *signedDecision) error {
+	signers, err := u.run.signers()
+	if err != nil {
+		return err
+	}
+	if err := s.verify(signers, u.clock); err != nil {
+		return err
+	}
+	head, seen := s.Decision.Get("head").Str(), false
+	err = u.run.eachLine(func(line artifact.Line) { seen = seen || line.Digest == head })
+	if err != nil {
+		return err
+	}
+	if !seen {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("head", head), "the signature is over another log: no line of this one has the head that was signed")
+	}
+	data, err := codec.MarshalFile(s)
+	if err != nil {
+		return err
+	}
+	name := decisionName(u.record.lines + 1)
+	u.decision = name
+	return u.Write(name, data)
+}
+
+func (s *signedDecision) verify(signers *seal.Signers, clock Clock) error {
+	message, err := codec.Canonical(s.Decision)
+	if err != nil {
+		return err
+	}
+	if _, err := signers.Verify(message, []byte(s.Signature), clock.Now()); err != nil {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil), "the signature does not count: %s", tidegate.AsError(err).Message)
+	}
+	return nil
+}
+
+// decisionName is the file of the decision that an update carries out; line is the
+// number of the update's first line.
+func decisionName(line int64) string { return fmt.Sprintf("logs/decisions/%06d.json", line) }
+
+// decisive are the events by which a person's line records a decision.
+var decisive = map[Event]bool{EventStatus: true, EventAccepted: true, EventLimit: true, EventRestored: true, EventAttached: true, EventReplaced: true}
+
+// checkDecision checks one line of a run whose decisions are signed. Before is
+// the decision that the line before it carries out.
+func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value, before string) {
+	if !decisive[eventOf(entry)] && !entry.Get("replan").Bool() {
+		return
+	}
+	name := entry.Get("decision").Str()
+	unsigned := func(problem string) {
+		v.find("error", "decision-unsigned", AuditFile, line.Number, "line %d is a person's decision, and %s", line.Number, problem)
+	}
+	if actor := tidegate.Actor(entry.Get("actor").Str()); actor != tidegate.Person {
+		unsigned("it says that it was made by another: " + tidegate.Cut(string(actor)))
+		return
+	}
+	if name == "" {
+		unsigned("it has no signature")
+		return
+	}
+	data, err := v.run.folder.Read(name)
+	if err != nil {
+		unsigned("its signature cannot be read: " + name)
+		return
+	}
+	doc, err := codec.Parse(data)
+	if err != nil {
+		unsigned(name + " is not JSON")
+		return
+	}
+	s := signedDecision{doc.Get("decision"), doc.Get("signature").Str()}
+	at, _ := tidegate.ParseTime(entry.Get("ts").Str())
+	head := s.Decision.Get("head").Str()
+	switch message, err := codec.Canonical(s.Decision); {
+	case err != nil:
+		unsigned(name + " holds no decision")
+	case s.Decision.Get("run_id").Str() != v.run.ID() || s.Decision.Get("created_at").Str() != v.run.manifest.doc.Get("created_at").Str():
+		unsigned(name + " was signed for another run")
+	case !v.recorded.digests[head]:
+		unsigned(name + " was signed over another log")
+	case v.recorded.decided[string(message)] != "" && v.recorded.decided[string(message)] != name:
+		unsigned(name + " repeats an earlier decision")
+	case name != decisionName(int64(line.Number)) && name != before:
+		unsigned(name + " belongs to another line")
+	case !decides(s.Decision, entry):
+		unsigned(name + " was signed for something else")
+	default:
+		if _, err := v.signers.Verify(message, []byte(s.Signature), at); err != nil {
+			unsigned("its signature does not count: " + tidegate.AsError(err).Message)
+			return
+		}
+		v.recorded.decided[string(message)] = name
+	}
+}
+
+// UnsignedDecisions lists a person's decisions that lack the signature that the
+// run asks for, each with what is wrong with it. It returns READ_FAILED.
+func (r *Run) UnsignedDecisions(ctx context.Context) ([]string, error) {
+	v := newVerifier(r)
+	if err := v.readSigners(ctx, ""); err != nil {
+		return nil, err
+	}
+	if err := v.readLog(); err != nil {
+		return nil, err
+	}
+	var unsigned []string
+	for _, f := range v.out.Findings {
+		if f.Rule == "decision-unsigned" || f.Rule == "signers-differ" {
+			unsigned = append(unsigned, f.Message)
+		}
+	}
+	return unsigned, nil
+}
+
+// decides reports whether a decision is about what a line records.
+func decides(decision, entry *codec.Value) bool {
+	same := func(of, name string) bool {
+		return codec.Digest(codec.Of(decision.Get(of))) == codec.Digest(codec.Of(entry.Get(name)))
+	}
+	what := decision.Get("what").Str()
+	switch eventOf(entry) {
+	case EventStatus:
+		return what == map[Status]string{Paused: "pause", Cancelled: "cancel", Running: "resume"}[Status(entry.Get("status").Str())]
+	case EventLimit:
+		return what == "limit" && same("name", "limit") && same("value", "to")
+	case EventRestored:
+		return what == "restore output" && same("perspective_id", "perspective_id")
+	case EventAttached:
+		if what == AttachDocuments {
+			return decision.Get("documents").Get(entry.Get("name").Str()).Str() == entry.Get("file").Str()
+		}
+		return what == AttachEvidence && same("cid", "cid") && same("file", "file")
+	case EventReplaced:
+		return what == ReplaceSource && same("cid", "cid") && same("url", "url")
+	case EventAccepted:
+		switch entry.Get("what").Str() {
+		case "failure":
+			return what == "resume --accept" || what == AttachEvidence || what == ReplaceSource || what == "limit" || what == "job retry"
+		case "plan":
+			return what == ConfirmPlan && same("perspectives", "perspectives")
+		case "gate":
+			return what == "accept gate" && same("gate", "gate")
+		case "record":
+			return what == "accept record"
+		}
+		return false
+	}
+	return what == "replan" && same("value_digest", "value_digest")
+}

@@ -1,0 +1,247 @@
+package run
+
+import (
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// The edits of a manifest. Each names what it changes, so that a misspelt field
+// cannot be stored. None of them knows a rule about what may change: packages
+// stage and step do.
+
+// Move is a step from stage to stage.
+type Move struct {
+	From, To       Stage
+	Status         Status // after the move
+	Reason         string
+	InputsDigest   string // of the decision, as the earlier system forms it
+	EvidenceDigest string // of what the decision looked at
+	GatesRevision  int64
+}
+
+// MoveTo stages a move. It returns the errors of [Update.Patch].
+func (u *Update) MoveTo(move Move) (Manifest, error) {
+	m, err := u.Manifest()
+	if err != nil {
+		return m, err
+	}
+	history := m.doc.Get("stage").Get("history").Clone()
+	history.Append(codec.Of(tidegate.D("from", move.From, "to", move.To, "ts", u.now, "reason", move.Reason,
+		"inputs_digest", move.InputsDigest, "gates_revision", move.GatesRevision, "evidence_digest", move.EvidenceDigest)))
+	// A long history is passed on as it was read.
+	stage := codec.Of(tidegate.D("current", move.To, "started_at", u.now, "last_progress_at", u.now))
+	stage.Set("history", history)
+	patch := codec.Of(tidegate.D("status", move.Status))
+	patch.Set("stage", stage)
+	return u.editManifest(edit{patch: patch, event: EventMoved, reason: "stage_advance: " + move.Reason, fields: tidegate.D("from", move.From, "to", move.To,
+		"status", move.Status, "evidence_digest", move.EvidenceDigest)})
+}
+
+// Failure is one entry of the manifest's failures.
+type Failure struct {
+	Kind    string // timeout, needs_person, …
+	Stage   Stage
+	Message string
+	Code    tidegate.Code // "" when there is none
+	Gate    string        // the gate that it is about, "" when it is not about one
+	Count   int64         // how far a counter stood; kept where Code is given
+	Jobs    []JobTries    // the jobs whose tries are used up, in byte order of their ids
+}
+
+// JobTries says how many attempts at a job there were.
+type JobTries struct {
+	ID       string `json:"job_id"`
+	Attempts int    `json:"attempts"`
+}
+
+// Fail stages a failure and the status that it leads to.
+func (u *Update) Fail(status Status, failure Failure, reason string) (Manifest, error) {
+	m, err := u.Manifest()
+	if err != nil {
+		return m, err
+	}
+	entry := tidegate.D("kind", failure.Kind, "stage", failure.Stage, "message", failure.Message, "retryable", false, "ts", u.now)
+	if failure.Code != "" {
+		entry = append(entry, tidegate.Detail{Key: "code", Value: failure.Code})
+		if failure.Gate != "" {
+			entry = append(entry, tidegate.Detail{Key: "gate_id", Value: failure.Gate})
+		}
+		entry = append(entry, tidegate.Detail{Key: "count", Value: failure.Count})
+	}
+	if len(failure.Jobs) > 0 {
+		entry = append(entry, tidegate.Detail{Key: "jobs", Value: failure.Jobs})
+	}
+	failures := m.doc.Get("failures").Clone()
+	failures.Append(codec.Of(entry))
+	return u.editManifest(edit{patch: codec.Of(tidegate.D("status", status, "failures", failures)), event: EventFailed, reason: reason,
+		fields: tidegate.D("status", status, "failure", failure.Kind, "message", failure.Message)})
+}
+
+// SetStatus stages another status. A run that goes on counts its time from here.
+func (u *Update) SetStatus(status Status, reason string) (Manifest, error) {
+	m, err := u.Manifest()
+	if err != nil {
+		return m, err
+	}
+	patch := codec.Of(tidegate.D("status", status))
+	if status == Running {
+		patch.Set("stage", progressed(u.now))
+	}
+	return u.editManifest(edit{patch: patch, event: EventStatus, reason: reason, fields: tidegate.D("from", m.Status(), "status", status)})
+}
+
+// AcceptFailures stages that a person accepts every failure that nobody has
+// accepted yet, and the status that the run goes on with.
+func (u *Update) AcceptFailures(status Status, why, reason string) (Manifest, error) {
+	m, err := u.Manifest()
+	if err != nil {
+		return m, err
+	}
+	failures := m.doc.Get("failures").Clone()
+	for _, f := range failures.Elems() {
+		u.accept(f, why)
+	}
+	return u.goOn(m, status, failures, reason)
+}
+
+// AcceptGateFailures stages that a person removed the reason for the failures
+// that are about a gate, and that the run goes on when it has no other failure. It
+// does nothing for a run without such a failure.
+func (u *Update) AcceptGateFailures(gate, why, reason string) error {
+	m, err := u.Manifest()
+	if err != nil || m.Status() != Failed {
+		return err
+	}
+	failures := m.doc.Get("failures").Clone()
+	status, accepted := Running, false
+	for _, f := range failures.Elems() {
+		switch {
+		case f.Get("gate_id").Str() == gate:
+			accepted = u.accept(f, why) || accepted
+		case f.Get("accepted_at") == nil:
+			status = Failed
+		}
+	}
+	if !accepted {
+		return nil
+	}
+	_, err = u.goOn(m, status, failures, reason)
+	return err
+}
+
+// accept marks a failure that nobody has accepted yet.
+func (u *Update) accept(failure *codec.Value, why string) bool {
+	if failure.Kind() != codec.Object || failure.Get("accepted_at") != nil {
+		return false
+	}
+	failure.Set("accepted_at", codec.Of(u.now))
+	failure.Set("accepted_reason", codec.Of(why))
+	return true
+}
+
+// goOn stages failures, some of which a person accepted, and the status of the run
+// from then on.
+func (u *Update) goOn(m Manifest, status Status, failures *codec.Value, reason string) (Manifest, error) {
+	patch := codec.Of(tidegate.D("status", status, "failures", failures))
+	patch.Set("stage", progressed(u.now))
+	return u.editManifest(edit{patch: patch, event: EventAccepted, reason: reason, fields: tidegate.D("what", "failure", "from", m.Status(), "status", status)})
+}
+
+// Retry stages one more attempt at a gate.
+func (u *Update) Retry(gateID string, attempt int64, note, why, reason string) (Manifest, error) {
+	m, err := u.Manifest()
+	if err != nil {
+		return m, err
+	}
+	history := m.doc.Get("metrics").Get("retry_history").Clone()
+	if history.Kind() != codec.Array {
+		history = codec.Of([]string{})
+	}
+	history.Append(codec.Of(tidegate.D("ts", u.now, "gate_id", gateID, "attempt", attempt, "change_note", Note(note), "reason", Note(why))))
+	return u.editManifest(edit{patch: codec.Of(tidegate.D("metrics", tidegate.D("retry_counts", tidegate.D(gateID, attempt), "retry_history", history))),
+		event: EventRetried, reason: reason, fields: tidegate.D("gate", gateID, "attempt", attempt)})
+}
+
+// SetLimit stages another value of one of the manifest's limits.
+func (u *Update) SetLimit(name string, value int64, reason string) (Manifest, error) {
+	m, err := u.Manifest()
+	if err != nil {
+		return m, err
+	}
+	from, _ := m.Limit(name)
+	return u.editManifest(edit{patch: codec.Of(tidegate.D("limits", tidegate.D(name, value))), event: EventLimit, reason: reason,
+		fields: tidegate.D("limit", name, "from", from, "to", value)})
+}
+
+// Progress stages a note that the stage has come further. The label says what
+// was reached, such as "wave1_outputs_ingested:1". A manifest that a tool may
+// read but not write, because it is incomplete, is left as it is.
+func (u *Update) Progress(reason, label string) error {
+	m, err := u.Manifest()
+	if err != nil || ManifestShape.Check(m.doc) != nil {
+		return err
+	}
+	patch := codec.NewObject()
+	patch.Set("stage", progressed(u.now))
+	_, err = u.editManifest(edit{patch: patch, event: EventProgress, reason: reason + " [progress:" + label + "]", fields: tidegate.D("progress", label)})
+	return err
+}
+
+func progressed(now string) *codec.Value { return codec.Of(tidegate.D("last_progress_at", now)) }
+
+// Patch stages a merge patch of the manifest. It returns REVISION_MISMATCH when
+// the caller saw another revision, and SCHEMA_VALIDATION_FAILED when the
+// manifest before or after breaks the schema.
+func (u *Update) Patch(patch *codec.Value, expected *int64, reason string) (Manifest, error) {
+	return u.editManifest(edit{patch: patch, expected: expected, event: EventPatched, reason: reason})
+}
+
+// edit is a change of the manifest.
+type edit struct {
+	patch    *codec.Value // merge patch
+	expected *int64       // revision that the caller saw, or nil
+	event    Event
+	reason   string
+	fields   tidegate.Details
+}
+
+// maxPatch is how many bytes of a patch the log keeps beside its digest.
+const maxPatch = 4 << 10
+
+// editManifest applies an edit, raises the revision, and stages the manifest and
+// its line.
+func (u *Update) editManifest(e edit) (Manifest, error) {
+	before, err := u.Manifest()
+	if err != nil {
+		return before, err
+	}
+	if err := ManifestShape.Check(before.doc); err != nil {
+		return before, err
+	}
+	if err := CheckRevision(e.expected, before.Revision()); err != nil {
+		return before, err
+	}
+	doc := codec.MergePatch(before.doc, e.patch)
+	if doc.Kind() == codec.Object {
+		doc.Set("revision", codec.Of(before.Revision()+1))
+		doc.Set("updated_at", codec.Of(u.now))
+	}
+	if err := ManifestShape.Check(doc); err != nil {
+		return before, err
+	}
+	digest, err := u.putManifest(doc)
+	if err != nil {
+		return before, err
+	}
+	u.written = append(u.written, writtenFile{u.run.name, digest, true})
+	u.manifest = Manifest{doc}
+	fields := tidegate.D("prev_revision", before.Revision(), "new_revision", before.Revision()+1,
+		"reason", e.reason, "patch_digest", codec.Digest(e.patch), "manifest_digest", digest, "prev_digest", u.record.digest(u.run.name))
+	if e.event == EventPatched {
+		if text, err := codec.MarshalLine(e.patch); err == nil && len(text) <= maxPatch {
+			fields = append(fields, tidegate.Detail{Key: "patch", Value: e.patch})
+		}
+	}
+	u.Log(e.event, "manifest_write", append(fields, e.fields...))
+	return u.manifest, nil
+}

@@ -1,0 +1,144 @@
+package run
+
+import (
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// Event says what a line of the log records. The older word for it stands
+// beside it as kind; lines that other programs wrote have a kind alone.
+type Event string
+
+// The events.
+const (
+	EventCreated      Event = "created"      // the run was made
+	EventAdopted      Event = "adopted"      // a run that another program made was taken as found
+	EventMoved        Event = "moved"        // from stage to stage
+	EventStatus       Event = "status"       // paused, resumed, cancelled, set running
+	EventFailed       Event = "failed"       // the run failed, and why
+	EventAccepted     Event = "accepted"     // a person accepted a failure, a gate or a record
+	EventLimit        Event = "limit"        // a person changed a limit
+	EventRetried      Event = "retried"      // one more attempt at a gate
+	EventRefused      Event = "refused"      // something was asked for and not granted
+	EventProgress     Event = "progress"     // the stage has come further
+	EventPatched      Event = "patched"      // other fields of the manifest
+	EventGates        Event = "gates"        // gates were written
+	EventJudged       Event = "judged"       // a judge looked at a gate
+	EventPerspectives Event = "perspectives" // the run's perspectives were written
+	EventPlanned      Event = "planned"      // a wave was planned
+	EventIngested     Event = "ingested"     // outputs were taken
+	EventRestored     Event = "restored"     // a person put back what was taken
+	EventReviewed     Event = "reviewed"     // a wave was reviewed
+	EventDecided      Event = "decided"      // the pivot was decided
+	EventSources      Event = "sources"      // what outputs cite was extracted from them, or judged
+	EventFetched      Event = "fetched"      // records of fetches were added to the archive
+	EventAttached     Event = "attached"     // a person added a file to the archive, in place of a page
+	EventReplaced     Event = "replaced"     // a person named another page as the evidence of a source
+	EventPacked       Event = "packed"       // the summary pack was built
+	EventLeased       Event = "leased"       // a job was given to a holder, or taken over
+	EventExtended     Event = "extended"     // a lease lasts longer
+	EventAnswered     Event = "answered"     // an answer was handed in, and is kept
+	EventVerdict      Event = "verdict"      // an answer was judged
+	EventEnded        Event = "ended"        // an attempt ended without an accepted answer
+	EventGranted      Event = "granted"      // a person gave a job its tries again
+	EventSynthesized  Event = "synthesized"  // a synthesis was written
+	EventAssessed     Event = "assessed"     // a synthesis was reviewed
+	EventTelemetry    Event = "telemetry"    // figures about the run were kept
+	EventFiles        Event = "files"        // digests of the files that the lines before it name
+)
+
+// Line is what an update logs: the event, the older word for it, and fields.
+type Line struct {
+	Event  Event
+	Kind   string
+	Fields tidegate.Details
+}
+
+// maxNote is how many code points of a text a log line keeps. A line that is
+// too long for the log would not be written, and a change without its line
+// looks like tampering.
+const maxNote = 4096
+
+// Note is a reason or note as the run keeps it: trimmed and cut to 4096 code
+// points.
+func Note(text string) string { return cut(strings.TrimSpace(text)) }
+
+func cut(text string) string {
+	n := 0
+	for i := range text {
+		if n++; n > maxNote {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// details is the line as it is written, except for what the chain adds.
+func (l Line) details(clock Clock, now, runID string, actor tidegate.Actor, seq int64, state string) tidegate.Details {
+	line := tidegate.D("ts", now, "kind", l.Kind, "run_id", runID, "event", l.Event)
+	if seq > 0 {
+		line = append(line, tidegate.Detail{Key: "seq", Value: seq})
+	}
+	line = append(line, tidegate.Detail{Key: "actor", Value: actor})
+	line = append(line, l.Fields...)
+	for i, f := range line {
+		if text, ok := f.Value.(string); ok {
+			line[i].Value = cut(text)
+		}
+	}
+	if state != "" {
+		line = append(line, tidegate.Detail{Key: "state", Value: state})
+	}
+	if clock.Pinned {
+		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
+	}
+	return line
+}
+
+// eventOf is the event of a line as it was read: what it says, or what the
+// kind and reason of a line without one mean.
+func eventOf(entry *codec.Value) Event {
+	if event := entry.Get("event").Str(); event != "" {
+		return Event(event)
+	}
+	reason := entry.Get("reason").Str()
+	switch entry.Get("kind").Str() {
+	case "run_init":
+		return EventCreated
+	case "manifest_write":
+		switch {
+		case strings.HasPrefix(reason, "stage_advance: "):
+			return EventMoved
+		case strings.HasPrefix(reason, "operator-cli "):
+			return EventStatus
+		case strings.HasPrefix(reason, "watchdog_check: "):
+			return EventFailed
+		case strings.HasPrefix(reason, "retry_record("):
+			return EventRetried
+		case strings.Contains(reason, " [progress:"):
+			return EventProgress
+		}
+		return EventPatched
+	case "gates_write":
+		return EventGates
+	case "gate_b_derive":
+		return EventJudged
+	case "perspectives_write":
+		return EventPerspectives
+	case "wave1_plan":
+		return EventPlanned
+	case "wave_output_ingest":
+		return EventIngested
+	case "wave_review":
+		return EventReviewed
+	case "pivot_decide":
+		return EventDecided
+	case "summary_pack_build":
+		return EventPacked
+	case kindFiles:
+		return EventFiles
+	}
+	return ""
+}

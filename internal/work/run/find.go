@@ -1,0 +1,144 @@
+package run
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+)
+
+// Find is the path of the manifest of the run that a person names: by the path
+// of its manifest or folder, by its id under home, or by a path relative to
+// workdir. An id takes precedence over a relative path. It returns NOT_FOUND with
+// the name and the places that were searched.
+func Find(ctx context.Context, home, workdir, name string) (string, error) {
+	if err := CheckText("run", name); err != nil {
+		return "", err
+	}
+	var candidates []string
+	if filepath.IsAbs(name) {
+		candidates = []string{filepath.Clean(name)}
+	} else {
+		if CheckID(name) == nil && home != "" {
+			candidates = append(candidates, filepath.Join(home, name))
+		}
+		candidates = append(candidates, filepath.Join(workdir, name))
+	}
+	for _, path := range candidates {
+		if file, err := artifact.OpenFile(ctx, "run", path); err == nil {
+			file.Close()
+			return path, nil
+		}
+		folder, err := artifact.Open(ctx, "run", path)
+		if err != nil {
+			continue
+		}
+		there, err := folder.Exists(ManifestFile)
+		folder.Close()
+		if err == nil && there {
+			return filepath.Join(path, ManifestFile), nil
+		}
+	}
+	if home == "" {
+		home = "a home of runs, which is not known (set TIDEGATE_HOME),"
+	}
+	return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.D("run", name, "searched", candidates),
+		"there is no run %q: neither an id under %s nor a run's folder", tidegate.Cut(name), home)
+}
+
+// FindByBeginning is [Find] for somebody who only looks: it also takes the beginning
+// of the id of one run under home, and without a name it finds the run that was
+// written last. Others says how many runs there were to choose from in that case. It
+// returns INVALID_ARGS for the beginning of several ids, and NOT_FOUND.
+func FindByBeginning(ctx context.Context, home, workdir, name string) (manifest string, others int, err error) {
+	if name == "" {
+		runs, err := Recent(ctx, home)
+		if err != nil {
+			return "", 0, err
+		}
+		if len(runs) == 0 {
+			return "", 0, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("home", home), "there is no run under %s", home)
+		}
+		return filepath.Join(home, runs[0].ID, ManifestFile), len(runs) - 1, nil
+	}
+	manifest, err = Find(ctx, home, workdir, name)
+	if tidegate.CodeOf(err) != tidegate.FileNotFound || CheckID(name) != nil || home == "" {
+		return manifest, 0, err
+	}
+	var ids []string
+	if listed := eachRun(ctx, home, func(_ *artifact.Folder, id string) {
+		if strings.HasPrefix(id, name) {
+			ids = append(ids, id)
+		}
+	}); listed != nil {
+		return "", 0, listed
+	}
+	switch len(ids) {
+	case 0:
+		return "", 0, err
+	case 1:
+		return filepath.Join(home, ids[0], ManifestFile), 0, nil
+	}
+	return "", 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", name, "runs", ids[:min(len(ids), 10)]),
+		"%d runs begin with %q: %s; type more of the id", len(ids), tidegate.Cut(name), tidegate.Cut(strings.Join(ids, ", ")))
+}
+
+// ByID is the path of the manifest of the run with that id under home, whether it
+// exists or not. It returns INVALID_ARGS without a home, and for an id that no run
+// can have.
+func ByID(home, id string) (string, error) {
+	if CheckID(id) != nil {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", tidegate.Cut(id)), "run must be the id of a run, got %q", tidegate.Cut(id))
+	}
+	if err := checkHome(home); err != nil {
+		return "", err
+	}
+	return filepath.Join(home, id, ManifestFile), nil
+}
+
+// checkHome returns INVALID_ARGS unless home is an absolute path. An environment
+// without a home folder for its user has none for runs either.
+func checkHome(home string) error {
+	if home == "" {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("home", home),
+			"the home of runs is not known: set TIDEGATE_HOME to the folder in which runs are to live")
+	}
+	return CheckPath("home", home)
+}
+
+// runsIn lists the manifests of the runs in home, in byte order.
+func runsIn(ctx context.Context, home string) ([]string, error) {
+	var manifests []string
+	err := eachRun(ctx, home, func(_ *artifact.Folder, id string) {
+		manifests = append(manifests, filepath.Join(home, id, ManifestFile))
+	})
+	return manifests, err
+}
+
+// eachRun visits the folders in home that hold a manifest, in byte order. A home
+// that does not exist has none. It returns READ_FAILED.
+func eachRun(ctx context.Context, home string, visit func(folder *artifact.Folder, id string)) error {
+	folder, err := artifact.Open(ctx, "home", home)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return nil
+	case err != nil:
+		return err
+	}
+	defer folder.Close()
+	entries, err := folder.List(".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if CheckID(e.Name()) != nil {
+			continue
+		}
+		if there, err := folder.Exists(e.Name() + "/" + ManifestFile); err == nil && there {
+			visit(folder, e.Name())
+		}
+	}
+	return nil
+}

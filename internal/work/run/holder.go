@@ -1,0 +1,93 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+)
+
+// Holder is the run or folder of code changes that a path lies in.
+type Holder struct {
+	Run     string // the root of the nearest run, "" when the path lies in none
+	Changes string // the nearest folder of code changes, "" when the path lies in none
+}
+
+// Free reports whether a path lies in neither, so that its owner decides what
+// stands there.
+func (h Holder) Free() bool { return h.Run == "" && h.Changes == "" }
+
+// HolderOf finds out what a path lies in, links followed, from the contents of the
+// folders above it. A folder with manifest.json and gates.json is a run; agentd/changes,
+// or what stands in its place, and a folder with a STATE.yaml, hold code changes.
+// Folders that the caller may not look into hold nothing of his.
+func HolderOf(ctx context.Context, path string) Holder {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	dir := filepath.Dir(path)
+	// Folders that do not exist yet hold nothing, however many they are.
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+			break
+		}
+		parent := filepath.Dir(dir)
+		switch {
+		case isChanges(ctx, dir):
+			return Holder{Changes: dir}
+		case dir == parent:
+			return Holder{}
+		}
+		dir = parent
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		switch {
+		case isChanges(ctx, dir), holds(ctx, dir, "STATE.yaml"):
+			return Holder{Changes: dir}
+		case holds(ctx, dir, ManifestFile) && holds(ctx, dir, layoutDefault("gates_file")):
+			return Holder{Run: dir}
+		case dir == filepath.Dir(dir):
+			return Holder{}
+		}
+	}
+}
+
+func isChanges(ctx context.Context, dir string) bool {
+	path := filepath.ToSlash(dir)
+	return strings.HasSuffix(path, "/"+tidegate.DefaultChanges+"/changes") || strings.HasSuffix(path, "/"+tidegate.ChangesOf(ctx)+"/changes")
+}
+
+func holds(ctx context.Context, dir, name string) bool {
+	file, err := artifact.OpenFile(ctx, "path", filepath.Join(dir, name))
+	if err != nil {
+		return tidegate.CodeOf(err) == tidegate.ReadFailed // it is there and cannot be opened
+	}
+	file.Close()
+	return true
+}
+
+// NewPlace is the context in which a folder may be made at path: confined to the
+// home of runs where ctx is confined to nothing else. It returns PATH_NOT_ALLOWED
+// for a path outside, and for one inside a run or a folder of changes.
+func NewPlace(ctx context.Context, home, arg, path string) (context.Context, error) {
+	ctx = inHome(ctx, home)
+	if err := artifact.Allowed(ctx, arg, path); err != nil {
+		return nil, err
+	}
+	if holder := HolderOf(ctx, path); !holder.Free() {
+		return nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path), "nothing is made inside a run or a folder of changes: %s", cmp.Or(holder.Run, holder.Changes))
+	}
+	return ctx, nil
+}
+
+// inHome confines ctx to the home of runs, unless it is confined already.
+func inHome(ctx context.Context, home string) context.Context {
+	if artifact.Confined(ctx) {
+		return ctx
+	}
+	return artifact.WithRoots(ctx, home)
+}

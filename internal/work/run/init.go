@@ -1,0 +1,286 @@
+package run
+
+import (
+	"crypto/rand"
+	"maps"
+	"math/big"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/perspective"
+)
+
+// InitInput are the arguments of [Create].
+type InitInput struct {
+	Query             string  `json:"query" jsonschema:"the research question"`
+	Mode              string  `json:"mode,omitzero" jsonschema:"how thorough the run is" enum:"quick,standard,deep" default:"standard"`
+	Sensitivity       string  `json:"sensitivity,omitzero" jsonschema:"how far the run may reach out" enum:"normal,restricted,no_web" default:"normal"`
+	RunID             string  `json:"run_id,omitzero" jsonschema:"the id, which becomes the folder's name; made up when absent"`
+	RootOverride      string  `json:"root_override,omitzero" path:"absolute" jsonschema:"absolute folder in which the run is made, instead of the home of runs"`
+	Limits            *Limits `json:"limits,omitzero" jsonschema:"caps that differ from the defaults"`
+	RequireBoundGates bool    `json:"require_bound_gates,omitzero" jsonschema:"accepted for older callers; every gate says what it judged"`
+	// SignersPath is an OpenSSH allowed_signers file: one of its signers must sign
+	// a person's decisions; "" for none.
+	SignersPath string `json:"-"`
+	// RequireGrounding makes gate E fail on what is not on the cited pages.
+	RequireGrounding bool `json:"-"`
+	// ConfirmPlan makes the plan of the first wave wait for a person's yes.
+	ConfirmPlan bool `json:"-"`
+	// Perspectives is how many perspectives the planner is asked for; 0 leaves the
+	// number to it.
+	Perspectives int `json:"-"`
+	// Agents are the names of the drivers and models that do the work of each role.
+	Agents map[string]Agent `json:"-"`
+	// Servers are the names of the MCP servers that agents of a wave may use.
+	Servers []string `json:"-"`
+	// Budget has the values that differ from the defaults, by their names in the
+	// policy.
+	Budget      map[string]float64 `json:"-"`
+	LegacyGates bool               `json:"-"` // gates count as they are written, for runs that the earlier system drives
+}
+
+// Limits are the caps of a run, nil for the default.
+type Limits struct {
+	MaxWave1Agents      *int64 `json:"max_wave1_agents,omitzero" jsonschema:"most perspectives in the first wave"`
+	MaxWave2Agents      *int64 `json:"max_wave2_agents,omitzero" jsonschema:"most perspectives in the second wave"`
+	MaxSummaryKB        *int64 `json:"max_summary_kb,omitzero" jsonschema:"most KiB of one summary"`
+	MaxTotalSummaryKB   *int64 `json:"max_total_summary_kb,omitzero" jsonschema:"most KiB of all summaries"`
+	MaxReviewIterations *int64 `json:"max_review_iterations,omitzero" jsonschema:"most review rounds"`
+}
+
+// limit is one cap with its default and its range.
+type limit struct {
+	name           string
+	given          *int64
+	fallback       int64
+	least, highest int64
+}
+
+func (l *Limits) table() []limit {
+	if l == nil {
+		l = &Limits{}
+	}
+	return []limit{
+		{"max_wave1_agents", l.MaxWave1Agents, 6, 1, 1000},
+		{"max_wave2_agents", l.MaxWave2Agents, 6, 1, 1000},
+		{"max_summary_kb", l.MaxSummaryKB, 5, 1, 1000},
+		{"max_total_summary_kb", l.MaxTotalSummaryKB, 60, 1, 100000},
+		{"max_review_iterations", l.MaxReviewIterations, 4, 0, 50},
+	}
+}
+
+func (l limit) value() int64 {
+	if l.given != nil {
+		return *l.given
+	}
+	return l.fallback
+}
+
+// check completes the arguments and returns INVALID_ARGS or PATH_TRAVERSAL for
+// the first that is wrong.
+func (in *InitInput) check(clock Clock, home string) error {
+	if err := CheckText("query", in.Query); err != nil {
+		return err
+	}
+	if in.Mode == "" {
+		in.Mode = "standard"
+	}
+	if in.Sensitivity == "" {
+		in.Sensitivity = "normal"
+	}
+	if err := checkEnum("mode", in.Mode, modes); err != nil {
+		return err
+	}
+	if err := checkEnum("sensitivity", in.Sensitivity, sensitivities); err != nil {
+		return err
+	}
+	if in.RunID == "" {
+		in.RunID = newID(clock)
+	}
+	if err := CheckID(in.RunID); err != nil {
+		return err
+	}
+	if strings.EqualFold(in.RunID, LedgerFile) {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run_id", in.RunID), "run_id must not be %s: the ledger of all runs has that name", LedgerFile)
+	}
+	if in.RootOverride == "" {
+		if err := checkHome(home); err != nil {
+			return err
+		}
+		in.RootOverride = home
+	}
+	if err := CheckPath("root_override", in.RootOverride); err != nil {
+		return err
+	}
+	for _, l := range in.Limits.table() {
+		if err := l.check(l.value()); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Budget)) {
+		if err := CheckBudget(name, in.Budget[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckLimit returns INVALID_ARGS for a name that is not a limit of a run, and
+// for a value out of its range.
+func CheckLimit(name string, value int64) error {
+	names := []string{}
+	for _, l := range (*Limits)(nil).table() {
+		if l.name == name {
+			return l.check(value)
+		}
+		names = append(names, l.name)
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "%q is not a limit; the limits are %s", tidegate.Cut(name), strings.Join(names, ", "))
+}
+
+func (l limit) check(value int64) error {
+	if value < l.least || value > l.highest {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("limits."+l.name, value),
+			"limits.%s must be from %d to %d", l.name, l.least, l.highest)
+	}
+	return nil
+}
+
+func checkEnum(arg, value string, allowed []string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(arg, tidegate.Cut(value)),
+		"%s must be one of %s, got %q", arg, strings.Join(allowed, ", "), tidegate.Cut(value))
+}
+
+// CheckID returns PATH_TRAVERSAL for an id that would leave its folder, and
+// INVALID_ARGS for another that breaks the rule of ids that become file names.
+func CheckID(id string) error {
+	fault := perspective.IDFault(id)
+	if fault == "" {
+		return nil
+	}
+	code := tidegate.InvalidArgs
+	if strings.ContainsAny(id, `/\`) || id == "." || id == ".." {
+		code = tidegate.PathTraversal
+	}
+	return tidegate.Errorf(code, tidegate.D("run_id", tidegate.Cut(id)), "run_id %s", fault)
+}
+
+// newID is dr_, the time in UTC, and six random characters.
+func newID(clock Clock) string {
+	const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
+	suffix := make([]byte, 6)
+	for i := range suffix {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
+		if err != nil {
+			panic(err) // crypto/rand does not fail on a working system
+		}
+		suffix[i] = alphabet[n.Int64()]
+	}
+	return "dr_" + clock.Now().UTC().Format("20060102150405") + "_" + string(suffix)
+}
+
+// documents are the files of a new run, in the order in which they are written.
+func (in *InitInput) documents(root, now string) []document {
+	return []document{
+		{"scope", ScopeFile, ScopeShape.Check, newScope(in.RunID, now, in.Query, in.Mode)},
+		{"manifest", ManifestFile, ManifestShape.Check, in.manifest(root, now)},
+		{"gates", layoutDefault("gates_file"), gate.Check, gate.New(in.RunID, now)},
+		{"policy", PolicyFile, nil, in.policy()},
+	}
+}
+
+type document struct {
+	label string
+	name  string
+	check func(*codec.Value) error
+	doc   *codec.Value
+}
+
+func (in *InitInput) manifest(root, now string) *codec.Value {
+	limits, paths := codec.NewObject(), codec.NewObject()
+	for _, l := range in.Limits.table() {
+		limits.Set(l.name, codec.Of(l.value()))
+	}
+	for _, p := range layoutPaths {
+		if p.written {
+			paths.Set(p.key, codec.Of(p.fallback))
+		}
+	}
+	return codec.Of(tidegate.D(
+		"schema_version", ManifestVersion, "run_id", in.RunID, "created_at", now, "updated_at", now, "revision", 1,
+		"query", tidegate.D("text", in.Query, "constraints", in.constraints(), "sensitivity", in.Sensitivity),
+		"mode", in.Mode, "status", Created,
+		"stage", tidegate.D("current", Init, "started_at", now, "last_progress_at", now, "history", []string{}),
+		"limits", limits, "agents", tidegate.D("policy", "existing-runtime-only"),
+		"artifacts", tidegate.D("root", root, "paths", paths),
+		"metrics", tidegate.D(), "failures", []string{}))
+}
+
+// constraints are the settings under the names by which the earlier system
+// reads them.
+func (in *InitInput) constraints() tidegate.Details {
+	flags := tidegate.D("PAI_DR_CLI_ENABLED", true, "PAI_DR_CLI_MODE_DEFAULT", "standard")
+	for _, l := range in.Limits.table() {
+		flags = append(flags, tidegate.Detail{Key: "PAI_DR_CLI_" + strings.ToUpper(l.name), Value: l.value()})
+	}
+	flags = append(flags, tidegate.D(
+		"PAI_DR_CLI_CITATION_VALIDATION_TIER", "standard",
+		"PAI_DR_CLI_CITATIONS_BRIGHT_DATA_ENDPOINT", nil,
+		"PAI_DR_CLI_CITATIONS_APIFY_ENDPOINT", nil,
+		"PAI_DR_CLI_NO_WEB", in.Sensitivity == "no_web",
+		"PAI_DR_CLI_RUNS_ROOT", filepath.Clean(in.RootOverride),
+		"source", tidegate.D("env", []string{}, "settings", []string{}))...)
+	return tidegate.D("scope_path", ScopeFile, "deep_research_cli", tidegate.D("enabled", true), "deep_research_cli_flags", flags)
+}
+
+// InitResult is the result of [Create].
+type InitResult struct {
+	OK           codec.True  `json:"ok"`
+	RunID        string      `json:"run_id"`
+	Root         string      `json:"root"`
+	Created      bool        `json:"created"`
+	ManifestPath string      `json:"manifest_path"`
+	GatesPath    string      `json:"gates_path"`
+	PolicyPath   string      `json:"policy_path"`
+	Ledger       Ledger      `json:"ledger"`
+	Paths        InitFolders `json:"paths"`
+	called       string      // what a person calls the run in a command
+}
+
+// Ledger says what became of the run's line in the ledger of its home.
+type Ledger struct {
+	Path    string `json:"path"`
+	Written bool   `json:"written"`
+	Error   string `json:"error,omitzero"`
+}
+
+// InitFolders are the absolute paths of what a new run is made of.
+type InitFolders struct {
+	Wave1Dir     string `json:"wave1_dir"`
+	Wave2Dir     string `json:"wave2_dir"`
+	CitationsDir string `json:"citations_dir"`
+	SummariesDir string `json:"summaries_dir"`
+	SynthesisDir string `json:"synthesis_dir"`
+	LogsDir      string `json:"logs_dir"`
+	OperatorDir  string `json:"operator_dir"`
+	ScopeFile    string `json:"scope_file"`
+}
+
+func (in *InitInput) result(root string) InitResult {
+	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
+	return InitResult{
+		RunID: in.RunID, Root: root, called: root, ManifestPath: at(ManifestFile), GatesPath: at(layoutDefault("gates_file")), PolicyPath: at(PolicyFile),
+		Ledger: Ledger{Path: filepath.Join(filepath.Clean(in.RootOverride), LedgerFile)},
+		Paths: InitFolders{
+			Wave1Dir: at("wave-1"), Wave2Dir: at("wave-2"), CitationsDir: at("citations"), SummariesDir: at("summaries"),
+			SynthesisDir: at("synthesis"), LogsDir: at("logs"), OperatorDir: at("operator"), ScopeFile: at(ScopeFile),
+		},
+	}
+}

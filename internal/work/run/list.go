@@ -1,0 +1,115 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+)
+
+// ListResult is the result of [List].
+type ListResult struct {
+	OK   codec.True  `json:"ok"`
+	Home string      `json:"home"`
+	Runs []ListedRun `json:"runs"`
+}
+
+// ListedRun is one run of a home.
+type ListedRun struct {
+	RunID     string `json:"run_id"`
+	Root      string `json:"root"`
+	Stage     Stage  `json:"stage"`
+	Status    Status `json:"status"`
+	Mode      string `json:"mode"`
+	UpdatedAt string `json:"updated_at"`
+	Query     string `json:"query"`
+	Problem   string `json:"problem,omitzero"` // why the run cannot be opened
+}
+
+// List lists the runs in a home, in byte order of their folders. A home that
+// does not exist has none, and a run that cannot be opened is listed with its
+// problem. It returns READ_FAILED.
+func List(ctx context.Context, home string) (ListResult, error) {
+	if err := checkHome(home); err != nil {
+		return ListResult{}, err
+	}
+	manifests, err := runsIn(ctx, home)
+	if err != nil {
+		return ListResult{}, err
+	}
+	out := ListResult{Home: home, Runs: []ListedRun{}}
+	for _, path := range manifests {
+		out.Runs = append(out.Runs, Listed(ctx, path))
+	}
+	return out, nil
+}
+
+// Listed is the run of a manifest as [List] shows it.
+func Listed(ctx context.Context, manifestPath string) ListedRun {
+	r, err := Open(ctx, manifestPath)
+	if err != nil {
+		root := filepath.Dir(manifestPath)
+		return ListedRun{RunID: filepath.Base(root), Root: root, Problem: tidegate.AsError(err).Message}
+	}
+	defer r.Close()
+	m := r.Manifest()
+	return ListedRun{RunID: m.ID(), Root: r.Root(), Stage: m.Stage(), Status: m.Status(), Mode: m.Mode(),
+		UpdatedAt: m.doc.Get("updated_at").Str(), Query: tidegate.Cut(m.Query())}
+}
+
+// Stamped is a run of a home with the time at which its manifest was written
+// last.
+type Stamped struct {
+	ID string // of its folder
+	At time.Time
+}
+
+// Recent names the runs in a home, the last written first, without opening any.
+// It returns READ_FAILED.
+func Recent(ctx context.Context, home string) ([]Stamped, error) {
+	if err := checkHome(home); err != nil {
+		return nil, err
+	}
+	var runs []Stamped
+	err := eachRun(ctx, home, func(folder *artifact.Folder, id string) {
+		if info, err := fs.Stat(folder.FS(), id+"/"+ManifestFile); err == nil {
+			runs = append(runs, Stamped{id, info.ModTime()})
+		}
+	})
+	slices.SortFunc(runs, func(a, b Stamped) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.ID, b.ID)) })
+	return runs, err
+}
+
+// Report shows the list to a person.
+func (l ListResult) Report() report.Report {
+	out := report.Report{Name: "run_list", Title: "runs in " + l.Home, Summary: report.Counted(len(l.Runs), "run")}
+	if len(l.Runs) == 0 {
+		out.Add(report.Paragraph("No runs yet."), report.Preformatted(`tidegate run init "your question"`))
+		return out
+	}
+	table := report.NewTable("Run", "Stage", "Status", "Updated", "Question")
+	for _, r := range l.Runs {
+		status := report.None
+		switch {
+		case r.Problem != "" || r.Status == Failed:
+			status = report.Fail
+		case r.Status == Completed:
+			status = report.Pass
+		}
+		question := r.Query
+		if r.Problem != "" {
+			question = r.Problem
+		}
+		table.Row(status, r.RunID, string(r.Stage), string(r.Status), r.UpdatedAt, question)
+	}
+	out.Add(table)
+	return out
+}

@@ -1,0 +1,62 @@
+package run_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// TestEventsOfAreThoseOfTheWholeLog compares what is picked out of a log with the
+// whole log.
+func TestEventsOfAreThoseOfTheWholeLog(t *testing.T) {
+	made, err := run.Create(t.Context(), pinned, t.TempDir(), run.InitInput{Query: "Why?", RunID: "tides"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := run.Open(t.Context(), made.ManifestPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for i, event := range []run.Event{run.EventFetched, run.EventProgress, run.EventAttached, run.EventFetched, run.EventJudged} {
+		if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
+			u.Log(event, "test", tidegate.D("n", i, "reason", "attached"))
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := r.Events()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.DeleteFunc(all, func(e run.Entry) bool { return e.Event != run.EventFetched && e.Event != run.EventAttached })
+	got, err := r.EventsOf(run.EventFetched, run.EventAttached)
+	if err != nil || len(want) != 3 {
+		t.Fatal(want, err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(run.Entry{}, "Entry")); diff != "" {
+		t.Error(diff)
+	}
+
+	// A log from which lines were taken back is read from its beginning.
+	path := filepath.Join(made.Root, run.AuditFile)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	if err := os.WriteFile(path, bytes.Join(lines[:len(lines)-3], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = r.EventsOf(run.EventFetched, run.EventAttached); err != nil || len(got) != 2 {
+		t.Errorf("%d events, %v", len(got), err)
+	}
+}

@@ -1,0 +1,155 @@
+package run
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// PolicyVersion is the schema_version of a run policy.
+const PolicyVersion = "run_policy.v1"
+
+// Keys of a policy. The first is kept as it was given and has no effect: every
+// gate is bound.
+const (
+	requireBoundGates = "require_bound_gates"
+	legacyGates       = "legacy_gates"
+	grounding         = "grounding"
+	confirmPlan       = "confirm_plan"
+	perspectiveCount  = "perspectives"
+	budgetKey         = "budget"
+	agentsKey         = "agents"
+	serversKey        = "mcp_servers"
+)
+
+// groundingRequired is the value of grounding that makes it decide; without it,
+// grounding only warns.
+const groundingRequired = "require"
+
+// stageTimeouts are the default budgets of the stages, in seconds.
+var stageTimeouts = map[Stage]int64{
+	Init: 120, Perspectives: 86400, Wave1: 600, Pivot: 120, Wave2: 600,
+	Citations: 600, Summaries: 600, Synthesis: 600, Review: 300, Finalize: 120,
+}
+
+// Where a policy's values come from.
+const (
+	PolicyRead          = "policy"
+	PolicyMissing       = "default_missing"
+	PolicyInvalidJSON   = "default_invalid_json"
+	PolicyInvalidSchema = "default_invalid_schema"
+)
+
+// Policy is what the rules read from run-config/policy.json. Reading it never
+// fails on its content: the default stands in for each bad or missing value, and
+// Source says where the values come from.
+type Policy struct {
+	Source      string
+	Budget      Budget
+	ConfirmPlan bool // a person's yes is needed before the first wave is planned
+	// Perspectives is how many perspectives the planner is asked for; 0 leaves the
+	// number to it.
+	Perspectives int
+	// RequireGrounding says that what a synthesis quotes and counts must stand on
+	// the pages that it cites; without it, tidegate only warns.
+	RequireGrounding bool
+	// Agents are the names of the drivers and models that do the work of each role.
+	Agents map[string]Agent
+	// Servers are the names of the MCP servers that agents of a wave may use.
+	Servers  []string
+	timeouts map[Stage]int64
+}
+
+// Agent is what a run keeps of an agent: names. A command or an address is never
+// taken from a run's folder.
+type Agent struct{ Driver, Model string }
+
+// Timeout is how long a stage may go without progress.
+func (p Policy) Timeout(stage Stage) time.Duration {
+	if seconds, ok := p.timeouts[stage]; ok {
+		return time.Duration(seconds) * time.Second
+	}
+	return time.Duration(stageTimeouts[stage]) * time.Second
+}
+
+func parsePolicy(data []byte) Policy {
+	doc, err := codec.Parse(data)
+	if err != nil {
+		return Policy{Source: PolicyInvalidJSON, Budget: budgetOf(nil)}
+	}
+	if doc.Get("schema_version").Str() != PolicyVersion {
+		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
+	}
+	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
+		RequireGrounding: doc.Get(grounding).Str() == groundingRequired, timeouts: map[Stage]int64{}}
+	if n, ok := doc.Get(perspectiveCount).Int(); ok && n > 0 && n <= 1000 {
+		p.Perspectives = int(n)
+	}
+	for _, m := range doc.Get(agentsKey).Members() {
+		if p.Agents == nil {
+			p.Agents = map[string]Agent{}
+		}
+		p.Agents[m.Key] = Agent{m.Value.Get("driver").Str(), m.Value.Get("model").Str()}
+	}
+	for _, name := range doc.Get(serversKey).Elems() {
+		p.Servers = append(p.Servers, name.Str())
+	}
+	for _, stage := range Stages {
+		const century = 100 * 366 * 24 * 3600 // what a Duration holds with room to spare
+		if n, ok := doc.Get("stage_timeouts_seconds_v1").Get(string(stage)).Int(); ok && n > 0 && n <= century {
+			p.timeouts[stage] = n
+		}
+	}
+	return p
+}
+
+func (in *InitInput) policy() *codec.Value {
+	timeouts := codec.NewObject()
+	for _, stage := range Stages {
+		timeouts.Set(string(stage), codec.Of(stageTimeouts[stage]))
+	}
+	policy := codec.Of(tidegate.D(
+		"schema_version", PolicyVersion,
+		"stage_timeouts_seconds_v1", timeouts,
+		"citations_ladder_policy_v1", tidegate.D(
+			"direct_fetch_timeout_ms", 5000, "endpoint_timeout_ms", 5000, "max_redirects", 5, "max_body_bytes", 2097152,
+			"direct_fetch_max_attempts", 1, "bright_data_max_attempts", 1, "apify_max_attempts", 1,
+			"backoff_initial_ms", 100, "backoff_multiplier", 2, "backoff_max_ms", 1000),
+		"run_lock_policy_v1", tidegate.D("lease_seconds", 120, "heartbeat_interval_ms", 30000, "heartbeat_max_failures", 1),
+		requireBoundGates, in.RequireBoundGates))
+	if in.RequireGrounding {
+		policy.Set(grounding, codec.Of(groundingRequired))
+	}
+	if in.ConfirmPlan {
+		policy.Set(confirmPlan, codec.Of(true))
+	}
+	if in.Perspectives > 0 {
+		policy.Set(perspectiveCount, codec.Of(in.Perspectives))
+	}
+	if len(in.Agents) > 0 {
+		agents := codec.NewObject()
+		for _, role := range slices.Sorted(maps.Keys(in.Agents)) {
+			agents.Set(role, codec.Of(tidegate.D("driver", in.Agents[role].Driver, "model", in.Agents[role].Model)))
+		}
+		policy.Set(agentsKey, agents)
+	}
+	if len(in.Servers) > 0 {
+		policy.Set(serversKey, codec.Of(in.Servers))
+	}
+	if len(in.Budget) > 0 {
+		budget := codec.NewObject()
+		for _, row := range budgetRows {
+			if value, given := in.Budget[row.name]; given {
+				budget.Set(row.name, codec.Of(value))
+			}
+		}
+		policy.Set(budgetKey, budget)
+	}
+	if in.LegacyGates {
+		policy.Set(legacyGates, codec.Of(true))
+	}
+	return policy
+}

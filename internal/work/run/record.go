@@ -1,0 +1,334 @@
+package run
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+)
+
+// origin says which program began the log of a run.
+type origin int
+
+const (
+	foreign origin = iota // another one, or there is no log
+	older                 // a version of this one whose lines have no event
+	ours
+)
+
+// record is what stands in a run, with what its log says should stand there.
+// Every line of ours carries the state of the run's documents after it: one
+// digest over all of their digests. So the last line alone tells whether a document
+// was changed by other means.
+type record struct {
+	logEnds
+	run   *Run
+	bare  bool              // there are no gates: nothing is recorded
+	found map[string]string // document → digest of the bytes that are there
+	stand string            // the state of what is there
+	lines int64             // in the log, known under the lock
+
+	unrecorded []string // documents that no line names, as far as check looked
+}
+
+// logEnds is what the first and the last line of a log say.
+type logEnds struct {
+	origin origin
+	legacy bool   // the run was made to count what other programs write
+	state  string // that the last line gives, "" when it gives none
+	seq    int64  // the number that the last line gives itself, 0 when it gives none
+	// signers is the digest of the list of signers that the run was made with, ""
+	// when its decisions need no signature.
+	signers string
+}
+
+// documents names what the state of a run covers.
+func (r *Run) documents() []string {
+	l := r.layout
+	return []string{r.name, l.Gates, PolicyFile, ScopeFile, l.Perspectives, l.Wave1Plan(), l.Wave2Plan(), l.Wave2Perspectives(), SignersFile}
+}
+
+// readRecord reads the ends of the log and the documents.
+func (r *Run) readRecord() (record, error) {
+	rec := record{run: r, found: map[string]string{}}
+	there, err := r.folder.Exists(r.layout.Gates)
+	if err != nil {
+		return rec, err
+	}
+	rec.bare = !there
+	if rec.logEnds, err = r.readEnds(); err != nil || rec.bare {
+		return rec, err
+	}
+	for _, name := range r.documents() {
+		digest, err := r.digests.Of(name)
+		if err != nil {
+			return rec, err
+		}
+		if digest != "" {
+			rec.found[name] = digest
+		}
+	}
+	rec.stand = stateOf(rec.found)
+	return rec, nil
+}
+
+func (r *Run) readEnds() (logEnds, error) {
+	ends := logEnds{origin: r.ends.origin, signers: r.ends.signers}
+	if ends.origin != ours || r.ends.legacy { // otherwise it is known who began the log
+		var err error
+		if ends, err = r.readBeginning(); err != nil {
+			return ends, err
+		}
+	}
+	last, err := r.folder.LastLine(AuditFile)
+	if err != nil {
+		return ends, err
+	}
+	if entry, err := codec.Parse(last.Text); err == nil {
+		ends.state, ends.seq = entry.Get("state").Str(), integer(entry.Get("seq"))
+	}
+	return ends, nil
+}
+
+// readBeginning finds out who began the log. A legacy run is known only by the
+// line that made it, which the next line of ours must confirm, with what others
+// wrote between them. Neither a policy nor an edited line makes a run a legacy
+// run.
+func (r *Run) readBeginning() (ends logEnds, err error) {
+	file, err := r.folder.Open(AuditFile)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return ends, nil
+	case err != nil:
+		return ends, err
+	}
+	defer file.Close()
+	var before string // the digest of the line before
+	for line, err := range artifact.ReadLog(file) {
+		switch {
+		case err != nil:
+			return ends, err
+		case line.Number == 1:
+			entry, err := codec.Parse(line.Text)
+			if err != nil || line.Prev != artifact.FirstPrev || eventOf(entry) != EventCreated {
+				return ends, nil
+			}
+			ends.origin = older
+			if entry.Get("event") != nil {
+				ends.origin, ends.legacy = ours, entry.Get(legacyGates).Bool()
+				ends.signers = entry.Get("files").Get(SignersFile).Str()
+			}
+			if !ends.legacy {
+				return ends, nil
+			}
+		case line.Prev != "":
+			ends.legacy = line.Prev == before
+			return ends, nil
+		}
+		before = line.Digest
+	}
+	return ends, nil
+}
+
+// digest is the digest of a document as it is, nil when there is none.
+func (rec record) digest(name string) any {
+	if digest := rec.found[name]; digest != "" {
+		return digest
+	}
+	return nil
+}
+
+// judgedByUs reports whether this program, or an older version of it, has written
+// or taken over the gates of the run.
+func (e logEnds) judgedByUs() bool { return e.origin != foreign || e.state != "" }
+
+func (rec record) stateAfter(written []writtenFile) string {
+	switch {
+	case rec.bare || !rec.judgedByUs():
+		return ""
+	case !rec.covers(written):
+		return rec.stand
+	}
+	after := map[string]string{}
+	for name, digest := range rec.found {
+		after[name] = digest
+	}
+	for _, f := range written {
+		if slices.Contains(rec.run.documents(), f.name) {
+			after[f.name] = f.digest
+		}
+	}
+	return stateOf(after)
+}
+
+// covers reports whether one of the files is a document that the state covers.
+func (rec record) covers(files []writtenFile) bool {
+	documents := rec.run.documents()
+	return slices.ContainsFunc(files, func(f writtenFile) bool { return slices.Contains(documents, f.name) })
+}
+
+// stateOf is the one digest over the digests of documents.
+func stateOf(digests map[string]string) string {
+	state := codec.NewObject()
+	for name, digest := range digests {
+		if digest != "" {
+			state.Set(name, codec.Of(digest))
+		}
+	}
+	return codec.Digest(state) // canonical: in byte order of the names
+}
+
+// check returns TAMPERED when a document is not what the log records. A document
+// that was never recorded was written by hand; the next line records it.
+func (rec *record) check() error {
+	if rec.bare || rec.legacy || !rec.judgedByUs() || rec.state == rec.stand {
+		return nil
+	}
+	changed, unrecorded, err := rec.changed()
+	if err != nil {
+		return err
+	}
+	rec.unrecorded = unrecorded
+	if len(changed) == 0 && (rec.state == "" || len(unrecorded) > 0) {
+		return nil
+	}
+	if len(changed) == 0 {
+		changed = []string{AuditFile}
+	}
+	return tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", rec.run.ID(), "changed", changed),
+		"the run's record does not match its files: %s; see `tidegate run verify`", strings.Join(changed, ", "))
+}
+
+// changed names the documents whose bytes do not have the digest that was last
+// recorded, and those that no line of the log records, in the order of documents.
+func (rec record) changed() (changed, unrecorded []string, err error) {
+	v := newVerifier(rec.run)
+	if err := rec.run.eachParsed(v.collect); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range rec.run.documents() {
+		want, recorded := v.recorded.files[name]
+		switch {
+		case !recorded && rec.found[name] != "" && v.recorded.values[rec.run.Path(name)] == "":
+			unrecorded = append(unrecorded, name)
+		case recorded && want.digest != rec.found[name]:
+			changed = append(changed, name)
+		}
+	}
+	return changed, unrecorded, nil
+}
+
+// CheckRecord returns TAMPERED when the run's documents are not those that its
+// log records, and READ_FAILED.
+func (r *Run) CheckRecord() error {
+	rec, err := r.readRecord()
+	if err != nil {
+		return err
+	}
+	return rec.check()
+}
+
+// LegacyNotice is what a person must know about a legacy run.
+const LegacyNotice = "This run was made with --legacy-gates: its gates count as they are written, whoever wrote them. Nothing here was judged by tidegate unless you see it judged again."
+
+// Legacy reports whether the run counts what other programs write: its gates as
+// they are written, and its log whoever adds to it.
+func (r *Run) Legacy() bool { return r.ends.legacy }
+
+// Older reports whether an older version of this program, or another program,
+// began the run.
+func (r *Run) Older() bool { return r.ends.origin != ours }
+
+// GateState compares a gate with the files that it judged. A gate of a run that
+// this program has not taken over yet, or that does not say what it judged,
+// counts as not run, except in a legacy run. It returns READ_FAILED.
+func (r *Run) GateState(gates gate.Gates, id string) (gate.State, error) {
+	state, err := gates.State(r.folder, id)
+	if err != nil || r.ends.legacy {
+		return state, err
+	}
+	if !r.ends.judgedByUs() || !state.Bound && state.Status == gate.Pass {
+		state.Status = gate.NotRun
+	}
+	return state, nil
+}
+
+// adopt takes over a run that another program made: the log records what is there,
+// and its gates are to be judged again.
+func (u *Update) adopt() error {
+	if u.record.bare || u.record.legacy || u.record.judgedByUs() {
+		return nil
+	}
+	gates, err := u.Gates()
+	if err != nil {
+		return err
+	}
+	m, err := u.Manifest()
+	if err != nil {
+		return err
+	}
+	digests := codec.NewObject()
+	for _, name := range u.run.documents() {
+		if digest := u.record.found[name]; digest != "" {
+			digests.Set(name, codec.Of(digest))
+		}
+	}
+	adopted := Line{EventAdopted, "run_adopt", tidegate.D("manifest_revision", m.Revision(), "gates_revision", gates.Revision(), "files", digests)}
+	u.record.origin = older // from here on the run must match its log
+	reset := codec.NewObject()
+	for _, row := range gate.Table {
+		if gates.Status(row.ID) != gate.NotRun {
+			reset.Set(row.ID, codec.Of(tidegate.D("status", gate.NotRun)))
+		}
+	}
+	u.lines = append(u.lines, adopted)
+	u.adopted = reset
+	return nil
+}
+
+// isEmpty reports whether an update changes and says nothing of its own.
+func (u *Update) isEmpty() bool {
+	own := len(u.lines)
+	if u.adopted != nil {
+		own-- // the line of adopt
+	}
+	return own == 0 && len(u.written) == 0
+}
+
+// finishAdopting resets the gates that the update has not judged itself. An
+// update that changes nothing adopts nothing.
+func (u *Update) finishAdopting() error {
+	if u.adopted == nil {
+		return nil
+	}
+	if u.isEmpty() {
+		u.lines = nil
+		return nil
+	}
+	if u.adopted.Len() == 0 {
+		return nil
+	}
+	gates, err := u.Gates()
+	if err != nil {
+		return err
+	}
+	_, err = u.EditGates(codec.NewObject(), gates.Doc().Get("inputs_digest").Str(), nil, "taken over from another program: to be judged again")
+	return err
+}
+
+// Recorded is the digest that the log last recorded for each file of the run, by
+// name; "" for one that was removed. It returns READ_FAILED.
+func (r *Run) Recorded() (map[string]string, error) {
+	v := newVerifier(r)
+	if err := r.eachParsed(v.collect); err != nil {
+		return nil, err
+	}
+	digests := make(map[string]string, len(v.recorded.files))
+	for name, f := range v.recorded.files {
+		digests[name] = f.digest
+	}
+	return digests, nil
+}

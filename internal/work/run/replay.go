@@ -1,0 +1,157 @@
+package run
+
+import (
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// recorded is the state of a run according to the lines of its log, read in order.
+type recorded struct {
+	manifestRevision, gatesRevision int64
+	begins                          Stage // where the run began
+	stage                           Stage
+	moves                           int
+	files                           map[string]recordedFile // name → what the last line about it says
+	kept                            []kept                  // what was added to files that only grow
+	values                          map[string]string       // absolute path → digest of the value, in lines of older programs
+	chained                         int                     // the first chained line, 0 before it
+	lastForeign                     int                     // the last line that another program wrote
+	shift                           int64                   // how far the numbers that lines give themselves are off
+	accepted                        int                     // the last line by which a person accepted what did not match
+	digests                         map[string]bool         // of the lines so far, where decisions are signed
+	decided                         map[string]string       // decision → the file that holds it
+	decision                        string                  // the file of the decision that the last line carries out
+	sawHead                         bool                    // a line has the digest that was noted elsewhere
+}
+
+type recordedFile struct {
+	digest string // "" when it was removed
+	line   int
+}
+
+// collect adds one line of the log to what is recorded, and reports what does
+// not follow from the lines before it.
+func (v *verifier) collect(line parsedLine) {
+	if line.Torn {
+		return
+	}
+	rec := &v.recorded
+	rec.sawHead = rec.sawHead || line.Digest == v.head
+	if v.signers != nil {
+		defer func() { rec.digests[line.Digest] = true }()
+	}
+	if line.Prev == "" {
+		rec.lastForeign = line.Number
+	} else if rec.chained == 0 {
+		rec.chained = line.Number
+	}
+	entry := line.entry
+	if line.err != nil {
+		v.find("warning", "line-unreadable", AuditFile, line.Number, "line %d is not JSON", line.Number)
+		return
+	}
+	if id := entry.Get("run_id"); id != nil && id.Str() != v.run.ID() {
+		v.find("warning", "run-id-mismatch", AuditFile, line.Number, "line %d is about run %q", line.Number, tidegate.Cut(id.Str()))
+		return
+	}
+	if entry.Get("kind").Str() == "run_accept" {
+		rec.shift = 0 // whoever accepts the log as it is counts its lines again
+	}
+	if seq, ok := entry.Get("seq").Int(); ok && seq-int64(line.Number) != rec.shift {
+		v.find("error", "sequence-broken", AuditFile, line.Number, "line %d says that it is line %d", line.Number, seq)
+		rec.shift = seq - int64(line.Number)
+	}
+	if v.signers != nil {
+		v.checkDecision(line.Line, entry, rec.decision)
+	}
+	rec.decision = entry.Get("decision").Str()
+	l := v.run.layout
+	switch entry.Get("kind").Str() {
+	case "run_init", kindSeed, kindDryRun:
+		if stage := entry.Get("stage").Str(); stage != "" && line.Number == 1 {
+			rec.begins = Stage(stage)
+		}
+		rec.manifestRevision, rec.gatesRevision = integer(entry.Get("manifest_revision")), integer(entry.Get("gates_revision"))
+		for _, d := range []struct{ key, name string }{
+			{"manifest_digest", v.run.name}, {"gates_digest", l.Gates}, {"scope_digest", ScopeFile}, {"policy_digest", PolicyFile},
+		} {
+			rec.set(d.name, entry.Get(d.key), line.Number)
+		}
+	case "run_adopt", "run_accept":
+		if entry.Get("kind").Str() == "run_accept" {
+			rec.accepted = line.Number
+			v.find("note", "record-accepted", AuditFile, line.Number, "line %d: a person accepted what did not match before it: %s", line.Number, tidegate.Cut(entry.Get("reason").Str()))
+		}
+		rec.manifestRevision, rec.gatesRevision = integer(entry.Get("manifest_revision")), integer(entry.Get("gates_revision"))
+	case "manifest_write":
+		v.follow("manifest", v.run.name, &rec.manifestRevision, line.Number, entry)
+	case "gates_write":
+		v.follow("gates", l.Gates, &rec.gatesRevision, line.Number, entry)
+	case "perspectives_write":
+		path := entry.Get("path").Str()
+		rec.values[path] = entry.Get("value_digest").Str()
+		delete(rec.files, v.run.folder.NameOf(path))
+	}
+	// Only a line of ours says what files hold: an older log keeps the digests
+	// of files in lines of one kind.
+	if entry.Get("kind").Str() == kindFiles || entry.Get("event") != nil {
+		for _, f := range entry.Get("files").Members() {
+			rec.set(f.Key, f.Value, line.Number)
+		}
+	}
+	if event := eventOf(entry); event == EventFetched || event == EventAttached {
+		for _, r := range entry.Get("records").Elems() {
+			rec.kept = append(rec.kept, keptOf(entry.Get("archive").Str(), r, line.Number))
+		}
+	}
+	if eventOf(entry) == EventMoved && entry.Get("to") != nil {
+		v.move(line.Number, Stage(entry.Get("from").Str()), Stage(entry.Get("to").Str()))
+	}
+}
+
+// set takes the digest that a line gives for a file: null for one that was removed,
+// nil or "" where an older program gives none.
+func (r *recorded) set(name string, digest *codec.Value, line int) {
+	if digest == nil || digest.Kind() == codec.String && digest.Str() == "" {
+		delete(r.files, name)
+		return
+	}
+	r.files[name] = recordedFile{digest.Str(), line}
+}
+
+// follow checks that a line continues the revisions of its document, and that
+// the document was then what the lines before it recorded.
+func (v *verifier) follow(label, name string, revision *int64, number int, entry *codec.Value) {
+	prev, next := integer(entry.Get("prev_revision")), integer(entry.Get("new_revision"))
+	if *revision != 0 && prev != *revision || next != prev+1 {
+		v.find("error", "revision-gap", AuditFile, number, "line %d takes the %s from revision %d to %d, but it was at %d", number, label, prev, next, *revision)
+	}
+	*revision = next
+	before, recorded := v.recorded.files[name]
+	if was := entry.Get("prev_digest"); was != nil && recorded && was.Str() != before.digest {
+		v.find(v.levelSince(before.line), "digest-mismatch", AuditFile, number, "line %d was written over a %s that line %d does not record", number, label, before.line)
+	}
+	v.recorded.set(name, entry.Get(label+"_digest"), number)
+}
+
+// levelSince is how bad it is that a file differs from what a line recorded. In a
+// legacy run, another program that has written to the log since may have changed
+// the file itself.
+func (v *verifier) levelSince(line int) string {
+	if v.run.Legacy() && v.recorded.lastForeign > line {
+		return "warning"
+	}
+	return "error"
+}
+
+// move follows the run from stage to stage.
+func (v *verifier) move(number int, from, to Stage) {
+	rec := &v.recorded
+	if rec.moves > 0 && from != rec.stage {
+		v.find("error", "history-broken", AuditFile, number, "line %d leaves %q, but the run was in %q", number, from, rec.stage)
+	}
+	if !v.follows(from, to) {
+		v.find("error", "move-illegal", AuditFile, number, "line %d goes from %q to %q, which the table does not allow", number, from, to)
+	}
+	rec.stage, rec.moves = to, rec.moves+1
+}

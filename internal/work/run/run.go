@@ -1,0 +1,265 @@
+package run
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+)
+
+// Run is an opened run: its manifest as it was when it was opened, and its
+// folder. [Run.Update] reads again under the lock.
+type Run struct {
+	path     string // of the manifest, as given
+	name     string // of the manifest in folder
+	uses     []string
+	manifest Manifest
+	digest   string // of the manifest's bytes
+	layout   Layout
+	folder   *artifact.Folder
+	digests  *artifact.Digests
+	ends     logEnds // of the log, as it was when the run was opened
+	found    int64   // revision before an interrupted write was finished
+	finished bool    // there was one
+
+	// How many lines the log had after the last transaction through this Run, and up
+	// to which of them others may have written. Both are known under the run's lock.
+	wrote, others int64
+
+	eventsMu sync.Mutex
+	events   map[string]*readEvents // by what was asked for
+}
+
+// Open opens the run of the manifest at an absolute path. Reading is tolerant:
+// it demands schema_version, run_id and the fields in uses (written as
+// [codec.Shape.Using] takes them: "limits.max_summary_kb"); every other known
+// field must have the right type where it is present.
+//
+// The run's root is the folder that holds the manifest, whatever artifacts.root
+// says: a run that was copied, moved or renamed is a run of its own. Where the
+// folder has a manifest.json, no other file of it is the manifest.
+//
+// It returns INVALID_ARGS, NOT_FOUND, READ_FAILED and INVALID_JSON with
+// manifest_path in their details, and SCHEMA_VALIDATION_FAILED with the path of
+// the field.
+//
+// A write that was committed and not finished is finished first, and one that
+// failed and was not taken back is taken back, so that a caller who
+// inspects a run neither repeats nor skips a step.
+func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error) {
+	if err := CheckPath("manifest_path", manifestPath); err != nil {
+		return nil, err
+	}
+	data, err := artifact.ReadDocument(ctx, "manifest_path", manifestPath)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{path: manifestPath, uses: append([]string{"schema_version", "run_id"}, uses...), events: map[string]*readEvents{}}
+	if err := r.takeManifest(data); err != nil {
+		return nil, err
+	}
+	root := filepath.Dir(manifestPath)
+	if r.folder, err = artifact.Open(ctx, "manifest_path", root); err != nil {
+		return nil, err
+	}
+	r.digests = r.folder.Digests()
+	r.name = filepath.Base(manifestPath)
+	if err := r.isItsManifest(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	r.found = r.manifest.Revision()
+	if r.finished = r.finishInterrupted(ctx); r.finished {
+		if data, err = artifact.ReadDocument(ctx, "manifest_path", manifestPath); err == nil {
+			err = r.takeManifest(data)
+		}
+		if err != nil {
+			r.Close()
+			return nil, err
+		}
+	}
+	r.layout = layoutOf(root, r.manifest.doc.Get("artifacts").Get("paths"))
+	if r.ends, err = r.readEnds(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// OpenByGates opens the run whose gates file is at an absolute path. It returns
+// the errors of [Open], NOT_FOUND with gates_path when there are no gates, and
+// PATH_NOT_ALLOWED for a file that is not the run's gates.
+func OpenByGates(ctx context.Context, gatesPath string) (*Run, error) {
+	file, err := artifact.OpenFile(ctx, "gates_path", gatesPath)
+	if err != nil {
+		return nil, err
+	}
+	file.Close()
+	r, err := Open(ctx, filepath.Join(filepath.Dir(gatesPath), ManifestFile))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.OwnGates(gatesPath); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// OwnGates returns PATH_NOT_ALLOWED unless path is the run's own gates file: a
+// run must not be moved by gates that lie elsewhere.
+func (r *Run) OwnGates(path string) error {
+	if r.folder.NameOf(path) == r.layout.Gates {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("gates_path", path, "expected", r.Path(r.layout.Gates)),
+		"gates_path is not the gates file of the run: %s", path)
+}
+
+// isItsManifest returns INVALID_ARGS for another file beside the manifest of a
+// run: a copy with other limits must not steer the run that it lies in.
+func (r *Run) isItsManifest() error {
+	if r.name == ManifestFile {
+		return nil
+	}
+	there, err := r.folder.Exists(ManifestFile)
+	if err != nil || !there {
+		return err
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("manifest_path", tidegate.Cut(r.path)),
+		"manifest_path must be %s, the manifest of this folder", r.Path(ManifestFile))
+}
+
+// finishInterrupted lets the lock end a write that nobody is working on any
+// more, and reports whether something may have changed. Where the folder
+// cannot be locked it is read as it is. A lease of the earlier system does not
+// matter: whoever committed the write held the lock.
+func (r *Run) finishInterrupted(ctx context.Context) bool {
+	if !r.folder.Pending() {
+		return false
+	}
+	afterEveryLease := func() time.Time { return time.Unix(1<<40, 0) }
+	lock, err := r.folder.Lock(ctx, afterEveryLease)
+	if err == nil {
+		lock.Unlock()
+	}
+	return true
+}
+
+func (r *Run) takeManifest(data []byte) (err error) {
+	r.digest = codec.DigestBytes(data)
+	r.manifest, err = r.parseManifest(data)
+	return err
+}
+
+func (r *Run) parseManifest(data []byte) (Manifest, error) {
+	doc, err := codec.ParseFile("manifest_path", r.path, data)
+	if err != nil {
+		return Manifest{}, err
+	}
+	return Manifest{doc}, ManifestShape.Using(r.uses...).Check(doc)
+}
+
+// Close closes the run's folder.
+func (r *Run) Close() error { return r.folder.Close() }
+
+// ManifestPath is the path by which the run was opened.
+func (r *Run) ManifestPath() string { return r.path }
+
+// Manifest is the manifest as it was read when the run was opened.
+func (r *Run) Manifest() Manifest { return r.manifest }
+
+// ID is the run's id.
+func (r *Run) ID() string { return r.manifest.ID() }
+
+// Root is the absolute path of the run's folder.
+func (r *Run) Root() string { return r.folder.Path() }
+
+// Folder is the run's folder. Use it to read files; write them with [Run.Update].
+func (r *Run) Folder() *artifact.Folder { return r.folder }
+
+// Layout is where the run keeps things.
+func (r *Run) Layout() Layout { return r.layout }
+
+// Path is the absolute path of a name in the run's folder.
+func (r *Run) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(r.folder.Path(), filepath.FromSlash(name))
+}
+
+// Name is the name of an absolute path in the run's folder, or
+// PATH_NOT_ALLOWED, whose details hold the path under arg and the run root.
+func (r *Run) Name(arg, path string) (string, error) {
+	if name := r.folder.NameOf(path); name != "" {
+		return name, nil
+	}
+	return "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path, "run_root", r.Root()),
+		"%s lies outside the run's folder %s: %s", arg, r.Root(), path)
+}
+
+// Policy reads the run's policy. It returns READ_FAILED and PATH_NOT_ALLOWED;
+// bad content is never an error.
+func (r *Run) Policy() (Policy, error) {
+	data, err := r.folder.Read(PolicyFile)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return Policy{Source: PolicyMissing, Budget: budgetOf(nil)}, nil
+	case err != nil:
+		return Policy{}, err
+	}
+	return parsePolicy(data), nil
+}
+
+// Gates reads and checks the run's gates. It returns NOT_FOUND, INVALID_JSON
+// and SCHEMA_VALIDATION_FAILED, and INVALID_STATE when they are another run's.
+func (r *Run) Gates() (gate.Gates, error) {
+	gates, err := readGates(r.folder, r.layout.Gates)
+	if err != nil {
+		return gates, err
+	}
+	if id := gates.RunID(); id != r.ID() {
+		return gates, tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "gates_run_id", id),
+			"the gates belong to run %q, the manifest to run %q", id, r.ID())
+	}
+	return gates, nil
+}
+
+func readGates(folder *artifact.Folder, name string) (gate.Gates, error) {
+	path := filepath.Join(folder.Path(), filepath.FromSlash(name))
+	data, err := folder.ReadDocument(name)
+	if err != nil {
+		return gate.Gates{}, tidegate.WithDetails(err, tidegate.D("gates_path", path))
+	}
+	doc, err := codec.ParseFile("gates_path", path, data)
+	if err != nil {
+		return gate.Gates{}, err
+	}
+	return gate.Of(doc)
+}
+
+// CheckPath returns INVALID_ARGS unless path is absolute.
+func CheckPath(arg, path string) error {
+	switch {
+	case strings.TrimSpace(path) == "":
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(arg, path), "%s must not be blank", arg)
+	case !filepath.IsAbs(path):
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(arg, tidegate.Cut(path)), "%s must be absolute", arg)
+	}
+	return nil
+}
+
+// CheckText returns INVALID_ARGS when text is blank.
+func CheckText(arg, text string) error {
+	if strings.TrimSpace(text) == "" {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(arg, text), "%s must not be blank", arg)
+	}
+	return nil
+}

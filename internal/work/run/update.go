@@ -1,0 +1,529 @@
+package run
+
+import (
+	"context"
+	"math"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+)
+
+// Update is a change of a run under its lock. What it writes lands together
+// when the function that got it returns nil, and not at all otherwise. Its log
+// lines are part of it.
+type Update struct {
+	ctx      context.Context // of the call that the update belongs to
+	run      *Run
+	lock     *artifact.Lock
+	tx       *artifact.Tx
+	clock    Clock
+	at       time.Time
+	now      string
+	actor    tidegate.Actor
+	lines    []Line
+	written  []writtenFile
+	manifest Manifest     // as read under the lock, or as written by this update
+	record   record       // what the log says about what is here
+	decision string       // the file of a signed decision that the update carries out
+	adopted  *codec.Value // the gates to judge again in a run that another program made
+
+	rehearsal *Rehearsal // takes what would have been written; nil outside a rehearsal
+}
+
+// Audit says what became of the lines that an update logged.
+type Audit struct {
+	Written bool
+	Path    string // of the log, absolute
+	Problem string // why they were not written
+}
+
+// Update takes the run's lock, first finishing or undoing what a killed process
+// left, and calls change. When change returns an error nothing is written and
+// that error is returned.
+//
+// It also returns NOT_FOUND and INVALID_STATE for a folder without gates of the
+// run, TAMPERED when the run's documents are not those that its log records,
+// LOCK_HELD, CANCELLED and WRITE_FAILED.
+func (r *Run) Update(ctx context.Context, clock Clock, change func(*Update) error) (Audit, error) {
+	if _, err := r.Gates(); err != nil {
+		return Audit{}, err
+	}
+	return r.update(ctx, clock, recording, change)
+}
+
+// UpdateBeside is [Run.Update] for the tools that need only a manifest and
+// write beside it. In a folder without gates nothing is recorded but their own
+// line, and nothing can be tampered with. If the line cannot be written, nothing
+// else changes.
+func (r *Run) UpdateBeside(ctx context.Context, clock Clock, change func(*Update) error) (Audit, error) {
+	return r.update(ctx, clock, besides, change)
+}
+
+// manner is how an update treats the record of the run.
+type manner int
+
+const (
+	recording manner = iota // no change without a line, and none over a record that does not match
+	besides                 // a line where it can be written
+	accepting               // a person accepts what does not match
+)
+
+// Change is one of several changes that are made together.
+type Change struct {
+	Ctx context.Context // of the call that it belongs to
+	Do  func(*Update) error
+}
+
+// UpdateTogether makes several changes as [Run.Update] makes one, in as few
+// transactions as it can, and returns what became of each. In the log they stand
+// as if each had been made alone, in the order of the list. A change that returns
+// an error changes nothing and does not affect the others. No two of them may
+// be about the same files, because each sees the files as they were before the
+// first; but any of them may change a document that [Update.Found] knows.
+func (r *Run) UpdateTogether(ctx context.Context, clock Clock, changes ...Change) []error {
+	errs := make([]error, len(changes))
+	if rehearsal := rehearsalOf(ctx); rehearsal != nil {
+		for i, c := range changes {
+			errs[i] = r.rehearse(c.Ctx, clock, rehearsal, c.Do)
+		}
+		return errs
+	}
+	_, err := r.Gates()
+	for at := 0; at < len(changes); {
+		n := len(changes) - at
+		if err == nil {
+			n, _, err = r.transact(ctx, clock, recording, changes[at:], errs[at:])
+		}
+		for i := range n {
+			if err != nil {
+				errs[at+i] = err
+			}
+		}
+		at += n
+	}
+	return errs
+}
+
+func (r *Run) update(ctx context.Context, clock Clock, how manner, do func(*Update) error) (Audit, error) {
+	if rehearsal := rehearsalOf(ctx); rehearsal != nil {
+		return Audit{}, r.rehearse(ctx, clock, rehearsal, do)
+	}
+	errs := make([]error, 1)
+	_, audit, err := r.transact(ctx, clock, how, []Change{{ctx, do}}, errs)
+	if err == nil {
+		err = errs[0]
+	}
+	if err != nil {
+		return Audit{}, err
+	}
+	return audit, nil
+}
+
+// transact makes the first n changes of a list in one transaction, and says what
+// became of each of them. An error means that none was made.
+func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []Change, errs []error) (n int, audit Audit, err error) {
+	lock, err := r.folder.Lock(ctx, clock.Now)
+	if err != nil {
+		return len(changes), Audit{}, err
+	}
+	defer lock.Unlock()
+	rec, err := r.readRecord()
+	if err != nil {
+		return len(changes), Audit{}, err
+	}
+	if how != accepting {
+		if err := rec.check(); err != nil {
+			return len(changes), Audit{}, err
+		}
+	}
+	if err := rec.findEnd(lock, how); err != nil {
+		return len(changes), Audit{}, err
+	}
+	if rec.lines != r.wrote {
+		r.others = rec.lines
+	}
+	tx := lock.Begin()
+	made, lines := 0, 0
+	for n < len(changes) {
+		u := &Update{ctx: changes[n].Ctx, run: r, lock: lock, tx: tx, clock: clock, actor: tidegate.ActorOf(changes[n].Ctx), record: rec}
+		u.begin()
+		mark := tx.Mark()
+		errs[n] = u.make(how, changes[n].Do)
+		n++
+		if errs[n-1] != nil {
+			tx.BackTo(mark)
+			continue
+		}
+		made++
+		lines += len(u.lines)
+		rec.lines += int64(len(u.lines))
+		if u.adopted != nil || rec.covers(u.written) {
+			break // the next change sees what this one wrote
+		}
+		if len(u.lines) > 0 {
+			rec.unrecorded = nil
+		}
+	}
+	if made == 0 {
+		return n, Audit{}, nil
+	}
+	if err := tx.Commit(); err != nil {
+		return n, Audit{}, err
+	}
+	r.wrote = rec.lines
+	audit = Audit{Path: r.Path(AuditFile), Written: lines > 0}
+	if err := tx.LogError(); err != nil {
+		audit.Written, audit.Problem = false, tidegate.AsError(err).Message
+	}
+	return n, audit, nil
+}
+
+// make stages what a change does, with its lines.
+func (u *Update) make(how manner, do func(*Update) error) error {
+	if err := u.ctx.Err(); err != nil {
+		return tidegate.Errorf(tidegate.Cancelled, tidegate.D(), "cancelled before the run was changed (%w)", context.Cause(u.ctx))
+	}
+	if how == recording {
+		if err := u.adopt(); err != nil {
+			return err
+		}
+	}
+	if err := do(u); err != nil {
+		return err
+	}
+	if err := u.finishAdopting(); err != nil {
+		return err
+	}
+	u.logFiles()
+	return u.stageLines(how)
+}
+
+// begin sets the one time for everything in the update.
+func (u *Update) begin() {
+	u.at = u.clock.Now()
+	u.now = tidegate.Stamp(u.at)
+}
+
+// findEnd finds out how many lines the log has. A log that does not match its
+// head is TAMPERED, unless a person accepts it. In a legacy run others write to
+// the log too, and its lines are not counted.
+func (rec *record) findEnd(lock *artifact.Lock, how manner) error {
+	if rec.legacy {
+		return nil
+	}
+	log, err := lock.CheckLog(AuditFile)
+	switch {
+	case how == accepting && (err == nil || tidegate.CodeOf(err) == tidegate.Tampered):
+		return rec.run.eachLine(func(artifact.Line) { rec.lines++ })
+	case rec.bare || tidegate.CodeOf(err) == tidegate.FileNotFound:
+		// Beside a bare manifest the log is kept as well as it can be. If the log's
+		// folder is not a folder, the write refuses it.
+	case err != nil:
+		return err
+	case rec.state != "" && !log.Headed:
+		return rec.otherHead("is not there")
+	case rec.seq != 0 && rec.seq != int64(log.Lines):
+		return rec.otherHead("does not say how many lines the log has")
+	}
+	rec.lines = int64(log.Lines)
+	return nil
+}
+
+func (rec *record) otherHead(problem string) error {
+	return tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", rec.run.ID(), "changed", []string{HeadFile}),
+		"the run's record does not match its files: %s %s; see `tidegate run verify`", HeadFile, problem)
+}
+
+// stageLines adds the lines of the update to its transaction.
+func (u *Update) stageLines(how manner) error {
+	if how == accepting {
+		if err := u.tx.Accept(AuditFile); err != nil {
+			return err
+		}
+	}
+	state := u.record.stateAfter(u.written)
+	for i, line := range u.lines {
+		if u.decision != "" {
+			line.Fields = append(line.Fields, tidegate.Detail{Key: "decision", Value: u.decision})
+		}
+		body := line.details(u.clock, u.now, u.run.ID(), u.actor, u.seq(i), state)
+		if how == besides || u.record.legacy {
+			u.tx.Log(AuditFile, body)
+		} else if err := u.tx.Record(AuditFile, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seq is the number of the update's line i in the log, 0 where lines are not counted.
+func (u *Update) seq(i int) int64 {
+	if u.record.legacy {
+		return 0
+	}
+	return u.record.lines + int64(i) + 1
+}
+
+// Run is the run that is updated.
+func (u *Update) Run() *Run { return u.run }
+
+// Lock is the run's lock, for the archive: a file that only grows is added to in
+// place and is not part of the update. What was added counts by a line that the
+// update logs, with the name of the file as archive and, as records, where each
+// piece lies and its digest; [Verify] checks that it is still there.
+func (u *Update) Lock() *artifact.Lock { return u.lock }
+
+// Now is the one time stamp of everything in this update.
+func (u *Update) Now() string { return u.now }
+
+// Pinned reports whether the caller fixed the time, as tests do.
+func (u *Update) Pinned() bool { return u.clock.Pinned }
+
+// Actor is on whose authority the update is made.
+func (u *Update) Actor() tidegate.Actor { return u.actor }
+
+// As attributes the lines of the update to another actor: what follows from
+// the files is done by rule, whoever started it.
+func (u *Update) As(actor tidegate.Actor) { u.actor = actor }
+
+// Write stages a file of the run; one file is written once in an update.
+// Missing folders are made. Files land in the order of the calls, so that a
+// reader who sees the last sees all. It returns WRITE_FAILED and
+// PATH_NOT_ALLOWED, and the update must end with that error. The log keeps the
+// file's digest, by which [Verify] recognizes it.
+func (u *Update) Write(name string, data []byte) error {
+	digest, err := u.putPlain(name, data)
+	if err == nil {
+		u.written = append(u.written, writtenFile{path.Clean(name), digest, false})
+	}
+	return err
+}
+
+// WriteJSON stages a document: two-space indent and a final newline.
+func (u *Update) WriteJSON(name string, v any) error {
+	data, err := codec.MarshalFile(v)
+	if err != nil {
+		return err
+	}
+	return u.Write(name, data)
+}
+
+// Remove stages the removal of a file. One that does not exist is not logged. It
+// returns the errors of [Update.Write] and READ_FAILED.
+func (u *Update) Remove(name string) error {
+	there, err := u.run.folder.Exists(name)
+	if err != nil {
+		return err
+	}
+	if there {
+		u.written = append(u.written, writtenFile{name: path.Clean(name)})
+	}
+	return u.take(name)
+}
+
+// Found is the digest of one of the run's documents (manifest, gates, policy,
+// scope, perspectives, plans) as it stood when the lock was taken, "" when it was
+// not there.
+func (u *Update) Found(name string) string { return u.record.found[name] }
+
+// Pending has the digests of the files that the update writes so far, by name,
+// "" for one that it removes.
+func (u *Update) Pending() map[string]string {
+	pending := map[string]string{}
+	for _, f := range u.written {
+		pending[f.name] = f.digest
+	}
+	return pending
+}
+
+// LastLine is the number of the last line that the update has logged so far, or
+// that the log had before it.
+func (u *Update) LastLine() int { return int(u.record.lines) + len(u.lines) }
+
+// OthersWrote is the number of the last line in the log that others may have
+// written. All later lines come from updates of this opened run, so that a caller
+// that knows what those wrote need not read it again.
+func (u *Update) OthersWrote() int {
+	if u.rehearsal != nil || u.record.legacy || u.record.bare {
+		return math.MaxInt // lines are not counted
+	}
+	return int(u.run.others)
+}
+
+// Log stages a line of the run's log.
+func (u *Update) Log(event Event, kind string, fields tidegate.Details) {
+	u.lines = append(u.lines, Line{event, kind, fields})
+}
+
+// Manifest reads the manifest again, under the lock, and demands the same fields
+// as when the run was opened.
+func (u *Update) Manifest() (Manifest, error) {
+	if u.manifest.doc != nil {
+		return u.manifest, nil
+	}
+	if u.Found(u.run.name) == u.run.digest {
+		u.manifest = u.run.manifest
+		return u.manifest, nil
+	}
+	data, err := artifact.ReadDocument(u.ctx, "manifest_path", u.run.path)
+	if err != nil {
+		return Manifest{}, err
+	}
+	m, err := u.run.parseManifest(data)
+	if err != nil {
+		return Manifest{}, err
+	}
+	u.manifest = m
+	return m, nil
+}
+
+// NotFinal returns INVALID_STATE for a run that is completed or cancelled: what
+// is handed in or judged afterwards is not part of it.
+func (u *Update) NotFinal() error {
+	m, err := u.Manifest()
+	if err != nil || !m.Status().Final() {
+		return err
+	}
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", m.ID(), "status", m.Status()),
+		"the run is %s, which is final: it takes no more perspectives, plans, outputs or gates", m.Status())
+}
+
+// Gates reads and checks the gates under the lock, as [Run.Gates] does.
+func (u *Update) Gates() (gate.Gates, error) { return u.run.Gates() }
+
+// EditGates lays patches over gates as [gate.Gates.Apply] does, and stages the
+// document and the line gates_write. It returns the errors of Apply,
+// INVALID_STATE for a run that is final, and REVISION_MISMATCH.
+func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *int64, reason string) (gate.Gates, error) {
+	return u.editGates(update, inputsDigest, expected, reason, nil)
+}
+
+// PatchGates is EditGates for a patch that somebody handed in: the line keeps it, up
+// to 4 KiB, because nothing else says what it was.
+func (u *Update) PatchGates(update, given *codec.Value, inputsDigest string, expected *int64, reason string) (gate.Gates, error) {
+	var kept tidegate.Details
+	if text, err := codec.MarshalLine(given); err == nil && len(text) <= maxPatch {
+		kept = tidegate.D("patch", given)
+	}
+	return u.editGates(update, inputsDigest, expected, reason, kept)
+}
+
+func (u *Update) editGates(update *codec.Value, inputsDigest string, expected *int64, reason string, kept tidegate.Details) (gate.Gates, error) {
+	before, err := u.Gates()
+	if err != nil {
+		return before, err
+	}
+	if err := u.NotFinal(); err != nil {
+		return before, err
+	}
+	if err := CheckRevision(expected, before.Revision()); err != nil {
+		return before, err
+	}
+	for _, m := range u.adopted.Members() {
+		if update.Get(m.Key) == nil {
+			update.Set(m.Key, m.Value)
+		}
+	}
+	u.adopted = nil
+	after, err := before.Apply(u.run.folder, u.Pending(), update, inputsDigest, u.at)
+	if err != nil {
+		return before, err
+	}
+	return after, u.writeGates(before, after, EventGates, reason, statuses(update, after), kept...)
+}
+
+// statuses are the gates that an update touches, with the status of each after it.
+func statuses(update *codec.Value, after gate.Gates) tidegate.Details {
+	gates := tidegate.Details{}
+	for _, m := range update.Members() {
+		gates = append(gates, tidegate.Detail{Key: m.Key, Value: after.Status(m.Key)})
+	}
+	return gates
+}
+
+func (u *Update) writeGates(before, after gate.Gates, event Event, reason string, gates tidegate.Details, kept ...tidegate.Detail) error {
+	data, err := codec.MarshalFile(after.Doc())
+	if err != nil {
+		return err
+	}
+	name, digest := u.run.layout.Gates, codec.DigestBytes(data)
+	u.written = append(u.written, writtenFile{name, digest, true})
+	u.Log(event, "gates_write", append(tidegate.D("prev_revision", before.Revision(), "new_revision", after.Revision(),
+		"reason", reason, "inputs_digest", after.Doc().Get("inputs_digest").Str(), "gates_digest", digest,
+		"prev_digest", u.record.digest(name), "gates", gates), kept...))
+	return u.put(name, data)
+}
+
+// CheckRevision returns REVISION_MISMATCH when expected is given and differs.
+func CheckRevision(expected *int64, got int64) error {
+	if expected == nil || *expected == got {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.D("expected", *expected, "got", got),
+		"expected revision %d, but the document is at revision %d", *expected, got)
+}
+
+// kindFiles is the kind of the lines that keep the digests of the files that an
+// update wrote, except manifest and gates, which have lines of their own.
+const kindFiles = "files_write"
+
+// writtenFile is a file that an update wrote, or removed when digest is "".
+type writtenFile struct {
+	name, digest string
+	hasLine      bool // its own line keeps the digest
+}
+
+// filesPerLine keeps a line of digests short enough for the log.
+const filesPerLine = 1000
+
+// logFiles stages the digests of what the update writes. An update that logs
+// nothing itself does not begin a log.
+func (u *Update) logFiles() {
+	files := slices.DeleteFunc(slices.Clone(u.written), func(f writtenFile) bool { return f.hasLine })
+	if len(u.lines) == 0 {
+		begun, err := u.run.folder.Exists(AuditFile)
+		if len(files) == 0 || err == nil && !begun {
+			return
+		}
+	}
+	for _, name := range u.record.unrecorded { // written by hand, and recorded from here on
+		if !slices.ContainsFunc(u.written, func(f writtenFile) bool { return f.name == name }) {
+			files = append(files, writtenFile{name: name, digest: u.record.found[name]})
+		}
+	}
+	for part := range slices.Chunk(files, filesPerLine) {
+		digests := codec.NewObject()
+		for _, f := range part {
+			if f.digest == "" {
+				digests.Set(f.name, codec.Of(nil))
+			} else {
+				digests.Set(f.name, codec.Of(f.digest))
+			}
+		}
+		u.Log(EventFiles, kindFiles, tidegate.D("files", digests))
+	}
+}
+
+// WriteResult is the result of the tools that write one document.
+type WriteResult struct {
+	OK           codec.True `json:"ok"`
+	NewRevision  int64      `json:"new_revision"`
+	UpdatedAt    string     `json:"updated_at"`
+	AuditWritten bool       `json:"audit_written"`
+	AuditPath    string     `json:"audit_path,omitzero"`
+	AuditError   string     `json:"audit_error,omitzero"`
+}
+
+// Written is the result of a write of one document.
+func Written(revision int64, at string, audit Audit) WriteResult {
+	out := WriteResult{NewRevision: revision, UpdatedAt: at, AuditWritten: audit.Written, AuditError: audit.Problem}
+	if audit.Written {
+		out.AuditPath = audit.Path
+	}
+	return out
+}

@@ -1,0 +1,385 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/perspective"
+)
+
+// VerifyInput are the arguments of [Verify].
+type VerifyInput struct {
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Head         string `json:"head,omitzero" jsonschema:"a head of the log that was noted elsewhere, to compare with"`
+	SignersPath  string `json:"signers,omitzero" path:"absolute" jsonschema:"absolute path of an OpenSSH allowed_signers file that says whose signatures count, instead of the run's own list"`
+	// Follows is the table of moves: whether to may follow from.
+	Follows func(from, to Stage) bool `json:"-"`
+}
+
+// VerifyResult is the result of [Verify].
+type VerifyResult struct {
+	OK       codec.True `json:"ok"`
+	RunID    string     `json:"run_id"`
+	Root     string     `json:"root"`
+	Pass     bool       `json:"pass"` // nothing of level error was found
+	Legacy   bool       `json:"legacy_gates" jsonschema:"the run was made with --legacy-gates: gates count as they are written, whoever wrote them"`
+	Checked  []string   `json:"checked"`
+	Findings []Finding  `json:"findings"`
+	Log      LogState   `json:"log"`
+	Limits   string     `json:"limits"` // what these checks cannot show
+}
+
+// Finding is one thing that differs from the run's own record.
+type Finding struct {
+	Level   string `json:"level"` // error, warning or note
+	Rule    string `json:"rule"`
+	File    string `json:"file"` // relative to the run
+	Line    int    `json:"line,omitzero"`
+	Message string `json:"message"`
+}
+
+// LogState is what the chain of the audit log shows.
+type LogState struct {
+	Lines     int    `json:"lines"`
+	Unchained int    `json:"unchained"` // lines that another program wrote
+	Broken    int    `json:"broken"`
+	Torn      bool   `json:"torn"`
+	Head      string `json:"head"` // digest of the last line; kept elsewhere, it shows a log rewritten as a whole
+}
+
+const verifyLimits = "A chain cannot show that the log was rewritten as a whole together with every digest in it; compare log.head with a copy kept elsewhere (--head)."
+
+// Verify checks a run against itself. It replays the log: the chain of its
+// lines, the revisions and digests that they record, and every move against the
+// table. Then it compares the end with the files that are there: the schemas of
+// the documents, the digest of every recorded file, and what the gates judged.
+// It writes nothing itself and takes no lock. What [Open] finishes is finished
+// first, and a run that changes while it is checked is checked again.
+//
+// It returns the errors of [Open] and READ_FAILED. What it finds is a result.
+func Verify(ctx context.Context, in VerifyInput) (VerifyResult, error) {
+	const attempts = 5
+	var out VerifyResult
+	for range attempts {
+		before := fingerprint(ctx, in.ManifestPath)
+		r, err := Open(ctx, in.ManifestPath)
+		if err != nil {
+			return VerifyResult{}, err
+		}
+		v := newVerifier(r)
+		v.follows, v.head = in.Follows, in.Head
+		if err = v.readSigners(ctx, in.SignersPath); err == nil {
+			err = v.verify()
+		}
+		r.Close()
+		if err != nil {
+			return VerifyResult{}, err
+		}
+		out = v.out
+		if out.Pass || before == fingerprint(ctx, in.ManifestPath) {
+			break
+		}
+	}
+	return out, nil
+}
+
+// fingerprint changes with every write of the run.
+func fingerprint(ctx context.Context, manifestPath string) string {
+	data, err := artifact.ReadDocument(ctx, "manifest_path", manifestPath)
+	if err != nil {
+		return ""
+	}
+	print := codec.DigestBytes(data)
+	if r, err := Open(ctx, manifestPath); err == nil {
+		defer r.Close()
+		if gates, err := r.folder.Digest(r.layout.Gates); err == nil {
+			print += gates
+		}
+		if log, err := fs.Stat(r.folder.FS(), AuditFile); err == nil {
+			print += strconv.FormatInt(log.Size(), 10)
+		}
+	}
+	return print
+}
+
+type verifier struct {
+	run      *Run
+	follows  func(from, to Stage) bool
+	head     string        // that was noted elsewhere
+	signers  *seal.Signers // whose signatures count, nil where decisions need none
+	out      VerifyResult
+	recorded recorded
+}
+
+func newVerifier(r *Run) *verifier {
+	return &verifier{
+		run:      r,
+		follows:  func(Stage, Stage) bool { return true },
+		out:      VerifyResult{RunID: r.ID(), Root: r.Root(), Legacy: r.Legacy(), Checked: []string{}, Findings: []Finding{}, Limits: verifyLimits},
+		recorded: recorded{begins: Init, stage: Init, files: map[string]recordedFile{}, values: map[string]string{}, digests: map[string]bool{}, decided: map[string]string{}},
+	}
+}
+
+// readSigners finds out whose signatures count. A list from elsewhere takes
+// precedence over the one in the run, which may have been rewritten.
+func (v *verifier) readSigners(ctx context.Context, path string) (err error) {
+	needed, err := v.run.needsSignature()
+	if err != nil || !needed && path == "" {
+		return err
+	}
+	if path != "" {
+		if v.signers, err = seal.ReadSigners(ctx, "signers", path); err != nil {
+			return err
+		}
+		given, err := artifact.ReadFile(ctx, "signers", path)
+		if err != nil {
+			return err
+		}
+		if own, err := v.run.folder.Read(SignersFile); err != nil || string(own) != string(given) {
+			v.find("warning", "signers-differ", SignersFile, 0, "the run's own list of signers is another one")
+		}
+		return nil
+	}
+	if v.signers, err = v.run.signers(); err != nil {
+		v.find("error", "signers-differ", SignersFile, 0, "%s", tidegate.AsError(err).Message)
+		v.signers, err = nil, nil
+	}
+	return err
+}
+
+func (v *verifier) find(level, rule, file string, line int, format string, args ...any) {
+	v.out.Findings = append(v.out.Findings, Finding{level, rule, file, line, fmt.Sprintf(format, args...)})
+}
+
+func (v *verifier) verify() error {
+	if err := v.readLog(); err != nil {
+		return err
+	}
+	l := v.run.layout
+	manifest := v.document(v.run.name, ManifestShape.Check)
+	gates := v.document(l.Gates, gate.Check)
+	v.document(ScopeFile, ScopeShape.Check)
+	v.document(PolicyFile, checkPolicy)
+	v.perspectives(v.document(l.Perspectives, perspective.Check))
+	v.files()
+	v.keptRecords()
+	v.revision("manifest", v.run.name, manifest, v.recorded.manifestRevision)
+	v.revision("gates", l.Gates, gates, v.recorded.gatesRevision)
+	if manifest != nil {
+		v.history(Manifest{manifest})
+	}
+	if err := v.bindings(gates); err != nil {
+		return err
+	}
+	// What a person has accepted since stays visible, and is no longer an error.
+	for i, f := range v.out.Findings {
+		if f.File == AuditFile && f.Line > 0 && f.Line < v.recorded.accepted && f.Level == "error" {
+			v.out.Findings[i].Level = "warning"
+		}
+	}
+	v.out.Pass = !slices.ContainsFunc(v.out.Findings, func(f Finding) bool { return f.Level == "error" })
+	return nil
+}
+
+func checkPolicy(doc *codec.Value) error {
+	return codec.Table(
+		codec.Field{Name: "schema_version", Shape: codec.Version(PolicyVersion)},
+		codec.Field{Name: requireBoundGates, Shape: codec.Truth(), Optional: true},
+		codec.Field{Name: legacyGates, Shape: codec.Truth(), Optional: true},
+	).Check(doc)
+}
+
+// document reads and checks one document. Manifest and gates must be there.
+// Whether it matches the log is checked by files.
+func (v *verifier) document(name string, check func(*codec.Value) error) *codec.Value {
+	data, err := v.run.folder.ReadDocument(name)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		if _, recorded := v.recorded.files[name]; !recorded && (name == v.run.name || name == v.run.layout.Gates) {
+			v.find("error", "file-missing", name, 0, "%s is not there", name)
+		}
+		return nil
+	}
+	v.out.Checked = append(v.out.Checked, name)
+	if err != nil {
+		v.find("error", "file-unreadable", name, 0, "%s", tidegate.AsError(err).Message)
+		return nil
+	}
+	doc, err := codec.Parse(data)
+	if err != nil {
+		v.find("error", "not-json", name, 0, "%s is not JSON: %v", name, err)
+		return nil
+	}
+	if err := check(doc); err != nil {
+		v.find("error", "schema-violation", name, 0, "%s", tidegate.AsError(err).Message)
+	}
+	if id := doc.Get("run_id"); id != nil && id.Str() != v.run.ID() {
+		v.find("error", "run-id-mismatch", name, 0, "%s belongs to run %q", name, tidegate.Cut(id.Str()))
+	}
+	if _, recorded := v.recorded.files[name]; !recorded && v.recorded.values[v.run.Path(name)] == "" && v.run.ends.judgedByUs() && !v.run.Legacy() {
+		v.find("note", "file-unrecorded", name, 0, "no line of the log speaks of %s", name)
+	}
+	return doc
+}
+
+// perspectives compares the perspectives with the value that an older program
+// recorded, where no line records their bytes.
+func (v *verifier) perspectives(doc *codec.Value) {
+	name := v.run.layout.Perspectives
+	_, byFile := v.recorded.files[name]
+	if want := v.recorded.values[v.run.Path(name)]; doc != nil && !byFile && want != "" && want != codec.Digest(doc) {
+		v.find("error", "digest-mismatch", name, 0, "the perspectives are not those that the log says were written")
+	}
+}
+
+// readLog follows the chain and collects what the lines record.
+func (v *verifier) readLog() error {
+	chain, err := v.run.folder.VerifyLog(AuditFile)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		v.find("note", "log-missing", AuditFile, 0, "there is no audit log, so nothing can be compared with it")
+		v.out.Log.Head = artifact.FirstPrev
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if there, err := v.run.folder.Exists(AuditFile); err == nil && !there {
+		v.find("note", "log-missing", AuditFile, 0, "there is no audit log, so nothing can be compared with it")
+	}
+	v.out.Checked = append(v.out.Checked, AuditFile)
+	v.out.Log = LogState{chain.Lines, chain.Unchained, chain.Broken, chain.Torn, chain.Head}
+	for _, b := range chain.Breaks {
+		v.find("error", "chain-broken", AuditFile, b.Line, "line %d does not follow the line before it: a line was changed, removed, inserted or moved", b.Line)
+	}
+	if more := chain.Broken - len(chain.Breaks); more > 0 {
+		v.find("error", "chain-broken", AuditFile, 0, "the chain is broken at %d more lines", more)
+	}
+	if chain.Torn {
+		v.find("warning", "line-torn", AuditFile, chain.Lines+1, "the last line is cut short")
+	}
+	if err := v.run.eachParsed(v.collect); err != nil {
+		return err
+	}
+	if v.head != "" && !v.recorded.sawHead {
+		v.find("error", "head-unknown", AuditFile, 0, "no line of the log has the digest %s: the log is another one, or was rewritten", tidegate.Cut(v.head))
+	}
+	v.foreignLines(chain)
+	v.checkHead(chain)
+	return nil
+}
+
+// checkHead compares the log with its head: only the head shows that lines were
+// removed from the end.
+func (v *verifier) checkHead(chain artifact.LogReport) {
+	switch {
+	case v.run.Legacy():
+	case chain.Mismatch != "":
+		v.find("error", "head-mismatch", HeadFile, 0, "the log is not the one that its head names: %s", chain.Mismatch)
+	case !chain.Headed && v.run.ends.state != "":
+		v.find("error", "file-missing", HeadFile, 0, "%s is not there", HeadFile)
+	}
+}
+
+// foreignLines judges the lines that are not in the chain: those before the first
+// chained one belong to the program that began the log.
+func (v *verifier) foreignLines(chain artifact.LogReport) {
+	after := 0
+	for _, number := range chain.Foreign {
+		if v.recorded.chained > 0 && number > v.recorded.chained {
+			after = number
+			break
+		}
+	}
+	switch {
+	case chain.Unchained == 0:
+	case after == 0 || v.run.Legacy():
+		v.find("note", "line-unchained", AuditFile, chain.Foreign[0], "%s written by another program and not chained", report.Counted(chain.Unchained, "line"))
+	default:
+		v.find("error", "line-unchained", AuditFile, after, "line %d is not chained: this program did not write it", after)
+	}
+}
+
+// files compares the files that the log says were written with what is there.
+func (v *verifier) files() {
+	documents := v.out.Checked
+	for _, name := range slices.Sorted(maps.Keys(v.recorded.files)) {
+		recorded := v.recorded.files[name]
+		level := v.levelSince(recorded.line)
+		switch digest, err := v.run.folder.Digest(name); {
+		case err != nil:
+			v.find("error", "file-unreadable", name, 0, "%s", tidegate.AsError(err).Message)
+		case recorded.digest == digest:
+		case digest == "":
+			v.find(level, "file-missing", name, 0, "%s was written by line %d of the log and is not there", name, recorded.line)
+		case recorded.digest == "":
+			v.find(level, "digest-mismatch", name, 0, "%s was removed by line %d of the log and is there", name, recorded.line)
+		default:
+			v.find(level, "digest-mismatch", name, 0, "%s was changed after the last write that the log records", name)
+		}
+		if !slices.Contains(documents, name) {
+			v.out.Checked = append(v.out.Checked, name)
+		}
+	}
+}
+
+// revision compares the last revision in the log with a document's.
+func (v *verifier) revision(label, name string, doc *codec.Value, recorded int64) {
+	has := integer(doc.Get("revision"))
+	switch {
+	case doc == nil || recorded == has:
+	case recorded == 0 && has <= 1:
+		// The earlier system writes no line when it makes a run.
+	case recorded == 0 && !v.run.ends.judgedByUs():
+		v.find("note", "revision-unrecorded", name, 0, "the %s is at revision %d, of which the log has no line", label, has)
+	case recorded == 0:
+		v.find("error", "revision-unrecorded", name, 0, "the %s is at revision %d, of which the log has no line", label, has)
+	default:
+		v.find("error", "revision-mismatch", name, 0, "the %s is at revision %d, the log ends at %d", label, has, recorded)
+	}
+}
+
+// history checks that the moves in the manifest follow each other and the
+// table, and lead to the present stage.
+func (v *verifier) history(m Manifest) {
+	at := v.recorded.begins
+	for i, h := range m.History() {
+		from, to := Stage(h.Get("from").Str()), Stage(h.Get("to").Str())
+		if from != at {
+			v.find("error", "history-broken", v.run.name, 0, "stage.history[%d] leaves %q, but the run was in %q", i, from, at)
+		} else if !v.follows(from, to) {
+			v.find("error", "move-illegal", v.run.name, 0, "stage.history[%d] goes from %q to %q, which the table does not allow", i, from, to)
+		}
+		at = to
+	}
+	if at != m.Stage() {
+		v.find("error", "history-broken", v.run.name, 0, "the run is in stage %q, but its history leads to %q", m.Stage(), at)
+	}
+	if logged := v.recorded.stage; v.recorded.moves > 0 && logged != m.Stage() {
+		v.find("error", "history-broken", v.run.name, 0, "the run is in stage %q, but the log leads to %q", m.Stage(), logged)
+	}
+}
+
+// bindings compares what the gates judged with what is there.
+func (v *verifier) bindings(gates *codec.Value) error {
+	for _, m := range gates.Get("gates").Members() {
+		state, err := gate.StateOf(v.run.folder, m.Value)
+		if err != nil {
+			return err
+		}
+		for _, name := range state.Changed {
+			v.find("warning", "gate-stale", name, 0, "gate %s judged another %s: it no longer counts", m.Key, name)
+		}
+		if state.Accepted != nil && state.Status == gate.Pass {
+			v.find("note", "gate-accepted", v.run.layout.Gates, 0, "gate %s was accepted by a person: %s", m.Key, tidegate.Cut(state.Accepted.Get("reason").Str()))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,373 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// AdvanceInput are the arguments of [Advance].
+type AdvanceInput struct {
+	ManifestPath             string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	GatesPath                string `json:"gates_path" path:"absolute" jsonschema:"absolute path of the run's gates.json"`
+	RequestedNext            string `json:"requested_next,omitzero" jsonschema:"the stage to move to, where more than one can follow, such as wave2 or citations after pivot"`
+	ExpectedManifestRevision *int64 `json:"expected_manifest_revision,omitzero" jsonschema:"the manifest revision that the decision was made on" min:"1"`
+	Reason                   string `json:"reason" jsonschema:"why, for the audit log"`
+	DryRun                   bool   `json:"dry_run,omitzero" jsonschema:"decide and change nothing, not even the audit log"`
+}
+
+// AdvanceResult is the result of [Advance].
+type AdvanceResult struct {
+	OK               codec.True `json:"ok"`
+	From             run.Stage  `json:"from"`
+	To               run.Stage  `json:"to"`
+	Decision         Decision   `json:"decision"`
+	ManifestRevision int64      `json:"manifest_revision"`
+	DryRun           bool       `json:"dry_run,omitzero"`
+	runID            string
+}
+
+// Decision is what was looked at, and whether it allows the move. InputsDigest
+// is the earlier system's. EvidenceDigest covers the content of the files, by names
+// relative to the run: it is the same wherever the run lies, and changes when
+// something that was judged changes.
+type Decision struct {
+	Allowed        bool    `json:"allowed"`
+	Evaluated      []Check `json:"evaluated"`
+	InputsDigest   string  `json:"inputs_digest"`
+	EvidenceDigest string  `json:"evidence_digest"`
+}
+
+// Advance is the tool deep_research_stage_advance: it moves a run to its next
+// stage when every precondition of the move is met. With DryRun it changes
+// nothing, not even the audit log, and takes no lock.
+//
+// A refusal has the code and details of the first blocker, and in
+// details.blockers all of them with what would meet each: TAMPERED, INVALID_STATE,
+// MISSING_ARTIFACT, GATE_BLOCKED, WAVE_CAP_EXCEEDED, REVIEW_CAP_EXCEEDED,
+// REQUESTED_NEXT_NOT_ALLOWED. When the review rounds are used up and nothing
+// else is wrong, the run is left to a person: failed, with the reason.
+//
+// It also returns INVALID_ARGS, NOT_FOUND, INVALID_JSON,
+// SCHEMA_VALIDATION_FAILED, REVISION_MISMATCH, DISABLED, PATH_NOT_ALLOWED (the
+// gates are not the run's own), LOCK_HELD, READ_FAILED and WRITE_FAILED.
+func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResult, error) {
+	if err := run.CheckPath("gates_path", in.GatesPath); err != nil {
+		return AdvanceResult{}, err
+	}
+	if err := run.CheckText("reason", in.Reason); err != nil {
+		return AdvanceResult{}, err
+	}
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return AdvanceResult{}, err
+	}
+	defer r.Close()
+	if err := r.OwnGates(in.GatesPath); err != nil {
+		return AdvanceResult{}, err
+	}
+	gates, err := r.Gates()
+	if err != nil {
+		return AdvanceResult{}, err
+	}
+	facts, err := readFacts(ctx, r)
+	if err != nil {
+		return AdvanceResult{}, err
+	}
+	if in.DryRun {
+		v, err := decide(r, r.Manifest(), gates, facts, in)
+		if err != nil {
+			return AdvanceResult{}, err
+		}
+		return v.result(r.Manifest().Revision(), true), v.refusal()
+	}
+	var v verdict
+	var next run.Manifest
+	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		m, err := u.Manifest()
+		if err != nil {
+			return err
+		}
+		g, err := u.Gates()
+		if err != nil {
+			return err
+		}
+		if err := notMovedSince(r.Manifest(), m); err != nil {
+			return err
+		}
+		if v, err = decide(r, m, g, facts, in); err != nil {
+			return err
+		}
+		next, err = v.carryOut(u, g, in.Reason)
+		return err
+	})
+	if err != nil {
+		return AdvanceResult{}, err
+	}
+	if err := v.refusal(); err != nil {
+		return AdvanceResult{}, err
+	}
+	return v.result(next.Revision(), false), nil
+}
+
+// notMovedSince returns REVISION_MISMATCH when another process moved the run
+// between the call and the lock: when two callers want to move the run out of one
+// stage, the second must not move it out of the next.
+func notMovedSince(seen, now run.Manifest) error {
+	if seen.Stage() == now.Stage() && seen.Moves() == now.Moves() {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.D("expected", seen.Revision(), "got", now.Revision()),
+		"another caller moved the run from %s to %s meanwhile", seen.Stage(), now.Stage())
+}
+
+// verdict is a decision with everything that led to it.
+type verdict struct {
+	from     run.Stage
+	to       run.Stage // "" when no decision of the run says where to go
+	decision Decision
+	blockers []Blocker
+	s        *situation
+}
+
+func (v verdict) result(revision int64, dryRun bool) AdvanceResult {
+	return AdvanceResult{From: v.from, To: v.to, Decision: v.decision, ManifestRevision: revision, DryRun: dryRun, runID: v.s.run.ID()}
+}
+
+// refusal is the error of a verdict that does not allow the move, else nil.
+func (v verdict) refusal() error {
+	if len(v.blockers) == 0 {
+		return nil
+	}
+	first := v.blockers[0]
+	var to any
+	if v.to != "" {
+		to = v.to
+	}
+	details := slices.Clone(first.Details)
+	for _, d := range tidegate.D("from", v.from, "to", to, "decision", v.decision, "blockers", v.blockers) {
+		if _, ok := details.Get(d.Key); !ok {
+			details = append(details, d)
+		}
+	}
+	message := first.Message
+	if n := len(v.blockers) - 1; n > 0 {
+		message = fmt.Sprintf("%s (and %d more in details.blockers)", message, n)
+	}
+	return tidegate.Errorf(first.Code, details, "%s", message)
+}
+
+// decide judges whether the run may take the move that in requests. It changes
+// nothing.
+func decide(r *run.Run, m run.Manifest, g gate.Gates, facts *step.PivotFacts, in AdvanceInput) (verdict, error) {
+	if err := run.ManifestShape.Check(m.Doc()); err != nil {
+		return verdict{}, err
+	}
+	if err := run.CheckRevision(in.ExpectedManifestRevision, m.Revision()); err != nil {
+		return verdict{}, err
+	}
+	if err := switchedOn(m); err != nil {
+		return verdict{}, err
+	}
+	s, err := newSituation(r, m, g, facts)
+	if err != nil {
+		return verdict{}, err
+	}
+	from := m.Stage()
+	if len(movesFrom(from)) == 0 {
+		return verdict{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", from, "status", m.Status()),
+			"the run is in stage %s, after which there is none", from)
+	}
+	requested := run.Stage(strings.TrimSpace(in.RequestedNext))
+	if requested != "" && !slices.Contains(run.Stages, requested) {
+		return verdict{}, tidegate.Errorf(tidegate.RequestedNextNotAllowed, tidegate.D("requested_next", tidegate.Cut(string(requested))),
+			"%q is not a stage", tidegate.Cut(string(requested)))
+	}
+	if _, ok := findMove(from, requested); requested != "" && !ok {
+		return verdict{}, tidegate.Errorf(tidegate.RequestedNextNotAllowed,
+			tidegate.D("from", from, "requested_next", requested, "allowed_next", stagesFrom(from)),
+			"%s does not follow %s; allowed next: %s", requested, from, joined(stagesFrom(from)))
+	}
+	return s.judge(from, requested)
+}
+
+// joined lists stages or statuses in words.
+func joined[T ~string](names []T) string {
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = string(name)
+	}
+	return strings.Join(words, ", ")
+}
+
+// judge checks the status and every precondition of the move.
+func (s *situation) judge(from, requested run.Stage) (verdict, error) {
+	v := verdict{from: from, to: requested, s: s}
+	add := func(p Precondition) (finding, error) {
+		f, err := p.check(s)
+		if f.entry != nil {
+			v.decision.Evaluated = append(v.decision.Evaluated, *f.entry)
+		}
+		if f.blocker != nil {
+			v.blockers = append(v.blockers, *f.blocker)
+		}
+		return f, err
+	}
+	for _, p := range []Precondition{recordMatches, statusAllows} {
+		if _, err := add(p); err != nil {
+			return v, err
+		}
+	}
+	decisive, to, err := s.choose(from)
+	if err != nil {
+		return v, err
+	}
+	if requested == "" {
+		v.to = to
+		if decisive != nil {
+			if _, err := add(*decisive); err != nil {
+				return v, err
+			}
+		}
+	}
+	if m, ok := findMove(from, v.to); ok {
+		v.decision.Evaluated = append(v.decision.Evaluated, Check{"transition", string(from) + " -> " + string(v.to), true, tidegate.D()})
+		for _, p := range m.needs {
+			if requested == "" && decisive != nil && p.Text == decisive.Text {
+				continue // it was checked to choose the move
+			}
+			if _, err := add(p); err != nil {
+				return v, err
+			}
+		}
+	}
+	slices.SortStableFunc(v.blockers, gatesLast)
+	v.decision.Allowed = len(v.blockers) == 0
+	v.decision.InputsDigest = s.inputsDigest(v, requested)
+	v.decision.EvidenceDigest = s.evidenceDigest(v)
+	return v, nil
+}
+
+// gatesLast orders blockers: gates come after everything else, in the order of
+// their letters.
+func gatesLast(a, b Blocker) int {
+	letter := func(b Blocker) string {
+		id, _ := b.Details.Get("gate")
+		text, _ := id.(string)
+		return text
+	}
+	return strings.Compare(letter(a), letter(b))
+}
+
+// choose is the move that is taken when none is requested, and the precondition
+// whose file decides it. The stage is "" when that file says nothing usable.
+func (s *situation) choose(from run.Stage) (decisive *Precondition, to run.Stage, err error) {
+	switch from {
+	case run.Pivot:
+		p, err := s.readPivot()
+		switch {
+		case err != nil:
+			return nil, "", err
+		case p.problem != "":
+			return &pivotDecided, "", nil
+		case p.decision.Wave2Required:
+			return &pivotDecided, run.Wave2, nil
+		}
+		return &pivotDecided, run.Citations, nil
+	case run.Review:
+		b, err := s.readReview()
+		switch {
+		case err != nil:
+			return nil, "", err
+		case b.problem != "":
+			return &reviewed, "", nil
+		case b.bundle.Decision == synthesis.ReviewPass:
+			return &reviewed, run.Finalize, nil
+		}
+		return &reviewed, run.Synthesis, nil
+	}
+	return nil, movesFrom(from)[0].to, nil
+}
+
+// inputsDigest is the decision digest of the earlier system.
+func (s *situation) inputsDigest(v verdict, requested run.Stage) string {
+	statuses := codec.NewObject()
+	for _, id := range gate.IDs() {
+		statuses.Set(id, orNull(s.gates.Status(id)))
+	}
+	return codec.Digest(tidegate.D("schema", "stage_advance.decision.v1", "from", v.from, "to", orNull(string(v.to)),
+		"requested_next", orNull(string(requested)), "manifest_revision", s.manifest.Revision(),
+		"gates_revision", s.gates.Revision(), "gates_status", statuses, "evaluated", v.decision.Evaluated))
+}
+
+func (s *situation) evidenceDigest(v verdict) string {
+	files, gates := codec.NewObject(), codec.NewObject()
+	for name, digest := range s.evidence {
+		files.Set(name, codec.Of(digest))
+	}
+	for id, state := range s.states {
+		bound := s.gates.Gate(id).Get("metrics").Get("bound").Get("digest")
+		gates.Set(id, codec.Of(tidegate.D("status", state.Counts(), "bound", orNull(bound.Str()))))
+	}
+	return codec.Digest(tidegate.D("schema", "stage_advance.evidence.v1", "from", v.from, "to", orNull(string(v.to)),
+		"files", files, "gates", gates))
+}
+
+func orNull(text string) *codec.Value {
+	if text == "" {
+		return codec.Of(nil)
+	}
+	return codec.Of(text)
+}
+
+// carryOut stages the move. When only the review cap is in the way, it stages that
+// the run is left to a person.
+func (v verdict) carryOut(u *run.Update, g gate.Gates, reason string) (run.Manifest, error) {
+	reason = run.Note(reason)
+	if len(v.blockers) > 0 {
+		only := v.blockers[0]
+		if len(v.blockers) > 1 || only.Code != tidegate.ReviewCapExceeded {
+			return v.s.manifest, nil
+		}
+		u.As(tidegate.Rule)
+		return leaveToPerson(u, v.s.manifest, "stage_advance: "+reason, only.Code, "", v.s.manifest.ReviewRounds(), only.Message)
+	}
+	status := run.Running
+	if v.to == run.Finalize {
+		status = run.Completed
+	}
+	if v.to == run.Wave2 && !v.s.run.Legacy() {
+		p, err := v.s.readPivot()
+		if err != nil {
+			return v.s.manifest, err
+		}
+		if err := step.PlanWave2(u, p.decision); err != nil {
+			return v.s.manifest, err
+		}
+	}
+	if v.from == run.Review && v.to == run.Synthesis && !v.s.run.Legacy() {
+		if err := step.KeepRound(u, v.s.manifest.ReviewRounds()+1); err != nil {
+			return v.s.manifest, err
+		}
+	}
+	return u.MoveTo(run.Move{From: v.from, To: v.to, Status: status, Reason: reason, InputsDigest: v.decision.InputsDigest,
+		EvidenceDigest: v.decision.EvidenceDigest, GatesRevision: g.Revision()})
+}
+
+// readFacts reads what a move out of stage pivot rests on, before the lock is
+// taken. It is nil in every other stage.
+func readFacts(ctx context.Context, r *run.Run) (*step.PivotFacts, error) {
+	if r.Manifest().Stage() != run.Pivot || r.Legacy() {
+		return nil, nil
+	}
+	facts, err := step.ReadPivot(ctx, r)
+	return &facts, err
+}

@@ -1,0 +1,154 @@
+package stage
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// ControlInput are the arguments of [Pause] and [Cancel].
+type ControlInput struct {
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+}
+
+// ResumeInput are the arguments of [Resume].
+type ResumeInput struct {
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Accept       bool   `json:"accept,omitzero" jsonschema:"let a failed run go on; what was used up is granted once more"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+}
+
+// ControlResult is the result of [Pause], [Resume] and [Cancel].
+type ControlResult struct {
+	OK               codec.True `json:"ok"`
+	RunID            string     `json:"run_id"`
+	Root             string     `json:"root"`
+	Stage            run.Stage  `json:"stage"`
+	From             run.Status `json:"from"`
+	Status           run.Status `json:"status"`
+	Changed          bool       `json:"changed"`
+	ManifestRevision int64      `json:"manifest_revision"`
+	CheckpointPath   *string    `json:"checkpoint_path"`
+}
+
+// Report shows the result to a person.
+func (c ControlResult) Report() report.Report {
+	out := report.Report{Name: "run_control", Title: "run " + c.RunID, Summary: "run " + c.RunID + " is " + string(c.Status)}
+	if !c.Changed {
+		out.Summary = "run " + c.RunID + " was " + string(c.Status) + " already"
+	}
+	out.Add(report.Fields{{Name: "stage", Value: string(c.Stage)}, {Name: "status", Value: string(c.Status)}, {Name: "folder", Value: c.Root}})
+	return out
+}
+
+// Pause pauses a created or running run. It returns INVALID_STATE for one that
+// is failed or final, and the errors of [ManifestWrite].
+func Pause(ctx context.Context, clock run.Clock, in ControlInput) (ControlResult, error) {
+	return control(ctx, clock, in, ByPause, run.Paused)
+}
+
+// Cancel ends a run that is not completed. It returns INVALID_STATE for one that
+// is, and the errors of [ManifestWrite].
+func Cancel(ctx context.Context, clock run.Clock, in ControlInput) (ControlResult, error) {
+	return control(ctx, clock, in, ByCancel, run.Cancelled)
+}
+
+// Resume lets a paused run go on. With Accept it lets a failed run go on: that
+// is a person's decision and must not be offered to agents. What was used up is
+// granted once more, counted from here. It returns INVALID_STATE for other runs,
+// and the errors of [ManifestWrite].
+func Resume(ctx context.Context, clock run.Clock, in ResumeInput) (ControlResult, error) {
+	trigger := ByResume
+	if in.Accept {
+		trigger = ByAccept
+	}
+	return control(ctx, clock, ControlInput{in.ManifestPath, in.Reason}, trigger, run.Running)
+}
+
+func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trigger, to run.Status) (ControlResult, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return ControlResult{}, err
+	}
+	defer r.Close()
+	verb, logged := string(trigger), string(trigger)
+	if trigger == ByAccept {
+		verb, logged = "resume", "resume --accept"
+	}
+	reason := run.Note(in.Reason)
+	if reason == "" {
+		reason = verb + " by a person"
+	}
+	out := ControlResult{RunID: r.ID(), Root: r.Root()}
+	_, err = r.Decide(ctx, clock, run.Decision{What: logged, Fields: tidegate.D("reason", reason)}, func(u *run.Update) error {
+		m, err := u.Manifest()
+		if err != nil {
+			return err
+		}
+		out.Stage, out.From, out.Status, out.ManifestRevision = m.Stage(), m.Status(), m.Status(), m.Revision()
+		if m.Status() == to {
+			return nil
+		}
+		status, ok := next(m.Status(), trigger)
+		if !ok {
+			return refused(m.Status(), trigger)
+		}
+		name := r.Layout().LogsDir + "/" + verb + "-checkpoint.md"
+		if err := u.Write(name, checkpointText(strings.ToUpper(verb[:1])+verb[1:]+" Checkpoint", tidegate.D("ts", u.Now(),
+			"run_id", r.ID(), "stage", m.Stage(), "reason", reason, "next", nextCommand(r, status)))); err != nil {
+			return err
+		}
+		logged = "operator-cli " + logged + ": " + reason
+		if trigger == ByAccept {
+			m, err = u.AcceptFailures(status, reason, logged)
+		} else {
+			m, err = u.SetStatus(status, logged)
+		}
+		if err != nil {
+			return err
+		}
+		path := r.Path(name)
+		out.Status, out.Changed, out.ManifestRevision, out.CheckpointPath = m.Status(), true, m.Revision(), &path
+		return nil
+	})
+	if err != nil {
+		return ControlResult{}, err
+	}
+	return out, nil
+}
+
+func nextCommand(r *run.Run, status run.Status) string {
+	switch status {
+	case run.Paused:
+		return "tidegate " + resumeRun.Command + " " + report.ShellWord(r.Root())
+	case run.Running:
+		return "tidegate " + statusOfRun.Command + " " + report.ShellWord(r.Root())
+	}
+	return "none: the run is final"
+}
+
+// refused says from which statuses the trigger works.
+func refused(from run.Status, trigger Trigger) error {
+	allowed := []run.Status{}
+	for _, row := range statusRows {
+		if row.Trigger == trigger && !slices.Contains(allowed, row.Status) {
+			allowed = append(allowed, row.Status)
+		}
+	}
+	message := "a " + string(from) + " run cannot be moved by " + string(trigger)
+	switch {
+	case from == run.Failed && trigger == ByResume:
+		message = "the run has failed; a person lets it go on with --accept"
+	case from == run.Paused && trigger == ByAccept:
+		message = "the run is paused and has not failed; it goes on without --accept"
+	case from == run.Completed || from == run.Cancelled:
+		message = "a " + string(from) + " run is final"
+	}
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("status", from, "trigger", trigger, "allowed_from", allowed), "%s", message)
+}

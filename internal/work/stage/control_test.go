@@ -1,0 +1,253 @@
+package stage_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+func replaceOnce(t *testing.T, s, old, new string) string {
+	t.Helper()
+	if !strings.Contains(s, old) {
+		t.Fatalf("no %q in the text", old)
+	}
+	return strings.Replace(s, old, new, 1)
+}
+
+func (y *toy) control(verb string) (stage.ControlResult, error) {
+	in := stage.ControlInput{ManifestPath: y.files.ManifestPath, Reason: "test"}
+	switch verb {
+	case "pause":
+		return stage.Pause(y.t.Context(), pinned, in)
+	case "cancel":
+		return stage.Cancel(y.t.Context(), pinned, in)
+	}
+	return stage.Resume(y.t.Context(), pinned, stage.ResumeInput{ManifestPath: in.ManifestPath, Reason: in.Reason, Accept: verb == "accept"})
+}
+
+func TestPauseResumeAndCancelFollowTheTable(t *testing.T) {
+	want := map[string]string{ // "" is refused, the same status is not a change
+		"created pause": "paused", "created resume": "", "created accept": "", "created cancel": "cancelled",
+		"running pause": "paused", "running resume": "running", "running accept": "running", "running cancel": "cancelled",
+		"paused pause": "paused", "paused resume": "running", "paused accept": "", "paused cancel": "cancelled",
+		"failed pause": "", "failed resume": "", "failed accept": "running", "failed cancel": "cancelled",
+		"completed pause": "", "completed resume": "", "completed accept": "", "completed cancel": "",
+		"cancelled pause": "", "cancelled resume": "", "cancelled accept": "", "cancelled cancel": "cancelled",
+	}
+	for key, to := range want {
+		from, verb, _ := strings.Cut(key, " ")
+		y := newToy(t, run.InitInput{})
+		y.force(run.Wave1, run.Status(from))
+		out, err := y.control(verb)
+		if to == "" {
+			if tidegate.CodeOf(err) != tidegate.InvalidState || y.status() != from {
+				t.Errorf("%s: %v, now %s", key, err, y.status())
+			}
+			continue
+		}
+		if err != nil || y.status() != to || out.Changed != (from != to) || string(out.Status) != to {
+			t.Errorf("%s: %+v, %v, now %s", key, out, err, y.status())
+		}
+	}
+}
+
+func TestAcceptanceIsForFailedRunsAndStandsInTheLog(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	if _, err := y.control("pause"); err != nil {
+		t.Fatal(err)
+	}
+	accept := stage.ResumeInput{ManifestPath: y.files.ManifestPath, Accept: true, Reason: "checked"}
+	_, err := stage.Resume(t.Context(), pinned, accept)
+	if e := wantCode(t, err, tidegate.InvalidState); !strings.Contains(e.Message, "without --accept") {
+		t.Errorf("the message does not say how to go on: %s", e.Message)
+	}
+	y.force(run.Wave1, run.Failed)
+	if _, err := stage.Resume(t.Context(), pinned, accept); err != nil {
+		t.Fatal(err)
+	}
+	if log := y.read("logs/audit.jsonl"); !strings.Contains(log, `"reason":"operator-cli resume --accept: checked"`) {
+		t.Errorf("the log does not tell an acceptance from a resumption:\n%s", log)
+	}
+}
+
+func TestFinalRunTakesNothingMore(t *testing.T) {
+	for _, status := range run.Statuses {
+		leaves := slices.ContainsFunc(stage.Table(), func(row stage.Row) bool { return row.Status == status })
+		if status.Final() == leaves {
+			t.Errorf("%s: final is %v, but the table has a way on: %v", status, status.Final(), leaves)
+		}
+		y := newToy(t, run.InitInput{})
+		contracts := `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[{"id":"p1","title":"t",` +
+			`"track":"standard","agent_type":"a","prompt_contract":{"max_words":9,"max_sources":1,"tool_budget":{},"must_include_sections":[]}}]}`
+		y.put("perspectives.json", contracts)
+		y.force(run.Wave1, status)
+		before := y.tree()
+		path := filepath.Join(y.root, "perspectives.json")
+		for name, write := range map[string]func() error{
+			"gates": func() error {
+				_, err := step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{GatesPath: y.files.GatesPath, InputsDigest: "sha256:x", Reason: "test",
+					Update: parse(t, `{"A":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`)})
+				return err
+			},
+			"perspectives": func() error {
+				_, err := step.WritePerspectives(t.Context(), pinned, step.PerspectivesInput{PerspectivesPath: path, Value: parse(t, contracts), Reason: "test"})
+				return err
+			},
+			"plan": func() error {
+				_, err := step.Plan(t.Context(), pinned, step.PlanInput{ManifestPath: y.files.ManifestPath, Reason: "test"})
+				return err
+			},
+			"outputs": func() error {
+				_, err := step.Ingest(t.Context(), pinned, step.IngestInput{ManifestPath: y.files.ManifestPath, PerspectivesPath: path, Wave: "wave1",
+					Outputs: []step.Submission{{PerspectiveID: "p1", Markdown: "late"}}})
+				return err
+			},
+		} {
+			err := write()
+			if !status.Final() {
+				if err != nil {
+					t.Errorf("%s run, %s: %v", status, name, err)
+				}
+				continue
+			}
+			if e := tidegate.AsError(err); tidegate.CodeOf(err) != tidegate.InvalidState || !strings.Contains(e.Message, "final") {
+				t.Errorf("%s run, %s: %v", status, name, err)
+			}
+		}
+		if diff := cmp.Diff(before, y.tree()); status.Final() && diff != "" {
+			t.Errorf("%s run: %s", status, diff)
+		}
+		if err := y.patch(`{"metrics":{"cost":3}}`); err != nil || y.status() != string(status) {
+			t.Errorf("%s run: metrics that are known at the end: %v, status %s", status, err, y.status())
+		}
+	}
+}
+
+func TestResumeKeepsWhenTheStageBegan(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	if _, err := y.control("pause"); err != nil {
+		t.Fatal(err)
+	}
+	later := run.Clock{Now: pinnedAt(5000)}
+	if _, err := stage.Resume(t.Context(), later, stage.ResumeInput{ManifestPath: y.files.ManifestPath}); err != nil {
+		t.Fatal(err)
+	}
+	at := y.manifest().Get("stage")
+	if at.Get("started_at").Str() != tidegate.Stamp(noon) || at.Get("last_progress_at").Str() != tidegate.Stamp(pinnedAt(5000)()) {
+		t.Errorf("stage %v %v", at.Get("started_at").Str(), at.Get("last_progress_at").Str())
+	}
+	if out, err := y.watchdog(5100); err != nil || out.TimedOut {
+		t.Errorf("time spent paused counts: %+v, %v", out, err)
+	}
+}
+
+func TestCheckpointsHoldOneFactALineWhateverTheReason(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	if _, err := stage.Pause(t.Context(), pinned, stage.ControlInput{ManifestPath: y.files.ManifestPath, Reason: "a\n- stage: finalize\r\n# x"}); err != nil {
+		t.Fatal(err)
+	}
+	want := "# Pause Checkpoint\n\n- ts: 2026-02-14T12:00:00.000Z\n- run_id: r1\n- stage: init\n- reason: a - stage: finalize # x\n- next: tidegate run resume "
+	if got := y.read("logs/pause-checkpoint.md"); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 7 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestStatusSaysWhereWhatForAndWhatNext(t *testing.T) {
+	y := newToy(t, run.InitInput{RequireBoundGates: true})
+	out, err := stage.Status(t.Context(), y.files.ManifestPath)
+	if err != nil || out.Stage != run.Init || len(out.WaitingFor) != 1 || *out.NextStage != run.Wave1 || !strings.Contains(*out.NextCommand, "perspectives") {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	y.put("perspectives.json", perspectives)
+	out, err = stage.Status(t.Context(), y.files.ManifestPath)
+	if err != nil || len(out.WaitingFor) != 0 || *out.NextCommand != "tidegate run advance "+y.root {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	y.to(run.Pivot)
+	y.put("wave-1/p1.md", "changed")
+	out, err = stage.Status(t.Context(), y.files.ManifestPath)
+	if err != nil || out.NextStage != nil || out.Gates[1].Status != "pass" || out.Gates[1].Counts != "not_run" || out.Gates[1].Changed[0] != "wave-1/p1.md" {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if _, err := y.control("cancel"); err != nil {
+		t.Fatal(err)
+	}
+	out, err = stage.Status(t.Context(), y.files.ManifestPath)
+	if err != nil || len(out.WaitingFor) != 0 || out.NextCommand != nil {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	shown := out.Report()
+	if shown.Title != "run r1" {
+		t.Errorf("title %q", shown.Title)
+	}
+	if said, ok := shown.Blocks[1].(report.Paragraph); !ok || !strings.Contains(string(said), "--legacy-gates") {
+		t.Errorf("a person does not see that the run is a legacy run: %+v", shown.Blocks[1])
+	}
+	if said, ok := shown.Blocks[2].(report.Paragraph); !ok || !strings.Contains(string(said), "final") {
+		t.Errorf("a person does not see that nothing comes next: %+v", shown.Blocks[2])
+	}
+}
+
+func TestStatusChangesNothing(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	before := y.tree()
+	for _, status := range run.Statuses {
+		y.force(run.Review, status)
+		if _, err := stage.Status(t.Context(), y.files.ManifestPath); err != nil {
+			t.Errorf("%s: %v", status, err)
+		}
+	}
+	y.put("manifest.json", before["manifest.json"])
+	if len(y.tree()) != len(before) {
+		t.Errorf("files appeared: %d, were %d", len(y.tree()), len(before))
+	}
+}
+
+func TestPauseWaitsForAWriterInsteadOfFailing(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	r, err := run.Open(t.Context(), y.files.ManifestPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	holding, paused := make(chan struct{}), make(chan error, 1)
+	_, err = r.Update(t.Context(), pinned, func(u *run.Update) error {
+		go func() {
+			close(holding)
+			_, err := y.control("pause")
+			paused <- err
+		}()
+		<-holding
+		return u.Progress("test", "x")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-paused; err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := y.manifest().Get("revision").Int(); n != 3 || y.status() != "paused" {
+		t.Errorf("revision %d, status %s: an update was lost", n, y.status())
+	}
+}
+
+func TestLogsFolderThatLeadsOutIsRefused(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	y.put("manifest.json", replaceOnce(t, y.read("manifest.json"), `"logs_dir": "logs"`, `"logs_dir": "../logs"`))
+	_, err := y.control("pause")
+	wantCode(t, err, tidegate.PathNotAllowed)
+	_, err = y.watchdog(1_000_000)
+	wantCode(t, err, tidegate.PathNotAllowed)
+	if y.status() != "created" {
+		t.Errorf("status %s", y.status())
+	}
+}

@@ -1,0 +1,300 @@
+package stage_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// The test binary runs itself as another process when it is given an operation
+// and a folder.
+const (
+	opVar     = "STAGE_TEST_OP"
+	folderVar = "STAGE_TEST_FOLDER"
+)
+
+func init() {
+	if os.Getenv(opVar) != "" {
+		runtime.LockOSThread() // one thread makes the calls that the crash test counts
+	}
+}
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(opVar)
+	if name == "" {
+		os.Exit(m.Run())
+	}
+	operation, ok := map[string]func(string) error{"write 50": write50, "whole": wholeSequence}[name]
+	if !ok {
+		panic("no operation " + name)
+	}
+	if err := operation(os.Getenv(folderVar)); err != nil {
+		fmt.Print(err)
+		os.Exit(1)
+	}
+	fmt.Print("done")
+	os.Exit(0)
+}
+
+func self(op, dir string, before ...string) *exec.Cmd {
+	exe, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	args := append(before, exe)
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), opVar+"="+op, folderVar+"="+dir, "GOMAXPROCS=2")
+	return cmd
+}
+
+var noon = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
+
+// pinned is a clock that stands still.
+var pinned = run.Clock{Pinned: true, Now: func() time.Time { return noon }}
+
+// toy is a legacy run in a temporary folder: its gates and files can be put
+// there by hand. Runs that are judged are in the tests of sound runs.
+type toy struct {
+	t     *testing.T
+	root  string
+	files run.InitResult
+}
+
+func newToy(t *testing.T, in run.InitInput) *toy {
+	t.Helper()
+	in.Query, in.RunID, in.LegacyGates = "What moves the tide?", "r1", true
+	out, err := run.Create(t.Context(), pinned, t.TempDir(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &toy{t, out.Root, out}
+}
+
+// put writes a file of the run as an agent would: behind our back.
+func (y *toy) put(name, content string) {
+	y.t.Helper()
+	path := filepath.Join(y.root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		y.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+func (y *toy) remove(name string) {
+	y.t.Helper()
+	if err := os.RemoveAll(filepath.Join(y.root, name)); err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+func (y *toy) read(name string) string {
+	y.t.Helper()
+	data, err := os.ReadFile(filepath.Join(y.root, name))
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	return string(data)
+}
+
+func (y *toy) manifest() *codec.Value { return parse(y.t, y.read("manifest.json")) }
+
+func (y *toy) stage() string  { return y.manifest().Get("stage").Get("current").Str() }
+func (y *toy) status() string { return y.manifest().Get("status").Str() }
+
+// force writes stage and status into the manifest, which no tool would do.
+func (y *toy) force(at run.Stage, status run.Status) {
+	y.t.Helper()
+	m := y.manifest()
+	m.Set("status", codec.Of(status))
+	m.Get("stage").Set("current", codec.Of(at))
+	data, err := codec.MarshalFile(m)
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	y.put("manifest.json", string(data))
+}
+
+func (y *toy) advanceIn() stage.AdvanceInput {
+	return stage.AdvanceInput{ManifestPath: y.files.ManifestPath, GatesPath: y.files.GatesPath, Reason: "test"}
+}
+
+func (y *toy) advance(to run.Stage) (stage.AdvanceResult, error) {
+	in := y.advanceIn()
+	in.RequestedNext = string(to)
+	return stage.Advance(y.t.Context(), pinned, in)
+}
+
+func (y *toy) mustAdvance(to run.Stage) stage.AdvanceResult {
+	y.t.Helper()
+	out, err := y.advance(to)
+	if err != nil {
+		y.t.Fatalf("advance to %q: %v", to, err)
+	}
+	return out
+}
+
+// gate records a gate, bound to the files it names.
+func (y *toy) gate(id, status string, artifacts ...string) {
+	y.t.Helper()
+	if err := y.recordGate(id, status, artifacts...); err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+func (y *toy) recordGate(id, status string, artifacts ...string) error {
+	update := codec.Of(tidegate.D(id, tidegate.D("status", status, "checked_at", tidegate.Stamp(noon), "artifacts", append([]string{}, artifacts...))))
+	_, err := step.GatesWrite(y.t.Context(), pinned, step.GatesWriteInput{
+		GatesPath: y.files.GatesPath, Update: update, InputsDigest: "sha256:x", Reason: "test"})
+	return err
+}
+
+func (y *toy) patch(patch string) error {
+	y.t.Helper()
+	_, err := stage.ManifestWrite(y.t.Context(), pinned, stage.ManifestWriteInput{
+		ManifestPath: y.files.ManifestPath, Patch: parse(y.t, patch), Reason: "test"})
+	return err
+}
+
+// tree is all that is in the run's folder.
+func (y *toy) tree() map[string]string { return tree(y.t, y.root) }
+
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		if d.IsDir() {
+			all[name] = "folder"
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		all[name] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func parse(t testing.TB, text string) *codec.Value {
+	t.Helper()
+	v, err := codec.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func wantCode(t *testing.T, err error, code tidegate.Code) *tidegate.Error {
+	t.Helper()
+	if tidegate.CodeOf(err) != code {
+		t.Fatalf("got %v, want %s", err, code)
+	}
+	return tidegate.AsError(err)
+}
+
+// blockersOf are the codes of all blockers of a refusal.
+func blockersOf(t *testing.T, err error) []stage.Blocker {
+	t.Helper()
+	list, ok := tidegate.AsError(err).Details.Get("blockers")
+	if !ok {
+		t.Fatalf("no blockers in %v", err)
+	}
+	return list.([]stage.Blocker)
+}
+
+func codesOf(t *testing.T, err error) string {
+	t.Helper()
+	var codes []string
+	for _, b := range blockersOf(t, err) {
+		codes = append(codes, string(b.Code))
+	}
+	return strings.Join(codes, " ")
+}
+
+const (
+	perspectives = `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[]}`
+	pivotSkip    = `{"schema_version":"pivot_decision.v1","run_id":"r1","decision":{"wave2_required":false,"wave2_gap_ids":[]}}`
+	pivotWave2   = `{"schema_version":"pivot_decision.v1","run_id":"r1","decision":{"wave2_required":true,"wave2_gap_ids":["g1","g2"]}}`
+	reviewPass   = `{"schema_version":"review_bundle.v1","run_id":"r1","decision":"PASS","findings":[],"directives":[]}`
+	reviewAgain  = `{"schema_version":"review_bundle.v1","run_id":"r1","decision":"CHANGES_REQUIRED","findings":[],"directives":[]}`
+)
+
+// to brings a run to a stage by the rules, with everything that they ask for.
+func (y *toy) to(target run.Stage) *toy {
+	y.t.Helper()
+	steps := []struct {
+		at   run.Stage
+		next func()
+	}{
+		{run.Init, func() { y.put("perspectives.json", perspectives); y.mustAdvance(run.Wave1) }},
+		{run.Wave1, func() {
+			y.put("wave-1/p1.md", "# Findings\n")
+			y.put("wave-review.json", "{}\n")
+			y.gate("B", "pass", "wave-1/p1.md", "wave-review.json")
+			y.mustAdvance("")
+		}},
+		{run.Pivot, func() { y.put("pivot.json", pivotSkip); y.mustAdvance("") }},
+		{run.Citations, func() {
+			y.put("citations/citations.jsonl", "{}\n")
+			y.gate("C", "pass", "citations/citations.jsonl")
+			y.mustAdvance("")
+		}},
+		{run.Summaries, func() {
+			y.put("summaries/summary-pack.json", "{}\n")
+			y.gate("D", "pass", "summaries")
+			y.mustAdvance("")
+		}},
+		{run.Synthesis, func() { y.put("synthesis/final-synthesis.md", "# Summary\n"); y.mustAdvance("") }},
+		{run.Review, func() {
+			y.put("review/review-bundle.json", reviewPass)
+			y.gate("E", "pass", "synthesis/final-synthesis.md")
+			y.gate("F", "pass", "manifest.json")
+			y.mustAdvance("")
+		}},
+	}
+	for _, step := range steps {
+		if y.stage() == string(target) {
+			return y
+		}
+		if y.stage() == string(step.at) {
+			step.next()
+		}
+	}
+	if y.stage() != string(target) {
+		y.t.Fatalf("cannot reach %s: the run is in %s", target, y.stage())
+	}
+	return y
+}
+
+func write50(dir string) error {
+	for i := range 50 {
+		_, err := stage.ManifestWrite(context.Background(), pinned, stage.ManifestWriteInput{
+			ManifestPath: filepath.Join(dir, "manifest.json"),
+			Patch:        codec.Of(tidegate.D("metrics", tidegate.D("last", i))), Reason: "count",
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

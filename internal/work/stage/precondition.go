@@ -1,0 +1,461 @@
+package stage
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// Precondition is one thing that a move needs.
+type Precondition struct {
+	Text  string // for the printed table; "" for what is noted but never blocks
+	check func(*situation) (finding, error)
+}
+
+// Check is one entry of a decision's evaluated list.
+type Check struct {
+	Kind    string           `json:"kind"`
+	Name    string           `json:"name"`
+	OK      bool             `json:"ok"`
+	Details tidegate.Details `json:"details"`
+}
+
+// Blocker is one precondition that is not met.
+type Blocker struct {
+	Code    tidegate.Code    `json:"code"`
+	Message string           `json:"message"`
+	Details tidegate.Details `json:"details"`
+	Meet    []Remedy         `json:"meet"`
+}
+
+// finding is the result of checking a precondition. A check that the earlier system
+// does not have gets an entry only where it blocks, so that an allowed move has the
+// same digest in both.
+type finding struct {
+	entry   *Check
+	blocker *Blocker
+}
+
+func met(kind, name string, details tidegate.Details) finding {
+	return finding{entry: &Check{kind, name, true, details}}
+}
+
+func unmet(kind, name string, details tidegate.Details, b Blocker) finding {
+	return finding{entry: &Check{kind, name, false, details}, blocker: &b}
+}
+
+var (
+	perspectivesThere = fileThere("perspectives file exists", func(l run.Layout) string { return l.Perspectives }, remedyPerspectives)
+	waveReviewThere   = fileThere("wave review report exists", func(l run.Layout) string { return l.WaveReview }, remedyWaveReview)
+	citationsThere    = fileThere("citations file exists", func(l run.Layout) string { return l.Citations }, remedyCitations)
+	summaryPackThere  = fileThere("summary pack exists", func(l run.Layout) string { return l.SummaryPack }, remedySummaryPack)
+	synthesisThere    = fileThere("final synthesis exists", run.Layout.Synthesis, remedySynthesis)
+
+	wave1Outputs = outputsThere("wave 1 has at least one output", run.Wave1)
+	wave2Outputs = outputsThere("wave 2 has at least one output", run.Wave2)
+
+	gateB = gatePassed("B")
+	gateC = gatePassed("C")
+	gateD = gatePassed("D")
+	gateE = gatePassed("E")
+	gateF = gatePassed("F")
+)
+
+func fileThere(text string, name func(run.Layout) string, remedy func(*situation) []Remedy) Precondition {
+	return Precondition{text, func(s *situation) (finding, error) {
+		file := name(s.run.Layout())
+		details := tidegate.D("path", s.run.Path(file))
+		there, err := s.run.Folder().Exists(file)
+		if err != nil {
+			return finding{}, err
+		}
+		if there {
+			return met("artifact", file, details), s.look(file)
+		}
+		return unmet("artifact", file, details, Blocker{
+			Code: tidegate.MissingArtifact, Message: file + " does not exist", Details: tidegate.D("file", file), Meet: remedy(s),
+		}), nil
+	}}
+}
+
+func outputsThere(text string, wave run.Stage) Precondition {
+	return Precondition{text, func(s *situation) (finding, error) {
+		dir := s.run.WaveDir(wave)
+		asked, err := s.asked(wave)
+		if err != nil {
+			return finding{}, err
+		}
+		outputs, err := s.run.Outputs(dir, asked)
+		if err != nil {
+			return finding{}, err
+		}
+		details := tidegate.D("path", s.run.Path(dir), "count", len(outputs))
+		if len(outputs) > 0 {
+			return met("artifact", dir, details), s.look(outputs...)
+		}
+		return unmet("artifact", dir, details, Blocker{
+			Code: tidegate.MissingArtifact, Message: dir + " has no output: no file <perspective id>.md",
+			Details: tidegate.D("dir", dir), Meet: remedyOutputs(s, wave),
+		}), nil
+	}}
+}
+
+// asked are the ids for which a wave was to bring an output: those of its
+// contracts. In a legacy run whose second wave has no contracts, they also include
+// the gaps that it is to close. Where there are none, any id counts.
+func (s *situation) asked(wave run.Stage) (map[string]bool, error) {
+	ids, err := s.run.PerspectiveIDs(s.run.ContractsOf(wave))
+	if err != nil || wave != run.Wave2 || len(ids) > 0 || !s.run.Legacy() {
+		return ids, err
+	}
+	if ids, err = s.run.PerspectiveIDs(s.run.ContractsOf(run.Wave1)); err != nil {
+		return nil, err
+	}
+	p, err := s.readPivot()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range p.decision.GapIDs {
+		ids[id] = true
+	}
+	return ids, nil
+}
+
+// look adds the digests of files to the evidence of the decision.
+func (s *situation) look(names ...string) error {
+	binding, err := gate.Bind(s.run.Folder(), names)
+	if err != nil {
+		return err
+	}
+	for _, m := range binding.Value().Get("files").Members() {
+		s.evidence[m.Key] = m.Value.Str()
+	}
+	return nil
+}
+
+func gatePassed(id string) Precondition {
+	return Precondition{"gate " + id + " passed", func(s *situation) (finding, error) {
+		state, err := s.gate(id)
+		if err != nil {
+			return finding{}, err
+		}
+		details := tidegate.D("gate", id, "status", nil)
+		if counts := state.Counts(); counts != "" {
+			details = tidegate.D("gate", id, "status", counts)
+		}
+		name := "Gate " + id
+		blocked := func(extra tidegate.Details, format string, args ...any) (finding, error) {
+			return unmet("gate", name, details, Blocker{
+				Code: tidegate.GateBlocked, Message: fmt.Sprintf(format, args...),
+				Details: append(tidegate.D("gate", id, "status", state.Status), extra...), Meet: remedyGate(s, id),
+			}), nil
+		}
+		switch {
+		case len(state.Changed) > 0:
+			return blocked(tidegate.D("changed", state.Changed), "gate %s says %s, but what it judged has changed since: %s",
+				id, state.Status, tidegate.Cut(strings.Join(state.Changed, ", ")))
+		case state.Status != gate.Pass:
+			return blocked(nil, "gate %s has not passed: it is %s", id, cmp.Or(state.Status, "not there"))
+		}
+		return met("gate", name, details), nil
+	}}
+}
+
+// standing are the gates that were passed before and must still count. The
+// earlier system does not check them, so they leave an entry only where they
+// block, and a legacy run does not check them either. In a run that another
+// program or an older version began, gate A need not have been judged.
+func standing(ids ...string) []Precondition {
+	list := make([]Precondition, len(ids))
+	for i, id := range ids {
+		passed := gatePassed(id)
+		list[i] = Precondition{passed.Text, func(s *situation) (finding, error) {
+			if s.run.Legacy() {
+				return finding{}, nil
+			}
+			f, err := passed.check(s)
+			if f.blocker == nil || id == "A" && s.run.Older() && s.states["A"].Counts() == gate.NotRun {
+				return finding{}, err
+			}
+			return f, err
+		}}
+	}
+	return list
+}
+
+// gateANotFailed: in a legacy run gate A need not be judged, but a judgement that
+// the planning is incomplete stops the wave that was planned.
+var gateANotFailed = Precondition{"", func(s *situation) (finding, error) {
+	if !s.run.Legacy() {
+		return finding{}, nil
+	}
+	state, err := s.gate("A")
+	if err != nil || state.Counts() != gate.Fail {
+		return finding{}, err
+	}
+	return unmet("gate", "Gate A", tidegate.D("gate", "A", "status", gate.Fail), Blocker{
+		Code: tidegate.GateBlocked, Message: "gate A has failed: the planning is incomplete",
+		Details: tidegate.D("gate", "A", "status", gate.Fail), Meet: remedyGate(s, "A"),
+	}), nil
+}}
+
+// recordMatches is checked before the preconditions of every move: a run whose
+// documents are not those that its log records does not move.
+var recordMatches = Precondition{"the documents are those that the log records", func(s *situation) (finding, error) {
+	err := s.run.CheckRecord()
+	if tidegate.CodeOf(err) != tidegate.Tampered {
+		return finding{}, err
+	}
+	e := tidegate.AsError(err)
+	return unmet("record", "documents match the log", e.Details, Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: remedyRecord(s)}), nil
+}}
+
+var wave2Folder = Precondition{"", func(s *situation) (finding, error) {
+	dir := s.run.Layout().Wave2Dir
+	there, err := s.run.HasFolder(dir)
+	if err != nil {
+		return finding{}, err
+	}
+	return finding{entry: &Check{"artifact", dir, there, tidegate.D("path", s.run.Path(dir))}}, nil
+}}
+
+var pivotDecided = Precondition{"pivot decision is well-formed", func(s *situation) (finding, error) {
+	p, err := s.readPivot()
+	if err != nil {
+		return finding{}, err
+	}
+	var problem any
+	if p.problem != "" {
+		problem = p.problem
+	}
+	details := tidegate.D("path", s.run.Path(p.name), "run_wave2", p.decision.Wave2Required, "wave2_gap_count", len(p.decision.GapIDs), "error", problem)
+	if p.problem == "" {
+		return met("artifact", p.name, details), nil
+	}
+	return unmet("artifact", p.name, details, Blocker{
+		Code: tidegate.MissingArtifact, Message: "there is no usable pivot decision: " + p.problem,
+		Details: tidegate.D("file", p.name, "problem", p.problem), Meet: remedyPivot(s),
+	}), nil
+}}
+
+var pivotWantsWave2 = Precondition{"pivot decision requires wave 2", func(s *situation) (finding, error) {
+	p, err := s.readPivot()
+	if err != nil || p.problem != "" || p.decision.Wave2Required {
+		return finding{}, err
+	}
+	return unmet("policy", "pivot requires wave2 before it is entered", tidegate.D("run_wave2", false), Blocker{
+		Code: tidegate.RequestedNextNotAllowed, Message: "the pivot decision skips wave 2; the next stage is citations",
+		Details: tidegate.D("requested_next", run.Wave2, "run_wave2", false), Meet: remedyAdvance(s, run.Citations),
+	}), nil
+}}
+
+var wave2GapsNamed = Precondition{"pivot decision names the gaps of wave 2", func(s *situation) (finding, error) {
+	p, err := s.readPivot()
+	if err != nil || p.problem != "" || !p.decision.Wave2Required || len(p.decision.GapIDs) > 0 {
+		return finding{}, err
+	}
+	return unmet("policy", "wave2 has at least one gap", tidegate.D("wave2_gap_count", 0), Blocker{
+		Code: tidegate.InvalidState, Message: "the pivot decision requires wave 2 but names no gap for it",
+		Details: tidegate.D("file", p.name, "wave2_gap_ids", []string{}), Meet: remedyPivot(s),
+	}), nil
+}}
+
+// wave2Cap never blocks: a plan takes as many gaps as the run allows and lists
+// the others.
+var wave2Cap = Precondition{"", func(s *situation) (finding, error) {
+	p, err := s.readPivot()
+	if err != nil || p.problem != "" || !p.decision.Wave2Required {
+		return finding{}, err
+	}
+	limit, _ := s.capOf("max_wave2_agents")
+	count := int64(len(p.decision.GapIDs))
+	if count > limit {
+		return finding{}, nil
+	}
+	return met("limit", "wave2_gap_ids <= max_wave2_agents", tidegate.D("stage", run.Wave2, "cap", limit, "count", count)), nil
+}}
+
+var pivotSkipsWave2 = Precondition{"pivot decision skips wave 2", func(s *situation) (finding, error) {
+	p, err := s.readPivot()
+	if err != nil || p.problem != "" {
+		return finding{}, err
+	}
+	const name = "pivot requires citations only when wave2 is skipped"
+	details := tidegate.D("run_wave2", p.decision.Wave2Required)
+	if !p.decision.Wave2Required {
+		return met("policy", name, details), nil
+	}
+	return unmet("policy", name, details, Blocker{
+		Code: tidegate.RequestedNextNotAllowed, Message: "the pivot decision requires wave 2; the next stage is wave2",
+		Details: tidegate.D("requested_next", run.Citations, "run_wave2", true), Meet: remedyAdvance(s, run.Wave2),
+	}), nil
+}}
+
+var reviewed = Precondition{"review bundle is well-formed", func(s *situation) (finding, error) {
+	b, err := s.readReview()
+	if err != nil {
+		return finding{}, err
+	}
+	var decision, problem any
+	if b.bundle.Decision != "" {
+		decision = b.bundle.Decision
+	}
+	if b.problem != "" {
+		problem = b.problem
+	}
+	details := tidegate.D("path", s.run.Path(b.name), "decision", decision, "error", problem)
+	if b.problem == "" {
+		return met("artifact", b.name, details), nil
+	}
+	return unmet("artifact", b.name, details, Blocker{
+		Code: tidegate.MissingArtifact, Message: "there is no usable review bundle: " + b.problem,
+		Details: tidegate.D("file", b.name, "problem", b.problem), Meet: remedyReview(s),
+	}), nil
+}}
+
+// reviewedToFinalize is not in the earlier system, so it leaves an entry only where
+// it blocks.
+var reviewedToFinalize = Precondition{reviewed.Text, func(s *situation) (finding, error) {
+	f, err := reviewed.check(s)
+	if f.blocker == nil {
+		f.entry = nil
+	}
+	return f, err
+}}
+
+var reviewPassed = Precondition{"review decision is PASS", func(s *situation) (finding, error) {
+	b, err := s.readReview()
+	if err != nil || b.problem != "" || b.bundle.Decision == synthesis.ReviewPass {
+		return finding{}, err
+	}
+	return unmet("policy", "review->finalize requires PASS", tidegate.D("decision", b.bundle.Decision), Blocker{
+		Code: tidegate.RequestedNextNotAllowed, Message: "the review demands changes; the next stage is synthesis",
+		Details: tidegate.D("decision", b.bundle.Decision, "requested_next", run.Finalize), Meet: remedyAdvance(s, run.Synthesis),
+	}), nil
+}}
+
+// reviewCounts: the review is about the synthesis that stands there, and comes
+// from a review job or a person. The log must say so, because a file can say
+// anything. The log of another program says nothing about it, and in a legacy run
+// any review decides.
+var reviewCounts = Precondition{"review by a job or a person is about this synthesis", func(s *situation) (finding, error) {
+	b, err := s.readReview()
+	if err != nil || b.problem != "" || s.run.Legacy() {
+		return finding{}, err
+	}
+	name := s.run.Layout().Synthesis()
+	if err := s.look(name); err != nil {
+		return finding{}, err
+	}
+	objection := b.bundle.Objection(s.evidence[name])
+	if objection == "" {
+		recorded, err := s.run.Recorded()
+		if err != nil || s.run.Older() || recorded[b.name] == s.evidence[b.name] {
+			return finding{}, err
+		}
+		objection = "the log does not know the review"
+	}
+	return unmet("artifact", b.name, tidegate.D("path", s.run.Path(b.name), "decision", b.bundle.Decision, "error", objection), Blocker{
+		Code: tidegate.MissingArtifact, Message: "there is no review that counts: " + objection,
+		Details: tidegate.D("file", b.name, "problem", objection), Meet: remedyReview(s),
+	}), nil
+}}
+
+// reviewWantsChanges also lets a run go back to synthesis when the review passed
+// but gate E failed: otherwise it could go neither way.
+var reviewWantsChanges = Precondition{"review decision is CHANGES_REQUIRED, or gate E failed", func(s *situation) (finding, error) {
+	b, err := s.readReview()
+	if err != nil || b.problem != "" {
+		return finding{}, err
+	}
+	const name = "review->synthesis requires CHANGES_REQUIRED"
+	details := tidegate.D("decision", b.bundle.Decision)
+	if b.bundle.Decision == synthesis.ReviewChanges {
+		return met("policy", name, details), nil
+	}
+	state, err := s.gate("E")
+	if err != nil {
+		return finding{}, err
+	}
+	if state.Counts() == gate.Fail {
+		return met("policy", "review->synthesis because gate E failed", tidegate.D("decision", b.bundle.Decision, "gate", "E")), nil
+	}
+	return unmet("policy", name, details, Blocker{
+		Code: tidegate.RequestedNextNotAllowed, Message: "the review passed and gate E has not failed; the next stage is finalize",
+		Details: tidegate.D("decision", b.bundle.Decision, "requested_next", run.Synthesis), Meet: remedyAdvance(s, run.Finalize),
+	}), nil
+}}
+
+var reviewLimitValid = Precondition{"limits.max_review_iterations is a number of at least 0", func(s *situation) (finding, error) {
+	if _, ok := s.capOf("max_review_iterations"); ok {
+		return finding{}, nil
+	}
+	value := s.manifest.Doc().Get("limits").Get("max_review_iterations")
+	return unmet("limit", "max_review_iterations >= 0", tidegate.D("value", value), Blocker{
+		Code: tidegate.InvalidState, Message: "limits.max_review_iterations must be a number of at least 0",
+		Details: tidegate.D("value", value), Meet: remedyLimit(s),
+	}), nil
+}}
+
+var reviewCap = Precondition{"fewer review rounds than limits.max_review_iterations", func(s *situation) (finding, error) {
+	limit, ok := s.capOf("max_review_iterations")
+	if !ok {
+		return finding{}, nil
+	}
+	limit = allowance(s.manifest, tidegate.ReviewCapExceeded, "", limit)
+	count := s.manifest.ReviewRounds()
+	details := tidegate.D("cap", limit, "count", count)
+	const name = "review->synthesis count < max_review_iterations"
+	if count < limit {
+		return met("limit", name, details), nil
+	}
+	return unmet("limit", name, details, Blocker{
+		Code: tidegate.ReviewCapExceeded, Message: fmt.Sprintf("all %d review rounds are used", limit),
+		Details: details, Meet: remedyAccept(s),
+	}), nil
+}}
+
+// statusAllows is checked before the preconditions of every move.
+var statusAllows = Precondition{"status is created or running", func(s *situation) (finding, error) {
+	status := s.manifest.Status()
+	if slices.Contains(advancing, status) {
+		return finding{}, nil
+	}
+	b := Blocker{
+		Code: tidegate.InvalidState, Message: fmt.Sprintf("the run is %s; only a created or running run advances", status),
+		Details: tidegate.D("status", status),
+	}
+	switch status {
+	case run.Paused:
+		b.Meet = remedyResume(s)
+	case run.Failed:
+		b.Message = "the run has failed and needs a person"
+		if failures := s.manifest.Failures(); len(failures) > 0 {
+			last := failures[len(failures)-1]
+			b.Message += ": " + tidegate.Cut(last.Get("message").Str())
+			b.Details = tidegate.D("status", status, "failure", last)
+		}
+		b.Meet = remedyAccept(s)
+	default:
+		b.Meet = []Remedy{{Text: "start a new run: a " + string(status) + " run is final"}}
+	}
+	return unmet("status", "status allows advance", tidegate.D("status", status), b), nil
+}}
+
+// switchedOn is the switch that the earlier system keeps in a manifest.
+func switchedOn(m run.Manifest) error {
+	enabled := m.Doc().Get("query").Get("constraints").Get("deep_research_cli").Get("enabled")
+	if enabled.Kind() != codec.Bool || enabled.Bool() {
+		return nil
+	}
+	const where = "query.constraints.deep_research_cli.enabled"
+	return tidegate.Errorf(tidegate.Disabled, tidegate.D("constraint_path", where, "instruction", "set "+where+" to true in the manifest"),
+		"the run is switched off by %s", where)
+}

@@ -1,0 +1,188 @@
+package step
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/text/secret"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// AttachInput are the arguments of [Attach].
+type AttachInput struct {
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	CID          string `json:"cid" jsonschema:"the source that the file is the evidence of; its first eight hexadecimal digits are enough"`
+	FilePath     string `json:"file_path" path:"absolute" jsonschema:"absolute path of the file: the page as a person saved it, or a document in its place"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+}
+
+// SourceDecision is the result of [Attach] and [Replace].
+type SourceDecision struct {
+	OK         codec.True `json:"ok"`
+	RunID      string     `json:"run_id"`
+	CID        string     `json:"cid"`
+	Attached   string     `json:"attached,omitzero" jsonschema:"the name of the file that is the evidence from now on"`
+	ReplacedBy string     `json:"replaced_by,omitzero" jsonschema:"the URL whose page is the evidence from now on"`
+	Fetched    bool       `json:"fetched" jsonschema:"the page was fetched in this call, whatever became of it"`
+	Status     string     `json:"status" jsonschema:"what the source is worth by that evidence"`
+	Notes      string     `json:"notes"`
+}
+
+// Attach puts a file into the archive as the evidence of a source that cannot be
+// fetched. It is a person's decision. The source is judged by the file, and its
+// record says that it is attached.
+//
+// It returns the errors of [run.Open] and [run.Run.Decide], NOT_FOUND for a source
+// that no output cites and for the file, READ_FAILED, and INVALID_ARGS for a file
+// that is too large.
+func Attach(ctx context.Context, clock run.Clock, in AttachInput) (SourceDecision, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	defer r.Close()
+	source, err := sourceMeant(r, in.CID)
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	body, err := artifact.ReadFile(ctx, "file_path", in.FilePath)
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	name := filepath.Base(in.FilePath)
+	file, err := archive.Pack(archive.Attachment(attachedURL(source.CID), name, contentTypes[strings.ToLower(filepath.Ext(name))], body, clock.Now()))
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	fields := tidegate.D("cid", source.CID, "name", name, "file", codec.DigestBytes(body), "reason", run.Note(in.Reason))
+	out, err := decideSource(ctx, clock, r, source, run.Decision{What: run.AttachEvidence, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+		e.attach(source.CID)
+		return e.keep(ctx, u, run.EventAttached, "citations_attach", fields, file)
+	})
+	out.Attached = name
+	return out, err
+}
+
+// contentTypes say how to read a file whose bytes do not show it.
+var contentTypes = map[string]string{
+	".html": "text/html", ".htm": "text/html", ".txt": "text/plain", ".md": "text/markdown", ".json": "application/json", ".csv": "text/csv", ".pdf": "application/pdf",
+}
+
+// ReplaceInput are the arguments of [Replace].
+type ReplaceInput struct {
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	CID          string `json:"cid" jsonschema:"the source whose page is replaced; its first eight hexadecimal digits are enough"`
+	URL          string `json:"url" jsonschema:"the URL whose page is its evidence from now on"`
+	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+}
+
+// Replace makes the page of another URL the evidence of a source, and fetches it
+// unless the archive has it. It is a person's decision. The record keeps its cid
+// and the URL that was cited, and names the URL that replaced it.
+//
+// It returns the errors of [run.Open] and [run.Run.Decide], NOT_FOUND for a source
+// that no output cites, INVALID_ARGS for a URL that cannot be fetched,
+// INVALID_STATE for a run of sensitivity no_web, and CANCELLED.
+func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput) (SourceDecision, error) {
+	if _, err := citation.Normalize(in.URL); err != nil || citation.HasCredentials(in.URL) || secret.Mask(in.URL) != in.URL {
+		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(secret.Mask(in.URL))),
+			"url must be an http or https URL without credentials")
+	}
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	defer r.Close()
+	if r.Manifest().Sensitivity() == noWeb {
+		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), "sensitivity", noWeb),
+			"the sensitivity of run %q is no_web, so nothing is fetched for it; `tidegate citations attach` gives it evidence", r.ID())
+	}
+	source, err := sourceMeant(r, in.CID)
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	fields := tidegate.D("cid", source.CID, "url", in.URL, "reason", run.Note(in.Reason))
+	out, err := decideSource(ctx, clock, r, source, run.Decision{What: run.ReplaceSource, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+		e.replace(source.CID, in.URL)
+		u.Log(run.EventReplaced, "citations_replace", fields)
+		return nil, nil
+	})
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	out.ReplacedBy = in.URL
+	e, err := openEvidence(ctx, r)
+	if err != nil {
+		return SourceDecision{}, err
+	}
+	if _, found := e.archive.Find(in.URL); !found {
+		if err := e.fetch(ctx, clock, fetch, []string{in.URL}, nil, func(batch []*archive.Packed) { out.Fetched = len(batch) > 0 }); err != nil {
+			return SourceDecision{}, err
+		}
+	}
+	return out, out.judge(ctx, e, source)
+}
+
+// sourceMeant is the source of a run whose cid begins as a person typed it.
+func sourceMeant(r *run.Run, cid string) (*citation.Source, error) {
+	c, err := citedInRun(r)
+	if err != nil {
+		return nil, err
+	}
+	return c.meant(cid)
+}
+
+// decideSource carries out a person's decision about a source that the outputs
+// cite, and judges the source by its evidence from then on. A run that failed on
+// gate C goes on.
+func decideSource(ctx context.Context, clock run.Clock, r *run.Run, source *citation.Source, decision run.Decision, write func(*evidence, *run.Update) ([]archive.Ref, error)) (SourceDecision, error) {
+	out := SourceDecision{RunID: r.ID(), CID: source.CID}
+	e, err := openEvidence(ctx, r)
+	if err != nil {
+		return out, err
+	}
+	var records []archive.Ref
+	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		if records, err = write(e, u); err != nil {
+			return err
+		}
+		return u.AcceptGateFailures("C", "a person gave a source other evidence", decision.What+" "+source.CID)
+	})
+	if err != nil {
+		return out, err
+	}
+	e.kept(records)
+	return out, out.judge(ctx, e, source)
+}
+
+// judge judges the one source by the evidence.
+func (s *SourceDecision) judge(ctx context.Context, e *evidence, source *citation.Source) error {
+	records, err := e.judge(ctx, []citation.Source{*source})
+	if err != nil {
+		return err
+	}
+	s.Status, s.Notes = string(records[0].Status), records[0].Notes
+	return nil
+}
+
+// Report shows what the source is worth from now on.
+func (s SourceDecision) Report() report.Report {
+	usable := s.Status == string(citation.Valid) || s.Status == string(citation.Paywalled)
+	r := report.Report{Name: "citations_decision", Title: "Source " + s.CID, Status: passOrWarn(usable), Summary: "by the evidence that it has from now on the source is " + s.Status + ": " + s.Notes}
+	evidence := report.Field{Name: "attached", Value: s.Attached}
+	if s.ReplacedBy != "" {
+		evidence = report.Field{Name: "replaced by", Value: s.ReplacedBy}
+	}
+	r.Add(report.Fields{evidence, {Name: "next", Value: "tidegate citations check " + report.ShellWord(s.RunID)}})
+	return r
+}

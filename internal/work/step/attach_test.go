@@ -1,0 +1,159 @@
+package step_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/test/planted"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// saved is a page as a person saved it.
+func saved(t *testing.T, title string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "saved.html")
+	if err := os.WriteFile(path, []byte("<title>"+title+"</title>"+strings.Repeat(article, 3)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestTheLaterDecisionHolds attaches a file to a source, names another page for
+// it, and attaches a file again.
+func TestTheLaterDecisionHolds(t *testing.T) {
+	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	gone := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}
+	other := honest(1)[0]
+	made := citing(t, run.InitInput{}, outputOf(gone))
+	web := planted.New()
+	defer web.Close()
+	fetch := fetcher(t, web)
+	validate(t, made, fetch, step.CitationsInput{})
+	cid := records(t, made)[0].CID
+	attach := func() {
+		t.Helper()
+		if out, err := step.Attach(person, pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid[:12], FilePath: saved(t, gone.Title)}); err != nil || out.Status != "valid" || out.CID != cid {
+			t.Fatalf("%+v %v", out, err)
+		}
+		validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
+		if r := records(t, made)[0]; !r.Attached || r.ReplacedBy != "" {
+			t.Errorf("%+v", r)
+		}
+	}
+	attach()
+	if out, err := step.Replace(person, pinned, fetch, step.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: other.URL}); err != nil || !out.Fetched {
+		t.Fatalf("%+v %v", out, err)
+	}
+	validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
+	if r := records(t, made)[0]; r.Attached || r.ReplacedBy != other.URL {
+		t.Errorf("%+v", r)
+	}
+	attach()
+}
+
+// TestAReplacementHoldsBeforeItsPageIsThere: the decision is in the log before
+// anything is archived, so that it still holds when the call is killed while it
+// fetches the page, the first one of the run.
+func TestAReplacementHoldsBeforeItsPageIsThere(t *testing.T) {
+	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	cited, other := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}, honest(1)[0]
+	made := citing(t, run.InitInput{}, outputOf(cited))
+	normalized, err := citation.Normalize(cited.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := errors.New("killed")
+	_, err = step.Replace(person, pinned, func(context.Context, []string, func([]*archive.Packed) error) error { return killed },
+		step.ReplaceInput{ManifestPath: made.ManifestPath, CID: citation.CID(normalized), URL: other.URL})
+	if !errors.Is(err, killed) {
+		t.Fatal(err)
+	}
+	web := planted.New()
+	defer web.Close()
+	reach := fetcher(t, web)
+	var asked []string
+	out, err := step.FetchSources(t.Context(), pinned, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		asked = append(asked, urls...)
+		return reach(ctx, urls, keep)
+	}, step.FetchInput{ManifestPath: made.ManifestPath})
+	if err != nil || out.Missing != 0 || !slices.Equal(asked, []string{other.URL}) {
+		t.Errorf("asked for %q: %+v %v", asked, out, err)
+	}
+	validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
+	if r := records(t, made)[0]; r.URLOriginal != cited.URL || r.ReplacedBy != other.URL {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestOtherEvidenceEndsAFailureOfGateC: a run that waits for a person because of
+// gate C goes on after the decision that removes the reason; a run that failed for
+// another reason does not.
+func TestOtherEvidenceEndsAFailureOfGateC(t *testing.T) {
+	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	for gate, want := range map[string]run.Status{"C": run.Running, "B": run.Failed} {
+		made := citing(t, run.InitInput{Sensitivity: "no_web"}, outputOf(planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}))
+		validate(t, made, noFetch(t), step.CitationsInput{})
+		r := open(t, made.ManifestPath)
+		_, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
+			_, err := u.Fail(run.Failed, run.Failure{Kind: "needs_person", Stage: run.Citations, Message: "gate " + gate + " fails", Code: tidegate.GateBlocked, Gate: gate}, "test")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := step.Attach(person, pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, FilePath: saved(t, "Nowhere")}); err != nil {
+			t.Fatal(err)
+		}
+		m := open(t, made.ManifestPath).Manifest()
+		if accepted := m.Failures()[0].Get("accepted_at") != nil; m.Status() != want || accepted != (want == run.Running) {
+			t.Errorf("a failure of gate %s: the run is %s, accepted %v", gate, m.Status(), accepted)
+		}
+		if result, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: made.ManifestPath}); err != nil || !result.Pass {
+			t.Errorf("%+v %v", result.Findings, err)
+		}
+	}
+}
+
+// TestABeginningOfACIDMustBeLongAndOneSources.
+func TestABeginningOfACIDMustBeLongAndOneSources(t *testing.T) {
+	made := citing(t, run.InitInput{}, outputOf(planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}))
+	for _, cid := range []string{"", "cid_", "cid_0000000", "cid_00000000", "nowhere"} {
+		_, err := step.Attach(tidegate.WithActor(t.Context(), tidegate.Person), pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Nowhere")})
+		wantCode(t, err, tidegate.FileNotFound)
+	}
+}
+
+// TestTwoCIDsThatBeginAlike: when an agent cites two pages whose cids begin with
+// the same digits, neither gets a file that a person meant for the other.
+func TestTwoCIDsThatBeginAlike(t *testing.T) {
+	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	made := citing(t, run.InitInput{Sensitivity: "no_web"}, outputOf(
+		planted.Page{URL: "https://example.org/16800", Title: "Tides"}, planted.Page{URL: "https://example.org/24772", Title: "Tides"}))
+	validate(t, made, noFetch(t), step.CitationsInput{})
+	before := records(t, made)
+	const alike = "cid_6d66eec5"
+	if len(before) != 2 || !strings.HasPrefix(before[0].CID, alike) || !strings.HasPrefix(before[1].CID, alike) {
+		t.Fatalf("%+v", before)
+	}
+	attach := func(cid string) error {
+		_, err := step.Attach(person, pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Tides")})
+		return err
+	}
+	wantCode(t, attach(alike), tidegate.InvalidArgs)
+	if err := attach(before[1].CID[:len(alike)+8]); err != nil {
+		t.Fatal(err)
+	}
+	validate(t, made, noFetch(t), step.CitationsInput{})
+	if after := records(t, made); after[0].Attached || !after[1].Attached {
+		t.Errorf("%+v", after)
+	}
+}

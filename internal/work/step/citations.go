@@ -1,0 +1,572 @@
+package step
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// ownFile returns PATH_NOT_ALLOWED for a given path that is not that of the run's
+// own file of that name.
+func ownFile(r *run.Run, arg, path, name string) error {
+	if path == "" {
+		return nil
+	}
+	if given, err := r.Name(arg, path); err != nil || given == name {
+		return err
+	}
+	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path, "run_root", r.Root()), "the run keeps this in %s and nowhere else", r.Path(name))
+}
+
+// ExtractInput are the arguments of [ExtractURLs].
+type ExtractInput struct {
+	ManifestPath  string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	IncludeWave2  *bool  `json:"include_wave2,omitzero" jsonschema:"false leaves the second wave out of the list; whatever it says, gate C counts both"`
+	ExtractedPath string `json:"extracted_urls_path,omitzero" path:"absolute" jsonschema:"absolute path of the list to write, which is the run's own"`
+	FoundByPath   string `json:"found_by_path,omitzero" path:"absolute" jsonschema:"absolute path of the list of places to write, which is the run's own"`
+	Reason        string `json:"reason" jsonschema:"why, for the audit log"`
+}
+
+// ExtractResult is the result of [ExtractURLs].
+type ExtractResult struct {
+	OK            codec.True `json:"ok"`
+	RunID         string     `json:"run_id"`
+	ExtractedPath string     `json:"extracted_urls_path"`
+	FoundByPath   string     `json:"found_by_path"`
+	TotalFound    int        `json:"total_found" jsonschema:"places in outputs"`
+	UniqueFound   int        `json:"unique_found" jsonschema:"different URLs as written"`
+	InputsDigest  string     `json:"inputs_digest"`
+}
+
+// ExtractURLs is the tool deep_research_citations_extract_urls: it finds the URLs
+// in the Sources sections of a run's outputs, by Markdown, and writes them to
+// extracted-urls.txt and their places to found-by.json. What looks like a URL and
+// is not one is listed too; credentials are masked.
+//
+// It returns the errors of [run.Open] and [run.Run.Update], NOT_FOUND without the
+// folder of the first wave, and PATH_NOT_ALLOWED for files other than the run's.
+func ExtractURLs(ctx context.Context, clock run.Clock, in ExtractInput) (ExtractResult, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return ExtractResult{}, err
+	}
+	defer r.Close()
+	files := citationFilesOf(r)
+	if err := ownFile(r, "extracted_urls_path", in.ExtractedPath, files.extracted); err != nil {
+		return ExtractResult{}, err
+	}
+	if err := ownFile(r, "found_by_path", in.FoundByPath, files.foundBy); err != nil {
+		return ExtractResult{}, err
+	}
+	if there, err := r.HasFolder(r.WaveDir(run.Wave1)); err != nil || !there {
+		return ExtractResult{}, cmpErr(err, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("wave_dir", r.WaveDir(run.Wave1), "path", r.Path(r.WaveDir(run.Wave1))),
+			"the run has no folder of its first wave"))
+	}
+	waves, err := r.Waves()
+	if err != nil {
+		return ExtractResult{}, err
+	}
+	second := in.IncludeWave2 == nil || *in.IncludeWave2
+	if !second {
+		waves = waves[:1]
+	}
+	c, err := citedBy(r, waves)
+	if err != nil {
+		return ExtractResult{}, err
+	}
+	urls := make([]string, len(c.found))
+	for i, f := range c.found {
+		urls[i] = f.URL
+	}
+	list := citation.URLList(urls)
+	out := ExtractResult{RunID: r.ID(), ExtractedPath: r.Path(files.extracted), FoundByPath: r.Path(files.foundBy), TotalFound: len(c.found), UniqueFound: strings.Count(string(list), "\n"),
+		InputsDigest: codec.Digest(tidegate.D("schema", "citations_extract_urls.inputs.v1", "run_id", r.ID(), "include_wave2", second,
+			"wave1_dir", r.WaveDir(run.Wave1), "wave2_dir", r.WaveDir(run.Wave2), "scanned_files", c.outputs()))}
+	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		u.Log(run.EventSources, "citations_extract_urls", tidegate.D("reason", run.Note(in.Reason), "extracted_urls_path", out.ExtractedPath, "found_by_path", out.FoundByPath,
+			"total_found", out.TotalFound, "unique_found", out.UniqueFound, "inputs_digest", out.InputsDigest))
+		if err := u.Write(files.extracted, list); err != nil {
+			return err
+		}
+		return u.WriteJSON(files.foundBy, citation.NewFoundByFile(r.ID(), c.found))
+	})
+	return out, err
+}
+
+// Report shows what was extracted.
+func (e ExtractResult) Report() report.Report {
+	r := report.Report{Name: "citations_extract", Title: "Sources of run " + e.RunID, Status: report.Pass,
+		Summary: report.Counted(e.UniqueFound, "different URL") + " in " + report.Counted(e.TotalFound, "place") + " of the outputs"}
+	r.Add(report.Fields{{Name: "URLs", Value: e.ExtractedPath}, {Name: "places", Value: e.FoundByPath}})
+	return r
+}
+
+// NormalizeInput are the arguments of [NormalizeURLs].
+type NormalizeInput struct {
+	ManifestPath   string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	ExtractedPath  string `json:"extracted_urls_path,omitzero" path:"absolute" jsonschema:"absolute path of the list of URLs inside the run; extracted-urls.txt when absent"`
+	NormalizedPath string `json:"normalized_urls_path,omitzero" path:"absolute" jsonschema:"absolute path of the list to write, which is the run's own"`
+	URLMapPath     string `json:"url_map_path,omitzero" path:"absolute" jsonschema:"absolute path of the map to write, which is the run's own"`
+	Reason         string `json:"reason" jsonschema:"why, for the audit log"`
+}
+
+// NormalizeResult is the result of [NormalizeURLs].
+type NormalizeResult struct {
+	OK               codec.True `json:"ok"`
+	RunID            string     `json:"run_id"`
+	NormalizedPath   string     `json:"normalized_urls_path"`
+	URLMapPath       string     `json:"url_map_path"`
+	UniqueNormalized int        `json:"unique_normalized" jsonschema:"different sources"`
+	InputsDigest     string     `json:"inputs_digest"`
+}
+
+// NormalizeURLs is the tool deep_research_citations_normalize: it gives every URL
+// of extracted-urls.txt its normal form and its cid. A line that is not a URL is a
+// source of its own, under the text as written.
+//
+// It returns the errors of [run.Open] and [run.Run.Update], NOT_FOUND and
+// READ_FAILED for the list, and PATH_NOT_ALLOWED for files other than the run's.
+func NormalizeURLs(ctx context.Context, clock run.Clock, in NormalizeInput) (NormalizeResult, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return NormalizeResult{}, err
+	}
+	defer r.Close()
+	files := citationFilesOf(r)
+	if err := ownFile(r, "normalized_urls_path", in.NormalizedPath, files.normalized); err != nil {
+		return NormalizeResult{}, err
+	}
+	if err := ownFile(r, "url_map_path", in.URLMapPath, files.urlMap); err != nil {
+		return NormalizeResult{}, err
+	}
+	list := files.extracted
+	if in.ExtractedPath != "" {
+		if list, err = r.Name("extracted_urls_path", in.ExtractedPath); err != nil {
+			return NormalizeResult{}, err
+		}
+	}
+	data, err := r.Folder().Read(list)
+	if err != nil {
+		return NormalizeResult{}, tidegate.WithDetails(err, tidegate.D("extracted_urls_path", r.Path(list)))
+	}
+	var found []citation.Found
+	originals := []string{}
+	for line := range strings.Lines(string(data)) {
+		if url := strings.TrimSpace(strings.ToValidUTF8(line, "\ufffd")); url != "" {
+			found = append(found, citation.Found{Cited: citation.Cited{URL: url}})
+			originals = append(originals, url)
+		}
+	}
+	slices.Sort(originals)
+	originals = slices.Compact(originals)
+	sources := citation.Sources(found)
+	out := NormalizeResult{RunID: r.ID(), NormalizedPath: r.Path(files.normalized), URLMapPath: r.Path(files.urlMap), UniqueNormalized: len(sources),
+		InputsDigest: codec.Digest(tidegate.D("schema", "citations_normalize.inputs.v1", "run_id", r.ID(), "extracted_urls", originals))}
+	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		u.Log(run.EventSources, "citations_normalize", tidegate.D("reason", run.Note(in.Reason), "normalized_urls_path", out.NormalizedPath, "url_map_path", out.URLMapPath,
+			"unique_normalized", out.UniqueNormalized, "inputs_digest", out.InputsDigest))
+		return writeNormalized(u, files, sources)
+	})
+	return out, err
+}
+
+func writeNormalized(u *run.Update, files citationFiles, sources []citation.Source) error {
+	if err := u.Write(files.normalized, normalizedList(sources)); err != nil {
+		return err
+	}
+	return u.WriteJSON(files.urlMap, citation.NewURLMap(u.Run().ID(), sources))
+}
+
+func normalizedList(sources []citation.Source) []byte {
+	normalized := make([]string, len(sources))
+	for i := range sources {
+		normalized[i] = sources[i].Normalized
+	}
+	return citation.URLList(normalized)
+}
+
+// CitationsInput are the arguments of [ValidateCitations].
+type CitationsInput struct {
+	ManifestPath    string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	URLMapPath      string `json:"url_map_path,omitzero" path:"absolute" jsonschema:"accepted for older callers; the run's outputs say what is cited, whatever this names"`
+	CitationsPath   string `json:"citations_path,omitzero" path:"absolute" jsonschema:"absolute path of the records to write, which is the run's own"`
+	OfflineFixtures string `json:"offline_fixtures_path,omitzero" path:"absolute" jsonschema:"absolute path of verdicts for a legacy run; in every other run a source without evidence is not checked, whatever this says"`
+	OnlineFixtures  string `json:"online_fixtures_path,omitzero" path:"absolute" jsonschema:"as offline_fixtures_path, where the run is online"`
+	DryRun          bool   `json:"online_dry_run,omitzero" jsonschema:"fetch nothing, and judge by what the archive has"`
+	Reason          string `json:"reason" jsonschema:"why, for the audit log"`
+}
+
+// CitationsResult is the result of [ValidateCitations].
+type CitationsResult struct {
+	OK                 codec.True   `json:"ok"`
+	RunID              string       `json:"run_id"`
+	CitationsPath      string       `json:"citations_path"`
+	Mode               string       `json:"mode" jsonschema:"online, dry_run, or offline for a run of sensitivity no_web"`
+	ModeSource         string       `json:"mode_source"`
+	OnlineDryRun       *bool        `json:"online_dry_run" jsonschema:"null in mode offline"`
+	Endpoints          endpoints    `json:"effective_endpoints" jsonschema:"null: no scraping service is ever called"`
+	Validated          int          `json:"validated" jsonschema:"records written, whatever their status"`
+	Statuses           statusCounts `json:"statuses" jsonschema:"how many records have each status"`
+	Fetched            int          `json:"fetched" jsonschema:"sources fetched in this call"`
+	InputsDigest       string       `json:"inputs_digest"`
+	IndexPath          string       `json:"index_path"`
+	OnlineFixturesPath *string      `json:"online_fixtures_path" jsonschema:"null: the archive has what was fetched"`
+	BlockedPath        string       `json:"blocked_urls_path"`
+	QueuePath          *string      `json:"blocked_urls_queue_path" jsonschema:"null when nothing is blocked"`
+	BlockedCount       int          `json:"blocked_urls_count"`
+
+	records []citation.Record
+}
+
+type endpoints struct {
+	BrightData *string `json:"bright_data"`
+	Apify      *string `json:"apify"`
+}
+
+type statusCounts struct {
+	Valid     int `json:"valid"`
+	Paywalled int `json:"paywalled"`
+	Blocked   int `json:"blocked"`
+	Mismatch  int `json:"mismatch"`
+	Invalid   int `json:"invalid"`
+}
+
+func (c *statusCounts) add(status citation.Status) {
+	switch status {
+	case citation.Valid:
+		c.Valid++
+	case citation.Paywalled:
+		c.Paywalled++
+	case citation.Blocked:
+		c.Blocked++
+	case citation.Mismatch:
+		c.Mismatch++
+	default:
+		c.Invalid++
+	}
+}
+
+// ValidateCitations is the tool deep_research_citations_validate: it fetches the
+// sources of a run that its archive does not have yet, unless the run's
+// sensitivity or the caller forbids it, judges all of them from the archive, and
+// writes citations.jsonl and what is made from it. The same archive gives the
+// same records. A source that the archive does not have is blocked, not checked.
+//
+// It returns the errors of [run.Open], [FetchSources] and [run.Run.Update],
+// PATH_NOT_ALLOWED for a file other than the run's, and NOT_FOUND, INVALID_JSON
+// and SCHEMA_VALIDATION_FAILED for fixtures.
+func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in CitationsInput) (CitationsResult, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return CitationsResult{}, err
+	}
+	defer r.Close()
+	files := citationFilesOf(r)
+	if err := ownFile(r, "citations_path", in.CitationsPath, files.records); err != nil {
+		return CitationsResult{}, err
+	}
+	out := CitationsResult{RunID: r.ID(), CitationsPath: r.Path(files.records), ModeSource: "manifest.query.sensitivity", IndexPath: r.Path(indexFile), BlockedPath: r.Path(files.blocked)}
+	fixtures, err := out.setMode(ctx, r, in)
+	if err != nil {
+		return CitationsResult{}, err
+	}
+	c, err := citedInRun(r)
+	if err != nil {
+		return CitationsResult{}, err
+	}
+	e, err := openEvidence(ctx, r)
+	if err != nil {
+		return CitationsResult{}, err
+	}
+	if out.Mode == "online" {
+		urls, err := e.toFetch(ctx, c.sources, false)
+		if err != nil {
+			return CitationsResult{}, err
+		}
+		if err := e.fetch(ctx, clock, fetch, urls, c.sources, func(batch []*archive.Packed) { out.Fetched += len(batch) }); err != nil {
+			return CitationsResult{}, err
+		}
+	}
+	if out.records, err = e.judge(ctx, c.sources); err != nil {
+		return CitationsResult{}, err
+	}
+	if r.Legacy() {
+		fixtures.apply(c.sources, out.records)
+	}
+	out.Validated = len(out.records)
+	for i := range out.records {
+		out.Statuses.add(out.records[i].Status)
+	}
+	made, err := e.makeDocuments(ctx, c, out.records, tidegate.D("schema", "citations_validate.inputs.v1", "run_id", r.ID(), "mode", out.Mode,
+		"mode_source", out.ModeSource, "fixture_digest", fixtures.digest()))
+	if err != nil {
+		return CitationsResult{}, err
+	}
+	out.InputsDigest = made.inputsDigest
+	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		blocked := citation.NewBlockedFile(r.ID(), u.Now(), out.records)
+		if out.BlockedCount = len(blocked.Items); out.BlockedCount > 0 {
+			queue := r.Path(files.queue)
+			out.QueuePath = &queue
+		}
+		u.Log(run.EventSources, "citations_validate", tidegate.D("reason", run.Note(in.Reason), "mode", out.Mode, "citations_path", out.CitationsPath,
+			"validated", out.Validated, "statuses", out.Statuses, "inputs_digest", out.InputsDigest, "blocked_urls", out.BlockedCount))
+		return made.write(u, files, blocked)
+	})
+	return out, err
+}
+
+// setMode decides whether the call may fetch, and reads the verdicts that were
+// handed in for that mode.
+func (c *CitationsResult) setMode(ctx context.Context, r *run.Run, in CitationsInput) (*fixtures, error) {
+	if r.Manifest().Sensitivity() == noWeb {
+		c.Mode = "offline"
+		return readFixtures(ctx, "offline_fixtures_path", in.OfflineFixtures)
+	}
+	c.Mode, c.OnlineDryRun = "online", &in.DryRun
+	if in.DryRun {
+		c.Mode = "dry_run"
+	}
+	return readFixtures(ctx, "online_fixtures_path", in.OnlineFixtures)
+}
+
+// sourceDocuments are what a run keeps about its sources, made before its lock is
+// taken.
+type sourceDocuments struct {
+	normalized, urlMap, index, rendered, records []byte
+	inputsDigest                                 string
+}
+
+// makeDocuments makes the documents, and the digest of what they are made from,
+// on all cores.
+func (e *evidence) makeDocuments(ctx context.Context, c cited, records []citation.Record, inputs tidegate.Details) (sourceDocuments, error) {
+	var made sourceDocuments
+	id := e.run.ID()
+	urlMap, index := citation.NewURLMap(id, c.sources), e.index(c.sources)
+	parts := []func() error{
+		func() error {
+			made.inputsDigest = codec.Digest(append(inputs, tidegate.D("url_map", urlMap.Items, "evidence", index.Items)...))
+			return nil
+		},
+		func() (err error) { made.records, err = citation.MarshalRecords(records); return err },
+		func() (err error) { made.index, err = codec.MarshalFile(index); return err },
+		func() (err error) { made.urlMap, err = codec.MarshalFile(urlMap); return err },
+		func() error { made.rendered = []byte(citation.Render(id, records)); return nil },
+		func() error { made.normalized = normalizedList(c.sources); return nil },
+	}
+	err := parallel.Each(ctx, len(parts), nil, func() func(int) error { return func(i int) error { return parts[i]() } })
+	return made, err
+}
+
+// write stages the documents, and what is blocked.
+func (made *sourceDocuments) write(u *run.Update, files citationFiles, blocked citation.BlockedFile) error {
+	queue := func() error { return u.Remove(files.queue) }
+	if len(blocked.Items) > 0 {
+		queue = func() error { return u.Write(files.queue, []byte(blocked.Queue())) }
+	}
+	for _, write := range []func() error{
+		func() error { return u.Write(files.normalized, made.normalized) },
+		func() error { return u.Write(files.urlMap, made.urlMap) },
+		func() error { return u.Write(indexFile, made.index) },
+		func() error { return u.WriteJSON(files.blocked, blocked) },
+		queue,
+		func() error { return u.Write(files.rendered, made.rendered) },
+		func() error { return u.Write(files.records, made.records) },
+	} {
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Report shows every source and what it is worth.
+func (c CitationsResult) Report() report.Report {
+	s := c.Statuses
+	r := report.Report{Name: "citations_check", Title: "Sources of run " + c.RunID, Status: passOrWarn(s.Valid+s.Paywalled == c.Validated),
+		Summary: strconv.Itoa(s.Valid+s.Paywalled) + " of " + report.Counted(c.Validated, "source") + " can be cited"}
+	r.Add(recordTable(c.records))
+	return r
+}
+
+// passOrWarn is for what only gate C decides.
+func passOrWarn(usable bool) report.Status {
+	if usable {
+		return report.Pass
+	}
+	return report.Warn
+}
+
+// recordTable lists records for people.
+func recordTable(records []citation.Record) *report.Table {
+	table := report.NewTable("Source", "Status", "Why", "Id")
+	for i := range records {
+		record := &records[i]
+		why := record.Notes
+		if record.SameAs != "" {
+			why += "; the same page as " + record.SameAs
+		}
+		if record.ReplacedBy != "" {
+			why += "; replaced by " + record.ReplacedBy
+		}
+		table.Row(report.PassIf(record.Usable()), record.NormalizedURL, string(record.Status), why, record.CID)
+	}
+	return table
+}
+
+// RenderInput are the arguments of [RenderCitations].
+type RenderInput struct {
+	ManifestPath  string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	CitationsPath string `json:"citations_path,omitzero" path:"absolute" jsonschema:"absolute path of the records inside the run; citations.jsonl when absent"`
+	OutputPath    string `json:"output_md_path,omitzero" path:"absolute" jsonschema:"absolute path of the file to write, which is the run's own"`
+	Reason        string `json:"reason" jsonschema:"why, for the audit log"`
+}
+
+// RenderResult is the result of [RenderCitations].
+type RenderResult struct {
+	OK           codec.True `json:"ok"`
+	OutputPath   string     `json:"output_md_path"`
+	Rendered     int        `json:"rendered"`
+	InputsDigest string     `json:"inputs_digest"`
+}
+
+// RenderCitations is the tool deep_research_citations_render_md: it writes the
+// records of a run for people to read, to validated-citations.md.
+//
+// It returns the errors of [run.Open], [run.Run.Update] and
+// [citation.ParseRecords], NOT_FOUND, and PATH_NOT_ALLOWED for a file other than
+// the run's.
+func RenderCitations(ctx context.Context, clock run.Clock, in RenderInput) (RenderResult, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return RenderResult{}, err
+	}
+	defer r.Close()
+	files := citationFilesOf(r)
+	if err := ownFile(r, "output_md_path", in.OutputPath, files.rendered); err != nil {
+		return RenderResult{}, err
+	}
+	records, err := readRecords(r, in.CitationsPath)
+	if err != nil {
+		return RenderResult{}, err
+	}
+	type rendered struct {
+		NormalizedURL string          `json:"normalized_url"`
+		CID           string          `json:"cid"`
+		URL           string          `json:"url"`
+		Status        citation.Status `json:"status"`
+		Title         string          `json:"title"`
+		Publisher     string          `json:"publisher"`
+	}
+	inputs := make([]rendered, len(records))
+	for i, record := range records {
+		inputs[i] = rendered{record.NormalizedURL, record.CID, record.URL, record.Status, record.Title, record.Publisher}
+	}
+	slices.SortFunc(inputs, func(a, b rendered) int { return strings.Compare(a.NormalizedURL, b.NormalizedURL) })
+	out := RenderResult{OutputPath: r.Path(files.rendered), Rendered: len(records),
+		InputsDigest: codec.Digest(tidegate.D("schema", "citations_render_md.inputs.v1", "run_id", r.ID(), "records", inputs))}
+	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		u.Log(run.EventSources, "citations_render_md", tidegate.D("reason", run.Note(in.Reason), "output_md_path", out.OutputPath, "rendered", out.Rendered, "inputs_digest", out.InputsDigest))
+		return u.Write(files.rendered, []byte(citation.Render(r.ID(), records)))
+	})
+	return out, err
+}
+
+// readRecords reads the records at a path inside the run; "" is for its own.
+func readRecords(r *run.Run, path string) ([]citation.Record, error) {
+	name := citationFilesOf(r).records
+	if path != "" {
+		var err error
+		if name, err = r.Name("citations_path", path); err != nil {
+			return nil, err
+		}
+	}
+	data, err := r.Folder().Read(name)
+	if err != nil {
+		return nil, tidegate.WithDetails(err, tidegate.D("citations_path", r.Path(name)))
+	}
+	return citation.ParseRecords(r.Path(name), data)
+}
+
+// CitationList is the result of [ListCitations].
+type CitationList struct {
+	OK      codec.True        `json:"ok"`
+	RunID   string            `json:"run_id"`
+	Records []citation.Record `json:"records"`
+}
+
+// ListCitations lists the records of a run as they were judged last. It returns
+// the errors of [run.Open] and [citation.ParseRecords], and NOT_FOUND.
+func ListCitations(ctx context.Context, manifestPath string) (CitationList, error) {
+	r, err := run.Open(ctx, manifestPath)
+	if err != nil {
+		return CitationList{}, err
+	}
+	defer r.Close()
+	records, err := readRecords(r, "")
+	return CitationList{RunID: r.ID(), Records: records}, err
+}
+
+// Export hands the sources that can be cited to reference managers.
+func (c CitationList) Export(format string) (document []byte, ok bool, err error) {
+	usable := slices.DeleteFunc(slices.Clone(c.Records), func(r citation.Record) bool { return !r.Usable() })
+	switch format {
+	case "csl-json":
+		document, err = citation.CSLJSON(usable)
+	case "bibtex":
+		document = citation.BibTeX(usable)
+	case "ris":
+		document = citation.RIS(usable)
+	default:
+		return nil, false, nil
+	}
+	return document, true, err
+}
+
+// Report lists the records.
+func (c CitationList) Report() report.Report {
+	r := report.Report{Name: "citations_list", Title: "Sources of run " + c.RunID, Summary: report.Counted(len(c.Records), "source")}
+	r.Add(recordTable(c.Records))
+	return r
+}
+
+// CitationRules is the table by which sources are judged.
+type CitationRules struct {
+	OK    codec.True      `json:"ok"`
+	Rules []citation.Rule `json:"rules" jsonschema:"in order: the first that holds decides"`
+}
+
+// RulesOfCitations is the table of rules.
+func RulesOfCitations() CitationRules { return CitationRules{Rules: citation.Rules()} }
+
+// Report prints the table.
+func (c CitationRules) Report() report.Report {
+	r := report.Report{Name: "citations_rules", Title: "How a source is judged", Summary: report.Counted(len(c.Rules), "rule") + ", of which the first that holds decides"}
+	table := report.NewTable("Rule", "Status", "Reason", "When it holds")
+	for _, rule := range c.Rules {
+		table.Row(report.None, rule.Name, string(rule.Status), rule.Reason, rule.About)
+	}
+	r.Add(table)
+	return r
+}

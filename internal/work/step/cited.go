@@ -1,0 +1,171 @@
+package step
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// The evidence of a run.
+const (
+	archiveFile = "evidence/archive.warc.gz"
+	indexFile   = "evidence/index.json"
+)
+
+// citationFiles are the names of what a run keeps about its sources.
+type citationFiles struct {
+	extracted, foundBy, normalized, urlMap, records, rendered, blocked, queue string
+}
+
+func citationFilesOf(r *run.Run) citationFiles {
+	dir := r.Layout().CitationsDir
+	return citationFiles{
+		extracted: dir + "/extracted-urls.txt", foundBy: dir + "/found-by.json", normalized: dir + "/normalized-urls.txt", urlMap: dir + "/url-map.json",
+		records: r.Layout().Citations, rendered: dir + "/validated-citations.md", blocked: dir + "/blocked-urls.json", queue: r.Layout().BlockedQueue(),
+	}
+}
+
+// cited is what the outputs of a run cite.
+type cited struct {
+	found   []citation.Found
+	sources []citation.Source
+	files   []string // the contracts and outputs that were read
+}
+
+// citedBy reads the outputs of some waves, each by the contracts that the run
+// keeps for it. A missing output cites nothing; gate B asks for it.
+func citedBy(r *run.Run, waves []run.Stage) (cited, error) {
+	var c cited
+	for i, wave := range waves {
+		contracts := r.ContractsOf(wave)
+		agents, err := agentTypes(r, contracts)
+		if err != nil {
+			return cited{}, err
+		}
+		ids := map[string]bool{}
+		for id := range agents {
+			ids[id] = true
+		}
+		outputs, err := r.Outputs(r.WaveDir(wave), ids)
+		if err != nil {
+			return cited{}, err
+		}
+		c.files = append(append(c.files, contracts), outputs...)
+		urls := make([][]citation.Cited, len(outputs))
+		err = parallel.Each(context.Background(), len(outputs), nil, func() func(int) error {
+			return func(i int) error {
+				text, err := r.Folder().Read(outputs[i])
+				urls[i] = citation.Extract(text)
+				return err
+			}
+		})
+		if err != nil {
+			return cited{}, err
+		}
+		for k, name := range outputs {
+			id := strings.TrimSuffix(path.Base(name), ".md")
+			for _, url := range urls[k] {
+				c.found = append(c.found, citation.Found{Cited: url, Wave: i + 1, Perspective: id, AgentType: cmp.Or(agents[id], "unknown"), ArtifactPath: name})
+			}
+		}
+	}
+	c.sources = citation.Sources(c.found)
+	return c, nil
+}
+
+// citedInRun is what the outputs of all waves cite.
+func citedInRun(r *run.Run) (cited, error) {
+	waves, err := r.Waves()
+	if err != nil {
+		return cited{}, err
+	}
+	return citedBy(r, waves)
+}
+
+// CountCited counts the sources that the outputs of a run cite, and those of them
+// that can be fetched. It returns the errors of reading the outputs.
+func CountCited(r *run.Run) (cited, fetchable int, err error) {
+	c, err := citedInRun(r)
+	for i := range c.sources {
+		if _, ok := c.sources[i].FetchURL(); ok {
+			fetchable++
+		}
+	}
+	return len(c.sources), fetchable, err
+}
+
+// outputs are the outputs among the files that were read, in byte order.
+func (c cited) outputs() []string {
+	outputs := []string{}
+	for _, name := range c.files {
+		if strings.HasSuffix(name, ".md") {
+			outputs = append(outputs, name)
+		}
+	}
+	slices.Sort(outputs)
+	return outputs
+}
+
+// source finds a source by its cid. It returns NOT_FOUND.
+func (c cited) source(cid string) (*citation.Source, error) {
+	for i := range c.sources {
+		if c.sources[i].CID == cid {
+			return &c.sources[i], nil
+		}
+	}
+	return nil, notCited(cid)
+}
+
+// shortCID is how much of a cid a person must type.
+const shortCID = len("cid_") + 8
+
+// meant finds the source whose cid begins with what a person typed. It returns
+// NOT_FOUND, and INVALID_ARGS when there are several.
+func (c cited) meant(cid string) (*citation.Source, error) {
+	var found *citation.Source
+	for i := range c.sources {
+		switch source := &c.sources[i]; {
+		case source.CID == cid:
+			return source, nil
+		case len(cid) < shortCID || !strings.HasPrefix(source.CID, cid):
+		case found != nil:
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("cid", cid), "the cids of several sources begin with %s; write more of it", cid)
+		default:
+			found = source
+		}
+	}
+	if found == nil {
+		return nil, notCited(cid)
+	}
+	return found, nil
+}
+
+func notCited(cid string) error {
+	return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("cid", tidegate.Cut(cid)), "no output of the run cites a source %q", tidegate.Cut(cid))
+}
+
+// agentTypes are the perspectives of a document of contracts, by id, with the agent_type
+// of each: none when it does not exist or is not JSON. It returns READ_FAILED.
+func agentTypes(r *run.Run, contracts string) (map[string]string, error) {
+	types := map[string]string{}
+	data, err := r.Folder().Read(contracts)
+	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return nil, err
+	}
+	if doc, err := codec.Parse(data); err == nil {
+		for _, p := range doc.Get("perspectives").Elems() {
+			if id := p.Get("id").Str(); id != "" {
+				types[id] = p.Get("agent_type").Str()
+			}
+		}
+	}
+	return types, nil
+}

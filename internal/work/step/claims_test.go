@@ -1,0 +1,175 @@
+package step_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/planted"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// TestLabelledClaimsInARun checks the labelled claims about planted pages against
+// these pages as a run has archived them. An alarm is a claim that is not grounded.
+// No quotation that is on its page may be missed, and what is found must be shown
+// by its range and link. docs/reliability.md keeps the score and the mistakes.
+func TestLabelledClaimsInARun(t *testing.T) {
+	claims := planted.Claims()
+	if !full.Asked() {
+		claims = slices.DeleteFunc(claims, func(claim planted.Claim) bool { return len(claim.URL)%4 != 0 })
+	}
+	wanted := map[string]bool{}
+	for _, claim := range claims {
+		wanted[claim.URL] = true
+	}
+	pages := slices.DeleteFunc(planted.Pages(), func(page planted.Page) bool { return !wanted[page.URL] })
+	made := citing(t, run.InitInput{}, outputOf(pages...))
+	synctest.Test(t, func(t *testing.T) {
+		web := planted.New()
+		defer web.Close()
+		validate(t, made, fetcher(t, web), step.CitationsInput{})
+	})
+	cids := map[string]string{}
+	for _, r := range records(t, made) {
+		cids[r.NormalizedURL] = r.CID
+	}
+	var document strings.Builder
+	for _, claim := range claims {
+		normalized, err := citation.Normalize(claim.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&document, "- %s [@%s]\n", claim.Text, cids[normalized])
+	}
+	put(t, made.Root, "claims.md", document.String())
+	grounding, err := step.Ground(t.Context(), step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
+	if err != nil || len(grounding.Claims) != len(claims) {
+		t.Fatalf("%d claims of %d, %v", len(grounding.Claims), len(claims), err)
+	}
+	var total claimScore
+	for i, claim := range claims {
+		total.add(claim, grounding.Claims[i])
+		for _, q := range grounding.Claims[i].Quotations {
+			if claim.On && !q.Found {
+				t.Errorf("missed on %s: %s", claim.URL, q.Text)
+			}
+		}
+	}
+	t.Logf("\n%s", total.text())
+	if total.all.precision() < 0.95 || total.all.recall() < 0.95 || len(claims) < 500 && full.Asked() || len(claims) < 50 {
+		t.Errorf("%d claims, precision %.3f, recall %.3f", len(claims), total.all.precision(), total.all.recall())
+	}
+	if full.Asked() {
+		keepScore(t, "claims", total.text())
+	}
+	shown := 0
+	for _, block := range grounding.Report().Blocks {
+		shown += strings.Count(fmt.Sprint(block), "#:~:text=")
+	}
+	if found := grounding.Metrics.Quotations + grounding.Metrics.Numbers - grounding.Metrics.QuotationsMissing - grounding.Metrics.NumbersMissing; shown < found {
+		t.Errorf("%d of %d matches are shown with a link", shown, found)
+	}
+}
+
+// TestAPageWithoutTextIsValidAndUnchecked cites files from which no text can be read.
+func TestAPageWithoutTextIsValidAndUnchecked(t *testing.T) {
+	pages := slices.DeleteFunc(planted.Pages(), func(page planted.Page) bool {
+		return page.Variant != "a broken PDF" && page.Variant != "half a PDF" && page.Variant != "a picture"
+	})
+	made := citing(t, run.InitInput{}, outputOf(pages...))
+	web := planted.New()
+	defer web.Close()
+	validate(t, made, fetcher(t, web), step.CitationsInput{})
+	var document strings.Builder
+	for _, r := range records(t, made) {
+		if r.Status != citation.Valid || r.Notes != "ok: no text can be read from it" {
+			t.Errorf("%s: %s, %s", r.NormalizedURL, r.Status, r.Notes)
+		}
+		fmt.Fprintf(&document, "- It rose by 45 %% in 1962 [@%s]\n", r.CID)
+	}
+	put(t, made.Root, "claims.md", document.String())
+	grounding, err := step.Ground(t.Context(), step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
+	if err != nil || grounding.Pass || grounding.Metrics.Unchecked != len(pages) || len(pages) != 3 {
+		t.Errorf("%+v of %d pages, %v", grounding.Metrics, len(pages), err)
+	}
+}
+
+// claimScore counts how grounding does on claims of each kind.
+type claimScore struct {
+	kinds    map[string]*alarms
+	all      alarms
+	mistakes []string
+}
+
+// alarms counts right and wrong alarms, and claims without one, missed or rightly quiet.
+type alarms struct{ right, wrong, missed, quiet int }
+
+func (a alarms) precision() float64 { return float64(a.right) / float64(max(1, a.right+a.wrong)) }
+func (a alarms) recall() float64    { return float64(a.right) / float64(max(1, a.right+a.missed)) }
+
+func (s *claimScore) add(claim planted.Claim, got citation.Claim) {
+	if s.kinds == nil {
+		s.kinds = map[string]*alarms{}
+	}
+	if s.kinds[claim.About] == nil {
+		s.kinds[claim.About] = &alarms{}
+	}
+	alarm := got.Verdict == citation.Ungrounded || got.Verdict == citation.Partly
+	for _, a := range []*alarms{s.kinds[claim.About], &s.all} {
+		switch {
+		case alarm && claim.On:
+			a.wrong++
+		case alarm:
+			a.right++
+		case claim.On:
+			a.quiet++
+		default:
+			a.missed++
+		}
+	}
+	switch {
+	case alarm && claim.On:
+		s.mistakes = append(s.mistakes, "false alarm: "+claim.Text)
+	case !alarm && !claim.On:
+		s.mistakes = append(s.mistakes, "missed: "+claim.Text)
+	}
+}
+
+// text shows the score in Markdown, with the mistakes.
+func (s *claimScore) text() string {
+	var b strings.Builder
+	b.WriteString("| claims with a | on the page | of these not found | not on the page | of these found out | precision | recall |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	row := func(name string, a alarms) {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |", name, a.quiet+a.wrong, a.wrong, a.right+a.missed, a.right)
+		for _, c := range []struct {
+			of    int
+			value float64
+		}{{a.right + a.wrong, a.precision()}, {a.right + a.missed, a.recall()}} {
+			if c.of == 0 {
+				b.WriteString(" – |")
+			} else {
+				fmt.Fprintf(&b, " %.3f |", c.value)
+			}
+		}
+		b.WriteString("\n")
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(s.kinds), cmp.Compare) {
+		row(name, *s.kinds[name])
+	}
+	row("all of them", s.all)
+	b.WriteString("\nMistakes:\n\n")
+	for _, mistake := range s.mistakes {
+		fmt.Fprintf(&b, "- %s\n", mistake)
+	}
+	if len(s.mistakes) == 0 {
+		b.WriteString("- none\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,152 @@
+package step
+
+import (
+	"context"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// EvaluateInput are the arguments of [EvaluateGateA] and [EvaluateGateF].
+type EvaluateInput struct {
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Reason       string `json:"reason" jsonschema:"why, for the audit log"`
+}
+
+// Evaluation is what the judge of a gate finds, with the update by which to
+// record it.
+type Evaluation struct {
+	OK           codec.True       `json:"ok"`
+	GateID       string           `json:"gate_id"`
+	Status       string           `json:"status" jsonschema:"pass or fail"`
+	Metrics      tidegate.Details `json:"metrics" jsonschema:"figures that the status follows from"`
+	Warnings     []string         `json:"warnings" jsonschema:"why the gate fails, and what else a person should know, as codes"`
+	Notes        string           `json:"notes" jsonschema:"what is behind the warnings"`
+	Update       tidegate.Details `json:"update" jsonschema:"the update to hand to deep_research_gates_write, unchanged"`
+	InputsDigest string           `json:"inputs_digest" jsonschema:"the inputs_digest to hand to deep_research_gates_write"`
+}
+
+// Passed reports whether the gate passed.
+func (e Evaluation) Passed() bool { return e.Status == gate.Pass }
+
+// evaluate logs what a judge found, and gives the update by which to record it.
+// It changes nothing but the log.
+func evaluate(ctx context.Context, clock run.Clock, r *run.Run, found gate.Judgement, reason string, about ...tidegate.Detail) (Evaluation, error) {
+	out := Evaluation{GateID: found.Gate, Status: found.Status(), Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, InputsDigest: found.InputsDigest}
+	_, err := r.Update(ctx, clock, func(u *run.Update) error {
+		out.Update = tidegate.D(found.Gate, found.Patch(u.Now()))
+		u.Log(run.EventJudged, "gate_"+strings.ToLower(found.Gate)+"_evaluate", append(tidegate.D("reason", run.Note(reason), "gate", found.Gate,
+			"status", out.Status, "metrics", found.Metrics, "inputs_digest", out.InputsDigest, "warnings", out.Warnings), about...))
+		return nil
+	})
+	return out, err
+}
+
+// GateAResult is the result of [EvaluateGateA].
+type GateAResult struct {
+	Evaluation
+	WarningDetails   tidegate.Details `json:"warning_details" jsonschema:"what each warning is about, by its code"`
+	ScopePath        string           `json:"scope_path"`
+	PerspectivesPath string           `json:"perspectives_path"`
+	PlanPath         string           `json:"wave1_plan_path"`
+	Rule             string           `json:"rule" jsonschema:"the rule in words"`
+}
+
+const gateARule = "scope, perspectives and plan are there, belong to the run and fit each other, and every prompt is the one that the perspectives give"
+
+// EvaluateGateA is the tool deep_research_gate_a_evaluate: it says what the judge
+// of gate A finds. It changes nothing but the audit log. It returns the errors of
+// [run.Open] and [run.Run.Update], READ_FAILED and PATH_NOT_ALLOWED.
+func EvaluateGateA(ctx context.Context, clock run.Clock, in EvaluateInput) (GateAResult, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return GateAResult{}, err
+	}
+	defer r.Close()
+	found, details, err := lookAtPlanning(r)
+	if err != nil {
+		return GateAResult{}, err
+	}
+	out := GateAResult{WarningDetails: append(tidegate.Details{}, details...), ScopePath: r.Path(run.ScopeFile),
+		PerspectivesPath: r.Path(r.Layout().Perspectives), PlanPath: r.Path(r.Layout().Wave1Plan()), Rule: gateARule}
+	out.Evaluation, err = evaluate(ctx, clock, r, found, in.Reason)
+	return out, err
+}
+
+// GateDInput are the arguments of [EvaluateGateD].
+type GateDInput struct {
+	ManifestPath    string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	SummaryPackPath string `json:"summary_pack_path,omitzero" path:"absolute" jsonschema:"accepted for older callers; a run is judged by its own pack, whatever this names"`
+	SummariesDir    string `json:"summaries_dir,omitzero" path:"absolute" jsonschema:"accepted for older callers; the pack says where its summaries lie"`
+	Reason          string `json:"reason" jsonschema:"why, for the audit log"`
+}
+
+// EvaluateGateD is the tool deep_research_gate_d_evaluate: it says what the judge
+// of gate D finds. It changes nothing but the audit log. It returns the errors of
+// [run.Open] and [run.Run.Update], and NOT_FOUND, INVALID_JSON and
+// SCHEMA_VALIDATION_FAILED for the pack, the pool and the perspectives.
+func EvaluateGateD(ctx context.Context, clock run.Clock, in GateDInput) (Evaluation, error) {
+	return evaluateWith(ctx, clock, in.ManifestPath, in.Reason, judgeD)
+}
+
+// EvaluateGateF is the tool deep_research_gate_f_evaluate: it says what the judge
+// of gate F finds. It changes nothing but the audit log. It returns the errors of
+// [run.Open] and [run.Run.Update], and INVALID_JSON for run-config.json.
+func EvaluateGateF(ctx context.Context, clock run.Clock, in EvaluateInput) (Evaluation, error) {
+	return evaluateWith(ctx, clock, in.ManifestPath, in.Reason, judgeF)
+}
+
+func evaluateWith(ctx context.Context, clock run.Clock, manifestPath, reason string, judge judge) (Evaluation, error) {
+	r, err := run.Open(ctx, manifestPath)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	defer r.Close()
+	found, err := judge(ctx, r)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	return evaluate(ctx, clock, r, found, reason)
+}
+
+// GateEInput are the arguments of [EvaluateGateE].
+type GateEInput struct {
+	ManifestPath  string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	SynthesisPath string `json:"synthesis_path,omitzero" path:"absolute" jsonschema:"absolute path of the synthesis inside the run; the final one when absent. The gate itself is about the final one"`
+	CitationsPath string `json:"citations_path,omitzero" path:"absolute" jsonschema:"accepted for older callers; a run is judged by its own records, whatever this names"`
+	Reason        string `json:"reason" jsonschema:"why, for the audit log"`
+}
+
+// GateEResult is the result of [EvaluateGateE].
+type GateEResult struct {
+	Evaluation
+	Faults []synthesis.Fault `json:"faults" jsonschema:"what the synthesis must change, in the order of its lines"`
+}
+
+// EvaluateGateE is the tool deep_research_gate_e_evaluate: it says what the judge
+// of gate E finds. It changes nothing but the audit log. It returns the errors of
+// [run.Open] and [run.Run.Update], NOT_FOUND and INVALID_JSON for the synthesis
+// and the pool, PATH_NOT_ALLOWED for a synthesis outside the run, and TAMPERED for
+// a kept review that was changed.
+func EvaluateGateE(ctx context.Context, clock run.Clock, in GateEInput) (GateEResult, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return GateEResult{}, err
+	}
+	defer r.Close()
+	judged, err := judgeNamed(ctx, r, in.SynthesisPath)
+	if err != nil {
+		return GateEResult{}, err
+	}
+	out := GateEResult{Faults: append([]synthesis.Fault{}, judged.result.Faults...)}
+	var about tidegate.Details
+	if judged.name != r.Layout().Synthesis() {
+		about = tidegate.D("document", judged.name) // the gate is not about it
+	}
+	out.Evaluation, err = evaluate(ctx, clock, r, judged.judgement, in.Reason, about...)
+	return out, err
+}

@@ -1,0 +1,337 @@
+package step
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// evidence is what the sources of a run are judged by: its archive, as far as
+// the log says that a record counts, and what a person decided.
+type evidence struct {
+	run      *run.Run
+	archive  *archive.List
+	counts   map[string]bool   // digests of records
+	replaced map[string]string // cid → the URL that a person named in its place
+	attached map[string]bool   // cids of the sources that a person attached a file to, later
+	created  time.Time
+
+	lines int          // of the log about sources that were read
+	last  *codec.Value // of them
+
+	// judged has, by cid, the sources whose pages this process fetched and judged
+	// before they were read back.
+	judged map[string]citation.Judgement
+
+	mu    *sync.Mutex      // guards whole, which several may share, and what counts in it
+	whole *archive.Archive // to add to
+}
+
+// openEvidence reads the log and the archive.
+func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
+	e := newEvidence(r)
+	e.mu = new(sync.Mutex)
+	if _, err := e.readLog(); err != nil {
+		return nil, err
+	}
+	var err error
+	if e.whole, err = archive.Open(ctx, r.Folder(), archiveFile, e.countsRecord); err != nil {
+		return nil, err
+	}
+	e.archive = &e.whole.List
+	return e, nil
+}
+
+func newEvidence(r *run.Run) *evidence {
+	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}, judged: map[string]citation.Judgement{}}
+	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
+	return e
+}
+
+// readLog takes in the lines of the log that were not read yet. It is false when the
+// log does not go on from those that were. A fetch that a line of a no_web run claims
+// does not count.
+func (e *evidence) readLog() (goesOn bool, err error) {
+	lines, err := e.run.EventsOf(run.EventFetched, run.EventAttached, run.EventReplaced)
+	if err != nil {
+		return false, err
+	}
+	if e.lines > len(lines) || e.lines > 0 && lines[e.lines-1].Entry != e.last {
+		return false, nil
+	}
+	for _, line := range lines[e.lines:] {
+		switch line.Event {
+		case run.EventFetched:
+			if line.Entry.Get("sensitivity").Str() != noWeb {
+				e.count(line.Entry)
+			}
+		case run.EventAttached:
+			e.count(line.Entry)
+			e.attach(line.Entry.Get("cid").Str())
+		case run.EventReplaced:
+			e.replace(line.Entry.Get("cid").Str(), line.Entry.Get("url").Str())
+		}
+		e.lines, e.last = e.lines+1, line.Entry
+	}
+	return true, nil
+}
+
+func (e *evidence) countsRecord(digest string) bool { return e.counts[digest] }
+
+// about is a copy of the evidence that has what concerns some sources, and nothing
+// else. It costs what there is about them, however large the archive is.
+func (e *evidence) about(sources []citation.Source) *evidence {
+	part := newEvidence(e.run)
+	part.mu, part.whole = e.mu, e.whole
+	var urls []string
+	for i := range sources {
+		source := &sources[i]
+		urls = append(urls, attachedURL(source.CID))
+		if url, ok := source.FetchURL(); ok {
+			urls = append(urls, url)
+		}
+		if url, ok := e.replaced[source.CID]; ok {
+			urls = append(urls, url)
+			part.replaced[source.CID] = url
+		}
+		if e.attached[source.CID] {
+			part.attached[source.CID] = true
+		}
+	}
+	part.archive = e.archive.Of(urls, part.countsRecord)
+	for _, entry := range part.archive.Entries() {
+		for _, record := range entry.Records {
+			if e.counts[record.Digest] {
+				part.counts[record.Digest] = true
+			}
+		}
+	}
+	return part
+}
+
+// attach and replace are a person's decisions; the later one about a source counts.
+func (e *evidence) attach(cid string) {
+	e.attached[cid] = true
+	delete(e.replaced, cid)
+}
+
+func (e *evidence) replace(cid, url string) {
+	e.replaced[cid] = url
+	delete(e.attached, cid)
+}
+
+const noWeb = "no_web"
+
+func (e *evidence) count(line *codec.Value) {
+	for _, record := range line.Get("records").Elems() {
+		e.counts[record.Get("digest").Str()] = true
+	}
+}
+
+// recordsPerLine keeps the lines about a large batch short enough for the log.
+const recordsPerLine = 500
+
+// keep adds captures to the archive, and then stages the lines by which their
+// records count. Captures that do not count, because the update fails or the
+// process is killed, are fetched again.
+func (e *evidence) keep(ctx context.Context, u *run.Update, event run.Event, kind string, fields tidegate.Details, batch ...*archive.Packed) ([]archive.Ref, error) {
+	e.mu.Lock()
+	entries, err := e.whole.Append(ctx, u.Lock(), batch...)
+	e.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	if e.archive != &e.whole.List {
+		e.archive.Add(entries...)
+	}
+	var records []archive.Ref
+	for _, entry := range entries {
+		records = append(records, entry.Records...)
+	}
+	for part := range slices.Chunk(records, recordsPerLine) {
+		u.Log(event, kind, append(slices.Clone(fields), tidegate.D("archive", archiveFile, "records", part)...))
+	}
+	return records, nil
+}
+
+// kept makes the records count whose lines are in the log.
+func (e *evidence) kept(records []archive.Ref) {
+	for _, record := range records {
+		e.counts[record.Digest] = true
+	}
+}
+
+// judge judges sources by the evidence and nothing else.
+func (e *evidence) judge(ctx context.Context, sources []citation.Source) ([]citation.Record, error) {
+	return citation.Judge(ctx, sources, citation.Evidence{
+		Page: e.page,
+		Attached: func(ctx context.Context, cid string) (*citation.Page, error) {
+			if !e.attached[cid] {
+				return nil, nil
+			}
+			return e.page(ctx, attachedURL(cid))
+		},
+		Replaced: e.replaced, Judged: e.judged, Created: e.created,
+	})
+}
+
+// judgeKept judges those sources whose pages have just been kept, while the next
+// ones are fetched. A packed capture is the same as the one in the archive.
+func (e *evidence) judgeKept(ctx context.Context, batch []*archive.Packed, byURL map[string][]*citation.Source) error {
+	judged := make([][]citation.Judgement, len(batch))
+	err := parallel.Each(ctx, len(batch), nil, func() func(int) error {
+		return func(i int) error {
+			capture := batch[i].Capture()
+			for _, source := range byURL[capture.URL] {
+				judged[i] = append(judged[i], citation.JudgePage(source, pageOf(capture)))
+			}
+			return nil
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for i, packed := range batch {
+		for k, source := range byURL[packed.Capture().URL] {
+			e.judged[source.CID] = judged[i][k]
+		}
+	}
+	return nil
+}
+
+// byPage has the sources that are judged by the page of their own URL, by that URL.
+func (e *evidence) byPage(sources []citation.Source) map[string][]*citation.Source {
+	byURL := map[string][]*citation.Source{}
+	for i := range sources {
+		source := &sources[i]
+		if url, ok := e.wanted(source); ok && !e.attached[source.CID] && e.replaced[source.CID] == "" {
+			byURL[url] = append(byURL[url], source)
+		}
+	}
+	return byURL
+}
+
+// attachedURL is the name in the archive of the file that a person attached to a
+// source.
+func attachedURL(cid string) string { return "attached://" + cid }
+
+// wanted is the URL whose page is the evidence of a source, apart from a file that
+// a person attached. It is false for a source that cannot be fetched.
+func (e *evidence) wanted(source *citation.Source) (string, bool) {
+	if url, replaced := e.replaced[source.CID]; replaced {
+		return url, true
+	}
+	url, ok := source.FetchURL()
+	return url, ok && !strings.HasPrefix(url, ownDocuments)
+}
+
+// entry finds what the archive has of a source.
+func (e *evidence) entry(source *citation.Source) (archive.Entry, bool) {
+	if entry, found := e.archive.Find(attachedURL(source.CID)); found && e.attached[source.CID] {
+		return entry, true
+	}
+	if url, ok := e.wanted(source); ok {
+		return e.archive.Find(url)
+	}
+	return archive.Entry{}, false
+}
+
+// page reads what the archive has of a URL, nil when it has nothing.
+func (e *evidence) page(ctx context.Context, url string) (*citation.Page, error) {
+	entry, found := e.archive.Find(url)
+	if !found {
+		return nil, nil
+	}
+	capture, err := e.archive.Read(ctx, entry)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(capture), nil
+}
+
+// faults are what a capture without a response says about a source.
+var faults = map[archive.Kind]citation.Fault{
+	archive.Refused: citation.RefusedAddress, archive.NoSuchName: citation.NoSuchName, archive.TimedOut: citation.TimedOut, archive.BadTLS: citation.BadTLS,
+	archive.Unreachable: citation.NoConnection, archive.Broken: citation.NoConnection, archive.Redirects: citation.TooManyRedirects,
+}
+
+// pageOf is a capture in the form by which sources are judged.
+func pageOf(c archive.Capture) *citation.Page {
+	last := c.Last()
+	page := &citation.Page{URL: c.URL, FetchedAt: c.Time, Body: last.Body, ContentType: last.Get("Content-Type"), Header: map[string][]string{}, Attached: c.Kind == archive.Attached}
+	switch c.Kind {
+	case archive.Attached:
+		return page
+	case archive.Responded:
+		page.Status, page.FinalURL = last.Status, last.URL
+		page.Truncated = last.Truncated == "length"
+	case archive.Malformed:
+		page.Fault = citation.BadRedirect
+		if len(c.Hops) == 0 {
+			page.Fault = citation.BadURL
+		}
+	default:
+		page.Fault = faults[c.Kind]
+	}
+	for _, field := range last.Header {
+		page.Header[field.Name] = append(page.Header[field.Name], field.Value)
+	}
+	for i, hop := range c.Hops {
+		if i+1 < len(c.Hops) && hop.Status >= 300 && hop.Status < 400 {
+			page.Redirects = append(page.Redirects, citation.Hop{URL: hop.URL, Status: hop.Status})
+		}
+	}
+	return page
+}
+
+// evidenceIndex is evidence/index.json: where the archive has the evidence of
+// each source. It is made from the archive, for people and programs that read it
+// without tidegate, and tidegate never relies on it.
+type evidenceIndex struct {
+	SchemaVersion string      `json:"schema_version"`
+	RunID         string      `json:"run_id"`
+	Archive       string      `json:"archive"`
+	Items         []indexItem `json:"items"`
+}
+
+type indexItem struct {
+	CID         string        `json:"cid"`
+	URL         string        `json:"url"`
+	Kind        archive.Kind  `json:"kind"`
+	Offset      int64         `json:"offset"` // of the record that holds the page, or says why there is none
+	Digest      string        `json:"digest"`
+	FinalURL    string        `json:"final_url,omitzero"`
+	Status      int           `json:"status,omitzero"`
+	ContentType string        `json:"content_type,omitzero"`
+	FetchedAt   string        `json:"fetched_at"`
+	Records     []archive.Ref `json:"records"`
+}
+
+// index lists the evidence of the sources that have any, in their order.
+func (e *evidence) index(sources []citation.Source) evidenceIndex {
+	index := evidenceIndex{SchemaVersion: "evidence_index.v1", RunID: e.run.ID(), Archive: archiveFile, Items: []indexItem{}}
+	for i := range sources {
+		entry, found := e.entry(&sources[i])
+		if !found {
+			continue
+		}
+		record := entry.Records[len(entry.Records)-1]
+		if (entry.Kind == archive.Responded || entry.Kind == archive.Attached) && len(entry.Records) > 1 {
+			record = entry.Records[len(entry.Records)-2]
+		}
+		index.Items = append(index.Items, indexItem{
+			CID: sources[i].CID, URL: entry.URL, Kind: entry.Kind, Offset: record.Offset, Digest: record.Digest, FinalURL: entry.FinalURL,
+			Status: entry.Status, ContentType: entry.ContentType, FetchedAt: entry.Time.UTC().Format("2006-01-02T15:04:05.000Z"), Records: entry.Records,
+		})
+	}
+	return index
+}

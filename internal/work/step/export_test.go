@@ -1,0 +1,17 @@
+package step
+
+import (
+	"context"
+
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// CheckFresh is [SourceChecker.Check] by all the evidence of a run, read from the
+// beginning.
+func CheckFresh(ctx context.Context, clock run.Clock, fetch Fetch, r *run.Run, in SubmittedSources) ([]SourceFault, error) {
+	e, err := openEvidence(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return e.check(ctx, clock, fetch, submittedSources(in), in)
+}

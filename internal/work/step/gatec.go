@@ -1,0 +1,143 @@
+package step
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// StaleCitations is the warning of gate C about a run whose records differ from
+// what its archive gives.
+const StaleCitations = "STALE_CITATIONS"
+
+// judgeC is the judge of gate C. It takes the URLs from the run's outputs and
+// judges them from the archive again; the records must say the same. In a legacy
+// run the records count as they are written.
+func judgeC(ctx context.Context, r *run.Run) (gate.Judgement, error) {
+	c, err := citedInRun(r)
+	if err != nil {
+		return gate.Judgement{}, err
+	}
+	names := append(c.files, citationFilesOf(r).records, indexFile)
+	before, err := gate.Bind(r.Folder(), names)
+	if err != nil {
+		return gate.Judgement{}, err
+	}
+	out := gate.Judgement{Gate: "C"}
+	records, err := recordsOf(ctx, r, c, &out)
+	if err != nil {
+		return gate.Judgement{}, err
+	}
+	if out.Bound, err = gate.Bind(r.Folder(), names); err != nil {
+		return gate.Judgement{}, err
+	}
+	if codec.Digest(before.Value()) != codec.Digest(out.Bound.Value()) {
+		return gate.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()),
+			"the outputs or the records change while they are judged; judge the gate again when nobody writes to the run")
+	}
+	found := citation.ComputeGateC(c.sources, records)
+	out.InputsDigest = found.InputsDigest
+	m := found.Metrics
+	out.Metrics = tidegate.D("validated_url_rate", m.Validated, "invalid_url_rate", m.Invalid, "uncategorized_url_rate", m.Uncategorized,
+		"archived_rate", m.Archived, "unchecked", m.Unchecked)
+	out.Warnings = append(out.Warnings, found.Warnings...)
+	if !found.Pass && len(found.Warnings) == 0 {
+		out.Warnings = append(out.Warnings, "TOO_FEW_VALID_SOURCES")
+	}
+	return out, nil
+}
+
+// recordsOf are the records that gate C counts. It warns where the run keeps
+// different ones.
+func recordsOf(ctx context.Context, r *run.Run, c cited, out *gate.Judgement) ([]citation.Record, error) {
+	name := citationFilesOf(r).records
+	kept, err := r.Folder().Read(name)
+	if err != nil {
+		return nil, tidegate.WithDetails(err, tidegate.D("citations_path", r.Path(name)))
+	}
+	if r.Legacy() {
+		return citation.ParseRecords(r.Path(name), kept)
+	}
+	e, err := openEvidence(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	records, err := e.judge(ctx, c.sources)
+	if err != nil {
+		return nil, err
+	}
+	judged, err := citation.MarshalRecords(records)
+	if err != nil {
+		return nil, err
+	}
+	index, err := codec.MarshalFile(e.index(c.sources))
+	if err != nil {
+		return nil, err
+	}
+	keptIndex, err := r.Folder().Read(indexFile)
+	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return nil, err
+	}
+	switch {
+	case !bytes.Equal(judged, kept):
+		out.Warnings = append(out.Warnings, StaleCitations)
+		out.Notes = name + " does not say what the archive gives; judge the sources again"
+	case !bytes.Equal(index, keptIndex):
+		out.Warnings = append(out.Warnings, StaleCitations)
+		out.Notes = indexFile + " is not that of the archive; judge the sources again"
+	}
+	return records, nil
+}
+
+// GateCInput are the arguments of [ComputeGateC].
+type GateCInput struct {
+	ManifestPath  string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	CitationsPath string `json:"citations_path,omitzero" path:"absolute" jsonschema:"accepted for older callers; a run is judged by its own records and archive, whatever this names"`
+	ExtractedPath string `json:"extracted_urls_path,omitzero" path:"absolute" jsonschema:"accepted for older callers; the URLs are taken from the run's outputs, whatever this names"`
+	Reason        string `json:"reason" jsonschema:"why, for the audit log"`
+}
+
+// GateCResult is the result of [ComputeGateC].
+type GateCResult struct {
+	OK           codec.True       `json:"ok"`
+	GateID       string           `json:"gate_id"`
+	Status       string           `json:"status" jsonschema:"pass or fail"`
+	Metrics      tidegate.Details `json:"metrics" jsonschema:"rates of the different pages that are cited: validated_url_rate (at least 0.9), invalid_url_rate (at most 0.1), uncategorized_url_rate (0), archived_rate; and unchecked, how many were not checked"`
+	Update       tidegate.Details `json:"update" jsonschema:"the update to hand to deep_research_gates_write, unchanged"`
+	InputsDigest string           `json:"inputs_digest" jsonschema:"the inputs_digest to hand to deep_research_gates_write"`
+	Warnings     []string         `json:"warnings" jsonschema:"why the gate fails, as codes"`
+}
+
+// Passed reports whether the gate passed.
+func (g GateCResult) Passed() bool { return g.Status == gate.Pass }
+
+// ComputeGateC is the tool deep_research_gate_c_compute: it says what the judge
+// of gate C finds, and gives the update by which to record it. It changes nothing
+// but the audit log.
+//
+// It returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
+// INVALID_STATE, PATH_NOT_ALLOWED, TAMPERED and LOCK_HELD.
+func ComputeGateC(ctx context.Context, clock run.Clock, in GateCInput) (GateCResult, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return GateCResult{}, err
+	}
+	defer r.Close()
+	found, err := judgeC(ctx, r)
+	if err != nil {
+		return GateCResult{}, err
+	}
+	out := GateCResult{GateID: "C", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, Warnings: append([]string{}, found.Warnings...)}
+	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		out.Update = tidegate.D("C", found.Patch(u.Now()))
+		u.Log(run.EventJudged, "gate_c_compute", tidegate.D("reason", run.Note(in.Reason), "gate", "C", "status", out.Status, "metrics", found.Metrics,
+			"inputs_digest", out.InputsDigest, "warnings", out.Warnings))
+		return nil
+	})
+	return out, err
+}

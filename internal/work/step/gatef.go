@@ -1,0 +1,110 @@
+package step
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// runConfig is where the earlier system keeps its settings.
+const runConfig = "run-config.json"
+
+// judgeF is the judge of gate F: every fetch honoured the sensitivity of the run,
+// no source that could not be checked is cited, a person's decisions are signed
+// where the run asks for it, and its agents kept to the budget.
+func judgeF(ctx context.Context, r *run.Run) (gate.Judgement, error) {
+	name := r.Layout().Synthesis()
+	optional, err := thereOf(r, runConfig, indexFile, run.PolicyFile)
+	if err != nil {
+		return gate.Judgement{}, err
+	}
+	bound, err := gate.Bind(r.Folder(), append(optional, run.ManifestFile, name, r.Layout().Citations))
+	if err != nil {
+		return gate.Judgement{}, err
+	}
+	facts := synthesis.RolloutFacts{RunID: r.ID(), Sensitivity: r.Manifest().Sensitivity()}
+	if err := earlierSettings(r, &facts); err != nil {
+		return gate.Judgement{}, err
+	}
+	draft, err := r.Folder().Read(name)
+	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return gate.Judgement{}, err
+	}
+	if facts.FinalSynthesis = err == nil; facts.FinalSynthesis {
+		sources, err := readSources(ctx, r)
+		if err != nil {
+			return gate.Judgement{}, err
+		}
+		if facts.Unsourced, err = unsourced(r, sources); err != nil {
+			return gate.Judgement{}, err
+		}
+		for _, m := range citation.Inspect(draft).Mentions {
+			facts.Cited = append(facts.Cited, synthesis.CitedSource{CID: m.CID, Status: sources.status[m.CID]})
+		}
+	}
+	events, err := r.Events()
+	if err != nil {
+		return gate.Judgement{}, err
+	}
+	for _, e := range events {
+		if e.Event == run.EventFetched {
+			facts.Fetches = append(facts.Fetches, synthesis.Fetch{URL: fmt.Sprintf("line %d of the log", e.Number), Sensitivity: e.Entry.Get("sensitivity").Str()})
+		}
+	}
+	if facts.Unsigned, err = r.UnsignedDecisions(ctx); err != nil {
+		return gate.Judgement{}, err
+	}
+	if facts.Budget, err = spentOf(r); err != nil {
+		return gate.Judgement{}, err
+	}
+	found := judgementOf(synthesis.GateF(facts), bound)
+	for _, s := range facts.Budget {
+		if s.Used > s.Limit {
+			name := report.ShellWord(r.Root())
+			found.Changes = append(found.Changes, fmt.Sprintf("raise the limit to what was spent with `tidegate run limit %s %s %v`, or let the gate pass with `tidegate gate f %s --accept --reason TEXT`",
+				name, s.Name, math.Ceil(s.Used), name))
+		}
+	}
+	return found, nil
+}
+
+// earlierSettings reads the settings of the earlier system. They are recorded and
+// decide nothing. It returns INVALID_JSON.
+func earlierSettings(r *run.Run, facts *synthesis.RolloutFacts) error {
+	said := r.Manifest().Doc().Get("query").Get("sensitivity").Str()
+	switch said {
+	case synthesis.NoWeb:
+		facts.CitationsMode = "offline"
+	case synthesis.Restricted:
+		facts.CitationsMode = "dry_run"
+	default:
+		facts.CitationsMode = "online"
+	}
+	data, err := r.Folder().Read(runConfig)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return nil
+	case err != nil:
+		return err
+	}
+	doc, err := codec.ParseFile("run_config_path", r.Path(runConfig), data)
+	if err != nil {
+		return err
+	}
+	citations := doc.Get("effective").Get("citations")
+	facts.RunConfig = true
+	facts.BrightData = citations.Get("endpoints").Get("brightdata").Str() != ""
+	facts.Apify = citations.Get("endpoints").Get("apify").Str() != ""
+	if mode := citations.Get("mode").Str(); mode != "" && said == "" {
+		facts.CitationsMode = mode
+	}
+	return nil
+}

@@ -1,0 +1,295 @@
+package step_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+func put(t *testing.T, root, name, content string) {
+	t.Helper()
+	path := filepath.Join(root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeGates(t *testing.T, out run.InitResult, update string) (run.WriteResult, error) {
+	t.Helper()
+	return step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{
+		GatesPath: out.GatesPath, Update: parse(t, update), InputsDigest: "sha256:x", Reason: "test"})
+}
+
+func TestGateUpdateIsLaidOverTheGate(t *testing.T) {
+	out := create(t, run.InitInput{LegacyGates: true})
+	res, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","metrics":{"n":1},"warnings":["w"],"notes":"fine"}}`)
+	if err != nil || res.NewRevision != 2 || !res.AuditWritten || res.AuditPath != filepath.Join(out.Root, "logs/audit.jsonl") {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	gate := parse(t, read(t, out.GatesPath)).Get("gates").Get("B")
+	got, _ := codec.MarshalLine(gate)
+	want := `{"id":"B","name":"Wave output contract compliance","class":"hard","status":"pass","checked_at":"2026-02-14T12:00:00Z","metrics":{"n":1},"artifacts":[],"warnings":["w"],"notes":"fine"}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := writeGates(t, out, `{"B":{"notes":"a word more","warnings":[]}}`); err != nil {
+		t.Errorf("notes alone need no new time: %v", err)
+	}
+	if _, err := writeGates(t, out, `{"B":{"status":"not_run"}}`); err != nil {
+		t.Error(err)
+	}
+	if gate := parse(t, read(t, out.GatesPath)).Get("gates").Get("B"); gate.Get("checked_at").Kind() != codec.Null {
+		t.Error("a gate that is not run has a time")
+	}
+}
+
+func TestGateUpdatesThatBreakTheRulesChangeNothing(t *testing.T) {
+	out := create(t, run.InitInput{LegacyGates: true})
+	if _, err := writeGates(t, out, `{"A":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, out.Root)
+	for _, tt := range []struct {
+		name, update string
+		code         tidegate.Code
+	}{
+		{"nothing", `{}`, tidegate.InvalidArgs},
+		{"no object", `[]`, tidegate.InvalidArgs},
+		{"unknown gate", `{"Z":{"notes":""}}`, tidegate.UnknownGateID},
+		{"patch is an array", `{"B":[]}`, tidegate.InvalidArgs},
+		{"patch is empty", `{"B":{}}`, tidegate.InvalidArgs},
+		{"key of another tool", `{"B":{"class":"soft"}}`, tidegate.InvalidArgs},
+		{"hard gate warns", `{"B":{"status":"warn","checked_at":"2026-02-14T12:00:00Z"}}`, tidegate.LifecycleRuleViolation},
+		{"no time", `{"B":{"status":"pass"}}`, tidegate.LifecycleRuleViolation},
+		{"null time", `{"B":{"status":"pass","checked_at":null}}`, tidegate.LifecycleRuleViolation},
+		{"inherited time", `{"A":{"status":"fail"}}`, tidegate.LifecycleRuleViolation},
+		{"time that is none", `{"B":{"status":"pass","checked_at":"lately"}}`, tidegate.LifecycleRuleViolation},
+		{"other files without judging again", `{"A":{"artifacts":["manifest.json"]}}`, tidegate.LifecycleRuleViolation},
+		{"unknown status", `{"B":{"status":"maybe","checked_at":"2026-02-14T12:00:00Z"}}`, tidegate.SchemaValidationFailed},
+		{"metrics of the wrong type", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","metrics":3}}`, tidegate.SchemaValidationFailed},
+		{"artifacts of the wrong type", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":[3]}}`, tidegate.SchemaValidationFailed},
+		{"passes on a file that is not there", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["none.md"]}}`, tidegate.MissingArtifact},
+		{"file outside the run", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["../x"]}}`, tidegate.PathNotAllowed},
+		{"absolute file outside the run", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["/etc/hosts"]}}`, tidegate.PathNotAllowed},
+		{"passes on a folder without files", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-2"]}}`, tidegate.MissingArtifact},
+		{"passes on nothing but the log", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["logs"]}}`, tidegate.MissingArtifact},
+		{"blank file", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":[" "]}}`, tidegate.PathNotAllowed},
+		{"bound to the gates themselves", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["gates.json"]}}`, tidegate.InvalidArgs},
+		{"bound to the log", `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["logs/audit.jsonl"]}}`, tidegate.InvalidArgs},
+		{"one good, one bad", `{"B":{"notes":"x"},"C":{"status":"pass"}}`, tidegate.LifecycleRuleViolation},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := writeGates(t, out, tt.update)
+			wantCode(t, err, tt.code)
+		})
+	}
+	if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestGateIsBoundToTheFilesItNames(t *testing.T) {
+	out := create(t, run.InitInput{LegacyGates: true})
+	put(t, out.Root, "wave-1/p1.md", "one")
+	put(t, out.Root, "wave-1/sub/p2.md", "two")
+	put(t, out.Root, "wave-1/.hidden", "x")
+	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1","`+out.ManifestPath+`"]}}`); err != nil {
+		t.Fatal(err)
+	}
+	bound := parse(t, read(t, out.GatesPath)).Get("gates").Get("B").Get("metrics").Get("bound")
+	var names []string
+	for _, m := range bound.Get("files").Members() {
+		names = append(names, m.Key)
+	}
+	if diff := cmp.Diff("manifest.json wave-1/p1.md wave-1/sub/p2.md", strings.Join(names, " ")); diff != "" {
+		t.Error(diff)
+	}
+	if got := bound.Get("files").Get("wave-1/p1.md").Str(); got != codec.DigestBytes([]byte("one")) {
+		t.Errorf("digest %s", got)
+	}
+	if bound.Get("digest").Str() != codec.Digest(bound.Get("files")) {
+		t.Error("digest does not cover the files")
+	}
+	state := func() gate.State {
+		r := open(t, out.ManifestPath)
+		gates, err := r.Gates()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.GateState(gates, "B")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if s := state(); s.Counts() != "pass" || !s.Bound {
+		t.Errorf("state %+v", s)
+	}
+	// The manifest moves on; what it says about the question does not.
+	r := open(t, out.ManifestPath)
+	if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+		t.Fatal(err)
+	}
+	if s := state(); s.Counts() != "pass" {
+		t.Errorf("progress unbound the gate: %+v", s)
+	}
+	put(t, out.Root, "wave-1/p1.md", "one more")
+	if s := state(); s.Counts() != "not_run" || s.Status != "pass" || !cmp.Equal(s.Changed, []string{"wave-1/p1.md"}) {
+		t.Errorf("state %+v", s)
+	}
+	put(t, out.Root, "wave-1/p1.md", "one")
+	put(t, out.Root, "manifest.json", strings.Replace(read(t, out.ManifestPath), "What moves", "What stops", 1))
+	if s := state(); !cmp.Equal(s.Changed, []string{"manifest.json"}) {
+		t.Errorf("another question does not unbind the gate: %+v", s)
+	}
+}
+
+func TestGateBoundToTheWholeRunCountsAfterItsOwnWrite(t *testing.T) {
+	out := create(t, run.InitInput{LegacyGates: true})
+	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["."]}}`); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, out.ManifestPath)
+	gates, err := r.Gates()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := r.GateState(gates, "B"); err != nil || !s.Bound || s.Counts() != "pass" {
+		t.Errorf("state %+v, %v", s, err)
+	}
+}
+
+func TestBindingThatAJudgeBringsMustStillBeTrue(t *testing.T) {
+	out := create(t, run.InitInput{LegacyGates: true})
+	put(t, out.Root, "wave-1/p1.md", "judged")
+	r := open(t, out.ManifestPath)
+	binding, err := gate.Bind(r.Folder(), []string{"wave-1/p1.md"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch := codec.Of(tidegate.D("B", tidegate.D("status", "pass", "checked_at", "2026-02-14T12:00:00Z",
+		"artifacts", []string{"wave-1/p1.md"}, "metrics", tidegate.D("bound", binding.Value()))))
+	in := step.GatesWriteInput{GatesPath: out.GatesPath, Update: patch, InputsDigest: "sha256:x", Reason: "test"}
+	put(t, out.Root, "wave-1/p1.md", "changed before it was recorded")
+	_, err = step.GatesWrite(t.Context(), pinned, in)
+	e := wantCode(t, err, tidegate.InvalidState)
+	if changed, _ := e.Details.Get("changed"); !cmp.Equal(changed, []string{"wave-1/p1.md"}) {
+		t.Errorf("details %v", e.Details)
+	}
+	put(t, out.Root, "wave-1/p1.md", "judged")
+	if _, err := step.GatesWrite(t.Context(), pinned, in); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestForgedBindingDoesNotCount(t *testing.T) {
+	out := create(t, run.InitInput{LegacyGates: true})
+	put(t, out.Root, "wave-1/p1.md", "x")
+	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`); err != nil {
+		t.Fatal(err)
+	}
+	put(t, out.Root, "wave-1/p1.md", "y")
+	gates := read(t, out.GatesPath)
+	put(t, out.Root, "gates.json", strings.Replace(gates, codec.DigestBytes([]byte("x")), codec.DigestBytes([]byte("y")), 1))
+	r := open(t, out.ManifestPath)
+	g, err := r.Gates()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := r.GateState(g, "B"); err != nil || s.Counts() != "not_run" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestFailedGateIsBoundToWhatWasMissing(t *testing.T) {
+	out := create(t, run.InitInput{LegacyGates: true})
+	if _, err := writeGates(t, out, `{"B":{"status":"fail","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`); err != nil {
+		t.Fatal(err)
+	}
+	put(t, out.Root, "wave-1/p1.md", "x")
+	r := open(t, out.ManifestPath)
+	g, _ := r.Gates()
+	if s, err := r.GateState(g, "B"); err != nil || s.Counts() != "not_run" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestGatesWriteArgumentsAndFiles(t *testing.T) {
+	out := create(t, run.InitInput{LegacyGates: true})
+	good := step.GatesWriteInput{GatesPath: out.GatesPath, Update: parse(t, `{"A":{"notes":"x"}}`), InputsDigest: "sha256:x", Reason: "test"}
+	seven := int64(7)
+	for _, tt := range []struct {
+		name   string
+		change func(in *step.GatesWriteInput)
+		code   tidegate.Code
+	}{
+		{"relative", func(in *step.GatesWriteInput) { in.GatesPath = "gates.json" }, tidegate.InvalidArgs},
+		{"no digest", func(in *step.GatesWriteInput) { in.InputsDigest = "" }, tidegate.InvalidArgs},
+		{"no reason", func(in *step.GatesWriteInput) { in.Reason = "" }, tidegate.InvalidArgs},
+		{"no update", func(in *step.GatesWriteInput) { in.Update = nil }, tidegate.InvalidArgs},
+		{"no file", func(in *step.GatesWriteInput) { in.GatesPath = filepath.Join(out.Root, "none.json") }, tidegate.FileNotFound},
+		{"no folder", func(in *step.GatesWriteInput) { in.GatesPath = filepath.Join(out.Root, "none", "gates.json") }, tidegate.FileNotFound},
+		{"not gates", func(in *step.GatesWriteInput) { in.GatesPath = out.ManifestPath }, tidegate.PathNotAllowed},
+		{"other revision", func(in *step.GatesWriteInput) { in.ExpectedRevision = &seven }, tidegate.RevisionMismatch},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := good
+			tt.change(&in)
+			_, err := step.GatesWrite(t.Context(), pinned, in)
+			e := wantCode(t, err, tt.code)
+			if _, named := e.Details.Get("gates_path"); tt.code == tidegate.FileNotFound && !named {
+				t.Errorf("NOT_FOUND does not name the file: %v", e.Details)
+			}
+		})
+	}
+	put(t, out.Root, "gates.json", "{")
+	_, err := step.GatesWrite(t.Context(), pinned, good)
+	wantCode(t, err, tidegate.InvalidJSON)
+}
+
+func TestConcurrentGateWritesLoseNone(t *testing.T) {
+	out := create(t, run.InitInput{LegacyGates: true})
+	var wait sync.WaitGroup
+	for i := range 20 {
+		gate := gate.IDs()[i%6]
+		wait.Go(func() {
+			if _, err := writeGates(t, out, `{"`+gate+`":{"notes":"x"}}`); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if n, _ := parse(t, read(t, out.GatesPath)).Get("revision").Int(); n != 21 {
+		t.Errorf("revision %d", n)
+	}
+}
+
+func TestNoLineNoChange(t *testing.T) {
+	out := create(t, run.InitInput{})
+	log := filepath.Join(out.Root, "logs/audit.jsonl")
+	if err := os.Chmod(log, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if file, err := os.OpenFile(log, os.O_WRONLY, 0); err == nil {
+		file.Close()
+		t.Skip("this user writes to what it may not write to")
+	}
+	before := tree(t, out.Root)
+	_, err := writeGates(t, out, `{"A":{"notes":"x"}}`)
+	wantCode(t, err, tidegate.WriteFailed)
+	if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,420 @@
+package step
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
+)
+
+// IngestInput are the arguments of [Ingest].
+type IngestInput struct {
+	ManifestPath     string       `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	PerspectivesPath string       `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of the run's contracts; a run judges by its own, whatever this names"`
+	Wave             string       `json:"wave" jsonschema:"the wave that the outputs belong to" enum:"wave1,wave2"`
+	Outputs          []Submission `json:"outputs" jsonschema:"what the agents wrote" minitems:"1" extra:"ignore"`
+}
+
+// Submission is one output that an agent handed in. The face that accepts a
+// MarkdownPath reads the file: [Ingest] takes texts.
+type Submission struct {
+	PerspectiveID string       `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
+	Markdown      string       `json:"markdown,omitzero" jsonschema:"the whole output"`
+	MarkdownPath  string       `json:"markdown_path,omitzero" path:"absolute" jsonschema:"absolute path of a file with the whole output, instead of markdown"`
+	ToolUsage     *codec.Value `json:"tool_usage,omitzero" holds:"object" jsonschema:"how often the agent called each tool: an object of numbers"`
+}
+
+// IngestResult is the result of [Ingest].
+type IngestResult struct {
+	OK               codec.True `json:"ok"`
+	ManifestPath     string     `json:"manifest_path" jsonschema:"echo of the argument"`
+	PerspectivesPath string     `json:"perspectives_path" jsonschema:"echo of the argument"`
+	Wave             string     `json:"wave" jsonschema:"echo of the argument"`
+	RunRoot          string     `json:"run_root"`
+	WrittenCount     int        `json:"written_count"`
+	ValidatedCount   int        `json:"validated_count"`
+	Outputs          []Ingested `json:"outputs" jsonschema:"what was written, in the order of the argument"`
+}
+
+// Ingested is one output that was taken in.
+type Ingested struct {
+	PerspectiveID string `json:"perspective_id"`
+	MarkdownPath  string `json:"markdown_path"`
+}
+
+// idsPerLine keeps the lines of a large wave short enough for the audit log.
+const idsPerLine = 1000
+
+// Ingest is the tool deep_research_wave_output_ingest: it takes outputs into a
+// run in the stage of their wave. Each is judged first, by the run's own
+// contract, by [Refusals] and by its tool budget. Either all are written, in one
+// transaction, or none. The run keeps a copy of what it took. An output that is
+// refused is an error of class [tidegate.NotMet] with perspective_id and
+// markdown_path before the judge's own details.
+//
+// It also returns INVALID_ARGS, PATH_TRAVERSAL, DUPLICATE_PERSPECTIVE_ID,
+// NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED, INVALID_STATE,
+// STAGE_MISMATCH, INVALID_WAVE_DIR, WAVE_DIR_SYMLINK, PERSPECTIVE_NOT_FOUND,
+// JOB_NOT_OPEN (an agent holds the job of an output, or did it),
+// INVALID_TOOL_BUDGET, INVALID_TOOL_USAGE, TAMPERED, LOCK_HELD and WRITE_FAILED.
+func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult, error) {
+	if err := checkSubmissions(in.Outputs); err != nil {
+		return IngestResult{}, err
+	}
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return IngestResult{}, err
+	}
+	defer r.Close()
+	stage := run.Stage(in.Wave)
+	if err := inStage(r, r.Manifest(), stage); err != nil {
+		return IngestResult{}, err
+	}
+	if err := checkWaveDir(r, in.Wave, r.WaveDir(stage)); err != nil {
+		return IngestResult{}, err
+	}
+	contracts, digest, err := contractsForIngest(r, stage)
+	if err != nil {
+		return IngestResult{}, err
+	}
+	if err := judgeSubmissions(ctx, r, stage, contracts, in.Outputs); err != nil {
+		return IngestResult{}, err
+	}
+	result := IngestResult{ManifestPath: in.ManifestPath, PerspectivesPath: in.PerspectivesPath, Wave: in.Wave, RunRoot: r.Root()}
+	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		m, err := u.Manifest()
+		if err != nil {
+			return err
+		}
+		if err := inStage(r, m, stage); err != nil {
+			return err
+		}
+		if _, now, err := contractsForIngest(r, stage); err != nil || now != digest {
+			return cmpErr(err, tidegate.Errorf(tidegate.InvalidState, tidegate.D("perspectives_path", r.Path(r.ContractsOf(stage))),
+				"the contracts changed while the outputs were judged; hand them in again"))
+		}
+		for _, output := range in.Outputs {
+			if err := jobIsFree(r, clock.Now(), run.WaveJob(stage, output.PerspectiveID)); err != nil {
+				return err
+			}
+			name := r.Output(stage, output.PerspectiveID)
+			if err := take(u, output, name); err != nil {
+				return err
+			}
+			result.Outputs = append(result.Outputs, Ingested{output.PerspectiveID, r.Path(name)})
+		}
+		result.WrittenCount, result.ValidatedCount = len(result.Outputs), len(result.Outputs)
+		ids := make([]string, len(result.Outputs))
+		for i, o := range result.Outputs {
+			ids[i] = o.PerspectiveID
+		}
+		for part := range slices.Chunk(ids, idsPerLine) {
+			u.Log(run.EventIngested, "wave_output_ingest", tidegate.D("wave", in.Wave, "perspective_ids", part))
+		}
+		if r.Legacy() {
+			return u.Progress("wave_output_ingest", in.Wave+"_outputs_ingested:"+strconv.Itoa(len(ids)))
+		}
+		return nil
+	})
+	return result, err
+}
+
+// jobIsFree returns JOB_NOT_OPEN for a job that an agent holds, or whose answer
+// was accepted: then the output has an owner.
+func jobIsFree(r *run.Run, now time.Time, jobID string) error {
+	lease, err := r.Jobs().Lease(jobID)
+	if err != nil {
+		return err
+	}
+	if lease.Lives(now) {
+		return tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", jobID, "holder", lease.Holder, "expires_at", lease.ExpiresAt),
+			"the job %s is leased to %s until %s", jobID, tidegate.Cut(lease.Holder), lease.ExpiresAt)
+	}
+	accepted, err := r.Jobs().Accepted(jobID)
+	if err != nil || !accepted {
+		return err
+	}
+	return tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", jobID, "state", "accepted"),
+		"the job %s has an accepted answer, which is the output", jobID)
+}
+
+// Contracts reads the run's own contracts of a wave, and the digest of their
+// file. It returns the errors of reading them, and INVALID_STATE for those of
+// another run.
+func Contracts(r *run.Run, wave run.Stage) (*perspective.Document, string, error) {
+	contracts, digest, err := contractsForIngest(r, wave)
+	return contracts.doc, digest, err
+}
+
+// TakeOutput stages one output that was judged, as [Ingest] does: in the stage of
+// its wave, with a copy of what was taken. It returns INVALID_STATE and
+// STAGE_MISMATCH.
+func TakeOutput(u *run.Update, wave run.Stage, output Submission) error {
+	if err := u.NotFinal(); err != nil {
+		return err
+	}
+	m, err := u.Manifest()
+	if err != nil {
+		return err
+	}
+	if err := inStage(u.Run(), m, wave); err != nil {
+		return err
+	}
+	u.Log(run.EventIngested, "wave_output_ingest", tidegate.D("wave", wave, "perspective_ids", []string{output.PerspectiveID}))
+	return take(u, output, u.Run().Output(wave, output.PerspectiveID))
+}
+
+func cmpErr(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// checkSubmissions looks at the arguments alone, before anything is read.
+func checkSubmissions(outputs []Submission) error {
+	seen := map[string]bool{}
+	for i, output := range outputs {
+		id := output.PerspectiveID
+		switch {
+		case strings.ContainsAny(id, `/\`) || id == "." || id == "..":
+			return tidegate.Errorf(tidegate.PathTraversal, tidegate.D("index", i, "perspective_id", tidegate.Cut(id)), "the perspective id of output %d would leave the folder of the wave", i)
+		case strings.TrimSpace(output.Markdown) == "":
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("index", i, "perspective_id", tidegate.Cut(id)), "the markdown of output %d must not be blank", i)
+		case seen[id]:
+			return tidegate.Errorf(tidegate.DuplicatePerspectiveID, tidegate.D("perspective_id", id), "there are two outputs for perspective %q", tidegate.Cut(id))
+		}
+		seen[id] = true
+	}
+	return nil
+}
+
+// contractsForIngest reads the run's own contracts of a wave, and the digest of
+// what they say.
+func contractsForIngest(r *run.Run, stage run.Stage) (waveContracts, string, error) {
+	if stage == run.Wave2 && r.Legacy() {
+		// The earlier system's runs may have no contracts of a second wave.
+		if there, err := r.Folder().Exists(r.Layout().Wave2Perspectives()); err == nil && !there {
+			stage = run.Wave1
+		}
+	}
+	contracts, err := readContracts(r, stage)
+	if err != nil {
+		return contracts, "", err
+	}
+	if err := sameRun(r.ID(), "perspectives_run_id", contracts.doc.RunID); err != nil {
+		return contracts, "", err
+	}
+	data, err := r.Folder().Read(contracts.name)
+	return contracts, codec.DigestBytes(data), err
+}
+
+// judgeSubmissions judges every output before the lock is taken, and returns
+// the first refusal.
+func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contracts waveContracts, outputs []Submission) error {
+	judge := new(wave.Judge)
+	for _, output := range outputs {
+		p, ok := contracts.doc.Find(output.PerspectiveID)
+		if !ok {
+			return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", output.PerspectiveID),
+				"the perspectives list no %q", tidegate.Cut(output.PerspectiveID))
+		}
+		faults, err := faultsOf(ctx, r, judge, p, output)
+		if err != nil {
+			return err
+		}
+		if len(faults) > 0 {
+			err := faults[0].Error
+			path := r.Path(r.Output(stage, p.ID))
+			return tidegate.WithDetails(err, append(tidegate.D("perspective_id", p.ID, "markdown_path", path), err.Details...))
+		}
+	}
+	return nil
+}
+
+// faultsOf is everything for which an output is refused, beginning with the fault
+// that [Ingest] returns.
+func faultsOf(ctx context.Context, r *run.Run, judge *wave.Judge, p *perspective.Perspective, output Submission) ([]wave.Fault, error) {
+	verdict, err := judge.Judge(ctx, p.Contract, strings.NewReader(output.Markdown))
+	if err != nil {
+		return nil, err
+	}
+	faults := verdict.Faults
+	if !r.Legacy() {
+		faults = Refusals(*p, verdict, []byte(output.Markdown))
+	}
+	if err := wave.CheckToolUsage(p.ToolBudget, output.ToolUsage); err != nil {
+		faults = append(faults, wave.Fault{Error: tidegate.AsError(err)})
+	}
+	return faults, nil
+}
+
+// RefusedOutputs shows every fault of outputs that [Ingest] refuses, at the places
+// where they were read. It returns the errors of reading the run's contracts.
+func RefusedOutputs(ctx context.Context, in IngestInput) (report.Report, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return report.Report{}, err
+	}
+	defer r.Close()
+	contracts, _, err := contractsForIngest(r, run.Stage(in.Wave))
+	if err != nil {
+		return report.Report{}, err
+	}
+	refused, judge := 0, new(wave.Judge)
+	table := report.NewTable("Perspective", "What is wrong", "Where")
+	var notes report.Bullets
+	for _, output := range in.Outputs {
+		p, ok := contracts.doc.Find(output.PerspectiveID)
+		if !ok {
+			continue
+		}
+		faults, err := faultsOf(ctx, r, judge, p, output)
+		if err != nil {
+			return report.Report{}, err
+		}
+		if len(faults) == 0 {
+			table.Row(report.Pass, p.ID, "", report.Place{File: output.MarkdownPath})
+			continue
+		}
+		refused++
+		for i, f := range faults {
+			name, status := p.ID, report.Fail
+			if i > 0 {
+				name, status = "", report.None
+			}
+			table.Row(status, name, f.Message(), report.Place{File: output.MarkdownPath, Line: f.Line})
+			if f.ChangeNote != "" {
+				notes = append(notes, p.ID+": "+f.ChangeNote)
+			}
+		}
+	}
+	out := report.Report{Name: "wave_output_ingest", Title: "Outputs for run " + r.ID(), Status: report.Fail,
+		Summary: strconv.Itoa(refused) + " of " + report.Counted(len(in.Outputs), "output") + " refused; none was taken."}
+	out.Add(table, report.Heading("What to change"), notes)
+	return out, nil
+}
+
+// take stages one output with its sidecar, and the copy that says what was
+// taken. The sidecar of an earlier attempt never counts: it is replaced, or
+// removed when this attempt brought none.
+func take(u *run.Update, output Submission, name string) error {
+	for _, target := range []string{name, run.Accepted(name)} {
+		if err := u.Write(target, []byte(output.Markdown)); err != nil {
+			return err
+		}
+	}
+	if output.ToolUsage == nil {
+		return u.Remove(run.Sidecar(name))
+	}
+	return u.WriteJSON(run.Sidecar(name), tidegate.D("schema_version", wave.SidecarVersion, "ingested_at", u.Now(), "tool_usage", output.ToolUsage))
+}
+
+// checkWaveDir demands a plain relative folder inside the run that is not a link.
+func checkWaveDir(r *run.Run, wave, dir string) error {
+	details := tidegate.D("wave", wave, "wave_dir", dir)
+	for _, segment := range strings.Split(dir, "/") {
+		if strings.TrimSpace(segment) == "" || segment == "." || strings.Contains(segment, "..") {
+			return tidegate.Errorf(tidegate.InvalidWaveDir, details, "the manifest's folder for %s, %q, is not a plain relative path", wave, tidegate.Cut(dir))
+		}
+	}
+	linked, err := r.Folder().IsLink(dir)
+	switch {
+	case err != nil:
+		return err
+	case linked:
+		return tidegate.Errorf(tidegate.WaveDirSymlink, details, "the folder of %s, %q, is a symbolic link", wave, tidegate.Cut(dir))
+	}
+	return nil
+}
+
+// RestoreInput are the arguments of [Restore].
+type RestoreInput struct {
+	ManifestPath  string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	PerspectiveID string `json:"perspective_id" jsonschema:"the perspective whose output is put back"`
+	Reason        string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+}
+
+// RestoreResult is the result of [Restore].
+type RestoreResult struct {
+	OK            codec.True `json:"ok"`
+	RunID         string     `json:"run_id"`
+	PerspectiveID string     `json:"perspective_id"`
+	Wave          run.Stage  `json:"wave"`
+	MarkdownPath  string     `json:"markdown_path"`
+}
+
+// Restore puts back the output of a perspective as the run took it. It is a
+// person's decision. It returns the errors of [run.Open] and [run.Run.Update],
+// NOT_FOUND when the run took no output of that perspective, and TAMPERED when
+// its copy was changed.
+func Restore(ctx context.Context, clock run.Clock, in RestoreInput) (RestoreResult, error) {
+	if fault := perspective.IDFault(in.PerspectiveID); fault != "" {
+		return RestoreResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("perspective_id", tidegate.Cut(in.PerspectiveID)), "perspective_id %s", fault)
+	}
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	defer r.Close()
+	out := RestoreResult{RunID: r.ID(), PerspectiveID: in.PerspectiveID}
+	decision := run.Decision{What: "restore output", Fields: tidegate.D("perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason))}
+	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		recorded, err := r.Recorded()
+		if err != nil {
+			return err
+		}
+		for _, stage := range []run.Stage{run.Wave2, run.Wave1} {
+			name := r.Output(stage, in.PerspectiveID)
+			data, err := r.Folder().Read(run.Accepted(name))
+			if tidegate.CodeOf(err) == tidegate.FileNotFound {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if recorded[run.Accepted(name)] != codec.DigestBytes(data) {
+				return tidegate.Errorf(tidegate.Tampered, tidegate.D("changed", []string{run.Accepted(name)}),
+					"the copy of what the run took was changed: %s; see `tidegate run verify`", run.Accepted(name))
+			}
+			out.Wave, out.MarkdownPath = stage, r.Path(name)
+			u.Log(run.EventRestored, "wave_output_restore", tidegate.D("wave", stage, "perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason)))
+			return u.Write(name, data)
+		}
+		return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("perspective_id", in.PerspectiveID),
+			"the run has taken no output of perspective %q", in.PerspectiveID)
+	})
+	return out, err
+}
+
+// Report lists what was taken in.
+func (i IngestResult) Report() report.Report {
+	r := report.Report{Name: "wave_output_ingest", Title: "Outputs taken into " + i.Wave, Status: report.Pass, Summary: report.Counted(i.WrittenCount, "output") + " met the contract and went into the run"}
+	table := report.NewTable("Perspective", "File")
+	for _, o := range i.Outputs {
+		table.Row(report.Pass, o.PerspectiveID, report.Place{File: o.MarkdownPath})
+	}
+	r.Add(table)
+	return r
+}
+
+// Report shows what was put back.
+func (r RestoreResult) Report() report.Report {
+	out := report.Report{Name: "wave_restore", Title: "run " + r.RunID, Status: report.Pass, Summary: "the output of " + r.PerspectiveID + " is as the run took it"}
+	out.Add(report.Fields{{Name: "file", Value: r.MarkdownPath}})
+	return out
+}

@@ -1,0 +1,266 @@
+package step
+
+import (
+	"context"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/perspective"
+)
+
+// PerspectivesInput are the arguments of [WritePerspectives].
+type PerspectivesInput struct {
+	PerspectivesPath string       `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of the perspectives.json to write"`
+	Value            *codec.Value `json:"value" holds:"object" jsonschema:"the whole perspectives.v1 document"`
+	Reason           string       `json:"reason" jsonschema:"why, for the audit log"`
+	Replan           bool         `json:"replan,omitzero" jsonschema:"replace the contracts of a wave that is planned already: its outputs are set aside and its plan is dropped"`
+}
+
+// PerspectivesResult is the result of [WritePerspectives].
+type PerspectivesResult struct {
+	OK           codec.True `json:"ok"`
+	Path         string     `json:"path"`
+	AuditWritten bool       `json:"audit_written"`
+	AuditPath    string     `json:"audit_path,omitzero"`
+	AuditError   string     `json:"audit_error,omitzero"`
+
+	replanned bool
+}
+
+// WritePerspectives is the tool deep_research_perspectives_write: it checks a
+// whole perspectives.v1 document and writes it as it is given. In a run it
+// writes the run's perspectives and nothing else, as long as no wave was planned
+// by them. Outside it writes a file of that kind and leaves nothing else behind.
+//
+// With Replan, which is for a person, the contracts of a planned wave are
+// replaced: its outputs are set aside, its plan is dropped, and gates A and B
+// are to be judged again.
+//
+// It returns INVALID_ARGS, SCHEMA_VALIDATION_FAILED, INVALID_STATE (another
+// run's id, a run that is final or past its first wave), CONTRACT_FROZEN,
+// PATH_NOT_ALLOWED, TAMPERED, LOCK_HELD and WRITE_FAILED (also for a folder that
+// is not there).
+func WritePerspectives(ctx context.Context, clock run.Clock, in PerspectivesInput) (PerspectivesResult, error) {
+	if err := run.CheckPath("perspectives_path", in.PerspectivesPath); err != nil {
+		return PerspectivesResult{}, err
+	}
+	if in.Value.Kind() != codec.Object {
+		return PerspectivesResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("value", in.Value), "value must be a perspectives.v1 document")
+	}
+	if err := run.CheckText("reason", in.Reason); err != nil {
+		return PerspectivesResult{}, err
+	}
+	if err := perspective.Check(in.Value); err != nil {
+		return PerspectivesResult{}, err
+	}
+	holder := run.HolderOf(ctx, in.PerspectivesPath)
+	switch {
+	case holder.Changes != "":
+		return PerspectivesResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("perspectives_path", in.PerspectivesPath),
+			"perspectives cannot be written into a folder of code changes: %s", holder.Changes)
+	case holder.Run == "":
+		return writeFreely(ctx, in)
+	}
+	r, err := run.Open(ctx, filepath.Join(holder.Run, run.ManifestFile))
+	if err != nil {
+		return PerspectivesResult{}, err
+	}
+	defer r.Close()
+	return writeInRun(ctx, clock, r, in)
+}
+
+// writeFreely writes perspectives outside any run. An agent can name any path, so
+// only a file that is, or becomes, a file of perspectives is written.
+func writeFreely(ctx context.Context, in PerspectivesInput) (PerspectivesResult, error) {
+	refused := func(problem string) error {
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("perspectives_path", in.PerspectivesPath), "%s: %s", problem, in.PerspectivesPath)
+	}
+	if !strings.HasSuffix(filepath.Base(in.PerspectivesPath), "perspectives.json") {
+		return PerspectivesResult{}, refused("a file of perspectives has a name that ends in perspectives.json")
+	}
+	data, err := artifact.ReadDocument(ctx, "perspectives_path", in.PerspectivesPath)
+	switch {
+	case err == nil:
+		if doc, err := codec.Parse(data); err != nil || doc.Get("schema_version").Str() != perspective.Version {
+			return PerspectivesResult{}, refused("the file that is there holds something other than perspectives")
+		}
+	case tidegate.CodeOf(err) != tidegate.FileNotFound:
+		return PerspectivesResult{}, err
+	}
+	document, err := codec.MarshalFile(in.Value)
+	if err != nil {
+		return PerspectivesResult{}, err
+	}
+	return PerspectivesResult{Path: in.PerspectivesPath}, artifact.WriteFile(ctx, "perspectives_path", in.PerspectivesPath, document)
+}
+
+func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in PerspectivesInput) (PerspectivesResult, error) {
+	name := r.Layout().Perspectives
+	if given, err := r.Name("perspectives_path", in.PerspectivesPath); err != nil || given != name {
+		return PerspectivesResult{}, tidegate.Errorf(tidegate.PathNotAllowed,
+			tidegate.D("perspectives_path", in.PerspectivesPath, "allowed", []string{r.Path(name)}),
+			"the run keeps its perspectives in %s and nowhere else", name)
+	}
+	if id := in.Value.Get("run_id").Str(); id != r.ID() {
+		return PerspectivesResult{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "perspectives_run_id", id),
+			"the perspectives belong to run %q, the manifest beside them to run %q", id, r.ID())
+	}
+	out := PerspectivesResult{Path: in.PerspectivesPath}
+	write := func(u *run.Update) error { return takePerspectives(u, in, &out) }
+	var audit run.Audit
+	var err error
+	if in.Replan {
+		decision := run.Decision{What: "replan", Fields: tidegate.D("value_digest", codec.Digest(in.Value), "reason", run.Note(in.Reason))}
+		audit, err = r.Decide(ctx, clock, decision, write)
+	} else {
+		audit, err = r.Update(ctx, clock, write)
+	}
+	if err != nil {
+		return PerspectivesResult{}, err
+	}
+	if out.AuditWritten, out.AuditError = audit.Written, audit.Problem; audit.Written {
+		out.AuditPath = audit.Path
+	}
+	return out, nil
+}
+
+// TakePerspectives stages perspectives that were checked, as [WritePerspectives]
+// does. It returns INVALID_STATE and CONTRACT_FROZEN.
+func TakePerspectives(u *run.Update, value *codec.Value, reason string) error {
+	r := u.Run()
+	return takePerspectives(u, PerspectivesInput{PerspectivesPath: r.Path(r.Layout().Perspectives), Value: value, Reason: reason}, new(PerspectivesResult))
+}
+
+func takePerspectives(u *run.Update, in PerspectivesInput, out *PerspectivesResult) error {
+	r := u.Run()
+	if err := u.NotFinal(); err != nil {
+		return err
+	}
+	m, err := u.Manifest()
+	if err != nil {
+		return err
+	}
+	frozen, err := contractsFrozen(r, m)
+	if err != nil {
+		return err
+	}
+	if in.Replan {
+		if err := replan(u, m); err != nil {
+			return err
+		}
+		out.replanned = frozen
+	} else if frozen && !r.Legacy() {
+		return tidegate.Errorf(tidegate.ContractFrozen, tidegate.D("perspectives_path", in.PerspectivesPath, "stage", m.Stage()),
+			"the perspectives of run %q are frozen: its wave was planned by them", r.ID())
+	}
+	u.Log(run.EventPerspectives, "perspectives_write", tidegate.D("reason", run.Note(in.Reason), "path", in.PerspectivesPath,
+		"value_digest", codec.Digest(in.Value), "replan", in.Replan))
+	return u.WriteJSON(r.Layout().Perspectives, in.Value)
+}
+
+// contractsFrozen reports true from the plan of the first wave on, or from stage
+// wave1, whichever comes first.
+func contractsFrozen(r *run.Run, m run.Manifest) (bool, error) {
+	if m.Stage() != run.Init && m.Stage() != run.Perspectives {
+		return true, nil
+	}
+	return r.Folder().Exists(r.Layout().Wave1Plan())
+}
+
+// replan sets aside what was done under contracts that a person replaces.
+func replan(u *run.Update, m run.Manifest) error {
+	r := u.Run()
+	switch m.Stage() {
+	case run.Init, run.Perspectives, run.Wave1:
+	default:
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", m.Stage()),
+			"the run has left its first wave; other contracts need another run")
+	}
+	outputs, err := r.Outputs(r.WaveDir(run.Wave1), nil)
+	if err != nil {
+		return err
+	}
+	aside, err := freeFolder(r, r.WaveDir(run.Wave1)+"/.replanned")
+	if err != nil {
+		return err
+	}
+	for _, output := range outputs {
+		for _, name := range []string{output, run.Sidecar(output), run.Accepted(output)} {
+			data, err := r.Folder().Read(name)
+			if tidegate.CodeOf(err) == tidegate.FileNotFound {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if name != run.Accepted(output) {
+				if err := u.Write(aside+"/"+path.Base(name), data); err != nil {
+					return err
+				}
+			}
+			if err := u.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	ids, err := r.PerspectiveIDs(r.Layout().Perspectives)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		if err := u.ForgetAttempts(run.WaveJob(run.Wave1, id), ""); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{r.Layout().Wave1Plan(), r.Layout().WaveReview} {
+		if err := u.Remove(name); err != nil {
+			return err
+		}
+	}
+	gates, err := u.Gates()
+	if err != nil {
+		return err
+	}
+	dropped := codec.NewObject()
+	for _, id := range []string{"A", "B"} {
+		if gates.Status(id) != gate.NotRun {
+			dropped.Set(id, codec.Of(tidegate.D("status", gate.NotRun)))
+		}
+	}
+	if dropped.Len() == 0 {
+		return nil
+	}
+	_, err = u.EditGates(dropped, gates.Doc().Get("inputs_digest").Str(), nil, "replanned: other contracts")
+	return err
+}
+
+// freeFolder is the first of dir/1, dir/2, … that does not exist.
+func freeFolder(r *run.Run, dir string) (string, error) {
+	for n := 1; ; n++ {
+		name := dir + "/" + strconv.Itoa(n)
+		if there, err := r.HasFolder(name); err != nil || !there {
+			return name, err
+		}
+	}
+}
+
+// Report shows to a person that the perspectives were written.
+func (p PerspectivesResult) Report() report.Report {
+	out := report.Report{Name: "perspectives_write", Title: "Perspectives of the run", Status: report.Pass,
+		Summary: "the document follows perspectives.v1 and was written"}
+	if p.replanned {
+		out.Summary += "; the plan was dropped, and what the wave had brought was set aside"
+	}
+	out.Add(report.Fields{{Name: "file", Value: p.Path}})
+	return out
+}

@@ -1,0 +1,276 @@
+package step
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
+)
+
+// Reported is a run as its report shows it.
+type Reported struct {
+	Report  synthesis.Report
+	Records []citation.Record // of the sources that the report cites, each page once
+}
+
+// Export is the report in a format: markdown, html, csl-json, bibtex or ris. The
+// last three contain the sources that the report cites.
+func (r Reported) Export(format string) ([]byte, error) {
+	switch format {
+	case "html":
+		return r.Report.HTML(), nil
+	case "csl-json":
+		return citation.CSLJSON(r.Records)
+	case "bibtex":
+		return citation.BibTeX(r.Records), nil
+	case "ris":
+		return citation.RIS(r.Records), nil
+	}
+	return r.Report.Markdown(), nil
+}
+
+// ReportFormats are the formats of [Reported.Export].
+var ReportFormats = []string{"markdown", "html", "csl-json", "bibtex", "ris"}
+
+// ReadReport reads what the report of a run shows: its synthesis, with each claim
+// checked against the archived pages, its sources and how it was made. Program names
+// the program that makes the report. For a run that is not completed there is only a
+// partial report: the synthesis as far as it exists, else the summaries, else the
+// outputs. It writes nothing.
+//
+// It returns INVALID_STATE for a run that is not completed, and the errors of
+// reading it.
+func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (Reported, error) {
+	m := r.Manifest()
+	out := Reported{Report: synthesis.Report{Question: m.Query(), RunID: r.ID(), CreatedAt: m.Doc().Get("created_at").Str(), Program: program, Legacy: r.Legacy()}}
+	if m.Status() != run.Completed {
+		if !partial {
+			return Reported{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("status", m.Status(), "stage", m.Stage()),
+				"the run is %s in stage %s and not completed; --partial shows what there is", m.Status(), m.Stage())
+		}
+		out.Report.Partial = "The run has not ended: it is " + string(m.Status()) + ", in stage " + string(m.Stage()) + "."
+	}
+	w := reportReader{ctx: ctx, run: r, out: &out}
+	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.leftOut} {
+		if err := read(); err != nil {
+			return Reported{}, err
+		}
+	}
+	w.cite()
+	return out, nil
+}
+
+type reportReader struct {
+	ctx     context.Context
+	run     *run.Run
+	out     *Reported
+	texts   *pageTexts
+	records []citation.Record
+}
+
+// read is a file of the run, nil where it does not exist.
+func (w *reportReader) read(name string) ([]byte, error) {
+	data, err := w.run.Folder().Read(name)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return nil, nil
+	}
+	return data, err
+}
+
+func (w *reportReader) sources() (err error) {
+	if w.texts, err = openTexts(w.ctx, w.run); err != nil {
+		return err
+	}
+	name := w.run.Layout().Citations
+	data, err := w.read(name)
+	if err != nil || data == nil {
+		return err
+	}
+	if w.records, err = citation.ParseRecords(w.run.Path(name), data); err != nil {
+		return err
+	}
+	digests := map[string]string{}
+	for _, item := range w.texts.evidence.index(w.texts.cited.sources).Items {
+		digests[item.CID] = item.Digest
+	}
+	for i := range w.records {
+		r := &w.records[i]
+		s := synthesis.Source{CID: r.CID, SameAs: r.SameAs, Title: r.Title, Publisher: r.Publisher, Date: r.Published, URL: r.URLOriginal, ReplacedBy: r.ReplacedBy,
+			File: ownDocument(r.NormalizedURL), Attached: r.Attached, Status: string(r.Status), Digest: digests[r.CID]}
+		if s.URL == "" {
+			s.URL = r.NormalizedURL
+		}
+		if r.Status != citation.Valid {
+			s.Reason = r.Notes
+		}
+		if r.Archived() {
+			s.FetchedAt = r.CheckedAt
+		}
+		w.out.Report.Sources = append(w.out.Report.Sources, s)
+	}
+	return nil
+}
+
+// ownDocument is the name of a person's own file that stands for a source, "" for
+// a page.
+func ownDocument(address string) string {
+	name, own := strings.CutPrefix(address, ownDocuments)
+	if !own {
+		return ""
+	}
+	if decoded, err := url.PathUnescape(name); err == nil {
+		return decoded
+	}
+	return name
+}
+
+// parts finds the text of the report: the synthesis, otherwise what exists so far.
+func (w *reportReader) parts() error {
+	for _, name := range []string{w.run.Layout().Synthesis(), w.run.Layout().Draft()} {
+		text, err := w.read(name)
+		if err != nil {
+			return err
+		}
+		if text != nil {
+			return w.part("", text)
+		}
+	}
+	for _, find := range []func(run.Stage, string) string{
+		func(_ run.Stage, id string) string { return w.run.Layout().SummariesDir + "/" + id + ".md" }, w.run.Output,
+	} {
+		err := w.eachPerspective(func(stage run.Stage, p perspective.Perspective) error {
+			text, err := w.read(find(stage, p.ID))
+			if err != nil || text == nil {
+				return err
+			}
+			return w.part(p.Title, text)
+		})
+		if err != nil || len(w.out.Report.Parts) > 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *reportReader) part(title string, text []byte) error {
+	claims, err := w.texts.claims(text)
+	w.out.Report.Parts = append(w.out.Report.Parts, synthesis.Part{Title: title, Text: text, Claims: claims})
+	return err
+}
+
+// eachPerspective visits the perspectives of all waves that the run planned.
+func (w *reportReader) eachPerspective(visit func(run.Stage, perspective.Perspective) error) error {
+	waves, err := w.run.Waves()
+	if err != nil {
+		return err
+	}
+	for _, stage := range waves {
+		name := w.run.ContractsOf(stage)
+		if there, err := thereOf(w.run, name); err != nil || len(there) == 0 {
+			return err
+		}
+		doc, err := perspective.Read(w.ctx, "perspectives_path", w.run.Path(name), perspective.Contracts)
+		if err != nil {
+			return err
+		}
+		for _, p := range doc.Perspectives {
+			if err := visit(stage, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *reportReader) gates() error {
+	gates, err := w.run.Gates()
+	if err != nil {
+		return err
+	}
+	usable := slices.ContainsFunc(w.records, func(r citation.Record) bool { return r.Usable() })
+	for _, row := range gate.Table {
+		state, err := w.run.GateState(gates, row.ID)
+		if err != nil {
+			return err
+		}
+		if row.ID == "C" && state.Passed() && state.Accepted != nil && !usable {
+			w.out.Report.Unsourced = true
+		}
+		w.out.Report.Gates = append(w.out.Report.Gates, synthesis.GateLine{ID: row.ID, Name: row.Name, Status: state.Counts(),
+			Accepted: state.Accepted.Get("reason").Str(), Notes: gates.Gate(row.ID).Get("notes").Str()})
+	}
+	return nil
+}
+
+func (w *reportReader) contracts() error {
+	var judge wave.Judge
+	return w.eachPerspective(func(stage run.Stage, p perspective.Perspective) error {
+		file, err := w.run.Folder().Open(w.run.Output(stage, p.ID))
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		verdict, err := judge.Judge(w.ctx, p.Contract, file)
+		if err != nil {
+			return err
+		}
+		number := 1
+		if stage == run.Wave2 {
+			number = 2
+		}
+		w.out.Report.Contracts = append(w.out.Report.Contracts, synthesis.Contract{ID: p.ID, Title: p.Title, Wave: number, Words: verdict.Words, MaxWords: int(p.Contract.MaxWords),
+			Sources: verdict.Sources, MaxSources: int(p.Contract.MaxSources), Sections: p.Contract.Sections})
+		return nil
+	})
+}
+
+// leftOut are the gaps for which the run allowed no agent.
+func (w *reportReader) leftOut() error {
+	data, err := w.read(w.run.Layout().Wave2Plan())
+	if err != nil || data == nil {
+		return err
+	}
+	plan, err := codec.ParseFile("wave2_plan_path", w.run.Path(w.run.Layout().Wave2Plan()), data)
+	if err != nil {
+		return err
+	}
+	for _, g := range plan.Get("left_out").Elems() {
+		w.out.Report.LeftOut = append(w.out.Report.LeftOut, synthesis.Gap{ID: g.Get("gap_id").Str(), Priority: g.Get("priority").Str(), Text: g.Get("text").Str()})
+	}
+	return nil
+}
+
+// cite gives the sources that the report cites their texts, and lists their
+// records.
+func (w *reportReader) cite() {
+	cited := map[string]bool{}
+	for _, part := range w.out.Report.Parts {
+		for _, m := range citation.Inspect(part.Text).Mentions {
+			cited[m.CID] = cited[m.CID] || m.Visible
+		}
+	}
+	for i := range w.records {
+		r := &w.records[i]
+		w.out.Report.Sources[i].Text = w.texts.read[r.CID]
+		if r.SameAs != "" && cited[r.CID] {
+			cited[r.SameAs] = true
+		}
+	}
+	for _, r := range w.records {
+		if cited[r.CID] && r.SameAs == "" {
+			w.out.Records = append(w.out.Records, r)
+		}
+	}
+}

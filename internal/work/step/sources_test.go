@@ -1,0 +1,508 @@
+package step_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/fetch"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/test/planted"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// fetcher is how a run reaches the planted web.
+func fetcher(t testing.TB, web *planted.Web) step.Fetch {
+	options := fetch.Options{Now: pinned.Now, Jitter: func() float64 { return 0.5 }, Resolve: web.Resolve, Dial: web.Dial, Roots: web.Roots(), Limits: fetch.DefaultLimits}
+	options.Limits.MaxBody = 2 << 20
+	client := fetch.New(options)
+	t.Cleanup(client.Close)
+	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		return client.Each(ctx, urls, keep, nil)
+	}
+}
+
+// noFetch fails the test when something is fetched.
+func noFetch(t testing.TB) step.Fetch {
+	return func(_ context.Context, urls []string, _ func([]*archive.Packed) error) error {
+		t.Errorf("%d pages are fetched, such as %s", len(urls), urls[0])
+		return nil
+	}
+}
+
+// outputOf is an output that cites pages.
+func outputOf(pages ...planted.Page) string {
+	var b strings.Builder
+	b.WriteString("## Findings\n\nText.\n\n## Sources\n\n")
+	for _, page := range pages {
+		fmt.Fprintf(&b, "- [%s](<%s>)\n", strings.NewReplacer("[", `\[`, "]", `\]`).Replace(page.Title), page.URL)
+	}
+	return b.String() + "\n## Gaps\n\nNone.\n"
+}
+
+// citing makes a run whose first wave has one output.
+func citing(t *testing.T, in run.InitInput, output string) run.InitResult {
+	t.Helper()
+	made := create(t, in)
+	put(t, made.Root, "wave-1/p1.md", output)
+	return made
+}
+
+// honest are planted pages without a fault.
+func honest(n int) []planted.Page {
+	var pages []planted.Page
+	for _, page := range planted.Pages() {
+		if page.Kind == planted.Honest && !strings.Contains(page.Variant, "slow") && len(page.Sentences) > 0 && len(pages) < n {
+			pages = append(pages, page)
+		}
+	}
+	return pages
+}
+
+func validate(t *testing.T, made run.InitResult, fetch step.Fetch, in step.CitationsInput) step.CitationsResult {
+	t.Helper()
+	in.ManifestPath, in.Reason = made.ManifestPath, cmp.Or(in.Reason, "test")
+	out, err := step.ValidateCitations(t.Context(), pinned, fetch, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func gateC(t *testing.T, made run.InitResult) step.GateCResult {
+	t.Helper()
+	out, err := step.ComputeGateC(t.Context(), pinned, step.GateCInput{ManifestPath: made.ManifestPath, Reason: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func records(t *testing.T, made run.InitResult) []citation.Record {
+	t.Helper()
+	path := filepath.Join(made.Root, "citations", "citations.jsonl")
+	list, err := citation.ParseRecords(path, []byte(read(t, path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestNoWebOpensNoConnection runs a run of sensitivity no_web with the planted web:
+// nothing is asked for, no source is checked, and gate C does not pass.
+func TestNoWebOpensNoConnection(t *testing.T) {
+	web := planted.New()
+	defer web.Close()
+	made := citing(t, run.InitInput{Sensitivity: "no_web"}, outputOf(honest(5)...))
+	out := validate(t, made, noFetch(t), step.CitationsInput{})
+	if out.Mode != "offline" || out.OnlineDryRun != nil || out.Statuses.Blocked != 5 {
+		t.Errorf("%+v", out)
+	}
+	_, err := step.FetchSources(t.Context(), pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath})
+	wantCode(t, err, tidegate.InvalidState)
+	_, err = step.Replace(t.Context(), pinned, fetcher(t, web), step.ReplaceInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, URL: honest(1)[0].URL})
+	wantCode(t, err, tidegate.InvalidState)
+	if dialed := web.Dialed(); len(dialed) > 0 {
+		t.Errorf("dialled %v", dialed)
+	}
+	for _, r := range records(t, made) {
+		if r.Status != citation.Blocked || r.Notes != citation.NotChecked || r.CheckedAt != "2026-02-14T12:00:00.000Z" {
+			t.Errorf("%+v", r)
+		}
+	}
+	gate := gateC(t, made)
+	if gate.Passed() || line(t, gate.Metrics) != `{"validated_url_rate":0,"invalid_url_rate":1,"uncategorized_url_rate":0,"archived_rate":0,"unchecked":5}` {
+		t.Errorf("%s %s", gate.Status, line(t, gate.Metrics))
+	}
+
+	// A person's file is evidence.
+	for _, r := range records(t, made) {
+		file := filepath.Join(t.TempDir(), "page.txt")
+		text := r.FoundBy[0].SourceLine + " " + strings.Repeat("The tide is moved by the moon and the sun, and measured in a stilling well. ", 20)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := step.Attach(tidegate.WithActor(t.Context(), tidegate.Person), pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: r.CID, FilePath: file, Reason: "no network"})
+		if err != nil || got.Status != "valid" || got.Attached != "page.txt" {
+			t.Fatalf("%+v %v", got, err)
+		}
+	}
+	if gate := gateC(t, made); gate.Passed() || !slices.Contains(gate.Warnings, "STALE_CITATIONS") {
+		t.Errorf("records from before the files count: %+v", gate)
+	}
+	validate(t, made, noFetch(t), step.CitationsInput{})
+	if gate := gateC(t, made); !gate.Passed() {
+		t.Errorf("%+v", gate)
+	}
+	if r := records(t, made)[0]; !r.Attached || r.Notes != "ok: attached by a person" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestGateCBelievesNoRecord forges what gate C is about, one thing at a time.
+func TestGateCBelievesNoRecord(t *testing.T) {
+	t.Parallel()
+	pages := honest(4)
+	gone := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}
+	web := planted.New()
+	defer web.Close()
+	fetch := fetcher(t, web)
+	fresh := func(t *testing.T, output string) run.InitResult {
+		made := citing(t, run.InitInput{}, output)
+		validate(t, made, fetch, step.CitationsInput{})
+		return made
+	}
+	t.Run("as it is", func(t *testing.T) {
+		if gate := gateC(t, fresh(t, outputOf(pages...))); !gate.Passed() {
+			t.Fatalf("%+v", gate)
+		}
+	})
+	attacks := map[string]struct {
+		attack func(t *testing.T, made run.InitResult)
+		want   string
+	}{
+		"a status is written over": {func(t *testing.T, made run.InitResult) {
+			path := "citations/citations.jsonl"
+			put(t, made.Root, path, strings.ReplaceAll(read(t, filepath.Join(made.Root, path)), `"invalid"`, `"valid"`))
+		}, "STALE_CITATIONS"},
+		"a record is left out": {func(t *testing.T, made run.InitResult) {
+			path := "citations/citations.jsonl"
+			lines := strings.SplitAfter(read(t, filepath.Join(made.Root, path)), "\n")
+			put(t, made.Root, path, strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, "nowhere.invalid") }), ""))
+		}, "STALE_CITATIONS"},
+		"an output cites one more": {func(t *testing.T, made run.InitResult) {
+			put(t, made.Root, "wave-1/p2.md", outputOf(planted.Page{URL: "https://late.example/x", Title: "Late"}))
+		}, "STALE_CITATIONS"},
+		"the archive is gone": {func(t *testing.T, made run.InitResult) {
+			if err := os.Remove(filepath.Join(made.Root, "evidence", "archive.warc.gz")); err != nil {
+				t.Fatal(err)
+			}
+		}, "STALE_CITATIONS"},
+		"the index is another one": {func(t *testing.T, made run.InitResult) {
+			put(t, made.Root, "evidence/index.json", "{}\n")
+		}, "STALE_CITATIONS"},
+		"fixtures call everything valid": {func(t *testing.T, made run.InitResult) {
+			put(t, made.Root, "citations/fixtures.json", `{"https://nowhere.invalid/report":"valid"}`)
+			validate(t, made, noFetch(t), step.CitationsInput{DryRun: true, OnlineFixtures: filepath.Join(made.Root, "citations", "fixtures.json")})
+		}, "TOO_FEW_VALID_SOURCES"},
+		"an archive of one's own": {func(t *testing.T, made run.InitResult) {
+			// A record that no line of the log names does not count.
+			r := open(t, made.ManifestPath)
+			a, err := archive.Open(t.Context(), r.Folder(), "evidence/archive.warc.gz", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lock, err := r.Folder().Lock(t.Context(), time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lock.Unlock()
+			forged, err := archive.Pack(archive.Capture{URL: gone.URL, Kind: archive.Responded, Time: pinned.Now(), Hops: []archive.Hop{{URL: gone.URL, Time: pinned.Now(), Status: 200,
+				Header: []archive.Field{{Name: "Content-Type", Value: "text/plain"}}, Body: []byte(strings.Repeat("Nowhere is a place with much text. ", 50))}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := a.Append(t.Context(), lock, forged); err != nil {
+				t.Fatal(err)
+			}
+			lock.Unlock()
+			validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
+		}, "TOO_FEW_VALID_SOURCES"},
+	}
+	for name, tt := range attacks {
+		t.Run(name, func(t *testing.T) {
+			made := fresh(t, outputOf(append(slices.Clone(pages), gone)...))
+			if gate := gateC(t, made); gate.Passed() || line(t, gate.Warnings) != `["TOO_FEW_VALID_SOURCES"]` {
+				t.Fatalf("one source in five is not there: %+v", gate)
+			}
+			tt.attack(t, made)
+			gate := gateC(t, made)
+			if gate.Passed() || !slices.Contains(gate.Warnings, tt.want) {
+				t.Errorf("%s: %v, want %s", gate.Status, gate.Warnings, tt.want)
+			}
+			gates := filepath.Join(made.Root, "gates.json")
+			_, err := step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{GatesPath: gates, Update: parse(t, `{"C":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`), InputsDigest: "sha256:x", Reason: "forged"})
+			wantCode(t, err, tidegate.GateNotDerived)
+		})
+	}
+}
+
+// TestFetchingGoesOn ends a fetch again and again after a few pages, as a kill
+// does, and continues it: nothing that counts is asked for twice, and in the end
+// everything is there.
+func TestFetchingGoesOn(t *testing.T) {
+	t.Parallel()
+	pages := honest(40)
+	made := citing(t, run.InitInput{}, outputOf(pages...))
+	web := planted.New()
+	defer web.Close()
+	all := fetcher(t, web)
+	killed := errors.New("killed")
+	asked := map[string]int{}
+	rounds := 0
+	for ; rounds < 50; rounds++ {
+		kept := 0
+		_, err := step.FetchSources(t.Context(), pinned, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+			few := urls[:min(len(urls), 7)]
+			return all(ctx, few, func(batch []*archive.Packed) error {
+				end := len(urls) > 7 && kept+len(batch) > 4
+				if end {
+					batch = batch[:4-kept]
+				}
+				kept += len(batch)
+				for _, packed := range batch {
+					asked[packed.Entry().URL]++
+				}
+				if err := keep(batch); err != nil || !end {
+					return err
+				}
+				return killed // what is in flight is lost
+			})
+		}, step.FetchInput{ManifestPath: made.ManifestPath})
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, killed) {
+			t.Fatal(err)
+		}
+	}
+	out, err := step.FetchSources(t.Context(), pinned, noFetch(t), step.FetchInput{ManifestPath: made.ManifestPath})
+	if err != nil || out.Missing != 0 || out.Fetched != 0 {
+		t.Errorf("%+v %v", out, err)
+	}
+	for url, n := range asked {
+		if n != 1 {
+			t.Errorf("%s was kept %d times", url, n)
+		}
+	}
+	if len(asked) != len(pages) || rounds < 2 {
+		t.Errorf("%d pages in %d rounds", len(asked), rounds)
+	}
+}
+
+// TestBlockedSourcesAreTriedAgain fetches with again what was blocked, and
+// nothing else.
+func TestBlockedSourcesAreTriedAgain(t *testing.T) {
+	pages := honest(3)
+	made := citing(t, run.InitInput{}, outputOf(pages...))
+	web := planted.New()
+	defer web.Close()
+	down := func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		for i, url := range urls {
+			if i > 0 {
+				packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Unreachable, Time: pinned.Now()})
+				if err != nil {
+					return err
+				}
+				if err := keep([]*archive.Packed{packed}); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := fetcher(t, web)(ctx, urls[:1], keep); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if out := validate(t, made, down, step.CitationsInput{}); out.Statuses.Blocked != 2 || out.BlockedCount != 2 || out.QueuePath == nil {
+		t.Fatalf("%+v", out)
+	}
+	if queue := read(t, filepath.Join(made.Root, "citations", "blocked-urls.queue.md")); !strings.Contains(queue, "blocked_count: 2") {
+		t.Error(queue)
+	}
+	out, err := step.FetchSources(t.Context(), pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath, Again: true})
+	if err != nil || out.Fetched != 2 || out.Responded != 2 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	if out := validate(t, made, noFetch(t), step.CitationsInput{}); out.Statuses.Valid != 3 || out.QueuePath != nil {
+		t.Errorf("%+v", out)
+	}
+	if _, err := os.Stat(filepath.Join(made.Root, "citations", "blocked-urls.queue.md")); err == nil {
+		t.Error("the queue of nothing is still there")
+	}
+}
+
+// TestARefusedAddressIsTriedAgain fetches, with again, an address that was refused
+// before a person allowed it.
+func TestARefusedAddressIsTriedAgain(t *testing.T) {
+	pages := honest(2)
+	made := citing(t, run.InitInput{}, outputOf(pages...))
+	refuse := func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		for _, url := range urls {
+			packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Refused, Time: pinned.Now()})
+			if err != nil {
+				return err
+			}
+			if err := keep([]*archive.Packed{packed}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if out := validate(t, made, refuse, step.CitationsInput{}); out.Statuses.Invalid != 2 {
+		t.Fatalf("%+v", out)
+	}
+	web := planted.New()
+	defer web.Close()
+	for _, again := range []bool{false, true} {
+		out, err := step.FetchSources(t.Context(), pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath, Again: again})
+		if want := map[bool]int{true: 2}[again]; err != nil || out.Responded != want {
+			t.Errorf("again %v: %+v %v", again, out, err)
+		}
+	}
+	if out := validate(t, made, noFetch(t), step.CitationsInput{}); out.Statuses.Valid != 2 {
+		t.Errorf("%+v", out)
+	}
+}
+
+// TestReplacedSource judges a source by the page that a person named in its
+// place. The record keeps its id and the URL that was cited.
+func TestReplacedSource(t *testing.T) {
+	pages := honest(2)
+	lost := planted.Page{URL: "https://nowhere.invalid/report", Title: pages[1].Title}
+	made := citing(t, run.InitInput{}, outputOf(pages[0], lost))
+	web := planted.New()
+	defer web.Close()
+	validate(t, made, fetcher(t, web), step.CitationsInput{})
+	cid := citation.CID("https://nowhere.invalid/report")
+	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	out, err := step.Replace(person, pinned, fetcher(t, web), step.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: pages[1].URL, Reason: "it moved"})
+	if err != nil || !out.Fetched || out.Status != "valid" {
+		t.Fatalf("%+v %v", out, err)
+	}
+	validate(t, made, noFetch(t), step.CitationsInput{})
+	var got citation.Record
+	for _, r := range records(t, made) {
+		if r.CID == cid {
+			got = r
+		}
+	}
+	if got.Status != citation.Valid || got.ReplacedBy != pages[1].URL || got.URLOriginal != lost.URL || got.NormalizedURL != lost.URL {
+		t.Errorf("%+v", got)
+	}
+	if gate := gateC(t, made); !gate.Passed() {
+		t.Errorf("%+v", gate)
+	}
+	for name, in := range map[string]step.ReplaceInput{
+		"not cited":   {CID: "cid_0", URL: pages[1].URL},
+		"no URL":      {CID: cid, URL: "ftp://x/"},
+		"credentials": {CID: cid, URL: "https://user:secret@example.org/"},
+	} {
+		in.ManifestPath = made.ManifestPath
+		if _, err := step.Replace(person, pinned, noFetch(t), in); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestFixturesCountInLegacyRunsOnly hands verdicts to both.
+func TestFixturesCountInLegacyRunsOnly(t *testing.T) {
+	output := "## Sources\n\n- https://a.test/1\n- https://a.test/2\n"
+	for _, legacy := range []bool{false, true} {
+		made := citing(t, run.InitInput{Sensitivity: "no_web", LegacyGates: legacy}, output)
+		fixtures := filepath.Join(t.TempDir(), "fixtures.json")
+		if err := os.WriteFile(fixtures, []byte(`{"https://a.test/1":"valid","https://a.test/2":{"status":"paywalled","http_status":402.9,"title":" T "}}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out := validate(t, made, noFetch(t), step.CitationsInput{OfflineFixtures: fixtures})
+		gate := gateC(t, made)
+		if legacy {
+			// A golden vector of the earlier system.
+			if !gate.Passed() || gate.InputsDigest != "sha256:edb2535f1b5bcfd13218b4cb58ca78d7438fe58b90dbdcc620a8bf7b57d23a73" {
+				t.Errorf("%+v", gate)
+			}
+			if r := records(t, made)[1]; r.Title != "T" || r.HTTPStatus != 402 {
+				t.Errorf("%+v", r)
+			}
+			continue
+		}
+		if out.Statuses.Blocked != 2 || records(t, made)[0].Notes != citation.NotChecked || gate.Passed() {
+			t.Errorf("%+v %+v", out, gate)
+		}
+	}
+}
+
+// TestGoldenVectorsOfTheCitationTools are digests that the earlier system
+// computed.
+func TestGoldenVectorsOfTheCitationTools(t *testing.T) {
+	made := citing(t, run.InitInput{}, "## Sources\n\n- <https://example.com/doc?id=2>\n- <https://example.com/doc/?utm_source=news&id=2>\n")
+	extracted, err := step.ExtractURLs(t.Context(), pinned, step.ExtractInput{ManifestPath: made.ManifestPath, Reason: "test"})
+	if err != nil || extracted.TotalFound != 2 || extracted.UniqueFound != 2 {
+		t.Fatalf("%+v %v", extracted, err)
+	}
+	normalized, err := step.NormalizeURLs(t.Context(), pinned, step.NormalizeInput{ManifestPath: made.ManifestPath, Reason: "test"})
+	if err != nil || normalized.UniqueNormalized != 1 || normalized.InputsDigest != "sha256:eb2c58cab7adf6d33786571ac6633b120098db6bf86026b23307ab593ddb3d29" {
+		t.Fatalf("%+v %v", normalized, err)
+	}
+	if got := read(t, normalized.NormalizedPath); got != "https://example.com/doc?id=2\n" {
+		t.Error(got)
+	}
+	for url, cid := range map[string]string{
+		"https://example.com": "cid_0f115db062b7c0dd030b16878c99dea5c354b49dc37b38eb8846179c7783e9d7", "https://Example.com:443/path/?b=2&a=1&utm_source=abc#frag": "cid_94ab2087f4c4ce19d248cfbab9e2b19cc5065e443510f7f37cab7347aaa7df0c",
+	} {
+		made := citing(t, run.InitInput{}, "## Sources\n\n- <"+url+">\n")
+		validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
+		if got := records(t, made)[0].CID; got != cid {
+			t.Errorf("%s: %s", url, got)
+		}
+	}
+	empty := citing(t, run.InitInput{}, "## Sources\n")
+	validate(t, empty, noFetch(t), step.CitationsInput{})
+	gate := gateC(t, empty)
+	if gate.Passed() || gate.InputsDigest != "sha256:41fdacda18032de711c80af517d3320a42ef7046116a986e27c3622b2483a130" || line(t, gate.Warnings) != `["NO_URLS_EXTRACTED"]` {
+		t.Errorf("%+v", gate)
+	}
+}
+
+// TestGroundingReadsTheArchive checks a document against pages that were fetched,
+// and says that a claim could not be checked where its source was not.
+func TestGroundingReadsTheArchive(t *testing.T) {
+	page := honest(1)[0]
+	missing := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}
+	made := citing(t, run.InitInput{}, outputOf(page, missing))
+	web := planted.New()
+	defer web.Close()
+	validate(t, made, fetcher(t, web), step.CitationsInput{})
+	normalized, err := citation.Normalize(page.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quotation := page.Sentences[0]
+	put(t, made.Root, "synthesis/final-synthesis.md", fmt.Sprintf("- It says “%s” [@%s].\n- It says “nobody ever wrote these words there” [@%s].\n- It says “%s” [@%s].\n",
+		quotation, citation.CID(normalized), citation.CID(normalized), quotation, citation.CID(missing.URL)))
+	out, err := step.Ground(t.Context(), step.GroundInput{ManifestPath: made.ManifestPath})
+	if err != nil || out.Pass || len(out.Claims) != 3 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	for i, want := range []citation.Verdict{citation.Grounded, citation.Ungrounded, citation.Unchecked} {
+		if out.Claims[i].Verdict != want {
+			t.Errorf("claim %d: %+v", i, out.Claims[i])
+		}
+	}
+	var text strings.Builder
+	if err := report.Markdown(&text, out.Report(), report.Options{}); err != nil || !strings.Contains(text.String(), "#:~:text=") {
+		t.Errorf("%s %v", text.String(), err)
+	}
+	elsewhere := filepath.Join(t.TempDir(), "doc.md")
+	if err := os.WriteFile(elsewhere, []byte("Nothing.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	agent := tidegate.WithActor(t.Context(), tidegate.Agent)
+	_, err = step.Ground(agent, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: elsewhere, Dir: made.Root})
+	wantCode(t, err, tidegate.PathNotAllowed)
+	if _, err := step.Ground(agent, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: elsewhere, Dir: filepath.Dir(elsewhere)}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,198 @@
+package step_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// smallWeb answers by the last part of a path: gone, refused, or down, which
+// cannot be reached.
+func smallWeb(asked *[]string) step.Fetch {
+	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		for _, url := range urls {
+			*asked = append(*asked, url)
+			kind, status := archive.Responded, 200
+			switch what := url[strings.LastIndex(url, "/")+1:]; {
+			case strings.HasPrefix(what, "gone"):
+				status = 404
+			case strings.HasPrefix(what, "refused"):
+				status = 403
+			case strings.HasPrefix(what, "down"):
+				kind = archive.Unreachable
+			}
+			capture := archive.Capture{URL: url, Kind: kind, Time: pinned.Now()}
+			if kind == archive.Responded {
+				body := "<html lang=en><title>Port statistics</title><article><p>" + strings.Repeat("The port handled some 4,200 calls in that year. ", 40) + "</p></article>"
+				capture.Hops = []archive.Hop{{URL: url, Time: pinned.Now(), Status: status, Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}}, Body: []byte(body)}}
+			}
+			packed, err := archive.Pack(capture)
+			if err != nil {
+				return err
+			}
+			if err := keep([]*archive.Packed{packed}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
+	many := make([]string, 9)
+	for i := range many {
+		many[i] = fmt.Sprintf("ok%d", i)
+	}
+	for _, c := range []struct {
+		name        string
+		sensitivity string
+		pages       []string
+		text        string
+		most        int
+		fetched     int
+		faults      []string // code and page
+	}{
+		{"good ones", "", []string{"ok1", "ok2"}, "", 9, 2, nil},
+		{"a page that is gone", "", []string{"ok1", "gone"}, "", 9, 2, []string{"SOURCE_NOT_USABLE gone"}},
+		{"a page that is refused, of two", "", []string{"ok1", "refused"}, "", 9, 2, []string{"SOURCE_NOT_USABLE refused"}},
+		{"a page that is refused, of ten", "", append(slices.Clone(many), "refused"), "", 10, 10, nil},
+		{"a machine that is down, of two", "", []string{"ok1", "down"}, "", 9, 2, []string{"SOURCE_NOT_USABLE down"}},
+		{"the line at home is down", "", []string{"down1", "down2"}, "", 9, 2, nil},
+		{"no more than the contract allows", "", []string{"ok1", "ok2", "gone"}, "", 2, 2, nil},
+		{"a run that opens no connection", "no_web", []string{"gone"}, "", 9, 0, nil},
+		{"what is not a URL", "no_web", []string{"[::1"}, "", 9, 0, []string{"SOURCE_NOT_USABLE [::1"}},
+		{"a quotation that is there", "", []string{"ok1"}, "It says \"handled some 4,200 calls in that year\" (https://example.org/ok1).", 9, 1, nil},
+		{"a quotation that is not there", "", []string{"ok1"}, "It says \"words that stand on no page\" (https://example.org/ok1).", 9, 1, []string{"QUOTATION_NOT_FOUND words"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			made := create(t, run.InitInput{Sensitivity: c.sensitivity})
+			r, err := run.Open(t.Context(), made.ManifestPath)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			var b strings.Builder
+			fmt.Fprintf(&b, "## Findings\n\n%s\n\n## Sources\n\n", c.text)
+			for _, page := range c.pages {
+				if strings.HasPrefix(page, "[") {
+					fmt.Fprintf(&b, "- Port statistics https://%s\n", page)
+				} else {
+					fmt.Fprintf(&b, "- Port statistics https://example.org/%s\n", page)
+				}
+			}
+			var asked []string
+			check := step.NewSourceChecker(r)
+			in := step.SubmittedSources{Text: []byte(b.String()), MaxSources: c.most, Quotations: true}
+			checked, err := check.Check(t.Context(), pinned, smallWeb(&asked), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			faults := checked.Faults
+			if holds, err := check.Holds(t.Context(), checked); err != nil || !holds {
+				t.Errorf("what was just judged does not hold: %v", err)
+			}
+			if len(asked) != c.fetched {
+				t.Errorf("fetched %q", asked)
+			}
+			for i, f := range faults {
+				if i >= len(c.faults) || !strings.HasPrefix(c.faults[i], string(f.Code)) || !strings.Contains(f.Message, strings.Fields(c.faults[i])[1]) || f.Line == 0 || f.ChangeNote == "" {
+					t.Errorf("%+v", f)
+				}
+			}
+			if len(faults) != len(c.faults) {
+				t.Errorf("%d faults, want %q", len(faults), c.faults)
+			}
+			asked = nil
+			if again, err := check.Check(t.Context(), pinned, smallWeb(&asked), in); err != nil || len(again.Faults) != len(faults) || len(asked) != 0 {
+				t.Errorf("again: %v, %v, fetched %q", again, err, asked)
+			}
+		})
+	}
+}
+
+// TestASourceThatComesBackIsUsable: a machine that was down for a moment is asked
+// again, a minute later, by the next output that names it; a page that is gone or
+// refused is not.
+func TestASourceThatComesBackIsUsable(t *testing.T) {
+	made := create(t, run.InitInput{})
+	r, err := run.Open(t.Context(), made.ManifestPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	text := "## Sources\n\n- Port https://example.org/ok\n- Port https://example.org/down\n- Port https://example.org/gone\n- Port https://example.org/refused\n"
+	var asked []string
+	check := func(fetch step.Fetch, after time.Duration) int {
+		t.Helper()
+		asked = nil
+		clock := run.Clock{Now: func() time.Time { return pinned.Now().Add(after) }, Pinned: true}
+		checked, err := step.NewSourceChecker(r).Check(t.Context(), clock, fetch, step.SubmittedSources{Text: []byte(text), MaxSources: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(checked.Faults)
+	}
+	back := func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		asked = append(asked, urls...)
+		body := "<title>Port</title><p>" + strings.Repeat("The port handled some 4,200 calls in that year. ", 40)
+		packed, err := archive.Pack(archive.Capture{URL: urls[0], Kind: archive.Responded, Time: pinned.Now(), Hops: []archive.Hop{{URL: urls[0], Time: pinned.Now(), Status: 200,
+			Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}}, Body: []byte(body)}}})
+		if err != nil {
+			return err
+		}
+		return keep([]*archive.Packed{packed})
+	}
+	if got := check(smallWeb(&asked), 0); got != 3 {
+		t.Fatalf("%d faults at first", got)
+	}
+	if got := check(back, time.Second); got != 3 || len(asked) > 0 {
+		t.Errorf("a second later: %d faults, asked for %q", got, asked)
+	}
+	if got := check(smallWeb(&asked), -time.Hour); got != 3 || !slices.Equal(asked, []string{"https://example.org/down"}) {
+		t.Errorf("by a clock that was set back: %d faults, asked for %q", got, asked)
+	}
+	if got := check(back, 2*time.Minute); got != 2 || !slices.Equal(asked, []string{"https://example.org/down"}) {
+		t.Errorf("two minutes later: %d faults, asked for %q", got, asked)
+	}
+}
+
+// TestAFetchThatIsCutOffIsNoFault leaves a page that does not answer in time to the
+// stage citations: there is no record of it, and no fault. A caller that gives up
+// gets an error.
+func TestAFetchThatIsCutOffIsNoFault(t *testing.T) {
+	hang := func(ctx context.Context, _ []string, _ func([]*archive.Packed) error) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	in := step.SubmittedSources{Text: []byte("## Sources\n\n- Port https://example.org/slow\n"), MaxSources: 3}
+	synctest.Test(t, func(t *testing.T) {
+		made := create(t, run.InitInput{})
+		r, err := run.Open(t.Context(), made.ManifestPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		began := time.Now()
+		checked, err := step.NewSourceChecker(r).Check(t.Context(), pinned, hang, in)
+		if err != nil || len(checked.Faults) != 0 || time.Since(began) != 40*time.Second {
+			t.Errorf("%v, %v after %s", checked.Faults, err, time.Since(began))
+		}
+		if there, err := r.Folder().Exists("evidence/archive.warc.gz"); err != nil || there {
+			t.Errorf("a record was kept: %v, %v", there, err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		if _, err := step.NewSourceChecker(r).Check(ctx, pinned, hang, in); tidegate.CodeOf(err) != tidegate.Cancelled {
+			t.Errorf("a caller who gives up gets %v", err)
+		}
+	})
+}

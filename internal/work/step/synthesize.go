@@ -1,0 +1,183 @@
+package step
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// SynthesisInput are the arguments of [WriteSynthesis].
+type SynthesisInput struct {
+	ManifestPath     string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	SummaryPackPath  string `json:"summary_pack_path,omitzero" path:"absolute" jsonschema:"absolute path of the summary pack, which is the run's own"`
+	CitationsPath    string `json:"citations_path,omitzero" path:"absolute" jsonschema:"accepted for older callers; the run's own records say what may be cited"`
+	OutputPath       string `json:"output_path,omitzero" path:"absolute" jsonschema:"absolute path of the draft or of the final synthesis of the run; the draft when absent"`
+	Mode             string `json:"mode,omitzero" jsonschema:"fixture takes the text from a file, generate puts it together from the summaries by rule" enum:"fixture,generate" default:"fixture"`
+	FixtureDraftPath string `json:"fixture_draft_path,omitzero" path:"absolute" jsonschema:"absolute path of the text, for mode fixture" requiredif:"mode=fixture"`
+	Reason           string `json:"reason" jsonschema:"why, for the audit log"`
+	// Dir is the working folder, in which an agent may name a text.
+	Dir string `json:"-"`
+}
+
+// SynthesisResult is the result of [WriteSynthesis].
+type SynthesisResult struct {
+	OK           codec.True `json:"ok"`
+	OutputPath   string     `json:"output_path"`
+	MetaPath     string     `json:"meta_path" jsonschema:"absolute path of the file that says how the text was made"`
+	InputsDigest string     `json:"inputs_digest"`
+}
+
+// WriteSynthesis is the tool deep_research_synthesis_write: it puts a synthesis
+// into a run in stage synthesis. The text has the required headings, cites at least
+// one source and only validated sources of the run, and holds no raw URL. A text
+// that was put together by rule never passes gate E.
+//
+// It returns SCHEMA_VALIDATION_FAILED for a missing heading, a text without a
+// citation and a pack that cannot be used, UNKNOWN_CID, RAW_URL_NOT_ALLOWED,
+// STAGE_MISMATCH, INVALID_STATE for a run that is final, PATH_NOT_ALLOWED,
+// NOT_FOUND, INVALID_JSON, and the errors of [run.Open] and [run.Run.Update].
+func WriteSynthesis(ctx context.Context, clock run.Clock, in SynthesisInput) (SynthesisResult, error) {
+	r, err := run.Open(ctx, in.ManifestPath)
+	if err != nil {
+		return SynthesisResult{}, err
+	}
+	defer r.Close()
+	if err := inStage(r, r.Manifest(), run.Synthesis); err != nil {
+		return SynthesisResult{}, err
+	}
+	name := r.Layout().Draft()
+	if in.OutputPath != "" {
+		if name, err = r.Name("output_path", in.OutputPath); err != nil {
+			return SynthesisResult{}, err
+		}
+		if name != r.Layout().Draft() && name != r.Layout().Synthesis() {
+			return SynthesisResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("output_path", in.OutputPath, "run_root", r.Root()),
+				"a synthesis is %s or %s of the run", r.Layout().Draft(), r.Layout().Synthesis())
+		}
+	}
+	if err := ownFile(r, "summary_pack_path", in.SummaryPackPath, r.Layout().SummaryPack); err != nil {
+		return SynthesisResult{}, err
+	}
+	pool, err := readPool(ctx, r)
+	if err != nil {
+		return SynthesisResult{}, err
+	}
+	text, err := synthesisText(ctx, r, pool, in)
+	if err != nil {
+		return SynthesisResult{}, err
+	}
+	found := citation.Inspect(text)
+	if err := checkSynthesis(text, found, pool); err != nil {
+		return SynthesisResult{}, err
+	}
+	cited := []string{}
+	for _, m := range found.Mentions {
+		cited = append(cited, m.CID)
+	}
+	slices.Sort(cited)
+	mode := cmp.Or(in.Mode, "fixture")
+	out := SynthesisResult{OutputPath: r.Path(name), MetaPath: r.Path(metaOf(name)), InputsDigest: codec.Digest(tidegate.D(
+		"schema", "synthesis_write.inputs.v1", "mode", mode, "run_id", r.ID(), "summary_pack_path", r.Layout().SummaryPack,
+		"draft_hash", synthesis.MarkdownHash(text), "cited", slices.Compact(cited)))}
+	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		if err := takesIn(u, run.Synthesis); err != nil {
+			return err
+		}
+		u.Log(run.EventSynthesized, "synthesis_write", tidegate.D("reason", run.Note(in.Reason), "mode", mode, "output_path", name,
+			"synthesis_digest", codec.DigestBytes(text), "inputs_digest", out.InputsDigest))
+		if err := u.Write(name, text); err != nil {
+			return err
+		}
+		return u.WriteJSON(metaOf(name), tidegate.D("schema_version", "synthesis_meta.v1", "mode", mode, "generated_at", u.Now(), "inputs_digest", out.InputsDigest))
+	})
+	return out, err
+}
+
+func synthesisText(ctx context.Context, r *run.Run, pool *citation.Pool, in SynthesisInput) ([]byte, error) {
+	if in.Mode == modeGenerate {
+		return generateSynthesis(r, pool)
+	}
+	return readGiven(ctx, r, "fixture_draft_path", in.FixtureDraftPath, in.Dir)
+}
+
+// readGiven reads a file that a caller names. A file that an agent names must lie in
+// the run, in the working folder, or where the roots of the program allow it.
+func readGiven(ctx context.Context, r *run.Run, arg, path, dir string) ([]byte, error) {
+	if name, err := r.Name(arg, path); err == nil {
+		data, err := r.Folder().Read(name)
+		return data, tidegate.WithDetails(err, tidegate.D(arg, path))
+	}
+	if tidegate.ActorOf(ctx) == tidegate.Agent {
+		if rest, err := filepath.Rel(dir, path); dir == "" || err != nil || !filepath.IsLocal(rest) {
+			return nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path, "run_root", r.Root()),
+				"an agent can name a file that lies in the run or in the working folder")
+		}
+	}
+	return artifact.ReadFile(ctx, arg, path)
+}
+
+// checkSynthesis refuses a text that no gate could pass, by its first fault.
+func checkSynthesis(text []byte, found citation.Inspection, pool *citation.Pool) error {
+	if missing := synthesis.Judge(text, synthesis.Facts{}).Missing; len(missing) > 0 {
+		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("heading", "## "+missing[0]), "the synthesis lacks the heading `## %s`", missing[0])
+	}
+	if len(found.Mentions) == 0 {
+		return tidegate.Errorf(tidegate.SchemaValidationFailed, nil, "the synthesis cites nothing")
+	}
+	for _, m := range found.Mentions {
+		if !pool.Has(m.CID) {
+			return tidegate.Errorf(tidegate.UnknownCID, tidegate.D("cid", tidegate.Cut(m.CID), "line_number", m.Line), "line %d cites %q, which is not a validated source of the run", m.Line, tidegate.Cut(m.CID))
+		}
+	}
+	for _, url := range found.URLs {
+		return tidegate.Errorf(tidegate.RawURLNotAllowed, tidegate.D("line_number", url.Line, "text", tidegate.Cut(url.Text)), "line %d has a raw URL; cite its source instead", url.Line)
+	}
+	return nil
+}
+
+// generateSynthesis puts a text together from the claims of the summary pack, each
+// with the sources that it came with. It invents nothing, and never passes gate E.
+func generateSynthesis(r *run.Run, pool *citation.Pool) ([]byte, error) {
+	pack, err := readDocument(r, "summary_pack_path", r.Layout().SummaryPack)
+	if err != nil {
+		return nil, err
+	}
+	var findings []string
+	var cids []string
+	for _, s := range pack.Get("summaries").Elems() {
+		for _, claim := range s.Get("key_claims").Elems() {
+			var cited []string
+			for _, c := range claim.Get("citation_cids").Elems() {
+				if pool.Citable(c.Str()) {
+					cited = append(cited, "[@"+c.Str()+"]")
+					cids = append(cids, c.Str())
+				}
+			}
+			if len(cited) > 0 {
+				findings = append(findings, "- "+strings.Join(strings.Fields(claim.Get("claim").Str()), " ")+" "+strings.Join(cited, " "))
+			}
+		}
+	}
+	if len(findings) == 0 {
+		return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("summary_pack_path", r.Path(r.Layout().SummaryPack)),
+			"the summary pack has no claim with a validated source")
+	}
+	slices.Sort(cids)
+	var b strings.Builder
+	b.WriteString("## Summary\n\nThis text was put together by rule from the summaries of the run. Nobody has written it.\n\n## Key Findings\n\n")
+	b.WriteString(strings.Join(findings, "\n") + "\n\n## Evidence\n\n")
+	for _, cid := range slices.Compact(cids) {
+		b.WriteString("- [@" + cid + "]\n")
+	}
+	b.WriteString("\n## Caveats\n\nNo claim was weighed against another.\n")
+	return []byte(b.String()), nil
+}

@@ -1,0 +1,100 @@
+package step_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+func (r testRun) recordGate(id string) error {
+	_, err := step.RecordGate(r.t.Context(), runClock, step.GateInput{ManifestPath: r.manifest, Gate: id, Reason: "test"})
+	return err
+}
+
+func TestGateDoesNotPassOnAnOutputThatNobodyTook(t *testing.T) {
+	r := reviewed(t)
+	r.write("wave-1/a.md", goodOutput+"\n")
+	before := tree(t, r.root)
+	wantCode(t, r.recordGate("B"), tidegate.Tampered)
+	_, err := step.GatesWrite(t.Context(), runClock, step.GatesWriteInput{GatesPath: filepath.Join(r.root, "gates.json"), InputsDigest: "d", Reason: "test",
+		Update: parse(t, `{"B":{"status":"pass","checked_at":"2026-03-04T05:06:07Z"}}`)})
+	wantCode(t, err, tidegate.Tampered)
+	if diff := cmp.Diff(before, tree(t, r.root)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := step.Restore(t.Context(), runClock, step.RestoreInput{ManifestPath: r.manifest, PerspectiveID: "a", Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.recordGate("B"); err != nil {
+		t.Errorf("the output is what the run took again: %v", err)
+	}
+}
+
+// TestOutputTakenMeanwhileIsNoTampering takes outputs while others judge them
+// and put them back: what one of them changes under the lock must not look like
+// tampering to another.
+func TestOutputTakenMeanwhileIsNoTampering(t *testing.T) {
+	r := reviewed(t)
+	const rounds = 10
+	var group sync.WaitGroup
+	check := func(what string, err error, allowed ...tidegate.Code) {
+		for _, code := range allowed {
+			if tidegate.CodeOf(err) == code {
+				return
+			}
+		}
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	group.Go(func() {
+		for i := range rounds {
+			check("ingest", r.ingest(step.Submission{PerspectiveID: "a", Markdown: goodOutput + fmt.Sprintf("- https://example.org/%d\n", i)}))
+		}
+	})
+	group.Go(func() {
+		for range rounds {
+			check("gate", r.recordGate("B"), tidegate.InvalidState) // it changed while it was judged
+		}
+	})
+	group.Go(func() {
+		for range rounds {
+			_, err := step.Restore(t.Context(), runClock, step.RestoreInput{ManifestPath: r.manifest, PerspectiveID: "a", Reason: "test"})
+			check("restore", err)
+		}
+	})
+	group.Wait()
+	if err := r.recordGate("B"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestGateAIsNotJudgedByWhatCannotBeRead: a document that cannot be read is an
+// error, not a finding to be recorded.
+func TestGateAIsNotJudgedByWhatCannotBeRead(t *testing.T) {
+	for _, name := range []string{run.ScopeFile, "perspectives.json", "wave-1/wave1-plan.json"} {
+		r := inWave1(t)
+		path := filepath.Join(r.root, name)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		opened, err := run.Open(t.Context(), r.manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer opened.Close()
+		if found, err := step.Judge(t.Context(), opened, "A"); tidegate.CodeOf(err) != tidegate.ReadFailed {
+			t.Errorf("a folder in place of %s: %s %v, %v", name, found.Status(), found.Warnings, err)
+		}
+	}
+}
