@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/text/quotation"
 )
 
@@ -256,21 +257,40 @@ func (in *inspector) html(b markdown.Block, piece markdown.Inline) {
 	if b.Kind == markdown.HTMLBlock {
 		at = in.doc.Source(b)
 	}
-	tags := tagReader{
-		open:  &in.open,
-		leads: func(url []byte, start, end int) { in.addURL(url, link.Span{Start: at(start), End: at(end)}) },
-		text: func(start, end int) {
-			in.unread = in.unread || b.Kind == markdown.HTMLBlock && len(bytes.TrimSpace(piece.Text[start:end])) > 0
-			for line := range bytes.Lines(piece.Text[start:end]) {
-				text, broken := bytes.CutSuffix(line, []byte("\n"))
-				in.page.add([]byte(html.UnescapeString(string(text))), at(start), at(start+len(text)), false)
-				if start += len(line); broken {
-					in.page.breakLine(at(start-1), at(start-1))
-				}
+	for m := range page.Marks(piece.Text) {
+		switch m.Kind {
+		case page.TextMark:
+			text := piece.Text[m.Start:m.End]
+			in.unread = in.unread || b.Kind == markdown.HTMLBlock && len(bytes.TrimSpace(text)) > 0
+			in.htmlText(text, m.Start, at)
+		case page.StartMark:
+			in.open.start(m.Name)
+		case page.EndMark:
+			in.open.end(m.Name)
+		case page.OpenMark:
+			in.open.start(m.Name)
+			in.open.never()
+		}
+		for _, a := range m.Attributes {
+			if link.AttributeLeadsAway(a.Name, a.Value) {
+				in.addURL(a.Value, link.Span{Start: at(a.Start), End: at(a.End)})
 			}
-		},
+		}
 	}
-	tags.read(piece.Text)
+}
+
+// htmlText takes text between tags, which begins at a place of its piece. It goes in
+// small parts, because one with an escape only has a place as a whole.
+func (in *inspector) htmlText(text []byte, start int, at func(int) int) {
+	for part := range bytes.SplitAfterSeq(text, []byte("<")) {
+		for line := range bytes.Lines(part) {
+			text, broken := bytes.CutSuffix(line, []byte("\n"))
+			in.page.add([]byte(html.UnescapeString(string(text))), at(start), at(start+len(text)), false)
+			if start += len(line); broken {
+				in.page.breakLine(at(start-1), at(start-1))
+			}
+		}
+	}
 }
 
 // addToPassage adds the present block to the passage that it belongs to.

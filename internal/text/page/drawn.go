@@ -227,7 +227,7 @@ func cssEscape(text string) (r rune, size int) {
 		return r, 1 + size
 	}
 	code, _ := strconv.ParseUint(text[1:end], 16, 32)
-	if end < len(text) && isTagBlank(text[end]) {
+	if end < len(text) && strings.IndexByte(" \n\t\r\f", text[end]) >= 0 {
 		end++
 	}
 	return rune(code), end

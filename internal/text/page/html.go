@@ -62,17 +62,16 @@ func walkHTML(body []byte, contentType string, c *Content, keepMenus bool) *walk
 	return w
 }
 
-func tokensOf(body []byte, contentType string) *tokens {
-	sections := strings.Contains(contentType, "xml") && !strings.Contains(contentType, "html")
-	if doc, label := encoded(body, contentType); label == utf8Name && !sections {
-		return newTokens(doc)
-	}
-	return newTokensFrom(utf8Reader(body, contentType), sections)
+// tokensOf are the tokens of a page. XML has sections that HTML has not.
+func tokensOf(body []byte, contentType string) *html.Tokenizer {
+	z := html.NewTokenizer(utf8Reader(body, contentType))
+	z.AllowCDATA(strings.Contains(contentType, "xml") && !strings.Contains(contentType, "html"))
+	return z
 }
 
 // walker turns the tokens of a page into lines of text.
 type walker struct {
-	z         *tokens
+	z         *html.Tokenizer
 	c         *Content
 	meta      metadata
 	out       textWriter
@@ -95,11 +94,11 @@ type walker struct {
 
 // token takes the next token; it is false after the last.
 func (w *walker) token() bool {
-	switch w.z.next() {
+	switch w.z.Next() {
 	case html.ErrorToken:
 		return false
 	case html.TextToken:
-		text := w.z.textOf()
+		text := w.z.Text()
 		if w.head = w.head && len(bytes.TrimSpace(text)) == 0; !w.head && !w.lost && w.now().text() {
 			w.out.write(text, w.pre > 0)
 		}
@@ -115,22 +114,26 @@ func (w *walker) token() bool {
 
 // nameOf is the name of the tag.
 func (w *walker) nameOf() atom.Atom {
-	name := w.z.name()
-	if name != 0 {
+	written, _ := w.z.TagName()
+	if name := atom.Lookup(written); name != 0 {
 		return name
 	}
 	if w.count[atom.Svg] > 0 {
-		if name = foreignName(w.z.tagName()); name != 0 {
+		if name := foreignName(written); name != 0 {
 			return name
 		}
 	}
-	return customName(w.z.tagName())
+	return customName(written)
 }
 
 func (w *walker) start(closed bool) {
 	name, a := w.nameOf(), &w.attributes
 	*a = attributes{}
-	w.z.readAttributes(name, a)
+	for more := true; more; {
+		var key, value []byte
+		key, value, more = w.z.TagAttr()
+		a.add(name, key, value)
+	}
 	w.note(name, a)
 	if w.implied > 0 {
 		w.imply(name)
@@ -143,20 +146,20 @@ func (w *walker) start(closed bool) {
 	w.head = name == atom.Head || w.head && inHead(name)
 	switch name {
 	case atom.Script:
-		if w.z.next() == html.TextToken && strings.EqualFold(a.kind, "application/ld+json") && w.z.raw() <= maxScript {
-			w.meta.linkedData(w.z.textOf(), &w.c.Signals)
+		if w.z.Next() == html.TextToken && strings.EqualFold(a.kind, "application/ld+json") && len(w.z.Raw()) <= maxScript {
+			w.meta.linkedData(w.z.Text(), &w.c.Signals)
 		}
 		return
 	case atom.Title:
-		if w.z.next() == html.TextToken && w.meta.title == "" && w.count[atom.Svg] == 0 {
-			w.meta.title = TidySpace(string(w.z.textOf()))
+		if w.z.Next() == html.TextToken && w.meta.title == "" && w.count[atom.Svg] == 0 {
+			w.meta.title = TidySpace(string(w.z.Text()))
 		}
 		return
 	case atom.Style, atom.Iframe, atom.Noembed, atom.Noframes, atom.Textarea:
-		w.z.next() // its content is not for readers
+		w.z.Next() // its content is not for readers
 		return
 	case atom.Noscript:
-		w.z.notRaw()
+		w.z.NextIsNotRawText()
 	case atom.Br:
 		w.line()
 		return
@@ -274,7 +277,7 @@ func (w *walker) leave(e element) {
 		w.out.cut(e.from)
 	}
 	if e.menu > 0 {
-		w.menus = true
+		w.menus = w.menus || CountWords(w.out.from(e.menu-1)) > 0
 		w.out.cut(e.menu - 1)
 	}
 }
