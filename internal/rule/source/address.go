@@ -67,43 +67,6 @@ func isSecondLevel(label string) bool {
 	return false
 }
 
-// sharedHosts give sites of their own to anybody.
-var sharedHosts = phraseList(`
-github.io
-gitlab.io
-bitbucket.io
-codeberg.page
-sourceforge.io
-readthedocs.io
-blogspot.com
-wordpress.com
-substack.com
-tumblr.com
-wixsite.com
-weebly.com
-squarespace.com
-webflow.io
-netlify.app
-vercel.app
-pages.dev
-workers.dev
-web.app
-firebaseapp.com
-appspot.com
-herokuapp.com
-onrender.com
-fly.dev
-azurewebsites.net
-cloudfront.net
-amazonaws.com
-surge.sh
-neocities.org
-notion.site
-hatenablog.com
-livejournal.com
-over-blog.com
-`)
-
 // segments are the parts of the path, in lower case.
 func (a address) segments() []string {
 	return strings.FieldsFunc(strings.ToLower(a.path), func(r rune) bool { return r == '/' })

@@ -1,5 +1,7 @@
 package source
 
+import "strings"
+
 // Names lists, by rule, the phrases that pages call themselves by.
 func Names() map[string][]string {
 	return map[string][]string{
@@ -11,7 +13,7 @@ func Names() map[string][]string {
 // FirstIn is the first of some phrases, one to a line, that a text holds, found in
 // one pass and by looking for one after the other.
 func FirstIn(lines, text string) (onePass, oneByOne string) {
-	s := searchFor(lines)()
+	s := newSearch(strings.Split(lines, "\n"))
 	onePass, _ = s.in(text)
 	oneByOne, _ = containsAny(text, s.phrases)
 	return onePass, oneByOne

@@ -39,53 +39,6 @@ func isResolver(a address) bool {
 	return slices.Contains(resolverHosts(), a.site) || slices.Contains(resolverHosts(), a.host)
 }
 
-// resolverHosts resolve persistent identifiers or shorten links.
-var resolverHosts = phraseList(`
-doi.org
-handle.net
-purl.org
-w3id.org
-n2t.net
-ark.org
-nbn-resolving.org
-nbn-resolving.de
-identifiers.org
-rdcu.be
-perma.cc
-bit.ly
-t.co
-tinyurl.com
-ow.ly
-goo.gl
-g.co
-lnkd.in
-youtu.be
-amzn.to
-fb.me
-is.gd
-v.gd
-buff.ly
-rebrand.ly
-rb.gy
-cutt.ly
-shorturl.at
-dlvr.it
-trib.al
-nyti.ms
-wapo.st
-reut.rs
-bbc.in
-econ.st
-on.ft.com
-bloom.bg
-cnn.it
-politi.co
-git.io
-aka.ms
-feedburner.com
-feedproxy.google.com
-`)
-
 // pathKept reports whether a redirect keeps what names the page: the last part
 // of its path, if that is more than a common word.
 func pathKept(from, to address) bool {

@@ -72,7 +72,7 @@ func (r *numberReader) prefixAt(at int) prefix {
 	trimmed = strings.TrimSuffix(strings.TrimSuffix(trimmed, "-"), "−")
 	for n := min(len(trimmed), 4); n > 0; n-- {
 		name := trimmed[len(trimmed)-n:]
-		u, found := signs[name]
+		u, found := signs()[name]
 		if !found {
 			continue
 		}
@@ -174,9 +174,7 @@ func (r *numberReader) millions(f *Figure, end int) bool {
 }
 
 // afterMetres are words that follow a length.
-var afterMetres = wordSet(`hurdles race races final finals heat heats freestyle sprint relay butterfly backstroke breaststroke medley dash track run runner
-		runners pool swim swimmer world record title champion champions championship race-walk deep high long wide tall thick away above below depth height length width
-		altitude elevation range radius distance apart up down north south east west across ahead behind underground asl steeplechase event events`)
+var afterMetres = wordSet("after-metres")
 
 // setUnit gives a number the unit that stands after it. A currency before it
 // stays.
@@ -350,7 +348,7 @@ func (r *numberReader) unitAt(at int) (u unit, end int) {
 			}
 			return u, ends[n-1] - (len(lower) - len(candidate))
 		}
-		if u, found := signs[name]; found {
+		if u, found := signs()[name]; found {
 			return u, ends[n-1]
 		}
 	}
@@ -375,7 +373,7 @@ func densePrefix(text string, names func() []string) string {
 }
 
 // dense lists those names that are written without a blank, longest first.
-func dense[V any](names lexicon[V]) []string {
+func dense[V comparable](names lexicon[V]) []string {
 	var list []string
 	for name := range names {
 		if r, _ := utf8.DecodeRuneInString(name); page.IsDense(r) || unicode.Is(unicode.Hangul, r) {

@@ -46,8 +46,8 @@ type shareWord struct {
 // counts only where it is a third of something.
 func readShare(w [4]shareWord) (from, to int, part, whole int64) {
 	switch {
-	case denominator(w[0].text) > 0 && numberWords[w[1].text] < 10:
-		return w[1].start, w[0].end, numberWords[w[1].text], denominator(w[0].text)
+	case denominator(w[0].text) > 0 && cardinals()[w[1].text] < 10:
+		return w[1].start, w[0].end, cardinals()[w[1].text], denominator(w[0].text)
 	case w[0].text == "of" && w[2].text == "a":
 		return w[2].start, w[0].end, 1, denominator(w[1].text)
 	case w[1].text == "in":
@@ -67,7 +67,7 @@ func denominator(name string) int64 {
 	case "quarter":
 		return 4
 	case "third", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth":
-		return ordinalWords[name]
+		return ordinals()[name]
 	}
 	return 0
 }
@@ -77,7 +77,7 @@ func smallNumber(s string) int64 {
 	if len(s) == 1 && s[0] >= '1' && s[0] <= '9' {
 		return int64(s[0] - '0')
 	}
-	if n := numberWords[s]; n < 10 {
+	if n := cardinals()[s]; n < 10 {
 		return n
 	}
 	return 0

@@ -35,10 +35,10 @@ func (r *numberReader) loosely(f *Figure) {
 }
 
 // fillers are words between a number and its unit that say little.
-var fillers = wordSet("or so more odd plus some full whole such entire solid good mere further additional other")
+var fillers = wordSet("fillers")
 
 // notLoose are words that are units only right after a number.
-var notLoose = wordSet("won second pound min mi mo in sec yard foot")
+var notLoose = wordSet("near-units")
 
 // looseAfter reads a unit or a magnitude after signs, fillers, and at most one
 // word that looks like an adjective.

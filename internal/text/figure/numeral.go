@@ -146,7 +146,7 @@ func (s claimText) identifier(i, end int) int {
 // much (about-99).
 func names(word string, hyphen bool, number string) bool {
 	switch {
-	case slices.Contains(currencies, word), strings.ContainsAny(number, ",'’\u00a0\u2007\u2009\u202f"), modifiers()[strings.ToLower(word)]:
+	case currencies()[word], strings.ContainsAny(number, ",'’\u00a0\u2007\u2009\u202f"), modifiers()[strings.ToLower(word)]:
 		return false
 	case isPlainWord(word) && utf8.RuneCountInString(number) > 3: // Port4711
 		return false
@@ -159,8 +159,7 @@ func names(word string, hyphen bool, number string) bool {
 }
 
 // modifiers say how much, and name nothing.
-var modifiers = wordSet("about roughly approximately nearly almost around exactly only just some over under circa total sum all up more less than least most maybe perhaps " +
-	"another other every each the a an and or of by to in at with from for plus minus")
+var modifiers = wordSet("modifiers")
 
 // isPlainWord holds for three letters or more, of which only the first may be a capital.
 func isPlainWord(word string) bool {
@@ -179,8 +178,7 @@ func (s claimText) word(last int) string {
 }
 
 // currencies are written right before an amount.
-var currencies = strings.Fields("AED ARS AUD BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HUF IDR ILS INR JPY KES KRW " +
-	"MXN MYR NGN NOK NZD PHP PKR PLN RMB RON RUB SAR SEK SGD THB TRY TWD UAH USD VND ZAR Rs kr BTC ETH KWD BHD OMR QAR JOD ISK BGN PEN BDT LKR KZT IQD MAD DZD TND GHS UGX TZS ETB XOF XAF EURO Euro euro US Fr TL")
+var currencies = wordSet("currencies")
 
 // percent reports whether a per cent follows.
 func (s claimText) percent(i int) bool {

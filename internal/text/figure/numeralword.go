@@ -2,35 +2,25 @@ package figure
 
 import (
 	"strings"
-	"sync"
 	"unicode"
 )
 
-// The words of a number in English. Below ten a number in words claims something
-// only as a percentage or a fraction: "two options" is prose, "ten tugs" and "two
-// thirds of the fleet" are figures.
-var (
-	smallWords     = wordSet("one two three four five six seven eight nine")
-	largeWords     = wordSet("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety dozen")
-	magnitudeWords = wordSet("hundred thousand million billion trillion quadrillion quintillion lakh crore")
-	partWords      = wordSet("half halves third thirds quarter quarters fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths tenth tenths")
-	smallOrdinals  = wordSet("first second third fourth fifth sixth seventh eighth ninth")
-)
+// Below ten a number in words claims something only as a percentage or a fraction:
+// "two options" is prose, "ten tugs" and "two thirds of the fleet" are figures.
 
-// wordSet is a set of words that is made when it is first asked for: most calls of
-// the program read no text.
-func wordSet(words string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool {
-		set := map[string]bool{}
-		for word := range strings.FieldsSeq(words) {
-			set[word] = true
-		}
-		return set
-	})
-}
+func isSmallWord(word string) bool { return cardinals()[word] > 0 && cardinals()[word] < 10 }
+
+func isLargeWord(word string) bool { return cardinals()[word] >= 10 }
+
+func isMagnitudeWord(word string) bool { return multipliers()[word] > 0 || word == "quintillion" }
+
+func isSmallOrdinal(word string) bool { return ordinals()[word] > 0 && ordinals()[word] < 10 }
+
+// partWords are the second words of fractions.
+var partWords = wordSet("parts")
 
 func isNumberWord(word string) bool {
-	return smallWords()[word] || largeWords()[word] || magnitudeWords()[word]
+	return isSmallWord(word) || isLargeWord(word) || isMagnitudeWord(word)
 }
 
 // words finds the numbers that are written in words. A magnitude after digits, as
@@ -42,7 +32,7 @@ func (s claimText) words() []Numeral {
 		switch {
 		case word == "":
 			i++
-		case !isNumberWord(word) || (magnitudeWords()[word] || word == "dozen") && s.afterDigits(i):
+		case !isNumberWord(word) || (isMagnitudeWord(word) || word == "dozen") && s.afterDigits(i):
 			i = end
 		default:
 			n, counts := s.numberOf(i)
@@ -60,11 +50,11 @@ func (s claimText) words() []Numeral {
 func (s claimText) numberOf(i int) (n Numeral, counts bool) {
 	word, end := s.wordAt(i)
 	n = Numeral{i, end}
-	small := smallWords()[word]
+	small := isSmallWord(word)
 	for {
 		next, _ := s.gap(n.To)
 		following, end := s.wordAt(next)
-		if following == "and" && magnitudeWords()[word] {
+		if following == "and" && isMagnitudeWord(word) {
 			next, _ = s.gap(end)
 			following, end = s.wordAt(next)
 		}
@@ -83,7 +73,7 @@ func (s claimText) numberOf(i int) (n Numeral, counts bool) {
 			return n, true
 		}
 		return n, false
-	case hyphen && largeWords()[word] && smallOrdinals()[following]: // the twenty-first century
+	case hyphen && isLargeWord(word) && isSmallOrdinal(following): // the twenty-first century
 		n.To = end
 		return n, false
 	}

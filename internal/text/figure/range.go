@@ -3,6 +3,7 @@ package figure
 import (
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // ranges lets the numbers of a range or a list share what is said once: in 5 to
@@ -83,12 +84,20 @@ func (r *numberReader) joined(a, b *Figure) (joined, comma bool) {
 	if b.Start < a.End || b.Start-a.End > 12 {
 		return false, false
 	}
-	switch strings.ToLower(strings.Trim(r.s[a.End:b.Start], " \u00a0\u202f\t")) {
-	case "-", "–", "—", "−", "‐", "‑", "~", "〜", "～", "/", "to", "and", "or", ", and", ", or", "through", "until", "bis", "und", "oder", "à", "et", "ou",
-		"a", "al", "y", "o", "e", "tot", "en", "do", "i", "till", "och", "to about", "to almost", "to nearly", "до", "и", "から":
+	switch between := strings.ToLower(strings.Trim(r.s[a.End:b.Start], " \u00a0\u202f\t")); between {
+	case "-", "–", "—", "−", "‐", "‑", "~", "〜", "～", "/":
 		return true, false
 	case ",":
 		return true, true
+	default:
+		return joints()[between], false
 	}
-	return false, false
 }
+
+var joints = sync.OnceValue(func() map[string]bool {
+	set := map[string]bool{}
+	for _, e := range entriesOf("joints") {
+		set[e.Text] = true
+	}
+	return set
+})

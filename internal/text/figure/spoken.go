@@ -11,21 +11,13 @@ import (
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
-// numberWords are the English words for numbers below a hundred.
-var numberWords = map[string]int64{
-	"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
-	"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40,
-	"fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "dozen": 12,
-}
-
-// ordinalWords are the last words of ordinals.
-var ordinalWords = map[string]int64{
-	"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12,
-	"thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20,
-	"thirtieth": 30, "fortieth": 40, "fiftieth": 50, "sixtieth": 60, "seventieth": 70, "eightieth": 80, "ninetieth": 90, "hundredth": 100,
-}
-
-var multipliers = map[string]int64{"hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "quadrillion": 1e15, "lakh": 1e5, "crore": 1e7}
+// The words for numbers: those below a hundred, the last words of ordinals, and what
+// multiplies the words before it.
+var (
+	cardinals   = numbersOf("cardinals")
+	ordinals    = numbersOf("ordinals")
+	multipliers = numbersOf("multipliers")
+)
 
 // words reads a number in English words that begins with the word from at to
 // end: twenty-five, one hundred and twelve, a million, half a billion, two and a
@@ -41,8 +33,8 @@ func (r *numberReader) words(at, end int) int {
 		// half a million
 		rest := w.after(end)
 		if article, next := w.word(rest); article == "a" || article == "an" {
-			if name, last := w.word(w.after(next)); multipliers[name] >= 1000 {
-				return r.spoken(at, last, multipliers[name]/2, name, true)
+			if name, last := w.word(w.after(next)); multipliers()[name] >= 1000 {
+				return r.spoken(at, last, multipliers()[name]/2, name, true)
 			}
 		}
 		return at
@@ -51,14 +43,14 @@ func (r *numberReader) words(at, end int) int {
 			return at // a quarter of a million
 		}
 		name, last := w.word(w.after(end))
-		if value := cmp.Or(multipliers[name], numberWords[name]); value >= 12 && (multipliers[name] > 0 || name == "dozen") {
-			return r.spoken(at, last, value, name, multipliers[name] >= 1000)
+		if value := cmp.Or(multipliers()[name], cardinals()[name]); value >= 12 && (multipliers()[name] > 0 || name == "dozen") {
+			return r.spoken(at, last, value, name, multipliers()[name] >= 1000)
 		}
 		return at
 	}
-	_, cardinal := numberWords[first]
-	_, ordinal := ordinalWords[first]
-	if !cardinal && !ordinal || ordinal && ordinalWords[first] < 10 {
+	_, cardinal := cardinals()[first]
+	_, ordinal := ordinals()[first]
+	if !cardinal && !ordinal || ordinal && ordinals()[first] < 10 {
 		return at
 	}
 	value, last, name, large := w.read(at)
@@ -74,7 +66,7 @@ func (r *numberReader) spoken(at, end int, value int64, last string, large bool)
 	f := Figure{Start: at, End: end, counts: value >= 10 || large}
 	power := 0
 	if large {
-		for m := multipliers[last]; m >= 10; m /= 10 {
+		for m := multipliers()[last]; m >= 10; m /= 10 {
 			power++
 		}
 	}
@@ -127,13 +119,13 @@ func (w wordReader) read(at int) (value int64, end int, last string, large bool)
 	for next := at; ; {
 		name, stop := w.word(next)
 		if name == "and" && end > at && current >= 100 {
-			if following, _ := w.word(w.after(stop)); numberWords[following] == 0 && ordinalWords[following] == 0 {
+			if following, _ := w.word(w.after(stop)); cardinals()[following] == 0 && ordinals()[following] == 0 {
 				break
 			}
 			next = w.after(stop)
 			continue
 		}
-		if n, found := numberWords[name]; found {
+		if n, found := cardinals()[name]; found {
 			if name == "dozen" && current > 0 && current < 100 {
 				return total + current*n, stop, name, large
 			}
@@ -142,12 +134,12 @@ func (w wordReader) read(at int) (value int64, end int, last string, large bool)
 				break
 			}
 			current += n
-		} else if n, found := ordinalWords[name]; found {
+		} else if n, found := ordinals()[name]; found {
 			if low := current % 100; low != 0 && (low%10 != 0 || low < 20 || n >= 10) {
 				break
 			}
 			return total + current + n, stop, name, large
-		} else if m := multipliers[name]; m == 100 && current > 0 && current < 100 {
+		} else if m := multipliers()[name]; m == 100 && current > 0 && current < 100 {
 			current *= 100
 		} else if m > 100 && current > 0 {
 			total += current * m

@@ -133,7 +133,7 @@ func (t *tableReader) unitsIn(cell string) (units []unit) {
 		next := ends[0]
 		for n := len(names); n > 0; n-- {
 			name := strings.TrimSuffix(strings.Join(names[:n], " "), ".")
-			u, found := signs[name]
+			u, found := signs()[name]
 			if !found {
 				u, found = unitWords().of(strings.ToLower(name), t.languages)
 			}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"embed"
 	"maps"
 	"slices"
 	"strings"
@@ -131,40 +132,18 @@ func IsCommon(word string) bool { return commonWords()[word] }
 
 var commonWords = sync.OnceValue(func() map[string]bool {
 	common := map[string]bool{}
-	for _, list := range functionWords {
-		for w := range strings.FieldsSeq(list) {
-			common[w] = true
+	for _, list := range []string{"function-words", "common-words"} {
+		for _, e := range List(lists, "lists/"+list+".txt") {
+			for w := range strings.FieldsSeq(e.Text) {
+				common[w] = true
+			}
 		}
-	}
-	for w := range strings.FieldsSeq(`accessed available retrieved source sources link links website web site online page pages article pdf html htm www http https com org net
-		via url doi isbn vol see full text here official homepage home read more download abgerufen zugriff quelle consulte consultado fuente
-		jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september october november december`) {
-		common[w] = true
 	}
 	return common
 })
 
-// functionWords are frequent short words of languages in Latin script, without
-// accents. They tell languages apart.
-var functionWords = map[string]string{
-	"en": "the of and to in is that for with are was on as by from this it be or an at which have has not its their were been but they",
-	"de": "der die das und ist nicht mit von zu den dem des ein eine einer auf fur auch sich im wird werden bei nach uber aus sind als am zum zur wie",
-	"fr": "le la les des et est une dans pour que qui sur pas au aux du avec ce cette sont par plus ou en ont ses leur nous vous",
-	"es": "el la los las y es una en que para con por del al se su como mas pero este esta son fue ha sus lo sobre entre",
-	"it": "il lo la gli le e di che un una per con del della nel nella sono non dei delle alla dal piu come si ha anche questo",
-	"pt": "o os as e um uma que para com por do da dos das no na nos nas se mais como foi sao pelo pela ao ou sua seu nao",
-	"nl": "de het een en van is dat op te in zijn voor met niet aan er ook als bij door naar uit worden deze die maar om",
-	"sv": "och att det som en ett ar av for pa med inte till den har de om var vid fran eller kan ska sig efter",
-	"da": "og at det som en et er af for pa med ikke til den har de om var ved fra eller kan skal sig efter ogsa blev",
-	"pl": "i w na z do nie ze to sie jest o jak po ale przez dla od oraz jego ktory ktore ich przy tym byl",
-	"cs": "a v na z do ne ze to se je o jak po ale pro od ktery ktere jsou byl podle take jako pri",
-	"fi": "ja on ei se etta oli han ovat joka mutta kun myos tai niin kuin voi ole olla sen hanen",
-	"tr": "ve bir bu da de icin ile olarak daha cok en gibi olan ne kadar sonra ise her ya",
-	"ro": "si de la in cu pe nu este un o care din pentru sau mai ca au fost sunt al ale prin dupa",
-	"hu": "a az es hogy nem is egy ez meg van volt csak de ha mint vagy el fel ki be szerint",
-	"id": "yang dan di dari ini untuk dengan pada adalah tidak dalam akan itu oleh juga ke sebagai atau telah",
-	"vi": "va cua la cac mot trong co cho khong duoc nhung voi nay den tu nguoi khi da ra",
-}
+//go:embed lists
+var lists embed.FS
 
 // LanguageSample is how many bytes of a long text show its languages.
 const LanguageSample = 64 << 10
@@ -195,9 +174,9 @@ func Languages(text string) []string {
 // languageSets lists for each function word the languages that have it.
 var languageSets = sync.OnceValue(func() map[string][]string {
 	sets := map[string][]string{}
-	for language, list := range functionWords {
-		for w := range strings.FieldsSeq(list) {
-			sets[w] = append(sets[w], language)
+	for _, e := range List(lists, "lists/function-words.txt") {
+		for w := range strings.FieldsSeq(e.Text) {
+			sets[w] = append(sets[w], e.Language)
 		}
 	}
 	return sets
