@@ -40,10 +40,8 @@ var floors = []struct{ name, rooms string }{
 
 // exceptions are the imports that the floors do not allow, each with its reason.
 var exceptions = map[string]string{
-	"pivot -> internal/work/run":                  "rules read runs",
-	"internal/rule/summary -> internal/work/run":  "rules read runs",
-	"internal/face/demo -> internal/test/planted": "the canary plants its pages",
-	"cmd/tidegate -> internal/test/planted":       "the canary plants its pages",
+	"pivot -> internal/work/run":                 "rules read runs",
+	"internal/rule/summary -> internal/work/run": "rules read runs",
 }
 
 // beside are the folders that are no part of the house: programs of their own, and
