@@ -19,7 +19,7 @@ import (
 	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/internal/test/corpus"
 	"github.com/tidegate/tidegate/internal/test/full"
-	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -112,7 +112,7 @@ func TestEveryFaceGivesTheSameBytes(t *testing.T) {
 	for i, script := range scripts {
 		t.Run(script.Name, func(t *testing.T) {
 			t.Parallel()
-			work := shortFolder(t)
+			work := scratch.Short(t)
 			var first []corpus.Outcome
 			for number, face := range faces {
 				if number > 0 && number != 1+i%(len(faces)-1) && !full.Asked() {
@@ -149,14 +149,4 @@ func TestEveryFaceGivesTheSameBytes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// shortFolder is a folder whose path is short enough not to be cut in messages.
-func shortFolder(t *testing.T) string {
-	parent, err := os.MkdirTemp("", "tg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(parent) })
-	return filepath.Join(parent, "work")
 }
