@@ -19,7 +19,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/docs"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/tool"
@@ -99,7 +99,7 @@ func TestTheCanaryHasAPageForEveryRuleOfSources(t *testing.T) {
 		}
 	}
 	var want []string
-	for _, rule := range citation.Rules() {
+	for _, rule := range source.Rules() {
 		want = append(want, rule.Name)
 	}
 	if !slices.Equal(got, want) {

@@ -474,13 +474,13 @@ var commandTree = sync.OnceValue(func() *lockedTree {
 	return &lockedTree{root: program.Root()}
 })
 
-var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
+var linkMark = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
 
 // TestEveryLinkInTheDocumentsLeadsSomewhere follows the links to files.
 func TestEveryLinkInTheDocumentsLeadsSomewhere(t *testing.T) {
 	followed := 0
 	for name, text := range documents(t) {
-		for _, m := range link.FindAllStringSubmatch(text, -1) {
+		for _, m := range linkMark.FindAllStringSubmatch(text, -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}

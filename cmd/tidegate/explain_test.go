@@ -17,7 +17,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/demo"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/pivot"
 )
 
@@ -50,7 +50,7 @@ func TestEveryRuleIsExplained(t *testing.T) {
 	}
 	named = append(named, literals(t, "internal/work/step/gateb.go", `^[A-Z]+[0-9]?(_[A-Z]+)+$`, 10)...)
 	named = append(named, literals(t, "internal/work/step/gatec.go", `^[A-Z]+(_[A-Z]+)+$`, 2)...)
-	named = append(named, citation.NoURLsExtracted)
+	named = append(named, source.NoURLsExtracted)
 	named = append(named, literals(t, "internal/rule/synthesis/gated.go", `^[A-Z]+(_[A-Z]+)+$`, 7)...)
 	named = append(named, literals(t, "internal/rule/synthesis/gatee.go", `^[A-Z]+(_[A-Z]+)+$`, 4)...)
 	named = append(named, literals(t, "internal/work/step/gatee.go", `^[A-Z]+(_[A-Z]+)+$`, 1)...)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/text/spelling"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -68,7 +68,7 @@ func known(flag string, wanted []string, tools []*tool.Tool, value func(*tool.To
 			continue
 		}
 		hint := "known are " + strings.Join(values, ", ")
-		if near := spelling.Nearest(each, values); near != "" {
+		if near := codec.Nearest(each, values); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(flag, tidegate.Cut(each)), "--%s names %q, which does not exist; %s", flag, tidegate.Cut(each), hint)

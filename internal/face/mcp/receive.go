@@ -14,7 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/text/spelling"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -69,7 +69,7 @@ func sendable(err error) error {
 
 func unknownTool(name string, names []string) error {
 	hint := "tools/list names those that this server offers"
-	if near := spelling.Nearest(name, names); near != "" {
+	if near := codec.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q; %s", tidegate.Cut(name), hint)}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
 // htmlWriter writes the documents of a report as HTML. It knows only the elements
@@ -169,8 +169,8 @@ func (w *htmlWriter) table(b *block) {
 // cited page has.
 func (w *htmlWriter) leaf(b *block) {
 	passage := w.part.of[b]
-	claim := w.part.claims[passage]
-	texts, found := notFound(claim), map[string]bool{}
+	c := w.part.claims[passage]
+	texts, found := notFound(c), map[string]bool{}
 	run := htmlRun{w: w, missing: b.leaf.missing(texts, found)}
 	cited, marks := w.citations(b.leaf), b.marks
 	for i := 0; i <= len(b.glyphs); i++ {
@@ -191,19 +191,19 @@ func (w *htmlWriter) leaf(b *block) {
 		}
 		if len(cited) > 0 && cited[0].from == i {
 			run.end()
-			w.cite(cited[0].ref, passage, claim, b.glyphs[i].in&inLink != 0)
+			w.cite(cited[0].ref, passage, c, b.glyphs[i].in&inLink != 0)
 		}
 		if i < len(b.glyphs) && (len(cited) == 0 || i < cited[0].blank) {
 			run.glyph(i, b.glyphs[i])
 		}
 	}
 	run.end()
-	w.endLeaf(b, passage, claim, texts, found)
+	w.endLeaf(b, passage, c, texts, found)
 }
 
 // endLeaf says, at the end of a passage, what could not be marked in it.
-func (w *htmlWriter) endLeaf(b *block, p *passage, claim *citation.Claim, texts []string, found map[string]bool) {
-	if claim == nil {
+func (w *htmlWriter) endLeaf(b *block, p *passage, c *claim.Claim, texts []string, found map[string]bool) {
+	if c == nil {
 		return
 	}
 	if w.last == nil || w.part.of[w.last] != p {
@@ -225,7 +225,7 @@ func (w *htmlWriter) endLeaf(b *block, p *passage, claim *citation.Claim, texts 
 		w.text("not on the page: “" + tidegate.Cut(shownText(text)) + "”")
 		w.write("</span>")
 	}
-	if claim.Verdict == citation.Unchecked {
+	if c.Verdict == claim.Unchecked {
 		w.flag("not checked")
 	}
 }
@@ -286,7 +286,7 @@ func (w *htmlWriter) link(m mark) {
 }
 
 // cite writes the number of a source as a button that opens its card.
-func (w *htmlWriter) cite(ref *reference, p *passage, claim *citation.Claim, inLink bool) {
+func (w *htmlWriter) cite(ref *reference, p *passage, c *claim.Claim, inLink bool) {
 	number := strconv.Itoa(ref.number)
 	if inLink { // a button cannot stand in a link
 		w.write(`<sup class="cite">`, number, "</sup>")
@@ -297,9 +297,9 @@ func (w *htmlWriter) cite(ref *reference, p *passage, claim *citation.Claim, inL
 	if !made {
 		id = "card-" + strconv.Itoa(len(w.cards)+1)
 		w.cardOf[key] = id
-		var matches []citation.Match
-		if claim != nil {
-			matches = w.found(ref, *claim)
+		var matches []claim.Match
+		if c != nil {
+			matches = w.found(ref, *c)
 		}
 		view := w.sourceView(ref, matches)
 		view.Excerpts = viewExcerpts(excerpts(ref.Text, matches))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
 // compact is the text of a leaf in which something is looked for: without white
@@ -91,8 +91,8 @@ func (l leaf) missing(texts []string, found map[string]bool) []span {
 
 // notFound are the texts of a claim that no cited page has, each once, and only as
 // many as can be looked for.
-func notFound(c *citation.Claim) []string {
-	if c == nil || c.Verdict == citation.Unchecked {
+func notFound(c *claim.Claim) []string {
+	if c == nil || c.Verdict == claim.Unchecked {
 		return nil
 	}
 	var out []string

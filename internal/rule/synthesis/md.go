@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
 // Markdown is the report as a Markdown file: the documents with numbered
@@ -196,7 +196,7 @@ func (w *mdWriter) references() {
 	}
 }
 
-func (w *mdWriter) reference(ref *reference, matches []citation.Match) string {
+func (w *mdWriter) reference(ref *reference, matches []claim.Match) string {
 	v := w.sourceView(ref, matches)
 	text := mdText(v.Name)
 	if v.Link != "" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
 // mdLeaf writes the text of a block as Markdown that every reader shows as the
@@ -55,9 +55,9 @@ func (d *document) showsOnly(text string) bool {
 func (w *mdWriter) writeLeaf(b *block, plain bool) (text, shown string) {
 	l := mdLeaf{plain: plain, cell: b.kind == cell, single: b.kind == cell || b.kind == heading}
 	passage := w.part.of[b]
-	claim := w.part.claims[passage]
+	c := w.part.claims[passage]
 	found := map[string]bool{}
-	missing := b.leaf.missing(notFound(claim), found)
+	missing := b.leaf.missing(notFound(c), found)
 	cited, marks := w.citations(b.leaf), b.marks
 	var code []rune // of the code span under way
 	inSpan := false
@@ -93,7 +93,7 @@ func (w *mdWriter) writeLeaf(b *block, plain bool) (text, shown string) {
 			l.glyph(b.glyphs[i], next(b.glyphs, i))
 		}
 	}
-	if claim != nil && lastLeaf(passage) == b && claim.Verdict == citation.Unchecked {
+	if c != nil && lastLeaf(passage) == b && c.Verdict == claim.Unchecked {
 		l.label("(not checked)")
 	}
 	return l.out.String(), l.shown.String()

@@ -11,9 +11,10 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -68,13 +69,13 @@ func TestAReplacementHoldsBeforeItsPageIsThere(t *testing.T) {
 	person := tidegate.WithActor(t.Context(), tidegate.Person)
 	cited, other := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}, honest(1)[0]
 	made := citing(t, run.InitInput{}, outputOf(cited))
-	normalized, err := citation.Normalize(cited.URL)
+	normalized, err := link.Normalize(cited.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	killed := errors.New("killed")
 	_, err = step.Replace(person, runs.Pinned, func(context.Context, []string, func([]*archive.Packed) error) error { return killed },
-		step.ReplaceInput{ManifestPath: made.ManifestPath, CID: citation.CID(normalized), URL: other.URL})
+		step.ReplaceInput{ManifestPath: made.ManifestPath, CID: source.CID(normalized), URL: other.URL})
 	if !errors.Is(err, killed) {
 		t.Fatal(err)
 	}

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -227,9 +227,9 @@ func (o *others) takeBack() {
 
 func cidOf(t *testing.T, url string) string {
 	t.Helper()
-	normalized, err := citation.Normalize(url)
+	normalized, err := link.Normalize(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return citation.CID(normalized)
+	return source.CID(normalized)
 }

@@ -12,10 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/face/docs"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -95,15 +96,15 @@ func TestThePlantedWebOverLoopback(t *testing.T) {
 }
 
 // compareJudged compares records with the verdicts that their pages must get.
-func compareJudged(t *testing.T, pages []planted.Page, records []citation.Record) *score {
+func compareJudged(t *testing.T, pages []planted.Page, records []source.Record) *score {
 	t.Helper()
-	judged := map[string]citation.Record{}
+	judged := map[string]source.Record{}
 	for _, r := range records {
 		judged[r.NormalizedURL] = r
 	}
 	total := &score{rows: map[string]*scoreRow{}}
 	for _, page := range pages {
-		normalized, err := citation.Normalize(page.URL)
+		normalized, err := link.Normalize(page.URL)
 		if err != nil {
 			normalized = page.URL
 		}
@@ -128,17 +129,17 @@ type score struct {
 
 type scoreRow struct {
 	pages    int
-	verdicts map[citation.Status]int
+	verdicts map[source.Status]int
 	right    int // by the rule that must find it
 }
 
 // everything is the kind of all pages.
 const everything = "all of them"
 
-func (s *score) add(page planted.Page, r citation.Record) {
+func (s *score) add(page planted.Page, r source.Record) {
 	for _, kind := range []string{page.Kind, everything} {
 		if s.rows[kind] == nil {
-			s.rows[kind] = &scoreRow{verdicts: map[citation.Status]int{}}
+			s.rows[kind] = &scoreRow{verdicts: map[source.Status]int{}}
 			s.kinds = append(s.kinds, kind)
 		}
 		row := s.rows[kind]
@@ -157,7 +158,7 @@ func (s *score) table() string {
 	for _, kind := range append(slices.DeleteFunc(slices.Clone(s.kinds), func(kind string) bool { return kind == everything }), everything) {
 		row := s.rows[kind]
 		fmt.Fprintf(&b, "| %s | %d |", strings.ReplaceAll(kind, "_", " "), row.pages)
-		for _, status := range []citation.Status{citation.Valid, citation.Paywalled, citation.Blocked, citation.Mismatch, citation.Invalid} {
+		for _, status := range []source.Status{source.Valid, source.Paywalled, source.Blocked, source.Mismatch, source.Invalid} {
 			fmt.Fprintf(&b, " %d |", row.verdicts[status])
 		}
 		fmt.Fprintf(&b, " %d |\n", row.right)

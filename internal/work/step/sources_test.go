@@ -16,9 +16,11 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -90,10 +92,10 @@ func gateC(t *testing.T, made run.InitResult) step.GateCResult {
 	return out
 }
 
-func records(t *testing.T, made run.InitResult) []citation.Record {
+func records(t *testing.T, made run.InitResult) []source.Record {
 	t.Helper()
 	path := filepath.Join(made.Root, "citations", "citations.jsonl")
-	list, err := citation.ParseRecords(path, []byte(runs.Read(t, path)))
+	list, err := source.ParseRecords(path, []byte(runs.Read(t, path)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +120,7 @@ func TestNoWebOpensNoConnection(t *testing.T) {
 		t.Errorf("dialled %v", dialed)
 	}
 	for _, r := range records(t, made) {
-		if r.Status != citation.Blocked || r.Notes != citation.NotChecked || r.CheckedAt != "2026-02-14T12:00:00.000Z" {
+		if r.Status != source.Blocked || r.Notes != source.NotChecked || r.CheckedAt != "2026-02-14T12:00:00.000Z" {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -377,20 +379,20 @@ func TestReplacedSource(t *testing.T) {
 	web := planted.New()
 	defer web.Close()
 	validate(t, made, fetcher(t, web), step.CitationsInput{})
-	cid := citation.CID("https://nowhere.invalid/report")
+	cid := source.CID("https://nowhere.invalid/report")
 	person := tidegate.WithActor(t.Context(), tidegate.Person)
 	out, err := step.Replace(person, runs.Pinned, fetcher(t, web), step.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: pages[1].URL, Reason: "it moved"})
 	if err != nil || !out.Fetched || out.Status != "valid" {
 		t.Fatalf("%+v %v", out, err)
 	}
 	validate(t, made, noFetch(t), step.CitationsInput{})
-	var got citation.Record
+	var got source.Record
 	for _, r := range records(t, made) {
 		if r.CID == cid {
 			got = r
 		}
 	}
-	if got.Status != citation.Valid || got.ReplacedBy != pages[1].URL || got.URLOriginal != lost.URL || got.NormalizedURL != lost.URL {
+	if got.Status != source.Valid || got.ReplacedBy != pages[1].URL || got.URLOriginal != lost.URL || got.NormalizedURL != lost.URL {
 		t.Errorf("%+v", got)
 	}
 	if gate := gateC(t, made); !gate.Passed() {
@@ -429,7 +431,7 @@ func TestFixturesCountInLegacyRunsOnly(t *testing.T) {
 			}
 			continue
 		}
-		if out.Statuses.Blocked != 2 || records(t, made)[0].Notes != citation.NotChecked || gate.Passed() {
+		if out.Statuses.Blocked != 2 || records(t, made)[0].Notes != source.NotChecked || gate.Passed() {
 			t.Errorf("%+v %+v", out, gate)
 		}
 	}
@@ -476,18 +478,18 @@ func TestGroundingReadsTheArchive(t *testing.T) {
 	web := planted.New()
 	defer web.Close()
 	validate(t, made, fetcher(t, web), step.CitationsInput{})
-	normalized, err := citation.Normalize(page.URL)
+	normalized, err := link.Normalize(page.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	quotation := page.Sentences[0]
 	runs.Put(t, made.Root, "synthesis/final-synthesis.md", fmt.Sprintf("- It says “%s” [@%s].\n- It says “nobody ever wrote these words there” [@%s].\n- It says “%s” [@%s].\n",
-		quotation, citation.CID(normalized), citation.CID(normalized), quotation, citation.CID(missing.URL)))
+		quotation, source.CID(normalized), source.CID(normalized), quotation, source.CID(missing.URL)))
 	out, err := step.Ground(t.Context(), step.GroundInput{ManifestPath: made.ManifestPath})
 	if err != nil || out.Pass || len(out.Claims) != 3 {
 		t.Fatalf("%+v %v", out, err)
 	}
-	for i, want := range []citation.Verdict{citation.Grounded, citation.Ungrounded, citation.Unchecked} {
+	for i, want := range []claim.Verdict{claim.Grounded, claim.Ungrounded, claim.Unchecked} {
 		if out.Claims[i].Verdict != want {
 			t.Errorf("claim %d: %+v", i, out.Claims[i])
 		}

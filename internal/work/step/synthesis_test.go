@@ -11,16 +11,17 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // summarized is a run whose sources are checked, with a summary of each output
 // and the pack of them, and the records of its sources.
-func summarized(t *testing.T, in run.InitInput) (run.InitResult, []citation.Record) {
+func summarized(t *testing.T, in run.InitInput) (run.InitResult, []source.Record) {
 	t.Helper()
 	web := planted.New()
 	t.Cleanup(web.Close)
@@ -64,10 +65,10 @@ func judged(t *testing.T, made run.InitResult, id string) step.GateRecord {
 }
 
 // sentence is the words of a page that a synthesis can quote.
-func sentence(t *testing.T, list []citation.Record, i int) (cid, text string) {
+func sentence(t *testing.T, list []source.Record, i int) (cid, text string) {
 	t.Helper()
 	for _, page := range honest(4) {
-		if url, err := citation.Normalize(page.URL); err == nil && url == list[i].NormalizedURL {
+		if url, err := link.Normalize(page.URL); err == nil && url == list[i].NormalizedURL {
 			return list[i].CID, page.Sentences[0]
 		}
 	}
