@@ -435,7 +435,7 @@ func TestEveryCommandInTheDocumentsExists(t *testing.T) {
 	}
 }
 
-var word = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
+var shellWord = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
 
 // refuses says why the program has no such command line, "" when it has one.
 func refuses(line string) string {

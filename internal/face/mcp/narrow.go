@@ -1,4 +1,4 @@
-package mcpserver
+package mcp
 
 import (
 	"slices"
@@ -14,12 +14,12 @@ import (
 type Narrowing struct {
 	ReadOnly bool     // only what writes nothing
 	Names    []string // only these
-	Sets     []string // only the tools of these sets; AllSets is every set
+	Sets     []string // only the tools of these sets; allSets is every set
 	// Without names and sets, only the tools that are offered by default.
 }
 
-// AllSets stands for every set of tools.
-const AllSets = "all"
+// allSets stands for every set of tools.
+const allSets = "all"
 
 // Narrow returns the tools that are left, in their order. It returns
 // INVALID_ARGS for a name or set that no tool has, and when nothing is left.
@@ -27,9 +27,9 @@ func Narrow(tools []*tool.Tool, by Narrowing) ([]*tool.Tool, error) {
 	if err := known("tools", by.Names, tools, func(t *tool.Tool) string { return t.Name }); err != nil {
 		return nil, err
 	}
-	all := slices.Contains(by.Sets, AllSets)
+	all := slices.Contains(by.Sets, allSets)
 	if !all {
-		if err := known("toolsets", by.Sets, tools, func(t *tool.Tool) string { return t.Set }, AllSets); err != nil {
+		if err := known("toolsets", by.Sets, tools, func(t *tool.Tool) string { return t.Set }, allSets); err != nil {
 			return nil, err
 		}
 	}

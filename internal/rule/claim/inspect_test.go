@@ -170,8 +170,8 @@ func TestPassages(t *testing.T) {
 	}
 }
 
-// TestHostileTexts: a text costs no more than its length; otherwise this test
-// would not end.
+// TestHostileTexts: a text costs no more than its length, otherwise this test would
+// not end; and whatever it is, what stands behind it is found.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	size := 1 << 15
@@ -184,7 +184,15 @@ func TestHostileTexts(t *testing.T) {
 	} {
 		text := strings.Repeat(piece, size/len(piece))
 		for _, around := range []string{"", "<div>\n", "x "} {
-			claim.Inspect([]byte(around + text))
+			all := around + text + "\n\nIt ends [@last]. https://last.example/end\n"
+			checkInspection(t, all)
+			got := claim.Inspect([]byte(all))
+			if n := len(got.Mentions); n == 0 || got.Mentions[n-1].CID != "last" {
+				t.Errorf("%d citations are found in %q and so on, and not the last", n, around+piece)
+			}
+			if n := len(got.URLs); n == 0 || !strings.Contains(all[got.URLs[n-1].Start:], "last.example/end") {
+				t.Errorf("%d URLs are found in %q and so on, and not the last", n, around+piece)
+			}
 		}
 	}
 }
@@ -201,34 +209,38 @@ func FuzzInspect(f *testing.F) {
 		}
 		f.Add(b.String())
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		got := claim.Inspect([]byte(text))
-		if diff := cmp.Diff(claim.InspectWithoutShortcuts([]byte(text)), got); diff != "" {
-			t.Fatalf("with shortcuts (-without +with):\n%s", diff)
+	f.Fuzz(checkInspection)
+}
+
+// checkInspection checks what must be true of the inspection of any text.
+func checkInspection(t *testing.T, text string) {
+	t.Helper()
+	got := claim.Inspect([]byte(text))
+	if diff := cmp.Diff(claim.InspectWithoutShortcuts([]byte(text)), got); diff != "" {
+		t.Fatalf("with shortcuts (-without +with):\n%s", diff)
+	}
+	at, line := 0, 1
+	for _, m := range got.Mentions {
+		if m.Start < at || m.End < m.Start || m.End > len(text) || m.Line < line {
+			t.Fatalf("%+v comes after byte %d and line %d of %d bytes", m, at, line, len(text))
 		}
-		at, line := 0, 1
-		for _, m := range got.Mentions {
-			if m.Start < at || m.End < m.Start || m.End > len(text) || m.Line < line {
-				t.Fatalf("%+v comes after byte %d and line %d of %d bytes", m, at, line, len(text))
-			}
-			at, line = m.Start, m.Line
+		at, line = m.Start, m.Line
+	}
+	at, line = 0, 1
+	for _, url := range got.URLs {
+		if url.Start < at || url.End < url.Start || url.End > len(text) || url.Line < line {
+			t.Fatalf("%+v comes after byte %d and line %d of %d bytes", url, at, line, len(text))
 		}
-		at, line = 0, 1
-		for _, url := range got.URLs {
-			if url.Start < at || url.End < url.Start || url.End > len(text) || url.Line < line {
-				t.Fatalf("%+v comes after byte %d and line %d of %d bytes", url, at, line, len(text))
-			}
-			at, line = url.Start, url.Line
+		at, line = url.Start, url.Line
+	}
+	if written := countMentions(text); written > len(got.Mentions) {
+		t.Fatalf("%d of %d citations were found", len(got.Mentions), written)
+	}
+	for _, p := range got.Passages {
+		if len(p.CIDs) == 0 || strings.ContainsAny(p.Text, "\n") {
+			t.Fatalf("the passage is %+v", p)
 		}
-		if written := countMentions(text); written > len(got.Mentions) {
-			t.Fatalf("%d of %d citations were found", len(got.Mentions), written)
-		}
-		for _, p := range got.Passages {
-			if len(p.CIDs) == 0 || strings.ContainsAny(p.Text, "\n") {
-				t.Fatalf("the passage is %+v", p)
-			}
-		}
-	})
+	}
 }
 
 func countMentions(text string) (n int) {

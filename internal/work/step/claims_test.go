@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/planted"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -50,7 +51,7 @@ func TestLabelledClaimsInARun(t *testing.T) {
 		}
 		fmt.Fprintf(&document, "- %s [@%s]\n", claim.Text, cids[normalized])
 	}
-	put(t, made.Root, "claims.md", document.String())
+	runs.Put(t, made.Root, "claims.md", document.String())
 	grounding, err := step.Ground(t.Context(), step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
 	if err != nil || len(grounding.Claims) != len(claims) {
 		t.Fatalf("%d claims of %d, %v", len(grounding.Claims), len(claims), err)
@@ -96,7 +97,7 @@ func TestAPageWithoutTextIsValidAndUnchecked(t *testing.T) {
 		}
 		fmt.Fprintf(&document, "- It rose by 45 %% in 1962 [@%s]\n", r.CID)
 	}
-	put(t, made.Root, "claims.md", document.String())
+	runs.Put(t, made.Root, "claims.md", document.String())
 	grounding, err := step.Ground(t.Context(), step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
 	if err != nil || grounding.Pass || grounding.Metrics.Unchecked != len(pages) || len(pages) != 3 {
 		t.Errorf("%+v of %d pages, %v", grounding.Metrics, len(pages), err)

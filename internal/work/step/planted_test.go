@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/planted"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -40,10 +41,10 @@ func TestThePlantedWebInARun(t *testing.T) {
 	}
 
 	// The archive alone gives the same bytes again.
-	before := tree(t, made.Root)
+	before := runs.Tree(t, made.Root)
 	validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
 	for _, name := range []string{"citations/citations.jsonl", "evidence/index.json", "evidence/archive.warc.gz", "citations/validated-citations.md"} {
-		if after := read(t, filepath.Join(made.Root, name)); after != before[filepath.FromSlash(name)] {
+		if after := runs.Read(t, filepath.Join(made.Root, name)); after != before[filepath.FromSlash(name)] {
 			t.Errorf("%s is another one", name)
 		}
 	}
@@ -169,7 +170,7 @@ func (s *score) table() string {
 func keepScore(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "docs", "reliability.md")
-	want, err := docs.Fill(read(t, path), name, text)
+	want, err := docs.Fill(runs.Read(t, path), name, text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func keepScore(t *testing.T, name, text string) {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if diff := cmp.Diff(want, read(t, path)); diff != "" {
+	} else if diff := cmp.Diff(want, runs.Read(t, path)); diff != "" {
 		t.Errorf("docs/reliability.md has another score; run: go test ./step -run ThePlantedWebInARun -update\n%s", diff)
 	}
 }

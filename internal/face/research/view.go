@@ -1,7 +1,4 @@
-// Package screen shows a run on a terminal while it goes on. A [View] is what
-// there is to see; only [View.Lines], which lays it out for a size, decides how it
-// looks; [Screen] draws lines without flicker.
-package screen
+package research
 
 import (
 	"fmt"
@@ -12,7 +9,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 )
 
-// View is a run at a moment. Its texts may come from anybody: characters that would
+// View is a run at a moment: what there is to see. Only [View.Lines], which lays it
+// out for a size, decides how it looks. Its texts may come from anybody: characters that would
 // act on a terminal are made visible.
 type View struct {
 	Name     string // of the run
@@ -150,20 +148,20 @@ func block(n int) int {
 	return n + 1
 }
 
-// Rail is the stages of a run and what it used, for the end.
-func (v View) Rail(size Size) []string {
+// rail is the stages of a run and what it used, for the end.
+func (v View) rail(size Size) []string {
 	p := painter{columns: max(size.Columns, leastColumns), color: size.Color}
 	return append(append(p.rail(v.Stages), ""), p.meters(v.Meters)...)
 }
 
-// FirstShown is the first job that is shown on a terminal of that size while the
+// firstShown is the first job that is shown on a terminal of that size while the
 // jobs at work are followed.
-func (v View) FirstShown(size Size) int {
+func (v View) firstShown(size Size) int {
 	return max(0, min(follow(v.Jobs, size.Rows/2), len(v.Jobs)-1))
 }
 
-// Title is the view in one line, for the title of the terminal.
-func (v View) Title() string {
+// title is the view in one line, for the title of the terminal.
+func (v View) title() string {
 	stage, done := v.Status, 0
 	for _, s := range v.Stages {
 		if s.Mark == Working {
@@ -385,3 +383,27 @@ func (p painter) hints(hints []Hint) []string {
 
 // clean is a text on one line that acts on no terminal.
 func clean(text string) string { return strings.Join(strings.Fields(report.Visible(text)), " ") }
+
+// fit cuts a text to some columns, and marks the cut with an ellipsis.
+func fit(text string, columns int) string {
+	if report.Columns(text) <= columns {
+		return text
+	}
+	n := 0
+	for i, r := range text {
+		if n += report.RuneColumns(r); n > columns-1 {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// pad fills up a text with blanks at its end.
+func pad(text string, columns int) string {
+	return text + strings.Repeat(" ", max(0, columns-report.Columns(text)))
+}
+
+// left fills up a text with blanks before it.
+func left(text string, columns int) string {
+	return strings.Repeat(" ", max(0, columns-report.Columns(text))) + text
+}

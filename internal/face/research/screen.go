@@ -1,4 +1,4 @@
-package screen
+package research
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ type Screen struct {
 	shown   []string
 }
 
-// New is a screen on a terminal.
-func New(out io.Writer) *Screen { return &Screen{out: out} }
+// NewScreen is a screen on a terminal.
+func NewScreen(out io.Writer) *Screen { return &Screen{out: out} }
 
 // What is sent to a terminal. The title is saved and restored.
 const (
@@ -27,8 +27,8 @@ const (
 	commit = "\x1b[?2026l"
 )
 
-// Restore restores a terminal, whatever a Screen was doing with it.
-const Restore = leave
+// RestoreTerminal restores a terminal, whatever a Screen was doing with it.
+const RestoreTerminal = leave
 
 // Draw shows lines, and a title. When the size has changed, it draws all of them
 // again.

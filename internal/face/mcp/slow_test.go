@@ -1,4 +1,4 @@
-package mcpserver
+package mcp_test
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -47,9 +49,9 @@ func TestSlowRequestsEnd(t *testing.T) {
 		name, sent, answer string
 		after              time.Duration
 	}{
-		{"half a header", head, "", headerTime},
-		{"half a body", head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(call), call[:10]), "", bodyTime},
-		{"a call that does not end", head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(call), call), "CANCELLED", callTime},
+		{"half a header", head, "", 10 * time.Second},
+		{"half a body", head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(call), call[:10]), "", 30 * time.Second},
+		{"a call that does not end", head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(call), call), "CANCELLED", 15 * time.Minute},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -57,16 +59,18 @@ func TestSlowRequestsEnd(t *testing.T) {
 				ours, theirs := net.Pipe()
 				listener.calls <- theirs
 				log := slog.New(slog.DiscardHandler)
-				server := newHTTPServer(t.Context(), Handler([]*tool.Tool{slow}, "", Options{Log: log}), log)
+				ctx, stop := context.WithCancel(t.Context())
 				served := make(chan error, 1)
-				go func() { served <- server.Serve(listener) }()
+				go func() {
+					served <- cli.Serve(ctx, listener, mcp.Handler([]*tool.Tool{slow}, "", mcp.Options{Log: log}), mcp.GraceTime, false)
+				}()
 				start := time.Now()
 				go func() { _, _ = io.WriteString(ours, tt.sent) }()
 				answer, err := io.ReadAll(ours)
 				if took := time.Since(start).Round(time.Second); err != nil || took != tt.after || !strings.Contains(string(answer), tt.answer) {
 					t.Errorf("ends after %v, want %v: %s %v", took, tt.after, answer, err)
 				}
-				server.Close()
+				stop()
 				<-served
 			})
 		})

@@ -1,4 +1,4 @@
-package screen
+package research
 
 import (
 	"flag"
@@ -100,7 +100,7 @@ func TestLayout(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := strings.Join(tt.view.Lines(tt.size), "\n") + "\n"
-			golden := filepath.Join("testdata", tt.name+".txt")
+			golden := filepath.Join("testdata", "screens", tt.name+".txt")
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -111,7 +111,7 @@ func TestLayout(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("the screen differs (-want +got); to rewrite it: go test ./internal/face/screen -update\n%s", diff)
+				t.Errorf("the screen differs (-want +got); to rewrite it: go test ./internal/face/research -update\n%s", diff)
 			}
 		})
 	}
@@ -156,10 +156,10 @@ func TestWhatMattersStaysInSight(t *testing.T) {
 }
 
 func TestTitle(t *testing.T) {
-	if got, want := harbour().Title(), "tidegate harbour: wave 1, 2 of 7 jobs"; got != want {
+	if got, want := harbour().title(), "tidegate harbour: wave 1, 2 of 7 jobs"; got != want {
 		t.Errorf("the title is %q, want %q", got, want)
 	}
-	if got := hostile().Title(); strings.ContainsAny(got, "\x1b\a") {
+	if got := hostile().title(); strings.ContainsAny(got, "\x1b\a") {
 		t.Errorf("the title acts on the terminal: %q", got)
 	}
 }
@@ -205,12 +205,12 @@ func (m *terminal) text(rows int) string {
 // terminal whose size changes.
 func TestDrawingShowsTheLinesAndWritesOnlyWhatChanged(t *testing.T) {
 	m := &terminal{rows: map[int]string{}}
-	s := New(m)
+	s := NewScreen(m)
 	v := harbour()
 	for i, size := range []Size{{80, 24, false}, {80, 24, false}, {60, 30, false}, {100, 12, false}, {80, 24, false}} {
 		v.Events[4].Text = fmt.Sprintf("attempt 2 begins, frame %d", i)
 		lines := v.Lines(size)
-		s.Draw(lines, v.Title(), size)
+		s.Draw(lines, v.title(), size)
 		if got, want := m.text(size.Rows), strings.TrimRight(strings.Join(lines, "\n"), "\n"); got != want {
 			t.Fatalf("frame %d shows\n%s\nwant\n%s", i, got, want)
 		}
@@ -219,7 +219,7 @@ func TestDrawingShowsTheLinesAndWritesOnlyWhatChanged(t *testing.T) {
 		}
 	}
 	before := m.writes
-	s.Draw(v.Lines(Size{80, 24, false}), v.Title(), Size{80, 24, false})
+	s.Draw(v.Lines(Size{80, 24, false}), v.title(), Size{80, 24, false})
 	if m.writes != before {
 		t.Error("nothing has changed, and something was written")
 	}

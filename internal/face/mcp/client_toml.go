@@ -1,4 +1,4 @@
-package clients
+package mcp
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 )
 
 // table is the TOML table of a server.
-func table(section string, s Server) string {
+func table(section string, s Entry) string {
 	args := make([]string, len(s.Args))
 	for i, arg := range s.Args {
 		args[i] = tomlString(arg)
@@ -22,7 +22,7 @@ func tomlString(s string) string {
 }
 
 // mergeTOML appends the table of the server when nothing in the text defines it.
-func mergeTOML(existing []byte, section string, s Server) ([]byte, bool, error) {
+func mergeTOML(existing []byte, section string, s Entry) ([]byte, bool, error) {
 	text := string(existing)
 	all, err := statements(text)
 	if err != nil {

@@ -1,16 +1,15 @@
-package host
+package cli
 
 import (
 	"os"
 
-	"github.com/tidegate/tidegate/internal/face/cli"
 	"golang.org/x/term"
 )
 
-// Terminal is what standard input and output are connected to. Keys are not read
+// StandardTerminal is what standard input and output are connected to. Keys are not read
 // from it: a program that wants them sets Keys.
-func Terminal() cli.Terminal {
-	t := cli.Terminal{Input: term.IsTerminal(int(os.Stdin.Fd())), Progress: term.IsTerminal(int(os.Stderr.Fd()))}
+func StandardTerminal() Terminal {
+	t := Terminal{Input: term.IsTerminal(int(os.Stdin.Fd())), Progress: term.IsTerminal(int(os.Stderr.Fd()))}
 	if t.Progress {
 		if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
 			t.ErrWidth = width

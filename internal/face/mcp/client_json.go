@@ -1,4 +1,4 @@
-package clients
+package mcp
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 // stays, in its order. A server that is already there in the same words is left
 // alone (changed is false). An error says why it cannot be done safely; nothing is
 // guessed.
-func (c Client) Merge(existing []byte, s Server) (merged []byte, changed bool, err error) {
+func (c Client) Merge(existing []byte, s Entry) (merged []byte, changed bool, err error) {
 	switch {
 	case !utf8.Valid(existing):
 		return nil, false, fmt.Errorf("the file is not UTF-8 text")

@@ -1,7 +1,4 @@
-// Package clients knows how to add an MCP server to an agent client: where
-// each keeps its configuration, what an entry looks like there, and the client's
-// own command for adding one. It turns texts into texts and touches no file.
-package clients
+package mcp
 
 import (
 	"encoding/base64"
@@ -12,14 +9,17 @@ import (
 	"strings"
 )
 
-// Server is an MCP server that a client starts and speaks to on stdio.
-type Server struct {
+// Entry is an MCP server in the configuration of a client, which starts it and speaks
+// to it on stdio.
+type Entry struct {
 	Name    string
 	Command string
 	Args    []string
 }
 
-// Client is an agent client.
+// Client is an agent client: where it keeps its configuration, what an entry looks
+// like there, and its own command for adding one. Texts become texts; no file is
+// touched.
 type Client struct {
 	Name  string // as typed: claude-code
 	Title string // as its makers write it
@@ -33,9 +33,9 @@ type Client struct {
 	// section is the path of the object, or table, that holds the servers.
 	section string
 	toml    bool
-	entry   func(Server) any
+	entry   func(Entry) any
 	top     []member // what a fresh file has besides the section
-	add     func(Server) string
+	add     func(Entry) string
 }
 
 type member struct {
@@ -60,32 +60,32 @@ type localCommand struct {
 	Enabled bool     `json:"enabled"`
 }
 
-func plain(s Server) any { return command{s.Command, s.Args} }
-func stdio(s Server) any { return typedCommand{"stdio", s.Command, s.Args} }
+func plain(s Entry) any { return command{s.Command, s.Args} }
+func stdio(s Entry) any { return typedCommand{"stdio", s.Command, s.Args} }
 
-// All lists the clients that are known.
-var All = []Client{
+// Clients lists the clients that are known.
+var Clients = []Client{
 	{
 		Name: "claude-code", Title: "Claude Code", file: ".mcp.json", here: ".", section: "mcpServers", entry: stdio,
-		add: func(s Server) string {
+		add: func(s Entry) string {
 			return words(append([]string{"claude", "mcp", "add", "--scope", "project", s.Name, "--", s.Command}, s.Args...))
 		},
 	},
 	{
 		Name: "codex", Title: "Codex", file: ".codex/config.toml", user: true, section: "mcp_servers", toml: true,
-		add: func(s Server) string {
+		add: func(s Entry) string {
 			return words(append([]string{"codex", "mcp", "add", s.Name, "--", s.Command}, s.Args...))
 		},
 	},
 	{
 		Name: "opencode", Title: "opencode", file: "opencode.json", forms: []string{"opencode.jsonc"}, here: ".", section: "mcp",
-		entry: func(s Server) any { return localCommand{"local", append([]string{s.Command}, s.Args...), true} },
+		entry: func(s Entry) any { return localCommand{"local", append([]string{s.Command}, s.Args...), true} },
 		top:   []member{{"$schema", "https://opencode.ai/config.json"}},
-		add:   func(Server) string { return "opencode mcp add" },
+		add:   func(Entry) string { return "opencode mcp add" },
 	},
 	{
 		Name: "gemini", Title: "Gemini CLI", file: ".gemini/settings.json", here: ".", section: "mcpServers", entry: plain,
-		add: func(s Server) string {
+		add: func(s Entry) string {
 			// Options after -- are the server's own.
 			at := slices.IndexFunc(s.Args, func(a string) bool { return strings.HasPrefix(a, "-") })
 			if at < 0 {
@@ -97,14 +97,14 @@ var All = []Client{
 	},
 	{
 		Name: "cursor", Title: "Cursor", file: ".cursor/mcp.json", here: "${workspaceFolder}", section: "mcpServers", entry: plain,
-		add: func(s Server) string {
+		add: func(s Entry) string {
 			query := url.Values{"name": {s.Name}, "config": {base64.StdEncoding.EncodeToString(oneLine(plain(s)))}}
 			return words([]string{"open", "cursor://anysphere.cursor-deeplink/mcp/install?" + query.Encode()})
 		},
 	},
 	{
 		Name: "vscode", Title: "VS Code", file: ".vscode/mcp.json", here: "${workspaceFolder}", section: "servers", entry: stdio,
-		add: func(s Server) string {
+		add: func(s Entry) string {
 			return words([]string{"code", "--add-mcp", string(oneLine(struct {
 				Name string `json:"name"`
 				command
@@ -113,22 +113,22 @@ var All = []Client{
 	},
 }
 
-// Names lists the names of [All].
-func Names() []string {
-	names := make([]string, len(All))
-	for i, c := range All {
+// ClientNames lists the names of [Clients].
+func ClientNames() []string {
+	names := make([]string, len(Clients))
+	for i, c := range Clients {
 		names[i] = c.Name
 	}
 	return names
 }
 
-// Find is the client of that name.
-func Find(name string) (Client, bool) {
-	i := slices.IndexFunc(All, func(c Client) bool { return c.Name == name })
+// FindClient is the client of that name.
+func FindClient(name string) (Client, bool) {
+	i := slices.IndexFunc(Clients, func(c Client) bool { return c.Name == name })
 	if i < 0 {
 		return Client{}, false
 	}
-	return All[i], true
+	return Clients[i], true
 }
 
 // File is where the client keeps its configuration: in the project folder, or
@@ -165,7 +165,7 @@ func (c Client) OtherForms(project string) []string {
 }
 
 // Block is a configuration that has the server and nothing else.
-func (c Client) Block(s Server) string {
+func (c Client) Block(s Entry) string {
 	if c.toml {
 		return table(c.section, s)
 	}
@@ -174,7 +174,7 @@ func (c Client) Block(s Server) string {
 }
 
 // Add is the client's own way of adding the server: a command line, or a link.
-func (c Client) Add(s Server) string { return c.add(s) }
+func (c Client) Add(s Entry) string { return c.add(s) }
 
 // object is a JSON object that keeps its order.
 type object []member

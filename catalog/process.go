@@ -1,27 +1,23 @@
-// Package host says what the system tells a program of tidegate about itself:
-// folders, environment, version and terminal.
-package host
+package catalog
 
 import (
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/catalog"
 )
 
-// Environment is what tools need to know of the process. It returns READ_FAILED
-// where the working folder cannot be found, and INVALID_ARGS for a TIDEGATE_NOW
-// that is not a time.
-func Environment() (*catalog.Env, error) {
+// ProcessEnv is what the system tells this process: its folders, variables and clock.
+// Records name it by program. It returns READ_FAILED where the working folder cannot
+// be found, and INVALID_ARGS for a TIDEGATE_NOW that is not a time.
+func ProcessEnv(program string) (*Env, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "the working folder cannot be found: %w", err)
 	}
-	env := &catalog.Env{
-		Now: time.Now, Dir: dir, Project: dir, Home: runsHome(), Program: "tidegate " + Version(),
+	env := &Env{
+		Now: time.Now, Dir: dir, Project: dir, Home: runsHome(), Program: program,
 		SignKey: os.Getenv("TIDEGATE_SIGN_KEY"), AgentSocket: os.Getenv("SSH_AUTH_SOCK"),
 		ConfigDir: configDir(), Getenv: os.Getenv,
 	}
@@ -54,19 +50,4 @@ func configDir() string {
 		return ""
 	}
 	return filepath.Join(dir, "tidegate")
-}
-
-// Released is the version of a release, which its build sets.
-var Released string
-
-// Version is the version of the program, "(devel)" for one that was built out of a
-// folder that git does not know.
-func Version() string {
-	if Released != "" {
-		return Released
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

@@ -1,22 +1,20 @@
-// Package words explains the words that tidegate uses in a sense of its own.
-package words
+package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/report"
 )
 
-// Word is a word with its meaning here.
-type Word struct {
-	Name    string
-	Meaning string
-	See     string // a command that shows it
+// word is a word with its meaning here.
+type word struct {
+	name    string
+	meaning string
+	see     string // a command that shows it
 }
 
-// List has the words in the order in which they come up in a run.
-var List = []Word{
+// words has the words that tidegate uses in a sense of its own, in the order in which they come up in a run.
+var words = []word{
 	{"run", "One question on its way to a report: a folder with the question, what agents wrote, what was judged, and a log of all of it.", "tidegate run list"},
 	{"perspective", "One angle from which a question is researched. Each perspective has one agent, one contract and one output.", "tidegate perspectives new \"QUESTION\""},
 	{"contract", "What an output must meet: required sections, most words, most sources, most calls of tools. Outputs are judged by it and by nothing else.", "tidegate perspectives check perspectives.json"},
@@ -42,29 +40,19 @@ var List = []Word{
 	{"canary", "A test of the judges themselves: every fault that they must find is planted, and each must be found.", "tidegate canary"},
 }
 
-// Find is the word of that name, in any letter case, in the plural too.
-func Find(name string) (Word, bool) {
-	for _, w := range List {
-		if strings.EqualFold(w.Name, name) || strings.EqualFold(w.Name+"s", name) {
+// findWord is the word of that name, in any letter case, in the plural too.
+func findWord(name string) (word, bool) {
+	for _, w := range words {
+		if strings.EqualFold(w.name, name) || strings.EqualFold(w.name+"s", name) {
 			return w, true
 		}
 	}
-	return Word{}, false
+	return word{}, false
 }
 
-// Report shows a word to a person.
-func (w Word) Report() report.Report {
-	out := report.Report{Name: "explain", Title: w.Name}
-	out.Add(report.Paragraph(w.Meaning), report.Heading("To see it"), report.Preformatted(w.See))
+// report shows a word to a person.
+func (w word) report() report.Report {
+	out := report.Report{Name: "explain", Title: w.name}
+	out.Add(report.Paragraph(w.meaning), report.Heading("To see it"), report.Preformatted(w.see))
 	return out
-}
-
-// Document is docs/words.md.
-func Document() string {
-	var b strings.Builder
-	b.WriteString("# Words\n\nWhat tidegate's own words mean, in the order in which a run meets them. `tidegate explain WORD` shows one of them.\n\n| word | meaning | to see it |\n|---|---|---|\n")
-	for _, w := range List {
-		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", w.Name, w.Meaning, w.See)
-	}
-	return b.String()
 }

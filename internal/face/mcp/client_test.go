@@ -1,4 +1,4 @@
-package clients_test
+package mcp_test
 
 import (
 	"encoding/base64"
@@ -11,16 +11,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tidegate/tidegate/internal/face/clients"
+	"github.com/tidegate/tidegate/internal/face/mcp"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-var server = clients.Server{Name: "tidegate", Command: "/opt/tide gate/tidegate", Args: []string{"mcp", "--root", "/home/ann/it's <here>"}}
+var server = mcp.Entry{Name: "tidegate", Command: "/opt/tide gate/tidegate", Args: []string{"mcp", "--root", "/home/ann/it's <here>"}}
 
-func client(t *testing.T, name string) clients.Client {
+func client(t *testing.T, name string) mcp.Client {
 	t.Helper()
-	c, ok := clients.Find(name)
+	c, ok := mcp.FindClient(name)
 	if !ok {
 		t.Fatalf("there is no client %s", name)
 	}
@@ -29,8 +29,8 @@ func client(t *testing.T, name string) clients.Client {
 
 // TestBlocks keeps under review what is printed for each client.
 func TestBlocks(t *testing.T) {
-	for _, c := range clients.All {
-		path := filepath.Join("testdata", c.Name+".txt")
+	for _, c := range mcp.Clients {
+		path := filepath.Join("testdata", "clients", c.Name+".txt")
 		got := "# " + c.Title + ": " + filepath.ToSlash(c.File("PROJECT", "HOME")) + "\n" + c.Block(server) + "# or\n" + c.Add(server) + "\n"
 		if *update {
 			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -39,14 +39,14 @@ func TestBlocks(t *testing.T) {
 		}
 		want, err := os.ReadFile(path)
 		if err != nil {
-			t.Fatalf("%v; run: go test ./internal/face/clients -update", err)
+			t.Fatalf("%v; run: go test ./internal/face/mcp -update", err)
 		}
 		if diff := cmp.Diff(string(want), got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.Name, diff)
 		}
 	}
-	if len(clients.Names()) != 6 {
-		t.Errorf("known are %v", clients.Names())
+	if len(mcp.ClientNames()) != 6 {
+		t.Errorf("known are %v", mcp.ClientNames())
 	}
 }
 
@@ -72,7 +72,7 @@ func TestFoldersThatATeamCanShare(t *testing.T) {
 }
 
 func TestBlocksOfJSONClientsAreJSON(t *testing.T) {
-	for _, c := range clients.All {
+	for _, c := range mcp.Clients {
 		if c.Name != "codex" && !json.Valid([]byte(c.Block(server))) {
 			t.Errorf("%s:\n%s", c.Name, c.Block(server))
 		}
@@ -98,7 +98,7 @@ func TestCursorLinkCarriesTheEntry(t *testing.T) {
 }
 
 func TestMergeIntoJSON(t *testing.T) {
-	simple := clients.Server{Name: "tidegate", Command: "tidegate", Args: []string{"mcp"}}
+	simple := mcp.Entry{Name: "tidegate", Command: "tidegate", Args: []string{"mcp"}}
 	for _, tt := range []struct{ name, before, after string }{
 		{"no file", "", "{\n  \"mcpServers\": {\n    \"tidegate\": {\n      \"command\": \"tidegate\",\n      \"args\": [\n        \"mcp\"\n      ]\n    }\n  }\n}\n"},
 		{"empty object", "{}", "{\n  \"mcpServers\": {\n    \"tidegate\": {\n      \"command\": \"tidegate\",\n      \"args\": [\n        \"mcp\"\n      ]\n    }\n  }\n}"},
@@ -212,7 +212,7 @@ func FuzzMerge(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, before []byte) {
-		for _, c := range clients.All {
+		for _, c := range mcp.Clients {
 			after, changed, err := c.Merge(before, server)
 			if err != nil || !changed || len(strings.TrimSpace(string(before))) == 0 {
 				continue
