@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // htmlWriter writes the documents of a report as HTML. It knows only the elements
@@ -20,7 +21,7 @@ type htmlWriter struct {
 	contents []content
 	cards    []card
 	cardOf   map[cardKey]string  // the id of the card that a citation opens
-	shift    int                 // how many levels the headings of the part go down
+	inHeader bool                // of a table
 	last     *block              // the last leaf of the passage that is being written
 	unmarked []string            // what is missing and was not found in the passage so far
 	linked   map[*reference]bool // the sources whose first citation has an id
@@ -54,12 +55,11 @@ func (w *htmlWriter) write(parts ...string) {
 func (w *htmlWriter) text(s string) { w.WriteString(template.HTMLEscapeString(s)) }
 
 func (w *htmlWriter) document(part *layoutPart) {
-	w.part, w.shift = part, 0
+	w.part = part
 	if part.title != "" {
-		w.shift = 1
 		w.heading(2, part.title, func() { w.text(part.title) })
 	}
-	w.blocks(part.doc.blocks)
+	walk(part.doc.blocks, w)
 }
 
 func (w *htmlWriter) heading(level int, title string, inside func()) {
@@ -71,39 +71,90 @@ func (w *htmlWriter) heading(level int, title string, inside func()) {
 	w.write("</", tag, ">\n")
 }
 
-func (w *htmlWriter) blocks(blocks []*block) {
-	for _, b := range blocks {
-		w.block(b)
-	}
-}
-
-func (w *htmlWriter) block(b *block) {
-	switch b.kind {
-	case paragraph:
-		w.write(`<p dir="auto">`)
+func (w *htmlWriter) open(b *block, first bool) {
+	switch b.Kind {
+	case markdown.ParagraphBlock:
+		if !b.tight {
+			w.write(`<p dir="auto">`)
+		}
 		w.leaf(b)
-		w.write("</p>\n")
-	case heading:
-		level := min(max(b.level+w.shift, 2), 6)
-		w.heading(level, shownText(string(runes(b.glyphs))), func() { w.leaf(b) })
-	case list:
-		w.list(b)
-	case quote:
+	case markdown.HeadingBlock:
+		w.heading(w.part.headingLevel(b), shownText(string(runes(b.glyphs))), func() { w.leaf(b) })
+	case markdown.ListBlock:
+		switch {
+		case !b.Ordered:
+			w.write("<ul>\n")
+		case b.Start == 1:
+			w.write("<ol>\n")
+		default:
+			w.write(`<ol start="`, strconv.Itoa(b.Start), "\">\n")
+		}
+	case markdown.ItemBlock:
+		w.write(`<li dir="auto">`)
+	case markdown.QuoteBlock:
 		w.write("<blockquote>\n")
-		w.blocks(b.children)
-		w.write("</blockquote>\n")
-	case code:
+	case markdown.CodeBlock:
 		w.write(`<pre tabindex="0"><code>`)
 		w.shownLines(b.text)
 		w.write("</code></pre>\n")
-	case html:
+	case markdown.HTMLBlock:
 		w.write(`<pre tabindex="0" class="html">`)
 		w.shownLines(b.text)
 		w.write("</pre>\n")
-	case rule:
+	case markdown.RuleBlock:
 		w.write("<hr>\n")
-	case table:
-		w.table(b)
+	case markdown.TableBlock:
+		w.write(`<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>`, "\n")
+	case markdown.RowBlock:
+		w.inHeader = first
+		if first {
+			w.write("<thead>")
+		}
+		w.write("<tr>")
+	case markdown.CellBlock:
+		if w.inHeader {
+			w.write(`<th scope="col"`)
+		} else {
+			w.write("<td")
+		}
+		if b.Align != "" {
+			w.write(` class="`, b.Align, `"`)
+		}
+		w.write(` dir="auto">`)
+		w.leaf(b)
+	}
+}
+
+func (w *htmlWriter) close(b *block) {
+	switch b.Kind {
+	case markdown.ParagraphBlock:
+		if !b.tight {
+			w.write("</p>\n")
+		}
+	case markdown.ListBlock:
+		if b.Ordered {
+			w.write("</ol>\n")
+		} else {
+			w.write("</ul>\n")
+		}
+	case markdown.ItemBlock:
+		w.write("</li>\n")
+	case markdown.QuoteBlock:
+		w.write("</blockquote>\n")
+	case markdown.TableBlock:
+		w.write("</tbody></table></div>\n")
+	case markdown.RowBlock:
+		w.write("</tr>")
+		if w.inHeader {
+			w.write("</thead>\n<tbody>")
+		}
+		w.write("\n")
+	case markdown.CellBlock:
+		if w.inHeader {
+			w.write("</th>")
+		} else {
+			w.write("</td>")
+		}
 	}
 }
 
@@ -113,90 +164,13 @@ func (w *htmlWriter) shownLines(text string) {
 	}
 }
 
-func (w *htmlWriter) list(b *block) {
-	tag, open := "ul", "<ul"
-	if b.ordered {
-		tag, open = "ol", "<ol"
-		if b.start != 1 {
-			open += ` start="` + strconv.Itoa(b.start) + `"`
-		}
-	}
-	w.write(open, ">\n")
-	for _, item := range b.children {
-		w.write(`<li dir="auto">`)
-		for _, child := range item.children {
-			if child.kind == paragraph && !b.loose {
-				w.leaf(child)
-				continue
-			}
-			w.block(child)
-		}
-		w.write("</li>\n")
-	}
-	w.write("</", tag, ">\n")
-}
-
-func (w *htmlWriter) table(b *block) {
-	w.write(`<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>`, "\n")
-	for i, row := range b.children {
-		tag, open := "td", "<td"
-		if i == 0 {
-			tag, open = "th", `<th scope="col"`
-			w.write("<thead>")
-		}
-		w.write("<tr>")
-		for _, cell := range row.children {
-			w.write(open)
-			if cell.align != "" {
-				w.write(` class="`, cell.align, `"`)
-			}
-			w.write(` dir="auto">`)
-			w.leaf(cell)
-			w.write("</", tag, ">")
-		}
-		w.write("</tr>")
-		switch {
-		case i == 0:
-			w.write("</thead>\n<tbody>\n")
-		default:
-			w.write("\n")
-		}
-	}
-	w.write("</tbody></table></div>\n")
-}
-
 // leaf writes the text of a block, its citations as buttons, and marks what no
 // cited page has.
 func (w *htmlWriter) leaf(b *block) {
 	passage := w.part.of[b]
 	claim := w.part.claims[passage]
-	texts, found := notFound(claim), map[string]bool{}
-	run := htmlRun{w: w, missing: b.leaf.missing(texts, found)}
-	cited, marks := w.citations(b.leaf), b.marks
-	for i := 0; i <= len(b.glyphs); i++ {
-		if len(cited) > 0 && cited[0].to == i {
-			if cited[0].kept && !cited[0].more {
-				w.write("</span>")
-			}
-			cited = cited[1:]
-		}
-		for len(marks) > 0 && marks[0].at == i {
-			run.end()
-			w.mark(marks[0])
-			marks = marks[1:]
-		}
-		if len(cited) > 0 && cited[0].word == i {
-			run.end()
-			w.write(`<span class="keep">`)
-		}
-		if len(cited) > 0 && cited[0].from == i {
-			run.end()
-			w.cite(cited[0].ref, passage, claim, b.glyphs[i].in&inLink != 0)
-		}
-		if i < len(b.glyphs) && (len(cited) == 0 || i < cited[0].blank) {
-			run.glyph(i, b.glyphs[i])
-		}
-	}
+	run := &htmlRun{w: w, passage: passage, claim: claim}
+	texts, found := w.layout.text(b, claim, run)
 	run.end()
 	w.endLeaf(b, passage, claim, texts, found)
 }
@@ -246,19 +220,19 @@ func (w *htmlWriter) flag(label string) {
 
 func (w *htmlWriter) mark(m mark) {
 	switch m.kind {
-	case emphasis, strong, codeSpan:
-		tag := map[markKind]string{emphasis: "em", strong: "strong", codeSpan: "code"}[m.kind]
+	case markdown.EmphasisSpan, markdown.StrongSpan, markdown.CodeSpan:
+		tag := map[markdown.SpanKind]string{markdown.EmphasisSpan: "em", markdown.StrongSpan: "strong", markdown.CodeSpan: "code"}[m.kind]
 		if !m.open {
 			tag = "/" + tag
 		}
 		w.write("<", tag, ">")
-	case image:
+	case markdown.ImageSpan:
 		if m.open {
 			w.write(`<span class="image">Image: `)
 		} else {
 			w.write("</span>")
 		}
-	case link:
+	case markdown.LinkSpan:
 		w.link(m)
 	}
 }
@@ -315,10 +289,12 @@ func (w *htmlWriter) cite(ref *reference, p *passage, claim *citation.Claim, inL
 	w.write(`">`, number, "</button></sup>")
 }
 
-// htmlRun is text under way that is shown in one way.
+// htmlRun writes the text of a leaf. It keeps the text under way that is shown in
+// one way.
 type htmlRun struct {
 	w       *htmlWriter
-	missing []span
+	passage *passage
+	claim   *citation.Claim
 	class   runClass
 }
 
@@ -330,16 +306,34 @@ const (
 	tagRun
 )
 
-func (r *htmlRun) glyph(i int, g glyph) {
-	for len(r.missing) > 0 && r.missing[0].to <= i {
-		r.end()
-		r.missing = r.missing[1:]
+func (r *htmlRun) mark(m mark) {
+	r.end()
+	r.w.mark(m)
+}
+
+func (r *htmlRun) keep(open bool) {
+	if !open {
+		r.w.write("</span>")
+		return
+	}
+	r.end()
+	r.w.write(`<span class="keep">`)
+}
+
+func (r *htmlRun) cite(ref *reference, inLink bool) {
+	r.end()
+	r.w.cite(ref, r.passage, r.claim, inLink)
+}
+
+func (r *htmlRun) glyph(g glyph, _ rune, is glyphIs) {
+	if is.beforeRef { // the citation stands next to what it is about
+		return
 	}
 	class := plainRun
 	switch {
 	case g.in&inTag != 0:
 		class = tagRun
-	case len(r.missing) > 0 && r.missing[0].from <= i:
+	case is.missing:
 		class = missingRun
 	}
 	if class != r.class {
@@ -347,13 +341,14 @@ func (r *htmlRun) glyph(i int, g glyph) {
 		r.class = class
 		r.w.write([...]string{"", `<span class="missing">`, `<code class="tag">`}[class])
 	}
-	switch {
-	case g.in&hardBreak != 0:
+	if g.in&hardBreak != 0 {
 		r.w.write("<br>\n")
-	default:
+	} else {
 		r.w.glyph(g.r)
 	}
 }
+
+func (r *htmlRun) endMissing() { r.end() }
 
 // end closes what the run opened.
 func (r *htmlRun) end() {

@@ -11,6 +11,8 @@ type emphasisRun struct {
 	opens      bool
 	closes     bool
 	prev, next int
+	opened     []SpanKind // what its delimiters open, from the inside out
+	closed     []SpanKind // what they close, likewise
 }
 
 // delimiters takes the run of * or _ at i.
@@ -29,6 +31,7 @@ func (p *inliner) delimiters(i int) int {
 		r.closes = rightFlanking && (!leftFlanking || signRight)
 	}
 	p.add(runNode, i, end, nil)
+	p.nodes[len(p.nodes)-1].ref = int32(len(p.runs))
 	p.runs = append(p.runs, r)
 	if p.lastRun > 0 {
 		p.runs[p.lastRun-1].next = len(p.runs)
@@ -112,6 +115,14 @@ func (p *inliner) use(opener, closer int) int {
 	}
 	o.end -= n
 	c.start += n
+	if p.marked {
+		kind := EmphasisSpan
+		if n == 2 {
+			kind = StrongSpan
+		}
+		p.runs[opener-1].opened = append(p.runs[opener-1].opened, kind)
+		p.runs[closer-1].closed = append(p.runs[closer-1].closed, kind)
+	}
 	if o.start == o.end {
 		p.drop(opener)
 	}

@@ -17,6 +17,11 @@ type Inline struct {
 	Start, End int
 	InLink     bool // it is part of what a link shows
 	InImage    bool // it is part of the description of an image
+
+	// Only [Document.Rendered] sets these.
+	Hard bool     // a line end that is one for the reader, too
+	Span SpanKind // what an [OpenInline] opens and a [CloseInline] closes
+	Dest string   // where an opened or closed link leads
 }
 
 // InlineKind says what a piece is.
@@ -29,6 +34,20 @@ const (
 	HTMLInline             // one tag, comment, instruction or declaration, or an HTML block
 	LinkInline             // the destination of a link, an image, an autolink or a definition
 	BreakInline            // the end of a line
+	OpenInline             // emphasis, a link or an image begins
+	CloseInline            // and ends
+)
+
+// SpanKind says what holds other pieces.
+type SpanKind uint8
+
+// The kinds of spans.
+const (
+	EmphasisSpan SpanKind = iota + 1
+	StrongSpan
+	CodeSpan
+	LinkSpan
+	ImageSpan
 )
 
 // Inlines takes a block apart by the rules of CommonMark: what a reader sees as
@@ -47,11 +66,16 @@ func (d *Document) Inlines(b Block) []Inline {
 		at := places{lines: d.linesOf(b)}
 		return []Inline{{Kind: LinkInline, Text: unescape(text[def.start:def.end]), Start: at.of(def.start), End: at.of(def.end)}}
 	}
+	return d.parseInlines(b, false).flatten(places{lines: d.linesOf(b)})
+}
+
+func (d *Document) parseInlines(b Block, marked bool) *inliner {
 	p := &d.inline
 	p.reset(d.joined(b), d.labels)
+	p.marked = marked
 	p.parse()
 	p.pair(0)
-	return p.flatten(places{lines: d.linesOf(b)})
+	return p
 }
 
 // Plain reports whether a block is a paragraph or heading that certainly has no
@@ -126,8 +150,10 @@ func (p *places) of(i int) int {
 // and a list of delimiter runs.
 type inliner struct {
 	text   []byte
-	labels map[string]bool
+	labels map[string]string
 	nodes  []node
+	dests  []string // of the links
+	marked bool     // somebody asks where emphasis begins and ends, and links lead
 
 	brackets []bracket
 	inactive int // of brackets[:inactive] none can open a link: no link is inside another
@@ -145,13 +171,14 @@ type inliner struct {
 }
 
 // reset forgets everything but the buffers.
-func (p *inliner) reset(text []byte, labels map[string]bool) {
-	*p = inliner{text: text, labels: labels, nodes: p.nodes[:0], brackets: p.brackets[:0], runs: p.runs[:0], out: p.out[:0]}
+func (p *inliner) reset(text []byte, labels map[string]string) {
+	*p = inliner{text: text, labels: labels, nodes: p.nodes[:0], dests: p.dests[:0], brackets: p.brackets[:0], runs: p.runs[:0], out: p.out[:0]}
 }
 
 // node is a part of the text, in order.
 type node struct {
 	kind       nodeKind
+	ref        int32 // of delimiters: index of their run; of a link: of its destination
 	start, end int
 	text       []byte // what it says, when that is not what stands there
 }
@@ -202,7 +229,7 @@ func (p *inliner) add(kind nodeKind, start, end int, text []byte) {
 			return
 		}
 	}
-	p.nodes = append(p.nodes, node{kind, start, end, text})
+	p.nodes = append(p.nodes, node{kind: kind, start: start, end: end, text: text})
 }
 
 // special takes what begins with the special byte at i, and says where the text
@@ -342,7 +369,7 @@ func (p *inliner) flatten(at places) []Inline {
 		case autolinkNode:
 			emit(LinkInline, n, text)
 			links++
-			shown := node{textNode, n.start + 1, n.end - 1, nil}
+			shown := node{start: n.start + 1, end: n.end - 1}
 			emit(TextInline, shown, p.text[shown.start:shown.end])
 			links--
 		case linkOpen:
