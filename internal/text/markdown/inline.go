@@ -66,16 +66,7 @@ func (d *Document) Inlines(b Block) []Inline {
 		at := places{lines: d.linesOf(b)}
 		return []Inline{{Kind: LinkInline, Text: unescape(text[def.start:def.end]), Start: at.of(def.start), End: at.of(def.end)}}
 	}
-	return d.parseInlines(b, false).flatten(places{lines: d.linesOf(b)})
-}
-
-func (d *Document) parseInlines(b Block, marked bool) *inliner {
-	p := &d.inline
-	p.reset(d.joined(b), d.labels)
-	p.marked = marked
-	p.parse()
-	p.pair(0)
-	return p
+	return d.render(b, false)
 }
 
 // Plain reports whether a block is a paragraph or heading that certainly has no
@@ -339,56 +330,6 @@ func (p *inliner) angle(i int) int {
 		return n
 	}
 	return 0
-}
-
-// flatten lists the pieces of the nodes.
-func (p *inliner) flatten(at places) []Inline {
-	links, images := 0, 0
-	emit := func(kind InlineKind, n node, text []byte) {
-		if n.start == n.end {
-			return
-		}
-		start := at.of(n.start)
-		piece := Inline{Kind: kind, Text: text, Start: start, End: at.of(n.end-1) + 1, InLink: links > 0, InImage: images > 0}
-		p.out = append(p.out, piece)
-	}
-	for _, n := range p.nodes {
-		text := n.text
-		if text == nil {
-			text = p.text[n.start:n.end]
-		}
-		switch n.kind {
-		case textNode, bracketNode, runNode:
-			emit(TextInline, n, text)
-		case codeNode:
-			emit(CodeInline, n, text)
-		case htmlNode:
-			emit(HTMLInline, n, text)
-		case breakNode:
-			emit(BreakInline, n, text)
-		case autolinkNode:
-			emit(LinkInline, n, text)
-			links++
-			shown := node{start: n.start + 1, end: n.end - 1}
-			emit(TextInline, shown, p.text[shown.start:shown.end])
-			links--
-		case linkOpen:
-			links++
-		case imageOpen:
-			images++
-		case linkClose:
-			links--
-			if n.text != nil {
-				emit(LinkInline, n, n.text)
-			}
-		case imageClose:
-			images--
-			if n.text != nil {
-				emit(LinkInline, n, n.text)
-			}
-		}
-	}
-	return p.out
 }
 
 // before and after are the characters beside a delimiter run; the ends of the

@@ -12,8 +12,15 @@ import (
 // it is as long as what stands there, each comes from its own place. In a cell a
 // bar after a backslash is a bar, also in code and HTML. The result is valid until
 // the next call.
-func (d *Document) Rendered(b Block) []Inline {
-	p := d.parseInlines(b, true)
+func (d *Document) Rendered(b Block) []Inline { return d.render(b, true) }
+
+// render lists the pieces of a block, marked as [Document.Rendered] has them.
+func (d *Document) render(b Block, marked bool) []Inline {
+	p := &d.inline
+	p.reset(d.joined(b), d.labels)
+	p.marked = marked
+	p.parse()
+	p.pair(0)
 	r := renderer{inliner: p, at: places{lines: d.linesOf(b)}, cell: b.cell}
 	for _, n := range p.nodes {
 		r.node(n)
@@ -50,24 +57,37 @@ func (r *renderer) node(n node) {
 	case breakNode:
 		r.piece(BreakInline, n.start, n.end, n.text)
 		spaces := n.start - len(bytes.TrimRight(r.text[:n.start], " "))
-		r.out[len(r.out)-1].Hard = spaces >= 2 || r.text[n.start] == '\\'
+		r.out[len(r.out)-1].Hard = r.marked && (spaces >= 2 || r.text[n.start] == '\\')
 	case autolinkNode:
+		r.destination(n)
 		r.span(OpenInline, LinkSpan, n.start, string(n.text))
 		r.piece(TextInline, n.start+1, n.end-1, nil)
 		r.span(CloseInline, LinkSpan, n.end, string(n.text))
-	case linkOpen:
-		r.span(OpenInline, LinkSpan, n.start, r.dests[n.ref])
-	case imageOpen:
-		r.span(OpenInline, ImageSpan, n.start, r.dests[n.ref])
-	case linkClose:
-		r.span(CloseInline, LinkSpan, n.start, r.dests[n.ref])
-	case imageClose:
-		r.span(CloseInline, ImageSpan, n.start, r.dests[n.ref])
+	case linkOpen, imageOpen:
+		r.span(OpenInline, n.kind.span(), n.start, r.dests[n.ref])
+	case linkClose, imageClose:
+		r.span(CloseInline, n.kind.span(), n.start, r.dests[n.ref])
+		r.destination(n)
+	}
+}
+
+func (k nodeKind) span() SpanKind {
+	if k == imageOpen || k == imageClose {
+		return ImageSpan
+	}
+	return LinkSpan
+}
+
+// destination adds where a link leads as a piece of its own, unless its definition
+// says it or its marks do.
+func (r *renderer) destination(n node) {
+	if !r.marked && n.text != nil {
+		r.piece(LinkInline, n.start, n.end, n.text)
 	}
 }
 
 func (r *renderer) textNode(n node) {
-	if n.text == nil && (n.end == len(r.text) || r.text[n.end] == '\n') {
+	if r.marked && n.text == nil && (n.end == len(r.text) || r.text[n.end] == '\n') {
 		n.end = n.start + len(bytes.TrimRight(r.text[n.start:n.end], " \t"))
 	}
 	r.piece(TextInline, n.start, n.end, n.text)
@@ -77,10 +97,10 @@ func (r *renderer) textNode(n node) {
 func (r *renderer) lines(kind InlineKind, start, end int, text []byte) {
 	for from := start; from < end; {
 		to := end
-		if i := bytes.IndexByte(r.text[from:end], '\n'); i >= 0 {
+		if i := bytes.IndexByte(r.text[from:end], '\n'); r.marked && i >= 0 {
 			to = from + i + 1
 		}
-		if i := bytes.Index(r.text[from:to], []byte(`\|`)); r.cell && i >= 0 {
+		if i := bytes.Index(r.text[from:to], []byte(`\|`)); r.marked && r.cell && i >= 0 {
 			r.piece(kind, from, from+i, nil)
 			r.piece(kind, from+i, from+i+2, []byte("|"))
 			from += i + 2
@@ -111,6 +131,9 @@ func (r *renderer) span(kind InlineKind, span SpanKind, at int, dest string) {
 		r.links += step
 	case ImageSpan:
 		r.images += step
+	}
+	if !r.marked {
+		return
 	}
 	place := r.at.of(at)
 	r.out = append(r.out, Inline{Kind: kind, Span: span, Dest: dest, Start: place, End: place})
