@@ -10,22 +10,12 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
-
-func put(t *testing.T, root, name, text string) {
-	t.Helper()
-	path := filepath.Join(root, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestACapturedRunIsReplayed, and every change of it is found.
 func TestACapturedRunIsReplayed(t *testing.T) {
@@ -42,20 +32,20 @@ func TestACapturedRunIsReplayed(t *testing.T) {
 	if err != nil || out.RunID != "no-second-wave" || !out.NoWeb || out.SchemaVersion != replay.BundleVersion {
 		t.Fatalf("%+v %v", out, err)
 	}
-	bundle := parse(t, forger{t, out.BundleRoot}.read("bundle.json"))
+	bundle := runs.Parse(t, forger{t, out.BundleRoot}.read("bundle.json"))
 	for _, key := range []string{"schema_version", "bundle_id", "run_id", "created_at", "no_web", "included_paths", "sha256", "inputs_digest"} {
 		if bundle.Get(key) == nil {
 			t.Errorf("bundle.json lacks %s", key)
 		}
 	}
 	_, err = capture(dir, dir, "one")
-	wantCode(t, err, tidegate.AlreadyExistsConflict)
+	runs.WantCode(t, err, tidegate.AlreadyExistsConflict)
 	_, err = capture(dir, dir, "../one")
-	wantCode(t, err, tidegate.PathTraversal)
+	runs.WantCode(t, err, tidegate.PathTraversal)
 	_, err = capture(home, filepath.Join(source, "wave-1"), "x")
-	wantCode(t, err, tidegate.PathNotAllowed) // inside a run
+	runs.WantCode(t, err, tidegate.PathNotAllowed) // inside a run
 	_, err = capture(t.TempDir(), dir, "x")
-	wantCode(t, err, tidegate.PathNotAllowed) // not in the home of runs
+	runs.WantCode(t, err, tidegate.PathNotAllowed) // not in the home of runs
 	if _, err := replay.Capture(artifact.WithRoots(t.Context(), dir, source), pinned, t.TempDir(),
 		replay.CaptureInput{ManifestPath: filepath.Join(source, run.ManifestFile), OutputDir: dir, BundleID: "in-a-root", Reason: "test"}); err != nil {
 		t.Error(err)
@@ -72,8 +62,8 @@ func TestACapturedRunIsReplayed(t *testing.T) {
 	if _, err := capture(dir, dir, "two"); err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(dir, "two"), "synthesis/final-synthesis.md", "another one")
-	put(t, filepath.Join(dir, "three"), "bundle.json", `{}`)
+	runs.Put(t, filepath.Join(dir, "two"), "synthesis/final-synthesis.md", "another one")
+	runs.Put(t, filepath.Join(dir, "three"), "bundle.json", `{}`)
 	got, err := replay.Regress(t.Context(), "", replay.RegressionInput{FixturesRoot: dir, BundleIDs: []string{"two", "one", "three", "one", " "}, Reason: "test"})
 	if err != nil || got.Passed() || got.Summary != (replay.RegressionSummary{Total: 3, Pass: 1, Fail: 1, Error: 1}) {
 		t.Errorf("%+v %v", got, err)
@@ -84,14 +74,14 @@ func TestACapturedRunIsReplayed(t *testing.T) {
 		}
 	}
 	_, err = replay.Regress(t.Context(), "", replay.RegressionInput{FixturesRoot: dir, BundleIDs: []string{" "}, Reason: "test"})
-	wantCode(t, err, tidegate.InvalidArgs)
+	runs.WantCode(t, err, tidegate.InvalidArgs)
 }
 
 // earlierBundle is a bundle of the earlier system: its nine files, made by hand from
 // their shapes.
 func earlierBundle(t *testing.T, root, id, synthesis string) {
 	t.Helper()
-	put(t, root, "manifest.json", fmt.Sprintf(`{"schema_version":"manifest.v1","run_id":"dr_1","created_at":"2026-02-14T12:00:00.000Z","updated_at":"2026-02-14T12:00:00.000Z","revision":3,
+	runs.Put(t, root, "manifest.json", fmt.Sprintf(`{"schema_version":"manifest.v1","run_id":"dr_1","created_at":"2026-02-14T12:00:00.000Z","updated_at":"2026-02-14T12:00:00.000Z","revision":3,
 "query":{"text":"Why?","constraints":{},"sensitivity":"normal"},"mode":"standard","status":"completed",
 "stage":{"current":"finalize","started_at":"2026-02-14T12:00:00.000Z","history":[]},
 "limits":{"max_wave1_agents":6,"max_wave2_agents":6,"max_summary_kb":5,"max_total_summary_kb":60,"max_review_iterations":4},
@@ -107,10 +97,10 @@ func earlierBundle(t *testing.T, root, id, synthesis string) {
 		}
 		gates += fmt.Sprintf(`%q:{"id":%q,"name":"n","class":%q,"status":%q,"checked_at":%s,"metrics":{},"artifacts":[],"warnings":[],"notes":""}`, g, g, class, status, checked)
 	}
-	put(t, root, "gates.json", gates+"}}\n")
-	put(t, root, "citations/citations.jsonl", `{"schema_version":"citation.v1","cid":"cid_a","normalized_url":"https://a.test/","url":"https://a.test/","status":"valid"}`+"\n")
-	put(t, root, "synthesis/final-synthesis.md", synthesis)
-	put(t, root, "reports/gate-e-numeric-claims.json", `{
+	runs.Put(t, root, "gates.json", gates+"}}\n")
+	runs.Put(t, root, "citations/citations.jsonl", `{"schema_version":"citation.v1","cid":"cid_a","normalized_url":"https://a.test/","url":"https://a.test/","status":"valid"}`+"\n")
+	runs.Put(t, root, "synthesis/final-synthesis.md", synthesis)
+	runs.Put(t, root, "reports/gate-e-numeric-claims.json", `{
   "findings": [],
   "metrics": {
     "uncited_numeric_claims": 0
@@ -118,7 +108,7 @@ func earlierBundle(t *testing.T, root, id, synthesis string) {
   "schema_version": "gate_e.numeric_claims_report.v1"
 }
 `)
-	put(t, root, "reports/gate-e-sections-present.json", `{
+	runs.Put(t, root, "reports/gate-e-sections-present.json", `{
   "metrics": {
     "report_sections_present": 100
   },
@@ -138,7 +128,7 @@ func earlierBundle(t *testing.T, root, id, synthesis string) {
   "schema_version": "gate_e.sections_present_report.v1"
 }
 `)
-	put(t, root, "reports/gate-e-citation-utilization.json", `{
+	runs.Put(t, root, "reports/gate-e-citation-utilization.json", `{
   "cids": {
     "used_cids": [
       "cid_a"
@@ -157,7 +147,7 @@ func earlierBundle(t *testing.T, root, id, synthesis string) {
   "schema_version": "gate_e.citation_utilization_report.v1"
 }
 `)
-	put(t, root, "reports/gate-e-status.json", `{
+	runs.Put(t, root, "reports/gate-e-status.json", `{
   "hard_metrics": {
     "report_sections_present": 100,
     "uncited_numeric_claims": 0
@@ -180,7 +170,7 @@ func earlierBundle(t *testing.T, root, id, synthesis string) {
 		names = append(names, fmt.Sprintf("%q", name))
 		digests = append(digests, fmt.Sprintf("%q:%q", name, codec.DigestBytes(data)))
 	}
-	put(t, root, "bundle.json", fmt.Sprintf(`{"schema_version":"fixture_bundle.v1","bundle_id":%q,"run_id":"dr_1","created_at":"2026-02-14T12:00:00.000Z","no_web":true,"included_paths":["bundle.json",%s],"sha256":{%s}}`,
+	runs.Put(t, root, "bundle.json", fmt.Sprintf(`{"schema_version":"fixture_bundle.v1","bundle_id":%q,"run_id":"dr_1","created_at":"2026-02-14T12:00:00.000Z","no_web":true,"included_paths":["bundle.json",%s],"sha256":{%s}}`,
 		id, strings.Join(names, ","), strings.Join(digests, ",")))
 }
 
@@ -223,8 +213,8 @@ func TestQualityAuditShowsWhatRunsShowTogether(t *testing.T) {
 	earlierBundle(t, filepath.Join(dir, "a2"), "a2", strings.Replace(cleanSynthesis, " [@cid_a]", "", 1))
 	earlierBundle(t, filepath.Join(dir, "a3"), "a3", "## Summary\n\nIt has 12 cranes.\n")
 	earlierBundle(t, filepath.Join(dir, "a4"), "a4", "## Summary\n\nNothing.\n")
-	put(t, filepath.Join(dir, "none"), "bundle.json", `{}`)
-	put(t, filepath.Join(dir, ".hidden"), "bundle.json", `{}`)
+	runs.Put(t, filepath.Join(dir, "none"), "bundle.json", `{}`)
+	runs.Put(t, filepath.Join(dir, ".hidden"), "bundle.json", `{}`)
 	run1 := golden(t, t.TempDir(), "no-second-wave")
 	out, err := replay.Audit(t.Context(), dir, replay.AuditInput{FixturesRoot: dir, BundlePaths: []string{run1, filepath.Join(dir, "a1")}, Telemetry: true,
 		OutputDir: filepath.Join(dir, "audit"), Reason: "test"})
@@ -266,7 +256,7 @@ warn LOW_CITATION_UTILIZATION a4`; got != want {
 		t.Errorf("what is written is not what is returned: %v", err)
 	}
 	_, err = replay.Audit(t.Context(), dir, replay.AuditInput{FixturesRoot: dir, MinBundles: 5, Reason: "test"})
-	wantCode(t, err, tidegate.InvalidArgs)
+	runs.WantCode(t, err, tidegate.InvalidArgs)
 	_, err = replay.Audit(t.Context(), dir, replay.AuditInput{FixturesRoot: t.TempDir(), Reason: "test"})
-	wantCode(t, err, tidegate.InvalidArgs)
+	runs.WantCode(t, err, tidegate.InvalidArgs)
 }

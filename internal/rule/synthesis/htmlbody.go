@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -168,16 +168,16 @@ func (w *htmlWriter) shownLines(text string) {
 // cited page has.
 func (w *htmlWriter) leaf(b *block) {
 	passage := w.part.of[b]
-	claim := w.part.claims[passage]
-	run := &htmlRun{w: w, passage: passage, claim: claim}
-	texts, found := w.layout.text(b, claim, run)
+	c := w.part.claims[passage]
+	run := &htmlRun{w: w, passage: passage, claim: c}
+	texts, found := w.layout.text(b, c, run)
 	run.end()
-	w.endLeaf(b, passage, claim, texts, found)
+	w.endLeaf(b, passage, c, texts, found)
 }
 
 // endLeaf says, at the end of a passage, what could not be marked in it.
-func (w *htmlWriter) endLeaf(b *block, p *passage, claim *citation.Claim, texts []string, found map[string]bool) {
-	if claim == nil {
+func (w *htmlWriter) endLeaf(b *block, p *passage, c *claim.Claim, texts []string, found map[string]bool) {
+	if c == nil {
 		return
 	}
 	if w.last == nil || w.part.of[w.last] != p {
@@ -199,7 +199,7 @@ func (w *htmlWriter) endLeaf(b *block, p *passage, claim *citation.Claim, texts 
 		w.text("not on the page: “" + tidegate.Cut(shownText(text)) + "”")
 		w.write("</span>")
 	}
-	if claim.Verdict == citation.Unchecked {
+	if c.Verdict == claim.Unchecked {
 		w.flag("not checked")
 	}
 }
@@ -260,7 +260,7 @@ func (w *htmlWriter) link(m mark) {
 }
 
 // cite writes the number of a source as a button that opens its card.
-func (w *htmlWriter) cite(ref *reference, p *passage, claim *citation.Claim, inLink bool) {
+func (w *htmlWriter) cite(ref *reference, p *passage, c *claim.Claim, inLink bool) {
 	number := strconv.Itoa(ref.number)
 	if inLink { // a button cannot stand in a link
 		w.write(`<sup class="cite">`, number, "</sup>")
@@ -271,9 +271,9 @@ func (w *htmlWriter) cite(ref *reference, p *passage, claim *citation.Claim, inL
 	if !made {
 		id = "card-" + strconv.Itoa(len(w.cards)+1)
 		w.cardOf[key] = id
-		var matches []citation.Match
-		if claim != nil {
-			matches = w.found(ref, *claim)
+		var matches []claim.Match
+		if c != nil {
+			matches = w.found(ref, *c)
 		}
 		view := w.sourceView(ref, matches)
 		view.Excerpts = viewExcerpts(excerpts(ref.Text, matches))
@@ -294,7 +294,7 @@ func (w *htmlWriter) cite(ref *reference, p *passage, claim *citation.Claim, inL
 type htmlRun struct {
 	w       *htmlWriter
 	passage *passage
-	claim   *citation.Claim
+	claim   *claim.Claim
 	class   runClass
 }
 

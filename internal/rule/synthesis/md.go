@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -218,7 +218,7 @@ func (w *mdWriter) references() {
 	}
 }
 
-func (w *mdWriter) reference(ref *reference, matches []citation.Match) string {
+func (w *mdWriter) reference(ref *reference, matches []claim.Match) string {
 	v := w.sourceView(ref, matches)
 	text := mdText(v.Name)
 	if v.Link != "" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -58,9 +58,9 @@ func (d *document) showsOnly(text string) bool {
 func (w *mdWriter) writeLeaf(b *block, plain bool) (text, shown string) {
 	l := &mdLeaf{plain: plain, cell: b.Kind == markdown.CellBlock, single: b.Kind != markdown.ParagraphBlock}
 	passage := w.part.of[b]
-	claim := w.part.claims[passage]
-	w.text(b, claim, l)
-	if claim != nil && lastLeaf(passage) == b && claim.Verdict == citation.Unchecked {
+	c := w.part.claims[passage]
+	w.text(b, c, l)
+	if c != nil && lastLeaf(passage) == b && c.Verdict == claim.Unchecked {
 		l.label("(not checked)")
 	}
 	return l.out.String(), l.shown.String()

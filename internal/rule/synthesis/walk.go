@@ -1,7 +1,7 @@
 package synthesis
 
 import (
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
 // The formats of the report share the two walks below. Each is a [blockSink] for
@@ -48,8 +48,8 @@ type glyphIs struct {
 
 // text walks over a leaf. It returns the texts of its claim that no cited page has,
 // and which of them stand in the leaf.
-func (l *layout) text(b *block, claim *citation.Claim, to textSink) (texts []string, found map[string]bool) {
-	texts, found = notFound(claim), map[string]bool{}
+func (l *layout) text(b *block, c *claim.Claim, to textSink) (texts []string, found map[string]bool) {
+	texts, found = notFound(c), map[string]bool{}
 	missing, cited, marks := b.leaf.missing(texts, found), l.citations(b.leaf), b.marks
 	for i := 0; i <= len(b.glyphs); i++ {
 		if len(missing) > 0 && missing[0].to == i {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -62,9 +62,6 @@ func self(op, dir string, before ...string) *exec.Cmd {
 
 var noon = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 
-// pinned is a clock that stands still.
-var pinned = run.Clock{Pinned: true, Now: func() time.Time { return noon }}
-
 // toy is a legacy run in a temporary folder: its gates and files can be put
 // there by hand. Runs that are judged are in the tests of sound runs.
 type toy struct {
@@ -76,24 +73,12 @@ type toy struct {
 func newToy(t *testing.T, in run.InitInput) *toy {
 	t.Helper()
 	in.Query, in.RunID, in.LegacyGates = "What moves the tide?", "r1", true
-	out, err := run.Create(t.Context(), pinned, t.TempDir(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := runs.CreateAt(t, runs.Pinned, in)
 	return &toy{t, out.Root, out}
 }
 
 // put writes a file of the run as an agent would: behind our back.
-func (y *toy) put(name, content string) {
-	y.t.Helper()
-	path := filepath.Join(y.root, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		y.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		y.t.Fatal(err)
-	}
-}
+func (y *toy) put(name, content string) { y.t.Helper(); runs.Put(y.t, y.root, name, content) }
 
 func (y *toy) remove(name string) {
 	y.t.Helper()
@@ -104,14 +89,10 @@ func (y *toy) remove(name string) {
 
 func (y *toy) read(name string) string {
 	y.t.Helper()
-	data, err := os.ReadFile(filepath.Join(y.root, name))
-	if err != nil {
-		y.t.Fatal(err)
-	}
-	return string(data)
+	return runs.Read(y.t, filepath.Join(y.root, name))
 }
 
-func (y *toy) manifest() *codec.Value { return parse(y.t, y.read("manifest.json")) }
+func (y *toy) manifest() *codec.Value { return runs.Parse(y.t, y.read("manifest.json")) }
 
 func (y *toy) stage() string  { return y.manifest().Get("stage").Get("current").Str() }
 func (y *toy) status() string { return y.manifest().Get("status").Str() }
@@ -136,7 +117,7 @@ func (y *toy) advanceIn() stage.AdvanceInput {
 func (y *toy) advance(to run.Stage) (stage.AdvanceResult, error) {
 	in := y.advanceIn()
 	in.RequestedNext = string(to)
-	return stage.Advance(y.t.Context(), pinned, in)
+	return stage.Advance(y.t.Context(), runs.Pinned, in)
 }
 
 func (y *toy) mustAdvance(to run.Stage) stage.AdvanceResult {
@@ -158,59 +139,20 @@ func (y *toy) gate(id, status string, artifacts ...string) {
 
 func (y *toy) recordGate(id, status string, artifacts ...string) error {
 	update := codec.Of(tidegate.D(id, tidegate.D("status", status, "checked_at", tidegate.Stamp(noon), "artifacts", append([]string{}, artifacts...))))
-	_, err := step.GatesWrite(y.t.Context(), pinned, step.GatesWriteInput{
+	_, err := step.GatesWrite(y.t.Context(), runs.Pinned, step.GatesWriteInput{
 		GatesPath: y.files.GatesPath, Update: update, InputsDigest: "sha256:x", Reason: "test"})
 	return err
 }
 
 func (y *toy) patch(patch string) error {
 	y.t.Helper()
-	_, err := stage.ManifestWrite(y.t.Context(), pinned, stage.ManifestWriteInput{
-		ManifestPath: y.files.ManifestPath, Patch: parse(y.t, patch), Reason: "test"})
+	_, err := stage.ManifestWrite(y.t.Context(), runs.Pinned, stage.ManifestWriteInput{
+		ManifestPath: y.files.ManifestPath, Patch: runs.Parse(y.t, patch), Reason: "test"})
 	return err
 }
 
 // tree is all that is in the run's folder.
-func (y *toy) tree() map[string]string { return tree(y.t, y.root) }
-
-func tree(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || path == dir {
-			return err
-		}
-		name, _ := filepath.Rel(dir, path)
-		if d.IsDir() {
-			all[name] = "folder"
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		all[name] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-func parse(t testing.TB, text string) *codec.Value {
-	t.Helper()
-	v, err := codec.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-func wantCode(t *testing.T, err error, code tidegate.Code) *tidegate.Error {
-	t.Helper()
-	if tidegate.CodeOf(err) != code {
-		t.Fatalf("got %v, want %s", err, code)
-	}
-	return tidegate.AsError(err)
-}
+func (y *toy) tree() map[string]string { return runs.Tree(y.t, y.root) }
 
 // blockersOf are the codes of all blockers of a refusal.
 func blockersOf(t *testing.T, err error) []stage.Blocker {
@@ -288,7 +230,7 @@ func (y *toy) to(target run.Stage) *toy {
 
 func write50(dir string) error {
 	for i := range 50 {
-		_, err := stage.ManifestWrite(context.Background(), pinned, stage.ManifestWriteInput{
+		_, err := stage.ManifestWrite(context.Background(), runs.Pinned, stage.ManifestWriteInput{
 			ManifestPath: filepath.Join(dir, "manifest.json"),
 			Patch:        codec.Of(tidegate.D("metrics", tidegate.D("last", i))), Reason: "count",
 		})

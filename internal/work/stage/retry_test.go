@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -17,7 +18,7 @@ func pinnedAt(seconds int) func() time.Time {
 }
 
 func (y *toy) retry(gate, note string) (stage.RetryResult, error) {
-	return stage.RetryRecord(y.t.Context(), pinned, stage.RetryInput{ManifestPath: y.files.ManifestPath, GateID: gate, ChangeNote: note, Reason: "test"})
+	return stage.RetryRecord(y.t.Context(), runs.Pinned, stage.RetryInput{ManifestPath: y.files.ManifestPath, GateID: gate, ChangeNote: note, Reason: "test"})
 }
 
 func TestRetriesAreCountedUpToTheCapOfTheGate(t *testing.T) {
@@ -30,7 +31,7 @@ func TestRetriesAreCountedUpToTheCapOfTheGate(t *testing.T) {
 			}
 		}
 		_, err := y.retry(gate, "once more")
-		e := wantCode(t, err, tidegate.RetryExhausted)
+		e := runs.WantCode(t, err, tidegate.RetryExhausted)
 		if diff := cmp.Diff(tidegate.D("gate_id", gate, "retry_count", limit, "max_retries", limit), e.Details); diff != "" {
 			t.Error(diff)
 		}
@@ -46,7 +47,7 @@ func TestExhaustedRetriesEndInNeedsAPersonOnce(t *testing.T) {
 	}
 	for range 3 {
 		_, err := y.retry("B", "same")
-		wantCode(t, err, tidegate.RetryExhausted)
+		runs.WantCode(t, err, tidegate.RetryExhausted)
 	}
 	m := y.manifest()
 	if n, _ := m.Get("revision").Int(); n != 4 || y.status() != "failed" || m.Get("failures").Len() != 1 {
@@ -57,9 +58,9 @@ func TestExhaustedRetriesEndInNeedsAPersonOnce(t *testing.T) {
 		t.Errorf("failure %v", failure)
 	}
 	_, err := y.retry("C", "another gate of a failed run")
-	wantCode(t, err, tidegate.InvalidState)
+	runs.WantCode(t, err, tidegate.InvalidState)
 
-	if _, err := stage.Resume(t.Context(), pinned, stage.ResumeInput{ManifestPath: y.files.ManifestPath, Accept: true, Reason: "one more"}); err != nil {
+	if _, err := stage.Resume(t.Context(), runs.Pinned, stage.ResumeInput{ManifestPath: y.files.ManifestPath, Accept: true, Reason: "one more"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := y.manifest().Get("failures").Elems()[0]; got.Get("accepted_reason").Str() != "one more" || got.Get("accepted_at") == nil {
@@ -74,25 +75,25 @@ func TestExhaustedRetriesEndInNeedsAPersonOnce(t *testing.T) {
 func TestAcceptingACapOfZeroGrantsOne(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	_, err := y.retry("A", "x")
-	wantCode(t, err, tidegate.RetryExhausted)
-	if _, err := stage.Resume(t.Context(), pinned, stage.ResumeInput{ManifestPath: y.files.ManifestPath, Accept: true}); err != nil {
+	runs.WantCode(t, err, tidegate.RetryExhausted)
+	if _, err := stage.Resume(t.Context(), runs.Pinned, stage.ResumeInput{ManifestPath: y.files.ManifestPath, Accept: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := y.retry("A", "x"); err != nil {
 		t.Error(err)
 	}
 	_, err = y.retry("A", "x")
-	wantCode(t, err, tidegate.RetryExhausted)
+	runs.WantCode(t, err, tidegate.RetryExhausted)
 }
 
 func TestRetryOfAnUnknownGateIsRefused(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	for _, gate := range []string{"Z", "", "b"} {
 		_, err := y.retry(gate, "x")
-		wantCode(t, err, tidegate.InvalidArgs)
+		runs.WantCode(t, err, tidegate.InvalidArgs)
 	}
 	_, err := y.retry("B", " ")
-	wantCode(t, err, tidegate.InvalidArgs)
+	runs.WantCode(t, err, tidegate.InvalidArgs)
 }
 
 func TestRetryRecordsThatANoteIsRepeated(t *testing.T) {
@@ -174,7 +175,7 @@ func TestWatchdogFailsAStageThatIsOverItsBudgetOnce(t *testing.T) {
 	if err != nil || !out.TimedOut || *out.ManifestRevision != 2 || y.status() != "failed" {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	if checkpoint := parse(t, y.read("logs/timeout-checkpoint.json")); checkpoint.Get("schema_version").Str() != "timeout_checkpoint.v1" || checkpoint.Get("stage").Str() != "init" {
+	if checkpoint := runs.Parse(t, y.read("logs/timeout-checkpoint.json")); checkpoint.Get("schema_version").Str() != "timeout_checkpoint.v1" || checkpoint.Get("stage").Str() != "init" {
 		t.Errorf("checkpoint %v", checkpoint)
 	}
 	for range 3 {
@@ -207,7 +208,7 @@ func TestWatchdogCheckpointAndFailureLandTogether(t *testing.T) {
 	y.remove("logs")
 	y.put("logs", "a file where the folder should be")
 	_, err := y.watchdog(121)
-	wantCode(t, err, tidegate.WriteFailed)
+	runs.WantCode(t, err, tidegate.WriteFailed)
 	if y.status() != "created" {
 		t.Errorf("the run is %s without a checkpoint", y.status())
 	}
@@ -217,18 +218,18 @@ func TestWatchdogArguments(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	check := func(in stage.WatchdogInput) error {
 		in.ManifestPath = y.files.ManifestPath
-		_, err := stage.WatchdogCheck(t.Context(), pinned, in)
+		_, err := stage.WatchdogCheck(t.Context(), runs.Pinned, in)
 		return err
 	}
-	wantCode(t, check(stage.WatchdogInput{}), tidegate.InvalidArgs)
-	wantCode(t, check(stage.WatchdogInput{Reason: "x", Stage: "lunch"}), tidegate.InvalidArgs)
-	wantCode(t, check(stage.WatchdogInput{Reason: "x", NowISO: "soon"}), tidegate.InvalidArgs)
-	wantCode(t, check(stage.WatchdogInput{Reason: "x", Stage: "review"}), tidegate.StageMismatch)
+	runs.WantCode(t, check(stage.WatchdogInput{}), tidegate.InvalidArgs)
+	runs.WantCode(t, check(stage.WatchdogInput{Reason: "x", Stage: "lunch"}), tidegate.InvalidArgs)
+	runs.WantCode(t, check(stage.WatchdogInput{Reason: "x", NowISO: "soon"}), tidegate.InvalidArgs)
+	runs.WantCode(t, check(stage.WatchdogInput{Reason: "x", Stage: "review"}), tidegate.StageMismatch)
 	if err := check(stage.WatchdogInput{Reason: "x", Stage: "init", NowISO: "2026-02-14T12:00:01Z"}); err != nil {
 		t.Error(err)
 	}
 	y.put("manifest.json", replaceOnce(t, y.read("manifest.json"), `"started_at": "2026-02-14T12:00:00.000Z"`, `"started_at": "yesterday"`))
-	wantCode(t, check(stage.WatchdogInput{Reason: "x"}), tidegate.InvalidState)
+	runs.WantCode(t, check(stage.WatchdogInput{Reason: "x"}), tidegate.InvalidState)
 }
 
 func TestWatchdogUsesThePolicyOfTheRun(t *testing.T) {

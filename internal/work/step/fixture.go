@@ -7,8 +7,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
-	"github.com/tidegate/tidegate/internal/text/secret"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/text/link"
 )
 
 // fixtures are verdicts on sources that a caller hands in. They count in legacy
@@ -91,7 +91,7 @@ func (f *fixtures) digest() any {
 }
 
 // apply puts verdicts in place of what the evidence says.
-func (f *fixtures) apply(sources []citation.Source, records []citation.Record) {
+func (f *fixtures) apply(sources []source.Source, records []source.Record) {
 	if f == nil {
 		return
 	}
@@ -109,16 +109,16 @@ func (f *fixtures) apply(sources []citation.Source, records []citation.Record) {
 		if verdict == nil {
 			continue
 		}
-		r.Status, r.Rule = citation.Invalid, "fixture"
-		switch status := citation.Status(verdict.Get("status").Str()); status {
-		case citation.Valid, citation.Paywalled, citation.Blocked, citation.Mismatch:
+		r.Status, r.Rule = source.Invalid, "fixture"
+		switch status := source.Status(verdict.Get("status").Str()); status {
+		case source.Valid, source.Paywalled, source.Blocked, source.Mismatch:
 			r.Status = status
 		}
 		if r.Notes = verdict.Get("notes").Str(); r.Notes == "" {
 			r.Notes = "fixture status=" + string(r.Status)
 		}
 		if url := verdict.Get("url").Str(); url != "" {
-			r.URL = secret.Mask(url)
+			r.URL = link.Mask(url)
 		}
 		status, _ := verdict.Get("http_status").Int()
 		r.HTTPStatus = int(status)

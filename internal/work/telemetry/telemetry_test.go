@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/telemetry"
 )
@@ -25,10 +26,7 @@ func (c *clock) pass(d time.Duration) { c.now = c.now.Add(d) }
 func made(t *testing.T) (*clock, run.InitResult) {
 	t.Helper()
 	c := &clock{time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)}
-	out, err := run.Create(t.Context(), c.run(), t.TempDir(), run.InitInput{Query: "Why?", RunID: "r1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := runs.CreateAt(t, c.run(), run.InitInput{Query: "Why?", RunID: "r1"})
 	return c, out
 }
 
