@@ -71,97 +71,64 @@ func (w *htmlWriter) heading(level int, title string, inside func()) {
 	w.write("</", tag, ">\n")
 }
 
-func (w *htmlWriter) open(b *block, first bool) {
-	switch b.Kind {
-	case markdown.ParagraphBlock:
-		if !b.tight {
-			w.write(`<p dir="auto">`)
+// simpleTags are what stands before and after what a block holds.
+var simpleTags = map[markdown.BlockKind][2]string{
+	markdown.ParagraphBlock: {`<p dir="auto">`, "</p>\n"},
+	markdown.ItemBlock:      {`<li dir="auto">`, "</li>\n"},
+	markdown.QuoteBlock:     {"<blockquote>\n", "</blockquote>\n"},
+	markdown.CodeBlock:      {`<pre tabindex="0"><code>`, "</code></pre>\n"},
+	markdown.HTMLBlock:      {`<pre tabindex="0" class="html">`, "</pre>\n"},
+	markdown.RuleBlock:      {"<hr>\n"},
+	markdown.TableBlock:     {`<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>` + "\n", "</tbody></table></div>\n"},
+	markdown.RowBlock:       {"<tr>", "</tr>\n"},
+}
+
+// tags are those of a block. A paragraph of a tight list has none.
+func (w *htmlWriter) tags(b *block) (open, close string) {
+	switch {
+	case b.Kind == markdown.ParagraphBlock && b.tight:
+		return "", ""
+	case b.Kind == markdown.ListBlock && !b.Ordered:
+		return "<ul>\n", "</ul>\n"
+	case b.Kind == markdown.ListBlock && b.Start == 1:
+		return "<ol>\n", "</ol>\n"
+	case b.Kind == markdown.ListBlock:
+		return `<ol start="` + strconv.Itoa(b.Start) + "\">\n", "</ol>\n"
+	case b.Kind == markdown.RowBlock && w.inHeader:
+		return "<thead><tr>", "</tr></thead>\n<tbody>\n"
+	case b.Kind == markdown.CellBlock:
+		open, close = "<td", "</td>"
+		if w.inHeader {
+			open, close = `<th scope="col"`, "</th>"
 		}
+		if b.Align != "" {
+			open += ` class="` + b.Align + `"`
+		}
+		return open + ` dir="auto">`, close
+	}
+	return simpleTags[b.Kind][0], simpleTags[b.Kind][1]
+}
+
+func (w *htmlWriter) open(b *block, first bool) {
+	if b.Kind == markdown.RowBlock {
+		w.inHeader = first
+	}
+	tag, _ := w.tags(b)
+	w.write(tag)
+	switch b.Kind {
+	case markdown.ParagraphBlock, markdown.CellBlock:
 		w.leaf(b)
 	case markdown.HeadingBlock:
 		w.heading(w.part.headingLevel(b), shownText(string(runes(b.glyphs))), func() { w.leaf(b) })
-	case markdown.ListBlock:
-		switch {
-		case !b.Ordered:
-			w.write("<ul>\n")
-		case b.Start == 1:
-			w.write("<ol>\n")
-		default:
-			w.write(`<ol start="`, strconv.Itoa(b.Start), "\">\n")
-		}
-	case markdown.ItemBlock:
-		w.write(`<li dir="auto">`)
-	case markdown.QuoteBlock:
-		w.write("<blockquote>\n")
-	case markdown.CodeBlock:
-		w.write(`<pre tabindex="0"><code>`)
-		w.shownLines(b.text)
-		w.write("</code></pre>\n")
-	case markdown.HTMLBlock:
-		w.write(`<pre tabindex="0" class="html">`)
-		w.shownLines(b.text)
-		w.write("</pre>\n")
-	case markdown.RuleBlock:
-		w.write("<hr>\n")
-	case markdown.TableBlock:
-		w.write(`<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>`, "\n")
-	case markdown.RowBlock:
-		w.inHeader = first
-		if first {
-			w.write("<thead>")
-		}
-		w.write("<tr>")
-	case markdown.CellBlock:
-		if w.inHeader {
-			w.write(`<th scope="col"`)
-		} else {
-			w.write("<td")
-		}
-		if b.Align != "" {
-			w.write(` class="`, b.Align, `"`)
-		}
-		w.write(` dir="auto">`)
-		w.leaf(b)
+	}
+	for _, r := range b.text {
+		w.glyph(r)
 	}
 }
 
 func (w *htmlWriter) close(b *block) {
-	switch b.Kind {
-	case markdown.ParagraphBlock:
-		if !b.tight {
-			w.write("</p>\n")
-		}
-	case markdown.ListBlock:
-		if b.Ordered {
-			w.write("</ol>\n")
-		} else {
-			w.write("</ul>\n")
-		}
-	case markdown.ItemBlock:
-		w.write("</li>\n")
-	case markdown.QuoteBlock:
-		w.write("</blockquote>\n")
-	case markdown.TableBlock:
-		w.write("</tbody></table></div>\n")
-	case markdown.RowBlock:
-		w.write("</tr>")
-		if w.inHeader {
-			w.write("</thead>\n<tbody>")
-		}
-		w.write("\n")
-	case markdown.CellBlock:
-		if w.inHeader {
-			w.write("</th>")
-		} else {
-			w.write("</td>")
-		}
-	}
-}
-
-func (w *htmlWriter) shownLines(text string) {
-	for _, r := range text {
-		w.glyph(r)
-	}
+	_, tag := w.tags(b)
+	w.write(tag)
 }
 
 // leaf writes the text of a block, its citations as buttons, and marks what no

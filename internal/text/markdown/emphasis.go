@@ -56,13 +56,6 @@ func (p *inliner) pair(bottom int) {
 	// By kind of closer: where the search for its opener ends, because nothing
 	// was found there before.
 	var searched [2][2][3]int
-	for a := range searched {
-		for b := range searched[a] {
-			for c := range searched[a][b] {
-				searched[a][b][c] = bottom
-			}
-		}
-	}
 	closer := p.firstRun
 	if bottom > 0 {
 		closer = p.runs[bottom-1].next
@@ -74,6 +67,7 @@ func (p *inliner) pair(bottom int) {
 			continue
 		}
 		limit := &searched[b2i(c.mark == '_')][b2i(c.opens)][c.length%3]
+		*limit = max(*limit, bottom)
 		opener := c.prev
 		for opener > *limit && !p.match(opener, c) {
 			opener = p.runs[opener-1].prev
