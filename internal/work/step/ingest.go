@@ -221,7 +221,7 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 			return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", output.PerspectiveID),
 				"the perspectives list no %q", tidegate.Cut(output.PerspectiveID))
 		}
-		faults, err := faultsOf(ctx, r, judge, p, output)
+		faults, err := faultsOf(ctx, judge, p, output)
 		if err != nil {
 			return err
 		}
@@ -236,7 +236,7 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 
 // faultsOf is everything for which an output is refused, beginning with the fault
 // that [Ingest] returns.
-func faultsOf(ctx context.Context, r *run.Run, judge *wave.Judge, p *perspective.Perspective, output Submission) ([]wave.Fault, error) {
+func faultsOf(ctx context.Context, judge *wave.Judge, p *perspective.Perspective, output Submission) ([]wave.Fault, error) {
 	verdict, err := judge.Judge(ctx, p.Contract, strings.NewReader(output.Markdown))
 	if err != nil {
 		return nil, err
@@ -268,7 +268,7 @@ func RefusedOutputs(ctx context.Context, in IngestInput) (report.Report, error) 
 		if !ok {
 			continue
 		}
-		faults, err := faultsOf(ctx, r, judge, p, output)
+		faults, err := faultsOf(ctx, judge, p, output)
 		if err != nil {
 			return report.Report{}, err
 		}
