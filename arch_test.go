@@ -32,7 +32,7 @@ var floors = []struct{ name, rooms string }{
 	{"text", "pattern spelling secret pdf markdown diff"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
 	{"rule", "citation gate /perspective /wave /pivot /review summary synthesis"},
-	{"work", "run step stage telemetry change"},
+	{"work", "run step stage change"},
 	{"agent", "job driver engine replay"},
 	{"face", "/catalog cli hangup mcp screen research web host words clients demo docs"},
 	{"program", "/cmd/tidegate"},

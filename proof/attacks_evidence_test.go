@@ -25,7 +25,7 @@ func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 			given: func(t *testing.T, v victim) {
 				v.write(t, "citations/fixtures.json", `{"https://example.org/moon":"valid","https://example.org/sun":"valid"}`)
 			},
-			tries: append([]try{{"deep_research_citations_validate", strings.Replace(judged, `,"online`, `,"online_fixtures_path":"$RUN/citations/fixtures.json","online`, 1), tidegate.InvalidArgs}}, blocked...),
+			tries: append([]try{{"deep_research_citations_validate", strings.Replace(judged, `,"online`, `,"online_fixtures_path":"$RUN/citations/fixtures.json","online`, 1), tidegate.InvalidArgs}, {"deep_research_citations_validate", judged, ""}}, blocked...),
 			holds: notPassed},
 		{wants: "records of its own to count", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
