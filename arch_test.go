@@ -32,7 +32,7 @@ var floors = []struct{ name, rooms string }{
 	{"text", "pattern markdown page link quotation figure diff"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
 	{"rule", "claim source gate /perspective /wave /pivot /review summary synthesis"},
-	{"work", "run step stage telemetry change"},
+	{"work", "run step stage change"},
 	{"agent", "job driver engine replay"},
 	{"face", "/catalog cli mcp research web demo docs"},
 	{"program", "/cmd/tidegate"},

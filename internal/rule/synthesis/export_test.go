@@ -8,6 +8,14 @@ import (
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
+// Status is [GatePass] without a fault.
+func (g Gate) Status() string {
+	if len(g.Faults) == 0 {
+		return GatePass
+	}
+	return GateFail
+}
+
 // shownTexts are the texts of the leaves and code blocks of a draft, as a report
 // shows them.
 func shownTexts(doc *document) []string {
