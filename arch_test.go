@@ -31,7 +31,7 @@ var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
 	{"text", "pattern spelling secret pdf markdown diff"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
-	{"rule", "citation gate /perspective /wave /pivot /review summary synthesis"},
+	{"rule", "citation gate /wave /pivot /review summary synthesis"},
 	{"work", "run step stage telemetry change"},
 	{"agent", "job driver engine replay"},
 	{"face", "/catalog cli hangup mcp screen research web host words clients demo docs"},
@@ -40,7 +40,6 @@ var floors = []struct{ name, rooms string }{
 
 // exceptions are the imports that the floors do not allow, each with its reason.
 var exceptions = map[string]string{
-	"pivot -> internal/work/run":                  "rules read runs",
 	"internal/rule/summary -> internal/work/run":  "rules read runs",
 	"internal/face/demo -> internal/test/planted": "the canary plants its pages",
 	"cmd/tidegate -> internal/test/planted":       "the canary plants its pages",
@@ -71,7 +70,7 @@ var outside = map[string]string{
 	"golang.org/x/sys":                       "internal/base/artifact internal/agent/driver",
 	"golang.org/x/crypto":                    "internal/base/seal",
 	"golang.org/x/net":                       "internal/rule/citation internal/base/fetch",
-	"golang.org/x/text":                      "internal/rule/citation perspective internal/text/pdf internal/base/report internal/rule/synthesis",
+	"golang.org/x/text":                      "internal/rule/citation wave internal/text/pdf internal/base/report internal/rule/synthesis",
 	"github.com/nlnwa/whatwg-url":            "internal/rule/citation",
 	"golang.org/x/term":                      "cmd/tidegate internal/face/host",
 	"os/exec":                                "internal/work/change internal/agent/driver internal/face/cli",

@@ -14,9 +14,9 @@ import (
 	"github.com/tidegate/tidegate/internal/text/spelling"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/tool"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // schema is one JSON Schema that the program publishes.
@@ -32,7 +32,7 @@ func documentSchemas() []schema {
 		name, about string
 		shape       func() codec.Shape
 	}{
-		{"perspectives.v1", "the contracts by which outputs are judged", perspective.Shape},
+		{"perspectives.v1", "the contracts by which outputs are judged", wave.PerspectivesShape},
 		{"manifest.v1", "what a run is and where it stands", func() codec.Shape { return run.ManifestShape }},
 		{"gates.v1", "the gates of a run", func() codec.Shape { return gate.Shape }},
 		{"scope.v1", "what a run is to answer", func() codec.Shape { return run.ScopeShape }},

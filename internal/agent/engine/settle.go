@@ -17,8 +17,6 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/pivot"
-	"github.com/tidegate/tidegate/wave"
 )
 
 // Waiting says what a run waits for.
@@ -312,7 +310,7 @@ func (s *settler) review(ctx context.Context) (*pause, error) {
 		return s.advance(ctx, "")
 	}
 	l := r.Layout()
-	result, err := step.Review(ctx, s.clock, wave.ReviewInput{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
+	result, err := step.Review(ctx, s.clock, step.WaveReviewInput{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
 		MaxFailures: 50, ReportPath: r.Path(l.WaveReview)})
 	if err != nil {
 		return nil, err
@@ -348,12 +346,12 @@ func (s *settler) decide(ctx context.Context) (*pause, error) {
 			return s.advance(ctx, "") // something else is in the way
 		}
 	}
-	in, err := pivot.FromRun(ctx, s.manifest)
+	in, err := step.PivotOf(ctx, s.manifest)
 	if err != nil {
 		return nil, err
 	}
 	in.Reason = "settled"
-	decision, err := pivot.Decide(ctx, s.clock, in)
+	decision, err := step.DecidePivot(ctx, s.clock, in)
 	if err != nil {
 		if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.NotMet {
 			return nil, s.leave(ctx, run.Failure{Code: tidegate.CodeOf(err), Message: "the pivot cannot be decided: " + tidegate.AsError(err).Message})

@@ -15,8 +15,6 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/pivot"
-	"github.com/tidegate/tidegate/wave"
 )
 
 // scene is where a line is done again: the run as it stood, and the line.
@@ -89,10 +87,10 @@ func reviewed(s *scene) error {
 	}
 	defer r.Close()
 	name := r.Layout().WaveReview
-	in := wave.ReviewInput{PerspectivesPath: r.Path(r.Layout().Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1))}
+	in := step.WaveReviewInput{PerspectivesPath: r.Path(r.Layout().Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1))}
 	var made []byte
 	for _, in.MaxFailures = range []int{50, 25} {
-		result, err := wave.Review(s.ctx, in)
+		result, err := step.Review(s.ctx, s.clock, in)
 		if err != nil {
 			return err
 		}
@@ -113,12 +111,12 @@ func reviewed(s *scene) error {
 // decided decides the pivot from the outputs. A decision whose gaps somebody named
 // was handed in: the move out of the pivot says whether it counts.
 func decided(s *scene) error {
-	in, err := pivot.FromRun(s.ctx, s.manifestPath())
+	in, err := step.PivotOf(s.ctx, s.manifestPath())
 	if err != nil {
 		return err
 	}
 	in.Reason = s.reason()
-	_, err = pivot.Decide(s.ctx, s.clock, in)
+	_, err = step.DecidePivot(s.ctx, s.clock, in)
 	return err
 }
 

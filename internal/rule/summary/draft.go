@@ -6,7 +6,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // generate makes the summaries from the wave outputs. Each may grow to the cap of
@@ -43,7 +43,7 @@ func (p *plan) generate(ctx context.Context) error {
 // readSource makes a draft of the output of one perspective. It returns NOT_FOUND,
 // READ_FAILED, PATH_NOT_ALLOWED, and SCHEMA_VALIDATION_FAILED when there is no
 // text to make a draft of.
-func (p *plan) readSource(ctx context.Context, w *writer, of perspective.Perspective) (*draft, error) {
+func (p *plan) readSource(ctx context.Context, w *writer, of wave.Perspective) (*draft, error) {
 	details := tidegate.D("perspective_id", of.ID, "source_artifact", of.SourceArtifact)
 	file, err := p.run.Folder().Open(of.SourceArtifact)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/citation"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // plan is a build of which everything is checked and nothing written.
@@ -21,7 +21,7 @@ type plan struct {
 	limits Limits
 	pool   *citation.Pool
 
-	perspectives []perspective.Perspective
+	perspectives []wave.Perspective
 	foreignRun   string // the run that the perspectives say they belong to, when it is another one
 
 	packPath, summariesPath string // absolute
@@ -125,11 +125,11 @@ func (p *plan) readPerspectives(ctx context.Context, runID string) (digest strin
 	if err != nil {
 		return "", err
 	}
-	if len(doc.Perspectives) == 0 {
+	if len(doc.List) == 0 {
 		return "", tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$.perspectives"),
 			"$.perspectives is empty; a pack needs at least one perspective")
 	}
-	p.perspectives = doc.Perspectives
+	p.perspectives = doc.List
 	isRun, err := p.run.Folder().Exists(p.run.Layout().Gates)
 	if err != nil {
 		return "", err
@@ -149,12 +149,12 @@ func (p *plan) readPerspectives(ctx context.Context, runID string) (digest strin
 	return p.addSecondWave(tree)
 }
 
-func parsePerspectives(path string, data []byte) (*codec.Value, *perspective.Document, error) {
+func parsePerspectives(path string, data []byte) (*codec.Value, *wave.Perspectives, error) {
 	tree, err := codec.ParseFile("perspectives_path", path, data)
 	if err != nil {
 		return nil, nil, err
 	}
-	doc, err := perspective.Of(tree, perspective.Artifacts)
+	doc, err := wave.PerspectivesOf(tree, wave.Artifacts)
 	return tree, doc, err
 }
 
@@ -174,11 +174,11 @@ func (p *plan) addSecondWave(first *codec.Value) (digest string, err error) {
 	if err != nil {
 		return "", err
 	}
-	for _, each := range doc.Perspectives {
+	for _, each := range doc.List {
 		each.SourceArtifact = p.run.Output(run.Wave2, each.ID)
 		p.perspectives = append(p.perspectives, each)
 	}
-	slices.SortFunc(p.perspectives, func(a, b perspective.Perspective) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(p.perspectives, func(a, b wave.Perspective) int { return strings.Compare(a.ID, b.ID) })
 	return codec.Digest(codec.Of([]*codec.Value{first, tree})), nil
 }
 

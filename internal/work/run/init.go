@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/gate"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // InitInput are the arguments of [Create].
@@ -161,7 +161,7 @@ func checkEnum(arg, value string, allowed []string) error {
 // CheckID returns PATH_TRAVERSAL for an id that would leave its folder, and
 // INVALID_ARGS for another that breaks the rule of ids that become file names.
 func CheckID(id string) error {
-	fault := perspective.IDFault(id)
+	fault := wave.IDFault(id)
 	if fault == "" {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/rule/gate"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // VerifyInput are the arguments of [Verify].
@@ -170,7 +170,7 @@ func (v *verifier) verify() error {
 	gates := v.document(l.Gates, gate.Check)
 	v.document(ScopeFile, ScopeShape.Check)
 	v.document(PolicyFile, checkPolicy)
-	v.perspectives(v.document(l.Perspectives, perspective.Check))
+	v.perspectives(v.document(l.Perspectives, wave.CheckPerspectives))
 	v.files()
 	v.keptRecords()
 	v.revision("manifest", v.run.name, manifest, v.recorded.manifestRevision)

@@ -8,7 +8,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // judgeA is the judge of gate A: scope, perspectives and plan are there, belong
@@ -86,7 +86,7 @@ func (j *planning) look(plan []byte) (err error) {
 	if j.scope, j.scopeValid, err = j.document("SCOPE", "scope", run.ScopeFile, run.ScopeShape.Check); err != nil {
 		return err
 	}
-	if j.perspectives, j.contractsValid, err = j.document("PERSPECTIVES", "perspectives", l.Perspectives, perspective.Check); err != nil {
+	if j.perspectives, j.contractsValid, err = j.document("PERSPECTIVES", "perspectives", l.Perspectives, wave.CheckPerspectives); err != nil {
 		return err
 	}
 	j.perspectivesCount = j.perspectives.Get("perspectives").Len()

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -116,7 +116,7 @@ type outputsJudge struct {
 type waveContracts struct {
 	wave run.Stage
 	name string // of the document
-	doc  *perspective.Document
+	doc  *wave.Perspectives
 }
 
 func judgeOutputs(ctx context.Context, r *run.Run, reportName string) (gate.Judgement, error) {
@@ -183,13 +183,13 @@ func judgedWaves(r *run.Run) ([]run.Stage, error) {
 // readContracts reads the contracts of a wave, where the run keeps them and
 // nowhere else. It returns NOT_FOUND, READ_FAILED, INVALID_JSON and
 // SCHEMA_VALIDATION_FAILED.
-func readContracts(r *run.Run, wave run.Stage) (waveContracts, error) {
-	c := waveContracts{wave: wave, name: r.ContractsOf(wave)}
+func readContracts(r *run.Run, of run.Stage) (waveContracts, error) {
+	c := waveContracts{wave: of, name: r.ContractsOf(of)}
 	data, err := r.Folder().Read(c.name)
 	if err != nil {
 		return c, tidegate.WithDetails(err, tidegate.D("perspectives_path", r.Path(c.name)))
 	}
-	c.doc, err = perspective.Parse(data, perspective.Contracts)
+	c.doc, err = wave.ParsePerspectives(data, wave.Contracts)
 	var syntax *codec.SyntaxError
 	if errors.As(err, &syntax) {
 		err = codec.NotJSON(tidegate.D("perspectives_path", r.Path(c.name)), c.name, syntax)
@@ -203,7 +203,7 @@ func (j *outputsJudge) bind() (gate.Binding, error) {
 	names := []string{j.reportName}
 	for _, w := range j.waves {
 		names = append(names, w.name)
-		for _, p := range w.doc.Perspectives {
+		for _, p := range w.doc.List {
 			output := j.run.Output(w.wave, p.ID)
 			names = append(names, output)
 			used, err := j.run.Folder().Exists(run.Sidecar(output))
@@ -224,18 +224,18 @@ func (j *outputsJudge) judge(ctx context.Context) error {
 		reported[r.Get("perspective_id").Str()] = r
 	}
 	for _, w := range j.waves {
-		judged := make([]judgedOutput, len(w.doc.Perspectives))
+		judged := make([]judgedOutput, len(w.doc.List))
 		err := parallel.Each(ctx, len(judged), nil, func() func(int) error {
 			judge := new(wave.Judge)
 			return func(i int) (err error) {
-				judged[i], err = j.judgeOne(ctx, judge, w.wave, w.doc.Perspectives[i])
+				judged[i], err = j.judgeOne(ctx, judge, w.wave, w.doc.List[i])
 				return err
 			}
 		})
 		if err != nil {
 			return err
 		}
-		for i, p := range w.doc.Perspectives {
+		for i, p := range w.doc.List {
 			code := judged[i].code
 			if judged[i].over != "" {
 				j.over = append(j.over, p.ID+": "+judged[i].over)
@@ -273,7 +273,7 @@ type judgedOutput struct {
 	over    string // the use of tools
 }
 
-func (j *outputsJudge) judgeOne(ctx context.Context, judge *wave.Judge, w run.Stage, p perspective.Perspective) (out judgedOutput, err error) {
+func (j *outputsJudge) judgeOne(ctx context.Context, judge *wave.Judge, w run.Stage, p wave.Perspective) (out judgedOutput, err error) {
 	name := j.run.Output(w, p.ID)
 	path := j.run.Path(name)
 	file, err := j.run.Folder().Open(name)
@@ -284,9 +284,9 @@ func (j *outputsJudge) judgeOne(ctx context.Context, judge *wave.Judge, w run.St
 		return out, err
 	}
 	defer file.Close()
-	verdict, err := judge.Judge(ctx, p.Contract, file)
+	verdict, err := judge.Judge(p.Contract, artifact.Until(ctx, file))
 	if err != nil {
-		return out, wave.Unreadable(ctx, tidegate.D("markdown_path", path), path, err)
+		return out, wave.Unreadable(tidegate.D("markdown_path", path), path, err)
 	}
 	if failure := verdict.Failure(); failure != nil {
 		out.code = string(failure.Code)
@@ -299,7 +299,7 @@ func (j *outputsJudge) judgeOne(ctx context.Context, judge *wave.Judge, w run.St
 
 // refusal is what a run refuses in an output that meets its contract, "" where it
 // takes it.
-func (j *outputsJudge) refusal(p perspective.Perspective, verdict wave.Verdict, name string) (string, error) {
+func (j *outputsJudge) refusal(p wave.Perspective, verdict wave.Verdict, name string) (string, error) {
 	if j.run.Legacy() {
 		return "", nil
 	}
@@ -315,7 +315,7 @@ func (j *outputsJudge) refusal(p perspective.Perspective, verdict wave.Verdict, 
 
 // toolUsage says what is wrong with the recorded use of tools, or "". A failure to
 // read the record is an error, and says nothing about the tools.
-func (j *outputsJudge) toolUsage(p perspective.Perspective, sidecar string) (string, error) {
+func (j *outputsJudge) toolUsage(p wave.Perspective, sidecar string) (string, error) {
 	data, err := j.run.Folder().Read(sidecar)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
@@ -365,7 +365,7 @@ func (j *outputsJudge) judgement(bound gate.Binding) gate.Judgement {
 		"retry_directives_count", len(directives), "report_pass_flag", flag(j.report.Get("pass").Bool()), "validated_positive", flag(validated > 0),
 		"all_results_pass", flag(failing == 0), "failed_matches_results", flag(failing == failed))
 	if len(j.waves) > 1 {
-		out.Metrics = append(out.Metrics, tidegate.D("wave2_planned", len(j.waves[1].doc.Perspectives), "wave2_failed", len(j.failed2))...)
+		out.Metrics = append(out.Metrics, tidegate.D("wave2_planned", len(j.waves[1].doc.List), "wave2_failed", len(j.failed2))...)
 	}
 	return out
 }

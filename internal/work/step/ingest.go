@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -152,8 +151,8 @@ func jobIsFree(r *run.Run, now time.Time, jobID string) error {
 // Contracts reads the run's own contracts of a wave, and the digest of their
 // file. It returns the errors of reading them, and INVALID_STATE for those of
 // another run.
-func Contracts(r *run.Run, wave run.Stage) (*perspective.Document, string, error) {
-	contracts, digest, err := contractsForIngest(r, wave)
+func Contracts(r *run.Run, of run.Stage) (*wave.Perspectives, string, error) {
+	contracts, digest, err := contractsForIngest(r, of)
 	return contracts.doc, digest, err
 }
 
@@ -245,8 +244,8 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 
 // faultsOf is everything for which an output is refused, beginning with the fault
 // that [Ingest] returns.
-func faultsOf(ctx context.Context, r *run.Run, judge *wave.Judge, p *perspective.Perspective, output Submission) ([]wave.Fault, error) {
-	verdict, err := judge.Judge(ctx, p.Contract, strings.NewReader(output.Markdown))
+func faultsOf(ctx context.Context, r *run.Run, judge *wave.Judge, p *wave.Perspective, output Submission) ([]wave.Fault, error) {
+	verdict, err := judge.Judge(p.Contract, strings.NewReader(output.Markdown))
 	if err != nil {
 		return nil, err
 	}
@@ -360,7 +359,7 @@ type RestoreResult struct {
 // NOT_FOUND when the run took no output of that perspective, and TAMPERED when
 // its copy was changed.
 func Restore(ctx context.Context, clock run.Clock, in RestoreInput) (RestoreResult, error) {
-	if fault := perspective.IDFault(in.PerspectiveID); fault != "" {
+	if fault := wave.IDFault(in.PerspectiveID); fault != "" {
 		return RestoreResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("perspective_id", tidegate.Cut(in.PerspectiveID)), "perspective_id %s", fault)
 	}
 	r, err := run.Open(ctx, in.ManifestPath)

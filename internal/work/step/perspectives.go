@@ -15,7 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // PerspectivesInput are the arguments of [WritePerspectives].
@@ -60,7 +60,7 @@ func WritePerspectives(ctx context.Context, clock run.Clock, in PerspectivesInpu
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return PerspectivesResult{}, err
 	}
-	if err := perspective.Check(in.Value); err != nil {
+	if err := wave.CheckPerspectives(in.Value); err != nil {
 		return PerspectivesResult{}, err
 	}
 	holder := run.HolderOf(ctx, in.PerspectivesPath)
@@ -91,7 +91,7 @@ func writeFreely(ctx context.Context, in PerspectivesInput) (PerspectivesResult,
 	data, err := artifact.ReadDocument(ctx, "perspectives_path", in.PerspectivesPath)
 	switch {
 	case err == nil:
-		if doc, err := codec.Parse(data); err != nil || doc.Get("schema_version").Str() != perspective.Version {
+		if doc, err := codec.Parse(data); err != nil || doc.Get("schema_version").Str() != wave.PerspectivesVersion {
 			return PerspectivesResult{}, refused("the file that is there holds something other than perspectives")
 		}
 	case tidegate.CodeOf(err) != tidegate.FileNotFound:

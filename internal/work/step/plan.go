@@ -12,7 +12,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -150,7 +149,7 @@ func (p *planner) read() error {
 	if p.perspectives, err = readDocument(p.run, "perspectives_path", name); err != nil {
 		return err
 	}
-	if err := perspective.Check(p.perspectives); err != nil {
+	if err := wave.CheckPerspectives(p.perspectives); err != nil {
 		return err
 	}
 	if err := sameRun(p.run.ID(), "perspectives_run_id", p.perspectives.Get("run_id").Str()); err != nil {
@@ -209,7 +208,7 @@ func (p *planner) inputs() tidegate.Details {
 		perspectives = append(perspectives, tidegate.D(
 			"id", v.Get("id"), "title", v.Get("title"), "track", v.Get("track"), "agent_type", v.Get("agent_type"),
 			"max_words", contract.Get("max_words"), "max_sources", contract.Get("max_sources"), "tool_budget", contract.Get("tool_budget"),
-			"must_include_sections", perspective.ContractOf(v).Sections,
+			"must_include_sections", wave.ContractOf(v).Sections,
 			"platform_requirements", platformLines(v), "tool_policy", toolPolicy(v)))
 	}
 	return tidegate.D("schema", "wave1_plan.inputs.v1", "run_id", p.run.ID(), "query_text", p.manifest.Query(),
@@ -242,7 +241,7 @@ func (p *planner) prompt(heading string, v *codec.Value, task string) string {
 		fmt.Fprintf(&b, "\n## Task\n\n%s\n", task)
 	}
 	fmt.Fprintf(&b, "\n## Query\n\n%s\n", strings.TrimSpace(p.manifest.Query()))
-	contract := perspective.ContractOf(v)
+	contract := wave.ContractOf(v)
 	b.WriteString("\n## Prompt Contract\n\n")
 	field("Max words", fmt.Sprint(contract.MaxWords))
 	field("Max sources", fmt.Sprint(contract.MaxSources))

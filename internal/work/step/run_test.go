@@ -16,7 +16,6 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/wave"
 )
 
 var runClock = run.Clock{Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }, Pinned: true}
@@ -125,7 +124,7 @@ func reviewed(t *testing.T) testRun {
 
 func (r testRun) review() {
 	r.t.Helper()
-	_, err := step.Review(r.t.Context(), runClock, wave.ReviewInput{
+	_, err := step.Review(r.t.Context(), runClock, step.WaveReviewInput{
 		PerspectivesPath: r.perspectives, OutputsDir: filepath.Join(r.root, "wave-1"), MaxFailures: 25, ReportPath: filepath.Join(r.root, "wave-review.json"),
 	})
 	if err != nil {

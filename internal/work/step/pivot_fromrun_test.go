@@ -1,4 +1,4 @@
-package pivot_test
+package step_test
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/pivot"
 )
 
@@ -22,7 +23,7 @@ func TestFromRunValidatesEveryOutput(t *testing.T) {
 	b := write(t, filepath.Join(root, "wave-1", "b.md"), "# Gaps\n- (P1) x\n# Sources\n- https://example.org\n")
 	a := write(t, filepath.Join(root, "wave-1", "a.md"), "# Gaps\n")
 	write(t, filepath.Join(root, "else", "where.md"), "# Gaps\n- (P0) what nobody judged\n")
-	in, err := pivot.FromRun(t.Context(), manifest)
+	in, err := step.PivotOf(t.Context(), manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,12 +37,12 @@ func TestFromRunValidatesEveryOutput(t *testing.T) {
 	if diff := cmp.Diff(wantReports, string(reports)); diff != "" {
 		t.Errorf("reports (-want +got):\n%s", diff)
 	}
-	if d := decide(t, in); d.Metrics.Total != 1 || *d.PivotPath != filepath.Join(root, "pivot.json") {
+	if d := decided(t, in); d.Metrics.Total != 1 || *d.PivotPath != filepath.Join(root, "pivot.json") {
 		t.Errorf("got %+v", d)
 	}
 
 	write(t, b, "# Gaps\n")
-	if in, err = pivot.FromRun(t.Context(), manifest); err != nil {
+	if in, err = step.PivotOf(t.Context(), manifest); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, in, tidegate.Wave1NotValidated, tidegate.D("perspective_id", "b",
@@ -50,7 +51,7 @@ func TestFromRunValidatesEveryOutput(t *testing.T) {
 	if err := os.Remove(b); err != nil {
 		t.Fatal(err)
 	}
-	_, err = pivot.FromRun(t.Context(), manifest)
+	_, err = step.PivotOf(t.Context(), manifest)
 	e := tidegate.AsError(err)
 	if e == nil || e.Code != tidegate.FileNotFound {
 		t.Fatalf("got %v, want NOT_FOUND", err)
@@ -67,7 +68,7 @@ func TestFromRunLooksWhereTheManifestSays(t *testing.T) {
 	write(t, filepath.Join(root, "p", "p.json"), `{"schema_version": "perspectives.v1", "perspectives": [
 		{"id": "x", "prompt_contract": {"max_words": 20, "max_sources": 2, "must_include_sections": []}}]}`)
 	x := write(t, filepath.Join(root, "first", "x.md"), "# Gaps\n")
-	in, err := pivot.FromRun(t.Context(), manifest)
+	in, err := step.PivotOf(t.Context(), manifest)
 	if err != nil {
 		t.Fatal(err)
 	}

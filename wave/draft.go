@@ -1,4 +1,4 @@
-package perspective
+package wave
 
 import (
 	"github.com/tidegate/tidegate"
@@ -16,7 +16,7 @@ func Draft(question, createdAt string) *codec.Value {
 			"max_words", 800, "max_sources", 10, "tool_budget", tidegate.D("search_calls", 20, "fetch_calls", 40),
 			"must_include_sections", []string{"Findings", "Gaps", "Sources"}))
 	}
-	return codec.Of(tidegate.D("schema_version", Version, "run_id", Unassigned, "created_at", createdAt, "perspectives", []tidegate.Details{
+	return codec.Of(tidegate.D("schema_version", PerspectivesVersion, "run_id", Unassigned, "created_at", createdAt, "perspectives", []tidegate.Details{
 		one("overview", "standard", "What is known about it: "+question),
 		one("evidence", "independent", "What primary sources say about it: "+question),
 		one("doubts", "contrarian", "What speaks against the usual answer: "+question),

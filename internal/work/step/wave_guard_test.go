@@ -1,22 +1,32 @@
-package wave_test
+package step_test
 
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/wave"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
+// likeReviews is a wave of which every file could pass for a wave review: what is
+// anything else is refused for that alone.
+func likeReviews(t *testing.T) (perspectives, dir string) {
+	const review = `"results":[],"retry_directives":[]`
+	perspectives, dir = writeWave(t, []contract{{id: "a"}, {id: "b"}}, map[string]string{"a": "{" + review + "}", "b": "{" + review + "}"})
+	writeFile(t, perspectives, strings.Replace(read(t, perspectives), "{", "{"+review+",", 1))
+	return perspectives, dir
+}
+
 func TestAReportNeverReplacesWhatIsJudged(t *testing.T) {
-	perspectives, dir := writeWave(t, []contract{{id: "a"}, {id: "b"}}, map[string]string{"a": "x", "b": "y"})
+	perspectives, dir := likeReviews(t)
 	for _, path := range []string{perspectives, filepath.Join(dir, "a.md"), dir + "/../wave-1/./b.md"} {
 		before, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = wave.Review(t.Context(), wave.ReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
+		_, err = step.Review(t.Context(), pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("report_path %s: got %v", path, err)
 		}
@@ -27,7 +37,7 @@ func TestAReportNeverReplacesWhatIsJudged(t *testing.T) {
 }
 
 func TestAReportNeverReplacesWhatIsJudgedByAnotherName(t *testing.T) {
-	perspectives, dir := writeWave(t, []contract{{id: "a"}, {id: "b"}}, map[string]string{"a": "x", "b": "y"})
+	perspectives, dir := likeReviews(t)
 	root := filepath.Dir(dir)
 	link := func(target, name string) string {
 		t.Helper()
@@ -53,7 +63,7 @@ func TestAReportNeverReplacesWhatIsJudgedByAnotherName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = wave.Review(t.Context(), wave.ReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
+		_, err = step.Review(t.Context(), pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("%s: got %v", name, err)
 		}

@@ -1,4 +1,4 @@
-package wave_test
+package step_test
 
 import (
 	"bytes"
@@ -10,14 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/wave"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 func TestReportFileHoldsTheResult(t *testing.T) {
 	perspectives, outputs := mixed(t)
 	path := filepath.Join(filepath.Dir(outputs), "wave-review.json")
 	for range 2 {
-		result, err := wave.Review(t.Context(), wave.ReviewInput{
+		result, err := step.Review(t.Context(), pinned, step.WaveReviewInput{
 			PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25, ReportPath: path,
 		})
 		if err != nil {
@@ -63,7 +63,7 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 				t.Skip("root may write everywhere")
 			}
 			before := tree(t, dir)
-			_, err := wave.Review(t.Context(), wave.ReviewInput{
+			_, err := step.Review(t.Context(), pinned, step.WaveReviewInput{
 				PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25, ReportPath: test.path,
 			})
 			if code := tidegate.CodeOf(err); code != test.code {
@@ -77,23 +77,4 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 			}
 		})
 	}
-}
-
-// tree lists the files under dir with their contents.
-func tree(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			files[path] = "folder"
-			return err
-		}
-		data, err := os.ReadFile(path)
-		files[path] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
 }

@@ -1,4 +1,4 @@
-package pivot_test
+package step_test
 
 import (
 	"context"
@@ -8,20 +8,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
-	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/pivot"
 )
 
-var clock = run.Clock{Now: func() time.Time { return time.Date(2026, time.March, 4, 5, 6, 7, 0, time.UTC) }, Pinned: true}
-
-var ignoreUnexported = cmpopts.IgnoreUnexported(pivot.Decision{}, pivot.Gap{})
+// ignoreUnshown leaves out what only the report shows.
+var ignoreUnshown = cmp.Options{cmpopts.IgnoreFields(pivot.Decision{}, "Agents"), cmpopts.IgnoreFields(pivot.Gap{}, "File", "Line")}
 
 func write(t *testing.T, path, text string) string {
 	t.Helper()
@@ -34,15 +32,6 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-func parse(t *testing.T, text string) *codec.Value {
-	t.Helper()
-	v, err := codec.Parse([]byte(text))
-	if err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	return v
-}
-
 func list(t *testing.T, text string) []*codec.Value {
 	t.Helper()
 	return parse(t, text).Elems()
@@ -52,11 +41,11 @@ func goodReport(id string) *codec.Value {
 	return codec.Of(pivot.Report{OK: true, PerspectiveID: id, MarkdownPath: "/run/wave-1/" + id + ".md", Words: 842, Sources: 9})
 }
 
-// wave writes an output for each id and returns the input that goes with them.
-func wave(t *testing.T, outputs map[string]string) pivot.Input {
+// wave1 writes an output for each id and returns the input that goes with them.
+func wave1(t *testing.T, outputs map[string]string) step.PivotInput {
 	t.Helper()
 	dir := t.TempDir()
-	var in pivot.Input
+	var in step.PivotInput
 	for id, text := range outputs {
 		in.Outputs = append(in.Outputs, pivot.Output{PerspectiveID: id, Path: write(t, filepath.Join(dir, id+".md"), text)})
 		in.Reports = append(in.Reports, goodReport(id))
@@ -64,9 +53,9 @@ func wave(t *testing.T, outputs map[string]string) pivot.Input {
 	return in
 }
 
-func decide(t *testing.T, in pivot.Input) pivot.Decision {
+func decided(t *testing.T, in step.PivotInput) pivot.Decision {
 	t.Helper()
-	d, err := pivot.Decide(t.Context(), clock, in)
+	d, err := step.DecidePivot(t.Context(), runClock, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,9 +63,9 @@ func decide(t *testing.T, in pivot.Input) pivot.Decision {
 }
 
 // refused demands an error with that code and these details.
-func refused(t *testing.T, in pivot.Input, code tidegate.Code, details tidegate.Details) {
+func refused(t *testing.T, in step.PivotInput, code tidegate.Code, details tidegate.Details) {
 	t.Helper()
-	d, err := pivot.Decide(t.Context(), clock, in)
+	d, err := step.DecidePivot(t.Context(), runClock, in)
 	e := tidegate.AsError(err)
 	if e == nil || e.Code != code {
 		t.Fatalf("got %v, %v; want %s", d, err, code)
@@ -89,7 +78,7 @@ func refused(t *testing.T, in pivot.Input, code tidegate.Code, details tidegate.
 }
 
 func TestDecideByWhatTheOutputsState(t *testing.T) {
-	got := decide(t, wave(t, map[string]string{
+	got := decided(t, wave1(t, map[string]string{
 		"b": "## Findings\nx\n\n## Gaps\n- (P2) low #z #a\n- (P0)  most   urgent\n",
 		"a": "# Gaps\n- (P2) first\n- (P1) high\n",
 		"B": "# Gaps\nnone\n",
@@ -105,15 +94,15 @@ func TestDecideByWhatTheOutputsState(t *testing.T) {
 		},
 		Wave2GapIDs: []string{"gap_b_2", "gap_a_2"},
 	}
-	if diff := cmp.Diff(want, got, ignoreUnexported, cmpopts.IgnoreFields(pivot.Decision{}, "InputsDigest")); diff != "" {
+	if diff := cmp.Diff(want, got, ignoreUnshown, cmpopts.IgnoreFields(pivot.Decision{}, "InputsDigest")); diff != "" {
 		t.Errorf("decision (-want +got):\n%s", diff)
 	}
 }
 
 func TestGapOrderIsByteOrder(t *testing.T) {
-	in := wave(t, map[string]string{"p": "# Gaps\n" + strings.Repeat("- (P3) x\n", 11), "_": "# Gaps\n- (P3) x\n", "P": "# Gaps\n- (P3) x\n"})
+	in := wave1(t, map[string]string{"p": "# Gaps\n" + strings.Repeat("- (P3) x\n", 11), "_": "# Gaps\n- (P3) x\n", "P": "# Gaps\n- (P3) x\n"})
 	var ids []string
-	for _, g := range decide(t, in).Gaps {
+	for _, g := range decided(t, in).Gaps {
 		ids = append(ids, g.ID)
 	}
 	want := []string{"gap_P_1", "gap___1", "gap_p_1", "gap_p_10", "gap_p_11", "gap_p_2", "gap_p_3", "gap_p_4", "gap_p_5", "gap_p_6", "gap_p_7", "gap_p_8", "gap_p_9"}
@@ -123,18 +112,18 @@ func TestGapOrderIsByteOrder(t *testing.T) {
 }
 
 func TestExplicitGapsReplaceThoseOfTheOutputs(t *testing.T) {
-	in := wave(t, map[string]string{"p1": "# Gaps\n- (P0) stated\n- broken\n", "p2": "no section at all\n"})
+	in := wave1(t, map[string]string{"p1": "# Gaps\n- (P0) stated\n- broken\n", "p2": "no section at all\n"})
 	in.ExplicitGaps = list(t, `[
 		{"gap_id": " g2\t", "priority": "P1", "text": "  two \n lines ", "tags": [" b ", "a", "b", "not a #tag"], "from_perspective_id": "elsewhere", "note": "ignored"},
 		{"gap_id": "g1", "priority": "P1", "text": "one #untagged", "tags": null, "from_perspective_id": null},
 		{"gap_id": "inner  blanks", "priority": "P3", "text": "x"}]`)
-	got := decide(t, in)
+	got := decided(t, in)
 	want := []pivot.Gap{
 		{ID: "g1", Priority: "P1", Text: "one #untagged", Tags: []string{}, Source: "explicit"},
 		{ID: "g2", Priority: "P1", Text: "two lines", Tags: []string{"a", "b", "not a #tag"}, Source: "explicit", From: "elsewhere"},
 		{ID: "inner  blanks", Priority: "P3", Text: "x", Tags: []string{}, Source: "explicit"},
 	}
-	if diff := cmp.Diff(want, got.Gaps, ignoreUnexported); diff != "" {
+	if diff := cmp.Diff(want, got.Gaps, ignoreUnshown); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)
 	}
 	if got.RuleHit != pivot.RequiredP1 {
@@ -143,9 +132,9 @@ func TestExplicitGapsReplaceThoseOfTheOutputs(t *testing.T) {
 }
 
 func TestAnEmptyListOfExplicitGapsIsNone(t *testing.T) {
-	in := wave(t, map[string]string{"p1": "# Gaps\n- (P0) stated\n"})
+	in := wave1(t, map[string]string{"p1": "# Gaps\n- (P0) stated\n"})
 	in.ExplicitGaps = list(t, `[]`)
-	if got := decide(t, in); got.Metrics.P0 != 1 || got.Gaps[0].Source != pivot.Parsed {
+	if got := decided(t, in); got.Metrics.P0 != 1 || got.Gaps[0].Source != pivot.Parsed {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -181,7 +170,7 @@ func TestExplicitGapsAreCheckedOneByOne(t *testing.T) {
 		{"of two gaps, the first", `[{"gap_id": "g", "priority": "P9", "text": "x"}, {}]`, tidegate.InvalidGapPriority, tidegate.D("gap_id", "g", "priority", "P9")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			in := wave(t, map[string]string{"p1": "# Gaps\n"})
+			in := wave1(t, map[string]string{"p1": "# Gaps\n"})
 			in.ExplicitGaps = list(t, test.gaps)
 			refused(t, in, test.code, test.details)
 		})
@@ -194,26 +183,26 @@ func TestArguments(t *testing.T) {
 		change(v)
 		return []*codec.Value{v}
 	}
-	set := func(key, value string) func(*pivot.Input) {
-		return func(in *pivot.Input) { in.Reports = report(func(v *codec.Value) { v.Set(key, parse(t, value)) }) }
+	set := func(key, value string) func(*step.PivotInput) {
+		return func(in *step.PivotInput) { in.Reports = report(func(v *codec.Value) { v.Set(key, parse(t, value)) }) }
 	}
-	without := func(key string) func(*pivot.Input) {
-		return func(in *pivot.Input) { in.Reports = report(func(v *codec.Value) { v.Delete(key) }) }
+	without := func(key string) func(*step.PivotInput) {
+		return func(in *step.PivotInput) { in.Reports = report(func(v *codec.Value) { v.Delete(key) }) }
 	}
 	const reportName = "wave1_validation_reports[0]"
 	for _, test := range []struct {
 		name    string
-		change  func(*pivot.Input)
+		change  func(*step.PivotInput)
 		details tidegate.Details
 	}{
-		{"no outputs", func(in *pivot.Input) { in.Outputs = nil }, tidegate.D("wave1_outputs", []string{})},
-		{"no reports", func(in *pivot.Input) { in.Reports = nil }, tidegate.D("wave1_validation_reports", []string{})},
-		{"a blank id", func(in *pivot.Input) { in.Outputs[0].PerspectiveID = " " }, tidegate.D("wave1_outputs[0].perspective_id", " ")},
-		{"a blank path", func(in *pivot.Input) { in.Outputs[0].Path = "" }, tidegate.D("wave1_outputs[0].output_md_path", "")},
-		{"a path with NUL", func(in *pivot.Input) { in.Outputs[0].Path = "/a\x00b" }, tidegate.D("wave1_outputs[0].output_md_path", "/a\x00b")},
-		{"a relative path without a run", func(in *pivot.Input) { in.Outputs[0].Path = "wave-1/p1.md" }, tidegate.D("wave1_outputs[0].output_md_path", "wave-1/p1.md")},
-		{"a relative manifest", func(in *pivot.Input) { in.ManifestPath = "manifest.json" }, tidegate.D("manifest_path", "manifest.json")},
-		{"a report that is not an object", func(in *pivot.Input) { in.Reports = list(t, `[[true]]`) }, tidegate.D(reportName, "array of 1")},
+		{"no outputs", func(in *step.PivotInput) { in.Outputs = nil }, tidegate.D("wave1_outputs", []string{})},
+		{"no reports", func(in *step.PivotInput) { in.Reports = nil }, tidegate.D("wave1_validation_reports", []string{})},
+		{"a blank id", func(in *step.PivotInput) { in.Outputs[0].PerspectiveID = " " }, tidegate.D("wave1_outputs[0].perspective_id", " ")},
+		{"a blank path", func(in *step.PivotInput) { in.Outputs[0].Path = "" }, tidegate.D("wave1_outputs[0].output_md_path", "")},
+		{"a path with NUL", func(in *step.PivotInput) { in.Outputs[0].Path = "/a\x00b" }, tidegate.D("wave1_outputs[0].output_md_path", "/a\x00b")},
+		{"a relative path without a run", func(in *step.PivotInput) { in.Outputs[0].Path = "wave-1/p1.md" }, tidegate.D("wave1_outputs[0].output_md_path", "wave-1/p1.md")},
+		{"a relative manifest", func(in *step.PivotInput) { in.ManifestPath = "manifest.json" }, tidegate.D("manifest_path", "manifest.json")},
+		{"a report that is not an object", func(in *step.PivotInput) { in.Reports = list(t, `[[true]]`) }, tidegate.D(reportName, "array of 1")},
 		{"a report without ok", without("ok"), tidegate.D(reportName+".ok", nil)},
 		{"a report with another ok", set("ok", `"true"`), tidegate.D(reportName+".ok", "true")},
 		{"a report without an id", without("perspective_id"), tidegate.D(reportName+".perspective_id", nil)},
@@ -226,13 +215,13 @@ func TestArguments(t *testing.T) {
 		{"a report with too large a number", set("sources", `1e999`), tidegate.D(reportName+".sources", parse(t, `1e999`))},
 		{"a report without missing_sections", without("missing_sections"), tidegate.D(reportName+".missing_sections", nil)},
 		{"a report with other missing_sections", set("missing_sections", `{}`), tidegate.D(reportName+".missing_sections", codec.NewObject())},
-		{"a fault in an argument goes before one in a file", func(in *pivot.Input) {
+		{"a fault in an argument goes before one in a file", func(in *step.PivotInput) {
 			in.Outputs[0].Path = "/nowhere/p1.md"
 			in.ManifestPath = "relative"
 		}, tidegate.D("manifest_path", "relative")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			in := wave(t, map[string]string{"p1": "# Gaps\n"})
+			in := wave1(t, map[string]string{"p1": "# Gaps\n"})
 			test.change(&in)
 			refused(t, in, tidegate.InvalidArgs, test.details)
 		})
@@ -283,7 +272,7 @@ func TestPreconditions(t *testing.T) {
 		{"ids are compared exactly", outputs("a"), []string{good("A")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "A", "wave1_outputs", 0, "wave1_validation_reports", 1)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			refused(t, pivot.Input{
+			refused(t, step.PivotInput{
 				Outputs: test.outputs, Reports: list(t, "["+strings.Join(test.reports, ",")+"]"), ManifestPath: "/nowhere/manifest.json",
 				ExplicitGaps: list(t, `[{"gap_id": "g", "priority": "P9", "text": "x"}]`),
 			}, test.code, test.details)
@@ -292,7 +281,7 @@ func TestPreconditions(t *testing.T) {
 }
 
 func TestOutputsMustBeThere(t *testing.T) {
-	in := wave(t, map[string]string{"b": "# Gaps\n", "c": "no section"})
+	in := wave1(t, map[string]string{"b": "# Gaps\n", "c": "no section"})
 	missing := filepath.Join(filepath.Dir(in.Outputs[0].Path), "a.md")
 	in.Outputs = append(in.Outputs, pivot.Output{PerspectiveID: "a", Path: missing})
 	in.Reports = append(in.Reports, goodReport("a"))
@@ -319,22 +308,22 @@ func TestTheFirstPerspectiveThatCannotBeReadIsReported(t *testing.T) {
 	outputs["a"] = "# Gaps\n- (P0) fine\n"
 	outputs["b"] = "no section\n"
 	for range 20 {
-		refused(t, wave(t, outputs), tidegate.GapsSectionNotFound, tidegate.D("perspective_id", "b"))
+		refused(t, wave1(t, outputs), tidegate.GapsSectionNotFound, tidegate.D("perspective_id", "b"))
 	}
 	outputs["aa"] = "# Gaps\n\n* (P1) broken\n"
-	refused(t, wave(t, outputs), tidegate.GapsParseFailed, tidegate.D("perspective_id", "aa", "line", "* (P1) broken", "line_number", 3))
+	refused(t, wave1(t, outputs), tidegate.GapsParseFailed, tidegate.D("perspective_id", "aa", "line", "* (P1) broken", "line_number", 3))
 }
 
 func TestInputsDigestGoldenVector(t *testing.T) {
-	in := wave(t, map[string]string{"p1": "# Gaps\n- (P0)   Need \t X\u00a0#verification  \n"})
+	in := wave1(t, map[string]string{"p1": "# Gaps\n- (P0)   Need \t X\u00a0#verification  \n"})
 	const want = "sha256:750d4eef1941cd9a8ada56fa82c42b1c8da98602bc9fd42b6349543d163d73fc"
-	if got := decide(t, in).InputsDigest; got != want {
+	if got := decided(t, in).InputsDigest; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	in.Reports[0].Set("generated_at", codec.Of("2026-01-01T00:00:00Z"))
 	in.Reports[0].Set("tool_usage", codec.NewObject())
 	in.Reports[0].Set("words", parse(t, "842.0"))
-	if got := decide(t, in).InputsDigest; got != want {
+	if got := decided(t, in).InputsDigest; got != want {
 		t.Errorf("with further keys in the report: got %s, want %s", got, want)
 	}
 }
@@ -359,37 +348,37 @@ func TestInputsDigestIsThatOfTheCanonicalForm(t *testing.T) {
 		report.Set("markdown_path", codec.Of(text()+"\u2028\n"))
 		report.Set("words", parse(t, numbers[random.IntN(len(numbers))]))
 		report.Set("sources", parse(t, numbers[random.IntN(len(numbers))]))
-		in := wave(t, map[string]string{"p1": ""})
+		in := wave1(t, map[string]string{"p1": ""})
 		in.Reports, in.ExplicitGaps = []*codec.Value{report}, []*codec.Value{codec.Of(gap)}
 		want := codec.Digest(tidegate.D("wave1_validation_reports", in.Reports, "gaps", []any{append(gap, tidegate.D("source", "explicit")...)}))
-		if got := decide(t, in).InputsDigest; got != want {
+		if got := decided(t, in).InputsDigest; got != want {
 			t.Fatalf("got %s, want %s for %v and %v", got, want, gap, report)
 		}
 	}
 }
 
 func TestInputsDigestDependsOnWhatDecides(t *testing.T) {
-	base := func() pivot.Input {
-		in := wave(t, map[string]string{"p1": "# Gaps\n- (P2) x #a\n"})
+	base := func() step.PivotInput {
+		in := wave1(t, map[string]string{"p1": "# Gaps\n- (P2) x #a\n"})
 		in.Reports = []*codec.Value{goodReport("p1")}
 		return in
 	}
-	seen := map[string]string{decide(t, base()).InputsDigest: "nothing"}
-	for name, change := range map[string]func(*pivot.Input){
-		"words":             func(in *pivot.Input) { in.Reports[0].Set("words", parse(t, "841")) },
-		"a fraction of one": func(in *pivot.Input) { in.Reports[0].Set("words", parse(t, "842.5")) },
-		"sources":           func(in *pivot.Input) { in.Reports[0].Set("sources", parse(t, "8")) },
-		"the path of one":   func(in *pivot.Input) { in.Reports[0].Set("markdown_path", codec.Of("/run/wave-1/p1.md ")) },
-		"the text of a gap": func(in *pivot.Input) { write(t, in.Outputs[0].Path, "# Gaps\n- (P2) y #a\n") },
-		"a priority":        func(in *pivot.Input) { write(t, in.Outputs[0].Path, "# Gaps\n- (P3) x #a\n") },
-		"an additional gap": func(in *pivot.Input) { write(t, in.Outputs[0].Path, "# Gaps\n- (P2) x #a\n- (P3) z\n") },
-		"the source of gaps": func(in *pivot.Input) {
+	seen := map[string]string{decided(t, base()).InputsDigest: "nothing"}
+	for name, change := range map[string]func(*step.PivotInput){
+		"words":             func(in *step.PivotInput) { in.Reports[0].Set("words", parse(t, "841")) },
+		"a fraction of one": func(in *step.PivotInput) { in.Reports[0].Set("words", parse(t, "842.5")) },
+		"sources":           func(in *step.PivotInput) { in.Reports[0].Set("sources", parse(t, "8")) },
+		"the path of one":   func(in *step.PivotInput) { in.Reports[0].Set("markdown_path", codec.Of("/run/wave-1/p1.md ")) },
+		"the text of a gap": func(in *step.PivotInput) { write(t, in.Outputs[0].Path, "# Gaps\n- (P2) y #a\n") },
+		"a priority":        func(in *step.PivotInput) { write(t, in.Outputs[0].Path, "# Gaps\n- (P3) x #a\n") },
+		"an additional gap": func(in *step.PivotInput) { write(t, in.Outputs[0].Path, "# Gaps\n- (P2) x #a\n- (P3) z\n") },
+		"the source of gaps": func(in *step.PivotInput) {
 			in.ExplicitGaps = list(t, `[{"gap_id": "gap_p1_1", "priority": "P2", "text": "x #a", "tags": ["a"], "from_perspective_id": "p1"}]`)
 		},
 	} {
 		in := base()
 		change(&in)
-		digest := decide(t, in).InputsDigest
+		digest := decided(t, in).InputsDigest
 		if other, taken := seen[digest]; taken {
 			t.Errorf("changing %s gives the digest of changing %s", name, other)
 		}
@@ -408,37 +397,37 @@ func TestOrderAndWhiteSpaceOfGapsDoNotMatter(t *testing.T) {
 		for i := range n {
 			outputs["p"+string(rune('a'+i))] = "# Gaps\n" + space() + "-" + blank() + "(P" + string(rune('0'+i%4)) + ")" + blank() + "one" + space() + "two" + space() + "#tag\n"
 		}
-		in := wave(t, outputs)
+		in := wave1(t, outputs)
 		shuffle := func() {
 			random.Shuffle(n, func(i, j int) { in.Reports[i], in.Reports[j] = in.Reports[j], in.Reports[i] })
 		}
 		shuffle()
 		random.Shuffle(n, func(i, j int) { in.Outputs[i], in.Outputs[j] = in.Outputs[j], in.Outputs[i] })
-		got := decide(t, in)
+		got := decided(t, in)
 		if round == 0 {
 			want = got
 		}
-		if diff := cmp.Diff(want, got, ignoreUnexported); diff != "" {
+		if diff := cmp.Diff(want, got, ignoreUnshown); diff != "" {
 			t.Fatalf("round %d (-first +now):\n%s", round, diff)
 		}
 	}
 	t.Run("of explicit gaps", func(t *testing.T) {
 		first := list(t, `[{"gap_id": "a", "priority": "P1", "text": "x y", "tags": ["s", "t"]}, {"gap_id": "b", "priority": "P0", "text": "z"}]`)
 		second := list(t, `[{"gap_id": "b\n", "priority": "P0", "text": "z\r"}, {"gap_id": " a", "priority": "P1", "text": "\fx\t\u3000y\u0085\r\n", "tags": ["t ", "s", "t"]}]`)
-		in := wave(t, map[string]string{"p1": ""})
+		in := wave1(t, map[string]string{"p1": ""})
 		in.ExplicitGaps = first
-		want := decide(t, in)
+		want := decided(t, in)
 		in.ExplicitGaps = second
-		if diff := cmp.Diff(want, decide(t, in), ignoreUnexported); diff != "" {
+		if diff := cmp.Diff(want, decided(t, in), ignoreUnshown); diff != "" {
 			t.Errorf("(-first +second):\n%s", diff)
 		}
 	})
 }
 
 func TestDecideLeavesItsInputAlone(t *testing.T) {
-	in := wave(t, map[string]string{"b": "# Gaps\n", "a": "# Gaps\n"})
+	in := wave1(t, map[string]string{"b": "# Gaps\n", "a": "# Gaps\n"})
 	slices.SortFunc(in.Outputs, func(x, y pivot.Output) int { return strings.Compare(y.PerspectiveID, x.PerspectiveID) })
-	decide(t, in)
+	decided(t, in)
 	if in.Outputs[0].PerspectiveID != "b" {
 		t.Error("the outputs were sorted in place")
 	}
@@ -447,17 +436,17 @@ func TestDecideLeavesItsInputAlone(t *testing.T) {
 func TestDecideEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := pivot.Decide(ctx, clock, wave(t, map[string]string{"p1": "# Gaps\n"}))
+	_, err := step.DecidePivot(ctx, runClock, wave1(t, map[string]string{"p1": "# Gaps\n"}))
 	if tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestDecideTellsItsProgress(t *testing.T) {
-	in := wave(t, map[string]string{"p1": "# Gaps\n"})
+	in := wave1(t, map[string]string{"p1": "# Gaps\n"})
 	var heard []int
 	in.Progress = func(done, total int) { heard = append(heard, done, total) }
-	decide(t, in)
+	decided(t, in)
 	if diff := cmp.Diff([]int{1, 1}, heard); diff != "" {
 		t.Error(diff)
 	}

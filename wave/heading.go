@@ -1,4 +1,4 @@
-package perspective
+package wave
 
 import (
 	"fmt"

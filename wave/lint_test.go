@@ -1,10 +1,8 @@
-package perspective_test
+package wave_test
 
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,12 +10,12 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
-// full is a perspective that the linter has nothing to say about, with the
+// flawless is a perspective that the linter has nothing to say about, with the
 // contract's fields given.
-func full(id, maxWords, maxSources string, titles ...string) string {
+func flawless(id, maxWords, maxSources string, titles ...string) string {
 	if titles == nil {
 		titles = []string{"Findings", "Gaps", "Sources"}
 	}
@@ -30,13 +28,9 @@ func lintDocument(perspectives ...string) string {
 	return `{"schema_version":"perspectives.v1","run_id":"r","created_at":"2026-02-14T12:00:00Z","perspectives":[` + strings.Join(perspectives, ",") + `]}`
 }
 
-func lint(t *testing.T, document string, most int) perspective.LintResult {
+func lint(t *testing.T, document string, most int) wave.LintResult {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "perspectives.json")
-	if err := os.WriteFile(path, []byte(document), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	result, err := perspective.Lint(t.Context(), perspective.LintInput{PerspectivesPath: path, MaxFindings: most})
+	result, err := wave.Lint("perspectives.json", []byte(document), most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,9 +43,9 @@ func TestLint(t *testing.T) {
 		name, document string
 		want           []string // level, rule and path
 	}{
-		{"nothing to say", lintDocument(full("a", "100", "5"), full("b", "100", "5")), nil},
+		{"nothing to say", lintDocument(flawless("a", "100", "5"), flawless("b", "100", "5")), nil},
 		{"empty list", lintDocument(), []string{"error NO_PERSPECTIVES $.perspectives"}},
-		{"field of the document", `{"schema_version":"perspectives.v1","perspectives":[` + full("a", "100", "5") + `]}`, []string{"error SCHEMA_VALIDATION_FAILED $.run_id", "error SCHEMA_VALIDATION_FAILED $.created_at"}},
+		{"field of the document", `{"schema_version":"perspectives.v1","perspectives":[` + flawless("a", "100", "5") + `]}`, []string{"error SCHEMA_VALIDATION_FAILED $.run_id", "error SCHEMA_VALIDATION_FAILED $.created_at"}},
 		{"no object", `7`, []string{"error SCHEMA_VALIDATION_FAILED $"}},
 		{"a contract that judging can use is checked, whatever else is missing",
 			lintDocument(`{"id":"a","prompt_contract":{"max_words":2,"max_sources":5,"must_include_sections":["Sources","Gaps","a\nb"]}}`), []string{
@@ -62,7 +56,7 @@ func TestLint(t *testing.T) {
 				"error TITLE_UNMATCHABLE $.perspectives[0].prompt_contract.must_include_sections[2]",
 				"error CAP_BELOW_HEADINGS $.perspectives[0].prompt_contract.max_words",
 			}},
-		{"every perspective is checked", lintDocument(`7`, full("b", "-1", "5"), full("c", "100", "5"), full("../x", "100", "5")), []string{
+		{"every perspective is checked", lintDocument(`7`, flawless("b", "-1", "5"), flawless("c", "100", "5"), flawless("../x", "100", "5")), []string{
 			"error SCHEMA_VALIDATION_FAILED $.perspectives[0]",
 			"error SCHEMA_VALIDATION_FAILED $.perspectives[1].prompt_contract.max_words",
 			"error SCHEMA_VALIDATION_FAILED $.perspectives[3].id",
@@ -75,58 +69,58 @@ func TestLint(t *testing.T) {
 			"error SCHEMA_VALIDATION_FAILED $.perspectives[0].prompt_contract.must_include_sections",
 			"error SCHEMA_VALIDATION_FAILED $.perspectives[0].prompt_contract.tool_budget",
 		}},
-		{"repeated id", lintDocument(full("a", "100", "5"), full("a", "100", "5")), []string{"error SCHEMA_VALIDATION_FAILED $.perspectives[1].id"}},
-		{"repeated id after one in another case", lintDocument(full("a", "100", "5"), full("A", "100", "5"), full("A", "100", "5")),
+		{"repeated id", lintDocument(flawless("a", "100", "5"), flawless("a", "100", "5")), []string{"error SCHEMA_VALIDATION_FAILED $.perspectives[1].id"}},
+		{"repeated id after one in another case", lintDocument(flawless("a", "100", "5"), flawless("A", "100", "5"), flawless("A", "100", "5")),
 			[]string{"warning ID_DIFFERS_ONLY_IN_CASE $.perspectives[1].id", "error SCHEMA_VALIDATION_FAILED $.perspectives[2].id"}},
-		{"id that is a device elsewhere", lintDocument(full("Con", "100", "5"), full("nul.x", "100", "5"), full("console", "100", "5")), []string{
+		{"id that is a device elsewhere", lintDocument(flawless("Con", "100", "5"), flawless("nul.x", "100", "5"), flawless("console", "100", "5")), []string{
 			"warning ID_NOT_PORTABLE $.perspectives[0].id", "warning ID_NOT_PORTABLE $.perspectives[1].id",
 		}},
-		{"id that is not a file name elsewhere", lintDocument(full("why?", "100", "5")), []string{"warning ID_NOT_PORTABLE $.perspectives[0].id"}},
-		{"id in another case", lintDocument(full("a", "100", "5"), full("A", "100", "5")), []string{"warning ID_DIFFERS_ONLY_IN_CASE $.perspectives[1].id"}},
-		{"ids that look alike", lintDocument(full("e\u0301tude", "100", "5"), full("\u00e9tude", "100", "5"), full("\u00e9tu\u200bde", "100", "5"), full("\u00c9TUDE", "100", "5")), []string{
+		{"id that is not a file name elsewhere", lintDocument(flawless("why?", "100", "5")), []string{"warning ID_NOT_PORTABLE $.perspectives[0].id"}},
+		{"id in another case", lintDocument(flawless("a", "100", "5"), flawless("A", "100", "5")), []string{"warning ID_DIFFERS_ONLY_IN_CASE $.perspectives[1].id"}},
+		{"ids that look alike", lintDocument(flawless("e\u0301tude", "100", "5"), flawless("\u00e9tude", "100", "5"), flawless("\u00e9tu\u200bde", "100", "5"), flawless("\u00c9TUDE", "100", "5")), []string{
 			"warning ID_LOOKS_THE_SAME $.perspectives[1].id", "warning ID_LOOKS_THE_SAME $.perspectives[2].id", "warning ID_LOOKS_THE_SAME $.perspectives[3].id",
 		}},
-		{"keys that nothing reads", strings.Replace(lintDocument(strings.Replace(full("a", "100", "5"), `"title"`, `"max_words":5,"titel":"x","title"`, 1)), `"run_id"`, `"run-id":"x","run_id"`, 1), []string{
+		{"keys that nothing reads", strings.Replace(lintDocument(strings.Replace(flawless("a", "100", "5"), `"title"`, `"max_words":5,"titel":"x","title"`, 1)), `"run_id"`, `"run-id":"x","run_id"`, 1), []string{
 			"warning UNKNOWN_KEY $.run-id", "warning UNKNOWN_KEY $.perspectives[0].max_words", "warning UNKNOWN_KEY $.perspectives[0].titel",
 		}},
-		{"no time", strings.Replace(lintDocument(full("a", "100", "5")), "2026-02-14T12:00:00Z", "yesterday", 1), []string{"warning NOT_A_TIME $.created_at"}},
+		{"no time", strings.Replace(lintDocument(flawless("a", "100", "5")), "2026-02-14T12:00:00Z", "yesterday", 1), []string{"warning NOT_A_TIME $.created_at"}},
 
-		{"title with a line end", lintDocument(full("a", "100", "5", "Gaps", "Sources", "two\nlines")), []string{"error TITLE_UNMATCHABLE $.perspectives[0]" + contract + ".must_include_sections[2]"}},
-		{"title longer than a line", lintDocument(full("a", "100", "5", "Gaps", "Sources", strings.Repeat("x", 1<<20))), []string{"error TITLE_UNMATCHABLE $.perspectives[0]" + contract + ".must_include_sections[2]"}},
-		{"title with blanks around it", lintDocument(full("a", "100", "5", " Gaps", "Sources")), []string{"warning TITLE_TRIMMED $.perspectives[0]" + contract + ".must_include_sections[0]"}},
-		{"title twice", lintDocument(full("a", "100", "5", "Gaps", "Sources", "Gaps")), []string{"warning TITLE_REPEATED $.perspectives[0]" + contract + ".must_include_sections[2]"}},
-		{"title in two cases", lintDocument(full("a", "100", "5", "Gaps", "Sources", "Method", "METHOD")), []string{"warning TITLE_DIFFERS_ONLY_IN_CASE $.perspectives[0]" + contract + ".must_include_sections[3]"}},
-		{"title with what cannot be seen", lintDocument(full("a", "100", "5", "Gaps", "Sources", "Key\u200bpoints", "Key\u00a0points")), []string{
+		{"title with a line end", lintDocument(flawless("a", "100", "5", "Gaps", "Sources", "two\nlines")), []string{"error TITLE_UNMATCHABLE $.perspectives[0]" + contract + ".must_include_sections[2]"}},
+		{"title longer than a line", lintDocument(flawless("a", "100", "5", "Gaps", "Sources", strings.Repeat("x", 1<<20))), []string{"error TITLE_UNMATCHABLE $.perspectives[0]" + contract + ".must_include_sections[2]"}},
+		{"title with blanks around it", lintDocument(flawless("a", "100", "5", " Gaps", "Sources")), []string{"warning TITLE_TRIMMED $.perspectives[0]" + contract + ".must_include_sections[0]"}},
+		{"title twice", lintDocument(flawless("a", "100", "5", "Gaps", "Sources", "Gaps")), []string{"warning TITLE_REPEATED $.perspectives[0]" + contract + ".must_include_sections[2]"}},
+		{"title in two cases", lintDocument(flawless("a", "100", "5", "Gaps", "Sources", "Method", "METHOD")), []string{"warning TITLE_DIFFERS_ONLY_IN_CASE $.perspectives[0]" + contract + ".must_include_sections[3]"}},
+		{"title with what cannot be seen", lintDocument(flawless("a", "100", "5", "Gaps", "Sources", "Key\u200bpoints", "Key\u00a0points")), []string{
 			"warning TITLE_INVISIBLE $.perspectives[0]" + contract + ".must_include_sections[2]",
 			"warning TITLE_INVISIBLE $.perspectives[0]" + contract + ".must_include_sections[3]",
 		}},
-		{"title that ends in marks", lintDocument(full("a", "100", "5", "Gaps", "Sources", "About C #", "C#")), []string{"warning TITLE_ENDS_IN_MARKS $.perspectives[0]" + contract + ".must_include_sections[2]"}},
+		{"title that ends in marks", lintDocument(flawless("a", "100", "5", "Gaps", "Sources", "About C #", "C#")), []string{"warning TITLE_ENDS_IN_MARKS $.perspectives[0]" + contract + ".must_include_sections[2]"}},
 
-		{"cap below the headings", lintDocument(full("a", "5", "5")), []string{"error CAP_BELOW_HEADINGS $.perspectives[0]" + contract + ".max_words"}},
-		{"cap of the headings", lintDocument(full("a", "6", "5")), []string{"warning CAP_LEAVES_NO_TEXT $.perspectives[0]" + contract + ".max_words"}},
-		{"cap with room", lintDocument(full("a", "7", "5")), nil},
-		{"caps with fractions", lintDocument(full("a", "7.5", "1.5")), []string{
+		{"cap below the headings", lintDocument(flawless("a", "5", "5")), []string{"error CAP_BELOW_HEADINGS $.perspectives[0]" + contract + ".max_words"}},
+		{"cap of the headings", lintDocument(flawless("a", "6", "5")), []string{"warning CAP_LEAVES_NO_TEXT $.perspectives[0]" + contract + ".max_words"}},
+		{"cap with room", lintDocument(flawless("a", "7", "5")), nil},
+		{"caps with fractions", lintDocument(flawless("a", "7.5", "1.5")), []string{
 			"warning CAP_NOT_WHOLE $.perspectives[0]" + contract + ".max_words",
 			"warning CAP_NOT_WHOLE $.perspectives[0]" + contract + ".max_sources",
 		}},
-		{"no source allowed", lintDocument(full("a", "100", "0.5")), []string{
+		{"no source allowed", lintDocument(flawless("a", "100", "0.5")), []string{
 			"warning CAP_NOT_WHOLE $.perspectives[0]" + contract + ".max_sources",
 			"warning CAP_LEAVES_NO_SOURCE $.perspectives[0]" + contract + ".max_sources",
 		}},
-		{"no sections at all", lintDocument(full("a", "0", "5", []string{}...)), []string{
+		{"no sections at all", lintDocument(flawless("a", "0", "5", []string{}...)), []string{
 			"warning CAP_LEAVES_NO_TEXT $.perspectives[0]" + contract + ".max_words",
 			"warning NO_SOURCES_SECTION $.perspectives[0]" + contract + ".must_include_sections",
 			"warning NO_GAPS_SECTION $.perspectives[0]" + contract + ".must_include_sections",
 		}},
-		{"neither sources nor gaps", lintDocument(full("a", "100", "5", "Findings")), []string{
+		{"neither sources nor gaps", lintDocument(flawless("a", "100", "5", "Findings")), []string{
 			"warning NO_SOURCES_SECTION $.perspectives[0]" + contract + ".must_include_sections",
 			"warning NO_GAPS_SECTION $.perspectives[0]" + contract + ".must_include_sections",
 		}},
-		{"sources and gaps in another case", lintDocument(full("a", "100", "5", "sources", "GAPS")), []string{
+		{"sources and gaps in another case", lintDocument(flawless("a", "100", "5", "sources", "GAPS")), []string{
 			"warning SOURCES_OTHER_CASE $.perspectives[0]" + contract + ".must_include_sections",
 			"warning GAPS_OTHER_CASE $.perspectives[0]" + contract + ".must_include_sections",
 		}},
-		{"sources twice", lintDocument(full("a", "100", "5", "Gaps", "sources", "Sources")), []string{
+		{"sources twice", lintDocument(flawless("a", "100", "5", "Gaps", "sources", "Sources")), []string{
 			"warning TITLE_DIFFERS_ONLY_IN_CASE $.perspectives[0]" + contract + ".must_include_sections[2]",
 			"warning SOURCES_AMBIGUOUS $.perspectives[0]" + contract + ".must_include_sections",
 		}},
@@ -157,7 +151,7 @@ func TestLint(t *testing.T) {
 func TestLintIsBounded(t *testing.T) {
 	var list []string
 	for i := range 300 {
-		list = append(list, full(fmt.Sprint("p", i), "1", "5", "A", "B"))
+		list = append(list, flawless(fmt.Sprint("p", i), "1", "5", "A", "B"))
 	}
 	result := lint(t, `{"schema_version":"perspectives.v1","run_id":"r","perspectives":[`+strings.Join(list, ",")+`]}`, 10)
 	if len(result.Findings) != 10 || result.FindingsOmitted != 891 || result.Errors != 301 || result.Warnings != 600 || result.Perspectives != 300 {
@@ -172,32 +166,21 @@ func TestLintIsBounded(t *testing.T) {
 }
 
 func TestLintReportShowsEveryFinding(t *testing.T) {
-	r := lint(t, lintDocument(full("a", "1", "5", "X"), full("b", "100", "5")), 100).Report()
+	r := lint(t, lintDocument(flawless("a", "1", "5", "X"), flawless("b", "100", "5")), 100).Report()
 	if r.Status != report.Fail || len(r.Cases) != 1 || len(r.Cases[0].Findings) != 3 {
 		t.Errorf("status %v, cases %+v", r.Status, r.Cases)
 	}
-	if r := lint(t, lintDocument(full("a", "100", "5", "X")), 100).Report(); r.Status != report.Warn || r.Cases[0].Status != report.Warn {
+	if r := lint(t, lintDocument(flawless("a", "100", "5", "X")), 100).Report(); r.Status != report.Warn || r.Cases[0].Status != report.Warn {
 		t.Errorf("warnings alone: status %v", r.Status)
 	}
-	if r := lint(t, lintDocument(full("a", "100", "5")), 100).Report(); r.Status != report.Pass || len(r.Cases) != 1 {
+	if r := lint(t, lintDocument(flawless("a", "100", "5")), 100).Report(); r.Status != report.Pass || len(r.Cases) != 1 {
 		t.Errorf("nothing to say: status %v", r.Status)
 	}
 }
 
-func TestLintRefusals(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "perspectives.json")
-	if _, err := perspective.Lint(t.Context(), perspective.LintInput{PerspectivesPath: path, MaxFindings: 1}); tidegate.CodeOf(err) != tidegate.FileNotFound {
-		t.Errorf("absent: %v", err)
-	}
-	if _, err := perspective.Lint(t.Context(), perspective.LintInput{PerspectivesPath: dir, MaxFindings: 1}); tidegate.CodeOf(err) != tidegate.ReadFailed {
-		t.Errorf("a folder: %v", err)
-	}
+func TestLintRefusesWhatIsNotJSON(t *testing.T) {
 	for _, document := range []string{"", "{", `{"perspectives":[}`, lintDocument() + "x", `{"a":1,"a":2}`} {
-		if err := os.WriteFile(path, []byte(document), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := perspective.Lint(t.Context(), perspective.LintInput{PerspectivesPath: path, MaxFindings: 1}); tidegate.CodeOf(err) != tidegate.InvalidJSON {
+		if _, err := wave.Lint("perspectives.json", []byte(document), 1); tidegate.CodeOf(err) != tidegate.InvalidJSON {
 			t.Errorf("%q: %v", document, err)
 		}
 	}
@@ -212,7 +195,7 @@ func TestLintSaysWhatWasMeantAndWhere(t *testing.T) {
 		"   \"max_words\": 5,\n" +
 		"   \"prompt_contract\": {\"max_words\": 100, \"max_sources\": 5, \"must_include_sections\": [\"Gaps\", \"Sources\"],\n" +
 		"     \"tool_bugdet\": {}}}\n]}\n"
-	result, err := perspective.LintData("p.json", []byte(doc), 100)
+	result, err := wave.Lint("p.json", []byte(doc), 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package wave_test
+package step_test
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/wave"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 func TestValidateWithoutAFile(t *testing.T) {
@@ -47,11 +47,11 @@ func TestValidateWithoutAFile(t *testing.T) {
 			if test.path == locked && os.Getuid() == 0 {
 				t.Skip("root may read everything")
 			}
-			_, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: test.path})
+			_, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: test.path})
 			if got := tidegate.CodeOf(err); got != test.code {
 				t.Errorf("as markdown_path: code %s, want %s (%v)", got, test.code, err)
 			}
-			_, err = wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: test.path, PerspectiveID: "p1", MarkdownPath: perspectives})
+			_, err = step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: test.path, PerspectiveID: "p1", MarkdownPath: perspectives})
 			if got := tidegate.CodeOf(err); got != test.code {
 				t.Errorf("as perspectives_path: code %s, want %s (%v)", got, test.code, err)
 			}

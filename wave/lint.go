@@ -1,7 +1,6 @@
-package perspective
+package wave
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"unicode"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/text/spelling"
 	"golang.org/x/text/cases"
@@ -42,30 +40,13 @@ type Finding struct {
 	Message       string  `json:"message"`
 }
 
-// LintInput is what [Lint] looks at.
-type LintInput struct {
-	PerspectivesPath string `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
-	MaxFindings      int    `json:"max_findings,omitzero" jsonschema:"most findings to list; all are counted" min:"1" max:"10000" default:"100"`
-}
-
 // Lint looks for what will cause trouble when outputs are judged by the contracts
 // of a document: what the whole table of perspectives.v1 refuses, contracts that
-// no output can meet, and contracts that probably do not mean what they say. It
-// returns NOT_FOUND, READ_FAILED or INVALID_JSON.
-func Lint(ctx context.Context, in LintInput) (LintResult, error) {
-	path := in.PerspectivesPath
-	data, err := artifact.ReadDocument(ctx, "perspectives_path", path)
-	if err != nil {
-		return LintResult{}, err
-	}
-	return LintData(path, data, in.MaxFindings)
-}
-
-// LintData is [Lint] for a document in memory, which messages call path. It
-// returns INVALID_JSON.
-func LintData(path string, data []byte, maxFindings int) (LintResult, error) {
+// no output can meet, and contracts that probably do not mean what they say.
+// Messages call the document path. It returns INVALID_JSON.
+func Lint(path string, data []byte, maxFindings int) (LintResult, error) {
 	l := &linter{LintResult: LintResult{PerspectivesPath: path}, most: maxFindings, ids: map[string]int{}, folded: map[string]string{}}
-	shape := Shape()
+	shape := PerspectivesShape()
 	entry, judged := shape.Elem("perspectives"), shape.Using(used[Contracts]...).Elem("perspectives")
 	top, err := codec.ParseFile("perspectives_path", path, data)
 	if err != nil {
@@ -128,7 +109,7 @@ func (l *linter) unknown(shape codec.Shape, path string, v *codec.Value) {
 		hint := "nothing reads it"
 		if near := spelling.Nearest(m.Key, m.Known); near != "" {
 			hint += "; did you mean " + near + "?"
-		} else if tables := Shape().Tables(m.Key); len(tables) > 0 {
+		} else if tables := PerspectivesShape().Tables(m.Key); len(tables) > 0 {
 			hint += " here; it belongs into " + strings.Join(tables, " or ")
 		}
 		l.warn("UNKNOWN_KEY", m.Path, "%q is not a key of perspectives.v1: %s", tidegate.Cut(m.Key), hint)

@@ -1,14 +1,6 @@
-// Package perspective reads, checks and writes perspectives.v1, the document
-// that lists the perspectives of a run and the contract of each.
-//
-// Reading is tolerant and writing is strict: [Read] demands the fields that its
-// caller uses and the right type of every other known field; [Check] demands
-// the whole table. The package judges no output.
-package perspective
+package wave
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -42,11 +33,11 @@ type Contract struct {
 	Sections   []string // required titles, trimmed, each once
 }
 
-// Document is a perspectives.v1 document.
-type Document struct {
-	RunID        string // "" when the document has none
-	Perspectives []Perspective
-	byID         map[string]int
+// Perspectives is a perspectives.v1 document.
+type Perspectives struct {
+	RunID string        // "" when the document has none
+	List  []Perspective // in byte order of the ids
+	byID  map[string]int
 }
 
 // Use says what a reader uses of each perspective, besides schema_version and id.
@@ -64,52 +55,40 @@ var used = map[Use][]string{
 	Artifacts: {"schema_version", "perspectives[].id", "perspectives[].source_artifact"},
 }
 
-// Read reads and checks the document at path, once. Perspectives are in byte
-// order of their ids. It returns NOT_FOUND, READ_FAILED, INVALID_JSON or
-// SCHEMA_VALIDATION_FAILED; arg is the argument that named the path.
-func Read(ctx context.Context, arg, path string, use Use) (*Document, error) {
-	data, err := artifact.ReadDocument(ctx, arg, path)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := Parse(data, use)
-	if syntax := (*codec.SyntaxError)(nil); errors.As(err, &syntax) {
-		return nil, codec.NotJSON(tidegate.D(arg, path), path, syntax)
-	}
-	return doc, err
-}
-
-// Parse is [Read] for a document in memory. A document that is not strict JSON
-// gives the *[codec.SyntaxError] itself.
-func Parse(data []byte, use Use) (*Document, error) {
+// ParsePerspectives reads a document and demands the fields that its reader uses,
+// and the right type of every other known field. It returns
+// SCHEMA_VALIDATION_FAILED, and the *[codec.SyntaxError] itself for what is not
+// strict JSON.
+func ParsePerspectives(data []byte, use Use) (*Perspectives, error) {
 	top, err := codec.Parse(data)
 	if err != nil {
 		return nil, err
 	}
-	return Of(top, use)
+	return PerspectivesOf(top, use)
 }
 
-// Of is [Parse] for a document that was parsed already, which is left as it is.
-func Of(top *codec.Value, use Use) (*Document, error) {
-	shape := Shape().Using(used[use]...)
+// PerspectivesOf is [ParsePerspectives] for a document that was parsed already,
+// which is left as it is.
+func PerspectivesOf(top *codec.Value, use Use) (*Perspectives, error) {
+	shape := PerspectivesShape().Using(used[use]...)
 	entry := shape.Elem("perspectives")
 	rest, list := without(top)
 	if err := shape.Check(rest); err != nil {
 		return nil, err
 	}
-	doc := &Document{RunID: top.Get("run_id").Str(), Perspectives: make([]Perspective, len(list)), byID: make(map[string]int, len(list))}
+	doc := &Perspectives{RunID: top.Get("run_id").Str(), List: make([]Perspective, len(list)), byID: make(map[string]int, len(list))}
 	for i, elem := range list {
 		if err := entry.CheckAt("$.perspectives["+strconv.Itoa(i)+"]", elem); err != nil {
 			return nil, err
 		}
-		p := read(elem)
+		p := perspectiveOf(elem)
 		if first, ok := doc.byID[p.ID]; ok {
 			return nil, repeatedID(i, first, p.ID)
 		}
-		doc.byID[p.ID], doc.Perspectives[i] = i, p
+		doc.byID[p.ID], doc.List[i] = i, p
 	}
-	slices.SortFunc(doc.Perspectives, func(a, b Perspective) int { return strings.Compare(a.ID, b.ID) })
-	for i, p := range doc.Perspectives {
+	slices.SortFunc(doc.List, func(a, b Perspective) int { return strings.Compare(a.ID, b.ID) })
+	for i, p := range doc.List {
 		doc.byID[p.ID] = i
 	}
 	return doc, nil
@@ -131,15 +110,15 @@ func without(top *codec.Value) (rest *codec.Value, list []*codec.Value) {
 }
 
 // Find is the perspective with that id.
-func (d *Document) Find(id string) (*Perspective, bool) {
+func (d *Perspectives) Find(id string) (*Perspective, bool) {
 	i, ok := d.byID[id]
 	if !ok {
 		return nil, false
 	}
-	return &d.Perspectives[i], true
+	return &d.List[i], true
 }
 
-func read(v *codec.Value) Perspective {
+func perspectiveOf(v *codec.Value) Perspective {
 	p := Perspective{ID: v.Get("id").Str(), Title: v.Get("title").Str(), SourceArtifact: v.Get("source_artifact").Str()}
 	p.Contract = ContractOf(v)
 	for _, m := range v.Get("prompt_contract").Get("tool_budget").Members() {
@@ -167,10 +146,11 @@ func ContractOf(v *codec.Value) Contract {
 	return c
 }
 
-// Check demands the whole table of perspectives.v1, unique ids included. It
-// returns SCHEMA_VALIDATION_FAILED.
-func Check(v *codec.Value) error {
-	if err := Shape().Check(v); err != nil {
+// CheckPerspectives demands the whole table of perspectives.v1, unique ids
+// included: reading is tolerant and writing is strict. It returns
+// SCHEMA_VALIDATION_FAILED.
+func CheckPerspectives(v *codec.Value) error {
+	if err := PerspectivesShape().Check(v); err != nil {
 		return err
 	}
 	seen := map[string]int{}

@@ -1,4 +1,4 @@
-package wave_test
+package step_test
 
 import (
 	"context"
@@ -7,14 +7,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/test/full"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
-	"github.com/tidegate/tidegate/wave"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // waveFolder makes the test binary review the wave in that folder, as a process
@@ -29,29 +28,20 @@ func init() {
 }
 
 func TestMain(m *testing.M) {
-	if kind := os.Getenv(judgeKind); kind != "" {
-		status := judgeHuge(kind)
-		tellMemory()
-		os.Exit(status)
-	}
 	dir := os.Getenv(waveFolder)
-	if dir != "" {
-		debug.SetGCPercent(40) // as the program does
-	}
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	if _, err := wave.Review(context.Background(), reportRequest(dir)); err != nil {
+	if _, err := step.Review(context.Background(), pinned, reportRequest(dir)); err != nil {
 		fmt.Print(tidegate.CodeOf(err))
 	} else {
 		fmt.Print("done")
 	}
-	tellMemory()
 	os.Exit(0)
 }
 
-func reportRequest(dir string) wave.ReviewInput {
-	return wave.ReviewInput{
+func reportRequest(dir string) step.WaveReviewInput {
+	return step.WaveReviewInput{
 		PerspectivesPath: filepath.Join(dir, "perspectives.json"), OutputsDir: filepath.Join(dir, "wave-1"),
 		MaxFailures: 25, ReportPath: filepath.Join(dir, "reports", "wave-review.json"),
 	}
@@ -70,7 +60,7 @@ func TestReportIsOldOrNewWhereverTheReviewIsInterrupted(t *testing.T) {
 	if err := os.Mkdir(reports, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := wave.Review(t.Context(), reportRequest(dir)); err != nil {
+	if _, err := step.Review(t.Context(), pinned, reportRequest(dir)); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(report)

@@ -1,4 +1,4 @@
-package pivot_test
+package step_test
 
 import (
 	"context"
@@ -14,18 +14,19 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/pivot"
 )
 
-// newRun makes a run of one perspective with one urgent gap.
-func newRun(t *testing.T, manifest string) (root string, in pivot.Input) {
+// pivotRun makes a run of one perspective with one urgent gap.
+func pivotRun(t *testing.T, manifest string) (root string, in step.PivotInput) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(root, "wave-1", "p1.md"), "# Gaps\n- (P0) Need X #verification\n")
-	return root, pivot.Input{
+	return root, step.PivotInput{
 		Outputs:      []pivot.Output{{PerspectiveID: "p1", Path: "wave-1/p1.md"}},
 		Reports:      []*codec.Value{goodReport("p1")},
 		ManifestPath: write(t, filepath.Join(root, "manifest.json"), manifest),
@@ -34,24 +35,15 @@ func newRun(t *testing.T, manifest string) (root string, in pivot.Input) {
 
 const plainManifest = `{"schema_version": "manifest.v1", "run_id": "r1"}`
 
-func read(t *testing.T, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
 func TestTheDecisionIsWrittenToTheRun(t *testing.T) {
-	root, in := newRun(t, plainManifest)
+	root, in := pivotRun(t, plainManifest)
 	in.Reports[0].Set("tool_usage", codec.NewObject())
-	d := decide(t, in)
+	d := decided(t, in)
 	file := filepath.Join(root, "pivot.json")
 	if d.PivotPath == nil || *d.PivotPath != file || d.AuditWritten {
 		t.Errorf("pivot_path %v, audit_written %v", d.PivotPath, d.AuditWritten)
@@ -117,9 +109,9 @@ func TestTheDecisionIsWrittenToTheRun(t *testing.T) {
 }
 
 func TestWithoutAManifestNothingIsWritten(t *testing.T) {
-	root, in := newRun(t, plainManifest)
+	root, in := pivotRun(t, plainManifest)
 	in.ManifestPath, in.Outputs[0].Path, in.Reason = "", filepath.Join(root, "wave-1", "p1.md"), "because"
-	d := decide(t, in)
+	d := decided(t, in)
 	if d.PivotPath != nil || d.AuditWritten {
 		t.Errorf("pivot_path %v, audit_written %v", d.PivotPath, d.AuditWritten)
 	}
@@ -130,9 +122,9 @@ func TestWithoutAManifestNothingIsWritten(t *testing.T) {
 }
 
 func TestTheAuditLineIsWrittenWhenAReasonIsGiven(t *testing.T) {
-	root, in := newRun(t, plainManifest)
+	root, in := pivotRun(t, plainManifest)
 	in.Reason = "  wave 1 is in "
-	if d := decide(t, in); !d.AuditWritten {
+	if d := decided(t, in); !d.AuditWritten {
 		t.Error("audit_written is false")
 	}
 	first, _, _ := strings.Cut(read(t, filepath.Join(root, "logs", "audit.jsonl")), "\n")
@@ -147,10 +139,10 @@ func TestTheAuditLineIsWrittenWhenAReasonIsGiven(t *testing.T) {
 }
 
 func TestAnUnwritableAuditLogChangesNothingElse(t *testing.T) {
-	root, in := newRun(t, plainManifest)
+	root, in := pivotRun(t, plainManifest)
 	write(t, filepath.Join(root, "logs"), "a file in the place of the folder")
 	in.Reason = "because"
-	d := decide(t, in)
+	d := decided(t, in)
 	if d.AuditWritten || d.PivotPath == nil || !exists(*d.PivotPath) {
 		t.Errorf("audit_written %v, pivot_path %v", d.AuditWritten, d.PivotPath)
 	}
@@ -162,9 +154,9 @@ func TestTheManifestSaysWhereTheDecisionGoes(t *testing.T) {
 		{"absolute, in the run", "$ROOT/p.json", "p.json"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			root, in := newRun(t, plainManifest)
+			root, in := pivotRun(t, plainManifest)
 			write(t, in.ManifestPath, `{"schema_version": "manifest.v1", "run_id": "r1", "artifacts": {"paths": {"pivot_file": "`+strings.ReplaceAll(test.pivotFile, "$ROOT", root)+`"}}}`)
-			d := decide(t, in)
+			d := decided(t, in)
 			if want := filepath.Join(root, test.want); *d.PivotPath != want || !exists(want) {
 				t.Errorf("pivot_path %s, want %s", *d.PivotPath, want)
 			}
@@ -173,10 +165,10 @@ func TestTheManifestSaysWhereTheDecisionGoes(t *testing.T) {
 	for _, file := range []string{"../pivot.json", "/nowhere/pivot.json", "manifest.json", "gates.json", "perspectives.json",
 		"operator/scope.json", "logs/audit.jsonl", "wave-review.json", "summaries/summary-pack.json"} {
 		t.Run("refused: "+file, func(t *testing.T) {
-			root, in := newRun(t, plainManifest)
+			root, in := pivotRun(t, plainManifest)
 			manifest := `{"schema_version": "manifest.v1", "run_id": "r1", "artifacts": {"paths": {"pivot_file": "` + file + `"}}}`
 			write(t, in.ManifestPath, manifest)
-			_, err := pivot.Decide(t.Context(), clock, in)
+			_, err := step.DecidePivot(t.Context(), runClock, in)
 			if tidegate.CodeOf(err) != tidegate.PathNotAllowed {
 				t.Errorf("got %v, want PATH_NOT_ALLOWED", err)
 			}
@@ -192,31 +184,31 @@ func TestPathsOfOutputsInARun(t *testing.T) {
 		return parse(t, read(t, filepath.Join(root, "pivot.json"))).Get("wave1").Get("outputs").Elems()[0].Get("output_md").Str()
 	}
 	t.Run("relative", func(t *testing.T) {
-		root, in := newRun(t, plainManifest)
+		root, in := pivotRun(t, plainManifest)
 		in.Outputs[0].Path = "./wave-1//p1.md"
-		decide(t, in)
+		decided(t, in)
 		if got := outputMD(t, root); got != "wave-1/p1.md" {
 			t.Errorf("output_md %s", got)
 		}
 	})
 	t.Run("absolute and inside", func(t *testing.T) {
-		root, in := newRun(t, plainManifest)
+		root, in := pivotRun(t, plainManifest)
 		in.Outputs[0].Path = filepath.Join(root, "wave-1", "p1.md")
-		decide(t, in)
+		decided(t, in)
 		if got := outputMD(t, root); got != "wave-1/p1.md" {
 			t.Errorf("output_md %s", got)
 		}
 	})
 	t.Run("absolute and outside", func(t *testing.T) {
-		root, in := newRun(t, plainManifest)
+		root, in := pivotRun(t, plainManifest)
 		in.Outputs[0].Path = write(t, filepath.Join(t.TempDir(), "p1.md"), "# Gaps\n")
-		decide(t, in)
+		decided(t, in)
 		if got := outputMD(t, root); got != in.Outputs[0].Path {
 			t.Errorf("output_md %s", got)
 		}
 	})
 	t.Run("relative and leaving", func(t *testing.T) {
-		_, in := newRun(t, plainManifest)
+		_, in := pivotRun(t, plainManifest)
 		in.Outputs[0].Path = "wave-1/../../p1.md"
 		details := tidegate.D("perspective_id", "p1", "output_md_path", "wave-1/../../p1.md")
 		refused(t, in, tidegate.PathNotAllowed, details)
@@ -224,7 +216,7 @@ func TestPathsOfOutputsInARun(t *testing.T) {
 		refused(t, in, tidegate.PathNotAllowed, details)
 	})
 	t.Run("relative and leaving by a link", func(t *testing.T) {
-		root, in := newRun(t, plainManifest)
+		root, in := pivotRun(t, plainManifest)
 		outside := write(t, filepath.Join(t.TempDir(), "p1.md"), "# Gaps\n")
 		if err := os.Symlink(outside, filepath.Join(root, "link.md")); err != nil {
 			t.Skip(err)
@@ -233,16 +225,16 @@ func TestPathsOfOutputsInARun(t *testing.T) {
 		refused(t, in, tidegate.PathNotAllowed, tidegate.D("perspective_id", "p1", "output_md_path", "link.md"))
 	})
 	t.Run("relative and missing", func(t *testing.T) {
-		_, in := newRun(t, plainManifest)
+		_, in := pivotRun(t, plainManifest)
 		in.Outputs[0].Path = "wave-1/p2.md"
 		refused(t, in, tidegate.FileNotFound, tidegate.D("perspective_id", "p1", "output_md_path", "wave-1/p2.md"))
 	})
 }
 
 func TestARefusedDecisionLeavesTheRunAsItWas(t *testing.T) {
-	root, in := newRun(t, plainManifest)
+	root, in := pivotRun(t, plainManifest)
 	in.Reason = "because"
-	decide(t, in)
+	decided(t, in)
 	before, log := read(t, filepath.Join(root, "pivot.json")), read(t, filepath.Join(root, "logs", "audit.jsonl"))
 	write(t, filepath.Join(root, "wave-1", "p1.md"), "# Gaps\n- broken\n")
 	refused(t, in, tidegate.GapsParseFailed, tidegate.D("perspective_id", "p1", "line", "- broken", "line_number", 2))
@@ -252,7 +244,7 @@ func TestARefusedDecisionLeavesTheRunAsItWas(t *testing.T) {
 }
 
 func TestTheManifestMustBeReadable(t *testing.T) {
-	root, in := newRun(t, `{"schema_version": "manifest.v1"`)
+	root, in := pivotRun(t, `{"schema_version": "manifest.v1"`)
 	refused(t, in, tidegate.InvalidJSON, tidegate.D("manifest_path", in.ManifestPath))
 	write(t, in.ManifestPath, `{"schema_version": "manifest.v9", "run_id": "r1"}`)
 	refused(t, in, tidegate.SchemaValidationFailed, tidegate.D("path", "$.schema_version"))
@@ -261,10 +253,10 @@ func TestTheManifestMustBeReadable(t *testing.T) {
 }
 
 func TestTheResultHoldsNoTime(t *testing.T) {
-	_, in := newRun(t, plainManifest)
-	first, _ := codec.Marshal(decide(t, in))
+	_, in := pivotRun(t, plainManifest)
+	first, _ := codec.Marshal(decided(t, in))
 	later := run.Clock{Now: func() time.Time { return time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) }}
-	d, err := pivot.Decide(t.Context(), later, in)
+	d, err := step.DecidePivot(t.Context(), later, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,34 +270,34 @@ func TestTheResultHoldsNoTime(t *testing.T) {
 }
 
 func TestTheDecisionIsMadeUnderTheLockOfTheRun(t *testing.T) {
-	root, in := newRun(t, plainManifest)
+	root, in := pivotRun(t, plainManifest)
 	folder, err := artifact.Open(t.Context(), "root", root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	lock, err := folder.Lock(t.Context(), clock.Now)
+	lock, err := folder.Lock(t.Context(), runClock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := pivot.Decide(ctx, clock, in); tidegate.CodeOf(err) != tidegate.Cancelled {
+	if _, err := step.DecidePivot(ctx, runClock, in); tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Errorf("got %v while the lock was held", err)
 	}
 	lock.Unlock()
-	decide(t, in)
+	decided(t, in)
 }
 
 func TestTheDocumentFollowsItsSchema(t *testing.T) {
-	root, in := newRun(t, plainManifest)
+	root, in := pivotRun(t, plainManifest)
 	for name, gaps := range map[string]string{
 		"parsed":   `[]`,
 		"explicit": `[{"gap_id": "g", "priority": "P3", "text": "x"}]`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			in.ExplicitGaps = list(t, gaps)
-			decide(t, in)
+			decided(t, in)
 			text := read(t, filepath.Join(root, "pivot.json"))
 			if err := pivot.Shape().Check(parse(t, text)); err != nil {
 				t.Error(err)
@@ -343,8 +335,8 @@ func printedSchema(t *testing.T) *jsonschema.Schema {
 }
 
 func TestTheSchemaDemandsEveryFieldOfTheEarlierSystem(t *testing.T) {
-	root, in := newRun(t, plainManifest)
-	decide(t, in)
+	root, in := pivotRun(t, plainManifest)
+	decided(t, in)
 	text := read(t, filepath.Join(root, "pivot.json"))
 	schema, fields := printedSchema(t), 0
 	var visit func(v *codec.Value, path string)

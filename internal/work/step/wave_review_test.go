@@ -1,4 +1,4 @@
-package wave_test
+package step_test
 
 import (
 	"context"
@@ -15,12 +15,13 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/wave"
 )
 
 func review(t testing.TB, perspectives, outputs string) wave.ReviewResult {
 	t.Helper()
-	result, err := wave.Review(t.Context(), wave.ReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25})
+	result, err := step.Review(t.Context(), pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestReviewGivesTheExamplesOfTheSpecification(t *testing.T) {
 		{"review_failure.json", map[string]string{"p1": "# Findings\n" + words(775), "p2": "# Findings\n" + words(902) + sources}},
 	} {
 		t.Run(test.example, func(t *testing.T) {
-			example, err := os.ReadFile(filepath.Join("testdata", test.example))
+			example, err := os.ReadFile(filepath.Join("testdata", "wave", test.example))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +123,7 @@ func TestReviewOrdersByBytesAndTellsEveryFailure(t *testing.T) {
 func TestReviewMirrorsValidate(t *testing.T) {
 	perspectives, outputs := mixed(t)
 	for _, r := range review(t, perspectives, outputs).Results {
-		validation, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: r.PerspectiveID, MarkdownPath: r.MarkdownPath})
+		validation, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: r.PerspectiveID, MarkdownPath: r.MarkdownPath})
 		if r.Pass {
 			want := wave.Metrics{Words: validation.Words, Sources: validation.Sources, MissingSections: validation.MissingSections}
 			if diff := cmp.Diff(want, r.Metrics); diff != "" || err != nil || r.Failure != nil {
@@ -155,7 +156,7 @@ func many(t testing.TB, n int) (perspectives, outputs string) {
 func TestReviewIsBounded(t *testing.T) {
 	perspectives, outputs := many(t, 30)
 	for _, limit := range []int{1, 25, 29, 30, 500} {
-		result, err := wave.Review(t.Context(), wave.ReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: limit})
+		result, err := step.Review(t.Context(), pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,9 +205,9 @@ func TestReviewCutsFreeText(t *testing.T) {
 
 func TestReviewOfASelection(t *testing.T) {
 	perspectives, outputs := mixed(t)
-	request := wave.ReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25}
+	request := step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25}
 	request.PerspectiveIDs = []string{"z-good", "a-words", "z-good"}
-	result, err := wave.Review(t.Context(), request)
+	result, err := step.Review(t.Context(), pinned, request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +222,7 @@ func TestReviewOfASelection(t *testing.T) {
 		t.Errorf("the request was changed:\n%s", diff)
 	}
 	request.PerspectiveIDs = []string{"z-good", "nobody", "../x"}
-	_, err = wave.Review(t.Context(), request)
+	_, err = step.Review(t.Context(), pinned, request)
 	wantError(t, err, tidegate.PerspectiveNotFound, outputs, `{"perspective_id":"../x"}`)
 }
 
@@ -252,7 +253,7 @@ func TestReviewRefusals(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			report := filepath.Join(dir, "report.json")
-			_, err := wave.Review(t.Context(), wave.ReviewInput{
+			_, err := step.Review(t.Context(), pinned, step.WaveReviewInput{
 				PerspectivesPath: test.perspectives, OutputsDir: test.outputs, PerspectiveIDs: nil, MaxFailures: 25, ReportPath: report,
 			})
 			wantError(t, err, test.code, dir, test.details)
@@ -267,7 +268,7 @@ func TestReviewWithoutSomeOutputs(t *testing.T) {
 	perspectives, outputs := many(t, 30)
 	check := func(limit int, code tidegate.Code, details string) {
 		t.Helper()
-		_, err := wave.Review(t.Context(), wave.ReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: limit})
+		_, err := step.Review(t.Context(), pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: limit})
 		wantError(t, err, code, outputs, details)
 	}
 	// An output that cannot be read, before and after a missing one.
@@ -316,7 +317,7 @@ func TestFirstUnreadableOutputInOrderOfTheIDs(t *testing.T) {
 		{[]string{"p011", "p009", "p010"}, "p009"},
 	} {
 		for range 50 {
-			_, err := wave.Review(t.Context(), wave.ReviewInput{
+			_, err := step.Review(t.Context(), pinned, step.WaveReviewInput{
 				PerspectivesPath: perspectives, OutputsDir: outputs, PerspectiveIDs: test.ids, MaxFailures: 25,
 			})
 			wantError(t, err, tidegate.ReadFailed, outputs, `{"perspective_id":"`+test.first+`","markdown_path":"$DIR/`+test.first+`.md"}`)
@@ -374,7 +375,7 @@ func TestReviewTellsItsProgress(t *testing.T) {
 	perspectives, outputs := many(t, 50)
 	var mu sync.Mutex
 	seen := map[int]bool{}
-	_, err := wave.Review(t.Context(), wave.ReviewInput{
+	_, err := step.Review(t.Context(), pinned, step.WaveReviewInput{
 		PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 1,
 		Progress: func(done, total int) {
 			mu.Lock()
@@ -394,7 +395,7 @@ func TestReviewIsCancelled(t *testing.T) {
 	perspectives, outputs := many(t, 50)
 	ctx, cancel := context.WithCancel(t.Context())
 	report := filepath.Join(outputs, "report.json")
-	_, err := wave.Review(ctx, wave.ReviewInput{
+	_, err := step.Review(ctx, pinned, step.WaveReviewInput{
 		PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 1, ReportPath: report,
 		Progress: func(done, _ int) {
 			if done == 3 {
@@ -418,7 +419,7 @@ func TestReviewHandsOnAPanic(t *testing.T) {
 			t.Errorf("recovered %v", value)
 		}
 	}()
-	_, err := wave.Review(t.Context(), wave.ReviewInput{
+	_, err := step.Review(t.Context(), pinned, step.WaveReviewInput{
 		PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 1, Progress: func(int, int) { panic("boom") },
 	})
 	t.Errorf("no panic; error %v", err)

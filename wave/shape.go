@@ -1,12 +1,14 @@
-package perspective
+package wave
 
-import "github.com/tidegate/tidegate/internal/base/codec"
+import (
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
 
-// Version is the schema_version of a document of perspectives.
-const Version = "perspectives.v1"
+// PerspectivesVersion is the schema_version of a document of perspectives.
+const PerspectivesVersion = "perspectives.v1"
 
-// Shape is the table of perspectives.v1.
-func Shape() codec.Shape {
+// PerspectivesShape is the table of perspectives.v1.
+func PerspectivesShape() codec.Shape {
 	id := codec.Ruled("1 to 128 bytes of UTF-8, unique; no /, \\, control character, leading dot or white space at its ends", IDFault)
 	contract := codec.Table(
 		codec.Field{Name: "max_words", Shape: codec.NumberFrom(0), About: "most words an output may have; every token between white space counts"},
@@ -15,7 +17,7 @@ func Shape() codec.Shape {
 		codec.Field{Name: "tool_budget", Shape: codec.MapOf(codec.NumberFrom(0)), About: "most calls of each tool"},
 	)
 	return codec.Table(
-		codec.Field{Name: "schema_version", Shape: codec.Version(Version)},
+		codec.Field{Name: "schema_version", Shape: codec.Version(PerspectivesVersion)},
 		codec.Field{Name: "run_id", Shape: codec.NotBlank()},
 		codec.Field{Name: "created_at", Shape: codec.NotBlank()},
 		codec.Field{Name: "perspectives", Shape: codec.List(codec.Table(
