@@ -31,7 +31,7 @@ var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
 	{"text", "pattern spelling secret pdf markdown diff"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
-	{"rule", "citation gate /wave /pivot /review summary synthesis"},
+	{"rule", "citation gate /wave /pivot /review synthesis"},
 	{"work", "run step stage telemetry change"},
 	{"agent", "job driver engine replay"},
 	{"face", "/catalog cli hangup mcp screen research web host words clients demo docs"},
@@ -40,7 +40,6 @@ var floors = []struct{ name, rooms string }{
 
 // exceptions are the imports that the floors do not allow, each with its reason.
 var exceptions = map[string]string{
-	"internal/rule/summary -> internal/work/run":  "rules read runs",
 	"internal/face/demo -> internal/test/planted": "the canary plants its pages",
 	"cmd/tidegate -> internal/test/planted":       "the canary plants its pages",
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/rule/citation"
 	"github.com/tidegate/tidegate/internal/rule/gate"
-	"github.com/tidegate/tidegate/internal/rule/summary"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/spelling"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -38,7 +38,7 @@ func documentSchemas() []schema {
 		{"scope.v1", "what a run is to answer", func() codec.Shape { return run.ScopeShape }},
 		{"pivot_decision.v1", "the decision about a second wave", pivot.Shape},
 		{"citation.v1", "one line of the pool of citations", citation.Shape},
-		{"summary_pack.v1", "the summaries of a run, for synthesis", summary.PackShape},
+		{"summary_pack.v1", "the summaries of a run, for synthesis", synthesis.PackShape},
 		{"kept_review.v1", "what a review of a change was about", change.KeptReviewShape},
 	} {
 		list = append(list, schema{s.name, s.about, func() *codec.Value { return s.shape().Schema(s.name) }})

@@ -13,7 +13,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/gate"
-	"github.com/tidegate/tidegate/internal/rule/summary"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -392,7 +391,7 @@ func (s *settler) pack(ctx context.Context) (*pause, error) {
 		return s.advance(ctx, "")
 	}
 	r := s.board.Run()
-	built, err := summary.Build(ctx, s.clock, summary.Input{ManifestPath: s.manifest, Mode: summary.Fixture,
+	built, err := step.BuildPack(ctx, s.clock, step.PackInput{ManifestPath: s.manifest, Mode: step.PackGiven,
 		FixtureSummariesDir: r.Path(r.Layout().SummariesDir), Reason: "settled"})
 	if err != nil {
 		if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.NotMet {

@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/summary"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -224,8 +223,8 @@ func rendered(s *scene) error {
 // packed builds the summary pack. Summaries that were handed in with it are taken
 // as they were kept.
 func packed(s *scene) error {
-	in := summary.Input{ManifestPath: s.manifestPath(), Mode: summary.Mode(s.line.get("mode")), Reason: s.reason()}
-	if in.Mode == summary.Fixture {
+	in := step.PackInput{ManifestPath: s.manifestPath(), Mode: s.line.get("mode"), Reason: s.reason()}
+	if in.Mode == step.PackGiven {
 		r, err := s.open()
 		if err != nil {
 			return err
@@ -240,7 +239,7 @@ func packed(s *scene) error {
 			}
 		}
 	}
-	_, err := summary.Build(s.ctx, s.clock, in)
+	_, err := step.BuildPack(s.ctx, s.clock, in)
 	return err
 }
 

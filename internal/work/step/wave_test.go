@@ -54,13 +54,6 @@ func orHundred(limit float64) float64 {
 	return limit
 }
 
-func writeFile(t testing.TB, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // wantError demands a code and the details, as JSON with dir written as $DIR.
 func wantError(t *testing.T, err error, code tidegate.Code, dir, details string) {
 	t.Helper()

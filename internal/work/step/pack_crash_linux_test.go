@@ -1,4 +1,4 @@
-package summary_test
+package step_test
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,32 +23,22 @@ import (
 // folder with the fixtures beside it.
 const crashVar = "SUMMARY_TEST_RUN"
 
-func init() {
-	if os.Getenv(crashVar) != "" {
-		runtime.LockOSThread() // one thread makes all the calls that are counted
-	}
-}
-
 // begin marks in a trace where the build begins.
 const begin = "/tidegate-test-begins"
 
-func TestMain(m *testing.M) {
-	root := os.Getenv(crashVar)
-	if root == "" {
-		os.Exit(m.Run())
-	}
-	r := &testRun{root: root, fixtures: filepath.Join(root, "../fixtures")}
+// buildPack is what that process does.
+func buildPack(root string) {
+	r := &packRun{root: root, fixtures: filepath.Join(root, "../fixtures")}
 	_ = syscall.Access(begin, 0)
 	_, err := r.build()
 	fmt.Print("said ", tidegate.CodeOf(err))
-	os.Exit(0)
 }
 
 const writingCalls = "openat,write,fsync,syncfs,renameat,renameat2,unlinkat,mkdirat,linkat,ftruncate,flock"
 
-// traced builds in another process under strace and returns what it printed,
+// tracedBuild builds in another process under strace and returns what it printed,
 // "" when it was killed, and the trace.
-func traced(t *testing.T, root string, options ...string) (said, trace string) {
+func tracedBuild(t *testing.T, root string, options ...string) (said, trace string) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -75,8 +64,8 @@ func TestKilledBuildIsFinishedOrUndoneByTheNext(t *testing.T) {
 	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
-	prepare := func() *testRun {
-		r := newRun(t)
+	prepare := func() *packRun {
+		r := newPackRun(t)
 		dir := t.TempDir()
 		root := filepath.Join(dir, "run")
 		if err := os.Rename(r.root, root); err != nil {
@@ -91,7 +80,7 @@ func TestKilledBuildIsFinishedOrUndoneByTheNext(t *testing.T) {
 		return r
 	}
 	old, fresh := prepare(), prepare()
-	said, trace := traced(t, fresh.root)
+	said, trace := tracedBuild(t, fresh.root)
 	if said != "said " {
 		t.Fatalf("the build said %q", said)
 	}
@@ -100,7 +89,7 @@ func TestKilledBuildIsFinishedOrUndoneByTheNext(t *testing.T) {
 		for n := counts[0] + 1; n <= counts[1]; n += full.Stride(counts[1]-counts[0], 3) {
 			points++
 			r := prepare()
-			said, trace := traced(t, r.root, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, n))
+			said, trace := tracedBuild(t, r.root, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, n))
 			checkAfterKill(t, r, said, artifacts(old), artifacts(fresh))
 			if t.Failed() {
 				t.Fatalf("killed at %s %d, said %q\n%s", call, n-counts[0], said, trace)
@@ -139,7 +128,7 @@ func callsAfterBegin(t *testing.T, trace string) map[string][2]int {
 
 // artifacts are the files that a build writes, the log aside, and what a
 // transaction leaves.
-func artifacts(r *testRun) map[string]string {
+func artifacts(r *packRun) map[string]string {
 	files := r.tree()
 	maps.DeleteFunc(files, func(name, _ string) bool {
 		return !strings.HasPrefix(name, "summaries/") && !strings.HasPrefix(name, ".tidegate")
@@ -147,7 +136,7 @@ func artifacts(r *testRun) map[string]string {
 	return files
 }
 
-func checkAfterKill(t *testing.T, r *testRun, said string, old, fresh map[string]string) {
+func checkAfterKill(t *testing.T, r *packRun, said string, old, fresh map[string]string) {
 	t.Helper()
 	if said != "" {
 		t.Errorf("it was not killed, it said %q", said)

@@ -1,4 +1,4 @@
-package summary
+package synthesis
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // clean reports whether a summary may have text as a list item.
 func (c *carrier) clean(text []byte) bool {
-	return fault("", citation.Inspect(append([]byte("- "), text...)), c.pool) == nil
+	return summaryFault("", citation.Inspect(append([]byte("- "), text...)), c.pool) == nil
 }
 
 func (c *carrier) rewrite(line []byte, close bool) (text []byte, cid string) {

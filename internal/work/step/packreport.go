@@ -1,4 +1,4 @@
-package summary
+package step
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 
 // Report shows every summary with its size against the cap, what it cites and
 // claims, and, where summaries were generated, what was left out and why.
-func (r Result) Report() report.Report {
+func (r PackResult) Report() report.Report {
 	p := r.plan
 	out := report.Report{Name: "summary_pack_build", Title: "Summary pack of " + p.run.ID(), Status: report.Pass}
-	out.Summary = fmt.Sprintf("%s, %d of %d bytes in all.", count(len(p.made), "summary", "summaries"), p.total, p.limits.totalBytes())
+	out.Summary = fmt.Sprintf("%s, %d of %d bytes in all.", count(len(p.summaries.Made), "summary", "summaries"), p.summaries.Total(), p.summaries.Limits.TotalBytes())
 	if r.DryRun {
 		out.Summary += " Nothing was written: this was a dry run."
 	}
@@ -23,16 +23,16 @@ func (r Result) Report() report.Report {
 	out.Add(report.Fields{
 		{Name: "pack", Value: r.SummaryPackPath},
 		{Name: "summaries", Value: r.SummariesDir},
-		{Name: "mode", Value: string(p.req.Mode)},
+		{Name: "mode", Value: p.req.Mode},
 		{Name: "inputs digest", Value: r.InputsDigest},
 	})
 	table := report.NewTable("Perspective", ">Bytes", ">Cap", ">Citations", ">Claims")
-	for _, s := range p.made {
-		table.Row(report.None, s.entry.PerspectiveID, s.size, p.limits.summaryBytes(), s.cited, s.claimCount)
-		out.AddCase(report.Case{Name: s.entry.PerspectiveID, File: p.run.Path(s.entry.SummaryMD), Status: report.Pass})
+	for _, s := range p.summaries.Made {
+		table.Row(report.None, s.PerspectiveID, s.Size, p.summaries.Limits.SummaryBytes(), s.Cited, s.ClaimCount)
+		out.AddCase(report.Case{Name: s.PerspectiveID, File: p.run.Path(s.SummaryMD), Status: report.Pass})
 	}
 	out.Add(table)
-	if p.req.Mode == Generate {
+	if p.req.Mode == PackGenerated {
 		out.Add(report.Heading("Left out"))
 		out.Add(p.leftOut()...)
 	}
@@ -41,22 +41,22 @@ func (r Result) Report() report.Report {
 
 // leftOut says, for each summary that leaves out part of its output, what is
 // missing and why.
-func (p *plan) leftOut() []report.Block {
+func (p *packPlan) leftOut() []report.Block {
 	table := report.NewTable("Perspective", ">Number", "What", "Why")
-	for _, s := range p.made {
+	for _, s := range p.summaries.Made {
 		for _, row := range []struct {
 			n         int
 			what, why string
 		}{
-			{s.left.Findings, "findings", "did not fit the cap"},
-			{s.left.Emptied, "findings", "nothing was left without their URLs and citations"},
-			{s.left.URLs, "URLs", "the citation pool maps them to no validated citation"},
-			{s.left.Citations, "citations", "not among the validated citations"},
-			{s.left.Unmapped, "sources", "the citation pool maps them to no validated citation"},
-			{s.left.Sources, "sources", "did not fit the cap"},
+			{s.Left.Findings, "findings", "did not fit the cap"},
+			{s.Left.Emptied, "findings", "nothing was left without their URLs and citations"},
+			{s.Left.URLs, "URLs", "the citation pool maps them to no validated citation"},
+			{s.Left.Citations, "citations", "not among the validated citations"},
+			{s.Left.Unmapped, "sources", "the citation pool maps them to no validated citation"},
+			{s.Left.Sources, "sources", "did not fit the cap"},
 		} {
 			if row.n > 0 {
-				table.Row(report.None, s.entry.PerspectiveID, row.n, row.what, row.why)
+				table.Row(report.None, s.PerspectiveID, row.n, row.what, row.why)
 			}
 		}
 	}

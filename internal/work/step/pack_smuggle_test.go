@@ -1,4 +1,4 @@
-package summary_test
+package step_test
 
 import (
 	"strings"
@@ -25,10 +25,10 @@ func TestWhatCannotBeSmuggledIntoASummary(t *testing.T) {
 		{"an unknown citation in a comment", "A <!-- [@nope] -->.\n", `UNKNOWN_CID {"perspective_id":"p1","cid":"nope","line_number":1}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := newRun(t)
+			r := newPackRun(t)
 			r.fixture("p1", test.text)
 			_, err := r.build()
-			refused(t, err, test.want, "")
+			refusedWith(t, err, test.want, "")
 		})
 	}
 }
@@ -51,7 +51,7 @@ func TestWhatSupportsNoClaim(t *testing.T) {
 		{"a line of its own", "Prices\u2028fell [@cid_a].\n", []string{"PricesU+2028fell."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := newRun(t)
+			r := newPackRun(t)
 			r.fixture("p1", test.text)
 			r.mustBuild()
 			var got []string
@@ -68,7 +68,7 @@ func TestWhatSupportsNoClaim(t *testing.T) {
 // TestALargeFixtureIsRefused: the rest of a file that is far too long is not
 // looked at.
 func TestALargeFixtureIsRefused(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.fixture("p1", strings.Repeat("x", 5<<20)+"\n[@no]\n")
 	if _, err := r.build(); tidegate.CodeOf(err) != tidegate.SizeCapExceeded {
 		t.Errorf("got %v", err)

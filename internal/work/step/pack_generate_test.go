@@ -1,13 +1,10 @@
-package summary_test
+package step_test
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tidegate/tidegate/internal/rule/summary"
-	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 func TestGenerate(t *testing.T) {
@@ -42,7 +39,7 @@ func TestGenerate(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r := newRun(t)
+			r := newPackRun(t)
 			r.write("wave-1/p1.md", test.output)
 			r.write("wave-1/p2.md", "Text.")
 			r.mustBuild(generated)
@@ -62,7 +59,7 @@ func TestGenerate(t *testing.T) {
 }
 
 func TestGenerateReadsTheSourceArtifact(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.write("perspectives.json", `{"schema_version":"perspectives.v1","perspectives":[{"id":"p1","source_artifact":"wave-2/other.md"}]}`)
 	r.write("wave-2/other.md", "From wave 2.")
 	r.mustBuild(generated)
@@ -75,7 +72,7 @@ func TestGenerateReadsTheSourceArtifact(t *testing.T) {
 }
 
 func TestGenerateReadsTheOutputsWhereTheManifestSays(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.manifest(`{"schema_version":"manifest.v1","run_id":"r1","limits":{"max_summary_kb":5,"max_total_summary_kb":60},
 		"artifacts":{"root":"` + r.root + `","paths":{"wave1_dir":"first"}}}`)
 	r.write("first/p1.md", "From the first wave.")
@@ -90,7 +87,7 @@ func TestGenerateReadsTheOutputsWhereTheManifestSays(t *testing.T) {
 }
 
 func TestGenerateAddsLinesWhileTheCapAllows(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.limits(0.05, 9) // 51 bytes
 	r.write("wave-1/p1.md", strings.Join([]string{
 		"Plain of 20 letters.", // 23 bytes as a line
@@ -109,7 +106,7 @@ func TestGenerateAddsLinesWhileTheCapAllows(t *testing.T) {
 }
 
 func TestGenerateSharesTheCapOfAll(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.limits(5, 0.25) // 256 bytes
 	r.write("wave-1/p1.md", strings.Repeat("- A finding of some length.\n", 50))
 	r.write("wave-1/p2.md", "Short.")
@@ -123,7 +120,7 @@ func TestGenerateSharesTheCapOfAll(t *testing.T) {
 }
 
 func TestGenerateLeavesNoByteOfTheCapOfAllToNobody(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.limits(5, 41.0/1024)
 	r.write("wave-1/p1.md", strings.Repeat("a", 17))           // 20 bytes as an item: an equal share
 	r.write("wave-1/p2.md", strings.Repeat("b", 18)+"\n\nc\n") // 21 bytes and 4
@@ -134,7 +131,7 @@ func TestGenerateLeavesNoByteOfTheCapOfAllToNobody(t *testing.T) {
 }
 
 func TestGenerateWithoutAnyCitation(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.write("citations/citations.jsonl", "")
 	r.write("wave-1/p1.md", "A finding, see https://x.org/a.")
 	r.write("wave-1/p2.md", "Another [@cid_a].")
@@ -142,74 +139,4 @@ func TestGenerateWithoutAnyCitation(t *testing.T) {
 	if got := r.read("summaries/p1.md") + r.read("summaries/p2.md"); got != "- A finding, see.\n- Another.\n" {
 		t.Errorf("got %q", got)
 	}
-}
-
-// TestHostilePassages: passages of the largest size cost no more than their
-// length; otherwise this test would not end.
-func TestHostilePassages(t *testing.T) {
-	pool := readPool(t, pool)
-	for _, piece := range []string{
-		"](https://x.org/no) ", "[a](https://x.org/a) ", "[@", "[@x] ", "www.a ", "(", "(https://x.org/no", "http://*", "[", "<https://x.org/no> ", "[x](https://x.org/a \"", "[@cid_a]",
-		"http://x.org/?a&",
-	} {
-		passage := strings.Repeat(piece, 1<<20/full.Stride(8, 1)/len(piece))
-		if text := summary.Carry(pool, passage); !summary.CleanItem(pool, text) {
-			t.Errorf("%q is not carried clean", piece)
-		}
-		if text := summary.Carry(pool, passage+"www.x.org"+strings.Repeat(")", 1<<19/full.Stride(4, 1))); !summary.CleanItem(pool, text) {
-			t.Errorf("%q is not carried clean", piece)
-		}
-	}
-}
-
-var someCitation = regexp.MustCompile(`\[@([^\]\r\n]*)\]`)
-
-// FuzzCarry: whatever a passage holds, the text that is carried has no URL and
-// no unknown citation, stands on one line, and cites only what the passage
-// carried: the cid itself, or the URL that stands for it.
-func FuzzCarry(f *testing.F) {
-	for _, seed := range []string{
-		"x https://x.org/a y", "[a](https://x.org/a \"t\")", "ww[w.x.org](https://x.org/no)", "[@x https://x.org/a", "[[@no]@cid_a]",
-		"www [@no].x.org", "(https://x.org/b)", "<www.x.org>", "[@cid_a][@cid_b]", "htt[@no]p://x", "[@http://x]", "[@cid_a\nx]", "![](https://x.org/a)",
-	} {
-		f.Add(seed)
-	}
-	pool := readPool(f, pool)
-	urls := map[string]string{"cid_a": "x.org/a", "cid_b": "x.org/b"}
-	f.Fuzz(func(t *testing.T, passage string) {
-		text := summary.Carry(pool, passage)
-		if !summary.CleanItem(pool, text) || strings.ContainsAny(text, "\r\n") {
-			t.Fatalf("%q was carried as %q", passage, text)
-		}
-		for _, match := range someCitation.FindAllStringSubmatch(text, -1) {
-			cid := match[1]
-			if !strings.Contains(passage, cid) && !strings.Contains(strings.ToLower(passage), urls[cid]) {
-				t.Errorf("%q was carried as %q, with a citation that it did not carry", passage, text)
-			}
-		}
-	})
-}
-
-// FuzzGenerate: whatever the output holds, its summary is one that a build
-// accepts, within the cap, and it does not depend on how much of the output was
-// held back for it.
-func FuzzGenerate(f *testing.F) {
-	for _, seed := range []string{"# a\n- b [@cid_a]\n## Sources\n- https://x.org/b\n", "> - ```\n[@", "- a\n\n  b https://x.org/no\n"} {
-		f.Add([]byte(seed), 100)
-	}
-	f.Add([]byte(strings.Repeat("- aa\n- bbbb\n- c [@cid_a]\n- d https://x.org/b\n- e\n", 9)), 60)
-	pool := readPool(f, pool)
-	f.Fuzz(func(t *testing.T, output []byte, limit int) {
-		limit = min(max(limit, 0), 1<<16)
-		text, left := summary.GenerateText(pool, output, limit, limit)
-		if len(text) > limit {
-			t.Errorf("%d bytes, the cap is %d", len(text), limit)
-		}
-		if err := summary.Fault(pool, text); err != nil {
-			t.Errorf("the summary is %q: %v", text, err)
-		}
-		if whole, wholeLeft := summary.GenerateText(pool, output, limit, 1<<40); whole != text || wholeLeft != left {
-			t.Errorf("%q, but %q from all of it", text, whole)
-		}
-	})
 }

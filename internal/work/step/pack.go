@@ -1,4 +1,4 @@
-package summary
+package step
 
 import (
 	"cmp"
@@ -10,22 +10,19 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// Mode says where summaries come from.
-type Mode string
-
-// The modes.
+// Where summaries come from, as [PackInput] says it.
 const (
-	Fixture  Mode = "fixture"  // given as files
-	Generate Mode = "generate" // made from the wave outputs by rule
+	PackGiven     = "fixture"  // from files
+	PackGenerated = "generate" // from the wave outputs, by rule
 )
 
-// Input says what [Build] builds. Paths are absolute, and "" is the default,
+// PackInput says what [BuildPack] builds. Paths are absolute, and "" is the default,
 // which the manifest gives.
-type Input struct {
+type PackInput struct {
 	ManifestPath        string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
 	PerspectivesPath    string `json:"perspectives_path,omitzero" path:"absolute" jsonschema:"absolute path of perspectives.json; default: where the manifest says"`
 	CitationsPath       string `json:"citations_path,omitzero" path:"absolute" jsonschema:"absolute path of the citation pool, citations.jsonl; default: where the manifest says"`
-	Mode                Mode   `json:"mode,omitzero" jsonschema:"fixture takes the summaries from files, generate makes them from the wave outputs by rule" enum:"fixture,generate" default:"fixture"`
+	Mode                string `json:"mode,omitzero" jsonschema:"fixture takes the summaries from files, generate makes them from the wave outputs by rule" enum:"fixture,generate" default:"fixture"`
 	FixtureSummariesDir string `json:"fixture_summaries_dir,omitzero" path:"absolute" jsonschema:"absolute path of the folder that holds <perspective_id>.md for every perspective, for mode fixture" requiredif:"mode=fixture"`
 	SummaryPackPath     string `json:"summary_pack_path,omitzero" path:"absolute" jsonschema:"absolute path of the pack to write, inside the run; default: where the manifest says"`
 	SummariesDir        string `json:"summaries_dir,omitzero" path:"absolute" jsonschema:"absolute path of the folder to write the summaries to, inside the run; default: where the manifest says"`
@@ -36,8 +33,8 @@ type Input struct {
 	Progress func(done, total int) `json:"-"`
 }
 
-// Result is the result of [Build].
-type Result struct {
+// PackResult is the result of [BuildPack].
+type PackResult struct {
 	OK              codec.True `json:"ok"`
 	SummaryPackPath string     `json:"summary_pack_path" jsonschema:"absolute path of the pack"`
 	SummariesDir    string     `json:"summaries_dir" jsonschema:"absolute path of the folder of the summaries"`
@@ -45,10 +42,10 @@ type Result struct {
 	InputsDigest    string     `json:"inputs_digest" jsonschema:"over manifest, perspectives, validated citations and the bytes of the summaries"`
 	DryRun          bool       `json:"dry_run,omitzero" jsonschema:"true when nothing was written, because dry_run asked for that"`
 
-	plan *plan
+	plan *packPlan
 }
 
-// Build is the tool deep_research_summary_pack_build. It checks everything before
+// BuildPack is the tool deep_research_summary_pack_build. It checks everything before
 // it takes the run's lock, and under the lock that nothing has changed since; what
 // it writes lands together, the pack last. A refusal leaves the files of the last
 // build as they were.
@@ -58,37 +55,37 @@ type Result struct {
 // INVALID_JSON, SCHEMA_VALIDATION_FAILED (also for a document without
 // perspectives), PATH_NOT_ALLOWED for a target that is not its own, INVALID_ARGS
 // for two targets that are one, LOCK_HELD, CANCELLED and WRITE_FAILED.
-func Build(ctx context.Context, clock run.Clock, req Input) (Result, error) {
+func BuildPack(ctx context.Context, clock run.Clock, req PackInput) (PackResult, error) {
 	r, err := run.Open(ctx, req.ManifestPath, "limits.max_summary_kb", "limits.max_total_summary_kb")
 	if err != nil {
-		return Result{}, err
+		return PackResult{}, err
 	}
 	defer r.Close()
 	if req.DryRun {
-		p, err := newPlan(ctx, r, r.Manifest(), req)
+		p, err := newPackPlan(ctx, r, r.Manifest(), req)
 		if err != nil {
-			return Result{}, err
+			return PackResult{}, err
 		}
-		_, err = p.pack(r.ID(), clock.Stamp())
+		_, err = p.summaries.Pack(r.ID(), clock.Stamp(), p.digest)
 		return p.result(), err
 	}
-	if err := writesHere(r, r.Manifest(), req); err != nil {
-		return Result{}, err
+	if err := packsHere(r, r.Manifest(), req); err != nil {
+		return PackResult{}, err
 	}
 	before, err := judgedBy(ctx, r, r.Manifest(), req)
 	if err != nil {
-		return Result{}, err
+		return PackResult{}, err
 	}
-	p, err := newPlan(ctx, r, r.Manifest(), req)
+	p, err := newPackPlan(ctx, r, r.Manifest(), req)
 	if err != nil {
-		return Result{}, err
+		return PackResult{}, err
 	}
 	_, err = r.UpdateBeside(ctx, clock, func(u *run.Update) error {
 		manifest, err := u.Manifest()
 		if err != nil {
 			return err
 		}
-		if err := writesHere(r, manifest, req); err != nil {
+		if err := packsHere(r, manifest, req); err != nil {
 			return err
 		}
 		now, err := judgedBy(ctx, r, manifest, req)
@@ -96,21 +93,21 @@ func Build(ctx context.Context, clock run.Clock, req Input) (Result, error) {
 			return err
 		}
 		if now != before { // what they were judged by has changed since: once more, under the lock
-			if p, err = newPlan(ctx, r, manifest, req); err != nil {
+			if p, err = newPackPlan(ctx, r, manifest, req); err != nil {
 				return err
 			}
 		}
 		return p.write(ctx, u, manifest.ID())
 	})
 	if err != nil {
-		return Result{}, err
+		return PackResult{}, err
 	}
 	return p.result(), nil
 }
 
 // judgedBy is a digest of what summaries are judged by: the manifest, the
 // perspectives and the pool. What cannot be read is reported when they are judged.
-func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req Input) (string, error) {
+func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req PackInput) (string, error) {
 	digests := []string{codec.Digest(m.Doc())}
 	for _, path := range []string{cmp.Or(req.PerspectivesPath, r.Path(r.Layout().Perspectives)), r.Path(r.Layout().Wave2Perspectives()), cmp.Or(req.CitationsPath, r.Path(r.Layout().Citations))} {
 		file, err := artifact.OpenFile(ctx, "path", path)
@@ -128,10 +125,10 @@ func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req Input) (strin
 	return codec.Digest(codec.Of(digests)), nil
 }
 
-// writesHere returns WRITE_FAILED in a run that is final or not in stage
+// packsHere returns WRITE_FAILED in a run that is final or not in stage
 // summaries, and PATH_NOT_ALLOWED for targets other than the run's own. With a
 // bare manifest and in a legacy run a pack is built whenever it is asked for.
-func writesHere(r *run.Run, m run.Manifest, req Input) error {
+func packsHere(r *run.Run, m run.Manifest, req PackInput) error {
 	isRun, err := r.Folder().Exists(r.Layout().Gates)
 	if err != nil || !isRun || r.Legacy() {
 		return err
@@ -160,8 +157,8 @@ func writesHere(r *run.Run, m run.Manifest, req Input) error {
 // write stages the summaries, and the pack after them. The pack, which can be
 // larger than they are, is made and checked meanwhile; if it is refused, nothing
 // that is staged is written.
-func (p *plan) write(ctx context.Context, u *run.Update, runID string) error {
-	pack := async(func() ([]byte, error) { return p.pack(runID, u.Now()) })
+func (p *packPlan) write(ctx context.Context, u *run.Update, runID string) error {
+	pack := async(func() ([]byte, error) { return p.summaries.Pack(runID, u.Now(), p.digest) })
 	if err := p.writeSummaries(ctx, u); err != nil {
 		return err
 	}
@@ -173,25 +170,25 @@ func (p *plan) write(ctx context.Context, u *run.Update, runID string) error {
 		return err
 	}
 	u.Log(run.EventPacked, "summary_pack_build", tidegate.D("reason", run.Note(p.req.Reason), "mode", p.req.Mode,
-		"summary_count", len(p.made), "inputs_digest", p.digest))
+		"summary_count", len(p.summaries.Made), "inputs_digest", p.digest))
 	return nil
 }
 
-func (p *plan) writeSummaries(ctx context.Context, u *run.Update) error {
-	for _, s := range p.made {
+func (p *packPlan) writeSummaries(ctx context.Context, u *run.Update) error {
+	for _, s := range p.summaries.Made {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := u.Write(s.entry.SummaryMD, s.data); err != nil {
+		if err := u.Write(s.SummaryMD, s.Data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *plan) result() Result {
-	return Result{
-		SummaryPackPath: p.packPath, SummariesDir: p.summariesPath, SummaryCount: len(p.made), InputsDigest: p.digest,
+func (p *packPlan) result() PackResult {
+	return PackResult{
+		SummaryPackPath: p.packPath, SummariesDir: p.summariesPath, SummaryCount: len(p.summaries.Made), InputsDigest: p.digest,
 		DryRun: p.req.DryRun, plan: p,
 	}
 }

@@ -1,10 +1,10 @@
-package summary_test
+package synthesis_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/rule/summary"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
 )
 
 // BenchmarkHygiene looks through a summary without fault.
@@ -13,7 +13,7 @@ func BenchmarkHygiene(b *testing.B) {
 	text := strings.Repeat("- Fuel use fell by a third within two years, and by half after that [@cid_a].\n", 64)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if err := summary.Fault(pool, text); err != nil {
+		if err := synthesis.SummaryFault(pool, text); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -25,7 +25,7 @@ func BenchmarkGenerate(b *testing.B) {
 	output := []byte("# Findings\n" + strings.Repeat("- Fuel use fell by a third, says [the port](https://x.org/a), and see https://x.org/no.\n", 110))
 	b.SetBytes(int64(len(output)))
 	for b.Loop() {
-		if text, _ := summary.GenerateText(pool, output, 5120, 5120); text == "" {
+		if text, _ := synthesis.GenerateSummary(pool, output, 5120, 5120); text == "" {
 			b.Fatal("no summary")
 		}
 	}

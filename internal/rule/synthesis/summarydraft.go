@@ -1,4 +1,4 @@
-package summary
+package synthesis
 
 import (
 	"io"
@@ -8,16 +8,16 @@ import (
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
-// draft is what a wave output offers for a summary: its findings, those that
+// SummaryDraft is what a wave output offers for a summary: its findings, those that
 // carry a citation and the others, and the citations of its sources. Each line
 // is one list item.
-type draft struct {
+type SummaryDraft struct {
 	cited, plain, sources queue
-	left                  leftOut
+	left                  LeftOut
 }
 
-// leftOut counts what a generated summary leaves out of its output.
-type leftOut struct {
+// LeftOut counts what a generated summary leaves out of its output.
+type LeftOut struct {
 	Findings  int // did not fit
 	Emptied   int // findings of which nothing was left without URLs and citations
 	Sources   int // whose citation did not fit
@@ -26,45 +26,45 @@ type leftOut struct {
 	Citations int // removed from findings, because the pool does not have them
 }
 
-// writer makes drafts, one after the other.
-type writer struct {
-	pool    *citation.Pool
+// SummaryWriter makes drafts, one after the other.
+type SummaryWriter struct {
+	Pool    *citation.Pool
 	scanner markdown.Scanner
 }
 
-type section byte
+type outputSection byte
 
 const (
-	findings section = iota
-	sources
-	gaps
+	inFindings outputSection = iota
+	inSources
+	inGaps
 )
 
-// read makes a draft of an output, for a summary of at most limit bytes. The
+// Read makes a draft of an output, for a summary of at most limit bytes. The
 // only errors are those of r.
-func (w *writer) read(r io.Reader, limit int) (*draft, error) {
-	d := &draft{cited: newQueue(limit), plain: newQueue(limit), sources: newQueue(limit)}
-	carrier := carrier{pool: w.pool}
-	in := findings
+func (w *SummaryWriter) Read(r io.Reader, limit int) (*SummaryDraft, error) {
+	d := &SummaryDraft{cited: newQueue(limit), plain: newQueue(limit), sources: newQueue(limit)}
+	carrier := carrier{pool: w.Pool}
+	in := inFindings
 	listed := map[string]bool{}
 	_, err := w.scanner.Scan(r, markdown.Events{
 		Heading: func(h markdown.Heading) bool {
 			switch strings.ToLower(string(h.Text)) {
 			case "sources":
-				in = sources
+				in = inSources
 			case "gaps":
-				in = gaps
+				in = inGaps
 			default:
-				in = findings
+				in = inFindings
 			}
 			return false
 		},
 		Passage: func(p markdown.Passage) {
 			switch {
-			case in == findings:
+			case in == inFindings:
 				d.finding(carrier.carry(p.Text))
-			case in == sources && p.Item:
-				d.source(w.pool, p.Text, listed)
+			case in == inSources && p.Item:
+				d.source(w.Pool, p.Text, listed)
 			}
 		},
 	})
@@ -72,7 +72,7 @@ func (w *writer) read(r io.Reader, limit int) (*draft, error) {
 	return d, err
 }
 
-func (d *draft) finding(text []byte, cid string) {
+func (d *SummaryDraft) finding(text []byte, cid string) {
 	switch {
 	case len(text) == 0:
 		d.left.Emptied++
@@ -84,7 +84,7 @@ func (d *draft) finding(text []byte, cid string) {
 }
 
 // source notes the first citation that a source carries.
-func (d *draft) source(pool *citation.Pool, text []byte, listed map[string]bool) {
+func (d *SummaryDraft) source(pool *citation.Pool, text []byte, listed map[string]bool) {
 	_, cid := (&carrier{pool: pool}).carry(text)
 	switch {
 	case cid == "":
@@ -95,8 +95,8 @@ func (d *draft) source(pool *citation.Pool, text []byte, listed map[string]bool)
 	}
 }
 
-// empty reports whether the output yielded no text at all.
-func (d *draft) empty() bool {
+// Empty reports whether the output yielded no text at all.
+func (d *SummaryDraft) Empty() bool {
 	return d.cited.total == 0 && d.plain.total == 0 && d.sources.total == 0
 }
 
@@ -104,7 +104,7 @@ const sourcesHeading = "## Sources\n\n"
 
 // compose writes the summary line by line, skipping each line that does not fit
 // into limit bytes.
-func (d *draft) compose(limit int) ([]byte, leftOut) {
+func (d *SummaryDraft) compose(limit int) ([]byte, LeftOut) {
 	var out []byte
 	add := func(q *queue, heading string) (omitted int) {
 		added := 0

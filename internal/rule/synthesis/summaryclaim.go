@@ -1,4 +1,4 @@
-package summary
+package synthesis
 
 import (
 	"strings"
@@ -17,8 +17,8 @@ const (
 	confidencePaywalled = 60
 )
 
-// Claim is a list item or paragraph of a summary that cites something.
-type Claim struct {
+// KeyClaim is a list item or paragraph of a summary that cites something.
+type KeyClaim struct {
 	Text       string   `json:"claim"`
 	CIDs       []string `json:"citation_cids"`
 	Confidence int      `json:"confidence"`
@@ -28,7 +28,7 @@ type Claim struct {
 // many there are. A list item or paragraph that is nothing but citations claims
 // nothing. The text is data that programs and models will read, so that nothing
 // in it is hidden.
-func claimsOf(text citation.Inspection, pool *citation.Pool) (claims []Claim, total int) {
+func claimsOf(text citation.Inspection, pool *citation.Pool) (claims []KeyClaim, total int) {
 	for _, p := range text.Passages {
 		claim := tidegate.Cut(markdown.Show(p.Text))
 		if strings.TrimSpace(claim) == "" {
@@ -43,7 +43,7 @@ func claimsOf(text citation.Inspection, pool *citation.Pool) (claims []Claim, to
 				confidence = confidencePaywalled
 			}
 		}
-		claims = append(claims, Claim{claim, p.CIDs, confidence})
+		claims = append(claims, KeyClaim{claim, p.CIDs, confidence})
 	}
 	return claims, total
 }

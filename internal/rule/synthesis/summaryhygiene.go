@@ -1,13 +1,13 @@
-package summary
+package synthesis
 
 import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/citation"
 )
 
-// fault is the first rule that the text of a summary breaks, or nil:
+// summaryFault is the first rule that the text of a summary breaks, or nil:
 // RAW_URL_NOT_ALLOWED, then UNKNOWN_CID for what the pool does not have.
-func fault(id string, text citation.Inspection, pool *citation.Pool) error {
+func summaryFault(id string, text citation.Inspection, pool *citation.Pool) error {
 	if len(text.URLs) > 0 {
 		url := text.URLs[0]
 		return tidegate.Errorf(tidegate.RawURLNotAllowed,
@@ -23,8 +23,8 @@ func fault(id string, text citation.Inspection, pool *citation.Pool) error {
 	return nil
 }
 
-// cited is how many different citations a text has.
-func cited(text citation.Inspection) int {
+// citedCount is how many different citations a text has.
+func citedCount(text citation.Inspection) int {
 	cids := map[string]bool{}
 	for _, m := range text.Mentions {
 		cids[m.CID] = true

@@ -1,4 +1,4 @@
-package summary_test
+package synthesis_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/citation"
-	"github.com/tidegate/tidegate/internal/rule/summary"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
 )
 
 // FuzzNamedURLs: the summary of an output is the same whether all URLs of the
@@ -18,12 +18,12 @@ func FuzzNamedURLs(f *testing.F) {
 	f.Add("- //x.org/a and WWW.x.org/b", "https://x.org/a", "http://www.x.org/b")
 	f.Fuzz(func(t *testing.T, output, first, second string) {
 		lines := fmt.Sprintf("{\"cid\":\"a\",\"status\":\"valid\",\"normalized_url\":%s}\n{\"cid\":\"b\",\"status\":\"valid\",\"url\":%s}\n", asJSON(t, first), asJSON(t, second))
-		some, err := citation.ReadPool(t.Context(), strings.NewReader(lines), "/pool", summary.NamedURLs(output))
+		some, err := citation.ReadPool(t.Context(), strings.NewReader(lines), "/pool", synthesis.NamedURLs(output))
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, wantLeft := summary.GenerateText(readPool(t, lines), []byte(output), 5120, 5120)
-		got, gotLeft := summary.GenerateText(some, []byte(output), 5120, 5120)
+		want, wantLeft := synthesis.GenerateSummary(readPool(t, lines), []byte(output), 5120, 5120)
+		got, gotLeft := synthesis.GenerateSummary(some, []byte(output), 5120, 5120)
 		if got != want || gotLeft != wantLeft {
 			t.Errorf("with all URLs\n%s%+v\nwith those named\n%s%+v", want, wantLeft, got, gotLeft)
 		}

@@ -1,4 +1,4 @@
-package summary_test
+package step_test
 
 import (
 	"context"
@@ -8,18 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
-	"github.com/tidegate/tidegate/internal/rule/summary"
-	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-// testRun is a run with the perspectives p1 and p2, the citations cid_a (valid)
+// packRun is a run with the perspectives p1 and p2, the citations cid_a (valid)
 // and cid_b (paywalled), and a folder with a summary for each.
-type testRun struct {
+type packRun struct {
 	t        testing.TB
 	root     string
 	fixtures string
@@ -33,8 +30,8 @@ const (
 	twoPerspectives = `{"schema_version":"perspectives.v1","run_id":"r1","perspectives":[{"id":"p2"},{"id":"p1"}]}`
 )
 
-func newRun(t testing.TB) *testRun {
-	r := &testRun{t: t, root: filepath.Join(t.TempDir(), "run"), fixtures: t.TempDir()}
+func newPackRun(t testing.TB) *packRun {
+	r := &packRun{t: t, root: filepath.Join(t.TempDir(), "run"), fixtures: t.TempDir()}
 	r.limits(5, 60)
 	r.write("perspectives.json", twoPerspectives)
 	r.write("citations/citations.jsonl", pool)
@@ -43,18 +40,18 @@ func newRun(t testing.TB) *testRun {
 	return r
 }
 
-func (r *testRun) limits(summaryKB, totalKB any) {
+func (r *packRun) limits(summaryKB, totalKB any) {
 	r.manifest(fmt.Sprintf(`{"schema_version":"manifest.v1","run_id":"r1","limits":{"max_summary_kb":%v,"max_total_summary_kb":%v}}`, summaryKB, totalKB))
 }
 
-func (r *testRun) manifest(text string) { r.write("manifest.json", text) }
+func (r *packRun) manifest(text string) { r.write("manifest.json", text) }
 
-func (r *testRun) write(name, text string) {
+func (r *packRun) write(name, text string) {
 	r.t.Helper()
 	writeFile(r.t, filepath.Join(r.root, name), text)
 }
 
-func (r *testRun) fixture(id, text string) {
+func (r *packRun) fixture(id, text string) {
 	r.t.Helper()
 	writeFile(r.t, filepath.Join(r.fixtures, id+".md"), text)
 }
@@ -69,9 +66,9 @@ func writeFile(t testing.TB, path, text string) {
 	}
 }
 
-func (r *testRun) path(name string) string { return filepath.Join(r.root, name) }
+func (r *packRun) path(name string) string { return filepath.Join(r.root, name) }
 
-func (r *testRun) read(name string) string {
+func (r *packRun) read(name string) string {
 	r.t.Helper()
 	data, err := os.ReadFile(r.path(name))
 	if err != nil {
@@ -81,7 +78,7 @@ func (r *testRun) read(name string) string {
 }
 
 // tree is the content of every file of the run, the lock aside.
-func (r *testRun) tree() map[string]string {
+func (r *packRun) tree() map[string]string {
 	r.t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(r.root, func(path string, entry fs.DirEntry, err error) error {
@@ -101,24 +98,22 @@ func (r *testRun) tree() map[string]string {
 	return files
 }
 
-func (r *testRun) request(changes ...func(*summary.Input)) summary.Input {
-	req := summary.Input{ManifestPath: r.path("manifest.json"), Mode: summary.Fixture, FixtureSummariesDir: r.fixtures, Reason: "test"}
+func (r *packRun) request(changes ...func(*step.PackInput)) step.PackInput {
+	req := step.PackInput{ManifestPath: r.path("manifest.json"), Mode: step.PackGiven, FixtureSummariesDir: r.fixtures, Reason: "test"}
 	for _, change := range changes {
 		change(&req)
 	}
 	return req
 }
 
-func generated(req *summary.Input) { req.Mode, req.FixtureSummariesDir = summary.Generate, "" }
-func dryRun(req *summary.Input)    { req.DryRun = true }
+func generated(req *step.PackInput) { req.Mode, req.FixtureSummariesDir = step.PackGenerated, "" }
+func dryRun(req *step.PackInput)    { req.DryRun = true }
 
-var pinned = run.Clock{Now: func() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }, Pinned: true}
-
-func (r *testRun) build(changes ...func(*summary.Input)) (summary.Result, error) {
-	return summary.Build(context.Background(), pinned, r.request(changes...))
+func (r *packRun) build(changes ...func(*step.PackInput)) (step.PackResult, error) {
+	return step.BuildPack(context.Background(), pinned, r.request(changes...))
 }
 
-func (r *testRun) mustBuild(changes ...func(*summary.Input)) summary.Result {
+func (r *packRun) mustBuild(changes ...func(*step.PackInput)) step.PackResult {
 	r.t.Helper()
 	result, err := r.build(changes...)
 	if err != nil {
@@ -128,7 +123,7 @@ func (r *testRun) mustBuild(changes ...func(*summary.Input)) summary.Result {
 }
 
 // pack is the pack that the run has.
-func (r *testRun) pack() *codec.Value {
+func (r *packRun) pack() *codec.Value {
 	r.t.Helper()
 	doc, err := codec.Parse([]byte(r.read("summaries/summary-pack.json")))
 	if err != nil {
@@ -138,7 +133,7 @@ func (r *testRun) pack() *codec.Value {
 }
 
 // auditLines are the lines of builds in the run's log.
-func (r *testRun) auditLines() []*codec.Value {
+func (r *packRun) auditLines() []*codec.Value {
 	r.t.Helper()
 	var found []*codec.Value
 	for text := range strings.Lines(r.read("logs/audit.jsonl")) {
@@ -153,8 +148,8 @@ func (r *testRun) auditLines() []*codec.Value {
 	return found
 }
 
-// refused demands an error, as "CODE details" and the beginning of its message.
-func refused(t testing.TB, err error, want, message string) {
+// refusedWith demands an error, as "CODE details" and the beginning of its message.
+func refusedWith(t testing.TB, err error, want, message string) {
 	t.Helper()
 	e := tidegate.AsError(err)
 	if e == nil {
@@ -170,17 +165,4 @@ func refused(t testing.TB, err error, want, message string) {
 	if !strings.HasPrefix(e.Message, message) {
 		t.Errorf("message %q, want %q", e.Message, message)
 	}
-}
-
-// every wants all URLs.
-func every(string) bool { return true }
-
-// readPool reads the pool of the tests.
-func readPool(t testing.TB, lines string) *citation.Pool {
-	t.Helper()
-	p, err := citation.ReadPool(t.Context(), strings.NewReader(lines), "/pool", every)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }

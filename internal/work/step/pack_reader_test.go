@@ -1,4 +1,4 @@
-package summary_test
+package step_test
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 // one.
 func TestReaderNeverSeesAPackWithoutItsSummaries(t *testing.T) {
 	const builds, perspectives = 6, 40
-	r := newRun(t)
+	r := newPackRun(t)
 	var entries []string
 	for i := range perspectives {
 		entries = append(entries, fmt.Sprintf(`{"id":"p%02d"}`, i))
@@ -60,7 +60,7 @@ func TestReaderNeverSeesAPackWithoutItsSummaries(t *testing.T) {
 }
 
 // readAll reads a pack and every summary that it lists, and says what is wrong.
-func readAll(r *testRun) string {
+func readAll(r *packRun) string {
 	data, err := os.ReadFile(r.path("summaries/summary-pack.json"))
 	if err != nil {
 		return err.Error()

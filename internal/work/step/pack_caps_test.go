@@ -1,11 +1,11 @@
-package summary_test
+package step_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/summary"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 func TestCaps(t *testing.T) {
@@ -34,7 +34,7 @@ func TestCaps(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r := newRun(t)
+			r := newPackRun(t)
 			r.limits(test.summaryKB, test.totalKB)
 			r.fixture("p1", text(test.p1))
 			r.fixture("p2", text(test.p2))
@@ -63,9 +63,9 @@ func TestCaps(t *testing.T) {
 }
 
 func TestBuildReportsProgress(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	most := make(chan int, 10)
-	r.mustBuild(func(req *summary.Input) {
+	r.mustBuild(func(req *step.PackInput) {
 		req.Progress = func(done, total int) {
 			if total == 2 {
 				most <- done

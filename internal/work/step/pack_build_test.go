@@ -1,4 +1,4 @@
-package summary_test
+package step_test
 
 import (
 	"context"
@@ -10,13 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/summary"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 func TestBuildWritesSummariesAndPack(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	result := r.mustBuild()
-	want := summary.Result{SummaryPackPath: r.path("summaries/summary-pack.json"), SummariesDir: r.path("summaries"), SummaryCount: 2, InputsDigest: result.InputsDigest}
+	want := step.PackResult{SummaryPackPath: r.path("summaries/summary-pack.json"), SummariesDir: r.path("summaries"), SummaryCount: 2, InputsDigest: result.InputsDigest}
 	got, err := codec.Marshal(result)
 	if err != nil {
 		t.Fatal(err)
@@ -78,13 +79,13 @@ func TestBuildWritesSummariesAndPack(t *testing.T) {
 	if diff := cmp.Diff(wantPack, r.read("summaries/summary-pack.json")); diff != "" {
 		t.Errorf("pack (-want +got):\n%s", diff)
 	}
-	if err := summary.PackShape().Check(r.pack()); err != nil {
+	if err := synthesis.PackShape().Check(r.pack()); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestBuildIsDeterministic(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	first := r.mustBuild()
 	files := r.tree()
 	second := r.mustBuild()
@@ -97,8 +98,8 @@ func TestBuildIsDeterministic(t *testing.T) {
 }
 
 func TestBuildLogsAnAuditLine(t *testing.T) {
-	r := newRun(t)
-	result := r.mustBuild(func(req *summary.Input) { req.Reason = "  because \n" })
+	r := newPackRun(t)
+	result := r.mustBuild(func(req *step.PackInput) { req.Reason = "  because \n" })
 	lines := r.auditLines()
 	if len(lines) != 1 {
 		t.Fatalf("%d lines", len(lines))
@@ -115,14 +116,14 @@ func TestBuildLogsAnAuditLine(t *testing.T) {
 }
 
 func TestAuditLineIsBestEffort(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.write("logs", "no folder")
 	r.mustBuild()
 	r.pack()
 }
 
 func TestBuildTakesItsPathsFromTheManifest(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.manifest(`{"schema_version":"manifest.v1","run_id":"r1","limits":{"max_summary_kb":5,"max_total_summary_kb":60},
 		"artifacts":{"root":"` + r.root + `","paths":{"perspectives_file":"in/who.json","citations_file":"in/pool.jsonl","summaries_dir":"out/s","summary_pack_file":"out/pack.json"}}}`)
 	r.write("in/who.json", twoPerspectives)
@@ -147,11 +148,11 @@ func TestBuildTakesItsPathsFromTheManifest(t *testing.T) {
 }
 
 func TestBuildTakesItsPathsFromArguments(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.write("a/who.json", `{"schema_version":"perspectives.v1","perspectives":[{"id":"p1","source_artifact":"deep/p1.md"}]}`)
 	elsewhere := filepath.Join(t.TempDir(), "pool.jsonl")
 	writeFile(t, elsewhere, pool)
-	result := r.mustBuild(func(req *summary.Input) {
+	result := r.mustBuild(func(req *step.PackInput) {
 		req.PerspectivesPath, req.CitationsPath = r.path("a/who.json"), elsewhere
 		req.SummariesDir, req.SummaryPackPath = r.path("x/y")+"/", r.path("z/pack.json")
 	})
@@ -169,7 +170,7 @@ func TestBuildTakesItsPathsFromArguments(t *testing.T) {
 }
 
 func TestNewFilesArePrivate(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.mustBuild()
 	for name, want := range map[string]os.FileMode{"summaries": 0o700, "summaries/p1.md": 0o600, "summaries/summary-pack.json": 0o600} {
 		info, err := os.Stat(r.path(name))
@@ -183,7 +184,7 @@ func TestNewFilesArePrivate(t *testing.T) {
 }
 
 func TestDryRunChecksEverythingAndWritesNothing(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.mustBuild()
 	r.fixture("p1", "Another text [@cid_b].\n")
 	before := r.tree()
@@ -208,7 +209,7 @@ func TestDryRunChecksEverythingAndWritesNothing(t *testing.T) {
 }
 
 func TestDryRunOfAFreshRunMakesNoLock(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.mustBuild(dryRun)
 	entries, err := os.ReadDir(r.root)
 	if err != nil {
@@ -221,7 +222,7 @@ func TestDryRunOfAFreshRunMakesNoLock(t *testing.T) {
 
 func TestSummariesOfEarlierBuildsStay(t *testing.T) {
 	// A reader who has the old pack in hand must still find its summaries.
-	r := newRun(t)
+	r := newPackRun(t)
 	r.mustBuild()
 	r.write("perspectives.json", `{"schema_version":"perspectives.v1","perspectives":[{"id":"p2"}]}`)
 	r.mustBuild()
@@ -232,7 +233,7 @@ func TestSummariesOfEarlierBuildsStay(t *testing.T) {
 }
 
 func TestPerspectivesAreInByteOrder(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	ids := []string{"p10", "p2", "P2", "p_1", "p-1", "é", "p1"}
 	var entries []string
 	for _, id := range ids {
@@ -258,12 +259,12 @@ func TestPerspectivesAreInByteOrder(t *testing.T) {
 }
 
 func TestBuildStopsWithItsCaller(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.mustBuild()
 	r.fixture("p1", "New.\n")
 	before := r.tree()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := summary.Build(ctx, pinned, r.request(func(req *summary.Input) { req.Progress = func(int, int) { cancel() } }))
+	_, err := step.BuildPack(ctx, pinned, r.request(func(req *step.PackInput) { req.Progress = func(int, int) { cancel() } }))
 	if tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Errorf("got %v", err)
 	}
@@ -272,47 +273,8 @@ func TestBuildStopsWithItsCaller(t *testing.T) {
 	}
 }
 
-// TestEntriesAreHeldToTheShape: every way to leave a field of an entry blank is
-// refused at the path that the shape names, and nothing else is.
-func TestEntriesAreHeldToTheShape(t *testing.T) {
-	shape := summary.PackShape().Elem("summaries")
-	good := func() summary.Summary {
-		return summary.Summary{PerspectiveID: "p1", SourceArtifact: "wave-1/p1.md", SummaryMD: "summaries/p1.md", SummaryDigest: "sha256:x", KeyClaims: []summary.Claim{
-			{Text: "A \"claim\"", CIDs: []string{"a", "b"}, Confidence: 60}, {Text: "Another", CIDs: []string{"a"}, Confidence: 0},
-		}}
-	}
-	spoilers := []func(s *summary.Summary){
-		func(*summary.Summary) {},
-		func(s *summary.Summary) { s.KeyClaims = nil },
-		func(s *summary.Summary) { s.PerspectiveID = "" },
-		func(s *summary.Summary) { s.SourceArtifact = " \t" },
-		func(s *summary.Summary) { s.SummaryMD = "\u00a0" },
-		func(s *summary.Summary) { s.SummaryDigest = "" },
-		func(s *summary.Summary) { s.KeyClaims[1].Text = "\n" },
-		func(s *summary.Summary) { s.KeyClaims[0].CIDs = nil },
-		func(s *summary.Summary) { s.KeyClaims[0].CIDs[1] = " " },
-		func(s *summary.Summary) { s.KeyClaims[1].Confidence = -1 },
-	}
-	for _, first := range spoilers {
-		for _, second := range spoilers {
-			entry := good()
-			second(&entry)
-			if len(entry.KeyClaims) == 2 && len(entry.KeyClaims[0].CIDs) == 2 {
-				first(&entry)
-			}
-			got, want := entry.Check("$.summaries[3]"), shape.CheckAt("$.summaries[3]", codec.Of(entry))
-			if (got == nil) != (want == nil) {
-				t.Fatalf("%+v: got %v, the shape says %v", entry, got, want)
-			}
-			if got != nil && !cmp.Equal(tidegate.AsError(got).Details, tidegate.AsError(want).Details) {
-				t.Errorf("%+v: got %v, the shape says %v", entry, got, want)
-			}
-		}
-	}
-}
-
 func TestPackShapeRefuses(t *testing.T) {
-	r := newRun(t)
+	r := newPackRun(t)
 	r.mustBuild()
 	good := r.read("summaries/summary-pack.json")
 	for _, test := range []struct{ old, new, path string }{
@@ -332,6 +294,6 @@ func TestPackShapeRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused(t, summary.PackShape().Check(doc), `SCHEMA_VALIDATION_FAILED {"path":"`+test.path+`"}`, test.path)
+		refusedWith(t, synthesis.PackShape().Check(doc), `SCHEMA_VALIDATION_FAILED {"path":"`+test.path+`"}`, test.path)
 	}
 }

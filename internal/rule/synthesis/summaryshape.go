@@ -1,4 +1,4 @@
-package summary
+package synthesis
 
 import "github.com/tidegate/tidegate/internal/base/codec"
 
