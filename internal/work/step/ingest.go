@@ -74,7 +74,7 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 	}
 	defer r.Close()
 	stage := run.Stage(in.Wave)
-	if err := inStage(r, r.Manifest(), stage); err != nil {
+	if err := inStage(r.Manifest(), stage); err != nil {
 		return IngestResult{}, err
 	}
 	if err := checkWaveDir(r, in.Wave, r.WaveDir(stage)); err != nil {
@@ -96,7 +96,7 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 		if err != nil {
 			return err
 		}
-		if err := inStage(r, m, stage); err != nil {
+		if err := inStage(m, stage); err != nil {
 			return err
 		}
 		if _, now, err := contractsForIngest(r, stage); err != nil || now != digest {
@@ -120,9 +120,6 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 		}
 		for part := range slices.Chunk(ids, idsPerLine) {
 			u.Log(run.EventIngested, "wave_output_ingest", tidegate.D("wave", in.Wave, "perspective_ids", part))
-		}
-		if r.Legacy() {
-			return u.Progress("wave_output_ingest", in.Wave+"_outputs_ingested:"+strconv.Itoa(len(ids)))
 		}
 		return nil
 	})
@@ -167,7 +164,7 @@ func TakeOutput(u *run.Update, wave run.Stage, output Submission) error {
 	if err != nil {
 		return err
 	}
-	if err := inStage(u.Run(), m, wave); err != nil {
+	if err := inStage(m, wave); err != nil {
 		return err
 	}
 	u.Log(run.EventIngested, "wave_output_ingest", tidegate.D("wave", wave, "perspective_ids", []string{output.PerspectiveID}))
@@ -202,12 +199,6 @@ func checkSubmissions(outputs []Submission) error {
 // contractsForIngest reads the run's own contracts of a wave, and the digest of
 // what they say.
 func contractsForIngest(r *run.Run, stage run.Stage) (waveContracts, string, error) {
-	if stage == run.Wave2 && r.Legacy() {
-		// The earlier system's runs may have no contracts of a second wave.
-		if there, err := r.Folder().Exists(r.Layout().Wave2Perspectives()); err == nil && !there {
-			stage = run.Wave1
-		}
-	}
 	contracts, err := readContracts(r, stage)
 	if err != nil {
 		return contracts, "", err
@@ -249,10 +240,7 @@ func faultsOf(ctx context.Context, r *run.Run, judge *wave.Judge, p *wave.Perspe
 	if err != nil {
 		return nil, err
 	}
-	faults := verdict.Faults
-	if !r.Legacy() {
-		faults = Refusals(*p, verdict, []byte(output.Markdown))
-	}
+	faults := Refusals(*p, verdict, []byte(output.Markdown))
 	if err := wave.CheckToolUsage(p.ToolBudget, output.ToolUsage); err != nil {
 		faults = append(faults, wave.Fault{Error: tidegate.AsError(err)})
 	}

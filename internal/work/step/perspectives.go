@@ -159,7 +159,7 @@ func takePerspectives(u *run.Update, in PerspectivesInput, out *PerspectivesResu
 			return err
 		}
 		out.replanned = frozen
-	} else if frozen && !r.Legacy() {
+	} else if frozen {
 		return tidegate.Errorf(tidegate.ContractFrozen, tidegate.D("perspectives_path", in.PerspectivesPath, "stage", m.Stage()),
 			"the perspectives of run %q are frozen: its wave was planned by them", r.ID())
 	}
