@@ -31,7 +31,7 @@ var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
 	{"text", "pattern spelling secret pdf markdown diff"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
-	{"rule", "citation gate /wave /pivot /review synthesis"},
+	{"rule", "citation /wave /pivot /review synthesis"},
 	{"work", "run step stage telemetry change"},
 	{"agent", "job driver engine replay"},
 	{"face", "/catalog cli hangup mcp screen research web host words clients demo docs"},
@@ -116,6 +116,10 @@ var guards = []struct {
 		source{room: "internal/work/run", imports: []string{"example.com/logging"}}, undecided},
 	{"only artifact opens files",
 		source{room: "internal/work/run", file: "internal/work/run/run.go", text: "data, err := os.ReadFile(name)"}, opensFiles},
+	{"texts and rules know no files",
+		source{room: "wave", imports: []string{module + "/internal/base/artifact"}}, knowsFiles},
+	{"texts and rules are not told of files by the system",
+		source{room: "internal/text/pdf", imports: []string{"os"}}, knowsFiles},
 	{"programs are started where it is said",
 		source{room: "internal/work/change", file: "internal/work/change/git.go", text: `exec.CommandContext(ctx, "sh", "-c", line)`}, startsPrograms},
 	{"no pattern is compiled at the start",
@@ -271,6 +275,24 @@ func opensFiles(s source) []string {
 		return []string{"it calls " + found + "…), which is for package artifact"}
 	}
 	return nil
+}
+
+// fileless are the rooms of the base that open nothing.
+const fileless = "internal/base/codec internal/base/parallel internal/base/report"
+
+// knowsFiles keeps rules pure: they judge values and readers, and what they judge is
+// opened in package step.
+func knowsFiles(s source) (faults []string) {
+	if !onFloor(s.room, "text") && !onFloor(s.room, "rule") {
+		return nil
+	}
+	for _, name := range s.imports {
+		room, ok := ours(name)
+		if name == "os" || name == "io/fs" || ok && onFloor(room, "base") && !slices.Contains(strings.Fields(fileless), room) {
+			faults = append(faults, s.room+" may not import "+name+": it opens no files")
+		}
+	}
+	return faults
 }
 
 var starting = regexp.MustCompile(`\b(exec\.Cmd\{|exec\.Command(Context)?\((ctx, )?(.*?)[,)]|os\.StartProcess|syscall\.(Exec|ForkExec|StartProcess))`)
@@ -441,11 +463,12 @@ func TestJudgingOpensNoConnection(t *testing.T) {
 		t.Fatal("the list does not show what opens connections")
 	}
 	for _, room := range rooms() {
-		if !onFloor(room, "text") && !onFloor(room, "rule") && !slices.Contains([]string{"internal/base/archive", "internal/work/step", "internal/work/stage", "internal/agent/job"}, room) {
+		pure := onFloor(room, "text") || onFloor(room, "rule")
+		if !pure && !slices.Contains([]string{"internal/base/archive", "internal/work/step", "internal/work/stage", "internal/agent/job"}, room) {
 			continue
 		}
 		for name := range builtFrom(t, room) {
-			if slices.Contains(reach, name) {
+			if slices.Contains(reach, name) || pure && name == module+"/internal/base/artifact" {
 				t.Errorf("%s is built from %s", room, name)
 			}
 		}

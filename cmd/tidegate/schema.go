@@ -9,7 +9,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/rule/citation"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/spelling"
 	"github.com/tidegate/tidegate/internal/work/change"
@@ -34,7 +33,7 @@ func documentSchemas() []schema {
 	}{
 		{"perspectives.v1", "the contracts by which outputs are judged", wave.PerspectivesShape},
 		{"manifest.v1", "what a run is and where it stands", func() codec.Shape { return run.ManifestShape }},
-		{"gates.v1", "the gates of a run", func() codec.Shape { return gate.Shape }},
+		{"gates.v1", "the gates of a run", func() codec.Shape { return run.GatesShape }},
 		{"scope.v1", "what a run is to answer", func() codec.Shape { return run.ScopeShape }},
 		{"pivot_decision.v1", "the decision about a second wave", pivot.Shape},
 		{"citation.v1", "one line of the pool of citations", citation.Shape},

@@ -12,7 +12,6 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -325,7 +324,7 @@ func (s *settler) gatePassed(id string) (bool, error) {
 		return false, err
 	}
 	state, err := r.GateState(gates, id)
-	return err == nil && state.Counts() == gate.Pass, err
+	return err == nil && state.Counts() == run.GatePass, err
 }
 
 // decide decides the pivot, unless that was done for the outputs as they are, and

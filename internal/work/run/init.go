@@ -10,7 +10,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -190,7 +189,7 @@ func (in *InitInput) documents(root, now string) []document {
 	return []document{
 		{"scope", ScopeFile, ScopeShape.Check, newScope(in.RunID, now, in.Query, in.Mode)},
 		{"manifest", ManifestFile, ManifestShape.Check, in.manifest(root, now)},
-		{"gates", layoutDefault("gates_file"), gate.Check, gate.New(in.RunID, now)},
+		{"gates", layoutDefault("gates_file"), CheckGates, NewGates(in.RunID, now)},
 		{"policy", PolicyFile, nil, in.policy()},
 	}
 }

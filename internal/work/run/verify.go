@@ -13,7 +13,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -167,7 +166,7 @@ func (v *verifier) verify() error {
 	}
 	l := v.run.layout
 	manifest := v.document(v.run.name, ManifestShape.Check)
-	gates := v.document(l.Gates, gate.Check)
+	gates := v.document(l.Gates, CheckGates)
 	v.document(ScopeFile, ScopeShape.Check)
 	v.document(PolicyFile, checkPolicy)
 	v.perspectives(v.document(l.Perspectives, wave.CheckPerspectives))
@@ -370,14 +369,14 @@ func (v *verifier) history(m Manifest) {
 // bindings compares what the gates judged with what is there.
 func (v *verifier) bindings(gates *codec.Value) error {
 	for _, m := range gates.Get("gates").Members() {
-		state, err := gate.StateOf(v.run.folder, m.Value)
+		state, err := gateStateOf(v.run.folder, m.Value)
 		if err != nil {
 			return err
 		}
 		for _, name := range state.Changed {
 			v.find("warning", "gate-stale", name, 0, "gate %s judged another %s: it no longer counts", m.Key, name)
 		}
-		if state.Accepted != nil && state.Status == gate.Pass {
+		if state.Accepted != nil && state.Status == GatePass {
 			v.find("note", "gate-accepted", v.run.layout.Gates, 0, "gate %s was accepted by a person: %s", m.Key, tidegate.Cut(state.Accepted.Get("reason").Str()))
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -170,7 +169,7 @@ func (v verdict) refusal() error {
 
 // decide judges whether the run may take the move that in requests. It changes
 // nothing.
-func decide(r *run.Run, m run.Manifest, g gate.Gates, facts *step.PivotFacts, in AdvanceInput) (verdict, error) {
+func decide(r *run.Run, m run.Manifest, g run.Gates, facts *step.PivotFacts, in AdvanceInput) (verdict, error) {
 	if err := run.ManifestShape.Check(m.Doc()); err != nil {
 		return verdict{}, err
 	}
@@ -303,7 +302,7 @@ func (s *situation) choose(from run.Stage) (decisive *Precondition, to run.Stage
 // inputsDigest is the decision digest of the earlier system.
 func (s *situation) inputsDigest(v verdict, requested run.Stage) string {
 	statuses := codec.NewObject()
-	for _, id := range gate.IDs() {
+	for _, id := range run.GateIDs() {
 		statuses.Set(id, orNull(s.gates.Status(id)))
 	}
 	return codec.Digest(tidegate.D("schema", "stage_advance.decision.v1", "from", v.from, "to", orNull(string(v.to)),
@@ -333,7 +332,7 @@ func orNull(text string) *codec.Value {
 
 // carryOut stages the move. When only the review cap is in the way, it stages that
 // the run is left to a person.
-func (v verdict) carryOut(u *run.Update, g gate.Gates, reason string) (run.Manifest, error) {
+func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) (run.Manifest, error) {
 	reason = run.Note(reason)
 	if len(v.blockers) > 0 {
 		only := v.blockers[0]

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -42,10 +41,10 @@ type RetryResult struct {
 // running), NOT_FOUND, INVALID_JSON, SCHEMA_VALIDATION_FAILED, LOCK_HELD and
 // WRITE_FAILED.
 func RetryRecord(ctx context.Context, clock run.Clock, in RetryInput) (RetryResult, error) {
-	row, known := gate.Find(in.GateID)
+	row, known := run.FindGate(in.GateID)
 	if !known {
 		return RetryResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("gate_id", tidegate.Cut(in.GateID)),
-			"gate_id must be one of %s", strings.Join(gate.IDs(), ", "))
+			"gate_id must be one of %s", strings.Join(run.GateIDs(), ", "))
 	}
 	if err := run.CheckText("change_note", in.ChangeNote); err != nil {
 		return RetryResult{}, err

@@ -8,7 +8,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -110,7 +109,7 @@ func firstCommand(v verdict) string {
 	return ""
 }
 
-func gateStatuses(r *run.Run, gates gate.Gates) ([]GateStatus, error) {
+func gateStatuses(r *run.Run, gates run.Gates) ([]GateStatus, error) {
 	list := []GateStatus{}
 	for _, m := range gates.Doc().Get("gates").Members() {
 		state, err := r.GateState(gates, m.Key)
@@ -193,11 +192,11 @@ func (s StatusResult) addWaiting(out *report.Report) {
 // that was judged and no longer counts has a warning.
 func gateMark(g GateStatus) report.Status {
 	switch {
-	case g.Counts == gate.Pass:
+	case g.Counts == run.GatePass:
 		return report.Pass
-	case g.Counts == gate.Fail:
+	case g.Counts == run.GateFail:
 		return report.Fail
-	case g.Counts == gate.Warn || g.Counts != g.Status:
+	case g.Counts == run.GateWarn || g.Counts != g.Status:
 		return report.Warn
 	}
 	return report.None

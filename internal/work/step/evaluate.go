@@ -6,7 +6,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -31,11 +30,11 @@ type Evaluation struct {
 }
 
 // Passed reports whether the gate passed.
-func (e Evaluation) Passed() bool { return e.Status == gate.Pass }
+func (e Evaluation) Passed() bool { return e.Status == run.GatePass }
 
 // evaluate logs what a judge found, and gives the update by which to record it.
 // It changes nothing but the log.
-func evaluate(ctx context.Context, clock run.Clock, r *run.Run, found gate.Judgement, reason string, about ...tidegate.Detail) (Evaluation, error) {
+func evaluate(ctx context.Context, clock run.Clock, r *run.Run, found run.Judgement, reason string, about ...tidegate.Detail) (Evaluation, error) {
 	out := Evaluation{GateID: found.Gate, Status: found.Status(), Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, InputsDigest: found.InputsDigest}
 	_, err := r.Update(ctx, clock, func(u *run.Update) error {
 		out.Update = tidegate.D(found.Gate, found.Patch(u.Now()))

@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -36,7 +35,7 @@ type GateBResult struct {
 }
 
 // Passed reports whether the gate passed.
-func (g GateBResult) Passed() bool { return g.Status == gate.Pass }
+func (g GateBResult) Passed() bool { return g.Status == run.GatePass }
 
 const gateRule = "every perspective of the run was reviewed and passed, the report's counts agree with its results, " +
 	"the outputs still are as reviewed, nothing in them is hidden from a reader, and no tool budget was exceeded"
@@ -77,7 +76,7 @@ func DeriveGateB(ctx context.Context, clock run.Clock, in GateBInput) (GateBResu
 }
 
 // judgeB is the judge of gate B: it uses the run's own wave review and nothing else.
-func judgeB(ctx context.Context, r *run.Run) (gate.Judgement, error) {
+func judgeB(ctx context.Context, r *run.Run) (run.Judgement, error) {
 	return judgeOutputs(ctx, r, r.Layout().WaveReview)
 }
 
@@ -119,24 +118,24 @@ type waveContracts struct {
 	doc  *wave.Perspectives
 }
 
-func judgeOutputs(ctx context.Context, r *run.Run, reportName string) (gate.Judgement, error) {
+func judgeOutputs(ctx context.Context, r *run.Run, reportName string) (run.Judgement, error) {
 	j := &outputsJudge{run: r, reportName: reportName}
 	if err := j.read(); err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	before, err := j.bind()
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	if err := j.judge(ctx); err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	after, err := j.bind()
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	if codec.Digest(before.Value()) != codec.Digest(after.Value()) {
-		return gate.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()),
+		return run.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()),
 			"the outputs change while they are judged; judge the gate again when the agents have finished")
 	}
 	return j.judgement(after), nil
@@ -199,7 +198,7 @@ func readContracts(r *run.Run, of run.Stage) (waveContracts, error) {
 
 // bind hashes what the gate is about: the report, the contracts, every output,
 // and every sidecar that there is.
-func (j *outputsJudge) bind() (gate.Binding, error) {
+func (j *outputsJudge) bind() (run.Binding, error) {
 	names := []string{j.reportName}
 	for _, w := range j.waves {
 		names = append(names, w.name)
@@ -208,14 +207,14 @@ func (j *outputsJudge) bind() (gate.Binding, error) {
 			names = append(names, output)
 			used, err := j.run.Folder().Exists(run.Sidecar(output))
 			if err != nil {
-				return gate.Binding{}, err
+				return run.Binding{}, err
 			}
 			if used {
 				names = append(names, run.Sidecar(output))
 			}
 		}
 	}
-	return gate.Bind(j.run.Folder(), names)
+	return run.Bind(j.run.Folder(), names)
 }
 
 func (j *outputsJudge) judge(ctx context.Context) error {
@@ -330,7 +329,7 @@ func (j *outputsJudge) toolUsage(p wave.Perspective, sidecar string) (string, er
 	return "", nil
 }
 
-func (j *outputsJudge) judgement(bound gate.Binding) gate.Judgement {
+func (j *outputsJudge) judgement(bound run.Binding) run.Judgement {
 	results, directives := j.report.Get("results").Elems(), j.report.Get("retry_directives").Elems()
 	validated, _ := j.report.Get("validated").Int()
 	failed, _ := j.report.Get("failed").Int()
@@ -340,7 +339,7 @@ func (j *outputsJudge) judgement(bound gate.Binding) gate.Judgement {
 			failing++
 		}
 	}
-	out := gate.Judgement{Gate: "B", InputsDigest: codec.Digest(j.inputs()), Notes: j.notes(), Bound: bound}
+	out := run.Judgement{Gate: "B", InputsDigest: codec.Digest(j.inputs()), Notes: j.notes(), Bound: bound}
 	warn := func(holds bool, code string) {
 		if holds {
 			out.Warnings = append(out.Warnings, code)

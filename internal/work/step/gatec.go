@@ -7,7 +7,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/citation"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -17,26 +16,26 @@ const StaleCitations = "STALE_CITATIONS"
 
 // judgeC is the judge of gate C. It takes the URLs from the run's outputs and
 // judges them from the archive again; the records must say the same.
-func judgeC(ctx context.Context, r *run.Run) (gate.Judgement, error) {
+func judgeC(ctx context.Context, r *run.Run) (run.Judgement, error) {
 	c, err := citedInRun(r)
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	names := append(c.files, citationFilesOf(r).records, indexFile)
-	before, err := gate.Bind(r.Folder(), names)
+	before, err := run.Bind(r.Folder(), names)
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
-	out := gate.Judgement{Gate: "C"}
+	out := run.Judgement{Gate: "C"}
 	records, err := recordsOf(ctx, r, c, &out)
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
-	if out.Bound, err = gate.Bind(r.Folder(), names); err != nil {
-		return gate.Judgement{}, err
+	if out.Bound, err = run.Bind(r.Folder(), names); err != nil {
+		return run.Judgement{}, err
 	}
 	if codec.Digest(before.Value()) != codec.Digest(out.Bound.Value()) {
-		return gate.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()),
+		return run.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()),
 			"the outputs or the records change while they are judged; judge the gate again when nobody writes to the run")
 	}
 	found := citation.ComputeGateC(c.sources, records)
@@ -53,7 +52,7 @@ func judgeC(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 
 // recordsOf are the records that gate C counts. It warns where the run keeps
 // different ones.
-func recordsOf(ctx context.Context, r *run.Run, c cited, out *gate.Judgement) ([]citation.Record, error) {
+func recordsOf(ctx context.Context, r *run.Run, c cited, out *run.Judgement) ([]citation.Record, error) {
 	name := citationFilesOf(r).records
 	kept, err := r.Folder().Read(name)
 	if err != nil {
@@ -108,7 +107,7 @@ type GateCResult struct {
 }
 
 // Passed reports whether the gate passed.
-func (g GateCResult) Passed() bool { return g.Status == gate.Pass }
+func (g GateCResult) Passed() bool { return g.Status == run.GatePass }
 
 // ComputeGateC is the tool deep_research_gate_c_compute: it says what the judge
 // of gate C finds, and gives the update by which to record it. It changes nothing

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -45,7 +44,7 @@ func ListGates(ctx context.Context, manifestPath string) (GateList, error) {
 		return GateList{}, err
 	}
 	out := GateList{RunID: r.ID(), Root: r.Root()}
-	for _, row := range gate.Table {
+	for _, row := range run.GateTable {
 		state, err := r.GateState(gates, row.ID)
 		if err != nil {
 			return GateList{}, err
@@ -75,10 +74,10 @@ func (l GateList) Report() report.Report {
 		}
 		shade := report.None
 		switch g.Counts {
-		case gate.Pass:
+		case run.GatePass:
 			passed++
 			shade = report.Pass
-		case gate.Fail:
+		case run.GateFail:
 			shade = report.Fail
 		}
 		table.Row(shade, g.GateID, g.Name, status, why, "tidegate gate "+strings.ToLower(g.GateID)+" "+report.ShellWord(l.Root))

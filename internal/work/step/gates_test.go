@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -122,7 +121,7 @@ func TestGateIsBoundToTheFilesItNames(t *testing.T) {
 	if bound.Get("digest").Str() != codec.Digest(bound.Get("files")) {
 		t.Error("digest does not cover the files")
 	}
-	state := func() gate.State {
+	state := func() run.GateState {
 		r := open(t, out.ManifestPath)
 		gates, err := r.Gates()
 		if err != nil {
@@ -175,7 +174,7 @@ func TestBindingThatAJudgeBringsMustStillBeTrue(t *testing.T) {
 	out := create(t, run.InitInput{LegacyGates: true})
 	put(t, out.Root, "wave-1/p1.md", "judged")
 	r := open(t, out.ManifestPath)
-	binding, err := gate.Bind(r.Folder(), []string{"wave-1/p1.md"})
+	binding, err := run.Bind(r.Folder(), []string{"wave-1/p1.md"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +262,7 @@ func TestConcurrentGateWritesLoseNone(t *testing.T) {
 	out := create(t, run.InitInput{LegacyGates: true})
 	var wait sync.WaitGroup
 	for i := range 20 {
-		gate := gate.IDs()[i%6]
+		gate := run.GateIDs()[i%6]
 		wait.Go(func() {
 			if _, err := writeGates(t, out, `{"`+gate+`":{"notes":"x"}}`); err != nil {
 				t.Error(err)

@@ -13,7 +13,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -233,8 +232,8 @@ func replan(u *run.Update, m run.Manifest) error {
 	}
 	dropped := codec.NewObject()
 	for _, id := range []string{"A", "B"} {
-		if gates.Status(id) != gate.NotRun {
-			dropped.Set(id, codec.Of(tidegate.D("status", gate.NotRun)))
+		if gates.Status(id) != run.GateNotRun {
+			dropped.Set(id, codec.Of(tidegate.D("status", run.GateNotRun)))
 		}
 	}
 	if dropped.Len() == 0 {

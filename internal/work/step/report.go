@@ -10,7 +10,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/citation"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/wave"
@@ -197,7 +196,7 @@ func (w *reportReader) gates() error {
 		return err
 	}
 	usable := slices.ContainsFunc(w.records, func(r citation.Record) bool { return r.Usable() })
-	for _, row := range gate.Table {
+	for _, row := range run.GateTable {
 		state, err := w.run.GateState(gates, row.ID)
 		if err != nil {
 			return err

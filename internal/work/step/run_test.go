@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -332,11 +331,11 @@ func TestGateBPassesOnWhatWasReviewed(t *testing.T) {
 		}
 		return state.Counts()
 	}
-	if got := counts(); got != gate.Pass {
+	if got := counts(); got != run.GatePass {
 		t.Errorf("the recorded gate counts as %s", got)
 	}
 	r.write("wave-1/a.md", goodOutput+"\n")
-	if got := counts(); got != gate.NotRun {
+	if got := counts(); got != run.GateNotRun {
 		t.Errorf("after a change of one reviewed output the gate counts as %s", got)
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/pivot"
@@ -98,7 +97,7 @@ func PlanWave2(u *run.Update, decision pivot.Recorded) error {
 		return err
 	}
 	reset := codec.NewObject()
-	reset.Set("B", codec.Of(tidegate.D("status", gate.NotRun)))
+	reset.Set("B", codec.Of(tidegate.D("status", run.GateNotRun)))
 	if _, err := u.EditGates(reset, gates.Doc().Get("inputs_digest").Str(), nil, "a second wave is planned: gate B is about both"); err != nil {
 		return err
 	}

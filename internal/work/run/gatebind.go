@@ -1,4 +1,4 @@
-package gate
+package run
 
 import (
 	"context"
@@ -103,8 +103,8 @@ func BindPending(folder *artifact.Folder, names []string, pending map[string]str
 		return func(i int) (err error) {
 			f := &b.files[i]
 			digest, written := pending[f.name]
-			if !written || f.name == manifestFile {
-				digest, err = Digest(folder, f.name)
+			if !written || f.name == ManifestFile {
+				digest, err = boundDigest(folder, f.name)
 			}
 			f.digest = digest
 			return err
@@ -116,18 +116,9 @@ func BindPending(folder *artifact.Folder, names []string, pending map[string]str
 	return b, nil
 }
 
-// The files of a run that a binding treats specially, by the names that package run
-// gives them.
-const (
-	manifestFile = "manifest.json"
-	gatesFile    = "gates.json"
-	auditFile    = "logs/audit.jsonl"
-	auditHead    = "logs/audit.head"
-)
-
 // changesWithGates reports whether every write of a gate changes the file.
 func changesWithGates(name string) bool {
-	return name == auditFile || name == auditHead || name == gatesFile
+	return name == AuditFile || name == HeadFile || name == layoutDefault("gates_file")
 }
 
 // filesUnder lists the files that name stands for: itself, or what lies in it.
@@ -156,11 +147,11 @@ func filesUnder(folder *artifact.Folder, name string) ([]string, error) {
 	return files, nil
 }
 
-// Digest is the digest by which a gate is bound to a file: that of its bytes or, for
+// boundDigest is the digest by which a gate is bound to a file: that of its bytes or, for
 // the manifest, of what stays the same while a run goes on. It is "" for a file
 // that does not exist. It returns READ_FAILED.
-func Digest(folder *artifact.Folder, name string) (string, error) {
-	if name == manifestFile {
+func boundDigest(folder *artifact.Folder, name string) (string, error) {
+	if name == ManifestFile {
 		return digestOfConstants(folder)
 	}
 	return folder.Digest(name)
@@ -170,14 +161,14 @@ func Digest(folder *artifact.Folder, name string) (string, error) {
 var movingFields = []string{"updated_at", "revision", "status", "stage", "metrics", "failures"}
 
 func digestOfConstants(folder *artifact.Folder) (string, error) {
-	data, err := folder.Read(manifestFile)
+	data, err := folder.Read(ManifestFile)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
 		return "", nil
 	case err != nil:
 		return "", err
 	}
-	doc, err := codec.ParseFile("path", manifestFile, data)
+	doc, err := codec.ParseFile("path", ManifestFile, data)
 	if err != nil {
 		return "", err
 	}

@@ -1,26 +1,26 @@
-package gate
+package run
 
 import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
-// Version is the schema_version of a gates document.
-const Version = "gates.v1"
+// gatesVersion is the schema_version of a gates document.
+const gatesVersion = "gates.v1"
 
 // The statuses of a gate.
 const (
-	NotRun = "not_run"
-	Pass   = "pass"
-	Fail   = "fail"
-	Warn   = "warn"
+	GateNotRun = "not_run"
+	GatePass   = "pass"
+	GateFail   = "fail"
+	GateWarn   = "warn"
 )
 
 var gateShape = codec.Table(
 	codec.Field{Name: "id", Shape: codec.NotBlank()},
 	codec.Field{Name: "name", Shape: codec.NotBlank()},
 	codec.Field{Name: "class", Shape: codec.OneOf("hard", "soft")},
-	codec.Field{Name: "status", Shape: codec.OneOf(NotRun, Pass, Fail, Warn), About: "warn only in a soft gate"},
+	codec.Field{Name: "status", Shape: codec.OneOf(GateNotRun, GatePass, GateFail, GateWarn), About: "warn only in a soft gate"},
 	codec.Field{Name: "checked_at", Shape: codec.NotBlank().OrNull(), About: "null only while not_run"},
 	codec.Field{Name: "metrics", Shape: codec.Table(), About: "bound: the digests of what the gate judged; accepted: that a person let it pass, and why"},
 	codec.Field{Name: "artifacts", Shape: codec.List(codec.Text(), 0), About: "files and folders that the gate judged, relative to the run root"},
@@ -28,10 +28,10 @@ var gateShape = codec.Table(
 	codec.Field{Name: "notes", Shape: codec.Text()},
 )
 
-// Shape is the schema of gates.v1. Further gates beside those of [Table] are
-// allowed and have the same shape; [Check] looks at them too.
-var Shape = codec.Table(
-	codec.Field{Name: "schema_version", Shape: codec.Version(Version)},
+// GatesShape is the schema of gates.v1. Further gates beside those of [GateTable] are
+// allowed and have the same shape; [CheckGates] looks at them too.
+var GatesShape = codec.Table(
+	codec.Field{Name: "schema_version", Shape: codec.Version(gatesVersion)},
 	codec.Field{Name: "run_id", Shape: codec.NotBlank()},
 	codec.Field{Name: "revision", Shape: codec.IntegerFrom(1), About: "one more with every write"},
 	codec.Field{Name: "updated_at", Shape: codec.NotBlank()},
@@ -40,18 +40,18 @@ var Shape = codec.Table(
 )
 
 func gateFields() []codec.Field {
-	fields := make([]codec.Field, 0, len(Table))
-	for _, row := range Table {
+	fields := make([]codec.Field, 0, len(GateTable))
+	for _, row := range GateTable {
 		fields = append(fields, codec.Field{Name: row.ID, Shape: gateShape, About: row.Name})
 	}
 	return fields
 }
 
-// Check checks a whole gates document: its shape, that every gate stands under
+// CheckGates checks a whole gates document: its shape, that every gate stands under
 // its own id, that only a soft gate warns, and that a gate that was run says when.
 // It returns SCHEMA_VALIDATION_FAILED.
-func Check(doc *codec.Value) error {
-	if err := Shape.Check(doc); err != nil {
+func CheckGates(doc *codec.Value) error {
+	if err := GatesShape.Check(doc); err != nil {
 		return err
 	}
 	for _, m := range doc.Get("gates").Members() {
@@ -63,9 +63,9 @@ func Check(doc *codec.Value) error {
 		switch {
 		case m.Value.Get("id").Str() != m.Key:
 			return violation(path+".id", "must be %q, the key it stands under", m.Key)
-		case status == Warn && m.Value.Get("class").Str() == "hard":
+		case status == GateWarn && m.Value.Get("class").Str() == "hard":
 			return violation(path+".status", "must be one of not_run, pass, fail in a hard gate")
-		case status != NotRun && m.Value.Get("checked_at").Kind() != codec.String:
+		case status != GateNotRun && m.Value.Get("checked_at").Kind() != codec.String:
 			return violation(path+".checked_at", "must not be null once the gate has run")
 		}
 	}
@@ -80,19 +80,19 @@ func violation(path, format string, args ...any) error {
 // Gates is a gates document as it was read.
 type Gates struct{ doc *codec.Value }
 
-// Of is the gates of a document that [Check] accepts. It returns
+// gatesOf is the gates of a document that [CheckGates] accepts. It returns
 // SCHEMA_VALIDATION_FAILED.
-func Of(doc *codec.Value) (Gates, error) { return Gates{doc}, Check(doc) }
+func gatesOf(doc *codec.Value) (Gates, error) { return Gates{doc}, CheckGates(doc) }
 
-// New is the document of a run that has judged nothing yet.
-func New(runID, now string) *codec.Value {
+// NewGates is the document of a run that has judged nothing yet.
+func NewGates(runID, now string) *codec.Value {
 	gates := codec.NewObject()
-	for _, row := range Table {
+	for _, row := range GateTable {
 		gates.Set(row.ID, codec.Of(tidegate.D(
-			"id", row.ID, "name", row.Name, "class", "hard", "status", NotRun, "checked_at", nil,
+			"id", row.ID, "name", row.Name, "class", "hard", "status", GateNotRun, "checked_at", nil,
 			"metrics", tidegate.D(), "artifacts", []string{}, "warnings", []string{}, "notes", "")))
 	}
-	return codec.Of(tidegate.D("schema_version", Version, "run_id", runID, "revision", 1,
+	return codec.Of(tidegate.D("schema_version", gatesVersion, "run_id", runID, "revision", 1,
 		"updated_at", now, "inputs_digest", "sha256:0", "gates", gates))
 }
 

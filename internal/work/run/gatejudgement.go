@@ -1,4 +1,4 @@
-package gate
+package run
 
 import (
 	"slices"
@@ -19,12 +19,12 @@ type Judgement struct {
 	Bound        Binding // what the judge read
 }
 
-// Status is [Fail] when there are warnings, otherwise [Pass].
+// Status is [GateFail] when there are warnings, otherwise [GatePass].
 func (j Judgement) Status() string {
 	if len(j.Warnings) > 0 {
-		return Fail
+		return GateFail
 	}
-	return Pass
+	return GatePass
 }
 
 // Said is all that the judge says, as the gate keeps it: why it fails, and what
@@ -46,6 +46,6 @@ func (j Judgement) Accept(checkedAt, reason string) *codec.Value {
 	metrics := patch.Get("metrics")
 	metrics.Set("accepted", codec.Of(tidegate.D("reason", reason, "at", checkedAt)))
 	metrics.Set("judge", codec.Of(tidegate.D("status", j.Status(), "warnings", j.Said())))
-	patch.Set("status", codec.Of(Pass))
+	patch.Set("status", codec.Of(GatePass))
 	return patch
 }

@@ -1,4 +1,4 @@
-package gate
+package run
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
-// State is a gate as the rules see it.
-type State struct {
+// GateState is a gate as the rules see it.
+type GateState struct {
 	Status   string       // as written, "" when there is no such gate
 	Bound    bool         // it says what it judged
 	Judged   []string     // what it says that it judged, in byte order
@@ -19,26 +19,26 @@ type State struct {
 
 // Counts is the status that the gate has now: not_run when what it judged has
 // changed since.
-func (s State) Counts() string {
+func (s GateState) Counts() string {
 	if len(s.Changed) > 0 {
-		return NotRun
+		return GateNotRun
 	}
 	return s.Status
 }
 
 // Passed reports whether the gate counts as passed, by its judge or by a person.
-func (s State) Passed() bool { return s.Counts() == Pass }
+func (s GateState) Passed() bool { return s.Counts() == GatePass }
 
 // State compares a gate with the files that it judged. It returns READ_FAILED.
-func (g Gates) State(folder *artifact.Folder, id string) (State, error) {
-	return StateOf(folder, g.Gate(id))
+func (g Gates) State(folder *artifact.Folder, id string) (GateState, error) {
+	return gateStateOf(folder, g.Gate(id))
 }
 
-// StateOf is [Gates.State] for one gate of a document.
-func StateOf(folder *artifact.Folder, gate *codec.Value) (State, error) {
-	state := State{Status: gate.Get("status").Str(), Accepted: gate.Get("metrics").Get("accepted")}
+// gateStateOf is [Gates.State] for one gate of a document.
+func gateStateOf(folder *artifact.Folder, gate *codec.Value) (GateState, error) {
+	state := GateState{Status: gate.Get("status").Str(), Accepted: gate.Get("metrics").Get("accepted")}
 	bound := gate.Get("metrics").Get("bound")
-	if bound == nil || state.Status == NotRun {
+	if bound == nil || state.Status == GateNotRun {
 		return state, nil
 	}
 	state.Bound = true
@@ -46,7 +46,7 @@ func StateOf(folder *artifact.Folder, gate *codec.Value) (State, error) {
 		state.Judged = append(state.Judged, m.Key)
 	}
 	slices.Sort(state.Judged)
-	now, err := Bind(folder, texts(gate.Get("artifacts")))
+	now, err := Bind(folder, namesIn(gate.Get("artifacts")))
 	if err != nil && tidegate.CodeOf(err) == tidegate.ReadFailed {
 		return state, err
 	}
@@ -77,7 +77,7 @@ func differences(was, is *codec.Value) []string {
 	return names
 }
 
-func texts(list *codec.Value) []string {
+func namesIn(list *codec.Value) []string {
 	var out []string
 	for _, e := range list.Elems() {
 		out = append(out, e.Str())

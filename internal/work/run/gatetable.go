@@ -1,15 +1,15 @@
-package gate
+package run
 
-// Row is one gate of the table. Package step pairs it with its judge.
-type Row struct {
+// GateRow is one gate of the table. Package step pairs it with its judge.
+type GateRow struct {
 	ID      string
 	Name    string
 	About   string // what the judge looks at
 	Retries int64  // how often the gate may be tried again before a person decides
 }
 
-// Table lists the gates of a run, in the order of their letters.
-var Table = []Row{
+// GateTable lists the gates of a run, in the order of their letters.
+var GateTable = []GateRow{
 	{"A", "Planning completeness", "scope, perspectives and the plan of the first wave", 0},
 	{"B", "Wave output contract compliance", "every output of every planned wave", 2},
 	{"C", "Citation validation integrity", "the sources that the outputs name, as they were archived", 1},
@@ -18,21 +18,21 @@ var Table = []Row{
 	{"F", "Rollout safety", "sensitivity, sources, signatures and budget of the whole run", 0},
 }
 
-// IDs are the ids of the table.
-func IDs() []string {
-	ids := make([]string, len(Table))
-	for i, row := range Table {
+// GateIDs are the ids of the table.
+func GateIDs() []string {
+	ids := make([]string, len(GateTable))
+	for i, row := range GateTable {
 		ids[i] = row.ID
 	}
 	return ids
 }
 
-// Find is the row of an id.
-func Find(id string) (Row, bool) {
-	for _, row := range Table {
+// FindGate is the row of an id.
+func FindGate(id string) (GateRow, bool) {
+	for _, row := range GateTable {
 		if row.ID == id {
 			return row, true
 		}
 	}
-	return Row{}, false
+	return GateRow{}, false
 }

@@ -1,4 +1,4 @@
-package gate
+package run
 
 import (
 	"slices"
@@ -35,7 +35,7 @@ func (g Gates) Apply(folder *artifact.Folder, pending map[string]string, update 
 	doc.Set("revision", codec.Of(g.Revision()+1))
 	doc.Set("updated_at", codec.Of(tidegate.Stamp(now)))
 	doc.Set("inputs_digest", codec.Of(inputsDigest))
-	return Gates{doc}, Check(doc)
+	return Gates{doc}, CheckGates(doc)
 }
 
 func patchGate(folder *artifact.Folder, pending map[string]string, id string, gate, patch *codec.Value, now time.Time) error {
@@ -56,7 +56,7 @@ func patchGate(folder *artifact.Folder, pending map[string]string, id string, ga
 		return nil
 	}
 	status := gate.Get("status").Str()
-	if status == NotRun {
+	if status == GateNotRun {
 		gate.Set("checked_at", codec.Of(nil))
 		setBound(gate, nil)
 		return nil
@@ -72,7 +72,7 @@ func checkJudgement(id string, gate, patch *codec.Value, now time.Time) error {
 	broken := func(format string, args ...any) error {
 		return tidegate.Errorf(tidegate.LifecycleRuleViolation, tidegate.D("gate", id, "status", status), format, args...)
 	}
-	if status == Warn && class == "hard" {
+	if status == GateWarn && class == "hard" {
 		return broken("gate %s is hard and cannot be warn; it can be pass or fail", id)
 	}
 	checked := patch.Get("checked_at")
@@ -96,12 +96,12 @@ func bind(folder *artifact.Folder, pending map[string]string, id string, gate, p
 	if err := gateShape.CheckAt("$.gates."+id, gate); err != nil {
 		return err
 	}
-	names := texts(gate.Get("artifacts"))
+	names := namesIn(gate.Get("artifacts"))
 	binding, err := BindPending(folder, names, pending)
 	if err != nil {
 		return err
 	}
-	if gate.Get("status").Str() != Fail {
+	if gate.Get("status").Str() != GateFail {
 		if missing := binding.Missing(); len(missing) > 0 {
 			return tidegate.Errorf(tidegate.MissingArtifact, tidegate.D("gate", id, "file", missing[0], "missing", missing),
 				"gate %s cannot pass on a file that is not there: %s", id, missing[0])
