@@ -65,59 +65,54 @@ func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResu
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return AdvanceResult{}, err
 	}
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return AdvanceResult{}, err
-	}
-	defer r.Close()
-	if err := r.OwnGates(in.GatesPath); err != nil {
-		return AdvanceResult{}, err
-	}
-	gates, err := r.Gates()
-	if err != nil {
-		return AdvanceResult{}, err
-	}
-	facts, err := readFacts(ctx, r)
-	if err != nil {
-		return AdvanceResult{}, err
-	}
-	if in.DryRun {
-		if err := r.Writable(); err != nil {
-			return AdvanceResult{}, err
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *AdvanceResult) error {
+		if err := r.OwnGates(in.GatesPath); err != nil {
+			return err
 		}
-		v, err := decide(r, r.Manifest(), gates, facts, in)
-		if err != nil {
-			return AdvanceResult{}, err
-		}
-		return v.result(r.Manifest().Revision(), true), v.refusal()
-	}
-	var v verdict
-	var next run.Manifest
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		m, err := u.Manifest()
+		gates, err := r.Gates()
 		if err != nil {
 			return err
 		}
-		g, err := u.Gates()
+		facts, err := readFacts(ctx, r)
 		if err != nil {
 			return err
 		}
-		if err := notMovedSince(r.Manifest(), m); err != nil {
+		if in.DryRun {
+			if err := r.Writable(); err != nil {
+				return err
+			}
+			v, err := decide(r, r.Manifest(), gates, facts, in)
+			if err != nil {
+				return err
+			}
+			*out = v.result(r.Manifest().Revision(), true)
+			return v.refusal()
+		}
+		var v verdict
+		_, err = r.Update(ctx, clock, func(u *run.Update) error {
+			m, err := u.Manifest()
+			if err != nil {
+				return err
+			}
+			g, err := u.Gates()
+			if err != nil {
+				return err
+			}
+			if err := notMovedSince(r.Manifest(), m); err != nil {
+				return err
+			}
+			if v, err = decide(r, m, g, facts, in); err != nil {
+				return err
+			}
+			next, err := v.carryOut(u, g, in.Reason)
+			*out = v.result(next.Revision(), false)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		if v, err = decide(r, m, g, facts, in); err != nil {
-			return err
-		}
-		next, err = v.carryOut(u, g, in.Reason)
-		return err
+		return v.refusal()
 	})
-	if err != nil {
-		return AdvanceResult{}, err
-	}
-	if err := v.refusal(); err != nil {
-		return AdvanceResult{}, err
-	}
-	return v.result(next.Revision(), false), nil
 }
 
 // notMovedSince returns REVISION_MISMATCH when another process moved the run

@@ -48,49 +48,46 @@ type GateStatus struct {
 // It returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED and
 // INVALID_STATE (the gates are another run's).
 func Status(ctx context.Context, manifestPath string) (StatusResult, error) {
-	r, err := run.Open(ctx, manifestPath, "status", "stage.current")
-	if err != nil {
-		return StatusResult{}, err
-	}
-	defer r.Close()
-	gates, err := r.Gates()
-	if err != nil {
-		return StatusResult{}, err
-	}
-	m := r.Manifest()
-	out := StatusResult{
-		RunID: r.ID(), Stage: m.Stage(), Status: m.Status(), WaitingFor: []Blocker{}, Query: m.Query(), Mode: m.Mode(), Root: r.Root(),
-		ManifestPath: manifestPath, ManifestRevision: m.Revision(), UpdatedAt: m.Doc().Get("updated_at").Str(), LastFailure: codec.Of(nil), Legacy: r.Legacy(),
-	}
-	if failures := m.Failures(); len(failures) > 0 {
-		out.LastFailure = failures[len(failures)-1]
-	}
-	if out.Gates, err = gateStatuses(r, gates); err != nil {
-		return StatusResult{}, err
-	}
-	if m.Status().Final() || r.Legacy() {
-		return out, nil
-	}
-	facts, err := readFacts(ctx, r)
-	if err != nil {
-		return StatusResult{}, err
-	}
-	v, err := decide(r, m, gates, facts, AdvanceInput{})
-	if e := tidegate.AsError(err); e != nil && tidegate.ClassOf(e.Code) == tidegate.Conflict {
-		b := Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: []Remedy{}}
-		out.WaitingFor = append(out.WaitingFor, b)
-		return out, nil
-	} else if err != nil {
-		return StatusResult{}, err
-	}
-	if v.to != "" {
-		out.NextStage = &v.to
-	}
-	out.WaitingFor = append(out.WaitingFor, v.blockers...)
-	if command := firstCommand(v); command != "" {
-		out.NextCommand = &command
-	}
-	return out, nil
+	return run.With(ctx, manifestPath, func(r *run.Run, out *StatusResult) error {
+		gates, err := r.Gates()
+		if err != nil {
+			return err
+		}
+		m := r.Manifest()
+		*out = StatusResult{
+			RunID: r.ID(), Stage: m.Stage(), Status: m.Status(), WaitingFor: []Blocker{}, Query: m.Query(), Mode: m.Mode(), Root: r.Root(),
+			ManifestPath: manifestPath, ManifestRevision: m.Revision(), UpdatedAt: m.Doc().Get("updated_at").Str(), LastFailure: codec.Of(nil), Legacy: r.Legacy(),
+		}
+		if failures := m.Failures(); len(failures) > 0 {
+			out.LastFailure = failures[len(failures)-1]
+		}
+		if out.Gates, err = gateStatuses(r, gates); err != nil {
+			return err
+		}
+		if m.Status().Final() || r.Legacy() {
+			return nil
+		}
+		facts, err := readFacts(ctx, r)
+		if err != nil {
+			return err
+		}
+		v, err := decide(r, m, gates, facts, AdvanceInput{})
+		if e := tidegate.AsError(err); e != nil && tidegate.ClassOf(e.Code) == tidegate.Conflict {
+			b := Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: []Remedy{}}
+			out.WaitingFor = append(out.WaitingFor, b)
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if v.to != "" {
+			out.NextStage = &v.to
+		}
+		out.WaitingFor = append(out.WaitingFor, v.blockers...)
+		if command := firstCommand(v); command != "" {
+			out.NextCommand = &command
+		}
+		return nil
+	}, "status", "stage.current")
 }
 
 // firstCommand is what a person types next: the command for the first blocker that a

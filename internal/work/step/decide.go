@@ -42,28 +42,25 @@ type PivotInput struct {
 // READ_FAILED or PATH_NOT_ALLOWED for the first output in byte order of the ids
 // that cannot be read.
 func PivotOf(ctx context.Context, manifestPath string) (PivotInput, error) {
-	r, err := run.Open(ctx, manifestPath)
-	if err != nil {
-		return PivotInput{}, err
-	}
-	defer r.Close()
-	doc, err := ReadPerspectives(ctx, "perspectives_path", r.Path(r.Layout().Perspectives), wave.Contracts)
-	if err != nil {
-		return PivotInput{}, err
-	}
-	n := len(doc.List)
-	in := PivotInput{Outputs: make([]pivot.Output, n), Reports: make([]*codec.Value, n), ManifestPath: manifestPath}
-	err = parallel.Each(ctx, n, nil, func() func(i int) error {
-		var judge wave.Judge
-		return func(i int) error {
-			p := doc.List[i]
-			o := pivot.Output{PerspectiveID: p.ID, Path: r.Path(r.Output(run.Wave1, p.ID))}
-			report, err := validationReport(ctx, &judge, p.Contract, o)
-			in.Outputs[i], in.Reports[i] = o, report
+	return run.With(ctx, manifestPath, func(r *run.Run, in *PivotInput) error {
+		doc, err := ReadPerspectives(ctx, "perspectives_path", r.Path(r.Layout().Perspectives), wave.Contracts)
+		if err != nil {
 			return err
 		}
+		n := len(doc.List)
+		*in = PivotInput{Outputs: make([]pivot.Output, n), Reports: make([]*codec.Value, n), ManifestPath: manifestPath}
+		err = parallel.Each(ctx, n, nil, func() func(i int) error {
+			var judge wave.Judge
+			return func(i int) error {
+				p := doc.List[i]
+				o := pivot.Output{PerspectiveID: p.ID, Path: r.Path(r.Output(run.Wave1, p.ID))}
+				report, err := validationReport(ctx, &judge, p.Contract, o)
+				in.Outputs[i], in.Reports[i] = o, report
+				return err
+			}
+		})
+		return err
 	})
-	return in, err
 }
 
 // validationReport is the report on an output, as the validator gives it.
@@ -122,54 +119,47 @@ func decide(ctx context.Context, w pivot.Wave1, files wave1Files) (pivot.Decisio
 }
 
 func decideInRun(ctx context.Context, clock run.Clock, w pivot.Wave1, in PivotInput) (pivot.Decision, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return pivot.Decision{}, err
-	}
-	defer r.Close()
-	name, err := pivotFile(r)
-	if err != nil {
-		return pivot.Decision{}, err
-	}
-	files := wave1Files{r.Folder(), in.Progress}
-	before, unread := files.digests(ctx, w.Outputs)
-	d, err := decide(ctx, w, files)
-	if err = cmp.Or(err, unread); err != nil {
-		return pivot.Decision{}, err
-	}
-	if agents, ok := r.Manifest().Limit("max_wave2_agents"); ok {
-		d.Agents = &agents
-	}
-	if written, err := keepsDecision(r, r.Manifest()); err != nil || !written {
-		return d, err
-	}
-	path := r.Path(name)
-	audit, err := r.UpdateBeside(ctx, clock, func(u *run.Update) error {
-		m, err := u.Manifest()
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, d *pivot.Decision) error {
+		name, err := pivotFile(r)
 		if err != nil {
 			return err
 		}
-		if written, err := keepsDecision(r, m); err != nil || !written {
-			return cmp.Or(err, tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", m.Stage()), "the run left stage pivot meanwhile"))
+		files := wave1Files{r.Folder(), in.Progress}
+		before, unread := files.digests(ctx, w.Outputs)
+		if *d, err = decide(ctx, w, files); err != nil || unread != nil {
+			return cmp.Or(err, unread)
 		}
-		after, err := files.digests(ctx, w.Outputs)
-		if err != nil {
+		if agents, ok := r.Manifest().Limit("max_wave2_agents"); ok {
+			d.Agents = &agents
+		}
+		if written, err := keepsDecision(r, r.Manifest()); err != nil || !written {
 			return err
 		}
-		if !slices.Equal(before, after) {
-			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()), "the outputs change while the pivot is decided; decide again when they are final")
-		}
-		if reason := strings.TrimSpace(in.Reason); reason != "" {
-			u.Log(run.EventDecided, "pivot_decide", tidegate.D("reason", run.Note(reason), "pivot_path", path, "wave2_required", d.Wave2Required,
-				"rule_hit", d.RuleHit, "inputs_digest", d.InputsDigest))
-		}
-		return u.WriteJSON(name, w.Document(r.ID(), u.Now(), u.Actor(), d, recordedOutputs(r, w.Outputs, before)))
+		path := r.Path(name)
+		audit, err := r.UpdateBeside(ctx, clock, func(u *run.Update) error {
+			m, err := u.Manifest()
+			if err != nil {
+				return err
+			}
+			if written, err := keepsDecision(r, m); err != nil || !written {
+				return cmp.Or(err, tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", m.Stage()), "the run left stage pivot meanwhile"))
+			}
+			after, err := files.digests(ctx, w.Outputs)
+			if err != nil {
+				return err
+			}
+			if !slices.Equal(before, after) {
+				return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()), "the outputs change while the pivot is decided; decide again when they are final")
+			}
+			if reason := strings.TrimSpace(in.Reason); reason != "" {
+				u.Log(run.EventDecided, "pivot_decide", tidegate.D("reason", run.Note(reason), "pivot_path", path, "wave2_required", d.Wave2Required,
+					"rule_hit", d.RuleHit, "inputs_digest", d.InputsDigest))
+			}
+			return u.WriteJSON(name, w.Document(r.ID(), u.Now(), u.Actor(), *d, recordedOutputs(r, w.Outputs, before)))
+		})
+		d.PivotPath, d.AuditWritten = &path, audit.Written
+		return err
 	})
-	if err != nil {
-		return pivot.Decision{}, err
-	}
-	d.PivotPath, d.AuditWritten = &path, audit.Written
-	return d, nil
 }
 
 // keepsDecision reports whether a decision is written: in a run only in stage pivot,

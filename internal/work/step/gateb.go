@@ -50,29 +50,20 @@ const gateRule = "every perspective of the run was reviewed and passed, the repo
 // INVALID_STATE (the report is an error, or the outputs change while they are
 // judged), PATH_NOT_ALLOWED, TAMPERED and LOCK_HELD.
 func DeriveGateB(ctx context.Context, clock run.Clock, in GateBInput) (GateBResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return GateBResult{}, err
-	}
-	defer r.Close()
-	name := r.Layout().WaveReview
-	if in.ReportPath != "" {
-		if name, err = r.Name("wave_review_report_path", in.ReportPath); err != nil {
-			return GateBResult{}, err
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateBResult) error {
+		name, err := nameOr(r, "wave_review_report_path", in.ReportPath, r.Layout().WaveReview)
+		if err != nil {
+			return err
 		}
-	}
-	found, err := judgeOutputs(ctx, r, name)
-	if err != nil {
-		return GateBResult{}, err
-	}
-	out := GateBResult{GateID: "B", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, WaveReviewReport: r.Path(name), Rule: gateRule}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		out.Update = tidegate.D("B", found.Patch(u.Now()))
-		u.Log(run.EventJudged, "gate_b_derive", tidegate.D("reason", run.Note(in.Reason), "gate", "B", "status", out.Status, "metrics", out.Metrics,
+		found, err := judgeOutputs(ctx, r, name)
+		if err != nil {
+			return err
+		}
+		*out = GateBResult{GateID: "B", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, WaveReviewReport: r.Path(name), Rule: gateRule}
+		out.Update, err = logFound(ctx, clock, r, "gate_b_derive", found, tidegate.D("reason", run.Note(in.Reason), "gate", "B", "status", out.Status, "metrics", out.Metrics,
 			"inputs_digest", out.InputsDigest, "wave_review_report_path", out.WaveReviewReport, "warnings", append([]string{}, found.Warnings...)))
-		return nil
+		return err
 	})
-	return out, err
 }
 
 // judgeB is the judge of gate B: it uses the run's own wave review and nothing else.

@@ -116,21 +116,14 @@ func (g GateCResult) Passed() bool { return g.Status == run.GatePass }
 // It returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
 // INVALID_STATE, PATH_NOT_ALLOWED, TAMPERED and LOCK_HELD.
 func ComputeGateC(ctx context.Context, clock run.Clock, in GateCInput) (GateCResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return GateCResult{}, err
-	}
-	defer r.Close()
-	found, err := judgeC(ctx, r)
-	if err != nil {
-		return GateCResult{}, err
-	}
-	out := GateCResult{GateID: "C", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, Warnings: append([]string{}, found.Warnings...)}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		out.Update = tidegate.D("C", found.Patch(u.Now()))
-		u.Log(run.EventJudged, "gate_c_compute", tidegate.D("reason", run.Note(in.Reason), "gate", "C", "status", out.Status, "metrics", found.Metrics,
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateCResult) error {
+		found, err := judgeC(ctx, r)
+		if err != nil {
+			return err
+		}
+		*out = GateCResult{GateID: "C", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, Warnings: append([]string{}, found.Warnings...)}
+		out.Update, err = logFound(ctx, clock, r, "gate_c_compute", found, tidegate.D("reason", run.Note(in.Reason), "gate", "C", "status", out.Status, "metrics", out.Metrics,
 			"inputs_digest", out.InputsDigest, "warnings", out.Warnings))
-		return nil
+		return err
 	})
-	return out, err
 }

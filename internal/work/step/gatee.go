@@ -255,12 +255,9 @@ func KeepRound(u *run.Update, round int64) error {
 // judgeNamed judges the synthesis at a path inside the run, the final one where
 // path is "".
 func judgeNamed(ctx context.Context, r *run.Run, path string) (judgedSynthesis, error) {
-	name := r.Layout().Synthesis()
-	if path != "" {
-		var err error
-		if name, err = r.Name("synthesis_path", path); err != nil {
-			return judgedSynthesis{}, err
-		}
+	name, err := nameOr(r, "synthesis_path", path, r.Layout().Synthesis())
+	if err != nil {
+		return judgedSynthesis{}, err
 	}
 	return judgeSynthesis(ctx, r, name)
 }

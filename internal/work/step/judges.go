@@ -77,47 +77,44 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 			return GateRecord{}, err
 		}
 	}
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return GateRecord{}, err
-	}
-	defer r.Close()
-	found, err := Judge(ctx, r, in.Gate)
-	if err != nil {
-		return GateRecord{}, err
-	}
-	row, _ := run.FindGate(in.Gate)
-	out := GateRecord{RunID: r.ID(), GateID: row.ID, Name: row.Name, Status: found.Status(), Judge: found.Status(), Accepted: accept,
-		Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, Changes: append([]string{}, found.Changes...)}
-	if accept {
-		out.Status = run.GatePass
-	}
-	write := func(u *run.Update) error {
-		if err := notMoved(u); err != nil {
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateRecord) error {
+		found, err := Judge(ctx, r, in.Gate)
+		if err != nil {
 			return err
 		}
-		patch := found.Patch(u.Now())
+		row, _ := run.FindGate(in.Gate)
+		*out = GateRecord{RunID: r.ID(), GateID: row.ID, Name: row.Name, Status: found.Status(), Judge: found.Status(), Accepted: accept,
+			Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, Changes: append([]string{}, found.Changes...)}
 		if accept {
-			patch = found.Accept(u.Now(), run.Note(in.Reason))
-			u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status()))
-			if err := u.AcceptGateFailures(row.ID, run.Note(in.Reason), "accept gate "+row.ID); err != nil {
+			out.Status = run.GatePass
+		}
+		write := func(u *run.Update) error {
+			if err := notMoved(u); err != nil {
 				return err
 			}
+			patch := found.Patch(u.Now())
+			if accept {
+				patch = found.Accept(u.Now(), run.Note(in.Reason))
+				u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status()))
+				if err := u.AcceptGateFailures(row.ID, run.Note(in.Reason), "accept gate "+row.ID); err != nil {
+					return err
+				}
+			}
+			after, err := writeJudgement(u, found, patch, run.Note(in.Reason))
+			if err == nil && !accept {
+				err = outputsAsTaken(u, found)
+			}
+			out.Revision = after.Revision()
+			return err
 		}
-		after, err := writeJudgement(u, found, patch, run.Note(in.Reason))
-		if err == nil && !accept {
-			err = outputsAsTaken(u, found)
+		if accept {
+			decision := run.Decision{What: "accept gate", Fields: tidegate.D("gate", row.ID, "judged", found.InputsDigest, "reason", run.Note(in.Reason))}
+			_, err = r.Decide(ctx, clock, decision, write)
+		} else {
+			_, err = r.Update(ctx, clock, write)
 		}
-		out.Revision = after.Revision()
 		return err
-	}
-	if accept {
-		decision := run.Decision{What: "accept gate", Fields: tidegate.D("gate", row.ID, "judged", found.InputsDigest, "reason", run.Note(in.Reason))}
-		_, err = r.Decide(ctx, clock, decision, write)
-	} else {
-		_, err = r.Update(ctx, clock, write)
-	}
-	return out, err
+	})
 }
 
 // notMoved returns INVALID_STATE when the run has moved since it was opened: what

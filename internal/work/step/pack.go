@@ -56,53 +56,49 @@ type PackResult struct {
 // perspectives), PATH_NOT_ALLOWED for a target that is not its own, INVALID_ARGS
 // for two targets that are one, LOCK_HELD, CANCELLED and WRITE_FAILED.
 func BuildPack(ctx context.Context, clock run.Clock, req PackInput) (PackResult, error) {
-	r, err := run.Open(ctx, req.ManifestPath, "limits.max_summary_kb", "limits.max_total_summary_kb")
-	if err != nil {
-		return PackResult{}, err
-	}
-	defer r.Close()
-	if req.DryRun {
-		p, err := newPackPlan(ctx, r, r.Manifest(), req)
-		if err != nil {
-			return PackResult{}, err
-		}
-		_, err = p.summaries.Pack(r.ID(), clock.Stamp(), p.digest)
-		return p.result(), err
-	}
-	if err := packsHere(r, r.Manifest(), req); err != nil {
-		return PackResult{}, err
-	}
-	before, err := judgedBy(ctx, r, r.Manifest(), req)
-	if err != nil {
-		return PackResult{}, err
-	}
-	p, err := newPackPlan(ctx, r, r.Manifest(), req)
-	if err != nil {
-		return PackResult{}, err
-	}
-	_, err = r.UpdateBeside(ctx, clock, func(u *run.Update) error {
-		manifest, err := u.Manifest()
-		if err != nil {
-			return err
-		}
-		if err := packsHere(r, manifest, req); err != nil {
-			return err
-		}
-		now, err := judgedBy(ctx, r, manifest, req)
-		if err != nil {
-			return err
-		}
-		if now != before { // what they were judged by has changed since: once more, under the lock
-			if p, err = newPackPlan(ctx, r, manifest, req); err != nil {
+	return run.With(ctx, req.ManifestPath, func(r *run.Run, out *PackResult) error {
+		if req.DryRun {
+			p, err := newPackPlan(ctx, r, r.Manifest(), req)
+			if err != nil {
 				return err
 			}
+			*out = p.result()
+			_, err = p.summaries.Pack(r.ID(), clock.Stamp(), p.digest)
+			return err
 		}
-		return p.write(ctx, u, manifest.ID())
-	})
-	if err != nil {
-		return PackResult{}, err
-	}
-	return p.result(), nil
+		if err := packsHere(r, r.Manifest(), req); err != nil {
+			return err
+		}
+		before, err := judgedBy(ctx, r, r.Manifest(), req)
+		if err != nil {
+			return err
+		}
+		p, err := newPackPlan(ctx, r, r.Manifest(), req)
+		if err != nil {
+			return err
+		}
+		_, err = r.UpdateBeside(ctx, clock, func(u *run.Update) error {
+			manifest, err := u.Manifest()
+			if err != nil {
+				return err
+			}
+			if err := packsHere(r, manifest, req); err != nil {
+				return err
+			}
+			now, err := judgedBy(ctx, r, manifest, req)
+			if err != nil {
+				return err
+			}
+			if now != before { // what they were judged by has changed since: once more, under the lock
+				if p, err = newPackPlan(ctx, r, manifest, req); err != nil {
+					return err
+				}
+			}
+			return p.write(ctx, u, manifest.ID())
+		})
+		*out = p.result()
+		return err
+	}, "limits.max_summary_kb", "limits.max_total_summary_kb")
 }
 
 // judgedBy is a digest of what summaries are judged by: the manifest, the

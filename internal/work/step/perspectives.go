@@ -70,12 +70,9 @@ func WritePerspectives(ctx context.Context, clock run.Clock, in PerspectivesInpu
 	case holder.Run == "":
 		return writeFreely(ctx, in)
 	}
-	r, err := run.Open(ctx, filepath.Join(holder.Run, run.ManifestFile))
-	if err != nil {
-		return PerspectivesResult{}, err
-	}
-	defer r.Close()
-	return writeInRun(ctx, clock, r, in)
+	return run.With(ctx, filepath.Join(holder.Run, run.ManifestFile), func(r *run.Run, out *PerspectivesResult) error {
+		return writeInRun(ctx, clock, r, in, out)
+	})
 }
 
 // writeFreely writes perspectives outside any run. An agent can name any path, so
@@ -103,19 +100,19 @@ func writeFreely(ctx context.Context, in PerspectivesInput) (PerspectivesResult,
 	return PerspectivesResult{Path: in.PerspectivesPath}, artifact.WriteFile(ctx, "perspectives_path", in.PerspectivesPath, document)
 }
 
-func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in PerspectivesInput) (PerspectivesResult, error) {
+func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in PerspectivesInput, out *PerspectivesResult) error {
 	name := r.Layout().Perspectives
 	if given, err := r.Name("perspectives_path", in.PerspectivesPath); err != nil || given != name {
-		return PerspectivesResult{}, tidegate.Errorf(tidegate.PathNotAllowed,
+		return tidegate.Errorf(tidegate.PathNotAllowed,
 			tidegate.D("perspectives_path", in.PerspectivesPath, "allowed", []string{r.Path(name)}),
 			"the run keeps its perspectives in %s and nowhere else", name)
 	}
 	if id := in.Value.Get("run_id").Str(); id != r.ID() {
-		return PerspectivesResult{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "perspectives_run_id", id),
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "perspectives_run_id", id),
 			"the perspectives belong to run %q, the manifest beside them to run %q", id, r.ID())
 	}
-	out := PerspectivesResult{Path: in.PerspectivesPath}
-	write := func(u *run.Update) error { return takePerspectives(u, in, &out) }
+	out.Path = in.PerspectivesPath
+	write := func(u *run.Update) error { return takePerspectives(u, in, out) }
 	var audit run.Audit
 	var err error
 	if in.Replan {
@@ -125,12 +122,12 @@ func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in Perspective
 		audit, err = r.Update(ctx, clock, write)
 	}
 	if err != nil {
-		return PerspectivesResult{}, err
+		return err
 	}
 	if out.AuditWritten, out.AuditError = audit.Written, audit.Problem; audit.Written {
 		out.AuditPath = audit.Path
 	}
-	return out, nil
+	return nil
 }
 
 // TakePerspectives stages perspectives that were checked, as [WritePerspectives]

@@ -66,45 +66,39 @@ type planDocument struct {
 // (another run's perspectives or scope, or a run that is final), STAGE_MISMATCH,
 // WAVE_CAP_EXCEEDED, PATH_NOT_ALLOWED, TAMPERED, LOCK_HELD and WRITE_FAILED.
 func Plan(ctx context.Context, clock run.Clock, in PlanInput) (PlanResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath, "query.text", "limits.max_wave1_agents")
-	if err != nil {
-		return PlanResult{}, err
-	}
-	defer r.Close()
-	if err := ownPerspectives(r, in.PerspectivesPath); err != nil {
-		return PlanResult{}, err
-	}
-	name := r.Layout().Wave1Plan()
-	result := PlanResult{PlanPath: r.Path(name)}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, result *PlanResult) error {
+		if err := ownPerspectives(r, in.PerspectivesPath); err != nil {
 			return err
 		}
-		manifest, err := u.Manifest()
-		if err != nil {
-			return err
-		}
-		if err := inStage(manifest, run.Init, run.Perspectives, run.Wave1); err != nil {
-			return err
-		}
-		p := planner{run: r, manifest: manifest}
-		if err := p.read(); err != nil {
-			return err
-		}
-		plan := p.document(u.Now())
-		result.entries, result.InputsDigest, result.Planned = plan.Entries, plan.InputsDigest, len(plan.Entries)
-		data, err := codec.MarshalFile(plan)
-		if err != nil {
-			return err
-		}
-		if err := u.Write(name, data); err != nil {
-			return err
-		}
-		u.Log(run.EventPlanned, "wave1_plan", tidegate.D("reason", run.Note(in.Reason), "plan_path", result.PlanPath,
-			"planned", result.Planned, "inputs_digest", result.InputsDigest))
-		return p.judgeWithPlan(u, data)
-	})
-	return result, err
+		name := r.Layout().Wave1Plan()
+		*result = PlanResult{PlanPath: r.Path(name)}
+		_, err := r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+			manifest, err := u.Manifest()
+			if err != nil {
+				return err
+			}
+			if err := inStage(manifest, run.Init, run.Perspectives, run.Wave1); err != nil {
+				return err
+			}
+			p := planner{run: r, manifest: manifest}
+			if err := p.read(); err != nil {
+				return err
+			}
+			plan := p.document(u.Now())
+			result.entries, result.InputsDigest, result.Planned = plan.Entries, plan.InputsDigest, len(plan.Entries)
+			data, err := codec.MarshalFile(plan)
+			if err != nil {
+				return err
+			}
+			if err := u.Write(name, data); err != nil {
+				return err
+			}
+			u.Log(run.EventPlanned, "wave1_plan", tidegate.D("reason", run.Note(in.Reason), "plan_path", result.PlanPath,
+				"planned", result.Planned, "inputs_digest", result.InputsDigest))
+			return p.judgeWithPlan(u, data)
+		}))
+		return err
+	}, "query.text", "limits.max_wave1_agents")
 }
 
 // ownPerspectives returns INVALID_ARGS for a path other than that of the run's

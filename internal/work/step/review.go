@@ -46,34 +46,26 @@ func Review(ctx context.Context, clock run.Clock, in WaveReviewInput) (wave.Revi
 	if holder.Run == "" {
 		return in.reviewIntoFile(ctx, holder)
 	}
-	r, err := run.Open(ctx, filepath.Join(holder.Run, run.ManifestFile))
-	if err != nil {
-		return wave.ReviewResult{}, err
-	}
-	defer r.Close()
-	name := r.Layout().WaveReview
-	if given, err := r.Name("report_path", in.ReportPath); err != nil || given != name {
-		return wave.ReviewResult{}, notForReport(in.ReportPath, "the run keeps its wave review in "+name)
-	}
-	if _, err := in.replacedByReport(ctx); err != nil {
-		return wave.ReviewResult{}, err
-	}
-	result, err := in.review(ctx, wave.Review, nil)
-	if err != nil {
-		return wave.ReviewResult{}, err
-	}
-	result.ReportPath = &in.ReportPath
-	_, err = r.UpdateBeside(ctx, clock, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
+	return run.With(ctx, filepath.Join(holder.Run, run.ManifestFile), func(r *run.Run, out *wave.ReviewResult) error {
+		name := r.Layout().WaveReview
+		if given, err := r.Name("report_path", in.ReportPath); err != nil || given != name {
+			return notForReport(in.ReportPath, "the run keeps its wave review in "+name)
+		}
+		if _, err := in.replacedByReport(ctx); err != nil {
 			return err
 		}
-		u.Log(run.EventReviewed, "wave_review", tidegate.D("pass", result.Pass, "validated", result.Validated, "failed", result.Failed))
-		return u.WriteJSON(name, result)
+		result, err := in.review(ctx, wave.Review, nil)
+		if err != nil {
+			return err
+		}
+		result.ReportPath = &in.ReportPath
+		*out = result
+		_, err = r.UpdateBeside(ctx, clock, run.Unfinished(func(u *run.Update) error {
+			u.Log(run.EventReviewed, "wave_review", tidegate.D("pass", result.Pass, "validated", result.Validated, "failed", result.Failed))
+			return u.WriteJSON(name, result)
+		}))
+		return err
 	})
-	if err != nil {
-		return wave.ReviewResult{}, err
-	}
-	return result, nil
 }
 
 // ReviewThere is [wave.ReviewThere] of the outputs in a folder. It writes nothing.
