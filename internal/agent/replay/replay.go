@@ -154,7 +154,7 @@ func (w *walk) compareEnd() error {
 				difference += "; " + firstDifference(kept, made)
 			}
 			w.step(name, difference)
-		case w.byDigest[name]:
+		case w.byDigest[name], w.kept.Legacy():
 			w.step(name, "")
 		}
 	}

@@ -85,7 +85,7 @@ func (w *walk) read() error {
 		}
 		last = l
 		t := &w.moves[len(w.moves)-1]
-		if l.event == run.EventFiles {
+		if l.event == run.EventFiles || slices.Contains(gone, l.kind) {
 			for _, m := range l.entry.Get("files").Members() {
 				if _, named := t.files[m.Key]; !named {
 					t.order = append(t.order, m.Key)
@@ -132,7 +132,7 @@ func (w *walk) begin() error {
 	named := func(name string) bool { return w.later[name] > 0 }
 	l := w.kept.Layout()
 	begun := map[string][]byte{}
-	if w.begun = first.event == run.EventCreated && !w.kept.Legacy(); w.begun {
+	if w.begun = first.kind == "run_init" && !w.kept.Legacy(); w.begun {
 		for _, doc := range []struct {
 			name, digest string
 			make         func() ([]byte, error)
@@ -329,14 +329,14 @@ func (w *walk) follow(ctx context.Context, c change) error {
 // leaveOut notes a line that is not done again, because its tool is gone or the run
 // was made to count what others wrote. What the change wrote is compared by digest.
 func (w *walk) leaveOut(c change, l line) bool {
-	switch {
-	case w.kept.Legacy():
+	if w.kept.Legacy() {
 		w.leave("all lines of the log: the run was made with --legacy-gates; its files are compared by their digests")
-	case slices.Contains(gone, l.kind):
-		w.leave("%s, whose tool is gone; what it wrote is compared by its digest", w.name(l))
-	default:
+		return true
+	}
+	if !slices.Contains(gone, l.kind) {
 		return false
 	}
+	w.leave("%s, whose tool is gone; what it wrote is compared by its digest", w.name(l))
 	for _, name := range c.order {
 		w.byDigest[name] = true
 	}

@@ -6,6 +6,14 @@ import (
 	"testing"
 )
 
+// Status is [GatePass] without a fault.
+func (g Gate) Status() string {
+	if len(g.Faults) == 0 {
+		return GatePass
+	}
+	return GateFail
+}
+
 // shownTexts are the texts of the leaves and code blocks of a draft, as a report
 // shows them.
 func shownTexts(doc *document) []string {

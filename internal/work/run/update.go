@@ -38,7 +38,6 @@ type Update struct {
 type Audit struct {
 	Written bool
 	Path    string // of the log, absolute
-	Problem string // why they were not written
 }
 
 // Update takes the run's lock, first finishing or undoing what a killed process
@@ -183,7 +182,7 @@ func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []C
 	r.wrote = rec.lines
 	audit = Audit{Path: r.Path(AuditFile), Written: lines > 0}
 	if err := tx.LogError(); err != nil {
-		audit.Written, audit.Problem = false, tidegate.AsError(err).Message
+		audit.Written = false
 	}
 	return n, audit, nil
 }
@@ -509,12 +508,11 @@ type WriteResult struct {
 	UpdatedAt    string     `json:"updated_at"`
 	AuditWritten bool       `json:"audit_written"`
 	AuditPath    string     `json:"audit_path,omitzero"`
-	AuditError   string     `json:"audit_error,omitzero"`
 }
 
 // Written is the result of a write of one document.
 func Written(revision int64, at string, audit Audit) WriteResult {
-	out := WriteResult{NewRevision: revision, UpdatedAt: at, AuditWritten: audit.Written, AuditError: audit.Problem}
+	out := WriteResult{NewRevision: revision, UpdatedAt: at, AuditWritten: audit.Written}
 	if audit.Written {
 		out.AuditPath = audit.Path
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -65,8 +66,8 @@ var noon = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 // pinned is a clock that stands still.
 var pinned = run.Clock{Pinned: true, Now: func() time.Time { return noon }}
 
-// toy is a legacy run in a temporary folder: its gates and files can be put
-// there by hand. Runs that are judged are in the tests of sound runs.
+// toy is a run in a temporary folder whose gates are recorded as a test wants them:
+// here the stages are tested, and not the judges.
 type toy struct {
 	t     *testing.T
 	root  string
@@ -75,7 +76,7 @@ type toy struct {
 
 func newToy(t *testing.T, in run.InitInput) *toy {
 	t.Helper()
-	in.Query, in.RunID, in.LegacyGates = "What moves the tide?", "r1", true
+	in.Query, in.RunID = "What moves the tide?", "r1"
 	out, err := run.Create(t.Context(), pinned, t.TempDir(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -116,17 +117,36 @@ func (y *toy) manifest() *codec.Value { return parse(y.t, y.read("manifest.json"
 func (y *toy) stage() string  { return y.manifest().Get("stage").Get("current").Str() }
 func (y *toy) status() string { return y.manifest().Get("status").Str() }
 
-// force writes stage and status into the manifest, which no tool would do.
-func (y *toy) force(at run.Stage, status run.Status) {
+// update changes the run, whatever the rules say.
+func (y *toy) update(change func(*run.Update) error) error {
 	y.t.Helper()
-	m := y.manifest()
-	m.Set("status", codec.Of(status))
-	m.Get("stage").Set("current", codec.Of(at))
-	data, err := codec.MarshalFile(m)
+	r, err := run.Open(y.t.Context(), y.files.ManifestPath)
 	if err != nil {
 		y.t.Fatal(err)
 	}
-	y.put("manifest.json", string(data))
+	defer r.Close()
+	_, err = r.Update(y.t.Context(), pinned, change)
+	return err
+}
+
+// force brings the run into a stage and a status, as no tool would.
+func (y *toy) force(at run.Stage, status run.Status) {
+	y.t.Helper()
+	err := y.update(func(u *run.Update) error {
+		_, err := u.MoveTo(run.Move{From: run.Stage(y.stage()), To: at, Status: status, Reason: "test", InputsDigest: "sha256:x", GatesRevision: 1})
+		return err
+	})
+	if err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+// accept records what was put there as it is.
+func (y *toy) accept() {
+	y.t.Helper()
+	if _, err := run.AcceptRecord(y.t.Context(), pinned, run.AcceptInput{ManifestPath: y.files.ManifestPath, Reason: "test"}); err != nil {
+		y.t.Fatal(err)
+	}
 }
 
 func (y *toy) advanceIn() stage.AdvanceInput {
@@ -158,9 +178,51 @@ func (y *toy) gate(id, status string, artifacts ...string) {
 
 func (y *toy) recordGate(id, status string, artifacts ...string) error {
 	update := codec.Of(tidegate.D(id, tidegate.D("status", status, "checked_at", tidegate.Stamp(noon), "artifacts", append([]string{}, artifacts...))))
-	_, err := step.GatesWrite(y.t.Context(), pinned, step.GatesWriteInput{
-		GatesPath: y.files.GatesPath, Update: update, InputsDigest: "sha256:x", Reason: "test"})
-	return err
+	return y.update(func(u *run.Update) error {
+		_, err := u.EditGates(update, "sha256:x", nil, "test")
+		return err
+	})
+}
+
+// decide decides the pivot from the output of the first wave.
+func (y *toy) decide() {
+	y.t.Helper()
+	in, err := step.PivotOf(y.t.Context(), y.files.ManifestPath)
+	if err == nil {
+		in.Reason = "test"
+		_, err = step.DecidePivot(y.t.Context(), pinned, in)
+	}
+	if err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+// withGap puts an output there that states a gap, and decides the pivot from it.
+func (y *toy) withGap() {
+	y.t.Helper()
+	y.put("wave-1/p1.md", withGap)
+	y.gate("B", "pass", "wave-1/p1.md")
+	y.decide()
+}
+
+// review keeps a person's review of the synthesis.
+func (y *toy) review(decision string) {
+	y.t.Helper()
+	draft := []byte(y.read("synthesis/final-synthesis.md"))
+	text := `{"decision":"PASS","findings":[],"directives":[]}`
+	if decision == synthesis.ReviewChanges {
+		text = `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":1,"action":"say more"}]}`
+	}
+	review, faults := synthesis.ParseReview([]byte(text), draft, true)
+	if faults != nil {
+		y.t.Fatal(faults)
+	}
+	err := y.update(func(u *run.Update) error {
+		return step.KeepReview(u, review, codec.DigestBytes(draft), synthesis.MadeBy{Actor: tidegate.Person})
+	})
+	if err != nil {
+		y.t.Fatal(err)
+	}
 }
 
 func (y *toy) patch(patch string) error {
@@ -232,11 +294,10 @@ func codesOf(t *testing.T, err error) string {
 }
 
 const (
-	perspectives = `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[]}`
-	pivotSkip    = `{"schema_version":"pivot_decision.v1","run_id":"r1","decision":{"wave2_required":false,"wave2_gap_ids":[]}}`
-	pivotWave2   = `{"schema_version":"pivot_decision.v1","run_id":"r1","decision":{"wave2_required":true,"wave2_gap_ids":["g1","g2"]}}`
-	reviewPass   = `{"schema_version":"review_bundle.v1","run_id":"r1","decision":"PASS","findings":[],"directives":[]}`
-	reviewAgain  = `{"schema_version":"review_bundle.v1","run_id":"r1","decision":"CHANGES_REQUIRED","findings":[],"directives":[]}`
+	perspectives = `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[{"id":"p1","title":"T","track":"standard","agent_type":"x",` +
+		`"prompt_contract":{"max_words":50,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Gaps"]}}]}`
+	withoutGap = "# Findings\n\nTides turn.\n\n# Gaps\n\nNone is left.\n"
+	withGap    = "# Findings\n\nTides turn.\n\n# Gaps\n\n- (P0) Why twice a day?\n" // gap_p1_1
 )
 
 // to brings a run to a stage by the rules, with everything that they ask for.
@@ -246,14 +307,18 @@ func (y *toy) to(target run.Stage) *toy {
 		at   run.Stage
 		next func()
 	}{
-		{run.Init, func() { y.put("perspectives.json", perspectives); y.mustAdvance(run.Wave1) }},
+		{run.Init, func() {
+			y.put("perspectives.json", perspectives)
+			y.gate("A", "pass", "perspectives.json")
+			y.mustAdvance(run.Wave1)
+		}},
 		{run.Wave1, func() {
-			y.put("wave-1/p1.md", "# Findings\n")
+			y.put("wave-1/p1.md", withoutGap)
 			y.put("wave-review.json", "{}\n")
 			y.gate("B", "pass", "wave-1/p1.md", "wave-review.json")
 			y.mustAdvance("")
 		}},
-		{run.Pivot, func() { y.put("pivot.json", pivotSkip); y.mustAdvance("") }},
+		{run.Pivot, func() { y.decide(); y.mustAdvance("") }},
 		{run.Citations, func() {
 			y.put("citations/citations.jsonl", "{}\n")
 			y.gate("C", "pass", "citations/citations.jsonl")
@@ -266,7 +331,7 @@ func (y *toy) to(target run.Stage) *toy {
 		}},
 		{run.Synthesis, func() { y.put("synthesis/final-synthesis.md", "# Summary\n"); y.mustAdvance("") }},
 		{run.Review, func() {
-			y.put("review/review-bundle.json", reviewPass)
+			y.review(synthesis.ReviewPass)
 			y.gate("E", "pass", "synthesis/final-synthesis.md")
 			y.gate("F", "pass", "manifest.json")
 			y.mustAdvance("")

@@ -25,6 +25,16 @@ func put(t *testing.T, root, name, content string) {
 	}
 }
 
+// editGates lays an update over the gates of a run, as its judges do.
+func editGates(t *testing.T, out run.InitResult, update *codec.Value) error {
+	t.Helper()
+	_, err := open(t, out.ManifestPath).Update(t.Context(), pinned, func(u *run.Update) error {
+		_, err := u.EditGates(update, "sha256:x", nil, "test")
+		return err
+	})
+	return err
+}
+
 func writeGates(t *testing.T, out run.InitResult, update string) (run.WriteResult, error) {
 	t.Helper()
 	return step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{
@@ -32,14 +42,14 @@ func writeGates(t *testing.T, out run.InitResult, update string) (run.WriteResul
 }
 
 func TestGateUpdateIsLaidOverTheGate(t *testing.T) {
-	out := create(t, run.InitInput{LegacyGates: true})
-	res, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","metrics":{"n":1},"warnings":["w"],"notes":"fine"}}`)
+	out := create(t, run.InitInput{})
+	res, err := writeGates(t, out, `{"B":{"status":"fail","checked_at":"2026-02-14T12:00:00Z","metrics":{"n":1},"warnings":["w"],"notes":"fine"}}`)
 	if err != nil || res.NewRevision != 2 || !res.AuditWritten || res.AuditPath != filepath.Join(out.Root, "logs/audit.jsonl") {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	gate := parse(t, read(t, out.GatesPath)).Get("gates").Get("B")
 	got, _ := codec.MarshalLine(gate)
-	want := `{"id":"B","name":"Wave output contract compliance","class":"hard","status":"pass","checked_at":"2026-02-14T12:00:00Z","metrics":{"n":1},"artifacts":[],"warnings":["w"],"notes":"fine"}`
+	want := `{"id":"B","name":"Wave output contract compliance","class":"hard","status":"fail","checked_at":"2026-02-14T12:00:00Z","metrics":{"n":1},"artifacts":[],"warnings":["w"],"notes":"fine"}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -55,8 +65,8 @@ func TestGateUpdateIsLaidOverTheGate(t *testing.T) {
 }
 
 func TestGateUpdatesThatBreakTheRulesChangeNothing(t *testing.T) {
-	out := create(t, run.InitInput{LegacyGates: true})
-	if _, err := writeGates(t, out, `{"A":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`); err != nil {
+	out := create(t, run.InitInput{})
+	if err := editGates(t, out, parse(t, `{"A":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`)); err != nil {
 		t.Fatal(err)
 	}
 	before := tree(t, out.Root)
@@ -64,8 +74,6 @@ func TestGateUpdatesThatBreakTheRulesChangeNothing(t *testing.T) {
 		name, update string
 		code         tidegate.Code
 	}{
-		{"nothing", `{}`, tidegate.InvalidArgs},
-		{"no object", `[]`, tidegate.InvalidArgs},
 		{"unknown gate", `{"Z":{"notes":""}}`, tidegate.UnknownGateID},
 		{"patch is an array", `{"B":[]}`, tidegate.InvalidArgs},
 		{"patch is empty", `{"B":{}}`, tidegate.InvalidArgs},
@@ -90,9 +98,12 @@ func TestGateUpdatesThatBreakTheRulesChangeNothing(t *testing.T) {
 		{"one good, one bad", `{"B":{"notes":"x"},"C":{"status":"pass"}}`, tidegate.LifecycleRuleViolation},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := writeGates(t, out, tt.update)
-			wantCode(t, err, tt.code)
+			wantCode(t, editGates(t, out, parse(t, tt.update)), tt.code)
 		})
+	}
+	for _, update := range []string{`{}`, `[]`} {
+		_, err := writeGates(t, out, update)
+		wantCode(t, err, tidegate.InvalidArgs)
 	}
 	if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
 		t.Error(diff)
@@ -100,11 +111,11 @@ func TestGateUpdatesThatBreakTheRulesChangeNothing(t *testing.T) {
 }
 
 func TestGateIsBoundToTheFilesItNames(t *testing.T) {
-	out := create(t, run.InitInput{LegacyGates: true})
+	out := create(t, run.InitInput{})
 	put(t, out.Root, "wave-1/p1.md", "one")
 	put(t, out.Root, "wave-1/sub/p2.md", "two")
 	put(t, out.Root, "wave-1/.hidden", "x")
-	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1","`+out.ManifestPath+`"]}}`); err != nil {
+	if err := editGates(t, out, parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1","`+out.ManifestPath+`"]}}`)); err != nil {
 		t.Fatal(err)
 	}
 	bound := parse(t, read(t, out.GatesPath)).Get("gates").Get("B").Get("metrics").Get("bound")
@@ -156,8 +167,8 @@ func TestGateIsBoundToTheFilesItNames(t *testing.T) {
 }
 
 func TestGateBoundToTheWholeRunCountsAfterItsOwnWrite(t *testing.T) {
-	out := create(t, run.InitInput{LegacyGates: true})
-	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["."]}}`); err != nil {
+	out := create(t, run.InitInput{})
+	if err := editGates(t, out, parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["."]}}`)); err != nil {
 		t.Fatal(err)
 	}
 	r := open(t, out.ManifestPath)
@@ -171,7 +182,7 @@ func TestGateBoundToTheWholeRunCountsAfterItsOwnWrite(t *testing.T) {
 }
 
 func TestBindingThatAJudgeBringsMustStillBeTrue(t *testing.T) {
-	out := create(t, run.InitInput{LegacyGates: true})
+	out := create(t, run.InitInput{})
 	put(t, out.Root, "wave-1/p1.md", "judged")
 	r := open(t, out.ManifestPath)
 	binding, err := run.Bind(r.Folder(), []string{"wave-1/p1.md"})
@@ -180,23 +191,21 @@ func TestBindingThatAJudgeBringsMustStillBeTrue(t *testing.T) {
 	}
 	patch := codec.Of(tidegate.D("B", tidegate.D("status", "pass", "checked_at", "2026-02-14T12:00:00Z",
 		"artifacts", []string{"wave-1/p1.md"}, "metrics", tidegate.D("bound", binding.Value()))))
-	in := step.GatesWriteInput{GatesPath: out.GatesPath, Update: patch, InputsDigest: "sha256:x", Reason: "test"}
 	put(t, out.Root, "wave-1/p1.md", "changed before it was recorded")
-	_, err = step.GatesWrite(t.Context(), pinned, in)
-	e := wantCode(t, err, tidegate.InvalidState)
+	e := wantCode(t, editGates(t, out, patch), tidegate.InvalidState)
 	if changed, _ := e.Details.Get("changed"); !cmp.Equal(changed, []string{"wave-1/p1.md"}) {
 		t.Errorf("details %v", e.Details)
 	}
 	put(t, out.Root, "wave-1/p1.md", "judged")
-	if _, err := step.GatesWrite(t.Context(), pinned, in); err != nil {
+	if err := editGates(t, out, patch); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestForgedBindingDoesNotCount(t *testing.T) {
-	out := create(t, run.InitInput{LegacyGates: true})
+	out := create(t, run.InitInput{})
 	put(t, out.Root, "wave-1/p1.md", "x")
-	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`); err != nil {
+	if err := editGates(t, out, parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`)); err != nil {
 		t.Fatal(err)
 	}
 	put(t, out.Root, "wave-1/p1.md", "y")
@@ -213,8 +222,8 @@ func TestForgedBindingDoesNotCount(t *testing.T) {
 }
 
 func TestFailedGateIsBoundToWhatWasMissing(t *testing.T) {
-	out := create(t, run.InitInput{LegacyGates: true})
-	if _, err := writeGates(t, out, `{"B":{"status":"fail","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`); err != nil {
+	out := create(t, run.InitInput{})
+	if err := editGates(t, out, parse(t, `{"B":{"status":"fail","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`)); err != nil {
 		t.Fatal(err)
 	}
 	put(t, out.Root, "wave-1/p1.md", "x")
@@ -226,7 +235,7 @@ func TestFailedGateIsBoundToWhatWasMissing(t *testing.T) {
 }
 
 func TestGatesWriteArgumentsAndFiles(t *testing.T) {
-	out := create(t, run.InitInput{LegacyGates: true})
+	out := create(t, run.InitInput{})
 	good := step.GatesWriteInput{GatesPath: out.GatesPath, Update: parse(t, `{"A":{"notes":"x"}}`), InputsDigest: "sha256:x", Reason: "test"}
 	seven := int64(7)
 	for _, tt := range []struct {
@@ -259,7 +268,7 @@ func TestGatesWriteArgumentsAndFiles(t *testing.T) {
 }
 
 func TestConcurrentGateWritesLoseNone(t *testing.T) {
-	out := create(t, run.InitInput{LegacyGates: true})
+	out := create(t, run.InitInput{})
 	var wait sync.WaitGroup
 	for i := range 20 {
 		gate := run.GateIDs()[i%6]

@@ -80,7 +80,7 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 		if err != nil {
 			return err
 		}
-		if err := judgeSubmissions(ctx, r, stage, contracts, in.Outputs); err != nil {
+		if err := judgeSubmissions(r, stage, contracts, in.Outputs); err != nil {
 			return err
 		}
 		*result = IngestResult{ManifestPath: in.ManifestPath, PerspectivesPath: in.PerspectivesPath, Wave: in.Wave, RunRoot: r.Root()}
@@ -206,7 +206,7 @@ func contractsForIngest(r *run.Run, stage run.Stage) (waveContracts, string, err
 
 // judgeSubmissions judges every output before the lock is taken, and returns
 // the first refusal.
-func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contracts waveContracts, outputs []Submission) error {
+func judgeSubmissions(r *run.Run, stage run.Stage, contracts waveContracts, outputs []Submission) error {
 	judge := new(wave.Judge)
 	for _, output := range outputs {
 		p, ok := contracts.doc.Find(output.PerspectiveID)
@@ -214,7 +214,7 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 			return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", output.PerspectiveID),
 				"the perspectives list no %q", tidegate.Cut(output.PerspectiveID))
 		}
-		faults, err := faultsOf(ctx, r, judge, p, output)
+		faults, err := faultsOf(judge, p, output)
 		if err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 
 // faultsOf is everything for which an output is refused, beginning with the fault
 // that [Ingest] returns.
-func faultsOf(ctx context.Context, r *run.Run, judge *wave.Judge, p *wave.Perspective, output Submission) ([]wave.Fault, error) {
+func faultsOf(judge *wave.Judge, p *wave.Perspective, output Submission) ([]wave.Fault, error) {
 	verdict, err := judge.Judge(p.Contract, strings.NewReader(output.Markdown))
 	if err != nil {
 		return nil, err
@@ -257,7 +257,7 @@ func RefusedOutputs(ctx context.Context, in IngestInput) (report.Report, error) 
 			if !ok {
 				continue
 			}
-			faults, err := faultsOf(ctx, r, judge, p, output)
+			faults, err := faultsOf(judge, p, output)
 			if err != nil {
 				return err
 			}

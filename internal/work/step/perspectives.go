@@ -31,7 +31,6 @@ type PerspectivesResult struct {
 	Path         string     `json:"path"`
 	AuditWritten bool       `json:"audit_written"`
 	AuditPath    string     `json:"audit_path,omitzero"`
-	AuditError   string     `json:"audit_error,omitzero"`
 
 	replanned bool
 }
@@ -124,7 +123,7 @@ func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in Perspective
 	if err != nil {
 		return err
 	}
-	if out.AuditWritten, out.AuditError = audit.Written, audit.Problem; audit.Written {
+	if out.AuditWritten = audit.Written; audit.Written {
 		out.AuditPath = audit.Path
 	}
 	return nil
