@@ -13,7 +13,6 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/markdown"
-	"github.com/tidegate/tidegate/perspective"
 )
 
 // CharactersPerWord is how many characters an output may have for each word that
@@ -35,7 +34,7 @@ const CharactersPerWord = 12
 // They come in document order, one for each line; where very many lines break a
 // rule, the last one listed says how many more there are. The text of a heading
 // that the contract requires is the contract's, and may be anything.
-func Visible(contract perspective.Contract, output []byte) []Fault {
+func Visible(contract Contract, output []byte) []Fault {
 	v := viewer{contract: contract, text: output, doc: markdown.Parse(output)}
 	v.findSections()
 	v.unseen()
@@ -49,7 +48,7 @@ func Visible(contract perspective.Contract, output []byte) []Fault {
 // the faults of its verdict, and those of [Visible] after them. Where the output
 // lists too many sources, the number of URLs that they name is not a fault as
 // well.
-func Refusals(verdict Verdict, contract perspective.Contract, output []byte) []Fault {
+func Refusals(verdict Verdict, contract Contract, output []byte) []Fault {
 	faults := slices.Clone(verdict.Faults)
 	counted := slices.ContainsFunc(faults, func(f Fault) bool { return f.Error.Code == tidegate.TooManySources })
 	for _, f := range Visible(contract, output) {
@@ -62,7 +61,7 @@ func Refusals(verdict Verdict, contract perspective.Contract, output []byte) []F
 
 // viewer is one output that is being judged.
 type viewer struct {
-	contract perspective.Contract
+	contract Contract
 	text     []byte
 	doc      *markdown.Document
 	required []link.Span // the text of headings that the contract requires
