@@ -8,7 +8,7 @@ import (
 
 // readPDF reads the text of a PDF file. A broken file has none.
 func (c *Content) readPDF(body []byte) {
-	doc := readPDF(body, MaxText)
+	doc := readPDF(body, maxPageText)
 	c.Text = tidyLines(doc.text)
 	c.Author = CutBytes(TidySpace(doc.author), maxKeptLen)
 	if title := TidySpace(doc.title); !fileName().MatchString(title) {
