@@ -68,8 +68,8 @@ func TestNormalizeRefuses(t *testing.T) {
 		"http://[fe80::1%25eth0]/":             "not a URL",
 		"http://1.2.3.4.5/":                    "not a URL",
 		"https://\xff.test/":                   "not a URL",
-		long(maxURL + 1):                  "2049 bytes",
-		long(maxURL-2) + "\u00fc":         "normalised URL has 2052 bytes",
+		long(maxURL + 1):                       "2049 bytes",
+		long(maxURL-2) + "\u00fc":              "normalised URL has 2052 bytes",
 		"https://u:secret@" + "a b.test/" + "": "not a URL",
 	} {
 		got, err := link.Normalize(raw)

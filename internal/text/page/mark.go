@@ -3,10 +3,11 @@ package page
 import (
 	"bytes"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/tidegate/tidegate/internal/text/pattern"
 	"golang.org/x/net/html"
 )
 
@@ -77,8 +78,12 @@ func Marks(piece []byte) iter.Seq[Mark] {
 // tagName and attribute find the parts of a tag. The tokenizer does not say where
 // attributes stand.
 var (
-	tagName   = pattern.New(`^</?[^\s/>]*`)
-	attribute = pattern.New(`([^\s/>][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)(?:"|$)|'([^']*)(?:'|$)|([^\s>]*)))?`)
+	tagName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^</?[^\s/>]*`)
+	})
+	attribute = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([^\s/>][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)(?:"|$)|'([^']*)(?:'|$)|([^\s>]*)))?`)
+	})
 )
 
 func (m *Mark) readTag(tag []byte) {
