@@ -32,7 +32,7 @@ var floors = []struct{ name, rooms string }{
 	{"text", "pattern markdown page link quotation figure diff"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
 	{"rule", "claim source gate /perspective /wave /pivot /review summary synthesis"},
-	{"work", "run step stage telemetry change"},
+	{"work", "run step stage change"},
 	{"agent", "job driver engine replay"},
 	{"face", "/catalog cli mcp research web demo docs"},
 	{"program", "/cmd/tidegate"},
@@ -86,7 +86,7 @@ var outside = map[string]string{
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "",
-	"github.com/yuin/goldmark":               "internal/rule/synthesis",
+	"github.com/yuin/goldmark":               "",
 	"github.com/chromedp":                    "",
 	"github.com/secure-systems-lab":          "",
 }

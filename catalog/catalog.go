@@ -36,9 +36,6 @@ type Env struct {
 	ConfigDir string              // the folder of the user's own tidegate.toml, "" for none
 	Getenv    func(string) string // the environment, as far as configuration comes from it; nil for none
 	Fetch     step.Fetch          // how pages are reached; nil for the web
-	// LegacyGates makes runs whose gates count as they are written, for the
-	// earlier system's orchestrator. Only a flag of the program sets it.
-	LegacyGates bool
 }
 
 // Tools lists all tools in a stable order.

@@ -59,7 +59,7 @@ func TestSnapshots(t *testing.T) {
 
 func TestEveryToolIsFitForModelsAndClients(t *testing.T) {
 	t.Parallel()
-	sets := map[string]bool{"wave": true, "citation": true, "pivot": true, "summary": true, "run": true, "job": true, "earlier": true, "gate": true, "review": true}
+	sets := map[string]bool{"wave": true, "citation": true, "pivot": true, "summary": true, "run": true, "job": true, "gate": true, "review": true}
 	names, commands := map[string]bool{}, map[string]bool{}
 	for _, each := range tools() {
 		t.Run(each.Name, func(t *testing.T) {

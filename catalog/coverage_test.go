@@ -23,6 +23,7 @@ var notInTheCorpus = map[string]string{
 	"INTERNAL":         "no input is known that leads to it",
 	"CANCELLED":        "nobody gives up a call of the corpus",
 	"NO_CITATION":      "an archive holds no pages that were fetched; package engine has it",
+	"LINE_NOT_FOUND":   "it takes a run in stage review, or a git repository; package engine has it",
 
 	"QUOTATION_NOT_FOUND": "it takes an archived page, and the corpus fetches none",
 	"NUMBER_NOT_FOUND":    "it takes an archived page, and the corpus fetches none",
@@ -34,10 +35,6 @@ var notInTheCorpus = map[string]string{
 	"review_check: no result with the field *":  "an archive holds no git repository; the script review_prompt has it",
 
 	"deep_research_run_log: no result with the field entries.torn": "the files of an archive end with a newline",
-
-	"deep_research_perspectives_write: no result with the field audit_error": "no line, no change: only a legacy run, which no tool makes, has it",
-	"deep_research_manifest_write: no result with the field audit_error":     "no line, no change: only a legacy run, which no tool makes, has it",
-	"deep_research_gates_write: no result with the field audit_error":        "no line, no change: only a legacy run, which no tool makes, has it",
 }
 
 // TestCorpusHoldsEveryToolCodeAndField fails when a tool, a code, an argument or

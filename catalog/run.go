@@ -183,7 +183,7 @@ func runTools(env *Env) []*tool.Tool {
 				Hide:     []string{"require_bound_gates"},
 			},
 		}, func(ctx context.Context, in run.InitInput) (run.InitResult, error) {
-			in.LegacyGates, in.SignersPath = env.LegacyGates, env.Signers
+			in.SignersPath = env.Signers
 			return run.Create(ctx, env.clock(), env.Home, in)
 		}),
 		declare(tool.Spec{

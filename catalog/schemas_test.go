@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -90,7 +91,7 @@ func madeRun(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	at := time.Date(2026, time.March, 4, 5, 6, 7, 0, time.UTC)
-	tools := catalog.Tools(&catalog.Env{Now: func() time.Time { return at }, Pinned: true, Home: home, Dir: home, Project: home, LegacyGates: true})
+	tools := catalog.Tools(&catalog.Env{Now: func() time.Time { return at }, Pinned: true, Home: home, Dir: home, Project: home})
 	call := func(name, args string) {
 		t.Helper()
 		for _, candidate := range tools {
@@ -117,8 +118,24 @@ func madeRun(t *testing.T) string {
 	output := filepath.Join(root, "wave-1/p1.md")
 	write("wave-1/p1.md", "## Findings\n\nTugs run on batteries, see https://example.org/tugs.\n\n## Gaps\n- (P1) What do they cost? #cost\n")
 	write("citations/citations.jsonl", `{"schema_version":"citation.v1","normalized_url":"https://example.org/tugs","cid":"cid_tugs","url":"https://example.org/tugs","url_original":"https://example.org/tugs","status":"valid","checked_at":"2026-03-04T05:06:07Z","found_by":[{"wave":1,"perspective_id":"p1","agent_type":"unknown","artifact_path":"wave-1/p1.md"}],"notes":"","http_status":200,"title":null}`)
+	// Where this program did not begin the log, a run is in the stage that its manifest names.
+	inStage := func(stage string) {
+		t.Helper()
+		for _, name := range []string{"logs/audit.jsonl", "logs/audit.head"} {
+			if err := os.Remove(filepath.Join(root, name)); err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+		}
+		manifest, err := os.ReadFile(filepath.Join(root, "manifest.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write("manifest.json", regexp.MustCompile(`"current": "\w+"`).ReplaceAllString(string(manifest), `"current": "`+stage+`"`))
+	}
+	inStage("pivot")
 	call("deep_research_pivot_decide", fmt.Sprintf(`{"manifest_path":%q,"reason":"test","wave1_outputs":[{"perspective_id":"p1","output_md_path":%q}],
 		"wave1_validation_reports":[{"ok":true,"perspective_id":"p1","markdown_path":%q,"words":20,"sources":0,"missing_sections":[]}]}`, filepath.Join(root, "manifest.json"), output, output))
+	inStage("summaries")
 	call("deep_research_summary_pack_build", fmt.Sprintf(`{"manifest_path":%q,"mode":"generate","reason":"test"}`, filepath.Join(root, "manifest.json")))
 	call("create_review", `{"change_id":"c1","verdict":"APPROVED","summary":"Good."}`)
 	return root

@@ -143,11 +143,11 @@ func (w wave1) decideInRun(ctx context.Context, clock run.Clock, in Input) (Deci
 }
 
 // writesHere reports whether a decision is written: in a run only in stage pivot,
-// and not once the run has ended there; with a bare manifest and in a legacy run
+// and not once the run has ended there; with a bare manifest
 // always.
 func writesHere(r *run.Run, m run.Manifest) (bool, error) {
 	isRun, err := r.Folder().Exists(r.Layout().Gates)
-	return err == nil && (!isRun || r.Legacy() || m.Stage() == run.Pivot && !m.Status().Final()), err
+	return err == nil && (!isRun || m.Stage() == run.Pivot && !m.Status().Final()), err
 }
 
 // pivotFile is the name of the run's pivot file. It returns PATH_NOT_ALLOWED for a

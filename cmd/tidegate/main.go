@@ -160,10 +160,6 @@ func settings(env *catalog.Env) []cli.Setting {
 			Name: "signers", About: "an OpenSSH allowed_signers file: a person's decisions about the run must be signed by one of them", Kind: tool.PathFlag,
 			Under: []string{"run init"}, Set: func(value string) { env.Signers = value },
 		},
-		{
-			Name: "legacy-gates", About: "make runs whose gates count as they are written, for the earlier system's orchestrator", Kind: tool.Switch,
-			Under: []string{"call", "mcp", "run init"}, Set: func(value string) { env.LegacyGates = value == "true" },
-		},
 	}
 }
 

@@ -39,8 +39,7 @@ PATH_NOT_ALLOWED. On stdio without --root it is whatever you may touch. Without
 --root the roots of tidegate.toml are taken.
 
 Offered are the tools that most agents need: the specified ones, those that take a
-run from job to job, and code reviews. --toolsets all offers every tool, also those
-of the earlier system's orchestrator.
+run from job to job, and code reviews. --toolsets all offers every tool.
 
 An HTTP address that other machines can reach needs a token, which callers send
 as "Authorization: Bearer TOKEN". It is read from --token-file or, without one,
@@ -57,7 +56,7 @@ tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
 			{Name: "alone", About: "callers may touch the --root folders alone, neither the working folder nor the runs", Kind: tool.Switch},
 			{Name: "read-only", About: "offer only what writes nothing", Kind: tool.Switch},
 			{Name: "tools", About: "offer only the tools of these `names`", List: true},
-			{Name: "toolsets", About: "offer the tools of these `sets`: wave, citation, pivot, summary, gate, run, job, review, earlier, or all; without it those that most agents need", List: true},
+			{Name: "toolsets", About: "offer the tools of these `sets`: wave, citation, pivot, summary, gate, run, job, review, or all; without it those that most agents need", List: true},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error { return serveMCP(ctx, env, tools, call) },
 	}

@@ -81,6 +81,9 @@ func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, 
 		return Outcome{}, err
 	}
 	defer board.Close()
+	if err := board.Run().Writable(); err != nil {
+		return Outcome{}, err
+	}
 	board.Fetch = options.Fetch
 	s := &settler{clock: options.Clock, board: board, manifest: manifestPath}
 	return drive(ctx, board, rules{settle: s.settle, outOfBudget: s.outOfBudget}, options)

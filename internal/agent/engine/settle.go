@@ -72,6 +72,9 @@ func Settle(ctx context.Context, clock run.Clock, fetch step.Fetch, manifestPath
 		return StepResult{}, err
 	}
 	defer board.Close()
+	if err := board.Run().Writable(); err != nil {
+		return StepResult{}, err
+	}
 	board.Fetch = fetch
 	if atMost > 0 {
 		var cancel context.CancelFunc

@@ -85,7 +85,12 @@ func (r research) web(k *kind) bool {
 	return r.Manifest().Sensitivity() == "normal" && (k.name == string(run.Wave1) || k.name == string(run.Wave2))
 }
 
-func (r research) takesJobs() error { return takesJobs(r.Manifest()) }
+func (r research) takesJobs() error {
+	if err := r.Writable(); err != nil {
+		return err
+	}
+	return takesJobs(r.Manifest())
+}
 
 // takesJobs returns INVALID_STATE unless the run goes on.
 func takesJobs(m run.Manifest) error {

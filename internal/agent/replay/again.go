@@ -36,6 +36,12 @@ type operation func(s *scene) error
 // made it too.
 var errGiven = errors.New("it was handed in")
 
+// gone are the kinds of lines whose tools this program does not have.
+var gone = []string{
+	"fixture_run_seed", "dry_run_seed", "review_factory_run", "revision_control", "gate_e_reports",
+	"telemetry_append", "run_metrics_write", "tick_ledger_append", "fallback_offer",
+}
+
 // redo finds the operation that redoes a line of a change, nil for what was handed in.
 func redo(l line) operation {
 	if again := byEvent[l.event]; again != nil {
@@ -57,7 +63,7 @@ func init() {
 	byKind = map[string]operation{
 		"wave1_plan": planned, "wave_review": reviewed, "gates_write": gateWritten, "gate_accept": gateWritten, "summary_pack_build": packed,
 		"citations_validate": judgedSources, "citations_render_md": rendered,
-		"gate_e_reports": gateReports, "job_lease": leased, "job_retry": retried, "policy_write": edited, "manifest_write": edited,
+		"job_lease": leased, "job_retry": retried, "policy_write": edited, "manifest_write": edited,
 		"gate_a_evaluate": judged, "gate_b_derive": judged, "gate_c_compute": judged, "gate_d_evaluate": judged, "gate_e_evaluate": judged, "gate_f_evaluate": judged,
 	}
 }
@@ -243,11 +249,6 @@ func packed(s *scene) error {
 		}
 	}
 	_, err := summary.Build(s.ctx, s.clock, in)
-	return err
-}
-
-func gateReports(s *scene) error {
-	_, err := step.WriteGateEReports(s.ctx, s.clock, step.ReportsInput{ManifestPath: s.manifestPath(), Reason: s.reason()})
 	return err
 }
 

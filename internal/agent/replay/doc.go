@@ -3,6 +3,5 @@
 // there by rule, and compares what comes out with what the log and the files say.
 // What agents and people handed in is taken as it was kept.
 //
-// Seals and captured runs rest on replay: a stranger can replay a sealed run, and a
-// captured run can be replayed at any time.
+// Seals rest on replay: a stranger can replay a sealed run.
 package replay

@@ -154,6 +154,8 @@ func (w *walk) compareEnd() error {
 				difference += "; " + firstDifference(kept, made)
 			}
 			w.step(name, difference)
+		case w.byDigest[name], w.kept.Legacy():
+			w.step(name, "")
 		}
 	}
 	return nil

@@ -34,6 +34,7 @@ type walk struct {
 	log      []byte            // the whole log
 	ends     map[int]int64     // where each of its lines ends
 	logged   int64             // how much of it the copy has
+	byDigest map[string]bool   // files of changes that are not done again
 	byRecord map[string][]byte // what the present change wrote, according to the record alone
 	begun    bool              // the log begins with the run
 	asThen   bool              // manifest and gates are, byte for byte, what they were
@@ -62,7 +63,7 @@ func (l line) get(key string) string { return l.entry.Get(key).Str() }
 
 // read reads the log and splits it into changes.
 func (w *walk) read() error {
-	w.recorded, w.later, w.ends, w.asThen = map[string]string{}, map[string]int{}, map[int]int64{}, true
+	w.recorded, w.later, w.ends, w.byDigest, w.asThen = map[string]string{}, map[string]int{}, map[int]int64{}, map[string]bool{}, true
 	w.root = w.kept.Manifest().Doc().Get("artifacts").Get("root").Str()
 	if !filepath.IsAbs(w.root) {
 		w.root = w.kept.Root()
@@ -85,7 +86,7 @@ func (w *walk) read() error {
 		}
 		last = l
 		t := &w.moves[len(w.moves)-1]
-		if l.event == run.EventFiles {
+		if l.event == run.EventFiles || slices.Contains(gone, l.kind) {
 			for _, m := range l.entry.Get("files").Members() {
 				if _, named := t.files[m.Key]; !named {
 					t.order = append(t.order, m.Key)
@@ -132,7 +133,7 @@ func (w *walk) begin() error {
 	named := func(name string) bool { return w.later[name] > 0 }
 	l := w.kept.Layout()
 	begun := map[string][]byte{}
-	if w.begun = first.event == run.EventCreated && !w.kept.Legacy(); w.begun {
+	if w.begun = first.kind == "run_init" && !w.kept.Legacy(); w.begun {
 		for _, doc := range []struct {
 			name, digest string
 			make         func() ([]byte, error)
@@ -296,6 +297,10 @@ func (w *walk) follow(ctx context.Context, c change) error {
 	fresh := map[string][]byte{}
 	w.byRecord = nil
 	for _, l := range principalFirst(c.lines) {
+		if w.leaveOut(c, l) {
+			given[l.number] = false
+			continue
+		}
 		again := redo(l)
 		if !given[l.number] || again == nil {
 			continue
@@ -320,6 +325,23 @@ func (w *walk) follow(ctx context.Context, c change) error {
 		return err
 	}
 	return w.refreshBoard(c)
+}
+
+// leaveOut notes a line that is not done again, because its tool is gone or the run
+// was made to count what others wrote. What the change wrote is compared by digest.
+func (w *walk) leaveOut(c change, l line) bool {
+	if w.kept.Legacy() {
+		w.leave("all lines of the log: the run was made with --legacy-gates; its files are compared by their digests")
+		return true
+	}
+	if !slices.Contains(gone, l.kind) {
+		return false
+	}
+	w.leave("%s, whose tool is gone; what it wrote is compared by its digest", w.name(l))
+	for _, name := range c.order {
+		w.byDigest[name] = true
+	}
+	return true
 }
 
 // principalFirst puts first the line from which the others of a change follow.

@@ -130,10 +130,10 @@ func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req Input) (strin
 
 // writesHere returns WRITE_FAILED in a run that is final or not in stage
 // summaries, and PATH_NOT_ALLOWED for targets other than the run's own. With a
-// bare manifest and in a legacy run a pack is built whenever it is asked for.
+// bare manifest a pack is built whenever it is asked for.
 func writesHere(r *run.Run, m run.Manifest, req Input) error {
 	isRun, err := r.Folder().Exists(r.Layout().Gates)
-	if err != nil || !isRun || r.Legacy() {
+	if err != nil || !isRun {
 		return err
 	}
 	if m.Status().Final() {

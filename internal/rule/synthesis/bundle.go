@@ -76,6 +76,12 @@ type Bundle struct {
 	Directives      []Directive
 }
 
+// InputsDigest is the digest by which the earlier system names a review.
+func (r Review) InputsDigest(runID string) string {
+	return codec.Digest(tidegate.D("schema", "review_factory_run.inputs.v1", "run_id", runID, "decision", r.Decision,
+		"findings_count", len(r.Findings), "directives_count", len(r.Directives)))
+}
+
 // ReadBundle reads what decides in a bundle, also in one of the earlier system.
 // The problem says why it decides nothing; it is "" when it decides.
 func ReadBundle(doc *codec.Value) (b Bundle, problem string) {

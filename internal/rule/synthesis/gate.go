@@ -18,16 +18,6 @@ type Gate struct {
 	InputsDigest string
 }
 
-// Status is [GatePass] without a fault.
-func (g Gate) Status() string { return passIf(len(g.Faults) == 0) }
-
-func passIf(holds bool) string {
-	if holds {
-		return GatePass
-	}
-	return GateFail
-}
-
 func flag(holds bool) int {
 	if holds {
 		return 1

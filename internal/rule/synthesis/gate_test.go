@@ -43,12 +43,6 @@ func TestGoldenDigests(t *testing.T) {
 		"review": {
 			passed.InputsDigest("r1"),
 			"sha256:b937596859856fa70bf40ed4c483f471aa098ac85371f1ef76dc800586810a11"},
-		"revision": {
-			synthesis.Revision{RunID: "r1", Decision: synthesis.ReviewChanges, GateE: "fail", Iteration: 1, MaxIterations: 4}.InputsDigest(),
-			"sha256:7de97aa2ee7f2cd364734482d27dfc4cda2d012e3656616640e0b37d94672004"},
-		"revision of a run that was not judged": {
-			synthesis.Revision{RunID: "rc", Decision: synthesis.ReviewChanges, GateE: "not_run", Iteration: 1, MaxIterations: 1}.InputsDigest(),
-			"sha256:19c6c0debe6be60bf0740b7980d8c496223491d4c9c09aab58406c81d75b1539"},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s: %s, want %s", name, test.got, test.want)
@@ -118,19 +112,6 @@ func TestSectionsPresent(t *testing.T) {
 	if got := metric(t, g, "report_sections_present"); got != "75" || g.Status() != synthesis.GateFail {
 		t.Errorf("%s %s", got, g.Status())
 	}
-}
-
-func TestGateEReports(t *testing.T) {
-	facts, result := judged("It has 20 tugs and 𝟒 docks.\n\nLoud [@b].\n")
-	facts.PackGenerated = true
-	files, digest := synthesis.GateEReports(facts, result, synthesis.ReportPaths{
-		Synthesis: "synthesis/final-synthesis.md", Citations: "citations/citations.jsonl", Reports: "reports"})
-	var all strings.Builder
-	for _, f := range files {
-		fmt.Fprintf(&all, "-- %s --\n%s", f.Name, f.Data)
-	}
-	fmt.Fprintf(&all, "-- digest --\n%s\n", digest)
-	golden(t, "testdata/gate-e-reports.golden", []byte(all.String()))
 }
 
 func TestGateD(t *testing.T) {

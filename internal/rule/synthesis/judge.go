@@ -287,7 +287,7 @@ func (j *judge) numbers() {
 		line := 0
 		for _, b := range p.leaves {
 			b.eachLeaf(func(b *block) {
-				if b.kind == heading {
+				if b.Kind == markdown.HeadingBlock {
 					return
 				}
 				for _, n := range b.leaf.numbers() {
@@ -309,7 +309,7 @@ func (j *judge) numbers() {
 }
 
 func (p *passage) name() string {
-	if len(p.leaves) > 0 && p.leaves[0].kind == table {
+	if len(p.leaves) > 0 && p.leaves[0].Kind == markdown.TableBlock {
 		return "table"
 	}
 	return "paragraph or list item"

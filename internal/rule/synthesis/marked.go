@@ -89,6 +89,9 @@ func (l leaf) missing(texts []string, found map[string]bool) []span {
 	return out
 }
 
+// maxMissing is how many texts of one claim are looked for.
+const maxMissing = 256
+
 // notFound are the texts of a claim that no cited page has, each once, and only as
 // many as can be looked for.
 func notFound(c *claim.Claim) []string {
@@ -97,7 +100,7 @@ func notFound(c *claim.Claim) []string {
 	}
 	var out []string
 	for _, m := range slices.Concat(c.Quotations, c.Numbers) {
-		if !m.Found && len(out) < MaxMarks && !slices.Contains(out, m.Text) {
+		if !m.Found && len(out) < maxMissing && !slices.Contains(out, m.Text) {
 			out = append(out, m.Text)
 		}
 	}

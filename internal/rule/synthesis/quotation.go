@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/quotation"
 )
 
@@ -27,11 +28,11 @@ func (j *judge) quotations() {
 	for _, b := range j.blocks {
 		b.each(func(b *block) {
 			switch {
-			case b.kind == heading:
-				j.uncitedQuotation(b.line, "heading", quotation.In([]string{j.textOf(b)})[0])
-			case b.kind == quote && !b.quoted && !j.cites(b) && !(b.item != nil && j.cited(b.item)):
+			case b.Kind == markdown.HeadingBlock:
+				j.uncitedQuotation(b.Line, "heading", quotation.In([]string{j.textOf(b)})[0])
+			case b.Kind == markdown.QuoteBlock && !b.Quoted && !j.cites(b) && !(b.item != nil && j.cited(b.item)):
 				if text := strings.TrimSpace(j.textIn(b)); quotation.Is(text) {
-					j.uncitedQuotation(b.line, "block quote", []string{text})
+					j.uncitedQuotation(b.Line, "block quote", []string{text})
 				}
 			}
 		})

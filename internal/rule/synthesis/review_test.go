@@ -1,7 +1,6 @@
 package synthesis_test
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -154,61 +153,6 @@ func TestReadBundleIsTolerant(t *testing.T) {
 		}
 		if b, problem := synthesis.ReadBundle(doc); b.Decision != want || (problem == "") != (want != "") {
 			t.Errorf("%s: %q %q, want %q", text, b.Decision, problem, want)
-		}
-	}
-}
-
-// TestReviewByRule: what the rules find is a review that follows the rules of
-// reviews.
-func TestReviewByRule(t *testing.T) {
-	for body, want := range map[string]string{"Loud [@a].\n": synthesis.ReviewPass, "20 tugs [@x].\n": synthesis.ReviewChanges, "": synthesis.ReviewChanges} {
-		draft := []byte(body + sections)
-		if body == "" {
-			draft = []byte("nothing")
-		}
-		result := synthesis.Judge(draft, synthesis.Facts{Citations: []synthesis.Citation{{CID: "a"}}})
-		bundle, err := codec.Marshal(result.Review().Bundle("r1", "sha256:d", synthesis.MadeBy{Actor: tidegate.Rule}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		review, faults := synthesis.ParseReview(bundle, draft, result.Pass())
-		if faults != nil || review.Decision != want || len(review.Directives) != len(result.Faults) {
-			t.Errorf("%q: %s %v", body, review.Decision, faults)
-		}
-	}
-}
-
-// TestRevisionsEnd: for any sequence of reviews a run is done or with a person
-// after no more rounds than its limit, counted as the stage table counts them.
-func TestRevisionsEnd(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 1000 {
-		limit, backs := random.IntN(6), 0
-		for iteration := 1; ; iteration++ {
-			r := synthesis.Revision{Decision: synthesis.ReviewChanges, GateE: "fail", Iteration: iteration, MaxIterations: limit}
-			if random.IntN(2) == 0 {
-				r.Decision = synthesis.ReviewPass
-			}
-			if random.IntN(2) == 0 {
-				r.GateE = "pass"
-			}
-			action, stage := r.Next()
-			passes := r.Decision == synthesis.ReviewPass && r.GateE == "pass"
-			if passes != (action == "advance") {
-				t.Fatalf("%+v: %s", r, action)
-			}
-			if action != "revise" {
-				if action == "escalate" && backs != limit {
-					t.Fatalf("a person is asked after %d of %d rounds", backs, limit)
-				}
-				break
-			}
-			if stage != "synthesis" {
-				t.Fatal(stage)
-			}
-			if backs++; backs > limit {
-				t.Fatalf("%d rounds of %d", backs, limit)
-			}
 		}
 	}
 }

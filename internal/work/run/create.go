@@ -119,16 +119,10 @@ func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, 
 		}
 	}
 	fields := append(tidegate.D("manifest_revision", 1, "gates_revision", 1), digests...)
-	if in.LegacyGates {
-		fields = append(fields, tidegate.Detail{Key: legacyGates, Value: true})
-	}
 	if clock.Program != "" {
 		fields = append(fields, tidegate.Detail{Key: "program", Value: clock.Program})
 	}
 	line := Line{EventCreated, "run_init", fields}
-	if in.LegacyGates { // others add to its log, and do not know heads
-		return d.Log(AuditFile, line.details(clock, now, in.RunID, actor, 0, stateOf(state)))
-	}
 	return d.Record(AuditFile, line.details(clock, now, in.RunID, actor, 1, stateOf(state)))
 }
 
@@ -165,7 +159,6 @@ func (in *InitInput) sameAs(ctx context.Context, root string) (created string, e
 		has, _ := m.Limit(l.name)
 		note(l.given == nil || has == float64(*l.given), "limits."+l.name)
 	}
-	note(r.Legacy() == in.LegacyGates, legacyGates)
 	signed, err := r.folder.Exists(SignersFile)
 	if err != nil {
 		return "", err

@@ -162,7 +162,6 @@ func TestInitWithOtherArgumentsSaysWhatDiffers(t *testing.T) {
 		{run.InitInput{Query: "other"}, "query"},
 		{run.InitInput{Query: "q", Mode: "deep"}, "mode"},
 		{run.InitInput{Query: "q", Sensitivity: "no_web"}, "sensitivity"},
-		{run.InitInput{Query: "q", LegacyGates: true}, "legacy_gates"},
 		{run.InitInput{Query: "q", Limits: &run.Limits{MaxWave1Agents: &nine}}, "limits.max_wave1_agents"},
 	} {
 		tt.in.RunID = "r1"

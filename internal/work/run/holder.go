@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -68,26 +67,4 @@ func holds(ctx context.Context, dir, name string) bool {
 	}
 	file.Close()
 	return true
-}
-
-// NewPlace is the context in which a folder may be made at path: confined to the
-// home of runs where ctx is confined to nothing else. It returns PATH_NOT_ALLOWED
-// for a path outside, and for one inside a run or a folder of changes.
-func NewPlace(ctx context.Context, home, arg, path string) (context.Context, error) {
-	ctx = inHome(ctx, home)
-	if err := artifact.Allowed(ctx, arg, path); err != nil {
-		return nil, err
-	}
-	if holder := HolderOf(ctx, path); !holder.Free() {
-		return nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path), "nothing is made inside a run or a folder of changes: %s", cmp.Or(holder.Run, holder.Changes))
-	}
-	return ctx, nil
-}
-
-// inHome confines ctx to the home of runs, unless it is confined already.
-func inHome(ctx context.Context, home string) context.Context {
-	if artifact.Confined(ctx) {
-		return ctx
-	}
-	return artifact.WithRoots(ctx, home)
 }

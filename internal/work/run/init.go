@@ -22,7 +22,7 @@ type InitInput struct {
 	RunID             string  `json:"run_id,omitzero" jsonschema:"the id, which becomes the folder's name; made up when absent"`
 	RootOverride      string  `json:"root_override,omitzero" path:"absolute" jsonschema:"absolute folder in which the run is made, instead of the home of runs"`
 	Limits            *Limits `json:"limits,omitzero" jsonschema:"caps that differ from the defaults"`
-	RequireBoundGates bool    `json:"require_bound_gates,omitzero" jsonschema:"accepted for older callers; every gate says what it judged"`
+	RequireBoundGates bool    `json:"require_bound_gates,omitzero" jsonschema:"accepted, and does nothing: every gate says what it judged"`
 	// SignersPath is an OpenSSH allowed_signers file: one of its signers must sign
 	// a person's decisions; "" for none.
 	SignersPath string `json:"-"`
@@ -39,8 +39,7 @@ type InitInput struct {
 	Servers []string `json:"-"`
 	// Budget has the values that differ from the defaults, by their names in the
 	// policy.
-	Budget      map[string]float64 `json:"-"`
-	LegacyGates bool               `json:"-"` // gates count as they are written, for runs that the earlier system drives
+	Budget map[string]float64 `json:"-"`
 }
 
 // Limits are the caps of a run, nil for the default.

@@ -61,6 +61,7 @@ type Policy struct {
 	// Servers are the names of the MCP servers that agents of a wave may use.
 	Servers  []string
 	timeouts map[Stage]int64
+	legacy   bool // gates count as they are written
 }
 
 // Agent is what a run keeps of an agent: names. A command or an address is never
@@ -84,7 +85,7 @@ func parsePolicy(data []byte) Policy {
 		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
 	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
-		RequireGrounding: doc.Get(grounding).Str() == groundingRequired, timeouts: map[Stage]int64{}}
+		RequireGrounding: doc.Get(grounding).Str() == groundingRequired, timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
 	if n, ok := doc.Get(perspectiveCount).Int(); ok && n > 0 && n <= 1000 {
 		p.Perspectives = int(n)
 	}
@@ -147,9 +148,6 @@ func (in *InitInput) policy() *codec.Value {
 			}
 		}
 		policy.Set(budgetKey, budget)
-	}
-	if in.LegacyGates {
-		policy.Set(legacyGates, codec.Of(true))
 	}
 	return policy
 }

@@ -37,7 +37,7 @@ type record struct {
 // logEnds is what the first and the last line of a log say.
 type logEnds struct {
 	origin origin
-	legacy bool   // the run was made to count what other programs write
+	legacy bool   // the run counts what other programs wrote, and is only read
 	state  string // that the last line gives, "" when it gives none
 	seq    int64  // the number that the last line gives itself, 0 when it gives none
 	// signers is the digest of the list of signers that the run was made with, ""
@@ -90,13 +90,18 @@ func (r *Run) readEnds() (logEnds, error) {
 	if entry, err := codec.Parse(last.Text); err == nil {
 		ends.state, ends.seq = entry.Get("state").Str(), integer(entry.Get("seq"))
 	}
+	if !ends.judgedByUs() {
+		policy, err := r.Policy()
+		ends.legacy = policy.legacy
+		return ends, err
+	}
 	return ends, nil
 }
 
-// readBeginning finds out who began the log. A legacy run is known only by the
-// line that made it, which the next line of ours must confirm, with what others
-// wrote between them. Neither a policy nor an edited line makes a run a legacy
-// run.
+// readBeginning finds out who began the log. If this program did, a legacy run is
+// known only by the line that made it, which the next line of ours must confirm,
+// with what others wrote between them: neither a policy nor an edited line makes a
+// run a legacy run.
 func (r *Run) readBeginning() (ends logEnds, err error) {
 	file, err := r.folder.Open(AuditFile)
 	switch {
@@ -232,11 +237,21 @@ func (r *Run) CheckRecord() error {
 }
 
 // LegacyNotice is what a person must know about a legacy run.
-const LegacyNotice = "This run was made with --legacy-gates: its gates count as they are written, whoever wrote them. Nothing here was judged by tidegate unless you see it judged again."
+const LegacyNotice = "This run was made with --legacy-gates: its gates count as they were written, whoever wrote them, and tidegate judged nothing of it. It can be read and verified, and nothing writes to it any more."
 
-// Legacy reports whether the run counts what other programs write: its gates as
-// they are written, and its log whoever adds to it.
+// Legacy reports whether the run was made for another program, which wrote its
+// gates and added to its log.
 func (r *Run) Legacy() bool { return r.ends.legacy }
+
+// Writable returns INVALID_STATE for a legacy run: what others wrote into it stays
+// as they left it.
+func (r *Run) Writable() error {
+	if !r.Legacy() {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), legacyGates, true),
+		"run %q was made with --legacy-gates, so that its gates count as others wrote them: it can be read and verified, and takes no change; start another run", r.ID())
+}
 
 // Older reports whether an older version of this program, or another program,
 // began the run.
@@ -259,7 +274,7 @@ func (r *Run) GateState(gates gate.Gates, id string) (gate.State, error) {
 // adopt takes over a run that another program made: the log records what is there,
 // and its gates are to be judged again.
 func (u *Update) adopt() error {
-	if u.record.bare || u.record.legacy || u.record.judgedByUs() {
+	if u.record.bare || u.record.judgedByUs() {
 		return nil
 	}
 	gates, err := u.Gates()

@@ -5,6 +5,12 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
+// The kinds of the first line of a run that was made from a snapshot of another.
+const (
+	kindSeed   = "fixture_run_seed"
+	kindDryRun = "dry_run_seed"
+)
+
 // recorded is the state of a run according to the lines of its log, read in order.
 type recorded struct {
 	manifestRevision, gatesRevision int64

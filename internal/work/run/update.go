@@ -39,15 +39,14 @@ type Update struct {
 type Audit struct {
 	Written bool
 	Path    string // of the log, absolute
-	Problem string // why they were not written
 }
 
 // Update takes the run's lock, first finishing or undoing what a killed process
 // left, and calls change. When change returns an error nothing is written and
 // that error is returned.
 //
-// It also returns NOT_FOUND and INVALID_STATE for a folder without gates of the
-// run, TAMPERED when the run's documents are not those that its log records,
+// It also returns the error of [Run.Writable], NOT_FOUND and INVALID_STATE for a
+// folder without gates of the run, TAMPERED when the run's documents are not those that its log records,
 // LOCK_HELD, CANCELLED and WRITE_FAILED.
 func (r *Run) Update(ctx context.Context, clock Clock, change func(*Update) error) (Audit, error) {
 	if _, err := r.Gates(); err != nil {
@@ -93,7 +92,10 @@ func (r *Run) UpdateTogether(ctx context.Context, clock Clock, changes ...Change
 		}
 		return errs
 	}
-	_, err := r.Gates()
+	err := r.Writable()
+	if err == nil {
+		_, err = r.Gates()
+	}
 	for at := 0; at < len(changes); {
 		n := len(changes) - at
 		if err == nil {
@@ -112,6 +114,9 @@ func (r *Run) UpdateTogether(ctx context.Context, clock Clock, changes ...Change
 func (r *Run) update(ctx context.Context, clock Clock, how manner, do func(*Update) error) (Audit, error) {
 	if rehearsal := rehearsalOf(ctx); rehearsal != nil {
 		return Audit{}, r.rehearse(ctx, clock, rehearsal, do)
+	}
+	if err := r.Writable(); err != nil {
+		return Audit{}, err
 	}
 	errs := make([]error, 1)
 	_, audit, err := r.transact(ctx, clock, how, []Change{{ctx, do}}, errs)
@@ -178,7 +183,7 @@ func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []C
 	r.wrote = rec.lines
 	audit = Audit{Path: r.Path(AuditFile), Written: lines > 0}
 	if err := tx.LogError(); err != nil {
-		audit.Written, audit.Problem = false, tidegate.AsError(err).Message
+		audit.Written = false
 	}
 	return n, audit, nil
 }
@@ -210,12 +215,8 @@ func (u *Update) begin() {
 }
 
 // findEnd finds out how many lines the log has. A log that does not match its
-// head is TAMPERED, unless a person accepts it. In a legacy run others write to
-// the log too, and its lines are not counted.
+// head is TAMPERED, unless a person accepts it.
 func (rec *record) findEnd(lock *artifact.Lock, how manner) error {
-	if rec.legacy {
-		return nil
-	}
 	log, err := lock.CheckLog(AuditFile)
 	switch {
 	case how == accepting && (err == nil || tidegate.CodeOf(err) == tidegate.Tampered):
@@ -251,22 +252,14 @@ func (u *Update) stageLines(how manner) error {
 		if u.decision != "" {
 			line.Fields = append(line.Fields, tidegate.Detail{Key: "decision", Value: u.decision})
 		}
-		body := line.details(u.clock, u.now, u.run.ID(), u.actor, u.seq(i), state)
-		if how == besides || u.record.legacy {
+		body := line.details(u.clock, u.now, u.run.ID(), u.actor, u.record.lines+int64(i)+1, state)
+		if how == besides {
 			u.tx.Log(AuditFile, body)
 		} else if err := u.tx.Record(AuditFile, body); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// seq is the number of the update's line i in the log, 0 where lines are not counted.
-func (u *Update) seq(i int) int64 {
-	if u.record.legacy {
-		return 0
-	}
-	return u.record.lines + int64(i) + 1
 }
 
 // Run is the run that is updated.
@@ -349,7 +342,7 @@ func (u *Update) LastLine() int { return int(u.record.lines) + len(u.lines) }
 // written. All later lines come from updates of this opened run, so that a caller
 // that knows what those wrote need not read it again.
 func (u *Update) OthersWrote() int {
-	if u.rehearsal != nil || u.record.legacy || u.record.bare {
+	if u.rehearsal != nil || u.record.bare {
 		return math.MaxInt // lines are not counted
 	}
 	return int(u.run.others)
@@ -516,12 +509,11 @@ type WriteResult struct {
 	UpdatedAt    string     `json:"updated_at"`
 	AuditWritten bool       `json:"audit_written"`
 	AuditPath    string     `json:"audit_path,omitzero"`
-	AuditError   string     `json:"audit_error,omitzero"`
 }
 
 // Written is the result of a write of one document.
 func Written(revision int64, at string, audit Audit) WriteResult {
-	out := WriteResult{NewRevision: revision, UpdatedAt: at, AuditWritten: audit.Written, AuditError: audit.Problem}
+	out := WriteResult{NewRevision: revision, UpdatedAt: at, AuditWritten: audit.Written}
 	if audit.Written {
 		out.AuditPath = audit.Path
 	}

@@ -83,6 +83,9 @@ func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResu
 		return AdvanceResult{}, err
 	}
 	if in.DryRun {
+		if err := r.Writable(); err != nil {
+			return AdvanceResult{}, err
+		}
 		v, err := decide(r, r.Manifest(), gates, facts, in)
 		if err != nil {
 			return AdvanceResult{}, err
@@ -344,7 +347,7 @@ func (v verdict) carryOut(u *run.Update, g gate.Gates, reason string) (run.Manif
 	if v.to == run.Finalize {
 		status = run.Completed
 	}
-	if v.to == run.Wave2 && !v.s.run.Legacy() {
+	if v.to == run.Wave2 {
 		p, err := v.s.readPivot()
 		if err != nil {
 			return v.s.manifest, err
@@ -353,7 +356,7 @@ func (v verdict) carryOut(u *run.Update, g gate.Gates, reason string) (run.Manif
 			return v.s.manifest, err
 		}
 	}
-	if v.from == run.Review && v.to == run.Synthesis && !v.s.run.Legacy() {
+	if v.from == run.Review && v.to == run.Synthesis {
 		if err := step.KeepRound(u, v.s.manifest.ReviewRounds()+1); err != nil {
 			return v.s.manifest, err
 		}
@@ -365,7 +368,7 @@ func (v verdict) carryOut(u *run.Update, g gate.Gates, reason string) (run.Manif
 // readFacts reads what a move out of stage pivot rests on, before the lock is
 // taken. It is nil in every other stage.
 func readFacts(ctx context.Context, r *run.Run) (*step.PivotFacts, error) {
-	if r.Manifest().Stage() != run.Pivot || r.Legacy() {
+	if r.Manifest().Stage() != run.Pivot {
 		return nil, nil
 	}
 	facts, err := step.ReadPivot(ctx, r)

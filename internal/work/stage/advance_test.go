@@ -1,7 +1,6 @@
 package stage_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -41,6 +41,7 @@ func TestRunPassesThroughAllStagesToCompleted(t *testing.T) {
 }
 
 func TestRefusedAdvanceListsEveryBlocker(t *testing.T) {
+	blocked := func(gates int) string { return strings.Repeat(" GATE_BLOCKED", gates) }
 	for _, tt := range []struct {
 		name  string
 		at    run.Stage
@@ -50,17 +51,17 @@ func TestRefusedAdvanceListsEveryBlocker(t *testing.T) {
 	}{
 		{"perspectives", run.Init, "", "MISSING_ARTIFACT", "perspectives.json"},
 		{"perspectives, requested", run.Perspectives, run.Wave1, "MISSING_ARTIFACT", "perspectives.json"},
-		{"wave 1", run.Wave1, "", "MISSING_ARTIFACT MISSING_ARTIFACT GATE_BLOCKED", "wave-1"},
+		{"wave 1", run.Wave1, "", "MISSING_ARTIFACT MISSING_ARTIFACT" + blocked(2), "wave-1"},
 		{"pivot, chosen", run.Pivot, "", "MISSING_ARTIFACT", "pivot.json"},
-		{"pivot, requested", run.Pivot, run.Citations, "MISSING_ARTIFACT", "pivot.json"},
-		{"wave 2, requested", run.Pivot, run.Wave2, "MISSING_ARTIFACT", "pivot.json"},
-		{"wave 2 outputs", run.Wave2, "", "MISSING_ARTIFACT", "wave-2"},
-		{"citations", run.Citations, "", "MISSING_ARTIFACT GATE_BLOCKED", "citations/citations.jsonl"},
-		{"summaries", run.Summaries, "", "MISSING_ARTIFACT GATE_BLOCKED", "summaries/summary-pack.json"},
-		{"synthesis", run.Synthesis, "", "MISSING_ARTIFACT", "synthesis/final-synthesis.md"},
+		{"pivot, requested", run.Pivot, run.Citations, "MISSING_ARTIFACT" + blocked(2), "pivot.json"},
+		{"wave 2, requested", run.Pivot, run.Wave2, "MISSING_ARTIFACT" + blocked(2), "pivot.json"},
+		{"wave 2 outputs", run.Wave2, "", "MISSING_ARTIFACT" + blocked(2), "wave-2"},
+		{"citations", run.Citations, "", "MISSING_ARTIFACT" + blocked(3), "citations/citations.jsonl"},
+		{"summaries", run.Summaries, "", "MISSING_ARTIFACT" + blocked(4), "summaries/summary-pack.json"},
+		{"synthesis", run.Synthesis, "", "MISSING_ARTIFACT" + blocked(4), "synthesis/final-synthesis.md"},
 		{"review, chosen", run.Review, "", "MISSING_ARTIFACT", "review/review-bundle.json"},
-		{"back to synthesis", run.Review, run.Synthesis, "MISSING_ARTIFACT", "review/review-bundle.json"},
-		{"finalize, requested", run.Review, run.Finalize, "MISSING_ARTIFACT GATE_BLOCKED GATE_BLOCKED", "review/review-bundle.json"},
+		{"back to synthesis", run.Review, run.Synthesis, "MISSING_ARTIFACT" + blocked(4), "review/review-bundle.json"},
+		{"finalize, requested", run.Review, run.Finalize, "MISSING_ARTIFACT" + blocked(6), "review/review-bundle.json"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			y := newToy(t, run.InitInput{})
@@ -126,7 +127,7 @@ func TestDryRunChangesNothingNotEvenTheLog(t *testing.T) {
 
 func TestDryRunOfAnExhaustedReviewDoesNotFailTheRun(t *testing.T) {
 	y := newToy(t, run.InitInput{Limits: &run.Limits{MaxReviewIterations: new(int64)}}).to(run.Review)
-	y.put("review/review-bundle.json", reviewAgain)
+	y.review(synthesis.ReviewChanges)
 	in := y.advanceIn()
 	in.DryRun = true
 	before := y.tree()
@@ -139,13 +140,13 @@ func TestDryRunOfAnExhaustedReviewDoesNotFailTheRun(t *testing.T) {
 
 func TestWave2IsEnteredOnlyWhenThePivotRequiresIt(t *testing.T) {
 	y := newToy(t, run.InitInput{}).to(run.Pivot)
-	y.put("pivot.json", pivotSkip)
+	y.decide()
 	_, err := y.advance(run.Wave2)
 	e := runs.WantCode(t, err, tidegate.RequestedNextNotAllowed)
 	if got, _ := e.Details.Get("run_wave2"); got != false {
 		t.Errorf("details %v", e.Details)
 	}
-	y.put("pivot.json", pivotWave2)
+	y.withGap()
 	_, err = y.advance(run.Citations)
 	runs.WantCode(t, err, tidegate.RequestedNextNotAllowed)
 	if out := y.mustAdvance(""); out.To != run.Wave2 {
@@ -153,19 +154,10 @@ func TestWave2IsEnteredOnlyWhenThePivotRequiresIt(t *testing.T) {
 	}
 }
 
-func TestWave2WithoutGapsIsNotEntered(t *testing.T) {
-	y := newToy(t, run.InitInput{}).to(run.Pivot)
-	for _, pivot := range []string{`{"decision":{"wave2_required":true,"wave2_gap_ids":[]}}`, `{"run_wave2":true}`} {
-		y.put("pivot.json", pivot)
-		_, err := y.advance("")
-		runs.WantCode(t, err, tidegate.InvalidState)
-	}
-}
-
 func TestPivotFileIsReadInBothFormsAndItsFaultsAreNamed(t *testing.T) {
 	for _, tt := range []struct{ name, pivot, problem string }{
-		{"earlier form", `{"run_wave2":false}`, ""},
-		{"documented form", pivotSkip, ""},
+		{"earlier form", `{"run_wave2":false}`, "it was made from 0 outputs, the run has 1"},
+		{"documented form", `{"decision":{"wave2_required":false,"wave2_gap_ids":[]}}`, "it was made from 0 outputs, the run has 1"},
 		{"absent", "", "pivot.json missing"},
 		{"no object", `[]`, "pivot not object"},
 		{"no decision", `{}`, "pivot.run_wave2 missing"},
@@ -180,12 +172,6 @@ func TestPivotFileIsReadInBothFormsAndItsFaultsAreNamed(t *testing.T) {
 				y.put("pivot.json", tt.pivot)
 			}
 			_, err := y.advance("")
-			if tt.problem == "" {
-				if err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
 			e := runs.WantCode(t, err, tidegate.MissingArtifact)
 			if got, _ := e.Details.Get("problem"); got != tt.problem {
 				t.Errorf("problem %q", got)
@@ -200,19 +186,19 @@ func TestFinalizeNeedsTheReviewBundleAlsoWhenRequested(t *testing.T) {
 	y.gate("F", "pass", "manifest.json")
 	_, err := y.advance(run.Finalize)
 	runs.WantCode(t, err, tidegate.MissingArtifact)
-	y.put("review/review-bundle.json", reviewAgain)
+	y.review(synthesis.ReviewChanges)
 	_, err = y.advance(run.Finalize)
 	runs.WantCode(t, err, tidegate.RequestedNextNotAllowed)
 	y.put("review/review-bundle.json", `{"decision":"MAYBE"}`)
 	_, err = y.advance(run.Finalize)
 	runs.WantCode(t, err, tidegate.MissingArtifact)
-	y.put("review/review-bundle.json", reviewPass)
+	y.review(synthesis.ReviewPass)
 	y.mustAdvance(run.Finalize)
 }
 
 func TestReviewPassWithFailedGateEIsNoDeadEnd(t *testing.T) {
 	y := newToy(t, run.InitInput{}).to(run.Review)
-	y.put("review/review-bundle.json", reviewPass)
+	y.review(synthesis.ReviewPass)
 	_, err := y.advance(run.Synthesis)
 	runs.WantCode(t, err, tidegate.RequestedNextNotAllowed)
 	y.gate("E", "fail", "synthesis/final-synthesis.md")
@@ -242,11 +228,10 @@ func TestOnlyOutputsOfAWaveAreCounted(t *testing.T) {
 }
 
 func TestOnlyWhatAWaveWasAskedForIsItsOutput(t *testing.T) {
-	const contracts = `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[{"id":"%s"}]}`
-	y := newToy(t, run.InitInput{})
-	y.force(run.Wave2, run.Running)
-	y.put("perspectives.json", fmt.Sprintf(contracts, "p1"))
-	y.put("pivot.json", pivotWave2)
+	y := newToy(t, run.InitInput{}).to(run.Pivot)
+	y.withGap()
+	y.mustAdvance(run.Wave2)
+	y.gate("B", "pass", "wave-1/p1.md")
 	refused := func(name string) {
 		t.Helper()
 		y.put("wave-2/"+name, "x")
@@ -267,15 +252,10 @@ func TestOnlyWhatAWaveWasAskedForIsItsOutput(t *testing.T) {
 	}
 	refused("README.md")
 	refused("notes.md")
-	allowed("g1.md") // a gap that the pivot names
-	allowed("p1.md") // a perspective of the run
-	y.put("wave-2/wave2-perspectives.json", fmt.Sprintf(contracts, "deeper"))
-	refused("g1.md")
-	refused("p1.md")
-	allowed("deeper.md")
+	refused("p1.md")       // a perspective of the first wave
+	allowed("gap_p1_1.md") // the gap that the pivot names
 
 	y = newToy(t, run.InitInput{}).to(run.Wave1)
-	y.put("perspectives.json", fmt.Sprintf(contracts, "p1"))
 	y.put("wave-1/README.md", "x")
 	_, err := y.advance("")
 	if e := runs.WantCode(t, err, tidegate.MissingArtifact); e.Details[0].Value != "wave-1" {
@@ -288,12 +268,17 @@ func TestFailedGateAStopsTheWaveThatWasPlannedByIt(t *testing.T) {
 	y.put("wave-1/p1.md", "x")
 	y.put("wave-review.json", "{}")
 	y.gate("B", "pass", "wave-1", "wave-review.json")
-	y.gate("A", "fail")
-	_, err := y.advance("")
-	if e := runs.WantCode(t, err, tidegate.GateBlocked); e.Details[0].Value != "A" {
-		t.Errorf("got %v", e)
+	for _, status := range []string{"fail", "not_run"} {
+		y.gate("A", "fail")
+		if status == "not_run" {
+			y.gate("A", "pass") // of nothing
+		}
+		_, err := y.advance("")
+		if e := runs.WantCode(t, err, tidegate.GateBlocked); e.Details[0].Value != "A" {
+			t.Errorf("%s: got %v", status, e)
+		}
 	}
-	y.gate("A", "pass")
+	y.gate("A", "pass", "perspectives.json")
 	y.mustAdvance("")
 }
 
@@ -351,7 +336,7 @@ func TestPausedRunListsItsOtherBlockersToo(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	y.force(run.Wave1, run.Paused)
 	_, err := y.advance("")
-	if diff := cmp.Diff("INVALID_STATE MISSING_ARTIFACT MISSING_ARTIFACT GATE_BLOCKED", codesOf(t, err)); diff != "" {
+	if diff := cmp.Diff("INVALID_STATE MISSING_ARTIFACT MISSING_ARTIFACT GATE_BLOCKED GATE_BLOCKED", codesOf(t, err)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -359,7 +344,7 @@ func TestPausedRunListsItsOtherBlockersToo(t *testing.T) {
 func TestReviewCapEndsInNeedsAPersonOnce(t *testing.T) {
 	two := int64(2)
 	y := newToy(t, run.InitInput{Limits: &run.Limits{MaxReviewIterations: &two}}).to(run.Review)
-	y.put("review/review-bundle.json", reviewAgain)
+	y.review(synthesis.ReviewChanges)
 	for range 2 {
 		if out := y.mustAdvance(""); out.To != run.Synthesis {
 			t.Fatalf("went to %s", out.To)
@@ -450,10 +435,14 @@ func TestGatesOfAnotherRunMoveNothing(t *testing.T) {
 func TestSwitchedOffRunDoesNotAdvance(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	y.put("perspectives.json", perspectives)
-	if err := y.patch(`{"query":{"constraints":{"deep_research_cli":{"enabled":false}}}}`); err != nil {
+	err := y.update(func(u *run.Update) error {
+		_, err := u.Patch(runs.Parse(t, `{"query":{"constraints":{"deep_research_cli":{"enabled":false}}}}`), nil, "test")
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	_, err := y.advance("")
+	_, err = y.advance("")
 	runs.WantCode(t, err, tidegate.Disabled)
 }
 
@@ -525,14 +514,14 @@ func TestEvidenceDigestFollowsContentsNotPlaces(t *testing.T) {
 	if here, there := digest(perspectives), digest(perspectives); here != there {
 		t.Error("the same content in another folder has another digest")
 	}
-	if digest(perspectives) == digest("{}") {
+	if digest(perspectives) == digest(perspectives+"\n") {
 		t.Error("another content has the same digest")
 	}
 }
 
 func TestEvaluatedEntriesStandInTheDocumentedOrder(t *testing.T) {
 	y := newToy(t, run.InitInput{}).to(run.Pivot)
-	y.put("pivot.json", pivotWave2)
+	y.withGap()
 	names := func(to run.Stage) string {
 		in := y.advanceIn()
 		in.DryRun, in.RequestedNext = true, string(to)
@@ -585,11 +574,11 @@ func TestNewSynthesisMustBeJudgedAnew(t *testing.T) {
 	y := newToy(t, run.InitInput{RequireBoundGates: true}).to(run.Review)
 	y.gate("E", "pass", "synthesis/final-synthesis.md")
 	y.gate("F", "pass", "manifest.json")
-	y.put("review/review-bundle.json", reviewAgain)
+	y.review(synthesis.ReviewChanges)
 	y.mustAdvance("")
 	y.put("synthesis/final-synthesis.md", "# Another summary\n")
 	y.mustAdvance("")
-	y.put("review/review-bundle.json", reviewPass)
+	y.review(synthesis.ReviewPass)
 	_, err := y.advance("")
 	e := runs.WantCode(t, err, tidegate.GateBlocked)
 	if changed, _ := e.Details.Get("changed"); !cmp.Equal(changed, []string{"synthesis/final-synthesis.md"}) {
@@ -640,7 +629,7 @@ func TestRevisionRoundsEnd(t *testing.T) {
 				}
 				y.gate("E", []string{"pass", "fail"}[random.IntN(2)], "synthesis/final-synthesis.md")
 				y.gate("F", "pass", "manifest.json")
-				y.put("review/review-bundle.json", []string{reviewPass, reviewAgain, reviewAgain}[random.IntN(3)])
+				y.review([]string{synthesis.ReviewPass, synthesis.ReviewChanges, synthesis.ReviewChanges}[random.IntN(3)])
 				out, err := y.advance("")
 				if tidegate.CodeOf(err) == tidegate.GateBlocked { // passed by a reviewer, and not by gate E
 					out, err = y.advance(run.Synthesis)

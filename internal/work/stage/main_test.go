@@ -13,10 +13,12 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/pivot"
 )
 
 // The test binary runs itself as another process when it is given an operation
@@ -62,8 +64,8 @@ func self(op, dir string, before ...string) *exec.Cmd {
 
 var noon = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 
-// toy is a legacy run in a temporary folder: its gates and files can be put
-// there by hand. Runs that are judged are in the tests of sound runs.
+// toy is a run in a temporary folder whose gates are recorded as a test wants them:
+// here the stages are tested, and not the judges.
 type toy struct {
 	t     *testing.T
 	root  string
@@ -72,8 +74,11 @@ type toy struct {
 
 func newToy(t *testing.T, in run.InitInput) *toy {
 	t.Helper()
-	in.Query, in.RunID, in.LegacyGates = "What moves the tide?", "r1", true
-	out := runs.CreateAt(t, runs.Pinned, in)
+	in.Query, in.RunID = "What moves the tide?", "r1"
+	out, err := run.Create(t.Context(), runs.Pinned, t.TempDir(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &toy{t, out.Root, out}
 }
 
@@ -97,17 +102,36 @@ func (y *toy) manifest() *codec.Value { return runs.Parse(y.t, y.read("manifest.
 func (y *toy) stage() string  { return y.manifest().Get("stage").Get("current").Str() }
 func (y *toy) status() string { return y.manifest().Get("status").Str() }
 
-// force writes stage and status into the manifest, which no tool would do.
-func (y *toy) force(at run.Stage, status run.Status) {
+// update changes the run, whatever the rules say.
+func (y *toy) update(change func(*run.Update) error) error {
 	y.t.Helper()
-	m := y.manifest()
-	m.Set("status", codec.Of(status))
-	m.Get("stage").Set("current", codec.Of(at))
-	data, err := codec.MarshalFile(m)
+	r, err := run.Open(y.t.Context(), y.files.ManifestPath)
 	if err != nil {
 		y.t.Fatal(err)
 	}
-	y.put("manifest.json", string(data))
+	defer r.Close()
+	_, err = r.Update(y.t.Context(), runs.Pinned, change)
+	return err
+}
+
+// force brings the run into a stage and a status, as no tool would.
+func (y *toy) force(at run.Stage, status run.Status) {
+	y.t.Helper()
+	err := y.update(func(u *run.Update) error {
+		_, err := u.MoveTo(run.Move{From: run.Stage(y.stage()), To: at, Status: status, Reason: "test", InputsDigest: "sha256:x", GatesRevision: 1})
+		return err
+	})
+	if err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+// accept records what was put there as it is.
+func (y *toy) accept() {
+	y.t.Helper()
+	if _, err := run.AcceptRecord(y.t.Context(), runs.Pinned, run.AcceptInput{ManifestPath: y.files.ManifestPath, Reason: "test"}); err != nil {
+		y.t.Fatal(err)
+	}
 }
 
 func (y *toy) advanceIn() stage.AdvanceInput {
@@ -139,9 +163,51 @@ func (y *toy) gate(id, status string, artifacts ...string) {
 
 func (y *toy) recordGate(id, status string, artifacts ...string) error {
 	update := codec.Of(tidegate.D(id, tidegate.D("status", status, "checked_at", tidegate.Stamp(noon), "artifacts", append([]string{}, artifacts...))))
-	_, err := step.GatesWrite(y.t.Context(), runs.Pinned, step.GatesWriteInput{
-		GatesPath: y.files.GatesPath, Update: update, InputsDigest: "sha256:x", Reason: "test"})
-	return err
+	return y.update(func(u *run.Update) error {
+		_, err := u.EditGates(update, "sha256:x", nil, "test")
+		return err
+	})
+}
+
+// decide decides the pivot from the output of the first wave.
+func (y *toy) decide() {
+	y.t.Helper()
+	in, err := pivot.FromRun(y.t.Context(), y.files.ManifestPath)
+	if err == nil {
+		in.Reason = "test"
+		_, err = pivot.Decide(y.t.Context(), runs.Pinned, in)
+	}
+	if err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+// withGap puts an output there that states a gap, and decides the pivot from it.
+func (y *toy) withGap() {
+	y.t.Helper()
+	y.put("wave-1/p1.md", withGap)
+	y.gate("B", "pass", "wave-1/p1.md")
+	y.decide()
+}
+
+// review keeps a person's review of the synthesis.
+func (y *toy) review(decision string) {
+	y.t.Helper()
+	draft := []byte(y.read("synthesis/final-synthesis.md"))
+	text := `{"decision":"PASS","findings":[],"directives":[]}`
+	if decision == synthesis.ReviewChanges {
+		text = `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":1,"action":"say more"}]}`
+	}
+	review, faults := synthesis.ParseReview([]byte(text), draft, true)
+	if faults != nil {
+		y.t.Fatal(faults)
+	}
+	err := y.update(func(u *run.Update) error {
+		return step.KeepReview(u, review, codec.DigestBytes(draft), synthesis.MadeBy{Actor: tidegate.Person})
+	})
+	if err != nil {
+		y.t.Fatal(err)
+	}
 }
 
 func (y *toy) patch(patch string) error {
@@ -174,11 +240,10 @@ func codesOf(t *testing.T, err error) string {
 }
 
 const (
-	perspectives = `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[]}`
-	pivotSkip    = `{"schema_version":"pivot_decision.v1","run_id":"r1","decision":{"wave2_required":false,"wave2_gap_ids":[]}}`
-	pivotWave2   = `{"schema_version":"pivot_decision.v1","run_id":"r1","decision":{"wave2_required":true,"wave2_gap_ids":["g1","g2"]}}`
-	reviewPass   = `{"schema_version":"review_bundle.v1","run_id":"r1","decision":"PASS","findings":[],"directives":[]}`
-	reviewAgain  = `{"schema_version":"review_bundle.v1","run_id":"r1","decision":"CHANGES_REQUIRED","findings":[],"directives":[]}`
+	perspectives = `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"2026-02-14","perspectives":[{"id":"p1","title":"T","track":"standard","agent_type":"x",` +
+		`"prompt_contract":{"max_words":50,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Gaps"]}}]}`
+	withoutGap = "# Findings\n\nTides turn.\n\n# Gaps\n\nNone is left.\n"
+	withGap    = "# Findings\n\nTides turn.\n\n# Gaps\n\n- (P0) Why twice a day?\n" // gap_p1_1
 )
 
 // to brings a run to a stage by the rules, with everything that they ask for.
@@ -188,14 +253,18 @@ func (y *toy) to(target run.Stage) *toy {
 		at   run.Stage
 		next func()
 	}{
-		{run.Init, func() { y.put("perspectives.json", perspectives); y.mustAdvance(run.Wave1) }},
+		{run.Init, func() {
+			y.put("perspectives.json", perspectives)
+			y.gate("A", "pass", "perspectives.json")
+			y.mustAdvance(run.Wave1)
+		}},
 		{run.Wave1, func() {
-			y.put("wave-1/p1.md", "# Findings\n")
+			y.put("wave-1/p1.md", withoutGap)
 			y.put("wave-review.json", "{}\n")
 			y.gate("B", "pass", "wave-1/p1.md", "wave-review.json")
 			y.mustAdvance("")
 		}},
-		{run.Pivot, func() { y.put("pivot.json", pivotSkip); y.mustAdvance("") }},
+		{run.Pivot, func() { y.decide(); y.mustAdvance("") }},
 		{run.Citations, func() {
 			y.put("citations/citations.jsonl", "{}\n")
 			y.gate("C", "pass", "citations/citations.jsonl")
@@ -208,7 +277,7 @@ func (y *toy) to(target run.Stage) *toy {
 		}},
 		{run.Synthesis, func() { y.put("synthesis/final-synthesis.md", "# Summary\n"); y.mustAdvance("") }},
 		{run.Review, func() {
-			y.put("review/review-bundle.json", reviewPass)
+			y.review(synthesis.ReviewPass)
 			y.gate("E", "pass", "synthesis/final-synthesis.md")
 			y.gate("F", "pass", "manifest.json")
 			y.mustAdvance("")

@@ -21,27 +21,37 @@ type model struct {
 	file          map[string]string // content, "" when the file does not exist
 	recorded      map[string]string // gates
 	judged        map[string]string // the content that a gate was bound to
-	exhausted     map[string]bool   // gates, and "review", that are left to a person
-	pivot, review string            // "", or what the file decides
+	exhausted     bool              // the rounds of review are left to a person
+	pivot, review string            // "", or what was decided
+	pivotOf       string            // the output that the pivot was decided from
+	reviewOf      string            // the synthesis that was reviewed
 	rounds, limit int
 	retries       map[string]int
 	allowed       map[string]int
 }
 
 func newModel() *model {
-	return &model{stage: "init", status: "created", file: map[string]string{}, recorded: map[string]string{}, judged: map[string]string{}, exhausted: map[string]bool{}, limit: 2,
+	return &model{stage: "init", status: "created", file: map[string]string{}, recorded: map[string]string{}, judged: map[string]string{}, limit: 2,
 		retries: map[string]int{}, allowed: map[string]int{"A": 0, "B": 2, "C": 1, "D": 1, "E": 3, "F": 0}}
 }
 
-// gate is the recorded status of a gate, as long as what it judged is unchanged.
+// gate is the recorded status of a gate, as long as what it judged is unchanged. A
+// pass that judged nothing does not count.
 func (m *model) gate(id string) string {
+	judged := m.judged[id]
+	if judged == "" && m.recorded[id] == "pass" {
+		return ""
+	}
 	for _, f := range walkFiles {
-		if judged := m.judged[id]; f.gate == id && judged != "" && judged != m.file[f.fact] {
+		if f.gate == id && judged != "" && judged != m.file[f.fact] {
 			return ""
 		}
 	}
 	return m.recorded[id]
 }
+
+// stands are the gates that stay after each stage.
+var stands = map[string]string{"wave1": "A", "pivot": "A B", "wave2": "A B", "citations": "A B", "summaries": "A B C", "synthesis": "A B C D", "review": "A B C D"}
 
 // next says where an advance leads, or why not: the codes of all blockers.
 func (m *model) next(requested string) (to string, codes []string) {
@@ -59,14 +69,18 @@ func (m *model) next(requested string) (to string, codes []string) {
 		}
 	}
 	need(m.status == "created" || m.status == "running", "INVALID_STATE")
+	pivot, review := m.pivot, m.review
+	if m.pivotOf != m.file["outputs1"] {
+		pivot = ""
+	}
 	to = requested
 	if to == "" {
 		to = strings.Fields(follow[m.stage])[0]
 		if m.stage == "pivot" {
-			to = map[string]string{"": "", "skip": "citations", "wave2": "wave2"}[m.pivot]
+			to = map[string]string{"": "", "skip": "citations", "wave2": "wave2"}[pivot]
 		}
 		if m.stage == "review" {
-			to = map[string]string{"": "", "PASS": "finalize", "CHANGES_REQUIRED": "synthesis"}[m.review]
+			to = map[string]string{"": "", "PASS": "finalize", "CHANGES_REQUIRED": "synthesis"}[review]
 		}
 	}
 	switch m.stage + ">" + to {
@@ -76,15 +90,14 @@ func (m *model) next(requested string) (to string, codes []string) {
 		need(m.file["outputs1"] != "", "MISSING_ARTIFACT")
 		need(m.file["wave review"] != "", "MISSING_ARTIFACT")
 		need(m.gate("B") == "pass", "GATE_BLOCKED")
-		need(m.gate("A") != "fail", "GATE_BLOCKED")
 	case "pivot>", "review>":
 		need(false, "MISSING_ARTIFACT")
 	case "pivot>wave2":
-		need(m.pivot != "", "MISSING_ARTIFACT")
-		need(m.pivot != "skip", "REQUESTED_NEXT_NOT_ALLOWED")
+		need(pivot != "", "MISSING_ARTIFACT")
+		need(pivot != "skip", "REQUESTED_NEXT_NOT_ALLOWED")
 	case "pivot>citations":
-		need(m.pivot != "", "MISSING_ARTIFACT")
-		need(m.pivot != "wave2", "REQUESTED_NEXT_NOT_ALLOWED")
+		need(pivot != "", "MISSING_ARTIFACT")
+		need(pivot != "wave2", "REQUESTED_NEXT_NOT_ALLOWED")
 	case "wave2>citations":
 		need(m.file["outputs2"] != "", "MISSING_ARTIFACT")
 	case "citations>summaries":
@@ -98,12 +111,19 @@ func (m *model) next(requested string) (to string, codes []string) {
 	case "review>finalize":
 		need(m.gate("E") == "pass", "GATE_BLOCKED")
 		need(m.gate("F") == "pass", "GATE_BLOCKED")
-		need(m.review != "", "MISSING_ARTIFACT")
-		need(m.review != "CHANGES_REQUIRED", "REQUESTED_NEXT_NOT_ALLOWED")
+		need(review != "", "MISSING_ARTIFACT")
+		need(review != "CHANGES_REQUIRED", "REQUESTED_NEXT_NOT_ALLOWED")
+		need(review == "" || m.reviewOf == m.file["synthesis"], "MISSING_ARTIFACT")
 	case "review>synthesis":
-		need(m.review != "", "MISSING_ARTIFACT")
-		need(m.review != "PASS" || m.gate("E") == "fail", "REQUESTED_NEXT_NOT_ALLOWED")
+		need(review != "", "MISSING_ARTIFACT")
+		need(review != "PASS" || m.gate("E") == "fail", "REQUESTED_NEXT_NOT_ALLOWED")
+		need(review == "" || m.reviewOf == m.file["synthesis"], "MISSING_ARTIFACT")
 		need(m.rounds < m.limit, "REVIEW_CAP_EXCEEDED")
+	}
+	if to != "" {
+		for _, id := range strings.Fields(stands[m.stage]) {
+			need(m.gate(id) == "pass", "GATE_BLOCKED")
+		}
 	}
 	// Gates come after everything else.
 	slices.SortStableFunc(codes, func(a, b string) int {
@@ -119,26 +139,32 @@ func (m *model) advance(requested string) []string {
 		if m.stage == "review" && to == "synthesis" {
 			m.rounds++
 		}
+		if to == "wave2" {
+			m.recorded["B"], m.judged["B"] = "not_run", "" // it is about both waves from here on
+		}
 		m.stage, m.status = to, "running"
 		if to == "finalize" {
 			m.status = "completed"
 		}
 	} else if len(codes) == 1 && codes[0] == "REVIEW_CAP_EXCEEDED" {
 		m.status = "failed"
-		m.exhausted["review"] = true
+		m.exhausted = true
 	}
 	return codes
 }
 
 // files of the walk: name in the model, in the run, and the gate that judges it.
-var walkFiles = []struct{ fact, name, gate string }{
-	{"perspectives", "perspectives.json", ""},
+type walkFile struct{ fact, name, gate string }
+
+var walkFiles = []walkFile{
+	{"perspectives", "perspectives.json", "A"},
 	{"outputs1", "wave-1/p1.md", "B"},
 	{"wave review", "wave-review.json", ""},
-	{"outputs2", "wave-2/g1.md", ""},
+	{"outputs2", "wave-2/gap_p1_1.md", ""},
 	{"citations", "citations/citations.jsonl", "C"},
 	{"pack", "summaries/summary-pack.json", "D"},
 	{"synthesis", "synthesis/final-synthesis.md", "E"},
+	{"question", "manifest.json", "F"},
 }
 
 func TestRandomWalksAgreeWithTheModel(t *testing.T) {
@@ -151,8 +177,9 @@ func TestRandomWalksAgreeWithTheModel(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		two := int64(2)
 		y, m := newToy(t, run.InitInput{Limits: &run.Limits{MaxReviewIterations: &two}}), newModel()
+		m.file["question"] = "asked"
 		var trail []string
-		for range 120 {
+		for range 240 {
 			what, got, want := walk(rng, y, m)
 			trail = append(trail, what)
 			stage, status := y.stage(), y.status()
@@ -195,20 +222,31 @@ func walk(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
 		}
 		return "advance " + requested, got, want
 	case n < 11: // an agent writes or removes a file
-		f := walkFiles[rng.IntN(len(walkFiles))]
-		if rng.IntN(8) == 0 {
+		f := walkFiles[rng.IntN(len(walkFiles)-1)] // nobody rewrites the question
+		if missing := slices.IndexFunc(walkFiles, func(f walkFile) bool { return m.file[f.fact] == "" }); missing >= 0 && rng.IntN(2) == 0 {
+			f = walkFiles[missing]
+		}
+		if f.fact == "perspectives" {
+			y.put(f.name, perspectives)
+			m.file[f.fact] = perspectives
+			return "put " + f.name, "", ""
+		}
+		if rng.IntN(12) == 0 {
 			y.remove(f.name)
 			m.file[f.fact] = ""
 			return "remove " + f.name, "", ""
 		}
-		if f.fact == "perspectives" {
-			content = perspectives
+		if f.fact == "outputs1" {
+			content = []string{withoutGap, withGap, withoutGap + "\n"}[rng.IntN(3)]
 		}
 		y.put(f.name, content)
 		m.file[f.fact] = content
 		return "put " + f.name + " " + content, "", ""
 	case n < 14: // somebody judges a gate, bound to what it is about
 		id := gate.IDs()[rng.IntN(len(gate.IDs()))]
+		if next := slices.IndexFunc(gate.IDs(), func(id string) bool { return m.gate(id) != "pass" }); next >= 0 && rng.IntN(4) > 0 {
+			id = gate.IDs()[next]
+		}
 		status := []string{"pass", "pass", "fail"}[rng.IntN(3)]
 		artifacts := []string{}
 		if m.status == "cancelled" || m.status == "completed" {
@@ -225,12 +263,21 @@ func walk(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
 		m.recorded[id] = status
 		return "gate " + id + " " + status, "", ""
 	case n < 15:
-		m.pivot = []string{"skip", "wave2"}[rng.IntN(2)]
-		y.put("pivot.json", map[string]string{"skip": pivotSkip, "wave2": pivotWave2}[m.pivot])
+		if m.stage != "pivot" || m.file["outputs1"] == "" || m.status == "cancelled" {
+			return "no pivot", "", ""
+		}
+		y.decide()
+		m.pivot, m.pivotOf = "skip", m.file["outputs1"]
+		if m.pivotOf == withGap {
+			m.pivot = "wave2"
+		}
 		return "pivot " + m.pivot, "", ""
 	case n < 16:
-		m.review = []string{"PASS", "CHANGES_REQUIRED", "CHANGES_REQUIRED"}[rng.IntN(3)]
-		y.put("review/review-bundle.json", map[string]string{"PASS": reviewPass, "CHANGES_REQUIRED": reviewAgain}[m.review])
+		if m.file["synthesis"] == "" {
+			return "no review", "", ""
+		}
+		m.review, m.reviewOf = []string{"PASS", "CHANGES_REQUIRED", "CHANGES_REQUIRED"}[rng.IntN(3)], m.file["synthesis"]
+		y.review(m.review)
 		return "review " + m.review, "", ""
 	case n < 17:
 		return retryStep(rng, y, m)
@@ -253,13 +300,19 @@ func walk(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
 		to = "paused"
 	}
 	err := y.patch(`{"status":"` + to + `"}`)
-	want = "INVALID_STATE"
-	if to == m.status || slices.Contains([]string{"created>running", "created>paused", "created>cancelled", "running>paused", "running>cancelled",
-		"paused>running", "paused>cancelled", "failed>cancelled"}, m.status+">"+to) {
-		m.status, want = to, ""
+	switch {
+	case to == m.status || m.status+">"+to == "created>running":
+		m.status = to
+	case slices.Contains(byAPerson, m.status+">"+to):
+		want = "IMMUTABLE_FIELD"
+	default:
+		want = "INVALID_STATE"
 	}
 	return "patch " + to, outcome(err), want
 }
+
+// byAPerson are the statuses that a person sets, and no patch.
+var byAPerson = []string{"created>paused", "created>cancelled", "running>paused", "running>cancelled", "paused>running", "paused>cancelled", "failed>cancelled"}
 
 func (m *model) control(verb string) string {
 	to := map[string]string{"pause": "paused", "resume": "running", "accept": "running", "cancel": "cancelled"}[verb]
@@ -271,15 +324,10 @@ func (m *model) control(verb string) string {
 		return "INVALID_STATE"
 	}
 	if verb == "accept" {
-		if m.exhausted["review"] {
+		if m.exhausted {
 			m.limit = m.rounds + 2
 		}
-		for id, cap := range map[string]int{"A": 1, "B": 2, "C": 1, "D": 1, "E": 3, "F": 1} {
-			if m.exhausted[id] {
-				m.allowed[id] = m.retries[id] + cap
-			}
-		}
-		clear(m.exhausted)
+		m.exhausted = false
 	}
 	m.status = to
 	return ""
@@ -294,10 +342,6 @@ func retryStep(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
 		want = "INVALID_STATE"
 	case m.retries[id] >= m.allowed[id]:
 		want = "RETRY_EXHAUSTED"
-		if active {
-			m.status = "failed"
-			m.exhausted[id] = true
-		}
 	default:
 		m.retries[id]++
 	}

@@ -44,21 +44,16 @@ func ManifestWrite(ctx context.Context, clock run.Clock, in ManifestWriteInput) 
 		if err != nil {
 			return err
 		}
-		if err := checkPatch(r, m, in.Patch); err != nil {
+		if err := checkPatch(m, in.Patch); err != nil {
 			return err
 		}
 		if err := run.CheckRevision(in.ExpectedRevision, m.Revision()); err != nil {
 			return err
 		}
-		trigger, err := patchTrigger(r, m, in.Patch)
-		if err != nil {
+		if err := checkStatus(m, in.Patch); err != nil {
 			return err
 		}
-		patch := in.Patch
-		if trigger == ByResume {
-			patch = codec.MergePatch(patch, codec.Of(tidegate.D("stage", tidegate.D("last_progress_at", u.Now()))))
-		}
-		next, err = u.Patch(patch, in.ExpectedRevision, run.Note(in.Reason))
+		next, err = u.Patch(in.Patch, in.ExpectedRevision, run.Note(in.Reason))
 		return err
 	})
 	if err != nil {
@@ -86,50 +81,25 @@ func (f field) touches(fields []field) bool {
 // retries are the fields that count attempts at gates.
 var retries = []field{{"metrics", "retry_counts"}, {"metrics", "retry_history"}}
 
-// forbidden are the fields that no patch may change in a legacy run, with all
-// below them.
-var forbidden = append([]field{
-	{"schema_version"}, {"run_id"}, {"created_at"}, {"updated_at"}, {"revision"}, {"stage"}, {"failures"}, {"artifacts"},
-}, retries...)
-
-// allowed are the fields of the schema that a patch may change in every other
-// run. The status also needs patchTrigger. A field that the schema does not name
+// allowed are the fields of the schema that a patch may change. The status also needs checkStatus. A field that the schema does not name
 // may be changed too.
 var allowed = []field{{"status"}, {"stage", "started_at"}, {"stage", "last_progress_at"}, {"metrics"}, {"notes"}}
 
-// caps are the limits that the stage machine enforces.
-var caps = []string{"max_wave1_agents", "max_wave2_agents", "max_review_iterations"}
-
 // checkPatch returns IMMUTABLE_FIELD with the paths that a patch must not
 // change. A value that stays the same is not a fault.
-func checkPatch(r *run.Run, m run.Manifest, patch *codec.Value) error {
+func checkPatch(m run.Manifest, patch *codec.Value) error {
 	paths := []string{}
 	for _, leaf := range leaves(nil, patch) {
 		if same(valueAt(m.Doc(), leaf.field), leaf.value) {
 			continue
 		}
-		if r.Legacy() && leaf.field.touches(forbidden) || !r.Legacy() && !mayChange(leaf.field) {
+		if !mayChange(leaf.field) {
 			paths = append(paths, leaf.field.String())
 		}
 	}
 	if len(paths) > 0 {
 		return tidegate.Errorf(tidegate.ImmutableField, tidegate.D("paths", paths, "commands", commandsFor(paths)),
 			"a patch must not change %s%s", strings.Join(paths, ", "), inWords(commandsFor(paths)))
-	}
-	if !r.Legacy() {
-		return nil
-	}
-	for _, name := range caps {
-		// Below 0 there is no cap: anyone who could set that could raise the limit
-		// from there.
-		to, given := patch.Get("limits").Get(name).Float()
-		if from, ok := m.Limit(name); given && ok && (to < 0 || to > max(from, 0)) {
-			paths = append(paths, "$.limits."+name)
-		}
-	}
-	if len(paths) > 0 {
-		return tidegate.Errorf(tidegate.ImmutableField, tidegate.D("paths", paths),
-			"a patch can lower %s, down to 0, but not raise it: the cap was set when the run was made", strings.Join(paths, ", "))
 	}
 	return nil
 }
@@ -195,27 +165,25 @@ func leaves(f field, v *codec.Value) []leaf {
 	return list
 }
 
-// patchTrigger is what a patch does to the status, "" when it leaves it. A patch
-// sets a created run running; in a legacy run it may use every row of the table. It
-// returns IMMUTABLE_FIELD for a status that only a person may set, and INVALID_STATE
-// for one that no row of the table allows; the schema refuses what is not a status
-// at all.
-func patchTrigger(r *run.Run, m run.Manifest, patch *codec.Value) (Trigger, error) {
+// checkStatus returns IMMUTABLE_FIELD for a status in a patch that only a person may
+// set, and INVALID_STATE for one that no row of the table allows: a patch sets a
+// created run running. The schema refuses what is not a status at all.
+func checkStatus(m run.Manifest, patch *codec.Value) error {
 	to := run.Status(patch.Get("status").Str())
 	from := m.Status()
 	if to == from || !slices.Contains(run.Statuses, to) {
-		return "", nil
+		return nil
 	}
-	trigger := byPatch(from, to)
-	switch {
-	case trigger == "":
-		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.D("from", from, "to", to, "allowed", statusesFrom(from)),
+	switch trigger := byPatch(from, to); trigger {
+	case ByPatch:
+		return nil
+	case "":
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("from", from, "to", to, "allowed", statusesFrom(from)),
 			"a patch cannot move a run from %s to %s%s", from, to, hint(from, to))
-	case trigger != ByPatch && !r.Legacy():
-		return "", tidegate.Errorf(tidegate.ImmutableField, tidegate.D("paths", []string{"$.status"}, "from", from, "to", to),
+	default:
+		return tidegate.Errorf(tidegate.ImmutableField, tidegate.D("paths", []string{"$.status"}, "from", from, "to", to),
 			"a person moves a run from %s to %s, with `tidegate run %s`", from, to, trigger)
 	}
-	return trigger, nil
 }
 
 func hint(from, to run.Status) string {

@@ -88,7 +88,7 @@ func fileThere(text string, name func(run.Layout) string, remedy func(*situation
 func outputsThere(text string, wave run.Stage) Precondition {
 	return Precondition{text, func(s *situation) (finding, error) {
 		dir := s.run.WaveDir(wave)
-		asked, err := s.asked(wave)
+		asked, err := s.run.PerspectiveIDs(s.run.ContractsOf(wave)) // where it has none, any id counts
 		if err != nil {
 			return finding{}, err
 		}
@@ -105,27 +105,6 @@ func outputsThere(text string, wave run.Stage) Precondition {
 			Details: tidegate.D("dir", dir), Meet: remedyOutputs(s, wave),
 		}), nil
 	}}
-}
-
-// asked are the ids for which a wave was to bring an output: those of its
-// contracts. In a legacy run whose second wave has no contracts, they also include
-// the gaps that it is to close. Where there are none, any id counts.
-func (s *situation) asked(wave run.Stage) (map[string]bool, error) {
-	ids, err := s.run.PerspectiveIDs(s.run.ContractsOf(wave))
-	if err != nil || wave != run.Wave2 || len(ids) > 0 || !s.run.Legacy() {
-		return ids, err
-	}
-	if ids, err = s.run.PerspectiveIDs(s.run.ContractsOf(run.Wave1)); err != nil {
-		return nil, err
-	}
-	p, err := s.readPivot()
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range p.decision.GapIDs {
-		ids[id] = true
-	}
-	return ids, nil
 }
 
 // look adds the digests of files to the evidence of the decision.
@@ -170,16 +149,13 @@ func gatePassed(id string) Precondition {
 
 // standing are the gates that were passed before and must still count. The
 // earlier system does not check them, so they leave an entry only where they
-// block, and a legacy run does not check them either. In a run that another
-// program or an older version began, gate A need not have been judged.
+// block. In a run that another program or an older version began, gate A need not
+// have been judged.
 func standing(ids ...string) []Precondition {
 	list := make([]Precondition, len(ids))
 	for i, id := range ids {
 		passed := gatePassed(id)
 		list[i] = Precondition{passed.Text, func(s *situation) (finding, error) {
-			if s.run.Legacy() {
-				return finding{}, nil
-			}
 			f, err := passed.check(s)
 			if f.blocker == nil || id == "A" && s.run.Older() && s.states["A"].Counts() == gate.NotRun {
 				return finding{}, err
@@ -189,22 +165,6 @@ func standing(ids ...string) []Precondition {
 	}
 	return list
 }
-
-// gateANotFailed: in a legacy run gate A need not be judged, but a judgement that
-// the planning is incomplete stops the wave that was planned.
-var gateANotFailed = Precondition{"", func(s *situation) (finding, error) {
-	if !s.run.Legacy() {
-		return finding{}, nil
-	}
-	state, err := s.gate("A")
-	if err != nil || state.Counts() != gate.Fail {
-		return finding{}, err
-	}
-	return unmet("gate", "Gate A", tidegate.D("gate", "A", "status", gate.Fail), Blocker{
-		Code: tidegate.GateBlocked, Message: "gate A has failed: the planning is incomplete",
-		Details: tidegate.D("gate", "A", "status", gate.Fail), Meet: remedyGate(s, "A"),
-	}), nil
-}}
 
 // recordMatches is checked before the preconditions of every move: a run whose
 // documents are not those that its log records does not move.
@@ -343,11 +303,10 @@ var reviewPassed = Precondition{"review decision is PASS", func(s *situation) (f
 
 // reviewCounts: the review is about the synthesis that stands there, and comes
 // from a review job or a person. The log must say so, because a file can say
-// anything. The log of another program says nothing about it, and in a legacy run
-// any review decides.
+// anything. The log of another program says nothing about it.
 var reviewCounts = Precondition{"review by a job or a person is about this synthesis", func(s *situation) (finding, error) {
 	b, err := s.readReview()
-	if err != nil || b.problem != "" || s.run.Legacy() {
+	if err != nil || b.problem != "" {
 		return finding{}, err
 	}
 	name := s.run.Layout().Synthesis()

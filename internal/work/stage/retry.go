@@ -36,8 +36,7 @@ type RetryResult struct {
 
 // RetryRecord is the tool deep_research_retry_record: it counts one more attempt
 // at a gate. When the retries of the gate are used up it returns RETRY_EXHAUSTED
-// and logs the request; the run stays as it is. A legacy run is left to a person:
-// failed, once, with the reason.
+// and logs the request; the run stays as it is.
 //
 // It also returns INVALID_ARGS, INVALID_STATE (the run is not created or
 // running), NOT_FOUND, INVALID_JSON, SCHEMA_VALIDATION_FAILED, LOCK_HELD and
@@ -81,10 +80,6 @@ func RetryRecord(ctx context.Context, clock run.Clock, in RetryInput) (RetryResu
 				tidegate.D("gate_id", in.GateID, "retry_count", used, "max_retries", out.MaxRetries),
 				"gate %s has used all its %d retries; a person decides", in.GateID, out.MaxRetries)
 			message := fmt.Sprintf("gate %s has used all its %d retries", in.GateID, out.MaxRetries)
-			if r.Legacy() {
-				_, err := leaveToPerson(u, m, reason, tidegate.RetryExhausted, in.GateID, used, message)
-				return err
-			}
 			u.Log(run.EventRefused, "retry_record", tidegate.D("reason", run.Note(in.Reason), "gate", in.GateID, "message", message))
 			return nil
 		}

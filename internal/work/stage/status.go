@@ -30,7 +30,7 @@ type StatusResult struct {
 	UpdatedAt        string       `json:"updated_at"`
 	Gates            []GateStatus `json:"gates"`
 	LastFailure      *codec.Value `json:"last_failure" holds:"null,object"`
-	Legacy           bool         `json:"legacy_gates"` // made with --legacy-gates: gates count as they are written
+	Legacy           bool         `json:"legacy_gates"` // made with --legacy-gates: gates count as they were written, and nothing writes to the run
 }
 
 // GateStatus is one gate, and whether it still counts.
@@ -69,7 +69,7 @@ func Status(ctx context.Context, manifestPath string) (StatusResult, error) {
 	if out.Gates, err = gateStatuses(r, gates); err != nil {
 		return StatusResult{}, err
 	}
-	if m.Status().Final() {
+	if m.Status().Final() || r.Legacy() {
 		return out, nil
 	}
 	facts, err := readFacts(ctx, r)

@@ -13,9 +13,9 @@ type Trigger string
 const (
 	ByAdvance  Trigger = "advance"  // deep_research_stage_advance
 	ByPatch    Trigger = "patch"    // status in a patch of deep_research_manifest_write
-	ByPause    Trigger = "pause"    // a person; in a legacy run also a patch
-	ByResume   Trigger = "resume"   // a person; in a legacy run also a patch
-	ByCancel   Trigger = "cancel"   // a person; in a legacy run also a patch
+	ByPause    Trigger = "pause"    // a person
+	ByResume   Trigger = "resume"   // a person
+	ByCancel   Trigger = "cancel"   // a person
 	ByWatchdog Trigger = "watchdog" // deep_research_watchdog_check found no progress
 	ByCap      Trigger = "cap"      // retries or review rounds are used up
 	ByAccept   Trigger = "accept"   // resume --accept: a person only
@@ -43,7 +43,7 @@ var moves = []move{
 	{run.Init, run.Wave1, []Precondition{perspectivesThere}},
 	{run.Init, run.Perspectives, nil},
 	{run.Perspectives, run.Wave1, []Precondition{perspectivesThere}},
-	{run.Wave1, run.Pivot, with(standing("A"), wave1Outputs, waveReviewThere, gateB, gateANotFailed)},
+	{run.Wave1, run.Pivot, with(standing("A"), wave1Outputs, waveReviewThere, gateB)},
 	{run.Pivot, run.Wave2, with(standing("A", "B"), wave2Folder, pivotDecided, pivotWantsWave2, wave2GapsNamed, wave2Cap)},
 	{run.Pivot, run.Citations, with(standing("A", "B"), pivotDecided, pivotSkipsWave2)},
 	{run.Wave2, run.Citations, with(standing("A", "B"), wave2Outputs)},

@@ -133,15 +133,13 @@ func doneByJobs(r *run.Run, stage run.Stage) (bool, error) {
 	return r.HasFolder(run.JobsDir)
 }
 
-// origin is when the stage last made progress. The log says so; in a legacy run,
-// and where the log has no line with a time, the manifest does.
+// origin is when the stage last made progress. The log says so; where
+// it has no line with a time, the manifest does.
 func (t *WatchdogResult) origin(r *run.Run, m run.Manifest) (time.Time, error) {
-	if !r.Legacy() {
-		last, err := r.LastProgress()
-		if err != nil || !last.Time.IsZero() {
-			t.TimerOrigin, t.TimerOriginField = tidegate.Stamp(last.Time), "log."+string(last.Event)
-			return last.Time, err
-		}
+	last, err := r.LastProgress()
+	if err != nil || !last.Time.IsZero() {
+		t.TimerOrigin, t.TimerOriginField = tidegate.Stamp(last.Time), "log."+string(last.Event)
+		return last.Time, err
 	}
 	var origin time.Time
 	for _, field := range []string{"started_at", "last_progress_at"} {

@@ -202,40 +202,30 @@ func normalizedList(sources []source.Source) []byte {
 
 // CitationsInput are the arguments of [ValidateCitations].
 type CitationsInput struct {
-	ManifestPath    string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	URLMapPath      string `json:"url_map_path,omitzero" path:"absolute" jsonschema:"accepted for older callers; the run's outputs say what is cited, whatever this names"`
-	CitationsPath   string `json:"citations_path,omitzero" path:"absolute" jsonschema:"absolute path of the records to write, which is the run's own"`
-	OfflineFixtures string `json:"offline_fixtures_path,omitzero" path:"absolute" jsonschema:"absolute path of verdicts for a legacy run; in every other run a source without evidence is not checked, whatever this says"`
-	OnlineFixtures  string `json:"online_fixtures_path,omitzero" path:"absolute" jsonschema:"as offline_fixtures_path, where the run is online"`
-	DryRun          bool   `json:"online_dry_run,omitzero" jsonschema:"fetch nothing, and judge by what the archive has"`
-	Reason          string `json:"reason" jsonschema:"why, for the audit log"`
+	ManifestPath  string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	CitationsPath string `json:"citations_path,omitzero" path:"absolute" jsonschema:"absolute path of the records to write, which is the run's own"`
+	DryRun        bool   `json:"online_dry_run,omitzero" jsonschema:"fetch nothing, and judge by what the archive has"`
+	Reason        string `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // CitationsResult is the result of [ValidateCitations].
 type CitationsResult struct {
-	OK                 codec.True   `json:"ok"`
-	RunID              string       `json:"run_id"`
-	CitationsPath      string       `json:"citations_path"`
-	Mode               string       `json:"mode" jsonschema:"online, dry_run, or offline for a run of sensitivity no_web"`
-	ModeSource         string       `json:"mode_source"`
-	OnlineDryRun       *bool        `json:"online_dry_run" jsonschema:"null in mode offline"`
-	Endpoints          endpoints    `json:"effective_endpoints" jsonschema:"null: no scraping service is ever called"`
-	Validated          int          `json:"validated" jsonschema:"records written, whatever their status"`
-	Statuses           statusCounts `json:"statuses" jsonschema:"how many records have each status"`
-	Fetched            int          `json:"fetched" jsonschema:"sources fetched in this call"`
-	InputsDigest       string       `json:"inputs_digest"`
-	IndexPath          string       `json:"index_path"`
-	OnlineFixturesPath *string      `json:"online_fixtures_path" jsonschema:"null: the archive has what was fetched"`
-	BlockedPath        string       `json:"blocked_urls_path"`
-	QueuePath          *string      `json:"blocked_urls_queue_path" jsonschema:"null when nothing is blocked"`
-	BlockedCount       int          `json:"blocked_urls_count"`
+	OK            codec.True   `json:"ok"`
+	RunID         string       `json:"run_id"`
+	CitationsPath string       `json:"citations_path"`
+	Mode          string       `json:"mode" jsonschema:"online, dry_run, or offline for a run of sensitivity no_web"`
+	ModeSource    string       `json:"mode_source"`
+	OnlineDryRun  *bool        `json:"online_dry_run" jsonschema:"null in mode offline"`
+	Validated     int          `json:"validated" jsonschema:"records written, whatever their status"`
+	Statuses      statusCounts `json:"statuses" jsonschema:"how many records have each status"`
+	Fetched       int          `json:"fetched" jsonschema:"sources fetched in this call"`
+	InputsDigest  string       `json:"inputs_digest"`
+	IndexPath     string       `json:"index_path"`
+	BlockedPath   string       `json:"blocked_urls_path"`
+	QueuePath     *string      `json:"blocked_urls_queue_path" jsonschema:"null when nothing is blocked"`
+	BlockedCount  int          `json:"blocked_urls_count"`
 
 	records []source.Record
-}
-
-type endpoints struct {
-	BrightData *string `json:"bright_data"`
-	Apify      *string `json:"apify"`
 }
 
 type statusCounts struct {
@@ -268,8 +258,7 @@ func (c *statusCounts) add(status source.Status) {
 // same records. A source that the archive does not have is blocked, not checked.
 //
 // It returns the errors of [run.Open], [FetchSources] and [run.Run.Update],
-// PATH_NOT_ALLOWED for a file other than the run's, and NOT_FOUND, INVALID_JSON
-// and SCHEMA_VALIDATION_FAILED for fixtures.
+// and PATH_NOT_ALLOWED for a file other than the run's.
 func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in CitationsInput) (CitationsResult, error) {
 	r, err := run.Open(ctx, in.ManifestPath)
 	if err != nil {
@@ -281,10 +270,7 @@ func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in Cit
 		return CitationsResult{}, err
 	}
 	out := CitationsResult{RunID: r.ID(), CitationsPath: r.Path(files.records), ModeSource: "manifest.query.sensitivity", IndexPath: r.Path(indexFile), BlockedPath: r.Path(files.blocked)}
-	fixtures, err := out.setMode(ctx, r, in)
-	if err != nil {
-		return CitationsResult{}, err
-	}
+	out.setMode(r, in.DryRun)
 	c, err := citedInRun(r)
 	if err != nil {
 		return CitationsResult{}, err
@@ -305,15 +291,12 @@ func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in Cit
 	if out.records, err = e.judge(ctx, c.sources); err != nil {
 		return CitationsResult{}, err
 	}
-	if r.Legacy() {
-		fixtures.apply(c.sources, out.records)
-	}
 	out.Validated = len(out.records)
 	for i := range out.records {
 		out.Statuses.add(out.records[i].Status)
 	}
 	made, err := e.makeDocuments(ctx, c, out.records, tidegate.D("schema", "citations_validate.inputs.v1", "run_id", r.ID(), "mode", out.Mode,
-		"mode_source", out.ModeSource, "fixture_digest", fixtures.digest()))
+		"mode_source", out.ModeSource, "fixture_digest", nil))
 	if err != nil {
 		return CitationsResult{}, err
 	}
@@ -334,18 +317,18 @@ func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in Cit
 	return out, err
 }
 
-// setMode decides whether the call may fetch, and reads the verdicts that were
-// handed in for that mode.
-func (c *CitationsResult) setMode(ctx context.Context, r *run.Run, in CitationsInput) (*fixtures, error) {
-	if r.Manifest().Sensitivity() == noWeb {
+// setMode decides whether the call may fetch.
+func (c *CitationsResult) setMode(r *run.Run, dryRun bool) {
+	switch {
+	case r.Manifest().Sensitivity() == noWeb:
 		c.Mode = "offline"
-		return readFixtures(ctx, "offline_fixtures_path", in.OfflineFixtures)
-	}
-	c.Mode, c.OnlineDryRun = "online", &in.DryRun
-	if in.DryRun {
+		return
+	case dryRun:
 		c.Mode = "dry_run"
+	default:
+		c.Mode = "online"
 	}
-	return readFixtures(ctx, "online_fixtures_path", in.OnlineFixtures)
+	c.OnlineDryRun = &dryRun
 }
 
 // sourceDocuments are what a run keeps about its sources, made before its lock is

@@ -58,7 +58,7 @@ func takesIn(u *run.Update, stage run.Stage) error {
 	if err != nil {
 		return err
 	}
-	return inStage(u.Run(), m, stage)
+	return inStage(m, stage)
 }
 
 // JudgeDraft judges a text by the rules of the run's synthesis, as gate E will. It

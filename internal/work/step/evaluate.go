@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// EvaluateInput are the arguments of [EvaluateGateA] and [EvaluateGateF].
+// EvaluateInput are the arguments of [EvaluateGateA], [EvaluateGateD] and [EvaluateGateF].
 type EvaluateInput struct {
 	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
 	Reason       string `json:"reason" jsonschema:"why, for the audit log"`
@@ -77,19 +77,11 @@ func EvaluateGateA(ctx context.Context, clock run.Clock, in EvaluateInput) (Gate
 	return out, err
 }
 
-// GateDInput are the arguments of [EvaluateGateD].
-type GateDInput struct {
-	ManifestPath    string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	SummaryPackPath string `json:"summary_pack_path,omitzero" path:"absolute" jsonschema:"accepted for older callers; a run is judged by its own pack, whatever this names"`
-	SummariesDir    string `json:"summaries_dir,omitzero" path:"absolute" jsonschema:"accepted for older callers; the pack says where its summaries lie"`
-	Reason          string `json:"reason" jsonschema:"why, for the audit log"`
-}
-
 // EvaluateGateD is the tool deep_research_gate_d_evaluate: it says what the judge
 // of gate D finds. It changes nothing but the audit log. It returns the errors of
 // [run.Open] and [run.Run.Update], and NOT_FOUND, INVALID_JSON and
 // SCHEMA_VALIDATION_FAILED for the pack, the pool and the perspectives.
-func EvaluateGateD(ctx context.Context, clock run.Clock, in GateDInput) (Evaluation, error) {
+func EvaluateGateD(ctx context.Context, clock run.Clock, in EvaluateInput) (Evaluation, error) {
 	return evaluateWith(ctx, clock, in.ManifestPath, in.Reason, judgeD)
 }
 
@@ -117,7 +109,6 @@ func evaluateWith(ctx context.Context, clock run.Clock, manifestPath, reason str
 type GateEInput struct {
 	ManifestPath  string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
 	SynthesisPath string `json:"synthesis_path,omitzero" path:"absolute" jsonschema:"absolute path of the synthesis inside the run; the final one when absent. The gate itself is about the final one"`
-	CitationsPath string `json:"citations_path,omitzero" path:"absolute" jsonschema:"accepted for older callers; a run is judged by its own records, whatever this names"`
 	Reason        string `json:"reason" jsonschema:"why, for the audit log"`
 }
 

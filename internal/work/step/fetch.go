@@ -108,8 +108,8 @@ func (e *evidence) toFetch(ctx context.Context, sources []source.Source, again b
 // What has come when ctx ends is kept. The given sources, which may be nil, will be
 // judged next; they are judged as their pages come.
 func (e *evidence) fetch(ctx context.Context, clock run.Clock, fetch Fetch, urls []string, judged []source.Source, progress func([]*archive.Packed)) error {
-	if len(urls) == 0 {
-		return nil
+	if err := e.run.Writable(); err != nil || len(urls) == 0 {
+		return err
 	}
 	byURL := e.byPage(judged)
 	fields := tidegate.D("sensitivity", e.run.Manifest().Sensitivity())

@@ -300,9 +300,6 @@ func (j *outputsJudge) judgeOne(ctx context.Context, judge *wave.Judge, w run.St
 // refusal is what a run refuses in an output that meets its contract, "" where it
 // takes it.
 func (j *outputsJudge) refusal(p perspective.Perspective, verdict wave.Verdict, name string) (string, error) {
-	if j.run.Legacy() {
-		return "", nil
-	}
 	text, err := j.run.Folder().Read(name)
 	if err != nil {
 		return "", err

@@ -16,8 +16,7 @@ import (
 const StaleCitations = "STALE_CITATIONS"
 
 // judgeC is the judge of gate C. It takes the URLs from the run's outputs and
-// judges them from the archive again; the records must say the same. In a legacy
-// run the records count as they are written.
+// judges them from the archive again; the records must say the same.
 func judgeC(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 	c, err := citedInRun(r)
 	if err != nil {
@@ -60,9 +59,6 @@ func recordsOf(ctx context.Context, r *run.Run, c cited, out *gate.Judgement) ([
 	if err != nil {
 		return nil, tidegate.WithDetails(err, tidegate.D("citations_path", r.Path(name)))
 	}
-	if r.Legacy() {
-		return source.ParseRecords(r.Path(name), kept)
-	}
 	e, err := openEvidence(ctx, r)
 	if err != nil {
 		return nil, err
@@ -96,10 +92,8 @@ func recordsOf(ctx context.Context, r *run.Run, c cited, out *gate.Judgement) ([
 
 // GateCInput are the arguments of [ComputeGateC].
 type GateCInput struct {
-	ManifestPath  string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	CitationsPath string `json:"citations_path,omitzero" path:"absolute" jsonschema:"accepted for older callers; a run is judged by its own records and archive, whatever this names"`
-	ExtractedPath string `json:"extracted_urls_path,omitzero" path:"absolute" jsonschema:"accepted for older callers; the URLs are taken from the run's outputs, whatever this names"`
-	Reason        string `json:"reason" jsonschema:"why, for the audit log"`
+	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
+	Reason       string `json:"reason" jsonschema:"why, for the audit log"`
 }
 
 // GateCResult is the result of [ComputeGateC].

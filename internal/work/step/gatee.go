@@ -203,7 +203,7 @@ const modeGenerate = "generate"
 // is not kept where another program moved the run. It returns TAMPERED when what
 // was kept is not what the log recorded.
 func answeredBy(r *run.Run, rounds int64) (answers *synthesis.Answered, kept bool, err error) {
-	if rounds == 0 || r.Legacy() {
+	if rounds == 0 {
 		return nil, true, nil
 	}
 	recorded, err := r.Recorded()

@@ -16,6 +16,16 @@ import (
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
+// editGates lays an update over the gates of a run, as its judges do.
+func editGates(t *testing.T, out run.InitResult, update *codec.Value) error {
+	t.Helper()
+	_, err := runs.Open(t, out.ManifestPath).Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+		_, err := u.EditGates(update, "sha256:x", nil, "test")
+		return err
+	})
+	return err
+}
+
 func writeGates(t *testing.T, out run.InitResult, update string) (run.WriteResult, error) {
 	t.Helper()
 	return step.GatesWrite(t.Context(), runs.Pinned, step.GatesWriteInput{
@@ -23,14 +33,14 @@ func writeGates(t *testing.T, out run.InitResult, update string) (run.WriteResul
 }
 
 func TestGateUpdateIsLaidOverTheGate(t *testing.T) {
-	out := runs.Create(t, run.InitInput{LegacyGates: true})
-	res, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","metrics":{"n":1},"warnings":["w"],"notes":"fine"}}`)
+	out := runs.Create(t, run.InitInput{})
+	res, err := writeGates(t, out, `{"B":{"status":"fail","checked_at":"2026-02-14T12:00:00Z","metrics":{"n":1},"warnings":["w"],"notes":"fine"}}`)
 	if err != nil || res.NewRevision != 2 || !res.AuditWritten || res.AuditPath != filepath.Join(out.Root, "logs/audit.jsonl") {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	gate := runs.Parse(t, runs.Read(t, out.GatesPath)).Get("gates").Get("B")
 	got, _ := codec.MarshalLine(gate)
-	want := `{"id":"B","name":"Wave output contract compliance","class":"hard","status":"pass","checked_at":"2026-02-14T12:00:00Z","metrics":{"n":1},"artifacts":[],"warnings":["w"],"notes":"fine"}`
+	want := `{"id":"B","name":"Wave output contract compliance","class":"hard","status":"fail","checked_at":"2026-02-14T12:00:00Z","metrics":{"n":1},"artifacts":[],"warnings":["w"],"notes":"fine"}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -46,8 +56,8 @@ func TestGateUpdateIsLaidOverTheGate(t *testing.T) {
 }
 
 func TestGateUpdatesThatBreakTheRulesChangeNothing(t *testing.T) {
-	out := runs.Create(t, run.InitInput{LegacyGates: true})
-	if _, err := writeGates(t, out, `{"A":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`); err != nil {
+	out := runs.Create(t, run.InitInput{})
+	if err := editGates(t, out, runs.Parse(t, `{"A":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`)); err != nil {
 		t.Fatal(err)
 	}
 	before := runs.Tree(t, out.Root)
@@ -55,8 +65,6 @@ func TestGateUpdatesThatBreakTheRulesChangeNothing(t *testing.T) {
 		name, update string
 		code         tidegate.Code
 	}{
-		{"nothing", `{}`, tidegate.InvalidArgs},
-		{"no object", `[]`, tidegate.InvalidArgs},
 		{"unknown gate", `{"Z":{"notes":""}}`, tidegate.UnknownGateID},
 		{"patch is an array", `{"B":[]}`, tidegate.InvalidArgs},
 		{"patch is empty", `{"B":{}}`, tidegate.InvalidArgs},
@@ -81,9 +89,12 @@ func TestGateUpdatesThatBreakTheRulesChangeNothing(t *testing.T) {
 		{"one good, one bad", `{"B":{"notes":"x"},"C":{"status":"pass"}}`, tidegate.LifecycleRuleViolation},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := writeGates(t, out, tt.update)
-			runs.WantCode(t, err, tt.code)
+			runs.WantCode(t, editGates(t, out, runs.Parse(t, tt.update)), tt.code)
 		})
+	}
+	for _, update := range []string{`{}`, `[]`} {
+		_, err := writeGates(t, out, update)
+		runs.WantCode(t, err, tidegate.InvalidArgs)
 	}
 	if diff := cmp.Diff(before, runs.Tree(t, out.Root)); diff != "" {
 		t.Error(diff)
@@ -91,11 +102,11 @@ func TestGateUpdatesThatBreakTheRulesChangeNothing(t *testing.T) {
 }
 
 func TestGateIsBoundToTheFilesItNames(t *testing.T) {
-	out := runs.Create(t, run.InitInput{LegacyGates: true})
+	out := runs.Create(t, run.InitInput{})
 	runs.Put(t, out.Root, "wave-1/p1.md", "one")
 	runs.Put(t, out.Root, "wave-1/sub/p2.md", "two")
 	runs.Put(t, out.Root, "wave-1/.hidden", "x")
-	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1","`+out.ManifestPath+`"]}}`); err != nil {
+	if err := editGates(t, out, runs.Parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1","`+out.ManifestPath+`"]}}`)); err != nil {
 		t.Fatal(err)
 	}
 	bound := runs.Parse(t, runs.Read(t, out.GatesPath)).Get("gates").Get("B").Get("metrics").Get("bound")
@@ -147,8 +158,8 @@ func TestGateIsBoundToTheFilesItNames(t *testing.T) {
 }
 
 func TestGateBoundToTheWholeRunCountsAfterItsOwnWrite(t *testing.T) {
-	out := runs.Create(t, run.InitInput{LegacyGates: true})
-	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["."]}}`); err != nil {
+	out := runs.Create(t, run.InitInput{})
+	if err := editGates(t, out, runs.Parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["."]}}`)); err != nil {
 		t.Fatal(err)
 	}
 	r := runs.Open(t, out.ManifestPath)
@@ -162,7 +173,7 @@ func TestGateBoundToTheWholeRunCountsAfterItsOwnWrite(t *testing.T) {
 }
 
 func TestBindingThatAJudgeBringsMustStillBeTrue(t *testing.T) {
-	out := runs.Create(t, run.InitInput{LegacyGates: true})
+	out := runs.Create(t, run.InitInput{})
 	runs.Put(t, out.Root, "wave-1/p1.md", "judged")
 	r := runs.Open(t, out.ManifestPath)
 	binding, err := gate.Bind(r.Folder(), []string{"wave-1/p1.md"})
@@ -171,23 +182,21 @@ func TestBindingThatAJudgeBringsMustStillBeTrue(t *testing.T) {
 	}
 	patch := codec.Of(tidegate.D("B", tidegate.D("status", "pass", "checked_at", "2026-02-14T12:00:00Z",
 		"artifacts", []string{"wave-1/p1.md"}, "metrics", tidegate.D("bound", binding.Value()))))
-	in := step.GatesWriteInput{GatesPath: out.GatesPath, Update: patch, InputsDigest: "sha256:x", Reason: "test"}
 	runs.Put(t, out.Root, "wave-1/p1.md", "changed before it was recorded")
-	_, err = step.GatesWrite(t.Context(), runs.Pinned, in)
-	e := runs.WantCode(t, err, tidegate.InvalidState)
+	e := runs.WantCode(t, editGates(t, out, patch), tidegate.InvalidState)
 	if changed, _ := e.Details.Get("changed"); !cmp.Equal(changed, []string{"wave-1/p1.md"}) {
 		t.Errorf("details %v", e.Details)
 	}
 	runs.Put(t, out.Root, "wave-1/p1.md", "judged")
-	if _, err := step.GatesWrite(t.Context(), runs.Pinned, in); err != nil {
+	if err := editGates(t, out, patch); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestForgedBindingDoesNotCount(t *testing.T) {
-	out := runs.Create(t, run.InitInput{LegacyGates: true})
+	out := runs.Create(t, run.InitInput{})
 	runs.Put(t, out.Root, "wave-1/p1.md", "x")
-	if _, err := writeGates(t, out, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`); err != nil {
+	if err := editGates(t, out, runs.Parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`)); err != nil {
 		t.Fatal(err)
 	}
 	runs.Put(t, out.Root, "wave-1/p1.md", "y")
@@ -204,8 +213,8 @@ func TestForgedBindingDoesNotCount(t *testing.T) {
 }
 
 func TestFailedGateIsBoundToWhatWasMissing(t *testing.T) {
-	out := runs.Create(t, run.InitInput{LegacyGates: true})
-	if _, err := writeGates(t, out, `{"B":{"status":"fail","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`); err != nil {
+	out := runs.Create(t, run.InitInput{})
+	if err := editGates(t, out, runs.Parse(t, `{"B":{"status":"fail","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`)); err != nil {
 		t.Fatal(err)
 	}
 	runs.Put(t, out.Root, "wave-1/p1.md", "x")
@@ -217,7 +226,7 @@ func TestFailedGateIsBoundToWhatWasMissing(t *testing.T) {
 }
 
 func TestGatesWriteArgumentsAndFiles(t *testing.T) {
-	out := runs.Create(t, run.InitInput{LegacyGates: true})
+	out := runs.Create(t, run.InitInput{})
 	good := step.GatesWriteInput{GatesPath: out.GatesPath, Update: runs.Parse(t, `{"A":{"notes":"x"}}`), InputsDigest: "sha256:x", Reason: "test"}
 	seven := int64(7)
 	for _, tt := range []struct {
@@ -250,7 +259,7 @@ func TestGatesWriteArgumentsAndFiles(t *testing.T) {
 }
 
 func TestConcurrentGateWritesLoseNone(t *testing.T) {
-	out := runs.Create(t, run.InitInput{LegacyGates: true})
+	out := runs.Create(t, run.InitInput{})
 	var wait sync.WaitGroup
 	for i := range 20 {
 		gate := gate.IDs()[i%6]

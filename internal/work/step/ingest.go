@@ -75,7 +75,7 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 	}
 	defer r.Close()
 	stage := run.Stage(in.Wave)
-	if err := inStage(r, r.Manifest(), stage); err != nil {
+	if err := inStage(r.Manifest(), stage); err != nil {
 		return IngestResult{}, err
 	}
 	if err := checkWaveDir(r, in.Wave, r.WaveDir(stage)); err != nil {
@@ -97,7 +97,7 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 		if err != nil {
 			return err
 		}
-		if err := inStage(r, m, stage); err != nil {
+		if err := inStage(m, stage); err != nil {
 			return err
 		}
 		if _, now, err := contractsForIngest(r, stage); err != nil || now != digest {
@@ -121,9 +121,6 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 		}
 		for part := range slices.Chunk(ids, idsPerLine) {
 			u.Log(run.EventIngested, "wave_output_ingest", tidegate.D("wave", in.Wave, "perspective_ids", part))
-		}
-		if r.Legacy() {
-			return u.Progress("wave_output_ingest", in.Wave+"_outputs_ingested:"+strconv.Itoa(len(ids)))
 		}
 		return nil
 	})
@@ -168,7 +165,7 @@ func TakeOutput(u *run.Update, wave run.Stage, output Submission) error {
 	if err != nil {
 		return err
 	}
-	if err := inStage(u.Run(), m, wave); err != nil {
+	if err := inStage(m, wave); err != nil {
 		return err
 	}
 	u.Log(run.EventIngested, "wave_output_ingest", tidegate.D("wave", wave, "perspective_ids", []string{output.PerspectiveID}))
@@ -203,12 +200,6 @@ func checkSubmissions(outputs []Submission) error {
 // contractsForIngest reads the run's own contracts of a wave, and the digest of
 // what they say.
 func contractsForIngest(r *run.Run, stage run.Stage) (waveContracts, string, error) {
-	if stage == run.Wave2 && r.Legacy() {
-		// The earlier system's runs may have no contracts of a second wave.
-		if there, err := r.Folder().Exists(r.Layout().Wave2Perspectives()); err == nil && !there {
-			stage = run.Wave1
-		}
-	}
 	contracts, err := readContracts(r, stage)
 	if err != nil {
 		return contracts, "", err
@@ -230,7 +221,7 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 			return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", output.PerspectiveID),
 				"the perspectives list no %q", tidegate.Cut(output.PerspectiveID))
 		}
-		faults, err := faultsOf(ctx, r, judge, p, output)
+		faults, err := faultsOf(ctx, judge, p, output)
 		if err != nil {
 			return err
 		}
@@ -245,15 +236,12 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 
 // faultsOf is everything for which an output is refused, beginning with the fault
 // that [Ingest] returns.
-func faultsOf(ctx context.Context, r *run.Run, judge *wave.Judge, p *perspective.Perspective, output Submission) ([]wave.Fault, error) {
+func faultsOf(ctx context.Context, judge *wave.Judge, p *perspective.Perspective, output Submission) ([]wave.Fault, error) {
 	verdict, err := judge.Judge(ctx, p.Contract, strings.NewReader(output.Markdown))
 	if err != nil {
 		return nil, err
 	}
-	faults := verdict.Faults
-	if !r.Legacy() {
-		faults = Refusals(*p, verdict, []byte(output.Markdown))
-	}
+	faults := Refusals(*p, verdict, []byte(output.Markdown))
 	if err := wave.CheckToolUsage(p.ToolBudget, output.ToolUsage); err != nil {
 		faults = append(faults, wave.Fault{Error: tidegate.AsError(err)})
 	}
@@ -280,7 +268,7 @@ func RefusedOutputs(ctx context.Context, in IngestInput) (report.Report, error) 
 		if !ok {
 			continue
 		}
-		faults, err := faultsOf(ctx, r, judge, p, output)
+		faults, err := faultsOf(ctx, judge, p, output)
 		if err != nil {
 			return report.Report{}, err
 		}

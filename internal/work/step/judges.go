@@ -189,7 +189,7 @@ func notAccepted(u *run.Update, id string) error {
 // after the judgement was compared with the files: what is taken meanwhile is
 // not tampering.
 func outputsAsTaken(u *run.Update, found gate.Judgement) error {
-	if u.Run().Legacy() || found.Status() != gate.Pass {
+	if found.Status() != gate.Pass {
 		return nil
 	}
 	recorded, err := u.Run().Recorded()
@@ -306,11 +306,9 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 		return run.WriteResult{}, err
 	}
 	update, digest := in.Update.Clone(), in.InputsDigest
-	var found []gate.Judgement
-	if !r.Legacy() {
-		if found, err = judgeAgain(ctx, r, gates, update); err != nil {
-			return run.WriteResult{}, err
-		}
+	found, err := judgeAgain(ctx, r, gates, update)
+	if err != nil {
+		return run.WriteResult{}, err
 	}
 	for _, j := range found {
 		digest = j.InputsDigest

@@ -32,7 +32,6 @@ type PerspectivesResult struct {
 	Path         string     `json:"path"`
 	AuditWritten bool       `json:"audit_written"`
 	AuditPath    string     `json:"audit_path,omitzero"`
-	AuditError   string     `json:"audit_error,omitzero"`
 
 	replanned bool
 }
@@ -128,7 +127,7 @@ func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in Perspective
 	if err != nil {
 		return PerspectivesResult{}, err
 	}
-	if out.AuditWritten, out.AuditError = audit.Written, audit.Problem; audit.Written {
+	if out.AuditWritten = audit.Written; audit.Written {
 		out.AuditPath = audit.Path
 	}
 	return out, nil
@@ -159,7 +158,7 @@ func takePerspectives(u *run.Update, in PerspectivesInput, out *PerspectivesResu
 			return err
 		}
 		out.replanned = frozen
-	} else if frozen && !r.Legacy() {
+	} else if frozen {
 		return tidegate.Errorf(tidegate.ContractFrozen, tidegate.D("perspectives_path", in.PerspectivesPath, "stage", m.Stage()),
 			"the perspectives of run %q are frozen: its wave was planned by them", r.ID())
 	}

@@ -85,7 +85,7 @@ func Plan(ctx context.Context, clock run.Clock, in PlanInput) (PlanResult, error
 		if err != nil {
 			return err
 		}
-		if err := inStage(r, manifest, run.Init, run.Perspectives, run.Wave1); err != nil {
+		if err := inStage(manifest, run.Init, run.Perspectives, run.Wave1); err != nil {
 			return err
 		}
 		p := planner{run: r, manifest: manifest}
@@ -109,7 +109,7 @@ func Plan(ctx context.Context, clock run.Clock, in PlanInput) (PlanResult, error
 }
 
 // ownPerspectives returns INVALID_ARGS for a path other than that of the run's
-// perspectives. In a legacy run the caller may name any path.
+// perspectives.
 func ownPerspectives(r *run.Run, path string) error {
 	own := r.Layout().Perspectives
 	if path == "" {
@@ -122,10 +122,9 @@ func ownPerspectives(r *run.Run, path string) error {
 		"perspectives_path must be %s: a run is planned from its own perspectives", r.Path(own))
 }
 
-// inStage returns STAGE_MISMATCH unless the run is in one of the stages. In a
-// legacy run the stage does not matter.
-func inStage(r *run.Run, m run.Manifest, stages ...run.Stage) error {
-	if slices.Contains(stages, m.Stage()) || r.Legacy() {
+// inStage returns STAGE_MISMATCH unless the run is in one of the stages.
+func inStage(m run.Manifest, stages ...run.Stage) error {
+	if slices.Contains(stages, m.Stage()) {
 		return nil
 	}
 	words := make([]string, len(stages))

@@ -32,19 +32,10 @@ type testRun struct {
 
 func newRun(t *testing.T) testRun {
 	t.Helper()
-	return makeRun(t, run.InitInput{})
-}
-
-// legacyRun is a run whose documents may be changed by hand.
-func legacyRun(t *testing.T) testRun {
-	t.Helper()
-	return makeRun(t, run.InitInput{LegacyGates: true})
-}
-
-func makeRun(t *testing.T, in run.InitInput) testRun {
-	t.Helper()
-	in.Query, in.RunID = "Why tides?", "r1"
-	made := runs.CreateAt(t, runClock, in)
+	made, err := run.Create(t.Context(), runClock, t.TempDir(), run.InitInput{Query: "Why tides?", RunID: "r1"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := testRun{t, made.Root, filepath.Join(made.Root, "manifest.json"), filepath.Join(made.Root, "perspectives.json")}
 	r.writePerspectives("r1", `{"search":3}`, "a", "b")
 	return r
@@ -175,24 +166,25 @@ func TestPlanKeepsTheOrderAndStatesEveryRule(t *testing.T) {
 }
 
 func TestPlanDigestCoversEverythingThatShapesAPrompt(t *testing.T) {
-	r := legacyRun(t)
-	digest := func() string {
+	digest := func(r testRun) string {
 		result, err := step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return result.InputsDigest
 	}
-	first := digest()
-	if again := digest(); again != first {
+	r := newRun(t)
+	original := r.read("perspectives.json")
+	first := digest(r)
+	if again := digest(r); again != first {
 		t.Error("the same inputs give another digest")
 	}
-	original := r.read("perspectives.json")
 	for _, change := range [][2]string{
 		{`"track":"standard"`, `"track":"contrarian"`}, {`"title":"T`, `"title":"U`}, {`"search":3`, `"search":4`}, {`"max_words":20`, `"max_words":21`}, {`"agent_type":"x"`, `"agent_type":"y"`},
 	} {
+		r := newRun(t)
 		r.write("perspectives.json", strings.Replace(original, change[0], change[1], 1))
-		if digest() == first {
+		if digest(r) == first {
 			t.Errorf("%s does not enter the digest", change[1])
 		}
 	}
@@ -217,8 +209,11 @@ func TestPlanRefusals(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := legacyRun(t)
+			r := newRun(t)
 			tt.harm(r)
+			if _, err := run.AcceptRecord(t.Context(), runClock, run.AcceptInput{ManifestPath: r.manifest, Reason: "test"}); err != nil && tidegate.CodeOf(err) != tidegate.InvalidState {
+				t.Fatal(err) // what no line records yet needs no acceptance
+			}
 			_, err := step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: "x"})
 			if tidegate.CodeOf(err) != tt.code {
 				t.Errorf("got %v, want %s", err, tt.code)

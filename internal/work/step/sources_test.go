@@ -195,10 +195,6 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 		"the index is another one": {func(t *testing.T, made run.InitResult) {
 			runs.Put(t, made.Root, "evidence/index.json", "{}\n")
 		}, "STALE_CITATIONS"},
-		"fixtures call everything valid": {func(t *testing.T, made run.InitResult) {
-			runs.Put(t, made.Root, "citations/fixtures.json", `{"https://nowhere.invalid/report":"valid"}`)
-			validate(t, made, noFetch(t), step.CitationsInput{DryRun: true, OnlineFixtures: filepath.Join(made.Root, "citations", "fixtures.json")})
-		}, "TOO_FEW_VALID_SOURCES"},
 		"an archive of one's own": {func(t *testing.T, made run.InitResult) {
 			// A record that no line of the log names does not count.
 			r := runs.Open(t, made.ManifestPath)
@@ -406,33 +402,6 @@ func TestReplacedSource(t *testing.T) {
 		in.ManifestPath = made.ManifestPath
 		if _, err := step.Replace(person, runs.Pinned, noFetch(t), in); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// TestFixturesCountInLegacyRunsOnly hands verdicts to both.
-func TestFixturesCountInLegacyRunsOnly(t *testing.T) {
-	output := "## Sources\n\n- https://a.test/1\n- https://a.test/2\n"
-	for _, legacy := range []bool{false, true} {
-		made := citing(t, run.InitInput{Sensitivity: "no_web", LegacyGates: legacy}, output)
-		fixtures := filepath.Join(t.TempDir(), "fixtures.json")
-		if err := os.WriteFile(fixtures, []byte(`{"https://a.test/1":"valid","https://a.test/2":{"status":"paywalled","http_status":402.9,"title":" T "}}`), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		out := validate(t, made, noFetch(t), step.CitationsInput{OfflineFixtures: fixtures})
-		gate := gateC(t, made)
-		if legacy {
-			// A golden vector of the earlier system.
-			if !gate.Passed() || gate.InputsDigest != "sha256:edb2535f1b5bcfd13218b4cb58ca78d7438fe58b90dbdcc620a8bf7b57d23a73" {
-				t.Errorf("%+v", gate)
-			}
-			if r := records(t, made)[1]; r.Title != "T" || r.HTTPStatus != 402 {
-				t.Errorf("%+v", r)
-			}
-			continue
-		}
-		if out.Statuses.Blocked != 2 || records(t, made)[0].Notes != source.NotChecked || gate.Passed() {
-			t.Errorf("%+v %+v", out, gate)
 		}
 	}
 }

@@ -226,7 +226,7 @@ func TestEvaluationIsTakenByGatesWrite(t *testing.T) {
 	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves [@"+list[0].CID+"]."))
 	for id, evaluate := range map[string]func(context.Context) (step.Evaluation, error){
 		"D": func(ctx context.Context) (step.Evaluation, error) {
-			return step.EvaluateGateD(ctx, runs.Pinned, step.GateDInput{ManifestPath: made.ManifestPath, Reason: "test"})
+			return step.EvaluateGateD(ctx, runs.Pinned, step.EvaluateInput{ManifestPath: made.ManifestPath, Reason: "test"})
 		},
 		"E": func(ctx context.Context) (step.Evaluation, error) {
 			out, err := step.EvaluateGateE(ctx, runs.Pinned, step.GateEInput{ManifestPath: made.ManifestPath, Reason: "test"})
@@ -253,8 +253,8 @@ func TestEvaluationIsTakenByGatesWrite(t *testing.T) {
 	runs.WantCode(t, err, tidegate.GateNotDerived)
 }
 
-// inStage makes a run of the earlier system's shape that stands in a stage, without
-// legacy gates: this program did not begin its log, so that it takes it as found.
+// inStage makes a run of the earlier system's shape that stands in a stage: this
+// program did not begin its log, so that it takes it as found.
 func inStage(t *testing.T, made run.InitResult, stage run.Stage) {
 	t.Helper()
 	manifest := runs.Read(t, made.ManifestPath)
@@ -344,64 +344,6 @@ func TestSynthesisIsWrittenInItsStage(t *testing.T) {
 	made := earlierRun(t, run.Review)
 	_, err := step.WriteSynthesis(t.Context(), runs.Pinned, step.SynthesisInput{ManifestPath: made.ManifestPath, Mode: "generate", Reason: "test"})
 	runs.WantCode(t, err, tidegate.StageMismatch)
-}
-
-func TestReviewSynthesis(t *testing.T) {
-	made := earlierRun(t, run.Review)
-	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It has 12 cranes."))
-	review := func(in step.ReviewInput) (step.ReviewResult, error) {
-		in.ManifestPath, in.Reason = made.ManifestPath, "test"
-		return step.ReviewSynthesis(t.Context(), runs.Pinned, in)
-	}
-	out, err := review(step.ReviewInput{Mode: "generate"})
-	if err != nil || out.Decision != "CHANGES_REQUIRED" {
-		t.Fatalf("%+v %v", out, err)
-	}
-	bundle := runs.Parse(t, runs.Read(t, out.ReviewBundlePath))
-	if bundle.Get("made_by").Get("actor").Str() != "rule" || bundle.Get("synthesis_digest").Str() != codec.DigestBytes([]byte(draft("It has 12 cranes."))) || bundle.Get("directives").Len() != 1 {
-		t.Errorf("%s", line(t, bundle))
-	}
-	runs.Put(t, made.Root, "given/review-bundle.json", `{"decision":"PASS","findings":[],"directives":[]}`)
-	_, err = review(step.ReviewInput{FixtureBundleDir: filepath.Join(made.Root, "given")})
-	runs.WantCode(t, err, tidegate.SchemaValidationFailed) // of a synthesis that gate E does not pass
-	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves [@cid_a]."))
-	out, err = review(step.ReviewInput{FixtureBundleDir: filepath.Join(made.Root, "given")})
-	if err != nil || out.Decision != "PASS" || out.InputsDigest != "sha256:b937596859856fa70bf40ed4c483f471aa098ac85371f1ef76dc800586810a11" {
-		t.Errorf("%+v %v", out, err)
-	}
-	runs.Put(t, made.Root, "given/review-bundle.json", `{"decision":"MAYBE"}`)
-	_, err = review(step.ReviewInput{FixtureBundleDir: filepath.Join(made.Root, "given")})
-	runs.WantCode(t, err, tidegate.SchemaValidationFailed)
-}
-
-func TestControlRevision(t *testing.T) {
-	made := earlierRun(t, run.Review)
-	for decision, want := range map[string]string{"PASS": "revise synthesis", "CHANGES_REQUIRED": "revise synthesis"} {
-		runs.Put(t, made.Root, "review/review-bundle.json", `{"decision":"`+decision+`"}`)
-		in := step.RevisionInput{ManifestPath: made.ManifestPath, GatesPath: made.GatesPath, ReviewBundlePath: filepath.Join(made.Root, "review/review-bundle.json"), CurrentIteration: 1, Reason: "test"}
-		out, err := step.ControlRevision(t.Context(), runs.Pinned, in)
-		if err != nil || out.Action+" "+out.NextStage != want {
-			t.Errorf("%s: %+v %v", decision, out, err)
-		}
-		in.CurrentIteration = 5
-		if out, err = step.ControlRevision(t.Context(), runs.Pinned, in); err != nil || out.Action != "escalate" {
-			t.Errorf("%s after the last round: %+v %v", decision, out, err)
-		}
-	}
-}
-
-func TestGateEReportsAreWritten(t *testing.T) {
-	made := earlierRun(t, run.Review)
-	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It has 12 cranes."))
-	out, err := step.WriteGateEReports(t.Context(), runs.Pinned, step.ReportsInput{ManifestPath: made.ManifestPath, SynthesisPath: filepath.Join(made.Root, "synthesis/final-synthesis.md"), Reason: "test"})
-	if err != nil || out.Status != "fail" {
-		t.Fatalf("%+v %v", out, err)
-	}
-	if status := runs.Parse(t, runs.Read(t, out.ReportPaths.Status)); status.Get("status").Str() != "fail" {
-		t.Errorf("%s", line(t, status))
-	}
-	_, err = step.WriteGateEReports(t.Context(), runs.Pinned, step.ReportsInput{ManifestPath: made.ManifestPath, OutputDir: filepath.Join(made.Root, "wave-1"), Reason: "test"})
-	runs.WantCode(t, err, tidegate.PathNotAllowed)
 }
 
 func TestListGates(t *testing.T) {

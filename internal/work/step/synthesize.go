@@ -20,7 +20,6 @@ import (
 type SynthesisInput struct {
 	ManifestPath     string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
 	SummaryPackPath  string `json:"summary_pack_path,omitzero" path:"absolute" jsonschema:"absolute path of the summary pack, which is the run's own"`
-	CitationsPath    string `json:"citations_path,omitzero" path:"absolute" jsonschema:"accepted for older callers; the run's own records say what may be cited"`
 	OutputPath       string `json:"output_path,omitzero" path:"absolute" jsonschema:"absolute path of the draft or of the final synthesis of the run; the draft when absent"`
 	Mode             string `json:"mode,omitzero" jsonschema:"fixture takes the text from a file, generate puts it together from the summaries by rule" enum:"fixture,generate" default:"fixture"`
 	FixtureDraftPath string `json:"fixture_draft_path,omitzero" path:"absolute" jsonschema:"absolute path of the text, for mode fixture" requiredif:"mode=fixture"`
@@ -52,7 +51,7 @@ func WriteSynthesis(ctx context.Context, clock run.Clock, in SynthesisInput) (Sy
 		return SynthesisResult{}, err
 	}
 	defer r.Close()
-	if err := inStage(r, r.Manifest(), run.Synthesis); err != nil {
+	if err := inStage(r.Manifest(), run.Synthesis); err != nil {
 		return SynthesisResult{}, err
 	}
 	name := r.Layout().Draft()
