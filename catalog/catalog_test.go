@@ -202,7 +202,7 @@ var specified = []string{
 // conversation: names, descriptions and input schemas.
 func TestToolsThatAgentsAreOffered(t *testing.T) {
 	t.Parallel()
-	offered, err := mcpserver.Narrow(tool.ForAgents(catalog.Tools(&catalog.Env{})), mcpserver.Narrowing{})
+	offered, err := mcp.Narrow(tool.ForAgents(catalog.Tools(&catalog.Env{})), mcp.Narrowing{})
 	if err != nil {
 		t.Fatal(err)
 	}

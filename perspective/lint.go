@@ -12,7 +12,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/text/spelling"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
@@ -126,7 +125,7 @@ func (l *linter) unknown(shape codec.Shape, path string, v *codec.Value) {
 	l.at = ""
 	for _, m := range shape.Unknown(path, v) {
 		hint := "nothing reads it"
-		if near := spelling.Nearest(m.Key, m.Known); near != "" {
+		if near := codec.Nearest(m.Key, m.Known); near != "" {
 			hint += "; did you mean " + near + "?"
 		} else if tables := Shape().Tables(m.Key); len(tables) > 0 {
 			hint += " here; it belongs into " + strings.Join(tables, " or ")

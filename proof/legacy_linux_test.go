@@ -11,6 +11,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/tool"
+
+	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
 // orchestrated unpacks the runs of testdata/orchestrated.tar.gz, as the last program
@@ -20,7 +22,7 @@ import (
 // seeded.
 func orchestrated(t *testing.T) (home string, run func(id string) folder) {
 	t.Helper()
-	home = shortFolder(t)
+	home = scratch.Short(t)
 	unpack(t, "testdata/orchestrated.tar.gz", filepath.Join(home, "runs"))
 	o := newOffice(t)
 	return home, func(id string) folder { return o.run(id).at(filepath.Join(home, "runs", id)) }

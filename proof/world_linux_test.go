@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
 // marker is in every file outside the roots. An answer that reveals anything of such
@@ -31,7 +32,7 @@ type world struct {
 // reviews, so that every tool has something to do.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	work := shortFolder(t)
+	work := scratch.Short(t)
 	w := &world{outer: filepath.Dir(work), work: work, secret: filepath.Join(filepath.Dir(work), "other")}
 	layOut(t, work)
 	prepareHere(t, work, initRun, perspectives, planWave, advance, ingest, reviewWave, gateB, listSources, fetchSources, judgeSources,

@@ -13,7 +13,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/text/spelling"
 )
 
 // decode turns arguments into the input of the tool. Faults are INVALID_ARGS that
@@ -52,7 +51,7 @@ func checkKeys(path string, args *codec.Value, fields []field, others ...string)
 			names = append(names, f.name)
 		}
 		hint := "; known are " + strings.Join(names, ", ")
-		if near := spelling.Nearest(m.Key, names); near != "" {
+		if near := codec.Nearest(m.Key, names); near != "" {
 			hint = fmt.Sprintf("; did you mean %s?", near)
 		}
 		name := path + tidegate.Cut(m.Key)
@@ -112,10 +111,9 @@ func (f field) defaultValue() *codec.Value {
 	return codec.Of(f.fallback)
 }
 
+// decodeInto fills a value of the input by an argument, or says what is wrong with
+// the argument.
 func (f field) decodeInto(name string, v *codec.Value, into reflect.Value) error {
-	fault := func(format string, args ...any) error {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, brief(v)), "%s "+format, append([]any{name}, args...)...)
-	}
 	if into.Type() == reflect.PointerTo(valueType) {
 		into.Set(reflect.ValueOf(v))
 		return nil
@@ -125,63 +123,85 @@ func (f field) decodeInto(name string, v *codec.Value, into reflect.Value) error
 		into = into.Elem()
 	}
 	switch into.Kind() {
+	case reflect.Slice:
+		return f.decodeList(name, v, into)
+	case reflect.Struct:
+		if v.Kind() != codec.Object {
+			return fault(name, v, "must be an object, got %s", codec.Describe(v))
+		}
+		return decodeObject(name+".", fieldsOf(into.Type()), v, into, f.openItems)
+	}
+	return f.decodeScalar(name, v, into)
+}
+
+func (f field) decodeScalar(name string, v *codec.Value, into reflect.Value) error {
+	switch into.Kind() {
 	case reflect.String:
 		if v.Kind() != codec.String {
-			return fault("must be a string, got %s", codec.Describe(v))
+			return fault(name, v, "must be a string, got %s", codec.Describe(v))
 		}
-		text := v.Str()
-		switch {
-		case strings.TrimSpace(text) == "":
-			return fault("must not be blank")
-		case f.path == pathAbsolute && !filepath.IsAbs(text):
-			return fault("must be absolute")
-		case f.path != "" && strings.ContainsRune(text, 0):
-			return fault("must not contain a NUL character")
-		case f.enum != nil && !slices.Contains(f.enum, text):
-			return fault("must be one of %s, got %q", strings.Join(f.enum, ", "), text)
-		}
-		into.SetString(text)
+		into.SetString(v.Str())
+		return f.checkText(name, v)
 	case reflect.Bool:
 		if v.Kind() != codec.Bool {
-			return fault("must be true or false, got %s", codec.Describe(v))
+			return fault(name, v, "must be true or false, got %s", codec.Describe(v))
 		}
 		into.SetBool(v.Bool())
 	case reflect.Int, reflect.Int64:
 		n, ok := v.Int()
 		if !ok || !f.inRange(float64(n)) {
-			return fault("must be an integer%s, got %s", f.rangeText(), codec.Describe(v))
+			return fault(name, v, "must be an integer%s, got %s", f.rangeText(), codec.Describe(v))
 		}
 		into.SetInt(n)
 	case reflect.Float64:
 		n, ok := v.Float()
 		if !ok || math.IsInf(n, 0) || !f.inRange(n) {
-			return fault("must be a finite number%s, got %s", f.rangeText(), codec.Describe(v))
+			return fault(name, v, "must be a finite number%s, got %s", f.rangeText(), codec.Describe(v))
 		}
 		into.SetFloat(n)
-	case reflect.Slice:
-		if v.Kind() != codec.Array {
-			return fault("must be an array, got %s", codec.Describe(v))
-		}
-		if v.Len() < f.minItems {
-			return fault("must have %d or more entries", f.minItems)
-		}
-		list := reflect.MakeSlice(into.Type(), v.Len(), v.Len())
-		for i, elem := range v.Elems() {
-			item := field{typ: into.Type().Elem(), path: f.path, enum: f.enum, openItems: f.openItems}
-			if err := item.decodeInto(name+"["+strconv.Itoa(i)+"]", elem, list.Index(i)); err != nil {
-				return err
-			}
-		}
-		into.Set(list)
-	case reflect.Struct:
-		if v.Kind() != codec.Object {
-			return fault("must be an object, got %s", codec.Describe(v))
-		}
-		return decodeObject(name+".", fieldsOf(into.Type()), v, into, f.openItems)
 	default:
 		panic(fmt.Sprintf("tool: an argument cannot be of type %s", into.Type()))
 	}
 	return nil
+}
+
+// checkText returns INVALID_ARGS for a text that its declaration does not allow.
+func (f field) checkText(name string, v *codec.Value) error {
+	text := v.Str()
+	switch {
+	case strings.TrimSpace(text) == "":
+		return fault(name, v, "must not be blank")
+	case f.path == pathAbsolute && !filepath.IsAbs(text):
+		return fault(name, v, "must be absolute")
+	case f.path != "" && strings.ContainsRune(text, 0):
+		return fault(name, v, "must not contain a NUL character")
+	case f.enum != nil && !slices.Contains(f.enum, text):
+		return fault(name, v, "must be one of %s, got %q", strings.Join(f.enum, ", "), text)
+	}
+	return nil
+}
+
+func (f field) decodeList(name string, v *codec.Value, into reflect.Value) error {
+	if v.Kind() != codec.Array {
+		return fault(name, v, "must be an array, got %s", codec.Describe(v))
+	}
+	if v.Len() < f.minItems {
+		return fault(name, v, "must have %d or more entries", f.minItems)
+	}
+	list := reflect.MakeSlice(into.Type(), v.Len(), v.Len())
+	item := field{typ: into.Type().Elem(), path: f.path, enum: f.enum, openItems: f.openItems}
+	for i, elem := range v.Elems() {
+		if err := item.decodeInto(name+"["+strconv.Itoa(i)+"]", elem, list.Index(i)); err != nil {
+			return err
+		}
+	}
+	into.Set(list)
+	return nil
+}
+
+// fault is INVALID_ARGS about an argument, which it names and quotes.
+func fault(name string, v *codec.Value, format string, args ...any) error {
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, brief(v)), "%s "+format, append([]any{name}, args...)...)
 }
 
 func (f field) inRange(n float64) bool {

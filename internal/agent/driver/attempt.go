@@ -103,111 +103,138 @@ var chunks = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 // follow reads what the client writes until nothing of it is left, and ends it
 // where a limit, its last word or ctx says so.
 func (a *attempt) follow(ctx context.Context, p *process, stdout, stderr *os.File) (exit, reason) {
-	var (
-		began      = a.now()
-		line, step = began, began // when the last one came
-		steps      int
-		before     EventKind
-		offset     int64
-	)
-	buffer := chunks.Get().(*[64 << 10]byte)
-	defer chunks.Put(buffer)
-	chunk := buffer[:]
-	read := func() {
-		for {
-			n, err := stdout.ReadAt(chunk, offset)
-			offset += int64(n)
-			if n > 0 && offset <= a.output {
-				line = a.now()
-				a.stream.take(chunk[:n], func(e Event) {
-					if e.Kind.step() {
-						step = line
-						if e.Kind != Message || before != Message { // a message may come in parts
-							steps++
-						}
-					}
-					before = e.Kind
-					a.event(e)
-				})
-			}
-			if err != nil || n == 0 || offset > a.output { // a file with a hole in it has no end
-				return
-			}
-		}
-	}
-	exceeded := func(now time.Time) reason {
-		limits := a.task.Limits
-		past := func(since time.Time, limit time.Duration) bool { return limit > 0 && now.Sub(since) > limit }
-		switch {
-		case offset > a.output, size(stderr) > maxOutput:
-			return flooding
-		case past(began, limits.Deadline):
-			return late
-		case limits.Steps > 0 && steps > limits.Steps:
-			return tireless
-		case a.plain:
-			return exited
-		case past(line, limits.Idle):
-			return idle
-		case past(step, limits.Step):
-			return stuck
-		}
-		return exited
-	}
-
-	const (
-		working = iota
-		leaving // said its last word
-		stopped
-		killed
-	)
-	var (
-		state = working
-		since time.Time // when the state began
-		why   = exited
-		gone  = ctx.Done()
-		tick  = time.NewTicker(poll)
-	)
+	heard := &listener{attempt: a, stdout: stdout, stderr: stderr, began: a.now()}
+	heard.line, heard.step = heard.began, heard.began
+	ending := &ending{process: p, why: exited}
+	gone := ctx.Done()
+	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for {
 		select {
 		case end := <-p.done:
-			read()
-			if why == exited && offset > a.output {
-				why = flooding
+			heard.read()
+			if ending.why == exited && heard.offset > a.output {
+				ending.why = flooding
 			}
-			return end, why
+			return end, ending.why
 		case <-gone:
 			gone = nil
-			if state == working || state == leaving {
-				why, state, since = cancelled, stopped, a.now()
-				p.order(orderStop)
+			if ending.phase == working || ending.phase == leaving {
+				ending.stop(cancelled, a.now())
 			}
 		case <-tick.C:
-			read()
+			heard.read()
 		}
-		now := a.now()
-		switch {
-		case state == working && a.stream.done():
-			state, since = leaving, now
-		case state == working:
-			if why = exceeded(now); why == flooding {
-				state = killed
-				p.kill()
-			} else if why != exited {
-				state, since = stopped, now
-				p.order(orderStop)
-			}
-		case state == leaving && !a.stream.done():
-			state = working // it thought better of it
-		case state == leaving && now.Sub(since) > exitGrace:
-			why, state, since = answered, stopped, now
-			p.order(orderStop)
-		case state == stopped && now.Sub(since) > stopGrace:
-			state = killed
-			p.kill()
+		ending.next(a.now(), a.stream.done(), heard.exceeded)
+	}
+}
+
+// listener is what was heard of a client so far.
+type listener struct {
+	*attempt
+	stdout, stderr    *os.File
+	offset            int64     // how much of stdout was read
+	began, line, step time.Time // the start, and when the last of each came
+	steps             int
+	before            EventKind
+}
+
+// read takes what the client wrote since the last time.
+func (l *listener) read() {
+	buffer := chunks.Get().(*[64 << 10]byte)
+	defer chunks.Put(buffer)
+	for {
+		n, err := l.stdout.ReadAt(buffer[:], l.offset)
+		l.offset += int64(n)
+		if n > 0 && l.offset <= l.output {
+			l.line = l.now()
+			l.stream.take(buffer[:n], l.note)
+		}
+		if err != nil || n == 0 || l.offset > l.output { // a file with a hole in it has no end
+			return
 		}
 	}
+}
+
+func (l *listener) note(e Event) {
+	if e.Kind.step() {
+		l.step = l.line
+		if e.Kind != Message || l.before != Message { // a message may come in parts
+			l.steps++
+		}
+	}
+	l.before = e.Kind
+	l.event(e)
+}
+
+// exceeded is the limit that the client is past, exited where it is past none.
+func (l *listener) exceeded(now time.Time) reason {
+	limits := l.task.Limits
+	past := func(since time.Time, limit time.Duration) bool { return limit > 0 && now.Sub(since) > limit }
+	switch {
+	case l.offset > l.output, size(l.stderr) > maxOutput:
+		return flooding
+	case past(l.began, limits.Deadline):
+		return late
+	case limits.Steps > 0 && l.steps > limits.Steps:
+		return tireless
+	case l.plain:
+		return exited
+	case past(l.line, limits.Idle):
+		return idle
+	case past(l.step, limits.Step):
+		return stuck
+	}
+	return exited
+}
+
+// phase is how far a client is on its way out.
+type phase int
+
+const (
+	working phase = iota
+	leaving       // it said its last word
+	stopped       // it was asked to stop
+	killed
+)
+
+// ending is the way out of a client: it leaves by itself, or is stopped and then killed.
+type ending struct {
+	process *process
+	phase   phase
+	since   time.Time // when the phase began
+	why     reason
+}
+
+// next goes one phase further where it is time. Done says whether the client said its
+// last word, and exceeded which limit it is past.
+func (e *ending) next(now time.Time, done bool, exceeded func(time.Time) reason) {
+	switch {
+	case e.phase == working && done:
+		e.phase, e.since = leaving, now
+	case e.phase == working:
+		if e.why = exceeded(now); e.why == flooding {
+			e.kill()
+		} else if e.why != exited {
+			e.stop(e.why, now)
+		}
+	case e.phase == leaving && !done:
+		e.phase = working // it thought better of it
+	case e.phase == leaving && now.Sub(e.since) > exitGrace:
+		e.stop(answered, now)
+	case e.phase == stopped && now.Sub(e.since) > stopGrace:
+		e.kill()
+	}
+}
+
+func (e *ending) stop(why reason, now time.Time) {
+	e.why, e.phase, e.since = why, stopped, now
+	e.process.order(orderStop)
+}
+
+func (e *ending) kill() {
+	e.phase = killed
+	e.process.kill()
 }
 
 func size(file *os.File) int64 {

@@ -51,6 +51,14 @@ type ending struct {
 	failure *driver.Error
 }
 
+// dialogue is what the turns of an attempt pass on.
+type dialogue struct {
+	faults  []job.Fault // of the last answer
+	session string
+	fresh   bool // the session of a repair is gone: the whole task is given once more
+	waiting bool // for an agent
+}
+
 // run continues the attempt from where it is. An error is one of the run, not of
 // the agent.
 func (a *attempt) run(ctx context.Context) (ending, error) {
@@ -64,8 +72,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	maps.Copy(a.called, a.held.Called)
 	a.kept = a.held.Session != ""
 	defer a.tidy()
-	faults := a.held.Faults
-	turn := a.held.Answers + 1
+	d := &dialogue{faults: a.held.Faults, session: a.held.Session, waiting: true}
 	if a.held.Answers > 0 && !a.held.Judged {
 		verdict, err := a.home.board.JudgeKept(ctx, a.held)
 		if err != nil {
@@ -74,87 +81,107 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		if verdict.Accepted {
 			return ending{}, nil
 		}
-		faults = verdict.Faults
+		d.faults = verdict.Faults
 	}
-	session := a.held.Session
-	fresh := false  // the session of a repair is gone: give the whole task once more
-	waiting := true // for an agent
-	for ; turn <= 2; turn++ {
-		prompt := a.held.PromptMD
-		repair := ""
-		if turn == 2 {
-			if a.held.Answers == 0 && session == "" {
-				break // the agent has no session in which it could repair anything
-			}
-			if slices.ContainsFunc(faults, func(f job.Fault) bool { return f.Code == string(tidegate.ToolBudgetExceeded) }) {
-				break // what was called cannot be taken back
-			}
-			if a.timeLeft() <= 0 {
-				break // both turns share the time of one attempt
-			}
-			text, err := job.Repair(a.held.AnswerFormat, faults)
-			if err != nil {
-				return ending{}, err
-			}
-			if repair = text; session == "" || fresh {
-				repair, session = a.held.PromptMD+"\n"+text, ""
-			}
-			prompt = repair
+	for turn := a.held.Answers + 1; turn <= 2; turn++ {
+		if turn == 2 && !a.repairable(d) {
+			break
 		}
-		if waiting {
-			if err := a.ask(ctx); err != nil {
-				return ending{}, a.left(ctx, err)
-			}
-			waiting = false
-		}
-		task := a.task(turn, prompt, session)
-		answer, err := a.home.Pool.Do(ctx, task, a.event)
-		a.home.tools.rests(a.held.JobID)
-		a.kept = a.kept || answer.Session != ""
-		if !possible(answer) {
-			// Such numbers would lower what is charged and counted, or stop the home.
-			answer = driver.Answer{Version: answer.Version}
-			if err == nil {
-				err = &driver.Error{Kind: driver.Died, Message: "the agent reports numbers of tokens, costs or calls that cannot be"}
-			}
-		}
-		for tool, n := range answer.ToolCalls {
-			a.called[tool] += float64(n)
-		}
-		var failure *driver.Error
-		switch {
-		case ctx.Err() != nil:
-			a.home.cancel(task.ID)
-			return ending{}, a.left(ctx, context.Cause(ctx))
-		case errors.As(err, &failure):
-			if failure.SessionGone && !fresh {
-				fresh = true
-				turn--
-				continue
-			}
-			return ending{failure}, a.failed(ctx, failure, prompt, answer)
-		case err != nil:
+		prompt, repair, err := a.prompt(turn, d)
+		if err != nil {
 			return ending{}, err
 		}
-		if failure := a.unfit(answer); failure != nil {
+		answer, failure, err := a.take(ctx, a.task(turn, prompt, d.session), d)
+		switch {
+		case err != nil:
+			return ending{}, a.left(ctx, err)
+		case failure != nil && failure.SessionGone && !d.fresh:
+			d.fresh = true
+			turn--
+			continue
+		case failure != nil:
 			return ending{failure}, a.failed(ctx, failure, prompt, answer)
 		}
-		session = answer.Session
-		waiting = a.release(ctx)
-		verdict, err := a.home.board.Submit(ctx, job.SubmitInput{
-			Token: a.held.Token, Answer: []byte(answer.Text), Usage: usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
-			Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.home.agent(a.role).Price},
-		})
+		accepted, err := a.submit(ctx, answer, repair, d)
 		if err != nil {
 			return ending{}, a.left(ctx, err)
 		}
-		if verdict.Accepted {
+		if accepted {
 			return ending{}, nil
 		}
-		faults = verdict.Faults
 	}
 	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, job.Ending{Outcome: job.OutcomeRefused})
 	return ending{}, err
+}
+
+// repairable reports whether the agent can mend its refused answer.
+func (a *attempt) repairable(d *dialogue) bool {
+	switch {
+	case a.held.Answers == 0 && d.session == "":
+		return false // it has no session to mend it in
+	case slices.ContainsFunc(d.faults, func(f job.Fault) bool { return f.Code == string(tidegate.ToolBudgetExceeded) }):
+		return false // what was called cannot be taken back
+	}
+	return a.timeLeft() > 0 // both turns share the time of one attempt
+}
+
+// prompt is what the agent is told in a turn; repair is the part of it that asks for
+// a repair, "" in the first turn.
+func (a *attempt) prompt(turn int, d *dialogue) (prompt, repair string, err error) {
+	if turn == 1 {
+		return a.held.PromptMD, "", nil
+	}
+	repair, err = job.Repair(a.held.AnswerFormat, d.faults)
+	if d.session == "" || d.fresh {
+		repair, d.session = a.held.PromptMD+"\n"+repair, ""
+	}
+	return repair, repair, err
+}
+
+// take has an agent do a task. A failure is the agent's, an error the run's.
+func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driver.Answer, *driver.Error, error) {
+	if d.waiting {
+		if err := a.ask(ctx); err != nil {
+			return driver.Answer{}, nil, err
+		}
+		d.waiting = false
+	}
+	answer, err := a.home.Pool.Do(ctx, task, a.event)
+	a.home.tools.rests(a.held.JobID)
+	a.kept = a.kept || answer.Session != ""
+	if !possible(answer) {
+		// Such numbers would lower what is charged and counted, or stop the home.
+		answer = driver.Answer{Version: answer.Version}
+		if err == nil {
+			err = &driver.Error{Kind: driver.Died, Message: "the agent reports numbers of tokens, costs or calls that cannot be"}
+		}
+	}
+	for tool, n := range answer.ToolCalls {
+		a.called[tool] += float64(n)
+	}
+	var failure *driver.Error
+	switch {
+	case ctx.Err() != nil:
+		a.home.cancel(task.ID)
+		return answer, nil, context.Cause(ctx)
+	case errors.As(err, &failure):
+		return answer, failure, nil
+	case err != nil:
+		return answer, nil, err
+	}
+	return answer, a.unfit(answer), nil
+}
+
+// submit hands an answer in and keeps what is wrong with it.
+func (a *attempt) submit(ctx context.Context, answer driver.Answer, repair string, d *dialogue) (accepted bool, err error) {
+	d.session = answer.Session
+	d.waiting = a.release(ctx)
+	verdict, err := a.home.board.Submit(ctx, job.SubmitInput{
+		Token: a.held.Token, Answer: []byte(answer.Text), Usage: usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
+		Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.home.agent(a.role).Price},
+	})
+	d.faults = verdict.Faults
+	return verdict.Accepted, err
 }
 
 // tidy has the pool remove what it keeps for the repair of an attempt that has

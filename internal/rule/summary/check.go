@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
 // readFixtures reads and checks the summaries that are given as files.
@@ -68,7 +68,7 @@ func (p *plan) readFixture(ctx context.Context, i int) (made, error) {
 // of the pack.
 func (p *plan) check(i int, data []byte) (made, error) {
 	of := p.perspectives[i]
-	text := citation.Inspect(data)
+	text := claim.Inspect(data)
 	if err := fault(of.ID, text, p.pool); err != nil {
 		return made{}, err
 	}

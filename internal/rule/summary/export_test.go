@@ -3,7 +3,8 @@ package summary
 import (
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -11,24 +12,24 @@ import (
 type LeftOut = leftOut
 
 // Carry is the text that a generated summary carries of a passage.
-func Carry(pool *citation.Pool, passage string) string {
+func Carry(pool *source.Pool, passage string) string {
 	text, _ := (&carrier{pool: pool}).carry([]byte(passage))
 	return string(text)
 }
 
 // CleanItem reports whether a summary may have text as a list item.
-func CleanItem(pool *citation.Pool, text string) bool {
+func CleanItem(pool *source.Pool, text string) bool {
 	return (&carrier{pool: pool}).clean([]byte(text))
 }
 
 // Fault is the first rule that a summary breaks.
-func Fault(pool *citation.Pool, text string) error {
-	return fault("p", citation.Inspect([]byte(text)), pool)
+func Fault(pool *source.Pool, text string) error {
+	return fault("p", claim.Inspect([]byte(text)), pool)
 }
 
 // GenerateText is the summary of an output, of at most limit bytes, made from a
 // draft for one of at most held bytes, and what it leaves out.
-func GenerateText(pool *citation.Pool, output []byte, limit, held int) (string, LeftOut) {
+func GenerateText(pool *source.Pool, output []byte, limit, held int) (string, LeftOut) {
 	d, err := (&writer{pool: pool}).read(strings.NewReader(string(output)), held)
 	if err != nil {
 		panic(err)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/summary"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -176,9 +176,9 @@ func refused(t testing.TB, err error, want, message string) {
 func every(string) bool { return true }
 
 // readPool reads the pool of the tests.
-func readPool(t testing.TB, lines string) *citation.Pool {
+func readPool(t testing.TB, lines string) *source.Pool {
 	t.Helper()
-	p, err := citation.ReadPool(t.Context(), strings.NewReader(lines), "/pool", every)
+	p, err := source.ReadPool(t.Context(), strings.NewReader(lines), "/pool", every)
 	if err != nil {
 		t.Fatal(err)
 	}

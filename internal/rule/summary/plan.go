@@ -9,7 +9,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/perspective"
 )
@@ -19,7 +19,7 @@ type plan struct {
 	req    Input
 	run    *run.Run
 	limits Limits
-	pool   *citation.Pool
+	pool   *source.Pool
 
 	perspectives []perspective.Perspective
 	foreignRun   string // the run that the perspectives say they belong to, when it is another one
@@ -236,7 +236,7 @@ func (p *plan) readPool(ctx context.Context) error {
 			return err
 		}
 	}
-	p.pool, err = citation.ReadPool(ctx, file, path, wanted)
+	p.pool, err = source.ReadPool(ctx, file, path, wanted)
 	return err
 }
 
