@@ -2,6 +2,7 @@ package pivot
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -55,6 +56,16 @@ func Check(in Input) (Wave1, error) {
 		}
 	}
 	return Wave1{outputs, explicit, reports}, nil
+}
+
+// Named is the wave with the files in its reports named otherwise: a run names its
+// own by names that hold wherever it lies.
+func (w Wave1) Named(name func(path string) string) Wave1 {
+	w.reports = slices.Clone(w.reports)
+	for i, r := range w.reports {
+		w.reports[i].MarkdownPath = name(r.MarkdownPath)
+	}
+	return w
 }
 
 // Decide decides by the rubric on gaps, which it puts in gap order: those that the

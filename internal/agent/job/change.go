@@ -169,8 +169,11 @@ func (u *codeUpdate) LastLine() int       { return u.lines }
 // OthersWrote is beyond every line: what is there is always read again.
 func (u *codeUpdate) OthersWrote() int { return math.MaxInt }
 
+// Log stages a line. A change is not done again from its log, so that arguments for
+// that are left out.
 func (u *codeUpdate) Log(event run.Event, kind string, fields tidegate.Details) {
 	u.lines++
+	fields = slices.DeleteFunc(slices.Clone(fields), func(d tidegate.Detail) bool { return d.Key == "args" })
 	line := append(tidegate.D("ts", u.now, "kind", kind, "event", event, "change_id", u.change.ID, "seq", u.lines, "actor", u.actor), fields...)
 	if u.clock.Pinned {
 		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})

@@ -198,7 +198,7 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 		if _, err := closeLapsed(u, &j); err != nil {
 			return err
 		}
-		u.Log(run.EventGranted, "job_retry", tidegate.D("job_id", id, "attempt", j.Attempt, "note", run.Note(note)))
+		u.Log(run.EventGranted, "job_retry", tidegate.D("job_id", id, "attempt", j.Attempt, "note", run.Note(note), "args", tidegate.D()))
 		if m.Status() == run.Failed && failedForJobs(m) {
 			if _, err := u.AcceptFailures(run.Running, run.Note(note), "operator-cli job retry: "+run.Note(note)); err != nil {
 				return err

@@ -232,7 +232,7 @@ func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment,
 		a.Driver, a.Model = in.Home.Driver, in.Home.Model
 	}
 	u.Log(run.EventLeased, "job_lease", tidegate.D("job_id", j.ID, "attempt", number, "holder", lease.Holder, "home", lease.Home,
-		"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt))
+		"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt, "args", tidegate.D()))
 	if err := u.Write(a.dir()+"/prompt.md", []byte(made.text)); err != nil {
 		return nil, nil, nil, err
 	}

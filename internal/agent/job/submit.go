@@ -392,7 +392,7 @@ func (b *Board) record(u update, j *Job, number, n int, took []string, judged ju
 			return nil, nil, err
 		}
 	}
-	u.Log(run.EventVerdict, "job_verdict", tidegate.D("job_id", j.ID, "attempt", number, "answer", n, "accepted", len(codes) == 0, "faults", codes))
+	u.Log(run.EventVerdict, "job_verdict", tidegate.D("job_id", j.ID, "attempt", number, "answer", n, "accepted", len(codes) == 0, "faults", codes, "args", tidegate.D()))
 	switch {
 	case len(judged.faults) == 0:
 		if err := j.kind.accept(u, j, number, judged); err != nil {

@@ -16,13 +16,15 @@ import (
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-// scene is where a line is done again: the run as it stood, and the line.
+// scene is where a line is done again: the run as it stood, the line, and what it
+// says beside its fields of what was asked for.
 type scene struct {
 	*walk
 	ctx    context.Context
 	clock  run.Clock
 	change change
 	line   line
+	args   *codec.Value
 	out    *rehearsed
 }
 
@@ -33,18 +35,22 @@ type operation func(s *scene) error
 // made it too.
 var errGiven = errors.New("it was handed in")
 
-// gone are the kinds of lines whose tools this program does not have.
-var gone = []string{
-	"fixture_run_seed", "dry_run_seed", "review_factory_run", "revision_control", "gate_e_reports",
-	"telemetry_append", "run_metrics_write", "tick_ledger_append", "fallback_offer",
+// redo finds the operation that does a line again, nil for what was handed in.
+func (w *walk) redo(l line) operation {
+	if w.earlier {
+		return earlierOperation(l)
+	}
+	return operationOf(l)
 }
 
-// redo finds the operation that redoes a line of a change, nil for what was handed in.
-func redo(l line) operation {
+func operationOf(l line) operation {
 	if again := byEvent[l.event]; again != nil {
 		return again
 	}
-	return byKind[l.kind]
+	if again := byKind[l.kind]; again != nil {
+		return again
+	}
+	return nil
 }
 
 var (
@@ -54,18 +60,29 @@ var (
 
 func init() {
 	byEvent = map[run.Event]operation{
-		run.EventMoved: moved, run.EventVerdict: verdict, run.EventDecided: decided,
-		run.EventStatus: edited, run.EventFailed: edited, run.EventLimit: edited, run.EventPatched: edited, run.EventRetried: edited, run.EventProgress: edited,
+		run.EventCreated: created, run.EventMoved: moved, run.EventVerdict: verdict, run.EventDecided: decided, run.EventReviewed: reviewed,
+		run.EventStatus: statusSet, run.EventFailed: failed, run.EventPatched: patched, run.EventRetried: retriedGate, run.EventProgress: progressed,
 	}
 	byKind = map[string]operation{
-		"wave1_plan": planned, "wave_review": reviewed, "gates_write": gateWritten, "gate_accept": gateWritten, "summary_pack_build": packed,
+		"wave1_plan": planned, "gates_write": gateWritten, "gate_accept": gateAccepted, "summary_pack_build": packed,
 		"citations_validate": judgedSources, "citations_render_md": rendered,
-		"job_lease": leased, "job_retry": retried, "policy_write": edited, "manifest_write": edited,
+		"job_lease": leased, "job_retry": retried, "policy_write": policySet, "manifest_write": manifestSet,
 		"gate_a_evaluate": judged, "gate_b_derive": judged, "gate_c_compute": judged, "gate_d_evaluate": judged, "gate_e_evaluate": judged, "gate_f_evaluate": judged,
 	}
 }
 
 func (s *scene) open() (*run.Run, error) { return run.Open(s.ctx, s.manifestPath()) }
+
+// path is where the copy has a file of the run.
+func (s *scene) path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
+
+// given is the path of a file that the arguments name, "" where they do not.
+func (s *scene) given(key string) string {
+	if name := s.args.Get(key).Str(); name != "" {
+		return s.path(name)
+	}
+	return ""
+}
 
 func (s *scene) reason() string { return s.line.get("reason") }
 
@@ -78,43 +95,42 @@ func (s *scene) has(fits func(line) bool) (line, bool) {
 	return s.change.lines[at], true
 }
 
+// created compares the documents that the run began with.
+func created(s *scene) error {
+	for _, doc := range s.first {
+		difference := ""
+		if codec.DigestBytes(doc.Data) != doc.Digest {
+			difference = "the log has " + doc.Digest + ", and " + codec.DigestBytes(doc.Data) + " comes out"
+			s.notAsThen(doc.Name)
+		}
+		s.step(doc.Name, difference)
+	}
+	return errGiven
+}
+
 func planned(s *scene) error {
 	_, err := step.Plan(s.ctx, s.clock, step.PlanInput{ManifestPath: s.manifestPath(), Reason: s.reason()})
 	return err
 }
 
-// reviewed reviews the first wave. The report's own text says how many failures it
-// has room for, and which outputs were asked for.
+// reviewed reviews a wave.
 func reviewed(s *scene) error {
-	r, err := s.open()
-	if err != nil {
-		return err
+	in := step.WaveReviewInput{PerspectivesPath: s.given("perspectives_path"), OutputsDir: s.given("outputs_dir")}
+	for _, id := range s.args.Get("perspective_ids").Elems() {
+		in.PerspectiveIDs = append(in.PerspectiveIDs, id.Str())
 	}
-	defer r.Close()
-	name := r.Layout().WaveReview
-	in := step.WaveReviewInput{PerspectivesPath: r.Path(r.Layout().Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1))}
-	var made []byte
-	for _, in.MaxFailures = range []int{50, 25} {
-		result, err := step.Review(s.ctx, s.clock, in)
-		if err != nil {
-			return err
-		}
-		path := r.Path(name)
-		result.ReportPath = &path
-		if made, err = codec.MarshalFile(result); err != nil {
-			return err
-		}
-		s.out.lines = []*codec.Value{codec.Of(tidegate.D("kind", s.line.kind, "event", s.line.event, "pass", result.Pass, "validated", result.Validated, "failed", result.Failed))}
-		if codec.DigestBytes(made) == s.change.files[name] {
-			break
-		}
-	}
-	s.out.files[name] = made
-	return nil
+	most, _ := s.args.Get("max_failures").Int()
+	in.MaxFailures = int(most)
+	return s.review(s.ctx, in)
 }
 
-// decided decides the pivot from the outputs. A decision whose gaps somebody named
-// was handed in: the move out of the pivot says whether it counts.
+func (s *scene) review(ctx context.Context, in step.WaveReviewInput) error {
+	in.ReportPath = s.path(s.kept.Layout().WaveReview)
+	_, err := step.ReviewInRun(ctx, s.clock, s.manifestPath(), in)
+	return err
+}
+
+// decided decides the pivot from the outputs.
 func decided(s *scene) error {
 	in, err := step.PivotOf(s.ctx, s.manifestPath())
 	if err != nil {
@@ -125,23 +141,27 @@ func decided(s *scene) error {
 	return err
 }
 
-// gateWritten judges a gate and records what its judge says, or that a person let
-// it pass. What somebody wrote without a judgement is written again.
+// gateWritten judges a gate and records what its judge says. What somebody wrote
+// without a judgement is written again.
 func gateWritten(s *scene) error {
-	if patch := s.line.entry.Get("patch"); patch != nil {
-		_, err := step.GatesWrite(s.ctx, s.clock, step.GatesWriteInput{GatesPath: filepath.Join(s.root, s.kept.Layout().Gates), Update: patch,
+	switch patch, reset := s.line.entry.Get("patch"), s.args.Get("update"); {
+	case patch != nil:
+		_, err := step.GatesWrite(s.ctx, s.clock, step.GatesWriteInput{GatesPath: s.path(s.kept.Layout().Gates), Update: patch,
 			InputsDigest: s.line.get("inputs_digest"), Reason: s.reason()})
 		return err
+	case reset != nil:
+		return s.update(func(u *run.Update) error {
+			_, err := u.EditGates(reset.Clone(), s.line.get("inputs_digest"), nil, s.reason(), run.Args("update", reset)...)
+			return err
+		})
 	}
-	found, ok := s.has(func(l line) bool { return l.kind == "gate_judged" })
-	if !ok {
-		return errGiven // somebody took a gate back, or a move did
-	}
-	in := step.GateInput{ManifestPath: s.manifestPath(), Gate: found.get("gate"), Reason: s.reason()}
-	if accepted, ok := s.has(func(l line) bool { return l.kind == "gate_accept" }); ok {
-		in.Accept, in.Reason = true, accepted.get("reason")
-	}
-	_, err := step.RecordGate(s.ctx, s.clock, in)
+	_, err := step.RecordGate(s.ctx, s.clock, step.GateInput{ManifestPath: s.manifestPath(), Gate: s.args.Get("gate").Str(), Reason: s.reason()})
+	return err
+}
+
+// gateAccepted lets a gate pass, as a person did.
+func gateAccepted(s *scene) error {
+	_, err := step.RecordGate(s.ctx, s.clock, step.GateInput{ManifestPath: s.manifestPath(), Gate: s.line.get("gate"), Accept: true, Reason: s.reason()})
 	return err
 }
 
@@ -152,9 +172,6 @@ func judged(s *scene) error {
 		return err
 	}
 	defer r.Close()
-	if s.line.get("document") != "" {
-		return errGiven // a text other than the gate's own, which is not kept
-	}
 	found, err := step.Judge(s.ctx, r, s.line.get("gate"))
 	if err != nil {
 		return err
@@ -177,7 +194,8 @@ func moved(s *scene) error {
 		s.leave("line %d of the log: the move from %s to %s, because manifest or gates do not come out as they were then", s.line.number, s.line.get("from"), s.line.get("to"))
 		return s.movedByRecord(r)
 	}
-	in := stage.AdvanceInput{ManifestPath: s.manifestPath(), GatesPath: r.Path(r.Layout().Gates), Reason: strings.TrimPrefix(s.reason(), "stage_advance: ")}
+	in := stage.AdvanceInput{ManifestPath: s.manifestPath(), GatesPath: r.Path(r.Layout().Gates), RequestedNext: s.args.Get("requested_next").Str(),
+		Reason: strings.TrimPrefix(s.reason(), "stage_advance: ")}
 	advanced, err := stage.Advance(s.ctx, s.clock, in)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.Cancelled:
@@ -222,14 +240,15 @@ func judgedSources(s *scene) error {
 }
 
 func rendered(s *scene) error {
-	_, err := step.RenderCitations(s.ctx, s.clock, step.RenderInput{ManifestPath: s.manifestPath(), Reason: s.reason()})
+	_, err := step.RenderCitations(s.ctx, s.clock, step.RenderInput{ManifestPath: s.manifestPath(), CitationsPath: s.given("citations_path"), Reason: s.reason()})
 	return err
 }
 
 // packed builds the summary pack. Summaries that were handed in with it are taken
 // as they were kept.
 func packed(s *scene) error {
-	in := step.PackInput{ManifestPath: s.manifestPath(), Mode: s.line.get("mode"), Reason: s.reason()}
+	in := step.PackInput{ManifestPath: s.manifestPath(), PerspectivesPath: s.given("perspectives_path"), CitationsPath: s.given("citations_path"),
+		Mode: s.line.get("mode"), Reason: s.reason()}
 	if in.Mode == step.PackGiven {
 		r, err := s.open()
 		if err != nil {

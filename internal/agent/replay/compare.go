@@ -13,7 +13,7 @@ func (w *walk) name(l line) string { return fmt.Sprintf("line %d of the log: %s"
 
 // ofTheLog are the fields that the log itself adds to a line; they follow from no
 // rule.
-var ofTheLog = []string{"ts", "run_id", "seq", "actor", "state", "clock", "prev", "kind", "event", "program"}
+var ofTheLog = []string{"ts", "run_id", "seq", "actor", "state", "clock", "prev", "kind", "event", "program", "tx"}
 
 // ofTheRecord are the fields that can be compared only while manifest and gates are,
 // byte for byte, what they were.
@@ -66,7 +66,7 @@ func (w *walk) compareLines(c change, again *rehearsed, given map[int]bool) {
 func (w *walk) lineDifference(kept, made *codec.Value, partial bool) string {
 	skip := func(key string) bool {
 		ofTheManifest := slices.Contains(ofTheRecord, key) || key == packDigest && made.Get("kind").Str() == "summary_pack_build"
-		return slices.Contains(ofTheLog, key) || !w.asThen && ofTheManifest
+		return slices.Contains(ofTheLog, key) || !w.asThen && ofTheManifest || w.earlier && key == "args"
 	}
 	for _, m := range made.Members() {
 		if skip(m.Key) {

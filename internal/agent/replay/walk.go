@@ -2,7 +2,6 @@ package replay
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"io/fs"
 	"maps"
@@ -25,7 +24,11 @@ type walk struct {
 	kept  *run.Run
 	stage *artifact.Replica // the run as it stood
 	moves []change
-	root  string // where the run lay when the next lines were written, as they say themselves
+	root  string      // where the copy stands
+	first []run.First // the documents that the run began with
+	// earlier says that the log does not know its transactions: where they begin, and
+	// what they were asked for, follows from signs.
+	earlier bool
 
 	recorded map[string]string // what the lines so far say of each file: its digest, "" when it was removed
 	order    []string          // the files of recorded, as they were first named
@@ -60,12 +63,16 @@ type line struct {
 
 func (l line) get(key string) string { return l.entry.Get(key).Str() }
 
+// args are what the line says beside its fields of what was asked for; nil where
+// nothing is done again by it.
+func (l line) args() *codec.Value { return l.entry.Get("args") }
+
 // read reads the log and splits it into changes.
 func (w *walk) read() error {
 	w.recorded, w.later, w.ends, w.byDigest, w.asThen = map[string]string{}, map[string]int{}, map[int]int64{}, map[string]bool{}, true
-	w.root = w.kept.Manifest().Doc().Get("artifacts").Get("root").Str()
-	if !filepath.IsAbs(w.root) {
-		w.root = w.kept.Root()
+	w.root, w.earlier = w.kept.Root(), !w.kept.Numbered()
+	if w.earlier {
+		w.root = w.firstRoot()
 	}
 	events, err := w.kept.Events()
 	if err != nil {
@@ -80,7 +87,7 @@ func (w *walk) read() error {
 	var last line
 	for _, e := range events {
 		l := line{e.Number, e.Event, e.Entry.Get("kind").Str(), e.Entry}
-		if len(w.moves) == 0 || begins(last, l) {
+		if len(w.moves) == 0 || w.begins(last, l) {
 			w.moves = append(w.moves, change{files: map[string]string{}})
 		}
 		last = l
@@ -99,27 +106,15 @@ func (w *walk) read() error {
 	return nil
 }
 
-// begins reports whether a line is the first of an update, so that the line before
-// it belongs to another. In an update the digests of files stand last, and before
-// them a move or the judgements of gates; the time, the actor and the state of the
-// documents are the same in all lines; some lines are always the first.
-func begins(before, l line) bool {
-	switch {
-	case l.get("state") == "":
-		return true
-	case l.event != run.EventFiles && slices.Contains([]run.Event{run.EventFiles, run.EventFetched, run.EventMoved}, before.event):
-		return true
-	case before.kind == "gate_judged" && l.kind != "gate_judged" && l.event != run.EventFiles:
-		return true
-	case l.event == run.EventVerdict, l.event == run.EventAnswered, l.event == run.EventLeased, l.event == run.EventFetched:
-		return true
+// begins reports whether a line is the first of a transaction, so that the line
+// before it belongs to another.
+func (w *walk) begins(before, l line) bool {
+	if w.earlier {
+		return beginsBySigns(before, l)
 	}
-	for _, key := range []string{"ts", "state", "actor"} {
-		if before.get(key) != l.get(key) {
-			return true
-		}
-	}
-	return false
+	was, _ := before.entry.Get("tx").Int()
+	is, numbered := l.entry.Get("tx").Int()
+	return !numbered || is != was
 }
 
 // begin brings the copy into the state in which the run began.
@@ -130,33 +125,21 @@ func (w *walk) begin() error {
 	}
 	w.out.Recorded = first.get("program")
 	named := func(name string) bool { return w.later[name] > 0 }
-	l := w.kept.Layout()
 	begun := map[string][]byte{}
 	if w.begun = first.kind == "run_init" && !w.kept.Legacy(); w.begun {
-		for _, doc := range []struct {
-			name, digest string
-			make         func() ([]byte, error)
-		}{
-			{run.ManifestFile, first.get("manifest_digest"), w.firstManifest},
-			{l.Gates, first.get("gates_digest"), func() ([]byte, error) { return codec.MarshalFile(run.NewGates(w.kept.ID(), first.get("ts"))) }},
-			{run.PolicyFile, first.get("policy_digest"), w.firstPolicy},
-			{run.ScopeFile, first.get("scope_digest"), func() ([]byte, error) { return w.kept.Folder().Read(run.ScopeFile) }},
-		} {
-			data, err := doc.make()
-			if err != nil {
-				return err
-			}
-			if codec.DigestBytes(data) != doc.digest {
-				if doc.name == run.ManifestFile || doc.name == l.Gates {
-					w.asThen = false
-				}
-				if !w.patched() {
-					w.step(doc.name, "what it was when the run was made cannot be had from what it is")
-				}
-			}
-			begun[doc.name] = data
-			if doc.name != run.ScopeFile {
-				w.later[doc.name]++ // others follow
+		var err error
+		if w.earlier {
+			w.first, err = w.undone(first)
+		} else {
+			w.first, err = w.kept.FirstDocuments(first.entry)
+		}
+		if err != nil {
+			return err
+		}
+		for _, doc := range w.first {
+			begun[doc.Name] = doc.Data
+			if doc.Name != run.ScopeFile {
+				w.later[doc.Name]++ // others follow
 			}
 		}
 		for _, name := range run.Folders {
@@ -190,91 +173,6 @@ func (w *walk) begin() error {
 	})
 }
 
-// patched reports whether somebody changed the manifest by hand: what stood there
-// before is not kept.
-func (w *walk) patched() bool {
-	return slices.ContainsFunc(w.moves, func(c change) bool {
-		return slices.ContainsFunc(c.lines, func(l line) bool { return l.event == run.EventPatched || l.get("kind") == "run_accept" })
-	})
-}
-
-// firstManifest is the manifest as the run was made with it: as it is, without what
-// the log says was written to it since.
-func (w *walk) firstManifest() ([]byte, error) {
-	doc := w.kept.Manifest().Doc().Clone()
-	for _, m := range w.kept.Manifest().Doc().Members() {
-		if !run.IsManifestField(m.Key) { // a note that an agent put there
-			doc.Delete(m.Key)
-		}
-	}
-	created := doc.Get("created_at")
-	doc.Set("updated_at", created)
-	doc.Set("revision", codec.Of(1))
-	doc.Set("status", codec.Of(run.Created))
-	doc.Set("stage", codec.Of(tidegate.D("current", run.Init, "started_at", created, "last_progress_at", created, "history", []string{})))
-	doc.Set("metrics", codec.NewObject())
-	doc.Set("failures", codec.Of([]string{}))
-	for _, l := range w.limits(func(l line) bool { return l.entry.Get("from") != nil }) {
-		if limits := doc.Get("limits"); limits.Kind() == codec.Object {
-			limits.Set(l.get("limit"), l.entry.Get("from"))
-		}
-	}
-	return codec.MarshalFile(doc)
-}
-
-// firstPolicy is the policy as the run was made with it.
-func (w *walk) firstPolicy() ([]byte, error) {
-	data, err := w.kept.Folder().Read(run.PolicyFile)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := codec.ParseFile("path", w.kept.Path(run.PolicyFile), data)
-	if err != nil {
-		return nil, err
-	}
-	doc = doc.Clone()
-	for _, l := range w.limits(func(l line) bool { return l.entry.Get("from") == nil }) {
-		budget := doc.Get("budget")
-		switch was := l.entry.Get("was"); {
-		case budget.Kind() != codec.Object:
-		case was != nil:
-			budget.Set(l.get("limit"), was)
-		default:
-			budget.Delete(l.get("limit"))
-		}
-	}
-	if w.confirmed() {
-		doc.Set("confirm_plan", codec.Of(true))
-	}
-	if budget := doc.Get("budget"); budget.Kind() == codec.Object && budget.Len() == 0 {
-		doc.Delete("budget")
-	}
-	return codec.MarshalFile(doc)
-}
-
-// confirmed reports whether the plan of the run waited for a person's yes, and got it.
-func (w *walk) confirmed() bool {
-	return slices.ContainsFunc(w.moves, func(c change) bool {
-		return slices.ContainsFunc(c.lines, func(l line) bool {
-			return l.event == run.EventAccepted && l.get("what") == "plan"
-		})
-	})
-}
-
-// limits are the lines by which a person changed a limit, the last one first.
-func (w *walk) limits(of func(line) bool) []line {
-	var list []line
-	for _, c := range w.moves {
-		for _, l := range c.lines {
-			if l.event == run.EventLimit && of(l) {
-				list = append(list, l)
-			}
-		}
-	}
-	slices.Reverse(list)
-	return list
-}
-
 // at is the context and the clock of what a change did: the copy stands where the
 // run lay, and the time is that of the record.
 func (w *walk) at(ctx context.Context, c change) (context.Context, run.Clock) {
@@ -288,19 +186,14 @@ func (w *walk) manifestPath() string { return filepath.Join(w.root, run.Manifest
 
 // follow does a change again, compares, and brings the copy into the state after it.
 func (w *walk) follow(ctx context.Context, c change) error {
-	w.locate(c)
 	given := map[int]bool{}
 	for _, l := range c.lines {
 		given[l.number] = l.event != run.EventFiles
 	}
 	fresh := map[string][]byte{}
 	w.byRecord = nil
-	for _, l := range principalFirst(c.lines) {
-		if w.leaveOut(c, l) {
-			given[l.number] = false
-			continue
-		}
-		again := redo(l)
+	for _, l := range w.causes(c, given) {
+		again := w.redo(l)
 		if !given[l.number] || again == nil {
 			continue
 		}
@@ -326,54 +219,19 @@ func (w *walk) follow(ctx context.Context, c change) error {
 	return w.refreshBoard(c)
 }
 
-// leaveOut notes a line that is not done again, because its tool is gone or the run
-// was made to count what others wrote. What the change wrote is compared by digest.
-func (w *walk) leaveOut(c change, l line) bool {
-	if w.kept.Legacy() {
-		w.leave("all lines of the log: the run was made with --legacy-gates; its files are compared by their digests")
-		return true
+// causes are the lines from which the others of a change follow: the first that has
+// arguments. In an earlier log several may be.
+func (w *walk) causes(c change, given map[int]bool) []line {
+	if w.earlier {
+		w.locate(c)
+		return w.causesBySigns(c, given)
 	}
-	if !slices.Contains(gone, l.kind) {
-		return false
-	}
-	w.leave("%s, whose tool is gone; what it wrote is compared by its digest", w.name(l))
-	for _, name := range c.order {
-		w.byDigest[name] = true
-	}
-	return true
-}
-
-// principalFirst puts first the line from which the others of a change follow.
-func principalFirst(lines []line) []line {
-	sorted := slices.Clone(lines)
-	slices.SortStableFunc(sorted, func(a, b line) int {
-		return cmp.Compare(rank(a), rank(b))
-	})
-	return sorted
-}
-
-func rank(l line) int {
-	switch {
-	case l.event == run.EventMoved, l.event == run.EventVerdict, l.event == run.EventPlanned, l.kind == "gate_accept":
-		return 0
-	}
-	return 1
-}
-
-// locate learns from the lines of a change where the run lay: paths in them are
-// absolute.
-func (w *walk) locate(c change) {
-	l := w.kept.Layout()
-	for _, each := range c.lines {
-		for key, name := range map[string]string{"plan_path": l.Wave1Plan(), "pivot_path": l.Pivot, "citations_path": l.Citations, "path": l.Perspectives} {
-			if root, ok := strings.CutSuffix(filepath.ToSlash(each.get(key)), "/"+name); ok && filepath.IsAbs(root) {
-				if root = filepath.FromSlash(root); root != w.root {
-					w.closeBoard()
-				}
-				w.root = root
-			}
+	for _, l := range c.lines {
+		if l.args() != nil {
+			return []line{l}
 		}
 	}
+	return nil
 }
 
 // rehearsed is what a change would have done.
@@ -389,7 +247,7 @@ func (w *walk) rehearse(ctx context.Context, c change, l line, again operation) 
 	ctx, clock := w.at(ctx, c)
 	ctx, notes := run.Rehearse(ctx)
 	out := &rehearsed{files: notes.Files}
-	err := again(&scene{walk: w, ctx: ctx, clock: clock, change: c, line: l, out: out})
+	err := again(&scene{walk: w, ctx: ctx, clock: clock, change: c, line: l, args: l.args(), out: out})
 	if err != nil {
 		if tidegate.CodeOf(err) == tidegate.Cancelled {
 			return nil, err
@@ -449,13 +307,18 @@ func (w *walk) adoptFile(name, digest string, made []byte) error {
 			return w.stage.Write(name, recovered)
 		}
 	}
-	if name == run.ManifestFile || name == w.kept.Layout().Gates {
-		w.asThen = false
-	}
+	w.notAsThen(name)
 	if made == nil {
 		return nil // a state that is not kept; lines that need it say so
 	}
 	return w.stage.Write(name, made)
+}
+
+// notAsThen notes that a file is not, byte for byte, what it was.
+func (w *walk) notAsThen(name string) {
+	if name == run.ManifestFile || name == w.kept.Layout().Gates {
+		w.asThen = false
+	}
 }
 
 // withKeptHistory is a manifest that was made again, with the moves that the run

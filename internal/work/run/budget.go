@@ -123,7 +123,7 @@ func (u *Update) SetBudget(name string, value float64, reason string) error {
 		return err
 	}
 	return u.editPolicy(EventLimit, func(policy *codec.Value) tidegate.Details {
-		fields := tidegate.D("limit", name, "to", value, "reason", Note(reason))
+		fields := tidegate.D("limit", name, "to", value, "reason", Note(reason), argsKey, tidegate.D())
 		budget := policy.Get(budgetKey)
 		if budget.Kind() != codec.Object {
 			budget = codec.NewObject()
@@ -142,7 +142,7 @@ func (u *Update) SetBudget(name string, value float64, reason string) error {
 func (u *Update) PlanConfirmed(perspectives, reason string) error {
 	return u.editPolicy(EventAccepted, func(policy *codec.Value) tidegate.Details {
 		policy.Set(confirmPlan, codec.Of(false))
-		return tidegate.D("what", "plan", confirmPlan, false, "perspectives", perspectives, "reason", Note(reason))
+		return tidegate.D("what", "plan", confirmPlan, false, "perspectives", perspectives, "reason", Note(reason), argsKey, tidegate.D())
 	})
 }
 

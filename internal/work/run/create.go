@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -118,12 +119,75 @@ func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, 
 			return err
 		}
 	}
-	fields := append(tidegate.D("manifest_revision", 1, "gates_revision", 1), digests...)
+	fields := append(tidegate.D("log", logVersion, "manifest_revision", 1, "gates_revision", 1), digests...)
 	if clock.Program != "" {
 		fields = append(fields, tidegate.Detail{Key: "program", Value: clock.Program})
 	}
-	line := Line{EventCreated, "run_init", fields}
-	return d.Record(AuditFile, line.details(clock, now, in.RunID, actor, 1, stateOf(state)))
+	line := Line{EventCreated, kindInit, append(fields, tidegate.Detail{Key: argsKey, Value: in.args()})}
+	return d.Record(AuditFile, line.details(clock, now, in.RunID, actor, 1, 1, stateOf(state)))
+}
+
+// kindInit is the kind of the first line of a run.
+const kindInit = "run_init"
+
+// initArgs are the arguments of [Create] as the log keeps them. What the manifest
+// holds for good is not repeated.
+type initArgs struct {
+	Query             string             `json:"query,omitzero"`
+	Mode              string             `json:"mode"`
+	Sensitivity       string             `json:"sensitivity"`
+	RunID             string             `json:"-"`
+	RootOverride      string             `json:"-"`
+	Limits            *Limits            `json:"limits,omitzero"`
+	RequireBoundGates bool               `json:"require_bound_gates,omitzero"`
+	SignersPath       string             `json:"-"`
+	RequireGrounding  bool               `json:"require_grounding,omitzero"`
+	ConfirmPlan       bool               `json:"confirm_plan,omitzero"`
+	Perspectives      int                `json:"perspectives,omitzero"`
+	Agents            map[string]Agent   `json:"agents,omitzero"`
+	Servers           []string           `json:"mcp_servers,omitzero"`
+	Budget            map[string]float64 `json:"budget,omitzero"`
+}
+
+func (in *InitInput) args() initArgs {
+	args := initArgs(*in)
+	if len(args.Query) > maxPatch {
+		args.Query = ""
+	}
+	return args
+}
+
+// First is a document that a run began with.
+type First struct {
+	Name   string
+	Data   []byte // as it is made again
+	Digest string // as the first line of the log has it
+}
+
+// FirstDocuments makes the documents of a run again as it began with them, from
+// the first line of its log. It returns INVALID_STATE for a line that does not say
+// how.
+func (r *Run) FirstDocuments(created *codec.Value) ([]First, error) {
+	var args initArgs
+	text, err := codec.MarshalLine(created.Get(argsKey))
+	if err == nil {
+		err = json.Unmarshal(text, &args)
+	}
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID()), "the log does not say how the run was made: %w", err)
+	}
+	root := r.manifest.doc.Get("artifacts").Get("root").Str()
+	in := InitInput(args)
+	in.Query, in.RunID, in.RootOverride = cmp.Or(in.Query, r.manifest.Query()), r.ID(), filepath.Dir(root)
+	var list []First
+	for _, doc := range in.documents(root, created.Get("ts").Str()) {
+		data, err := codec.MarshalFile(doc.doc)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, First{doc.name, data, created.Get(doc.label + "_digest").Str()})
+	}
+	return list, nil
 }
 
 // sameAs compares the arguments with the run that is there already and returns

@@ -17,6 +17,7 @@ type Move struct {
 	InputsDigest   string // of the decision, as the earlier system forms it
 	EvidenceDigest string // of what the decision looked at
 	GatesRevision  int64
+	Requested      Stage // that the caller asked for, "" where the rules chose
 }
 
 // MoveTo stages a move. It returns the errors of [Update.Patch].
@@ -33,19 +34,23 @@ func (u *Update) MoveTo(move Move) (Manifest, error) {
 	stage.Set("history", history)
 	patch := codec.Of(tidegate.D("status", move.Status))
 	patch.Set("stage", stage)
+	args := tidegate.D()
+	if move.Requested != "" {
+		args = tidegate.D("requested_next", move.Requested)
+	}
 	return u.editManifest(edit{patch: patch, event: EventMoved, reason: "stage_advance: " + move.Reason, fields: tidegate.D("from", move.From, "to", move.To,
-		"status", move.Status, "evidence_digest", move.EvidenceDigest)})
+		"status", move.Status, "evidence_digest", move.EvidenceDigest, argsKey, args)})
 }
 
 // Failure is one entry of the manifest's failures.
 type Failure struct {
-	Kind    string // timeout, needs_person, …
-	Stage   Stage
-	Message string
-	Code    tidegate.Code // "" when there is none
-	Gate    string        // the gate that it is about, "" when it is not about one
-	Count   int64         // how far a counter stood; kept where Code is given
-	Jobs    []JobTries    // the jobs whose tries are used up, in byte order of their ids
+	Kind    string        `json:"-"` // timeout, needs_person, …
+	Stage   Stage         `json:"stage"`
+	Message string        `json:"-"`
+	Code    tidegate.Code `json:"code,omitzero"`    // "" when there is none
+	Gate    string        `json:"gate_id,omitzero"` // the gate that it is about, "" when it is not about one
+	Count   int64         `json:"count,omitzero"`   // how far a counter stood; kept where Code is given
+	Jobs    []JobTries    `json:"jobs,omitzero"`    // the jobs whose tries are used up, in byte order of their ids
 }
 
 // JobTries says how many attempts at a job there were.
@@ -74,7 +79,7 @@ func (u *Update) Fail(status Status, failure Failure, reason string) (Manifest, 
 	failures := m.doc.Get("failures").Clone()
 	failures.Append(codec.Of(entry))
 	return u.editManifest(edit{patch: codec.Of(tidegate.D("status", status, "failures", failures)), event: EventFailed, reason: reason,
-		fields: tidegate.D("status", status, "failure", failure.Kind, "message", failure.Message)})
+		fields: tidegate.D("status", status, "failure", failure.Kind, "message", failure.Message, argsKey, failure)})
 }
 
 // SetStatus stages another status. A run that goes on counts its time from here.
@@ -87,7 +92,7 @@ func (u *Update) SetStatus(status Status, reason string) (Manifest, error) {
 	if status == Running {
 		patch.Set("stage", progressed(u.now))
 	}
-	return u.editManifest(edit{patch: patch, event: EventStatus, reason: reason, fields: tidegate.D("from", m.Status(), "status", status)})
+	return u.editManifest(edit{patch: patch, event: EventStatus, reason: reason, fields: tidegate.D("from", m.Status(), "status", status, argsKey, tidegate.D())})
 }
 
 // AcceptFailures stages that a person accepts every failure that nobody has
@@ -101,7 +106,7 @@ func (u *Update) AcceptFailures(status Status, why, reason string) (Manifest, er
 	for _, f := range failures.Elems() {
 		u.accept(f, why)
 	}
-	return u.goOn(m, status, failures, reason)
+	return u.goOn(m, status, failures, reason, tidegate.D("why", why))
 }
 
 // AcceptGateFailures stages that a person removed the reason for the failures
@@ -125,7 +130,7 @@ func (u *Update) AcceptGateFailures(gate, why, reason string) error {
 	if !accepted {
 		return nil
 	}
-	_, err = u.goOn(m, status, failures, reason)
+	_, err = u.goOn(m, status, failures, reason, tidegate.D("why", why, "gate", gate))
 	return err
 }
 
@@ -141,10 +146,10 @@ func (u *Update) accept(failure *codec.Value, why string) bool {
 
 // goOn stages failures, some of which a person accepted, and the status of the run
 // from then on.
-func (u *Update) goOn(m Manifest, status Status, failures *codec.Value, reason string) (Manifest, error) {
+func (u *Update) goOn(m Manifest, status Status, failures *codec.Value, reason string, args tidegate.Details) (Manifest, error) {
 	patch := codec.Of(tidegate.D("status", status, "failures", failures))
 	patch.Set("stage", progressed(u.now))
-	return u.editManifest(edit{patch: patch, event: EventAccepted, reason: reason, fields: tidegate.D("what", "failure", "from", m.Status(), "status", status)})
+	return u.editManifest(edit{patch: patch, event: EventAccepted, reason: reason, fields: tidegate.D("what", "failure", "from", m.Status(), "status", status, argsKey, args)})
 }
 
 // Retry stages one more attempt at a gate.
@@ -159,7 +164,7 @@ func (u *Update) Retry(gateID string, attempt int64, note, why, reason string) (
 	}
 	history.Append(codec.Of(tidegate.D("ts", u.now, "gate_id", gateID, "attempt", attempt, "change_note", Note(note), "reason", Note(why))))
 	return u.editManifest(edit{patch: codec.Of(tidegate.D("metrics", tidegate.D("retry_counts", tidegate.D(gateID, attempt), "retry_history", history))),
-		event: EventRetried, reason: reason, fields: tidegate.D("gate", gateID, "attempt", attempt)})
+		event: EventRetried, reason: reason, fields: tidegate.D("gate", gateID, "attempt", attempt, argsKey, tidegate.D("change_note", Note(note), "reason", Note(why)))})
 }
 
 // SetLimit stages another value of one of the manifest's limits.
@@ -170,7 +175,7 @@ func (u *Update) SetLimit(name string, value int64, reason string) (Manifest, er
 	}
 	from, _ := m.Limit(name)
 	return u.editManifest(edit{patch: codec.Of(tidegate.D("limits", tidegate.D(name, value))), event: EventLimit, reason: reason,
-		fields: tidegate.D("limit", name, "from", from, "to", value)})
+		fields: tidegate.D("limit", name, "from", from, "to", value, argsKey, tidegate.D())})
 }
 
 // Progress stages a note that the stage has come further. The label says what
@@ -183,7 +188,7 @@ func (u *Update) Progress(reason, label string) error {
 	}
 	patch := codec.NewObject()
 	patch.Set("stage", progressed(u.now))
-	_, err = u.editManifest(edit{patch: patch, event: EventProgress, reason: reason + " [progress:" + label + "]", fields: tidegate.D("progress", label)})
+	_, err = u.editManifest(edit{patch: patch, event: EventProgress, reason: reason + " [progress:" + label + "]", fields: tidegate.D("progress", label, argsKey, tidegate.D())})
 	return err
 }
 
@@ -193,7 +198,7 @@ func progressed(now string) *codec.Value { return codec.Of(tidegate.D("last_prog
 // the caller saw another revision, and SCHEMA_VALIDATION_FAILED when the
 // manifest before or after breaks the schema.
 func (u *Update) Patch(patch *codec.Value, expected *int64, reason string) (Manifest, error) {
-	return u.editManifest(edit{patch: patch, expected: expected, event: EventPatched, reason: reason})
+	return u.editManifest(edit{patch: patch, expected: expected, event: EventPatched, reason: reason, fields: keptPatch(patch)})
 }
 
 // edit is a change of the manifest.
@@ -205,8 +210,14 @@ type edit struct {
 	fields   tidegate.Details
 }
 
-// maxPatch is how many bytes of a patch the log keeps beside its digest.
-const maxPatch = 4 << 10
+// keptPatch is a patch that somebody handed in, as fields of a line: nothing else
+// says what it was. One of more than 4 KiB is not kept.
+func keptPatch(patch *codec.Value) tidegate.Details {
+	if text, err := codec.MarshalLine(patch); err != nil || len(text) > maxPatch {
+		return nil
+	}
+	return tidegate.D("patch", patch, argsKey, tidegate.D())
+}
 
 // editManifest applies an edit, raises the revision, and stages the manifest and
 // its line.
@@ -237,11 +248,6 @@ func (u *Update) editManifest(e edit) (Manifest, error) {
 	u.manifest = Manifest{doc}
 	fields := tidegate.D("prev_revision", before.Revision(), "new_revision", before.Revision()+1,
 		"reason", e.reason, "patch_digest", codec.Digest(e.patch), "manifest_digest", digest, "prev_digest", u.record.digest(u.run.name))
-	if e.event == EventPatched {
-		if text, err := codec.MarshalLine(e.patch); err == nil && len(text) <= maxPatch {
-			fields = append(fields, tidegate.Detail{Key: "patch", Value: e.patch})
-		}
-	}
 	u.Log(e.event, "manifest_write", append(fields, e.fields...))
 	return u.manifest, nil
 }

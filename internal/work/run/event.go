@@ -48,7 +48,10 @@ const (
 	EventFiles        Event = "files"        // digests of the files that the lines before it name
 )
 
-// Line is what an update logs: the event, the older word for it, and fields.
+// Line is what an update logs: the event, the older word for it, and fields. The
+// first line of an update that has the field args says what replay does again: the
+// operation of its event and kind, with its fields and args as arguments, gives the
+// other lines and the files.
 type Line struct {
 	Event  Event
 	Kind   string
@@ -74,14 +77,38 @@ func cut(text string) string {
 	return text
 }
 
-// details is the line as it is written, except for what the chain adds.
-func (l Line) details(clock Clock, now, runID string, actor tidegate.Actor, seq int64, state string) tidegate.Details {
+// argsKey is the field of a line with the arguments of its operation.
+const argsKey = "args"
+
+// maxPatch is how many bytes of a patch or of arguments the log keeps.
+const maxPatch = 4 << 10
+
+// Args are the arguments of an operation as a field of its line. There is none for
+// arguments of more than 4 KiB: such an operation is not done again.
+func Args(args ...any) tidegate.Details {
+	fields := tidegate.D(argsKey, tidegate.D(args...))
+	if text, err := codec.MarshalLine(fields); err != nil || len(text) > maxPatch {
+		return nil
+	}
+	return fields
+}
+
+// details is the line as it is written, except for what the chain adds. Tx is the
+// number of the first line of its update, 0 in a log that has no such numbers.
+func (l Line) details(clock Clock, now, runID string, actor tidegate.Actor, seq, tx int64, state string) tidegate.Details {
 	line := tidegate.D("ts", now, "kind", l.Kind, "run_id", runID, "event", l.Event)
 	if seq > 0 {
 		line = append(line, tidegate.Detail{Key: "seq", Value: seq})
 	}
+	if tx > 0 {
+		line = append(line, tidegate.Detail{Key: "tx", Value: tx})
+	}
 	line = append(line, tidegate.Detail{Key: "actor", Value: actor})
-	line = append(line, l.Fields...)
+	for _, f := range l.Fields {
+		if tx > 0 || f.Key != argsKey {
+			line = append(line, f)
+		}
+	}
 	for i, f := range line {
 		if text, ok := f.Value.(string); ok {
 			line[i].Value = cut(text)
@@ -104,7 +131,7 @@ func eventOf(entry *codec.Value) Event {
 	}
 	reason := entry.Get("reason").Str()
 	switch entry.Get("kind").Str() {
-	case "run_init":
+	case kindInit:
 		return EventCreated
 	case "manifest_write":
 		switch {

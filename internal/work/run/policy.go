@@ -66,7 +66,10 @@ type Policy struct {
 
 // Agent is what a run keeps of an agent: names. A command or an address is never
 // taken from a run's folder.
-type Agent struct{ Driver, Model string }
+type Agent struct {
+	Driver string `json:"driver"`
+	Model  string `json:"model"`
+}
 
 // Timeout is how long a stage may go without progress.
 func (p Policy) Timeout(stage Stage) time.Duration {
@@ -133,7 +136,7 @@ func (in *InitInput) policy() *codec.Value {
 	if len(in.Agents) > 0 {
 		agents := codec.NewObject()
 		for _, role := range slices.Sorted(maps.Keys(in.Agents)) {
-			agents.Set(role, codec.Of(tidegate.D("driver", in.Agents[role].Driver, "model", in.Agents[role].Model)))
+			agents.Set(role, codec.Of(in.Agents[role]))
 		}
 		policy.Set(agentsKey, agents)
 	}

@@ -39,6 +39,9 @@ type logEnds struct {
 	legacy bool   // the run counts what other programs wrote, and is only read
 	state  string // that the last line gives, "" when it gives none
 	seq    int64  // the number that the last line gives itself, 0 when it gives none
+	// numbered says that lines have the number of their transaction and the arguments
+	// for replay, and name files of the run by names relative to it.
+	numbered bool
 	// signers is the digest of the list of signers that the run was made with, ""
 	// when its decisions need no signature.
 	signers string
@@ -75,7 +78,7 @@ func (r *Run) readRecord() (record, error) {
 }
 
 func (r *Run) readEnds() (logEnds, error) {
-	ends := logEnds{origin: r.ends.origin, signers: r.ends.signers}
+	ends := logEnds{origin: r.ends.origin, signers: r.ends.signers, numbered: r.ends.numbered}
 	if ends.origin != ours || r.ends.legacy { // otherwise it is known who began the log
 		var err error
 		if ends, err = r.readBeginning(); err != nil {
@@ -124,6 +127,7 @@ func (r *Run) readBeginning() (ends logEnds, err error) {
 			if entry.Get("event") != nil {
 				ends.origin, ends.legacy = ours, entry.Get(legacyGates).Bool()
 				ends.signers = entry.Get("files").Get(SignersFile).Str()
+				ends.numbered = integer(entry.Get("log")) >= logVersion
 			}
 			if !ends.legacy {
 				return ends, nil
@@ -250,6 +254,24 @@ func (r *Run) Writable() error {
 	}
 	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), legacyGates, true),
 		"run %q was made with --legacy-gates, so that its gates count as others wrote them: it can be read and verified, and takes no change; start another run", r.ID())
+}
+
+// logVersion is what the first line of a log of numbered transactions says in its
+// field log. Earlier logs have no such field, and go on as they began.
+const logVersion = 2
+
+// Numbered reports whether the lines of the log have the numbers of their
+// transactions.
+func (r *Run) Numbered() bool { return r.ends.numbered }
+
+// InRecord is how the log and the documents of the run name the file at a path:
+// relative to the run, so that a copy of the run is as good as the run. Paths outside
+// the run, and those of a run with an earlier log, stay as they are.
+func (r *Run) InRecord(path string) string {
+	if name := r.folder.NameOf(path); name != "" && r.ends.numbered {
+		return name
+	}
+	return path
 }
 
 // Older reports whether an older version of this program, or another program,

@@ -94,7 +94,7 @@ func (v *verifier) collect(line parsedLine) {
 	case "gates_write":
 		v.follow("gates", l.Gates, &rec.gatesRevision, line.Number, entry)
 	case "perspectives_write":
-		path := entry.Get("path").Str()
+		path := v.run.Path(entry.Get("path").Str())
 		rec.values[path] = entry.Get("value_digest").Str()
 		delete(rec.files, v.run.folder.NameOf(path))
 	}

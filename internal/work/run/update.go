@@ -247,11 +247,15 @@ func (u *Update) stageLines(how manner) error {
 		}
 	}
 	state := u.record.stateAfter(u.written)
+	first, tx := u.record.lines+1, int64(0)
+	if u.record.numbered {
+		tx = first
+	}
 	for i, line := range u.lines {
 		if u.decision != "" {
 			line.Fields = append(line.Fields, tidegate.Detail{Key: "decision", Value: u.decision})
 		}
-		body := line.details(u.clock, u.now, u.run.ID(), u.actor, u.record.lines+int64(i)+1, state)
+		body := line.details(u.clock, u.now, u.run.ID(), u.actor, first+int64(i), tx, state)
 		if how == besides {
 			u.tx.Log(AuditFile, body)
 		} else if err := u.tx.Record(AuditFile, body); err != nil {
@@ -389,23 +393,9 @@ func (u *Update) NotFinal() error {
 func (u *Update) Gates() (Gates, error) { return u.run.Gates() }
 
 // EditGates lays patches over gates as [Gates.Apply] does, and stages the
-// document and the line gates_write. It returns the errors of Apply,
-// INVALID_STATE for a run that is final, and REVISION_MISMATCH.
-func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *int64, reason string) (Gates, error) {
-	return u.editGates(update, inputsDigest, expected, reason, nil)
-}
-
-// PatchGates is EditGates for a patch that somebody handed in: the line keeps it, up
-// to 4 KiB, because nothing else says what it was.
-func (u *Update) PatchGates(update, given *codec.Value, inputsDigest string, expected *int64, reason string) (Gates, error) {
-	var kept tidegate.Details
-	if text, err := codec.MarshalLine(given); err == nil && len(text) <= maxPatch {
-		kept = tidegate.D("patch", given)
-	}
-	return u.editGates(update, inputsDigest, expected, reason, kept)
-}
-
-func (u *Update) editGates(update *codec.Value, inputsDigest string, expected *int64, reason string, kept tidegate.Details) (Gates, error) {
+// document and the line gates_write, with more fields. It returns the errors of
+// Apply, INVALID_STATE for a run that is final, and REVISION_MISMATCH.
+func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *int64, reason string, more ...tidegate.Detail) (Gates, error) {
 	before, err := u.Gates()
 	if err != nil {
 		return before, err
@@ -426,7 +416,13 @@ func (u *Update) editGates(update *codec.Value, inputsDigest string, expected *i
 	if err != nil {
 		return before, err
 	}
-	return after, u.writeGates(before, after, EventGates, reason, statuses(update, after), kept...)
+	return after, u.writeGates(before, after, EventGates, reason, statuses(update, after), more...)
+}
+
+// PatchGates is EditGates for a patch that somebody handed in: the line keeps it, up
+// to 4 KiB, because nothing else says what it was.
+func (u *Update) PatchGates(update, given *codec.Value, inputsDigest string, expected *int64, reason string) (Gates, error) {
+	return u.EditGates(update, inputsDigest, expected, reason, keptPatch(given)...)
 }
 
 // statuses are the gates that an update touches, with the status of each after it.

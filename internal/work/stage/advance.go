@@ -128,11 +128,12 @@ func notMovedSince(seen, now run.Manifest) error {
 
 // verdict is a decision with everything that led to it.
 type verdict struct {
-	from     run.Stage
-	to       run.Stage // "" when no decision of the run says where to go
-	decision Decision
-	blockers []Blocker
-	s        *situation
+	from      run.Stage
+	to        run.Stage // "" when no decision of the run says where to go
+	requested run.Stage // "" when the caller leaves it to the rules
+	decision  Decision
+	blockers  []Blocker
+	s         *situation
 }
 
 func (v verdict) result(revision int64, dryRun bool) AdvanceResult {
@@ -207,7 +208,7 @@ func joined[T ~string](names []T) string {
 
 // judge checks the status and every precondition of the move.
 func (s *situation) judge(from, requested run.Stage) (verdict, error) {
-	v := verdict{from: from, to: requested, s: s}
+	v := verdict{from: from, to: requested, requested: requested, s: s}
 	add := func(p Precondition) (finding, error) {
 		f, err := p.check(s)
 		if f.entry != nil {
@@ -248,7 +249,7 @@ func (s *situation) judge(from, requested run.Stage) (verdict, error) {
 	}
 	slices.SortStableFunc(v.blockers, gatesLast)
 	v.decision.Allowed = len(v.blockers) == 0
-	v.decision.InputsDigest = s.inputsDigest(v, requested)
+	v.decision.InputsDigest = s.inputsDigest(v)
 	v.decision.EvidenceDigest = s.evidenceDigest(v)
 	return v, nil
 }
@@ -294,15 +295,30 @@ func (s *situation) choose(from run.Stage) (decisive *Precondition, to run.Stage
 	return nil, movesFrom(from)[0].to, nil
 }
 
-// inputsDigest is the decision digest of the earlier system.
-func (s *situation) inputsDigest(v verdict, requested run.Stage) string {
+// inputsDigest is the decision digest of the earlier system, over names that hold
+// wherever the run lies.
+func (s *situation) inputsDigest(v verdict) string {
 	statuses := codec.NewObject()
 	for _, id := range run.GateIDs() {
 		statuses.Set(id, orNull(s.gates.Status(id)))
 	}
 	return codec.Digest(tidegate.D("schema", "stage_advance.decision.v1", "from", v.from, "to", orNull(string(v.to)),
-		"requested_next", orNull(string(requested)), "manifest_revision", s.manifest.Revision(),
-		"gates_revision", s.gates.Revision(), "gates_status", statuses, "evaluated", v.decision.Evaluated))
+		"requested_next", orNull(string(v.requested)), "manifest_revision", s.manifest.Revision(),
+		"gates_revision", s.gates.Revision(), "gates_status", statuses, "evaluated", s.inRecord(v.decision.Evaluated)))
+}
+
+// inRecord are checks with paths as the run's record has them.
+func (s *situation) inRecord(checks []Check) []Check {
+	checks = slices.Clone(checks)
+	for i, c := range checks {
+		checks[i].Details = slices.Clone(c.Details)
+		for j, d := range c.Details {
+			if path, ok := d.Value.(string); ok && d.Key == "path" {
+				checks[i].Details[j].Value = s.run.InRecord(path)
+			}
+		}
+	}
+	return checks
 }
 
 func (s *situation) evidenceDigest(v verdict) string {
@@ -356,7 +372,7 @@ func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) (run.Manife
 		}
 	}
 	return u.MoveTo(run.Move{From: v.from, To: v.to, Status: status, Reason: reason, InputsDigest: v.decision.InputsDigest,
-		EvidenceDigest: v.decision.EvidenceDigest, GatesRevision: g.Revision()})
+		EvidenceDigest: v.decision.EvidenceDigest, GatesRevision: g.Revision(), Requested: v.requested})
 }
 
 // readFacts reads what a move out of stage pivot rests on, before the lock is

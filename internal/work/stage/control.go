@@ -97,7 +97,7 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 			}
 			name := r.Layout().LogsDir + "/" + verb + "-checkpoint.md"
 			if err := u.Write(name, checkpointText(strings.ToUpper(verb[:1])+verb[1:]+" Checkpoint", tidegate.D("ts", u.Now(),
-				"run_id", r.ID(), "stage", m.Stage(), "reason", reason, "next", nextCommand(r, status)))); err != nil {
+				"run_id", r.ID(), "stage", m.Stage(), "reason", reason, "next", nextCommand(r.ID(), status)))); err != nil {
 				return err
 			}
 			logged = "operator-cli " + logged + ": " + reason
@@ -120,12 +120,12 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 	})
 }
 
-func nextCommand(r *run.Run, status run.Status) string {
+func nextCommand(id string, status run.Status) string {
 	switch status {
 	case run.Paused:
-		return "tidegate " + resumeRun.Command + " " + report.ShellWord(r.Root())
+		return "tidegate " + resumeRun.Command + " " + report.ShellWord(id)
 	case run.Running:
-		return "tidegate " + statusOfRun.Command + " " + report.ShellWord(r.Root())
+		return "tidegate " + statusOfRun.Command + " " + report.ShellWord(id)
 	}
 	return "none: the run is final"
 }

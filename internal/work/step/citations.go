@@ -97,7 +97,7 @@ func ExtractURLs(ctx context.Context, clock run.Clock, in ExtractInput) (Extract
 			InputsDigest: codec.Digest(tidegate.D("schema", "citations_extract_urls.inputs.v1", "run_id", r.ID(), "include_wave2", second,
 				"wave1_dir", r.WaveDir(run.Wave1), "wave2_dir", r.WaveDir(run.Wave2), "scanned_files", c.outputs()))}
 		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
-			u.Log(run.EventSources, "citations_extract_urls", tidegate.D("reason", run.Note(in.Reason), "extracted_urls_path", out.ExtractedPath, "found_by_path", out.FoundByPath,
+			u.Log(run.EventSources, "citations_extract_urls", tidegate.D("reason", run.Note(in.Reason), "extracted_urls_path", r.InRecord(out.ExtractedPath), "found_by_path", r.InRecord(out.FoundByPath),
 				"total_found", out.TotalFound, "unique_found", out.UniqueFound, "inputs_digest", out.InputsDigest))
 			if err := u.Write(files.extracted, list); err != nil {
 				return err
@@ -172,7 +172,7 @@ func NormalizeURLs(ctx context.Context, clock run.Clock, in NormalizeInput) (Nor
 		*out = NormalizeResult{RunID: r.ID(), NormalizedPath: r.Path(files.normalized), URLMapPath: r.Path(files.urlMap), UniqueNormalized: len(sources),
 			InputsDigest: codec.Digest(tidegate.D("schema", "citations_normalize.inputs.v1", "run_id", r.ID(), "extracted_urls", originals))}
 		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
-			u.Log(run.EventSources, "citations_normalize", tidegate.D("reason", run.Note(in.Reason), "normalized_urls_path", out.NormalizedPath, "url_map_path", out.URLMapPath,
+			u.Log(run.EventSources, "citations_normalize", tidegate.D("reason", run.Note(in.Reason), "normalized_urls_path", r.InRecord(out.NormalizedPath), "url_map_path", r.InRecord(out.URLMapPath),
 				"unique_normalized", out.UniqueNormalized, "inputs_digest", out.InputsDigest))
 			return writeNormalized(u, files, sources)
 		}))
@@ -298,8 +298,8 @@ func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in Cit
 				queue := r.Path(files.queue)
 				out.QueuePath = &queue
 			}
-			u.Log(run.EventSources, "citations_validate", tidegate.D("reason", run.Note(in.Reason), "mode", out.Mode, "citations_path", out.CitationsPath,
-				"validated", out.Validated, "statuses", out.Statuses, "inputs_digest", out.InputsDigest, "blocked_urls", out.BlockedCount))
+			u.Log(run.EventSources, "citations_validate", tidegate.D("reason", run.Note(in.Reason), "mode", out.Mode, "citations_path", r.InRecord(out.CitationsPath),
+				"validated", out.Validated, "statuses", out.Statuses, "inputs_digest", out.InputsDigest, "blocked_urls", out.BlockedCount, "args", tidegate.D()))
 			return made.write(u, files, blocked)
 		}))
 		return err
@@ -451,8 +451,13 @@ func RenderCitations(ctx context.Context, clock run.Clock, in RenderInput) (Rend
 		slices.SortFunc(inputs, func(a, b rendered) int { return strings.Compare(a.NormalizedURL, b.NormalizedURL) })
 		*out = RenderResult{OutputPath: r.Path(files.rendered), Rendered: len(records),
 			InputsDigest: codec.Digest(tidegate.D("schema", "citations_render_md.inputs.v1", "run_id", r.ID(), "records", inputs))}
+		args := tidegate.D()
+		if in.CitationsPath != "" {
+			args = tidegate.D("citations_path", r.InRecord(in.CitationsPath))
+		}
 		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
-			u.Log(run.EventSources, "citations_render_md", tidegate.D("reason", run.Note(in.Reason), "output_md_path", out.OutputPath, "rendered", out.Rendered, "inputs_digest", out.InputsDigest))
+			u.Log(run.EventSources, "citations_render_md", tidegate.D("reason", run.Note(in.Reason), "output_md_path", r.InRecord(out.OutputPath), "rendered", out.Rendered, "inputs_digest", out.InputsDigest,
+				"args", args))
 			return u.Write(files.rendered, []byte(source.Render(r.ID(), records)))
 		}))
 		return err

@@ -124,6 +124,7 @@ func decideInRun(ctx context.Context, clock run.Clock, w pivot.Wave1, in PivotIn
 		if err != nil {
 			return err
 		}
+		w := w.Named(r.InRecord)
 		files := wave1Files{r.Folder(), in.Progress}
 		before, unread := files.digests(ctx, w.Outputs)
 		if *d, err = decide(ctx, w, files); err != nil || unread != nil {
@@ -135,7 +136,11 @@ func decideInRun(ctx context.Context, clock run.Clock, w pivot.Wave1, in PivotIn
 		if written, err := keepsDecision(r, r.Manifest()); err != nil || !written {
 			return err
 		}
-		path := r.Path(name)
+		path, recorded := r.Path(name), recordedOutputs(r, w.Outputs, before)
+		var args tidegate.Details
+		if len(w.Explicit) == 0 && ownOutputs(r, recorded) {
+			args = run.Args()
+		}
 		audit, err := r.UpdateBeside(ctx, clock, func(u *run.Update) error {
 			m, err := u.Manifest()
 			if err != nil {
@@ -152,10 +157,10 @@ func decideInRun(ctx context.Context, clock run.Clock, w pivot.Wave1, in PivotIn
 				return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()), "the outputs change while the pivot is decided; decide again when they are final")
 			}
 			if reason := strings.TrimSpace(in.Reason); reason != "" {
-				u.Log(run.EventDecided, "pivot_decide", tidegate.D("reason", run.Note(reason), "pivot_path", path, "wave2_required", d.Wave2Required,
-					"rule_hit", d.RuleHit, "inputs_digest", d.InputsDigest))
+				u.Log(run.EventDecided, "pivot_decide", append(tidegate.D("reason", run.Note(reason), "pivot_path", r.InRecord(path), "wave2_required", d.Wave2Required,
+					"rule_hit", d.RuleHit, "inputs_digest", d.InputsDigest), args...))
 			}
-			return u.WriteJSON(name, w.Document(r.ID(), u.Now(), u.Actor(), *d, recordedOutputs(r, w.Outputs, before)))
+			return u.WriteJSON(name, w.Document(r.ID(), u.Now(), u.Actor(), *d, recorded))
 		})
 		d.PivotPath, d.AuditWritten = &path, audit.Written
 		return err
@@ -195,6 +200,11 @@ func recordedOutputs(r *run.Run, outputs []pivot.Output, digests []string) []piv
 		recorded[i] = pivot.RecordedOutput{PerspectiveID: o.PerspectiveID, Name: name, Digest: digests[i]}
 	}
 	return recorded
+}
+
+// ownOutputs reports whether a decision was made from the run's own outputs.
+func ownOutputs(r *run.Run, outputs []pivot.RecordedOutput) bool {
+	return !slices.ContainsFunc(outputs, func(o pivot.RecordedOutput) bool { return o.Name != r.Output(run.Wave1, o.PerspectiveID) })
 }
 
 // wave1Files is where outputs are read from: the folder of a run, nil where no run

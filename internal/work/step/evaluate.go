@@ -74,7 +74,7 @@ func EvaluateGateA(ctx context.Context, clock run.Clock, in EvaluateInput) (Gate
 		}
 		*out = GateAResult{WarningDetails: append(tidegate.Details{}, details...), ScopePath: r.Path(run.ScopeFile),
 			PerspectivesPath: r.Path(r.Layout().Perspectives), PlanPath: r.Path(r.Layout().Wave1Plan()), Rule: gateARule}
-		return out.take(ctx, clock, r, found, in.Reason)
+		return out.take(ctx, clock, r, found, in.Reason, run.Args()...)
 	})
 }
 
@@ -99,7 +99,7 @@ func evaluateWith(ctx context.Context, clock run.Clock, manifestPath, reason str
 		if err != nil {
 			return err
 		}
-		return out.take(ctx, clock, r, found, reason)
+		return out.take(ctx, clock, r, found, reason, run.Args()...)
 	})
 }
 
@@ -128,7 +128,7 @@ func EvaluateGateE(ctx context.Context, clock run.Clock, in GateEInput) (GateERe
 			return err
 		}
 		*out = GateEResult{Faults: append([]synthesis.Fault{}, judged.result.Faults...)}
-		var about tidegate.Details
+		about := run.Args()
 		if judged.name != r.Layout().Synthesis() {
 			about = tidegate.D("document", judged.name) // the gate is not about it
 		}

@@ -60,8 +60,12 @@ func DeriveGateB(ctx context.Context, clock run.Clock, in GateBInput) (GateBResu
 			return err
 		}
 		*out = GateBResult{GateID: "B", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, WaveReviewReport: r.Path(name), Rule: gateRule}
-		out.Update, err = logFound(ctx, clock, r, "gate_b_derive", found, tidegate.D("reason", run.Note(in.Reason), "gate", "B", "status", out.Status, "metrics", out.Metrics,
-			"inputs_digest", out.InputsDigest, "wave_review_report_path", out.WaveReviewReport, "warnings", append([]string{}, found.Warnings...)))
+		var args tidegate.Details
+		if name == r.Layout().WaveReview {
+			args = run.Args()
+		}
+		out.Update, err = logFound(ctx, clock, r, "gate_b_derive", found, append(tidegate.D("reason", run.Note(in.Reason), "gate", "B", "status", out.Status, "metrics", out.Metrics,
+			"inputs_digest", out.InputsDigest, "wave_review_report_path", r.InRecord(out.WaveReviewReport), "warnings", append([]string{}, found.Warnings...)), args...))
 		return err
 	})
 }

@@ -95,12 +95,12 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 			patch := found.Patch(u.Now())
 			if accept {
 				patch = found.Accept(u.Now(), run.Note(in.Reason))
-				u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status()))
+				u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status(), "args", tidegate.D()))
 				if err := u.AcceptGateFailures(row.ID, run.Note(in.Reason), "accept gate "+row.ID); err != nil {
 					return err
 				}
 			}
-			after, err := writeJudgement(u, found, patch, run.Note(in.Reason))
+			after, err := writeJudgement(u, found, patch, run.Note(in.Reason), run.Args("gate", row.ID)...)
 			if err == nil && !accept {
 				err = outputsAsTaken(u, found)
 			}
@@ -133,14 +133,15 @@ func notMoved(u *run.Update) error {
 		"the run moved from %s to %s while its gate was judged; judge it again", judged, m.Stage())
 }
 
-// writeJudgement stages one judgement, with the digests of what was judged.
-func writeJudgement(u *run.Update, found run.Judgement, patch *codec.Value, reason string) (run.Gates, error) {
+// writeJudgement stages one judgement, with the digests of what was judged and more
+// fields of its line.
+func writeJudgement(u *run.Update, found run.Judgement, patch *codec.Value, reason string, more ...tidegate.Detail) (run.Gates, error) {
 	if err := notAccepted(u, found.Gate); err != nil {
 		return run.Gates{}, err
 	}
 	update := codec.NewObject()
 	update.Set(found.Gate, patch)
-	after, err := u.EditGates(update, found.InputsDigest, nil, reason)
+	after, err := u.EditGates(update, found.InputsDigest, nil, reason, more...)
 	if err == nil {
 		logJudged(u, found)
 	}

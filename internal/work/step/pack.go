@@ -3,6 +3,7 @@ package step
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -165,9 +166,27 @@ func (p *packPlan) write(ctx context.Context, u *run.Update, runID string) error
 	if err := u.Write(p.packName, data); err != nil {
 		return err
 	}
-	u.Log(run.EventPacked, "summary_pack_build", tidegate.D("reason", run.Note(p.req.Reason), "mode", p.req.Mode,
-		"summary_count", len(p.summaries.Made), "inputs_digest", p.digest))
+	u.Log(run.EventPacked, "summary_pack_build", append(tidegate.D("reason", run.Note(p.req.Reason), "mode", p.req.Mode,
+		"summary_count", len(p.summaries.Made), "inputs_digest", p.digest), p.args()...))
 	return nil
+}
+
+// args are the arguments by which a pack of a run is built again: the files that it
+// was made from, where the caller named others than the run's own. One of files
+// outside the run is not built again.
+func (p *packPlan) args() tidegate.Details {
+	var args []any
+	for _, given := range []struct{ key, path string }{{"perspectives_path", p.req.PerspectivesPath}, {"citations_path", p.req.CitationsPath}} {
+		if given.path == "" {
+			continue
+		}
+		name := p.run.InRecord(given.path)
+		if filepath.IsAbs(name) {
+			return nil
+		}
+		args = append(args, given.key, name)
+	}
+	return run.Args(args...)
 }
 
 func (p *packPlan) writeSummaries(ctx context.Context, u *run.Update) error {

@@ -158,7 +158,7 @@ func takePerspectives(u *run.Update, in PerspectivesInput, out *PerspectivesResu
 		return tidegate.Errorf(tidegate.ContractFrozen, tidegate.D("perspectives_path", in.PerspectivesPath, "stage", m.Stage()),
 			"the perspectives of run %q are frozen: its wave was planned by them", r.ID())
 	}
-	u.Log(run.EventPerspectives, "perspectives_write", tidegate.D("reason", run.Note(in.Reason), "path", in.PerspectivesPath,
+	u.Log(run.EventPerspectives, "perspectives_write", tidegate.D("reason", run.Note(in.Reason), "path", r.InRecord(in.PerspectivesPath),
 		"value_digest", codec.Digest(in.Value), "replan", in.Replan))
 	return u.WriteJSON(r.Layout().Perspectives, in.Value)
 }
@@ -235,7 +235,7 @@ func replan(u *run.Update, m run.Manifest) error {
 	if dropped.Len() == 0 {
 		return nil
 	}
-	_, err = u.EditGates(dropped, gates.Doc().Get("inputs_digest").Str(), nil, "replanned: other contracts")
+	_, err = u.EditGates(dropped, gates.Doc().Get("inputs_digest").Str(), nil, "replanned: other contracts", run.Args("update", dropped)...)
 	return err
 }
 

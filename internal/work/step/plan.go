@@ -93,8 +93,8 @@ func Plan(ctx context.Context, clock run.Clock, in PlanInput) (PlanResult, error
 			if err := u.Write(name, data); err != nil {
 				return err
 			}
-			u.Log(run.EventPlanned, "wave1_plan", tidegate.D("reason", run.Note(in.Reason), "plan_path", result.PlanPath,
-				"planned", result.Planned, "inputs_digest", result.InputsDigest))
+			u.Log(run.EventPlanned, "wave1_plan", tidegate.D("reason", run.Note(in.Reason), "plan_path", r.InRecord(result.PlanPath),
+				"planned", result.Planned, "inputs_digest", result.InputsDigest, "args", tidegate.D()))
 			return p.judgeWithPlan(u, data)
 		}))
 		return err

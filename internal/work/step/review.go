@@ -46,7 +46,12 @@ func Review(ctx context.Context, clock run.Clock, in WaveReviewInput) (wave.Revi
 	if holder.Run == "" {
 		return in.reviewIntoFile(ctx, holder)
 	}
-	return run.With(ctx, filepath.Join(holder.Run, run.ManifestFile), func(r *run.Run, out *wave.ReviewResult) error {
+	return ReviewInRun(ctx, clock, filepath.Join(holder.Run, run.ManifestFile), in)
+}
+
+// ReviewInRun is [Review] with a report that lies in a run.
+func ReviewInRun(ctx context.Context, clock run.Clock, manifestPath string, in WaveReviewInput) (wave.ReviewResult, error) {
+	return run.With(ctx, manifestPath, func(r *run.Run, out *wave.ReviewResult) error {
 		name := r.Layout().WaveReview
 		if given, err := r.Name("report_path", in.ReportPath); err != nil || given != name {
 			return notForReport(in.ReportPath, "the run keeps its wave review in "+name)
@@ -61,11 +66,34 @@ func Review(ctx context.Context, clock run.Clock, in WaveReviewInput) (wave.Revi
 		result.ReportPath = &in.ReportPath
 		*out = result
 		_, err = r.UpdateBeside(ctx, clock, run.Unfinished(func(u *run.Update) error {
-			u.Log(run.EventReviewed, "wave_review", tidegate.D("pass", result.Pass, "validated", result.Validated, "failed", result.Failed))
-			return u.WriteJSON(name, result)
+			u.Log(run.EventReviewed, "wave_review", append(tidegate.D("pass", result.Pass, "validated", result.Validated, "failed", result.Failed), in.args(r)...))
+			return u.WriteJSON(name, inRecord(r, result))
 		}))
 		return err
 	})
+}
+
+// args are the arguments by which a review of a run is done again. One of files
+// outside the run is not.
+func (in WaveReviewInput) args(r *run.Run) tidegate.Details {
+	perspectives, outputs := r.InRecord(in.PerspectivesPath), r.InRecord(in.OutputsDir)
+	if filepath.IsAbs(perspectives) || filepath.IsAbs(outputs) {
+		return nil
+	}
+	return run.Args("perspectives_path", perspectives, "outputs_dir", outputs, "perspective_ids", in.PerspectiveIDs, "max_failures", in.MaxFailures)
+}
+
+// inRecord is a review as a run keeps it: with names of files that hold wherever
+// the run lies.
+func inRecord(r *run.Run, result wave.ReviewResult) wave.ReviewResult {
+	result.PerspectivesPath, result.OutputsDir = r.InRecord(result.PerspectivesPath), r.InRecord(result.OutputsDir)
+	report := r.InRecord(*result.ReportPath)
+	result.ReportPath = &report
+	result.Results = slices.Clone(result.Results)
+	for i, each := range result.Results {
+		result.Results[i].MarkdownPath = r.InRecord(each.MarkdownPath)
+	}
+	return result
 }
 
 // ReviewThere is [wave.ReviewThere] of the outputs in a folder. It writes nothing.
