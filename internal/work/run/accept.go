@@ -62,7 +62,7 @@ func AcceptRecord(ctx context.Context, clock Clock, in AcceptInput) (AcceptResul
 		for _, f := range files.Members() {
 			out.Accepted = append(out.Accepted, f.Key)
 		}
-		u.Log(EventAccepted, "run_accept", tidegate.D("what", "record", "reason", Note(in.Reason),
+		u.Log(EventAccepted, kindAccept, tidegate.D("what", "record", "reason", Note(in.Reason),
 			"manifest_revision", m.Revision(), "gates_revision", gates.Revision(), "files", files))
 		return nil
 	})

@@ -232,36 +232,51 @@ func (r *Run) UnsignedDecisions(ctx context.Context) ([]string, error) {
 
 // decides reports whether a decision is about what a line records.
 func decides(decision, entry *codec.Value) bool {
-	same := func(of, name string) bool {
-		return codec.Digest(codec.Of(decision.Get(of))) == codec.Digest(codec.Of(entry.Get(name)))
+	event := eventOf(entry)
+	if event == EventStatus {
+		return decision.Get("what").Str() == map[Status]string{Paused: "pause", Cancelled: "cancel", Running: "resume"}[Status(entry.Get("status").Str())]
 	}
-	what := decision.Get("what").Str()
-	switch eventOf(entry) {
-	case EventStatus:
-		return what == map[Status]string{Paused: "pause", Cancelled: "cancel", Running: "resume"}[Status(entry.Get("status").Str())]
-	case EventLimit:
-		return what == "limit" && same("name", "limit") && same("value", "to")
-	case EventRestored:
-		return what == "restore output" && same("perspective_id", "perspective_id")
-	case EventAttached:
-		if what == AttachDocuments {
-			return decision.Get("documents").Get(entry.Get("name").Str()).Str() == entry.Get("file").Str()
-		}
-		return what == AttachEvidence && same("cid", "cid") && same("file", "file")
-	case EventReplaced:
-		return what == ReplaceSource && same("cid", "cid") && same("url", "url")
-	case EventAccepted:
-		switch entry.Get("what").Str() {
-		case "failure":
-			return what == "resume --accept" || what == AttachEvidence || what == ReplaceSource || what == "limit" || what == "job retry"
-		case "plan":
-			return what == ConfirmPlan && same("perspectives", "perspectives")
-		case "gate":
-			return what == "accept gate" && same("gate", "gate")
-		case "record":
-			return what == "accept record"
-		}
-		return false
+	about := decidedBy[event]
+	switch {
+	case event == EventAccepted:
+		about = acceptedBy[entry.Get("what").Str()]
+	case about == nil: // a line of a new plan
+		about = decidedBy[EventPerspectives]
 	}
-	return what == "replan" && same("value_digest", "value_digest")
+	fields, known := about[decision.Get("what").Str()]
+	return known && fields.same(decision, entry)
+}
+
+// fields pairs the fields of a decision with those of the lines that carry it out.
+type fields map[string]string
+
+func (f fields) same(decision, entry *codec.Value) bool {
+	for of, name := range f {
+		was := decision.Get(of)
+		if of == "documents" {
+			was = was.Get(entry.Get("name").Str())
+		}
+		if codec.Digest(codec.Of(was)) != codec.Digest(codec.Of(entry.Get(name))) {
+			return false
+		}
+	}
+	return true
+}
+
+// decidedBy are the decisions that a line of an event can carry out, with what both
+// must agree in.
+var decidedBy = map[Event]map[string]fields{
+	EventLimit:        {"limit": {"name": "limit", "value": "to"}},
+	EventRestored:     {"restore output": {"perspective_id": "perspective_id"}},
+	EventAttached:     {AttachDocuments: {"documents": "file"}, AttachEvidence: {"cid": "cid", "file": "file"}},
+	EventReplaced:     {ReplaceSource: {"cid": "cid", "url": "url"}},
+	EventPerspectives: {"replan": {"value_digest": "value_digest"}},
+}
+
+// acceptedBy is decidedBy for what a person accepts.
+var acceptedBy = map[string]map[string]fields{
+	"failure": {"resume --accept": nil, AttachEvidence: nil, ReplaceSource: nil, "limit": nil, "job retry": nil},
+	"plan":    {ConfirmPlan: {"perspectives": "perspectives"}},
+	"gate":    {"accept gate": {"gate": "gate"}},
+	"record":  {"accept record": nil},
 }

@@ -312,7 +312,7 @@ func (u *Update) adopt() error {
 			digests.Set(name, codec.Of(digest))
 		}
 	}
-	adopted := Line{EventAdopted, "run_adopt", tidegate.D("manifest_revision", m.Revision(), "gates_revision", gates.Revision(), "files", digests)}
+	adopted := Line{EventAdopted, kindAdopt, tidegate.D("manifest_revision", m.Revision(), "gates_revision", gates.Revision(), "files", digests)}
 	u.record.origin = older // from here on the run must match its log
 	reset := codec.NewObject()
 	for _, row := range GateTable {

@@ -23,6 +23,7 @@ type recorded struct {
 	chained                         int                     // the first chained line, 0 before it
 	lastForeign                     int                     // the last line that another program wrote
 	shift                           int64                   // how far the numbers that lines give themselves are off
+	tx                              int64                   // the transaction of the last line, 0 in a log without their numbers
 	accepted                        int                     // the last line by which a person accepted what did not match
 	digests                         map[string]bool         // of the lines so far, where decisions are signed
 	decided                         map[string]string       // decision → the file that holds it
@@ -60,58 +61,100 @@ func (v *verifier) collect(line parsedLine) {
 		v.find("warning", "run-id-mismatch", AuditFile, line.Number, "line %d is about run %q", line.Number, tidegate.Cut(id.Str()))
 		return
 	}
-	if entry.Get("kind").Str() == "run_accept" {
-		rec.shift = 0 // whoever accepts the log as it is counts its lines again
-	}
-	if seq, ok := entry.Get("seq").Int(); ok && seq-int64(line.Number) != rec.shift {
-		v.find("error", "sequence-broken", AuditFile, line.Number, "line %d says that it is line %d", line.Number, seq)
-		rec.shift = seq - int64(line.Number)
-	}
+	v.checkNumbers(line)
 	if v.signers != nil {
 		v.checkDecision(line.Line, entry, rec.decision)
 	}
 	rec.decision = entry.Get("decision").Str()
-	l := v.run.layout
-	switch entry.Get("kind").Str() {
-	case "run_init", kindSeed, kindDryRun:
-		if stage := entry.Get("stage").Str(); stage != "" && line.Number == 1 {
-			rec.begins = Stage(stage)
-		}
-		rec.manifestRevision, rec.gatesRevision = integer(entry.Get("manifest_revision")), integer(entry.Get("gates_revision"))
-		for _, d := range []struct{ key, name string }{
-			{"manifest_digest", v.run.name}, {"gates_digest", l.Gates}, {"scope_digest", ScopeFile}, {"policy_digest", PolicyFile},
-		} {
-			rec.set(d.name, entry.Get(d.key), line.Number)
-		}
-	case "run_adopt", "run_accept":
-		if entry.Get("kind").Str() == "run_accept" {
-			rec.accepted = line.Number
-			v.find("note", "record-accepted", AuditFile, line.Number, "line %d: a person accepted what did not match before it: %s", line.Number, tidegate.Cut(entry.Get("reason").Str()))
-		}
-		rec.manifestRevision, rec.gatesRevision = integer(entry.Get("manifest_revision")), integer(entry.Get("gates_revision"))
-	case "manifest_write":
-		v.follow("manifest", v.run.name, &rec.manifestRevision, line.Number, entry)
-	case "gates_write":
-		v.follow("gates", l.Gates, &rec.gatesRevision, line.Number, entry)
-	case "perspectives_write":
-		path := v.run.Path(entry.Get("path").Str())
-		rec.values[path] = entry.Get("value_digest").Str()
-		delete(rec.files, v.run.folder.NameOf(path))
+	if collect := collectors[entry.Get("kind").Str()]; collect != nil {
+		collect(v, line.Number, entry)
 	}
-	// Only a line of ours says what files hold: an older log keeps the digests
-	// of files in lines of one kind.
+	v.collectFiles(line.Number, entry)
+	if eventOf(entry) == EventMoved && entry.Get("to") != nil {
+		v.move(line.Number, Stage(entry.Get("from").Str()), Stage(entry.Get("to").Str()))
+	}
+}
+
+// checkNumbers checks the number that a line gives itself and that of its
+// transaction: a transaction has the number of its first line, and its lines stand
+// together.
+func (v *verifier) checkNumbers(line parsedLine) {
+	rec, entry := &v.recorded, line.entry
+	if entry.Get("kind").Str() == kindAccept {
+		rec.shift = 0 // whoever accepts the log as it is counts its lines again
+	}
+	seq, counted := entry.Get("seq").Int()
+	if counted && seq-int64(line.Number) != rec.shift {
+		v.find("error", "sequence-broken", AuditFile, line.Number, "line %d says that it is line %d", line.Number, seq)
+		rec.shift = seq - int64(line.Number)
+	}
+	if !v.run.ends.numbered || line.Prev == "" {
+		return
+	}
+	if tx := integer(entry.Get("tx")); tx == 0 || tx != seq && tx != rec.tx {
+		v.find("error", "transaction-broken", AuditFile, line.Number, "line %d says that it belongs to transaction %d, which does not follow transaction %d", line.Number, tx, rec.tx)
+	} else {
+		rec.tx = tx
+	}
+}
+
+// The kinds of lines that take or accept a run as it is.
+const (
+	kindAdopt  = "run_adopt"
+	kindAccept = "run_accept"
+)
+
+// collectors take from lines of some kinds what these say of the run's documents.
+var collectors = map[string]func(v *verifier, number int, entry *codec.Value){
+	kindInit: (*verifier).collectFirst, kindSeed: (*verifier).collectFirst, kindDryRun: (*verifier).collectFirst,
+	kindAdopt: (*verifier).collectRevisions,
+	kindAccept: func(v *verifier, number int, entry *codec.Value) {
+		v.recorded.accepted = number
+		v.find("note", "record-accepted", AuditFile, number, "line %d: a person accepted what did not match before it: %s", number, tidegate.Cut(entry.Get("reason").Str()))
+		v.collectRevisions(number, entry)
+	},
+	"manifest_write": func(v *verifier, number int, entry *codec.Value) {
+		v.follow("manifest", v.run.name, &v.recorded.manifestRevision, number, entry)
+	},
+	"gates_write": func(v *verifier, number int, entry *codec.Value) {
+		v.follow("gates", v.run.layout.Gates, &v.recorded.gatesRevision, number, entry)
+	},
+	"perspectives_write": func(v *verifier, _ int, entry *codec.Value) {
+		path := v.run.Path(entry.Get("path").Str())
+		v.recorded.values[path] = entry.Get("value_digest").Str()
+		delete(v.recorded.files, v.run.folder.NameOf(path))
+	},
+}
+
+func (v *verifier) collectRevisions(_ int, entry *codec.Value) {
+	v.recorded.manifestRevision, v.recorded.gatesRevision = integer(entry.Get("manifest_revision")), integer(entry.Get("gates_revision"))
+}
+
+// collectFirst takes what the line that made the run says.
+func (v *verifier) collectFirst(number int, entry *codec.Value) {
+	if stage := entry.Get("stage").Str(); stage != "" && number == 1 {
+		v.recorded.begins = Stage(stage)
+	}
+	v.collectRevisions(number, entry)
+	for _, d := range []struct{ key, name string }{
+		{"manifest_digest", v.run.name}, {"gates_digest", v.run.layout.Gates}, {"scope_digest", ScopeFile}, {"policy_digest", PolicyFile},
+	} {
+		v.recorded.set(d.name, entry.Get(d.key), number)
+	}
+}
+
+// collectFiles takes what a line says of other files. Only a line of ours says what
+// files hold: an older log keeps the digests of files in lines of one kind.
+func (v *verifier) collectFiles(number int, entry *codec.Value) {
 	if entry.Get("kind").Str() == kindFiles || entry.Get("event") != nil {
 		for _, f := range entry.Get("files").Members() {
-			rec.set(f.Key, f.Value, line.Number)
+			v.recorded.set(f.Key, f.Value, number)
 		}
 	}
 	if event := eventOf(entry); event == EventFetched || event == EventAttached {
 		for _, r := range entry.Get("records").Elems() {
-			rec.kept = append(rec.kept, keptOf(entry.Get("archive").Str(), r, line.Number))
+			v.recorded.kept = append(v.recorded.kept, keptOf(entry.Get("archive").Str(), r, number))
 		}
-	}
-	if eventOf(entry) == EventMoved && entry.Get("to") != nil {
-		v.move(line.Number, Stage(entry.Get("from").Str()), Stage(entry.Get("to").Str()))
 	}
 }
 

@@ -103,8 +103,12 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 			edit(root, "logs/audit.jsonl", `"reason":"test [progress:x]"`, `"reason":"nothing"`)
 		}, "error chain-broken logs/audit.jsonl; error head-mismatch logs/audit.head", false},
 		{"log line removed", func(root string) { lines(root, func(l []string) []string { return append(l[:3:3], l[4:]...) }) },
-			"error chain-broken logs/audit.jsonl; error sequence-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl; " +
+			"error chain-broken logs/audit.jsonl; error sequence-broken logs/audit.jsonl; error transaction-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl; " +
 				"error digest-mismatch logs/audit.jsonl; error head-mismatch logs/audit.head", false},
+		{"log line put into another transaction", func(root string) { edit(root, "logs/audit.jsonl", `"seq":5,"tx":4`, `"seq":5,"tx":3`) },
+			"error chain-broken logs/audit.jsonl; error transaction-broken logs/audit.jsonl", false},
+		{"arguments edited", func(root string) { edit(root, "logs/audit.jsonl", `"args":{}`, `"args":{"x":1}`) },
+			"error chain-broken logs/audit.jsonl; error head-mismatch logs/audit.head", false},
 		{"log lines swapped", func(root string) { lines(root, func(l []string) []string { l[5], l[6] = l[6], l[5]; return l }) },
 			"error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; " +
 				"error sequence-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl; error digest-mismatch logs/audit.jsonl; " +
@@ -217,14 +221,14 @@ func TestDigestsOfManyFilesAreLogged(t *testing.T) {
 func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 	out := used(t)
 	want := []string{
-		"ts kind run_id event seq actor manifest_revision gates_revision scope_digest manifest_digest gates_digest policy_digest state clock prev",
-		"ts kind run_id event seq actor reason path value_digest replan state clock prev",
-		"ts kind run_id event seq actor files state clock prev",
-		"ts kind run_id event seq actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress state clock prev",
-		"ts kind run_id event seq actor files state clock prev",
-		"ts kind run_id event seq actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress state clock prev",
-		"ts kind run_id event seq actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress state clock prev",
-		"ts kind run_id event seq actor prev_revision new_revision reason inputs_digest gates_digest prev_digest gates state clock prev",
+		"ts kind run_id event seq tx actor log manifest_revision gates_revision scope_digest manifest_digest gates_digest policy_digest args state clock prev",
+		"ts kind run_id event seq tx actor reason path value_digest replan state clock prev",
+		"ts kind run_id event seq tx actor files state clock prev",
+		"ts kind run_id event seq tx actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress args state clock prev",
+		"ts kind run_id event seq tx actor files state clock prev",
+		"ts kind run_id event seq tx actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress args state clock prev",
+		"ts kind run_id event seq tx actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress args state clock prev",
+		"ts kind run_id event seq tx actor prev_revision new_revision reason inputs_digest gates_digest prev_digest gates state clock prev",
 	}
 	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath})
 	if err != nil {

@@ -477,7 +477,7 @@ func TestBrokenDocumentsAreNamedNotCalledWriteFailures(t *testing.T) {
 	}
 }
 
-// The earlier system's digest of this decision.
+// The earlier system's digest of this decision, with names relative to the run.
 func TestDecisionDigestIsThatOfTheEarlierSystem(t *testing.T) {
 	payload := func(path string) tidegate.Details {
 		statuses := tidegate.Details{}
@@ -498,7 +498,7 @@ func TestDecisionDigestIsThatOfTheEarlierSystem(t *testing.T) {
 	for range 2 { // the same refused attempt gives the same digest
 		_, err := y.advance("")
 		decision, _ := runs.WantCode(t, err, tidegate.MissingArtifact).Details.Get("decision")
-		want := codec.Digest(payload(filepath.Join(y.root, "perspectives.json")))
+		want := codec.Digest(payload("perspectives.json"))
 		if got := decision.(stage.Decision).InputsDigest; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
