@@ -47,10 +47,7 @@ func operationOf(l line) operation {
 	if again := byEvent[l.event]; again != nil {
 		return again
 	}
-	if again := byKind[l.kind]; again != nil {
-		return again
-	}
-	return nil
+	return byKind[l.kind]
 }
 
 var (
@@ -97,6 +94,9 @@ func (s *scene) has(fits func(line) bool) (line, bool) {
 
 // created compares the documents that the run began with.
 func created(s *scene) error {
+	if s.line.number != 1 {
+		return tidegate.Errorf(tidegate.InvalidState, nil, "a run begins once")
+	}
 	for _, doc := range s.first {
 		difference := ""
 		if codec.DigestBytes(doc.Data) != doc.Digest {
@@ -104,6 +104,7 @@ func created(s *scene) error {
 			s.notAsThen(doc.Name)
 		}
 		s.step(doc.Name, difference)
+		s.note(doc.Name, doc.Digest)
 	}
 	return errGiven
 }
@@ -159,6 +160,28 @@ func gateWritten(s *scene) error {
 	return err
 }
 
+// rejudged judges the gates again that a line lets pass whose patch is not kept.
+func rejudged(s *scene) error {
+	r, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	s.out.partial = true
+	for _, gate := range s.line.entry.Get("gates").Members() {
+		if gate.Value.Str() != run.GatePass {
+			continue
+		}
+		found, err := step.Judge(s.ctx, r, gate.Key)
+		if err != nil {
+			return err
+		}
+		s.out.lines = append(s.out.lines, codec.Of(tidegate.D("kind", "gate_judged", "event", run.EventJudged, "gate", found.Gate, "status", found.Status(), "inputs_digest", found.InputsDigest)))
+	}
+	s.leave("%s, because the log does not say all of what was asked for", s.name(s.line))
+	return nil
+}
+
 // gateAccepted lets a gate pass, as a person did.
 func gateAccepted(s *scene) error {
 	_, err := step.RecordGate(s.ctx, s.clock, step.GateInput{ManifestPath: s.manifestPath(), Gate: s.line.get("gate"), Accept: true, Reason: s.reason()})
@@ -177,7 +200,8 @@ func judged(s *scene) error {
 		return err
 	}
 	s.out.partial = true
-	s.out.lines = []*codec.Value{codec.Of(tidegate.D("kind", s.line.kind, "event", s.line.event, "gate", found.Gate, "status", found.Status(), "inputs_digest", found.InputsDigest))}
+	s.out.lines = []*codec.Value{codec.Of(tidegate.D("kind", s.line.kind, "event", s.line.event, "gate", found.Gate, "status", found.Status(),
+		"inputs_digest", found.InputsDigest, "args", tidegate.D()))}
 	return nil
 }
 
@@ -280,7 +304,7 @@ func leased(s *scene) error {
 	}
 	number, _ := s.line.entry.Get("attempt").Int()
 	s.out.partial = true
-	s.out.lines = []*codec.Value{codec.Of(tidegate.D("kind", s.line.kind, "event", s.line.event, "job_id", prompt.JobID, "prompt_digest", codec.DigestBytes([]byte(prompt.PromptMD))))}
+	s.out.lines = []*codec.Value{codec.Of(tidegate.D("kind", s.line.kind, "event", s.line.event, "job_id", prompt.JobID, "prompt_digest", codec.DigestBytes([]byte(prompt.PromptMD)), "args", tidegate.D()))}
 	s.out.files[run.AttemptDir(prompt.JobID, int(number))+"/prompt.md"] = []byte(prompt.PromptMD)
 	return nil
 }
@@ -303,7 +327,7 @@ func verdict(s *scene) error {
 		codes = append(codes, f.Code)
 	}
 	s.out.partial = true
-	s.out.lines = []*codec.Value{codec.Of(tidegate.D("kind", s.line.kind, "event", s.line.event, "accepted", len(codes) == 0, "faults", codes))}
+	s.out.lines = []*codec.Value{codec.Of(tidegate.D("kind", s.line.kind, "event", s.line.event, "accepted", len(codes) == 0, "faults", codes, "args", tidegate.D()))}
 	if err := s.compareRepair(id, int(number), int(n), again.Repair); err != nil {
 		return err
 	}

@@ -83,7 +83,10 @@ func manifestSet(s *scene) error {
 	case run.EventAccepted:
 		return accepted(s)
 	}
-	return errGiven
+	if s.earlier {
+		return errGiven
+	}
+	return tidegate.Errorf(tidegate.InvalidState, nil, "no rule writes a manifest for the event %q", tidegate.Cut(string(s.line.event)))
 }
 
 func accepted(s *scene) error {

@@ -253,7 +253,7 @@ func TestReplayNamesForgedEvents(t *testing.T) {
 // comparedField reports whether a field of a line follows from a rule.
 func comparedField(e *codec.Value, key string) bool {
 	switch key {
-	case "ts", "kind", "run_id", "event", "seq", "actor", "state", "clock", "prev", "program",
+	case "ts", "kind", "run_id", "event", "seq", "tx", "actor", "state", "clock", "prev", "program",
 		"reason", "from", "status", "stage", "holder", "home", "expires_at", "attempt", "answer", "job_id", "late", "digest":
 		return false // of the log, of what was handed in, or by which the rule is found
 	}

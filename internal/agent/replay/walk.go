@@ -192,6 +192,7 @@ func (w *walk) follow(ctx context.Context, c change) error {
 	}
 	fresh := map[string][]byte{}
 	w.byRecord = nil
+	explained := true
 	for _, l := range w.causes(c, given) {
 		again := w.redo(l)
 		if !given[l.number] || again == nil {
@@ -201,13 +202,20 @@ func (w *walk) follow(ctx context.Context, c change) error {
 		if err != nil {
 			return err
 		}
-		if rehearsed != nil {
-			w.compareLines(c, rehearsed, given)
-			w.compareFiles(c, rehearsed.files)
-			maps.Copy(fresh, rehearsed.files)
+		if rehearsed == nil {
+			explained = false
+			continue
 		}
+		w.compareLines(c, rehearsed, given)
+		w.compareFiles(c, rehearsed.files)
+		maps.Copy(fresh, rehearsed.files)
 	}
 	maps.Copy(fresh, w.byRecord)
+	if !w.earlier && explained {
+		if err := w.unexplained(ctx, c, given); err != nil {
+			return err
+		}
+	}
 	for _, l := range c.lines {
 		if given[l.number] {
 			w.out.Given++
@@ -219,16 +227,50 @@ func (w *walk) follow(ctx context.Context, c change) error {
 	return w.refreshBoard(c)
 }
 
-// causes are the lines from which the others of a change follow: the first that has
-// arguments. In an earlier log several may be.
+// causes are the lines from which the others of a change follow: the first that says
+// what was asked for. In an earlier log several may be.
 func (w *walk) causes(c change, given map[int]bool) []line {
 	if w.earlier {
 		w.locate(c)
 		return w.causesBySigns(c, given)
 	}
-	for _, l := range c.lines {
-		if l.args() != nil {
-			return []line{l}
+	if at := causeOf(c); at >= 0 {
+		return c.lines[at : at+1]
+	}
+	return nil
+}
+
+// causeOf is the index of the first line that says what was asked for, -1 for none.
+func causeOf(c change) int {
+	return slices.IndexFunc(c.lines, func(l line) bool { return l.args() != nil && operationOf(l) != nil })
+}
+
+// mayLack are the kinds of lines that need not say what was asked for: files from
+// outside the run, gaps that somebody named, or a patch that the log does not keep.
+// What rests on them is judged again.
+var mayLack = []string{
+	"wave_review", "pivot_decide", "summary_pack_build", "gate_a_evaluate", "gate_b_derive", "gate_c_compute", "gate_d_evaluate", "gate_e_evaluate", "gate_f_evaluate",
+}
+
+// unexplained looks at the lines of a change that a rule writes and that did not come
+// out again: nobody can hand them in.
+func (w *walk) unexplained(ctx context.Context, c change, given map[int]bool) error {
+	cause := causeOf(c)
+	for i, l := range c.lines {
+		switch {
+		case i == cause || !given[l.number] || operationOf(l) == nil:
+		case l.kind == "gates_write":
+			rehearsed, err := w.rehearse(ctx, c, l, rejudged)
+			if err != nil {
+				return err
+			}
+			if rehearsed != nil {
+				w.compareLines(c, rehearsed, given)
+			}
+		case l.event == run.EventPatched, slices.Contains(mayLack, l.kind):
+			w.leave("%s, because the log does not say all of what was asked for", w.name(l))
+		default:
+			w.step(w.name(l), "nothing in its transaction says what was asked for")
 		}
 	}
 	return nil
@@ -284,10 +326,7 @@ func (w *walk) adopt(c change, fresh map[string][]byte) error {
 // adoptFile puts a file into the copy as the record has it: what was made again, if
 // that has the digest, otherwise what the run keeps.
 func (w *walk) adoptFile(name, digest string, made []byte) error {
-	if _, known := w.recorded[name]; !known {
-		w.order = append(w.order, name)
-	}
-	w.recorded[name] = digest
+	w.note(name, digest)
 	w.later[name]--
 	if digest == "" {
 		return w.stage.Remove(name)
@@ -312,6 +351,14 @@ func (w *walk) adoptFile(name, digest string, made []byte) error {
 		return nil // a state that is not kept; lines that need it say so
 	}
 	return w.stage.Write(name, made)
+}
+
+// note takes what the present line says of a file.
+func (w *walk) note(name, digest string) {
+	if _, known := w.recorded[name]; !known {
+		w.order = append(w.order, name)
+	}
+	w.recorded[name] = digest
 }
 
 // notAsThen notes that a file is not, byte for byte, what it was.
