@@ -145,16 +145,10 @@ func decided(s *scene) error {
 // gateWritten judges a gate and records what its judge says. What somebody wrote
 // without a judgement is written again.
 func gateWritten(s *scene) error {
-	switch patch, reset := s.line.entry.Get("patch"), s.args.Get("update"); {
-	case patch != nil:
+	if patch := s.line.entry.Get("patch"); patch != nil {
 		_, err := step.GatesWrite(s.ctx, s.clock, step.GatesWriteInput{GatesPath: s.path(s.kept.Layout().Gates), Update: patch,
 			InputsDigest: s.line.get("inputs_digest"), Reason: s.reason()})
 		return err
-	case reset != nil:
-		return s.update(func(u *run.Update) error {
-			_, err := u.EditGates(reset.Clone(), s.line.get("inputs_digest"), nil, s.reason(), run.Args("update", reset)...)
-			return err
-		})
 	}
 	_, err := step.RecordGate(s.ctx, s.clock, step.GateInput{ManifestPath: s.manifestPath(), Gate: s.args.Get("gate").Str(), Reason: s.reason()})
 	return err

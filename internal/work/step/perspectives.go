@@ -235,7 +235,7 @@ func replan(u *run.Update, m run.Manifest) error {
 	if dropped.Len() == 0 {
 		return nil
 	}
-	_, err = u.EditGates(dropped, gates.Doc().Get("inputs_digest").Str(), nil, "replanned: other contracts", run.Args("update", dropped)...)
+	_, err = u.EditGates(dropped, gates.Doc().Get("inputs_digest").Str(), nil, "replanned: other contracts")
 	return err
 }
 

@@ -1,0 +1,230 @@
+package replay_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// TestEveryOperationIsReplayed does by hand what agents, people and rules can do to a
+// run, with arguments other than the usual ones, and takes the run elsewhere after
+// each. Everything comes out again, nothing is left out.
+func TestEveryOperationIsReplayed(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
+	clock := run.Clock{Pinned: true, Now: func() time.Time { at = at.Add(time.Millisecond); return at }}
+	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+	many := int64(9)
+	made, err := run.Create(ctx, clock, t.TempDir(), run.InitInput{Query: "What moves the tides?", RunID: "tides", Mode: "deep", Sensitivity: "restricted",
+		Limits: &run.Limits{MaxWave1Agents: &many, MaxReviewIterations: &many}, RequireBoundGates: true, RequireGrounding: true, ConfirmPlan: true, Perspectives: 2,
+		Agents: map[string]run.Agent{"writer": {Driver: "claude", Model: "m"}, "researcher": {Driver: "codex"}}, Servers: []string{"web"},
+		Budget: map[string]float64{"tries": 2, "attempt_minutes": 2.5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := made.Root
+	path := func(name string) string { return filepath.Join(root, name) }
+	manifest := func() string { return path(run.ManifestFile) }
+	var list []tidegate.Details
+	for _, id := range []string{"moon", "sun"} {
+		list = append(list, tidegate.D("id", id, "title", id, "track", "standard", "agent_type", "a", "prompt_contract",
+			tidegate.D("max_words", 60, "max_sources", 2, "tool_budget", tidegate.D(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
+	}
+	contracts := codec.Of(tidegate.D("schema_version", "perspectives.v1", "run_id", "tides", "created_at", "2026-02-14", "perspectives", list))
+	perspectives := func() error {
+		_, err := step.WritePerspectives(ctx, clock, step.PerspectivesInput{PerspectivesPath: path("perspectives.json"), Value: contracts, Reason: "mine"})
+		return err
+	}
+	plan := func() error {
+		_, err := step.Plan(ctx, clock, step.PlanInput{ManifestPath: manifest(), Reason: "planned"})
+		return err
+	}
+	advance := func(to run.Stage) func() error {
+		return func() error {
+			_, err := stage.Advance(ctx, clock, stage.AdvanceInput{ManifestPath: manifest(), GatesPath: path("gates.json"), RequestedNext: string(to), Reason: "on"})
+			return err
+		}
+	}
+	ingest := func() error {
+		var outputs []step.Submission
+		for _, id := range []string{"moon", "sun"} {
+			outputs = append(outputs, step.Submission{PerspectiveID: id, Markdown: "## Findings\n\nIt pulls.\n\n## Gaps\n\n## Sources\n\n- https://example.org/port\n"})
+		}
+		_, err := step.Ingest(ctx, clock, step.IngestInput{ManifestPath: manifest(), PerspectivesPath: path("perspectives.json"), Wave: "wave1", Outputs: outputs})
+		return err
+	}
+	review := func(most int, ids ...string) func() error {
+		return func() error {
+			_, err := step.Review(ctx, clock, step.WaveReviewInput{PerspectivesPath: path("perspectives.json"), OutputsDir: path("wave-1"), ReportPath: path("wave-review.json"),
+				MaxFailures: most, PerspectiveIDs: ids})
+			return err
+		}
+	}
+	gate := func(id string, accept bool) func() error {
+		return func() error {
+			_, err := step.RecordGate(ctx, clock, step.GateInput{ManifestPath: manifest(), Gate: id, Accept: accept, Reason: "looked at"})
+			return err
+		}
+	}
+	fail := func(failure run.Failure) func() error {
+		return func() error {
+			_, err := open(t, root).Update(ctx, clock, func(u *run.Update) error { return stage.LeaveToPerson(u, failure, "needs a person") })
+			return err
+		}
+	}
+	for i, each := range []struct {
+		name string
+		do   func() error
+	}{
+		{"a stage of its own for the perspectives", advance(run.Perspectives)},
+		{"perspectives", perspectives},
+		{"a person's yes", func() error {
+			data, err := os.ReadFile(path("perspectives.json"))
+			if err != nil {
+				return err
+			}
+			return step.ConfirmPlan(ctx, clock, manifest(), codec.DigestBytes(data))
+		}},
+		{"plan", plan},
+		{"first wave, as asked for", advance(run.Wave1)},
+		{"outputs", ingest},
+		{"a part reviewed", review(7, "sun", "moon")},
+		{"reviewed", review(3)},
+		{"gate B derived", func() error {
+			_, err := step.DeriveGateB(ctx, clock, step.GateBInput{ManifestPath: manifest(), Reason: "look"})
+			return err
+		}},
+		{"gate B", gate("B", false)},
+		{"one more attempt", func() error {
+			_, err := stage.RetryRecord(ctx, clock, stage.RetryInput{ManifestPath: manifest(), GateID: "B", ChangeNote: "  another note ", Reason: "because"})
+			return err
+		}},
+		{"paused", func() error {
+			_, err := stage.Pause(ctx, clock, stage.ControlInput{ManifestPath: manifest(), Reason: "lunch"})
+			return err
+		}},
+		{"resumed", func() error {
+			_, err := stage.Resume(ctx, clock, stage.ResumeInput{ManifestPath: manifest()})
+			return err
+		}},
+		{"a limit", func() error {
+			_, err := stage.Limit(ctx, clock, stage.LimitInput{ManifestPath: manifest(), Name: "max_wave2_agents", Value: 2})
+			return err
+		}},
+		{"out of budget", fail(run.Failure{Code: tidegate.BudgetExhausted, Count: 7, Message: "the budget is used up"})},
+		{"a larger budget, which lets it go on", func() error {
+			_, err := stage.SetBudget(ctx, clock, stage.BudgetInput{ManifestPath: manifest(), Name: "max_tokens", Value: 1000, Reason: "more"})
+			return err
+		}},
+		{"a note", func() error {
+			_, err := stage.ManifestWrite(ctx, clock, stage.ManifestWriteInput{ManifestPath: manifest(), Patch: runs.Parse(t, `{"notes":"n"}`), Reason: "note"})
+			return err
+		}},
+		{"a gate written", func() error {
+			_, err := step.GatesWrite(ctx, clock, step.GatesWriteInput{GatesPath: path("gates.json"), InputsDigest: "sha256:x", Reason: "by hand",
+				Update: runs.Parse(t, `{"F":{"status":"fail","checked_at":"2026-02-14T12:00:00Z"}}`)})
+			return err
+		}},
+		{"pivot", advance("")},
+		{"decided", func() error {
+			in, err := step.PivotOf(ctx, manifest())
+			if err == nil {
+				in.Reason = "decide"
+				_, err = step.DecidePivot(ctx, clock, in)
+			}
+			return err
+		}},
+		{"citations, as asked for", advance(run.Citations)},
+		{"sources", func() error {
+			_, err := step.ValidateCitations(ctx, clock, web, step.CitationsInput{ManifestPath: manifest(), Reason: "fetch"})
+			return err
+		}},
+		{"rendered", func() error {
+			_, err := step.RenderCitations(ctx, clock, step.RenderInput{ManifestPath: manifest(), CitationsPath: path("citations/citations.jsonl"), Reason: "show"})
+			return err
+		}},
+		{"jobs without an answer", fail(run.Failure{Code: tidegate.JobNotOpen, Count: 1, Jobs: []run.JobTries{{ID: "wave1.sun", Attempts: 4}}, Message: "no more tries"})},
+		{"resumed all the same", func() error {
+			_, err := stage.Resume(ctx, clock, stage.ResumeInput{ManifestPath: manifest(), Accept: true, Reason: "I know"})
+			return err
+		}},
+		{"a gate that needs a person", fail(run.Failure{Code: tidegate.GateBlocked, Gate: "C", Message: "gate C does not pass"})},
+		{"evidence in place of a page", func() error {
+			file := filepath.Join(t.TempDir(), "page.html")
+			if err := os.WriteFile(file, fmt.Appendf(nil, page, "port", "The port handled some 4,200 calls."), 0o600); err != nil {
+				return err
+			}
+			data, err := os.ReadFile(path("citations/citations.jsonl"))
+			if err != nil {
+				return err
+			}
+			first, _, _ := bytes.Cut(data, []byte("\n"))
+			_, err = step.Attach(ctx, clock, step.AttachInput{ManifestPath: manifest(), CID: runs.Parse(t, first).Get("cid").Str(), FilePath: file, Reason: "saved"})
+			return err
+		}},
+		{"sources again, without fetching", func() error {
+			_, err := step.ValidateCitations(ctx, clock, nil, step.CitationsInput{ManifestPath: manifest(), DryRun: true, Reason: "again"})
+			return err
+		}},
+		{"another that needs a person", fail(run.Failure{Code: tidegate.GateBlocked, Gate: "C", Message: "gate C does not pass"})},
+		{"gate C accepted", gate("C", true)},
+		{"summaries", advance("")},
+	} {
+		if err := each.do(); err != nil {
+			t.Fatalf("%s: %v", each.name, err)
+		}
+		to := filepath.Join(t.TempDir(), fmt.Sprintf("elsewhere %d", i))
+		if err := os.Rename(root, to); err != nil {
+			t.Fatal(err)
+		}
+		root = to
+		if i%full.Stride(3, 1) != 0 && each.name != "summaries" {
+			continue
+		}
+		result, err := replay.Run(t.Context(), open(t, root), "")
+		if err != nil || !result.Pass || len(result.Left) > 0 {
+			t.Fatalf("after %s: %s %v %v", each.name, differences(result), result.Left, err)
+		}
+		verified, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: manifest(), Follows: stage.Follows})
+		if err != nil || !verified.Pass {
+			t.Fatalf("after %s: %+v %v", each.name, verified.Findings, err)
+		}
+	}
+}
+
+// TestWhatWasAskedForCannotBeTakenAway: a line that only a rule writes does not count
+// as handed in once a forger has taken its arguments away.
+func TestWhatWasAskedForCannotBeTakenAway(t *testing.T) {
+	t.Parallel()
+	const kind = "second-wave"
+	var points []int
+	for i, line := range (forger{t, golden(t, t.TempDir(), kind)}).lines() {
+		if runs.Parse(t, line).Get("args") != nil {
+			points = append(points, i)
+		}
+	}
+	for i := 0; i < len(points); i += full.Stride(len(points), 8) {
+		f := forger{t, golden(t, t.TempDir(), kind)}
+		lines := f.lines()
+		e := runs.Parse(t, lines[points[i]]).Clone()
+		e.Delete("args")
+		lines[points[i]] = []byte(shownLine(t, e))
+		f.record(lines)
+		out, err := replay.Run(t.Context(), open(t, f.root), "")
+		if err == nil && out.Pass && len(out.Left) == 0 {
+			t.Errorf("line %d, %s, counts as handed in", points[i]+1, e.Get("kind").Str())
+		}
+	}
+}
